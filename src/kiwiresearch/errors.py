@@ -1,0 +1,83 @@
+"""Every failure a user can meet, by name.
+
+KiwiError                     exit code 1, with a remedy
+├── BadUsage                  the command makes no sense as given (exit code 2)
+├── BadSettings               a setting or the shelf file cannot be used
+├── BookError                 something about a book
+│   ├── BookNotFound          no book of that name, or no file there
+│   ├── NotABook              the file is no ZIM file, or cannot be opened as one
+│   ├── BookDamaged           its bytes are not what its maker wrote
+│   ├── BookChanged           the file was cut or overwritten while open
+│   ├── BookUnreachable       a kiwix-serve did not answer as one does: try again
+│   └── NotOffered            this kind of book cannot do that
+├── PageNotFound              the book has no such page (exit code 3)
+└── RedirectLoop              a page that leads only to itself (exit code 3)
+
+A message names the thing and what is wrong with it; the remedy says what to do.
+"""
+
+from __future__ import annotations
+
+
+class KiwiError(Exception):
+    """Anything that went wrong and that a person can act on."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, remedy: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.remedy}".strip()
+
+
+class BadUsage(KiwiError):
+    """The command was asked for something that makes no sense."""
+
+    exit_code = 2
+
+
+class BadSettings(KiwiError):
+    """A setting, or the list of books, cannot be used as it stands."""
+
+
+class BookError(KiwiError):
+    """Something about a book."""
+
+
+class BookNotFound(BookError):
+    """No book goes by that name, or no file is at that place."""
+
+
+class NotABook(BookError):
+    """What is there is no ZIM file, or not one that can be opened."""
+
+
+class BookDamaged(BookError):
+    """The bytes are not the ones its maker wrote: pages may be wrong without notice."""
+
+
+class BookChanged(BookError):
+    """The file was cut or overwritten while it was open."""
+
+
+class BookUnreachable(BookError):
+    """The server did not answer, or not as kiwix-serve does. Trying again may help."""
+
+
+class NotOffered(BookError):
+    """This kind of book cannot do what was asked."""
+
+
+class PageNotFound(KiwiError):
+    """The book has no page of that path or title."""
+
+    exit_code = 3
+
+
+class RedirectLoop(KiwiError):
+    """Following the redirects of this page never arrives."""
+
+    exit_code = 3

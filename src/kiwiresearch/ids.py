@@ -1,0 +1,26 @@
+"""Names of things that are the same on every machine, and the one way to write JSON."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any, NewType
+
+BookId = NewType("BookId", str)
+"""The UUID that a ZIM file carries, in the usual 8-4-4-4-12 form."""
+
+
+def page_id(title: str) -> str:
+    """The hash of a title, tagged with its algorithm.
+
+    It is unique within one book; across books a page is named by its EntryRef.
+    """
+    return "sha256:" + hashlib.sha256(title.encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def canonical_json(value: Any, *, indent: int | None = None) -> str:
+    """JSON with sorted keys and real letters: equal values give equal bytes."""
+    separators = (",", ":") if indent is None else (",", ": ")
+    return json.dumps(
+        value, ensure_ascii=False, sort_keys=True, separators=separators, indent=indent
+    )

@@ -1,0 +1,40 @@
+"""Infoboxes: rows of label and value, read with the same pass as the article."""
+
+from __future__ import annotations
+
+from kiwiresearch.page.doc import Cell, Infobox, InfoboxRow, Link
+from kiwiresearch.page.flow import Flow
+
+LONGEST_LABEL = 60
+
+
+def rows_of(box: Flow, links: list[Link], text: str, offset: int) -> Infobox:
+    """What a box says; `offset` is where its text starts in the page's text."""
+    rows: list[InfoboxRow] = []
+    title = ""
+    for table in box.tables:
+        title = title or table.caption
+        for cells in table.rows:
+            filled = [_shifted(cell, offset) for cell in cells if cell.end > cell.start]
+            if len(filled) == 1 and not rows and not title:
+                title = text[filled[0].start : filled[0].end].partition("\n")[0]
+            row = _row(filled, links, text)
+            if row:
+                rows.append(row)
+    rows.sort(key=lambda row: row.start)
+    return Infobox(title, offset, offset + len(box.text), tuple(rows))
+
+
+def _row(cells: list[Cell], links: list[Link], text: str) -> InfoboxRow | None:
+    if len(cells) < 2:  # noqa: PLR2004
+        return None
+    label, start, end = cells[0], cells[1].start, cells[-1].end
+    key = text[label.start : label.end].rstrip(":").strip()
+    if "\n" in key or len(key) > LONGEST_LABEL or not key:
+        return None
+    inside = tuple(link for link in links if start <= link.start and link.end <= end)
+    return InfoboxRow(key.strip("•· "), text[start:end], start, end, inside)
+
+
+def _shifted(cell: Cell, offset: int) -> Cell:
+    return Cell(cell.start + offset, cell.end + offset, cell.is_header)

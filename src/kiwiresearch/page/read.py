@@ -1,0 +1,287 @@
+"""From an entry of a book to a PageDoc: the way into this package."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from html import unescape
+
+from kiwiresearch.errors import PageNotFound, RedirectLoop
+from kiwiresearch.ids import page_id
+from kiwiresearch.page.doc import (
+    Block,
+    Infobox,
+    Link,
+    Mark,
+    PageDoc,
+    Place,
+    Section,
+    Table,
+)
+from kiwiresearch.page.cuts import Group
+from kiwiresearch.page.flow import Flow, OuterLink, RawTable, categories_in, flow, outer_links
+from kiwiresearch.page.parts import take_apart
+from kiwiresearch.page.html import regular
+from kiwiresearch.page.infobox import rows_of
+from kiwiresearch.page.signals import signals_of
+from kiwiresearch.text.languages import LanguageWords, words_of
+from kiwiresearch.text.sentences import sentence_starts
+from kiwiresearch.zim.archive import MAX_HOPS, Archive
+from kiwiresearch.zim.entry import Entry
+from kiwiresearch.zim.paths import Target, resolve_href, title_of_path
+
+LONG_CELL = 160
+"""A line of a table longer than this, in one cell, is a paragraph that was laid out with a table."""
+
+PLAIN_HREF = re.compile(r"[^#%?:&/.\s]+")
+PLACES: dict[str, Place] = {"row": "table", "item": "list", "caption": "caption"}
+
+
+def read_page(entry: Entry, *, language: str = "eng", url: str = "", lead_only: bool = False) -> PageDoc:
+    """Read an entry. Never raises, whatever the bytes are.
+
+    `language` (ISO 639-3) chooses the words that kinds of pages are recognised
+    by; `lead_only` says that the book holds introductions only, so that a
+    short page is no stub.
+    """
+    words = words_of(language)
+    markup = regular(entry.content if entry.is_html else _as_html(entry))
+    parts = take_apart(markup.body)
+    body = flow(parts.article, words)
+    base = entry.ref.path
+    title = entry.title or markup.title or title_of_path(base)
+    boxes = [flow(box, words) for box in body.infoboxes]
+    text, offsets = _joined(body.text, [box.text for box in boxes])
+    sections = _sections(body, len(body.text))
+    breaks = [block.start for block in body.blocks]
+    for box, offset in zip(boxes, offsets, strict=True):
+        breaks += [block.start + offset for block in box.blocks]
+    sentences = sentence_starts(text, breaks, language)
+    targets = _Targets(base)
+    links = _links(body, text, sections, sentences, targets, words)
+    infoboxes: list[Infobox] = []
+    for box, offset in zip(boxes, offsets, strict=True):
+        inside = _infobox_links(box, text, offset, sentences, targets)
+        links.extend(inside)
+        infoboxes.append(rows_of(box, inside, text, offset))
+    links.extend(_outer_links([*body.outer_links, *(o for box in boxes for o in box.outer_links)], targets))
+    links.extend(_outer_links(outer_links(parts.around, "navigation"), targets))
+    marks = tuple(
+        Mark(kind, place + offset)
+        for found, offset in ((body, 0), *zip(boxes, offsets, strict=True))
+        for kind, place in found.marks
+    )
+    blocks = _blocks(body, text)
+    redirect = resolve_href(base, markup.refresh) if markup.refresh else None
+    return PageDoc(
+        ref=entry.ref,
+        id=page_id(title),
+        title=title,
+        url=url or str(entry.ref),
+        language=language,
+        text=text,
+        sections=_with_references(sections, marks),
+        blocks=blocks,
+        sentences=tuple(sentences),
+        links=tuple(links),
+        infoboxes=tuple(infoboxes),
+        tables=tuple(map(_table, body.tables)),
+        marks=marks,
+        categories=tuple(dict.fromkeys(body.categories or categories_in(parts.around))),
+        hatnotes=tuple(body.hatnotes),
+        signals=signals_of(
+            body,
+            title=title,
+            text=body.text,
+            length=len(body.text),
+            sections=sections,
+            blocks=blocks,
+            marks=marks,
+            words=words,
+            lead_only=lead_only,
+        ),
+        provenance=parts.provenance,
+        redirect=redirect.path if redirect and redirect.path != base else "",
+    )
+
+
+def open_page(archive: Archive, path: str) -> PageDoc:
+    """Read the page at a path, and go on where a page only leads elsewhere."""
+    book = archive.book
+    seen: list[str] = []
+    while True:
+        entry = archive.read(path)
+        page = read_page(
+            entry, language=book.language or "eng", url=archive.url(entry.ref.path), lead_only=book.lead_only
+        )
+        if not page.redirect:
+            return page
+        seen.append(entry.ref.path)
+        if page.redirect in seen or len(seen) > MAX_HOPS:
+            raise RedirectLoop(f"The page {path!r} of {book.title!r} only redirects in a circle.")
+        try:
+            archive.read(page.redirect)
+        except PageNotFound:
+            return page
+        path = page.redirect
+
+
+def _as_html(entry: Entry) -> bytes:
+    """Plain text becomes one block; pictures and the like become nothing."""
+    if not entry.mimetype.startswith("text/"):
+        return b""
+    text = entry.content.decode("utf-8", "replace")
+    escaped = text.replace("&", "&amp;").replace("<", "&lt;")
+    return f"<body><pre>{escaped}</pre></body>".encode()
+
+
+def _joined(article: str, boxes: list[str]) -> tuple[str, list[int]]:
+    """The article and behind it the boxes, with the offset at which each starts."""
+    pieces, offsets, length = [article], [], len(article)
+    for box in boxes:
+        separator = "\n\n" if length else ""
+        pieces += [separator, box]
+        length += len(separator)
+        offsets.append(length)
+        length += len(box)
+    return "".join(pieces), offsets
+
+
+def _sections(body: Flow, end: int) -> list[Section]:
+    text = body.text
+    sections = []
+    first = body.headings[0].start if body.headings else end
+    sections.append(Section("", 1, "", 0, 0, first, 0))
+    for number, heading in enumerate(body.headings):
+        following = body.headings[number + 1].start if number + 1 < len(body.headings) else end
+        start = _first_word(text, heading.end, following)
+        name = text[heading.start : heading.end].strip()
+        begin = _first_word(text, heading.start, heading.end)
+        sections.append(Section(name, heading.level, unescape(heading.anchor), begin, start, following, 0))
+    return sections
+
+
+def _first_word(text: str, start: int, end: int) -> int:
+    while start < end and text[start] in " \t\n":
+        start += 1
+    return start
+
+
+def _with_references(sections: list[Section], marks: tuple[Mark, ...]) -> tuple[Section, ...]:
+    if not marks:
+        return tuple(sections)
+    starts = [section.heading_start for section in sections]
+    counts = [0] * len(sections)
+    last = sections[-1].end
+    for mark in marks:
+        if mark.kind == "reference" and mark.offset <= last:
+            counts[bisect_right(starts, mark.offset) - 1] += 1
+    return tuple(
+        Section(s.heading, s.level, s.anchor, s.heading_start, s.start, s.end, count)
+        for s, count in zip(sections, counts, strict=True)
+    )
+
+
+def _blocks(body: Flow, text: str) -> tuple[Block, ...]:
+    return tuple(
+        Block("paragraph", b.start, b.end)
+        if b.kind == "row" and b.end - b.start > LONG_CELL and "\t" not in text[b.start : b.end]
+        else b
+        for b in body.blocks
+    )
+
+
+def _table(table: RawTable) -> Table:
+    return Table(table.section, table.caption, tuple(map(tuple, table.rows)))
+
+
+class _Targets:
+    """Where the links of one page lead; most are spelled plainly and occur more than once."""
+
+    def __init__(self, base: str) -> None:
+        self._base = base
+        self._folder = base.rpartition("/")[0]
+        self._known: dict[str, Target | None] = {}
+
+    def find(self, href: str) -> Target | None:
+        if href in self._known:
+            return self._known[href]
+        if not self._folder and PLAIN_HREF.fullmatch(href):
+            target: Target | None = Target(href)
+        else:
+            target = resolve_href(self._base, unescape(href))
+            if target and target.path == self._base:
+                target = None
+        self._known[href] = target
+        return target
+
+
+def _links(
+    body: Flow,
+    text: str,
+    sections: list[Section],
+    sentences: list[int],
+    targets: _Targets,
+    words: LanguageWords,
+) -> list[Link]:
+    see_also = {n for n, section in enumerate(sections) if section.heading.casefold() in words.see_also}
+    links: list[Link] = []
+    new = tuple.__new__
+    for raw in body.links:
+        target = targets.find(raw.href)
+        if target is None:
+            continue
+        _, start, end, section, kind = raw
+        place: Place = (
+            "see also" if section in see_also
+            else PLACES[kind] if kind in PLACES
+            else "body" if section
+            else "lead"
+        )  # fmt: skip
+        if start == end:  # a picture that links
+            links.append(Link(target.path, target.anchor, "", place, section))
+            continue
+        begin, stop = _around(sentences, text, start)
+        links.append(new(Link, (target.path, target.anchor, text[start:end], place, section, start, end, begin, stop)))
+    return links
+
+
+def _around(sentences: list[int], text: str, offset: int) -> tuple[int, int]:
+    number = bisect_right(sentences, offset)
+    begin = sentences[number - 1]
+    end = sentences[number] if number < len(sentences) else len(text)
+    while end > begin and text[end - 1] in " \t\n":
+        end -= 1
+    return begin, end
+
+
+def _infobox_links(
+    box: Flow, text: str, offset: int, sentences: list[int], targets: _Targets
+) -> list[Link]:
+    links = []
+    for raw in box.links:
+        target = targets.find(raw.href)
+        if target is None:
+            continue
+        start, end = raw.start + offset, raw.end + offset
+        if start == end:
+            links.append(Link(target.path, target.anchor, "", "infobox", 0))
+            continue
+        begin, stop = _around(sentences, text, start)
+        links.append(Link(target.path, target.anchor, text[start:end], "infobox", 0, start, end, begin, stop))
+    return links
+
+
+def _outer_links(outer: Iterable[OuterLink], targets: _Targets) -> Iterator[Link]:
+    for link in outer:
+        target = targets.find(link.href)
+        if target is not None:
+            yield Link(target.path, target.anchor, link.text, OUTER_PLACES[link.group], 0)
+
+
+OUTER_PLACES: dict[Group, Place] = {
+    "hidden": "hidden", "hatnote": "hatnote", "references": "references", "note": "note", "editor mark": "note",
+    "reference mark": "references", "title": "navigation", "machinery": "navigation", "navigation": "navigation",
+    "infobox": "infobox", "categories": "categories", "formula": "body",
+}  # fmt: skip

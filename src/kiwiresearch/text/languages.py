@@ -1,0 +1,62 @@
+"""What the program knows about languages: codes, and words that pages are recognised by."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+DATA = files("kiwiresearch.text") / "data"
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageWords:
+    """The words of one language that tell kinds of pages, sections and sentences."""
+
+    abbreviations: frozenset[str] = frozenset()
+    disambiguation_suffixes: tuple[str, ...] = ()
+    may_refer: tuple[str, ...] = ()
+    list_titles: tuple[str, ...] = ()
+    see_also: frozenset[str] = frozenset()
+    references: frozenset[str] = frozenset()
+    stub_notes: tuple[str, ...] = ()
+    citation_needed: tuple[str, ...] = ()
+    disputed: tuple[str, ...] = ()
+
+
+@cache
+def _codes() -> dict[str, str]:
+    lines = (DATA / "iso639.txt").read_text(encoding="utf-8").splitlines()
+    pairs = (pair.split() for line in lines if not line.startswith("#") for pair in line.split("|"))
+    return {short: long for short, long in pairs}
+
+
+def three_letter_code(code: str) -> str:
+    """The ISO 639-3 code of 'en', 'eng', 'en-GB' or 'EN_us'; unknown codes stay, junk is ''."""
+    plain = code.strip().lower().replace("_", "-").partition("-")[0]
+    if not plain.isascii() or not plain.isalpha() or len(plain) not in (2, 3):
+        return ""
+    return _codes().get(plain, plain)
+
+
+@cache
+def words_of(language: str) -> LanguageWords:
+    """The words of a language given by its ISO 639-3 code; English serves for the rest."""
+    name = language if (DATA / f"{language}.toml").is_file() else "eng"
+    table = tomllib.loads((DATA / f"{name}.toml").read_text(encoding="utf-8"))
+    return LanguageWords(
+        abbreviations=frozenset(" ".join(table.get("abbreviations", ())).split()),
+        disambiguation_suffixes=_folded(table, "disambiguation_suffixes"),
+        may_refer=_folded(table, "may_refer"),
+        list_titles=_folded(table, "list_titles"),
+        see_also=frozenset(_folded(table, "see_also")),
+        references=frozenset(_folded(table, "references")),
+        stub_notes=_folded(table, "stub_notes"),
+        citation_needed=_folded(table, "citation_needed"),
+        disputed=_folded(table, "disputed"),
+    )
+
+
+def _folded(table: dict[str, list[str]], key: str) -> tuple[str, ...]:
+    return tuple(text.casefold() for text in table.get(key, ()))

@@ -1,0 +1,45 @@
+"""What a book is made of: entries, named by book and path."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kiwiresearch.ids import BookId
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class EntryRef:
+    """The one way pages are named: the book's UUID and the path inside it."""
+
+    book: BookId
+    path: str
+
+    def __str__(self) -> str:
+        return f"zim://{self.book}/{self.path}"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry as read, after its redirects: `via` holds the paths that led here."""
+
+    ref: EntryRef
+    title: str
+    mimetype: str
+    content: bytes
+    via: tuple[str, ...] = ()
+
+    @property
+    def is_html(self) -> bool:
+        return self.mimetype.partition(";")[0].strip().lower() in HTML_TYPES
+
+
+HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A page that a book's own search or suggestions offered."""
+
+    path: str
+    title: str
+    snippet: str = ""

@@ -1,0 +1,303 @@
+"""Books in ZIM files, read with libzim: the only module that knows its reader."""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import libzim.reader
+import libzim.search
+import libzim.suggestion
+
+from kiwiresearch.errors import BookDamaged, NotABook, PageNotFound, RedirectLoop
+from kiwiresearch.ids import BookId
+from kiwiresearch.zim.archive import MAX_HOPS
+from kiwiresearch.zim.book import (
+    Book,
+    Indexes,
+    clean,
+    flavour_of,
+    kind_of,
+    languages_of,
+    tags_of,
+)
+from kiwiresearch.zim.entry import HTML_TYPES, Entry, EntryRef, Match
+from kiwiresearch.zim.files import look_at, parts_of
+from kiwiresearch.zim.guard import FileGuard
+from kiwiresearch.zim.layout import in_cluster_order
+from kiwiresearch.zim.paths import plain_title
+from kiwiresearch.zim.quiet import quiet
+
+if TYPE_CHECKING:
+    from libzim.reader import Archive as RawArchive
+    from libzim.reader import Entry as RawEntry
+
+CLUSTER_CACHE_BYTES = 64 * 2**20
+"""What libzim may keep of decompressed clusters, for all books of the process together.
+
+libzim's own 16 MiB hold too few clusters for a crawl, which reads at random.
+Measured: the process grows to about four and a half times the setting, so this
+one stays under 320 MB.
+"""
+
+METADATA = ("Name", "Title", "Description", "Date", "Language", "Flavour", "Creator",
+            "Publisher", "Scraper", "Source", "Tags")  # fmt: skip
+
+TITLE_LISTING = "listing/titleOrdered/v1"
+
+
+class LibzimArchive:
+    """One ZIM file, or one book split into several."""
+
+    def __init__(self, path: Path) -> None:
+        parts = parts_of(path)
+        look_at(parts)
+        self._parts = parts
+        with quiet():
+            try:
+                self._raw: RawArchive = libzim.reader.Archive(parts[0])
+            except RuntimeError as problem:
+                raise NotABook(
+                    f"The ZIM file {str(path)!r} cannot be opened: {_reason(problem)}.",
+                    remedy="It is cut short or damaged; copy or download it again.",
+                ) from problem
+            self._guard = FileGuard(parts)
+            self._old = not self._raw.has_new_namespace_scheme
+            try:
+                self._book = self._read_book(path)
+            except RuntimeError as problem:
+                raise _damaged(path, problem) from problem
+        if libzim.reader.get_cluster_cache_max_size() < CLUSTER_CACHE_BYTES:
+            libzim.reader.set_cluster_cache_max_size(CLUSTER_CACHE_BYTES)
+        self._searcher: libzim.search.Searcher | None = None
+        self._suggester: libzim.suggestion.SuggestionSearcher | None = None
+
+    @property
+    def book(self) -> Book:
+        return self._book
+
+    @property
+    def parts(self) -> tuple[Path, ...]:
+        return self._parts
+
+    def read(self, path: str) -> Entry:
+        found = self._follow(path)
+        if found is None:
+            raise _no_page(path, self._book)
+        raw, via = found
+        try:
+            item = raw.get_item()
+            content, mimetype = bytes(item.content), item.mimetype
+        except (RuntimeError, IndexError) as problem:
+            raise BookDamaged(
+                f"The page {path!r} of {self._book.source!r} cannot be read: {_reason(problem)}.",
+                remedy="The file is damaged; copy or download it again.",
+            ) from problem
+        ref = EntryRef(self._book.id, raw.path)
+        return Entry(ref, plain_title(raw.title), mimetype, content, via)
+
+    def resolve(self, path: str) -> str | None:
+        try:
+            found = self._follow(path)
+        except RedirectLoop:
+            return None
+        return found[0].path if found else None
+
+    def by_title(self, title: str) -> str | None:
+        try:
+            raw = self._raw.get_entry_by_title(title)
+        except (KeyError, RuntimeError, UnicodeEncodeError):
+            return None
+        if plain_title(raw.title) != title:  # libzim may answer with a neighbour
+            return None
+        return self.resolve(raw.path)
+
+    def search(self, words: str, limit: int) -> tuple[Match, ...]:
+        found = self._query(words)
+        return self._matches(found.getResults(0, limit)) if found else ()
+
+    def estimate(self, words: str) -> int:
+        found = self._query(words)
+        return found.getEstimatedMatches() if found else 0
+
+    def suggest(self, text: str, limit: int) -> tuple[Match, ...]:
+        self._guard.check()
+        try:
+            if self._suggester is None:
+                with quiet():
+                    self._suggester = libzim.suggestion.SuggestionSearcher(self._raw)
+            # Old books list every redirect beside its page: ask for more, keep what differs.
+            results = self._suggester.suggest(text).getResults(0, 3 * limit)
+            return self._matches(results)[:limit]
+        except (RuntimeError, UnicodeEncodeError):
+            return ()
+
+    def articles(self) -> Iterator[str]:
+        for number in in_cluster_order(self._parts[0], self._article_ids()):
+            self._guard.check()
+            yield self._raw._get_entry_by_id(number).path
+
+    def url(self, path: str) -> str:
+        return str(EntryRef(self._book.id, path))
+
+    def checksum_holds(self) -> bool | None:
+        """Whether the bytes are those its maker wrote; None where the file carries no checksum.
+
+        It reads the whole file and holds the interpreter's lock all the while.
+        """
+        self._guard.check()
+        return self._raw.check() if self._raw.has_checksum else None
+
+    def close(self) -> None:
+        self._guard.close()
+
+    def _follow(self, path: str) -> tuple[RawEntry, tuple[str, ...]] | None:
+        self._guard.check()
+        raw = self._entry(path)
+        if raw is None:
+            return None
+        via: list[str] = []
+        try:
+            while raw.is_redirect:
+                via.append(raw.path)
+                raw = raw.get_redirect_entry()
+                if len(via) > MAX_HOPS or raw.path in via:
+                    raise RedirectLoop(
+                        f"The page {path!r} of {self._book.title!r} only redirects in a circle.",
+                        remedy="Choose another page; the book was made with this fault.",
+                    )
+        except (RuntimeError, IndexError) as problem:
+            raise _damaged(self._parts[0], problem) from problem
+        return raw, tuple(via)
+
+    def _entry(self, path: str) -> RawEntry | None:
+        try:
+            raw = self._raw.get_entry_by_path(path)
+        except (KeyError, UnicodeEncodeError):
+            return None
+        except RuntimeError as problem:
+            raise _damaged(self._parts[0], problem) from problem
+        # New files answer to any 'L/PATH', old ones to a path without 'A/': only the latter is meant.
+        if raw.path == path or (self._old and raw.path == f"A/{path}"):
+            return raw
+        return None
+
+    def _query(self, words: str) -> libzim.search.Search | None:
+        self._guard.check()
+        if not self._book.indexes.full_text or not words.strip():
+            return None
+        try:
+            if self._searcher is None:
+                with quiet():
+                    self._searcher = libzim.search.Searcher(self._raw)
+            return self._searcher.search(libzim.search.Query().set_query(words))
+        except (RuntimeError, UnicodeEncodeError):
+            return None
+
+    def _matches(self, paths: Iterator[str]) -> tuple[Match, ...]:
+        found: dict[str, Match] = {}
+        for path in paths:
+            with contextlib.suppress(RedirectLoop, BookDamaged):
+                followed = self._follow(path)
+                if followed:
+                    raw = followed[0]
+                    found.setdefault(raw.path, Match(raw.path, plain_title(raw.title)))
+        return tuple(found.values())
+
+    def _article_ids(self) -> list[int]:
+        listed = self._listed_ids()
+        if listed:
+            return listed
+        return [number for number in range(self._raw.entry_count) if self._is_article(number)]
+
+    def _listed_ids(self) -> list[int]:
+        """What a new file itself calls its articles, without looking at each entry."""
+        if self._old:
+            return []
+        for number in range(self._raw.entry_count, self._raw.all_entry_count):
+            raw = self._raw._get_entry_by_id(number)
+            if raw.path == TITLE_LISTING:
+                listed = array.array("I", bytes(raw.get_item().content))
+                return [int(n) for n in listed if self._is_article(int(n))]
+        return []
+
+    def _is_article(self, number: int) -> bool:
+        try:
+            raw = self._raw._get_entry_by_id(number)
+            if raw.is_redirect or (self._old and not raw.path.startswith("A/")):
+                return False
+            return raw.get_item().mimetype.partition(";")[0].strip() in HTML_TYPES
+        except (RuntimeError, IndexError):
+            return False
+
+    def _read_book(self, path: Path) -> Book:
+        raw = self._raw
+        metadata = {key: self._metadata(key) for key in METADATA}
+        tags = tags_of(metadata["Tags"])
+        stem = self._parts[0].stem
+        return Book(
+            id=BookId(str(raw.uuid)),
+            source=str(path),
+            name=clean(metadata["Name"]) or stem,
+            title=clean(metadata["Title"]).replace("_", " ") or stem,
+            description=clean(metadata["Description"]),
+            date=clean(metadata["Date"]),
+            languages=languages_of(metadata["Language"]),
+            flavour=flavour_of(metadata["Flavour"], tags, stem),
+            creator=clean(metadata["Creator"]),
+            publisher=clean(metadata["Publisher"]),
+            scraper=clean(metadata["Scraper"]),
+            tags=tags,
+            articles=self._count_articles(),
+            entries=raw.entry_count,
+            media=raw.media_count,
+            size_bytes=sum(part.stat().st_size for part in self._parts),
+            indexes=Indexes(full_text=raw.has_fulltext_index, titles=raw.has_title_index),
+            kind=kind_of(metadata, stem),
+            main_page=self._main_page(),
+            old_namespaces=self._old,
+        )
+
+    def _metadata(self, key: str) -> str:
+        try:
+            return cast("bytes", self._raw.get_metadata(key)).decode("utf-8", "replace")
+        except (RuntimeError, KeyError):
+            return ""
+
+    def _count_articles(self) -> int:
+        # New files count redirects among their articles; their tally of types does not.
+        pages = re.search(r"text/html(?:;[^=;]*)?=(\d+)", self._metadata("Counter"))
+        listed = self._raw.article_count
+        return min(listed, int(pages[1])) if pages and listed else listed
+
+    def _main_page(self) -> str:
+        try:
+            found = self._raw.main_entry
+            for _ in range(MAX_HOPS):
+                if not found.is_redirect:
+                    return found.path
+                found = found.get_redirect_entry()
+        except (RuntimeError, KeyError, IndexError):
+            pass
+        return ""
+
+
+def _reason(problem: Exception) -> str:
+    """The first line of what libzim said, without its own full stop."""
+    text = re.sub(r"\s+", " ", str(problem).strip().splitlines()[0] if str(problem).strip() else "")
+    return text.rstrip(". :") or "libzim gave no reason"
+
+
+def _damaged(path: Path, problem: Exception) -> BookDamaged:
+    return BookDamaged(
+        f"The ZIM file {str(path)!r} is damaged: {_reason(problem)}.",
+        remedy="Copy or download it again.",
+    )
+
+
+def _no_page(path: str, book: Book) -> PageNotFound:
+    return PageNotFound(f"{book.title!r} has no page {path!r}.")

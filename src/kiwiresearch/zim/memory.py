@@ -1,0 +1,135 @@
+"""A book in memory: for tests, and for pages that come from nowhere else."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from uuid import UUID
+
+from kiwiresearch.errors import PageNotFound, RedirectLoop
+from kiwiresearch.ids import BookId
+from kiwiresearch.zim.archive import MAX_HOPS
+from kiwiresearch.zim.book import Book, Indexes
+from kiwiresearch.zim.entry import Entry, EntryRef, Match
+from kiwiresearch.zim.paths import plain_title, title_of_path
+
+TAGS = re.compile(rb"<[^>]*>")
+TITLE = re.compile(rb"<title>(.*?)</title>", re.DOTALL)
+
+
+class MemoryArchive:
+    """Pages given as path and HTML, redirects as path and path."""
+
+    def __init__(
+        self,
+        pages: Mapping[str, str | bytes],
+        redirects: Mapping[str, str] | None = None,
+        *,
+        title: str = "Memory",
+        language: str = "eng",
+        main_page: str = "",
+    ) -> None:
+        self._pages = {path: _bytes(content) for path, content in pages.items()}
+        self._redirects = dict(redirects or {})
+        self._titles = {path: _title(path, content) for path, content in self._pages.items()}
+        self._words = {path: _words(TAGS.sub(b" ", content)) for path, content in self._pages.items()}
+        digest = hashlib.sha256(repr((sorted(self._pages.items()), sorted(self._redirects.items()))).encode())
+        self._book = Book(
+            id=BookId(str(UUID(bytes=digest.digest()[:16]))),
+            source="memory",
+            name=title.casefold().replace(" ", "_"),
+            title=title,
+            description="",
+            date="",
+            languages=(language,) if language else (),
+            flavour="",
+            creator="",
+            publisher="",
+            scraper="",
+            tags=(),
+            articles=len(self._pages),
+            entries=len(self._pages) + len(self._redirects),
+            media=0,
+            size_bytes=sum(map(len, self._pages.values())),
+            indexes=Indexes(full_text=True, titles=True),
+            kind="other",
+            main_page=main_page,
+            old_namespaces=False,
+        )
+
+    @property
+    def book(self) -> Book:
+        return self._book
+
+    def read(self, path: str) -> Entry:
+        final, via = self._follow(path)
+        if final not in self._pages:
+            raise PageNotFound(f"{self._book.title!r} has no page {path!r}.")
+        ref = EntryRef(self._book.id, final)
+        return Entry(ref, self._titles[final], "text/html", self._pages[final], via)
+
+    def resolve(self, path: str) -> str | None:
+        try:
+            final, _ = self._follow(path)
+        except RedirectLoop:
+            return None
+        return final if final in self._pages else None
+
+    def by_title(self, title: str) -> str | None:
+        for path, known in self._titles.items():
+            if known == title:
+                return path
+        named = (path for path in self._redirects if title_of_path(path) == title)
+        path = next(named, None)
+        return self.resolve(path) if path else None
+
+    def search(self, words: str, limit: int) -> tuple[Match, ...]:
+        wanted = _words(words.encode())
+        hits = [path for path, known in self._words.items() if wanted and wanted <= known]
+        return tuple(Match(path, self._titles[path]) for path in hits[:limit])
+
+    def estimate(self, words: str) -> int:
+        return len(self.search(words, len(self._pages)))
+
+    def suggest(self, text: str, limit: int) -> tuple[Match, ...]:
+        wanted = _words(text.encode())
+        titles = {**self._titles, **{path: title_of_path(path) for path in self._redirects}}
+        found: dict[str, Match] = {}
+        for path, title in titles.items():
+            words = _words(title.encode())
+            final = self.resolve(path)
+            if wanted and final and all(any(word.startswith(w) for word in words) for w in wanted):
+                found.setdefault(final, Match(final, self._titles[final]))
+        return tuple(found.values())[:limit]
+
+    def articles(self) -> Iterator[str]:
+        return iter(tuple(self._pages))
+
+    def url(self, path: str) -> str:
+        return str(EntryRef(self._book.id, path))
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _follow(self, path: str) -> tuple[str, tuple[str, ...]]:
+        via: list[str] = []
+        while path in self._redirects:
+            via.append(path)
+            path = self._redirects[path]
+            if path in via or len(via) > MAX_HOPS:
+                raise RedirectLoop(f"The page {path!r} of {self._book.title!r} only redirects in a circle.")
+        return path, tuple(via)
+
+
+def _bytes(content: str | bytes) -> bytes:
+    return content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
+
+
+def _title(path: str, content: bytes) -> str:
+    found = TITLE.search(content)
+    return plain_title(found[1].decode("utf-8", "replace")) if found else title_of_path(path)
+
+
+def _words(content: bytes) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", content.decode("utf-8", "replace").casefold()))

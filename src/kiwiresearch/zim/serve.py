@@ -1,0 +1,328 @@
+"""Books behind a kiwix-serve on the user's network: the only module that speaks HTTP to one.
+
+Addresses differ by version: 3.3 serves a page at /NAME/PATH, 3.5 and later at
+/content/NAME/PATH, and both may sit below a root such as /kiwix. So the base
+of a book is taken from its catalogue entry; /raw, /search and /suggest have
+kept their form.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import unescape
+from typing import Any
+from urllib.parse import quote, unquote, urljoin, urlsplit
+from xml.etree import ElementTree
+
+import httpx2
+
+from kiwiresearch.errors import BookUnreachable, NotOffered, PageNotFound, RedirectLoop
+from kiwiresearch.ids import BookId
+from kiwiresearch.zim.archive import MAX_HOPS
+from kiwiresearch.zim.book import Book, Indexes, clean, flavour_of, kind_of, languages_of, tags_of
+from kiwiresearch.zim.entry import Entry, EntryRef, Match
+from kiwiresearch.zim.paths import plain_title, title_of_path
+
+TIMEOUT_S = 20.0
+MAX_BYTES = 256 * 2**20
+MAX_HITS = 140
+"""kiwix-serve gives no more search results than this in one answer."""
+
+PER_PAGE = 100
+OWN_PAGES = re.compile(r"/(?:viewer|content|catalog|search|raw|suggest)\b.*$")
+ATOM = "{http://www.w3.org/2005/Atom}"
+DC = "{http://purl.org/dc/terms/}"
+HTML_TITLE = re.compile(rb"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A book in a server's catalogue, and the base of its pages' addresses."""
+
+    book: Book
+    base: str
+
+
+class KiwixServer:
+    """A kiwix-serve, its catalogue and its answers."""
+
+    def __init__(self, address: str, *, timeout_s: float = TIMEOUT_S) -> None:
+        self.root = root_of(address)
+        # No proxy from the environment: the program talks to the hosts the user named, and to no other.
+        self._client = httpx2.Client(timeout=timeout_s, trust_env=False)
+
+    def catalogue(self) -> tuple[Served, ...]:
+        """All books on offer; an empty library is an error a user can act on."""
+        found: list[Served] = []
+        total = 1
+        while len(found) < total:
+            feed = self._feed(f"/catalog/v2/entries?start={len(found)}&count={PER_PAGE}")
+            total = _number(feed.findtext(f"{ATOM}totalResults"))
+            page = [self._served(entry) for entry in feed.iter(f"{ATOM}entry")]
+            found.extend(served for served in page if served)
+            if not page:
+                break
+        return tuple(found)
+
+    def get(self, path: str, *, method: str = "GET") -> httpx2.Response:
+        """One answer, read to its end but not beyond a limit; asked a second time if the line breaks."""
+        for attempt in (1, 2):
+            try:
+                return self._once(method, self.root + path)
+            except httpx2.TransportError as problem:
+                if attempt == 2:  # noqa: PLR2004
+                    raise BookUnreachable(
+                        f"The server {self.root!r} does not answer: {problem}.",
+                        remedy="Check the address and that kiwix-serve is running, then try again.",
+                    ) from problem
+        raise AssertionError("unreachable")
+
+    def close(self) -> None:
+        self._client.close()
+
+    def _once(self, method: str, url: str) -> httpx2.Response:
+        with self._client.stream(method, url) as response:
+            received = 0
+            chunks = []
+            for chunk in response.iter_bytes():
+                received += len(chunk)
+                if received > MAX_BYTES:
+                    raise BookUnreachable(
+                        f"The answer of {url!r} is larger than {MAX_BYTES // 2**20} MiB.",
+                        remedy="Is this a kiwix-serve? Name its address, such as http://host:8080.",
+                    )
+                chunks.append(chunk)
+            headers = [(k, v) for k, v in response.headers.items() if k.lower() in KEPT_HEADERS]
+            return httpx2.Response(response.status_code, headers=headers, content=b"".join(chunks))
+
+    def _feed(self, path: str) -> ElementTree.Element:
+        response = self.get(path)
+        strange = BookUnreachable(
+            f"{self.root!r} answers, but not as kiwix-serve does.",
+            remedy="Name the address that kiwix-serve shows at its start, such as http://host:8080.",
+        )
+        if response.status_code != 200:
+            raise strange
+        try:
+            return parse_xml(response.content)
+        except ValueError as problem:
+            raise strange from problem
+
+    def _served(self, entry: ElementTree.Element) -> Served | None:
+        link = next((e.get("href") for e in entry.iter(f"{ATOM}link") if e.get("type") == "text/html"), None)
+        uuid = (entry.findtext(f"{ATOM}id") or "").rpartition(":")[2]
+        if not link or not uuid:
+            return None
+        base = urlsplit(urljoin(self.root + "/", link)).path.rstrip("/")
+
+        def text(tag: str) -> str:
+            return clean(entry.findtext(f"{ATOM}{tag}") or "")
+
+        url_name = unquote(base.rpartition("/")[2])
+        metadata = {
+            "Name": text("name"),
+            "Creator": clean(entry.findtext(f"{ATOM}author/{ATOM}name") or ""),
+            "Tags": text("tags"),
+        }
+        tags = tags_of(metadata["Tags"])
+        issued = entry.findtext(f"{DC}issued") or text("updated")
+        size = next((_number(e.get("length")) for e in entry.iter(f"{ATOM}link") if e.get("length")), 0)
+        book = Book(
+            id=BookId(uuid),
+            source=f"{self.root}#{url_name}",
+            name=metadata["Name"] or url_name,
+            title=text("title") or url_name,
+            description=text("summary"),
+            date=issued[:10],
+            languages=languages_of(text("language")),
+            flavour=flavour_of(text("flavour"), tags, url_name),
+            creator=metadata["Creator"],
+            publisher=clean(entry.findtext(f"{ATOM}publisher/{ATOM}name") or ""),
+            scraper="",
+            tags=tags,
+            articles=_number(text("articleCount")),
+            entries=0,
+            media=_number(text("mediaCount")),
+            size_bytes=size,
+            indexes=Indexes(full_text=True, titles=True),
+            kind=kind_of(metadata, url_name),
+            main_page="",
+            old_namespaces=False,
+        )
+        return Served(book, base)
+
+
+KEPT_HEADERS = ("location", "content-type")
+
+
+class ServeArchive:
+    """One book of a kiwix-serve."""
+
+    def __init__(self, server: KiwixServer, served: Served) -> None:
+        self._server = server
+        self._base = served.base
+        self._prefix = urlsplit(server.root).path
+        self._name = unquote(served.base.rpartition("/")[2])
+        self._book = served.book
+
+    @property
+    def book(self) -> Book:
+        return self._book
+
+    def read(self, path: str) -> Entry:
+        final, via, response = self._fetch(path, "GET")
+        if response.status_code != 200:
+            raise PageNotFound(f"{self._book.title!r} has no page {path!r}.")
+        mimetype = response.headers.get("content-type", "")
+        title = _title_in(response.content) if "html" in mimetype else ""
+        ref = EntryRef(self._book.id, final)
+        return Entry(ref, title or title_of_path(final), mimetype, response.content, via)
+
+    def resolve(self, path: str) -> str | None:
+        try:
+            final, _, response = self._fetch(path, "HEAD")
+        except RedirectLoop:
+            return None
+        return final if response.status_code == 200 else None
+
+    def by_title(self, title: str) -> str | None:
+        for match in self.suggest(title, 10):
+            if match.title == title:
+                return self.resolve(match.path)
+        underscored = title.replace(" ", "_")
+        for path in (underscored, f"A/{underscored}"):
+            found = self.resolve(path)
+            if found:
+                return found
+        return None
+
+    def search(self, words: str, limit: int) -> tuple[Match, ...]:
+        channel = self._search(words, min(limit, MAX_HITS))
+        if channel is None:
+            return ()
+        found = []
+        for item in channel.iter("item"):
+            path = self._path_in(item.findtext("link") or "")
+            if path is not None:
+                snippet = "".join(part for e in item.iter("description") for part in e.itertext())
+                found.append(Match(path, plain_title(item.findtext("title") or ""), " ".join(snippet.split())))
+        return tuple(found[:limit])
+
+    def estimate(self, words: str) -> int:
+        channel = self._search(words, 1)
+        if channel is None:
+            return 0
+        return _number(next((e.text for e in channel.iter() if e.tag.endswith("}totalResults")), "0"))
+
+    def suggest(self, text: str, limit: int) -> tuple[Match, ...]:
+        if not text.strip():
+            return ()
+        query = f"content={quote(self._name, safe='')}&term={quote(text, safe='')}&count={2 * limit}"
+        response = self._server.get(f"/suggest?{query}")
+        if response.status_code != 200:
+            return ()
+        found: dict[str, Match] = {}
+        for row in _rows(response.content):
+            path, value = row.get("path"), row.get("value")
+            if row.get("kind") == "path" and isinstance(path, str) and isinstance(value, str):
+                found.setdefault(path, Match(path, plain_title(unescape(value))))
+        return tuple(found.values())[:limit]
+
+    def articles(self) -> Iterator[str]:
+        raise NotOffered(
+            f"A kiwix-serve does not list the articles of {self._book.title!r}.",
+            remedy="Add the ZIM file itself to work through a whole book.",
+        )
+
+    def url(self, path: str) -> str:
+        origin = self._server.root.removesuffix(self._prefix) if self._prefix else self._server.root
+        return f"{origin}{self._base}/{quote(path, safe=SAFE)}"
+
+    def close(self) -> None:
+        self._server.close()
+
+    def _fetch(self, path: str, method: str) -> tuple[str, tuple[str, ...], httpx2.Response]:
+        via: list[str] = []
+        while True:
+            response = self._server.get(
+                f"/raw/{quote(self._name, safe='')}/content/{quote(path, safe=SAFE)}", method=method
+            )
+            target = self._path_in(response.headers.get("location", "")) if response.is_redirect else None
+            if target is None:
+                return path, tuple(via), response
+            via.append(path)
+            if len(via) > MAX_HOPS or target in via:
+                raise RedirectLoop(f"The page {path!r} of {self._book.title!r} only redirects in a circle.")
+            path = target
+
+    def _path_in(self, address: str) -> str | None:
+        """The book's path in an address of any version: below its base, /content or /raw."""
+        route = urlsplit(urljoin(self._server.root + "/", address)).path
+        if urlsplit(address).query:
+            route = f"{route}?{urlsplit(address).query}"
+        name = quote(self._name, safe="")
+        for base in (f"{self._base}/", f"{self._prefix}/content/{name}/", f"{self._prefix}/raw/{name}/content/", f"{self._prefix}/{name}/"):
+            if route.startswith(base) and len(route) > len(base):
+                return unquote(route[len(base) :])
+        return None
+
+    def _search(self, words: str, limit: int) -> ElementTree.Element | None:
+        if not words.strip():
+            return None
+        query = f"pattern={quote(words, safe='')}&books.id={self._book.id}&format=xml&pageLength={limit}"
+        response = self._server.get(f"/search?{query}")
+        # A book without an index, an unknown book and an unlucky query are all refused with an error
+        # page that is no XML.
+        if response.status_code != 200:
+            return None
+        try:
+            return parse_xml(response.content)
+        except ValueError:
+            return None
+
+
+SAFE = "/:@!$'()*,;="
+"""What stays as it is in the path of an address; '+' and '?' are content there, so they do not."""
+
+
+def root_of(address: str) -> str:
+    """The server's address from any address of its pages that a person may have copied."""
+    if "://" not in address:
+        address = f"http://{address}"
+    parts = urlsplit(address)
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        raise BookUnreachable(
+            f"{address!r} is no address of a kiwix-serve.", remedy="Give one like http://host:8080."
+        )
+    return f"{parts.scheme}://{parts.netloc}{OWN_PAGES.sub('', parts.path).rstrip('/')}"
+
+
+def parse_xml(content: bytes) -> ElementTree.Element:
+    """XML from a server we do not control: no document types, so no entities that explode."""
+    if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
+        raise ValueError("XML with a document type")
+    try:
+        return ElementTree.fromstring(content)  # noqa: S314
+    except ElementTree.ParseError as problem:
+        raise ValueError(str(problem)) from problem
+
+
+def _number(text: str | None) -> int:
+    digits = re.sub(r"\D", "", text or "")  # word counts come as '1,146'
+    return int(digits) if digits else 0
+
+
+def _title_in(content: bytes) -> str:
+    found = HTML_TITLE.search(content, 0, 65_536)
+    return plain_title(found[1].decode("utf-8", "replace")) if found else ""
+
+
+def _rows(content: bytes) -> list[dict[str, Any]]:
+    try:
+        rows = json.loads(content)
+    except ValueError:
+        return []
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
