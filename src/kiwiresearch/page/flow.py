@@ -27,7 +27,7 @@ attributes too.
 
 LINK = re.compile(r'<a [^>]*?\bhref="([^"]*)"[^>]*>(.*?)</a>', re.DOTALL)
 ANY_TAG = re.compile(r"<[^>]*>")
-RAISED = re.compile(r"<sup\b[^>]*>((?:(?!</?sup\b).)*)</sup>", re.DOTALL)
+RAISED = re.compile(r"<(sup|sub)\b[^>]*>((?:(?!</?su[pb]\b).)*)</\1>", re.DOTALL)
 WRITTEN_MARK = re.compile(r"\[\s*(?:<[^<>]*>\s*)*citation needed\s*(?:<[^<>]*>\s*)*\]", re.IGNORECASE)
 BRACKETED = re.compile(r"\s*\[[^\[\]]{1,40}\]\s*")
 NUMBERED = re.compile(r"\s*\[\s*(?:(?:note|nb|fn)\s*)?[0-9a-z]{1,3}\s*\]\s*", re.IGNORECASE)
@@ -256,7 +256,8 @@ def flow(markup: str, words: LanguageWords) -> Flow:  # noqa: C901, PLR0912, PLR
             elif group == "formula":
                 text = f"{_formula(cutting.tag)} {text}" if not run else text
             elif group == "infobox" and not tables:
-                found.infoboxes.append(f"<{name_of(cutting.tag)}>{inside}")
+                box = name_of(cutting.tag)
+                found.infoboxes.append(f"<{box}>{inside}</{box}>")
                 waiting = PARAGRAPH
             else:
                 _keep_apart(found, group, cutting.tag, inside, words, position)
@@ -338,20 +339,33 @@ def visible(text: str) -> str:
 
 
 def _with_marks(markup: str, words: LanguageWords) -> str:
-    """Raised numbers in brackets, and notes of editors written out, get the class that tells what they are."""
+    """What is raised or lowered keeps its meaning when its tag is gone.
+
+    Numbers in brackets and notes of editors get the class that tells what they
+    are; figures become the characters of that height, since 10<sup>6</sup> is
+    not 106.
+    """
     if "citation needed" in markup:
         markup = WRITTEN_MARK.sub('<sup class="Template-Fact">[citation needed]</sup>', markup)
-    if "<sup" not in markup:
+    if "<su" not in markup:
         return markup
 
-    def marked(found: re.Match[str]) -> str:
-        shown = plain(found[1])
-        if not BRACKETED.fullmatch(shown) or "Inline-Template" in found[0] or "Template-Fact" in found[0]:
+    def shifted(found: re.Match[str]) -> str:
+        kind, inner = found[1], found[2]
+        table = SUPERSCRIPTS if kind == "sup" else SUBSCRIPTS
+        if "<" not in inner and inner and all(character in table for character in inner):
+            return "".join(table[character] for character in inner)
+        shown = plain(inner)
+        if kind == "sub" or not BRACKETED.fullmatch(shown) or "-Template" in found[0] or "Template-" in found[0]:
             return found[0]
-        kind = "reference" if _kind_of_mark(shown, words) == "reference" else "Inline-Template"
-        return f'<sup class="{kind}">{found[1]}</sup>'
+        name = "reference" if _kind_of_mark(shown, words) == "reference" else "Inline-Template"
+        return f'<sup class="{name}">{inner}</sup>'
 
-    return RAISED.sub(marked, markup)
+    return RAISED.sub(shifted, markup)
+
+
+SUPERSCRIPTS = dict(zip("0123456789+-−=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱ", strict=True))
+SUBSCRIPTS = dict(zip("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎", strict=True))
 
 
 def _element(tag: str, rest: str, text: str, pairs: Pairs) -> tuple[str, str, str]:

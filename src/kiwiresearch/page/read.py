@@ -242,18 +242,21 @@ def _links(
         if start == end:  # a picture that links
             links.append(Link(target.path, target.anchor, "", place, section))
             continue
-        begin, stop = _around(sentences, text, start)
+        begin, stop = _around(sentences, text, start, end)
         links.append(new(Link, (target.path, target.anchor, text[start:end], place, section, start, end, begin, stop)))
     return links
 
 
-def _around(sentences: list[int], text: str, offset: int) -> tuple[int, int]:
-    number = bisect_right(sentences, offset)
-    begin = sentences[number - 1]
-    end = sentences[number] if number < len(sentences) else len(text)
-    while end > begin and text[end - 1] in " \t\n":
-        end -= 1
-    return begin, end
+def _around(sentences: list[int], text: str, start: int, end: int) -> tuple[int, int]:
+    """The sentence around some words; a stop within them, as in 'Vol. 2', does not end it."""
+    number = bisect_right(sentences, start)
+    following = number
+    while following < len(sentences) and sentences[following] < end:
+        following += 1
+    stop = sentences[following] if following < len(sentences) else len(text)
+    while text[stop - 1] in " \t\n" and stop > end:
+        stop -= 1
+    return sentences[number - 1], stop
 
 
 def _infobox_links(
@@ -268,7 +271,7 @@ def _infobox_links(
         if start == end:
             links.append(Link(target.path, target.anchor, "", "infobox", 0))
             continue
-        begin, stop = _around(sentences, text, start)
+        begin, stop = _around(sentences, text, start, end)
         links.append(Link(target.path, target.anchor, text[start:end], "infobox", 0, start, end, begin, stop))
     return links
 

@@ -43,3 +43,5 @@ class Match:
     path: str
     title: str
     snippet: str = ""
+    alias: str = ""
+    """The title that led here, where it is a redirect's."""

@@ -44,6 +44,14 @@ Measured: the process grows to about four and a half times the setting, so this
 one stays under 320 MB.
 """
 
+libzim.reader.set_cluster_cache_max_size(CLUSTER_CACHE_BYTES)
+
+
+def set_cluster_cache(size: int) -> None:
+    """How many bytes libzim may keep, for all books of the process together."""
+    libzim.reader.set_cluster_cache_max_size(size)
+
+
 METADATA = ("Name", "Title", "Description", "Date", "Language", "Flavour", "Creator",
             "Publisher", "Scraper", "Source", "Tags")  # fmt: skip
 
@@ -71,8 +79,6 @@ class LibzimArchive:
                 self._book = self._read_book(path)
             except RuntimeError as problem:
                 raise _damaged(path, problem) from problem
-        if libzim.reader.get_cluster_cache_max_size() < CLUSTER_CACHE_BYTES:
-            libzim.reader.set_cluster_cache_max_size(CLUSTER_CACHE_BYTES)
         self._searcher: libzim.search.Searcher | None = None
         self._suggester: libzim.suggestion.SuggestionSearcher | None = None
 
@@ -204,8 +210,9 @@ class LibzimArchive:
             with contextlib.suppress(RedirectLoop, BookDamaged):
                 followed = self._follow(path)
                 if followed:
-                    raw = followed[0]
-                    found.setdefault(raw.path, Match(raw.path, plain_title(raw.title)))
+                    raw, via = followed
+                    alias = plain_title(self._raw.get_entry_by_path(path).title) if via else ""
+                    found.setdefault(raw.path, Match(raw.path, plain_title(raw.title), alias=alias))
         return tuple(found.values())
 
     def _article_ids(self) -> list[int]:

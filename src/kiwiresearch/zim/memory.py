@@ -100,7 +100,8 @@ class MemoryArchive:
             words = _words(title.encode())
             final = self.resolve(path)
             if wanted and final and all(any(word.startswith(w) for word in words) for w in wanted):
-                found.setdefault(final, Match(final, self._titles[final]))
+                alias = title if path in self._redirects else ""
+                found.setdefault(final, Match(final, self._titles[final], alias=alias))
         return tuple(found.values())[:limit]
 
     def articles(self) -> Iterator[str]:

@@ -45,6 +45,11 @@ class Served:
     book: Book
     base: str
 
+    @property
+    def name(self) -> str:
+        """What the server calls the book in its addresses."""
+        return unquote(self.base.rpartition("/")[2])
+
 
 class KiwixServer:
     """A kiwix-serve, its catalogue and its answers."""
@@ -165,7 +170,7 @@ class ServeArchive:
         self._server = server
         self._base = served.base
         self._prefix = urlsplit(server.root).path
-        self._name = unquote(served.base.rpartition("/")[2])
+        self._name = served.name
         self._book = served.book
 
     @property

@@ -1,0 +1,215 @@
+"""The commands. Each imports what it needs when it runs, so that `--help` is quick."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kiwiresearch import __version__
+from kiwiresearch.errors import BadUsage, KiwiError
+
+if TYPE_CHECKING:
+    from kiwiresearch.research.desk import Desk
+    from kiwiresearch.zim.book import Book
+    from kiwiresearch.zim.library import Shelf
+    from kiwiresearch.zim.sources import Source
+
+app = typer.Typer(
+    name="kiwiresearch",
+    help="An offline research desk over Kiwix ZIM files.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+books = typer.Typer(help="The books on your shelf.", no_args_is_help=True)
+app.add_typer(books, name="books")
+
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
+Wanted = Annotated[
+    list[str] | None,
+    typer.Option("--book", "-b", help="A book by name, title, UUID or path; may be given more than once.", metavar="BOOK"),
+]
+
+
+def _version(value: bool) -> None:  # noqa: FBT001
+    if value:
+        print(f"kiwiresearch {__version__}")  # noqa: T201
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")] = False,
+) -> None:
+    del version
+
+
+@app.command()
+def page(
+    title: Annotated[str, typer.Argument(help="The page's title or path.")],
+    book: Wanted = None,
+    section: Annotated[str, typer.Option("--section", "-s", help="Only the section of this heading.", metavar="HEADING")] = "",
+    links: Annotated[bool, typer.Option("--links", help="Show where the page links to.")] = False,
+    json: AsJson = False,
+) -> None:
+    """Read a page: its text, sections, facts, links and signals."""
+    from kiwiresearch.cli import show  # noqa: PLC0415
+    from kiwiresearch.research.desk import find_page  # noqa: PLC0415
+
+    if not title.strip():
+        raise BadUsage("The title is empty.", remedy="Give the title of a page, such as 'Sunset'.")
+    desk = _desk()
+    with _shelf(desk, book or []) as shelf:
+        found = find_page(shelf, title)
+        if json:
+            from kiwiresearch.page.record import record_of  # noqa: PLC0415
+
+            show.document(record_of(found.page))
+        else:
+            show.page(found.page, found.book, section=section, with_links=links)
+
+
+@app.command()
+def doctor(json: AsJson = False) -> None:
+    """Look for books and servers, and say what works and what to do about the rest."""
+    from kiwiresearch.cli import show  # noqa: PLC0415
+    from kiwiresearch.research.doctor import examine  # noqa: PLC0415
+
+    findings = examine(_desk())
+    if json:
+        show.document({"findings": [finding.record() for finding in findings]})
+    else:
+        show.findings(findings)
+    if any(finding.state == "broken" for finding in findings):
+        raise typer.Exit(1)
+
+
+@books.command("list")
+def books_list(json: AsJson = False) -> None:
+    """Show the books on your shelf."""
+    from kiwiresearch.cli import show  # noqa: PLC0415
+    from kiwiresearch.research.inventory import inventory  # noqa: PLC0415
+
+    desk = _desk()
+    with _shelf(desk, []) as shelf:
+        rows = inventory(desk, shelf)
+        if json:
+            show.document({"sample": shelf.is_sample, "books": [row.record() for row in rows]})
+        else:
+            show.books(rows)
+
+
+@books.command("add")
+def books_add(
+    what: Annotated[list[str], typer.Argument(help="ZIM files, folders, a library.xml or the address of a kiwix-serve.")],
+    json: AsJson = False,
+) -> None:
+    """Put books on your shelf."""
+    from kiwiresearch.cli import show  # noqa: PLC0415
+    from kiwiresearch.zim.library import placed  # noqa: PLC0415
+
+    desk = _desk()
+    problems: list[KiwiError] = []
+    found: list[tuple[Book, Source]] = []
+    for text in what:
+        try:
+            found += desk.look_up_each(text, problems)
+        except KiwiError as problem:
+            problems.append(problem)
+    fresh = desk.shelf_file.add([placed(book, source) for book, source in found])
+    if json:
+        added = [{"id": b.id, "name": b.name, "title": b.title, "source": str(b.source)} for b in fresh]
+        show.document({"added": added, "problems": [str(problem) for problem in problems]})
+    else:
+        show.added(fresh, found)
+    for problem in problems:
+        print(f"kiwiresearch: {problem}", file=sys.stderr)  # noqa: T201
+    if problems:
+        raise typer.Exit(problems[0].exit_code)
+
+
+@books.command("remove")
+def books_remove(
+    name: Annotated[list[str], typer.Argument(help="Name, title, UUID or path of a book.")], json: AsJson = False
+) -> None:
+    """Take books off your shelf; their files stay where they are."""
+    from kiwiresearch.cli import show  # noqa: PLC0415
+
+    desk = _desk()
+    gone = desk.on_shelf(name)
+    desk.shelf_file.remove(gone)
+    if json:
+        show.document({"removed": [{"id": b.id, "name": b.name, "title": b.title} for b in gone]})
+    else:
+        for book in gone:
+            show.line(f"Taken off the shelf: {book.title} ({book.source}). The file stays where it is.")
+
+
+@books.command("info")
+def books_info(
+    name: Annotated[str, typer.Argument(help="Name, title, UUID or path of a book.")] = "", json: AsJson = False
+) -> None:
+    """Show all that is known of a book."""
+    from kiwiresearch.cli import show  # noqa: PLC0415
+    from kiwiresearch.research.inventory import inventory  # noqa: PLC0415
+
+    desk = _desk()
+    with _shelf(desk, [name] if name else []) as shelf:
+        rows = inventory(desk, shelf)
+        for row in rows:
+            if row.problem is not None:
+                raise row.problem
+        if json:
+            show.document({"books": [row.record() for row in rows]})
+        else:
+            for row in rows:
+                show.book(row)
+
+
+@books.command("check")
+def books_check(
+    name: Annotated[list[str] | None, typer.Argument(help="Books to check; all if none is named.")] = None,
+    json: AsJson = False,
+) -> None:
+    """Compare books with their checksums, which finds any damage."""
+    from kiwiresearch.cli import show  # noqa: PLC0415
+
+    desk = _desk()
+    rows = []
+    for book in desk.shelf(name or [], trusting=True).books:
+        verdict = None if book.source.is_served else desk.opener.check(book.source)
+        rows.append((book, verdict))
+        if not json:
+            show.checked(book, verdict)
+    if json:
+        show.document({
+            "books": [
+                {"id": b.id, "name": b.name, "source": str(b.source), "state": v.state if v else "served",
+                 "reason": v.reason if v else ""}
+                for b, v in rows
+            ]
+        })  # fmt: skip
+    if any(verdict and verdict.state in ("damaged", "unopenable") for _, verdict in rows):
+        raise typer.Exit(1)
+
+
+def _desk() -> Desk:
+    from kiwiresearch.research.desk import open_desk  # noqa: PLC0415
+
+    return open_desk(say=_say)
+
+
+def _shelf(desk: Desk, wanted: list[str]) -> Shelf:
+    from kiwiresearch.research.desk import SAMPLE_NOTICE  # noqa: PLC0415
+
+    shelf = desk.shelf(wanted)
+    if shelf.is_sample:
+        _say(SAMPLE_NOTICE)
+    return shelf
+
+
+def _say(message: str) -> None:
+    print(message, file=sys.stderr)  # noqa: T201

@@ -1,0 +1,243 @@
+"""What people see. Text from books is printed as text, never as markup or as terminal codes."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from kiwiresearch.errors import PageNotFound
+from kiwiresearch.ids import canonical_json
+from kiwiresearch.page.doc import PageDoc, Section, Signals
+from kiwiresearch.research.doctor import Finding
+from kiwiresearch.research.inventory import CHECKS, Row
+from kiwiresearch.zim.book import Book
+from kiwiresearch.zim.integrity import Verdict
+from kiwiresearch.zim.library import Placed
+from kiwiresearch.zim.sources import Source
+
+WIDEST = 92
+CODES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def document(value: Any) -> None:
+    """One JSON document."""
+    print(canonical_json(value))  # noqa: T201
+
+
+def line(text: str) -> None:
+    _console().print(Text(safe(text)))
+
+
+def safe(text: str) -> str:
+    """Without characters that could move the cursor or change the terminal."""
+    return CODES.sub("", text)
+
+
+def _console() -> Console:
+    console = Console(file=sys.stdout, highlight=False, soft_wrap=not sys.stdout.isatty())
+    if console.width > WIDEST:
+        console.width = WIDEST
+    return console
+
+
+def page(page: PageDoc, book: Book, *, section: str = "", with_links: bool = False) -> None:
+    """A page, pleasant to read."""
+    console = _console()
+    chosen = _chosen(page, section)
+    console.print(Text(safe(page.title), style="bold underline"))
+    console.print(Text(safe(_origin(page, book)), style="dim"))
+    if signals := _signal_words(page.signals):
+        console.print(Text(f"Signals: {signals}", style="yellow"))
+    for note in page.hatnotes if not section else ():
+        console.print(Text(safe(note), style="italic dim"))
+    if not section:
+        _infoboxes(console, page)
+    for number, part in enumerate(chosen):
+        following = chosen[number + 1].level if number + 1 < len(chosen) else 0
+        if part.end > part.start or following > part.level:
+            _section(console, page, part)
+    if with_links:
+        _links(console, page)
+    elif not section:
+        _footer(console, page)
+
+
+def _chosen(page: PageDoc, wanted: str) -> Sequence[Section]:
+    if not wanted:
+        return page.sections
+    folded = wanted.casefold().strip()
+    for number, section in enumerate(page.sections):
+        if folded in (section.heading.casefold(), section.anchor.casefold()):
+            end = number + 1
+            while end < len(page.sections) and page.sections[end].level > section.level:
+                end += 1
+            return page.sections[number:end]
+    names = ", ".join(repr(s.heading) for s in page.sections[1:]) or "none but the lead"
+    raise PageNotFound(f"The page {page.title!r} has no section {wanted!r}.", remedy=f"Its sections: {names}.")
+
+
+def _origin(page: PageDoc, book: Book) -> str:
+    parts = [book.title, book.date]
+    if page.provenance.edited:
+        parts.append(f"edited {page.provenance.edited}")
+    if page.provenance.revision:
+        parts.append(f"revision {page.provenance.revision}")
+    return " · ".join(part for part in parts if part)
+
+
+def _signal_words(signals: Signals) -> str:
+    named = (
+        ("stub", signals.stub),
+        ("citation needed", signals.citation_needed),
+        ("disputed", signals.disputed),
+        ("disambiguation page", signals.disambiguation),
+        ("list", signals.list_page),
+    )
+    return ", ".join(f"{name} ({signal.basis}: {signal.why})" for name, signal in named if signal)
+
+
+def _infoboxes(console: Console, page: PageDoc) -> None:
+    for box in page.infoboxes:
+        if not box.rows:
+            continue
+        table = Table(title=Text(safe(box.title)) if box.title else None, show_header=False, title_justify="left")
+        table.add_column(style="bold", max_width=24)
+        table.add_column(max_width=60)
+        for row in box.rows:
+            table.add_row(Text(safe(row.key)), Text(safe(row.value)))
+        console.print()
+        console.print(table)
+
+
+def _section(console: Console, page: PageDoc, section: Section) -> None:
+    if section.heading:
+        console.print()
+        indent = max(section.level - 2, 0)
+        console.print(Text("  " * indent + safe(section.heading), style="bold" if section.level > 2 else "bold cyan"))  # noqa: PLR2004
+    for block in page.blocks:
+        if not section.start <= block.start < section.end or block.kind == "heading":
+            continue
+        text = safe(page.text[block.start : block.end])
+        if block.kind == "item":
+            console.print(Padding(Text(f"• {text}"), (0, 0, 0, 2)))
+        elif block.kind == "row":
+            console.print(Padding(Text(text.replace("\t", "  |  ")), (0, 0, 0, 2)))
+        elif block.kind == "code":
+            console.print(Padding(Text(text), (1, 0, 0, 4)))
+        else:
+            console.print()
+            console.print(Text(text, style="italic" if block.kind in ("caption", "quote") else ""))
+
+
+def _footer(console: Console, page: PageDoc) -> None:
+    counts = [
+        f"{len(page.sections) - 1} sections",
+        f"{len({link.target for link in page.links})} pages linked",
+        f"{page.signals.references} references",
+    ]
+    if page.categories:
+        counts.append(f"categories: {', '.join(page.categories)}")
+    console.print()
+    console.print(Text(safe(" · ".join(counts)), style="dim"))
+
+
+def _links(console: Console, page: PageDoc) -> None:
+    table = Table(title=Text(f"Links of {safe(page.title)}"), title_justify="left")
+    for name in ("leads to", "words", "section", "place"):
+        table.add_column(name)
+    for link in page.links:
+        heading = page.sections[link.section].heading
+        table.add_row(*(Text(safe(cell)) for cell in (link.target_title, link.text, heading, link.place)))
+    console.print()
+    console.print(table)
+
+
+def books(rows: Sequence[Row]) -> None:
+    """The shelf, two lines a book."""
+    console = _console()
+    for row in rows:
+        if row.book is None:
+            console.print(Text(safe(row.placed.title), style="bold").append("  broken", style="red"))
+            console.print(Text(safe(f"  {row.problem}"), style="red"))
+            continue
+        sheet = row.book
+        search = "full-text search" if sheet.indexes.full_text else "title search" if sheet.indexes.titles else "no index"
+        facts = (sheet.date, "/".join(sheet.languages), sheet.flavour, f"{sheet.articles:,} articles", search, row.check)
+        console.print(Text(safe(sheet.title), style="bold").append(f"  {safe(sheet.name)}", style="cyan"))
+        console.print(Text(safe("  " + " · ".join(fact for fact in facts if fact))))
+        console.print(Text(safe(f"  {row.placed.source}"), style="dim"))
+
+
+def book(row: Row) -> None:
+    """The data sheet of one book."""
+    if row.book is None:
+        return
+    sheet = row.book
+    flavour = sheet.flavour or "not told"
+    if sheet.lead_only:
+        flavour += " (introductions only)"
+    indexes = [name for name, has in (("full text", sheet.indexes.full_text), ("titles", sheet.indexes.titles)) if has]
+    lines = (
+        ("Name", sheet.name), ("UUID", sheet.id), ("Source", str(row.placed.source)),
+        ("Description", sheet.description), ("Date", sheet.date or "not told"),
+        ("Language", ", ".join(sheet.languages) or "not told"), ("Flavour", flavour), ("Creator", sheet.creator),
+        ("Publisher", sheet.publisher), ("Scraper", sheet.scraper), ("Kind", sheet.kind),
+        ("Wikipedia", "yes" if sheet.is_wikipedia else "no"),
+        ("Articles", f"{sheet.articles:,}"), ("Entries", f"{sheet.entries:,}"), ("Media", f"{sheet.media:,}"),
+        ("Size", f"{sheet.size_bytes:,} bytes"), ("Indexes", ", ".join(indexes) or "none"),
+        ("Main page", sheet.main_page), ("Paths", "old (A/…)" if sheet.old_namespaces else "new"),
+        ("Tags", "; ".join(sheet.tags)), ("Check", CHECKS.get(row.check, row.check)),
+    )  # fmt: skip
+    table = Table(title=Text(safe(sheet.title)), show_header=False, title_justify="left")
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    for key, value in lines:
+        if value:
+            table.add_row(key, Text(safe(value)))
+    _console().print(table)
+
+
+def added(fresh: Sequence[Placed], found: Iterable[tuple[Book, Source]]) -> None:
+    """What `books add` did."""
+    sheets = {(book.id, source): book for book, source in found}
+    for placed in fresh:
+        sheet = sheets[placed.id, placed.source]
+        details = ", ".join(part for part in (f"{sheet.articles:,} articles", sheet.date, "/".join(sheet.languages)) if part)
+        line(f"Added: {placed.title} ({details})")
+    if not fresh and sheets:
+        line("Nothing to add: these books are on the shelf already.")
+
+
+def checked(book: Placed, verdict: Verdict | None) -> None:
+    """The outcome of one check."""
+    if verdict is None:
+        line(f"{book.title}: on a server, which checks its own files.")
+    elif verdict.state == "sound":
+        line(f"{book.title}: sound, {CHECKS['sound']}.")
+    else:
+        reason = verdict.reason or CHECKS[verdict.state]
+        line(f"{book.title}: {verdict.state}, {reason} ({book.source}).")
+
+
+SIGNS = {"fine": ("✓", "green"), "note": ("•", "yellow"), "broken": ("✗", "red")}
+
+
+def findings(rows: Sequence[Finding]) -> None:
+    """What the doctor found."""
+    console = _console()
+    subject = ""
+    for row in rows:
+        if row.subject != subject:
+            subject = row.subject
+            console.print(Text(subject.capitalize(), style="bold"))
+        sign, style = SIGNS[row.state]
+        console.print(Text(f"  {sign} {safe(row.message)}", style=style))
+        if row.remedy:
+            console.print(Text(f"      → {safe(row.remedy)}"))

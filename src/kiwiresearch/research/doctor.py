@@ -1,0 +1,155 @@
+"""Look around: which books and servers are there, what works, and what to do about the rest."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from kiwiresearch import __version__
+from kiwiresearch.errors import KiwiError
+from kiwiresearch.research.desk import Desk
+from kiwiresearch.research.inventory import inventory
+from kiwiresearch.zim.sources import books_below, library_files
+
+State = Literal["fine", "note", "broken"]
+
+SERVERS = ("http://127.0.0.1:8080", "http://127.0.0.1:8000", "http://127.0.0.1:9999", "http://127.0.0.1:3000/kiwix")
+"""Where a kiwix-serve of this machine usually listens: the one time the program knocks unasked, and only at home."""
+
+PROBE_TIMEOUT_S = 0.5
+MOST_SHOWN = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at."""
+
+    subject: str
+    state: State
+    message: str
+    remedy: str = ""
+
+    def record(self) -> dict[str, Any]:
+        return {"subject": self.subject, "state": self.state, "message": self.message, "remedy": self.remedy}
+
+
+def examine(
+    desk: Desk, environment: Mapping[str, str] = os.environ, servers: tuple[str, ...] = SERVERS
+) -> list[Finding]:
+    """Look at everything, in the order a reader needs it."""
+    return [
+        *_program(desk),
+        *_shelf(desk),
+        *_files(desk, environment),
+        *_servers(desk, servers),
+    ]
+
+
+def _program(desk: Desk) -> Iterator[Finding]:
+    from importlib.metadata import version  # noqa: PLC0415
+
+    python = ".".join(map(str, sys.version_info[:3]))
+    yield Finding("program", "fine", f"kiwiresearch {__version__}, Python {python}, libzim {version('libzim')}")
+    for name, folder in (("settings", desk.folders.config), ("cache", desk.folders.cache)):
+        if _writable(folder):
+            yield Finding(name, "fine", str(folder))
+        else:
+            yield Finding(name, "broken", f"{folder} cannot be written.", "Set KIWIRESEARCH_HOME to a folder that can.")
+
+
+def _writable(folder: Path) -> bool:
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    return os.access(folder, os.W_OK)
+
+
+def _shelf(desk: Desk) -> Iterator[Finding]:
+    if not desk.shelf_file.books():
+        yield Finding("shelf", "note", "No books yet: commands use the sample book.", "kiwiresearch books add FILE.zim")
+        return
+    with desk.shelf() as shelf:
+        for row in inventory(desk, shelf):
+            if row.problem or row.book is None:
+                remedy = f"kiwiresearch books remove {str(row.placed.source)!r}"
+                yield Finding("shelf", "broken", f"{row.placed.title}: {row.problem}", remedy)
+                continue
+            book = row.book
+            lacks = [
+                name
+                for name, has in (("full-text index", book.indexes.full_text), ("title index", book.indexes.titles))
+                if not has
+            ]
+            note = f"; no {' and no '.join(lacks)}, so search is slower or coarser" if lacks else ""
+            note += "; not checked for damage yet" if row.check == "unchecked" else ""
+            message = f"{book.title} ({book.name}, {book.date or 'no date'}): {book.articles:,} articles{note}"
+            yield Finding("shelf", "note" if note else "fine", message)
+
+
+def _files(desk: Desk, environment: Mapping[str, str]) -> Iterator[Finding]:
+    known = {book.source.location for book in desk.shelf_file.books()}
+    found: list[Path] = []
+    for folder in usual_folders(environment):
+        if folder.is_dir():
+            found += [file for file in books_below(folder) if str(file.absolute()) not in known]
+    for library in usual_libraries(environment):
+        if library.is_file():
+            try:
+                found += [f for f in library_files(library) if f.exists() and str(f.absolute()) not in known]
+            except KiwiError as problem:
+                yield Finding("files", "note", str(problem))
+    unique = sorted(dict.fromkeys(file.absolute() for file in found))
+    for file in unique[:MOST_SHOWN]:
+        try:
+            rows = desk.opener.look_up(str(file))
+            yield Finding("files", "note", f"{file}: {rows[0][0].title}, not on the shelf", f"kiwiresearch books add {str(file)!r}")
+        except KiwiError as problem:
+            yield Finding("files", "note", str(problem))
+    if len(unique) > MOST_SHOWN:
+        rest = len(unique) - MOST_SHOWN
+        yield Finding("files", "note", f"{rest} more ZIM files in the usual places.", "kiwiresearch books add FOLDER")
+    if not unique:
+        yield Finding("files", "fine", "No other ZIM files in the usual places (home, Downloads, Kiwix, sticks).")
+
+
+def usual_folders(environment: Mapping[str, str]) -> list[Path]:
+    """Where people and Kiwix programs keep ZIM files, on each system."""
+    home = Path(environment.get("HOME") or environment.get("USERPROFILE") or "~").expanduser()
+    user = home.name
+    named = ["Downloads", "Documents", "Kiwix", "kiwix", "zim", "zims", "ZIM", "Desktop", ".local/share/kiwix-desktop",
+             ".local/share/kiwix", ".var/app/org.kiwix.desktop/data", "Library/Containers/self.Kiwix/Data/Documents",
+             "AppData/Roaming/kiwix-desktop"]  # fmt: skip
+    system = ["/library/zims/content", "/usr/share/kiwix", "/var/lib/kiwix", "/srv/kiwix", "/data/zim",
+              f"/media/{user}", f"/run/media/{user}", "/mnt", "/Volumes"]  # fmt: skip
+    extra = [Path(part) for part in environment.get("KIWIRESEARCH_ZIM_FOLDERS", "").split(os.pathsep) if part]
+    return [*extra, *(home / name for name in named), *map(Path, system if environment.get("HOME") == os.environ.get("HOME") else [])]
+
+
+def usual_libraries(environment: Mapping[str, str]) -> list[Path]:
+    home = Path(environment.get("HOME") or environment.get("USERPROFILE") or "~").expanduser()
+    named = [".local/share/kiwix/library.xml", ".local/share/kiwix-desktop/library.xml",
+             ".var/app/org.kiwix.desktop/data/kiwix-desktop/library.xml"]  # fmt: skip
+    return [home / name for name in named]
+
+
+def _servers(desk: Desk, servers: tuple[str, ...]) -> Iterator[Finding]:
+    from kiwiresearch.zim.serve import KiwixServer  # noqa: PLC0415
+
+    known = {book.source.location for book in desk.shelf_file.books()}
+    any_found = False
+    for address in servers:
+        server = KiwixServer(address, timeout_s=PROBE_TIMEOUT_S)
+        try:
+            books = server.catalogue()
+        except KiwiError:
+            continue
+        finally:
+            server.close()
+        any_found = True
+        remedy = "" if server.root in known else f"kiwiresearch books add {server.root}"
+        yield Finding("servers", "fine" if not remedy else "note", f"kiwix-serve at {server.root} with {len(books)} books", remedy)
+    if not any_found:
+        yield Finding("servers", "fine", "No kiwix-serve on this machine's usual ports.")

@@ -1,0 +1,121 @@
+"""Where things are kept, and the few things that can be set: a file, then the environment."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from kiwiresearch.errors import BadSettings
+
+PREFIX = "KIWIRESEARCH_"
+HOME = f"{PREFIX}HOME"
+
+
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """Settings and shelf; what can be built again; what belongs to running processes."""
+
+    config: Path
+    cache: Path
+    state: Path
+
+    @property
+    def settings_file(self) -> Path:
+        return self.config / "settings.toml"
+
+    @property
+    def shelf_file(self) -> Path:
+        return self.config / "shelf.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a user can set, in `settings.toml` or as KIWIRESEARCH_… in the environment."""
+
+    cluster_cache_mb: int = 64
+    """How much of a book libzim may keep decompressed; memory in use is up to five times this."""
+
+    serve_timeout_s: float = 20.0
+    """How long to wait for an answer of a kiwix-serve."""
+
+    allow_damaged: bool = False
+    """Read books whose bytes do not match their checksum."""
+
+
+LIMITS: dict[str, tuple[float, float]] = {"cluster_cache_mb": (1, 65_536), "serve_timeout_s": (0.1, 3_600)}
+
+
+def folders(environment: Mapping[str, str] = os.environ) -> Folders:
+    """One folder for all if KIWIRESEARCH_HOME names it (on a stick, say), else where the system keeps such things."""
+    home = environment.get(HOME)
+    if home:
+        root = Path(home).expanduser().absolute()
+        return Folders(root, root / "cache", root / "state")
+    return Folders(
+        Path(platformdirs.user_config_dir("kiwiresearch", appauthor=False)),
+        Path(platformdirs.user_cache_dir("kiwiresearch", appauthor=False)),
+        Path(platformdirs.user_state_dir("kiwiresearch", appauthor=False)),
+    )
+
+
+def load(where: Folders, environment: Mapping[str, str] = os.environ) -> Settings:
+    """The settings in force."""
+    settings = _with_file(Settings(), where.settings_file)
+    for field in fields(Settings):
+        value = environment.get(f"{PREFIX}{field.name.upper()}")
+        if value is not None:
+            name = f"{PREFIX}{field.name.upper()}"
+            settings = replace(settings, **{field.name: _from_text(name, field.name, value)})
+    return settings
+
+
+def _with_file(settings: Settings, path: Path) -> Settings:
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return settings
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
+        raise BadSettings(f"The settings file {str(path)!r} cannot be read: {problem}.", remedy="Mend it.") from problem
+    known = {field.name for field in fields(Settings)}
+    for key, value in table.items():
+        if key not in known:
+            raise BadSettings(
+                f"The settings file {str(path)!r} has an unknown key {key!r}.",
+                remedy=f"Known are: {', '.join(sorted(known))}.",
+            )
+        settings = replace(settings, **{key: _checked(f"{key!r} in {str(path)!r}", key, value)})
+    return settings
+
+
+def _from_text(name: str, key: str, text: str) -> Any:
+    kind = type(getattr(Settings(), key))
+    try:
+        if kind is bool:
+            return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False, "": False}[
+                text.strip().lower()
+            ]
+        return _checked(name, key, kind(text))
+    except (ValueError, KeyError) as problem:
+        raise BadSettings(f"{name} is {text!r}, which is no {_WORDS[kind]}.", remedy="Set it right.") from problem
+
+
+def _checked(name: str, key: str, value: object) -> object:
+    kind = type(getattr(Settings(), key))
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if type(value) is not kind:
+        raise BadSettings(f"{name} is {value!r}, which is no {_WORDS[kind]}.", remedy="Set it right.")
+    if key in LIMITS and isinstance(value, int | float):
+        low, high = LIMITS[key]
+        if not low <= value <= high:
+            raise BadSettings(f"{name} is {value!r}.", remedy=f"It must be between {low:g} and {high:g}.")
+    return value
+
+
+_WORDS: dict[type, str] = {bool: "yes or no", int: "whole number", float: "number"}

@@ -1,0 +1,167 @@
+"""Whether a book's file can be trusted: looked at once, in a process of its own, and remembered.
+
+libzim opens a file with flipped bytes and returns wrong pages without a word,
+and a file with a damaged structure may end the process. So a file that was
+never seen before is opened by a child first. A small one is checked against
+its checksum there and then, a large one in the background.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from kiwiresearch.errors import BookDamaged, NotABook
+from kiwiresearch.ids import canonical_json
+from kiwiresearch.zim.files import look_at, parts_of
+from kiwiresearch.zim.locks import Lock, write_whole
+
+State = Literal["sound", "damaged", "unopenable", "unchecked", "no checksum"]
+
+AT_ONCE_BYTES = 128 * 2**20
+"""Files up to this size are checked before they are used: half a second at most."""
+
+PROBE_TIMEOUT_S = 120.0
+AGAIN = "Copy or download it again."
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is known of a file."""
+
+    state: State
+    reason: str = ""
+
+    def raise_if_bad(self, path: Path) -> None:
+        if self.state == "unopenable":
+            raise NotABook(f"The ZIM file {str(path)!r} cannot be opened: {self.reason}.", remedy=AGAIN)
+        if self.state == "damaged":
+            raise BookDamaged(
+                f"The ZIM file {str(path)!r} is damaged: {self.reason}.",
+                remedy=f"{AGAIN} To read it all the same, set KIWIRESEARCH_ALLOW_DAMAGED=1.",
+            )
+
+
+class Verdicts:
+    """What is known of the files seen so far, one small file each in a cache folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def of(self, path: Path) -> Verdict:
+        """What is known of a book's file, found out if it was never seen in this form."""
+        parts = parts_of(path)
+        look_at(parts)
+        known = self.known(parts)
+        if known is None:
+            known = probe(parts[0], check=_size(parts) <= AT_ONCE_BYTES)
+            self._remember(parts, known)
+        return known
+
+    def known(self, parts: tuple[Path, ...]) -> Verdict | None:
+        try:
+            row = json.loads(self._file(parts).read_text(encoding="utf-8"))
+            return Verdict(row["state"], row["reason"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def check_now(self, path: Path) -> Verdict:
+        """Compare the file with its checksum, whatever its size, and remember the outcome."""
+        parts = parts_of(path)
+        look_at(parts)
+        verdict = probe(parts[0], check=True, timeout_s=None)
+        self._remember(parts, verdict)
+        return verdict
+
+    def check_in_background(self, path: Path) -> bool:
+        """Start a check that goes on when this process ends; False if one is under way."""
+        lock = self._lock(parts_of(path))
+        if not lock.acquire():
+            return False
+        lock.release()  # the child takes it; two children at once only repeat the work
+        command = [*_python(), "check", str(path), str(self._folder)]
+        streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        flags = getattr(subprocess, "DETACHED_PROCESS", 0) | getattr(subprocess, "BELOW_NORMAL_PRIORITY_CLASS", 0)
+        try:
+            subprocess.Popen(  # noqa: S603
+                command, **streams, start_new_session=os.name == "posix", creationflags=flags
+            )
+        except OSError:
+            return False
+        return True
+
+    def run_check(self, path: Path) -> None:
+        """What the background process does."""
+        parts = parts_of(path)
+        lock = self._lock(parts)
+        if lock.acquire():
+            try:
+                self.check_now(path)
+            finally:
+                lock.release()
+
+    def _lock(self, parts: tuple[Path, ...]) -> Lock:
+        return Lock(self._file(parts).with_suffix(".lock"))
+
+    def _remember(self, parts: tuple[Path, ...], verdict: Verdict) -> None:
+        row = {"state": verdict.state, "reason": verdict.reason, "file": str(parts[0])}
+        write_whole(self._file(parts), canonical_json(row))
+
+    def _file(self, parts: tuple[Path, ...]) -> Path:
+        """Bound to the UUID in the header, the size and the time: a changed file is a new one."""
+        digest = hashlib.sha256(parts[0].open("rb").read(24))
+        for part in parts:
+            status = part.stat()
+            digest.update(f"{status.st_size} {status.st_mtime_ns} ".encode())
+        return self._folder / f"{digest.hexdigest()[:32]}.json"
+
+
+def probe(path: Path, *, check: bool, timeout_s: float | None = PROBE_TIMEOUT_S) -> Verdict:
+    """Open a file in a child process, which may die of it in our stead."""
+    command = [*_python(), "probe", str(path), "check" if check else "open"]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=timeout_s, check=False)  # noqa: S603
+    except subprocess.TimeoutExpired:
+        return Verdict("unopenable", f"reading it did not end within {timeout_s:g} seconds")
+    except OSError:
+        return Verdict("unchecked")
+    try:
+        row = json.loads(done.stdout.decode("utf-8", "replace").strip().splitlines()[-1])
+        return Verdict(row["state"], row["reason"])
+    except (ValueError, KeyError, IndexError, TypeError):
+        return Verdict("unopenable", f"libzim ended with code {done.returncode} while reading it")
+
+
+def probe_here(path: Path, *, check: bool) -> Verdict:
+    """Open, read and perhaps check a file in this process: only for the child."""
+    from kiwiresearch.zim.libzim import LibzimArchive  # noqa: PLC0415
+
+    try:
+        archive = LibzimArchive(path)
+    except NotABook as problem:
+        return Verdict("unopenable", problem.message.partition(" cannot be opened: ")[2].rstrip(".") or problem.message)
+    except BookDamaged as problem:
+        return Verdict("damaged", problem.message.partition(" is damaged: ")[2].rstrip(".") or problem.message)
+    if not check:
+        return Verdict("unchecked")
+    try:
+        holds = archive.checksum_holds()
+    except RuntimeError as problem:
+        return Verdict("damaged", str(problem).strip().rstrip(".") or "its checksum cannot be computed")
+    if holds is None:
+        return Verdict("no checksum")
+    return Verdict("sound") if holds else Verdict("damaged", "its bytes do not match its checksum")
+
+
+def _python() -> list[str]:
+    return [sys.executable, "-m", "kiwiresearch.zim.child"]
+
+
+def _size(parts: tuple[Path, ...]) -> int:
+    return sum(part.stat().st_size for part in parts)

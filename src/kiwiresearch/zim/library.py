@@ -1,0 +1,248 @@
+"""The shelf: the books a user has added, how they are named, and how they are opened."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kiwiresearch.errors import BadSettings, BookDamaged, BookNotFound, KiwiError
+from kiwiresearch.ids import BookId, canonical_json
+from kiwiresearch.zim.archive import Archive
+from kiwiresearch.zim.book import Book
+from kiwiresearch.zim.files import parts_of
+from kiwiresearch.zim.integrity import Verdict, Verdicts
+from kiwiresearch.zim.locks import write_whole
+from kiwiresearch.zim.sources import SUFFIXES, Source, files_in, is_address
+from kiwiresearch.zim.witness import Witness
+
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A book on the shelf, as it was when it was added."""
+
+    id: BookId
+    name: str
+    title: str
+    source: Source
+
+    def answers_to(self, wanted: str) -> bool:
+        """Whether a user who writes this means this book: name, title, UUID, file or its name."""
+        folded = wanted.casefold().strip()
+        names = {self.name, self.title, self.id, str(self.source), self.source.served}
+        if not self.source.is_served:
+            names |= {self.source.path.name, self.source.path.stem}
+        return folded in {name.casefold() for name in names if name}
+
+
+def placed(book: Book, source: Source) -> Placed:
+    return Placed(book.id, book.name, book.title, source)
+
+
+class ShelfFile:
+    """The list of books, in a file of its own; it is read anew before each change."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def books(self) -> tuple[Placed, ...]:
+        try:
+            text = self.path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return ()
+        except OSError as problem:
+            raise BadSettings(f"The list of books {str(self.path)!r} cannot be read: {problem.strerror}.") from problem
+        try:
+            return tuple(_placed(row) for row in json.loads(text)["books"])
+        except (ValueError, KeyError, TypeError) as problem:
+            raise BadSettings(
+                f"The list of books {str(self.path)!r} is not as kiwiresearch wrote it.",
+                remedy="Mend or delete it, then add your books again.",
+            ) from problem
+
+    def add(self, new: Sequence[Placed]) -> tuple[Placed, ...]:
+        """Put books on the shelf; one that is there already (same UUID and place) stays once."""
+        known = self.books()
+        taken = {(book.id, book.source) for book in known}
+        fresh = tuple(book for book in dict.fromkeys(new) if (book.id, book.source) not in taken)
+        if fresh:
+            self._write((*known, *fresh))
+        return fresh
+
+    def remove(self, gone: Sequence[Placed]) -> None:
+        self._write(tuple(book for book in self.books() if book not in gone))
+
+    def _write(self, books: Sequence[Placed]) -> None:
+        rows = [
+            {"id": b.id, "name": b.name, "title": b.title, "location": b.source.location, "served": b.source.served}
+            for b in books
+        ]
+        try:
+            write_whole(self.path, canonical_json({"version": VERSION, "books": rows}, indent=2) + "\n")
+        except OSError as problem:
+            raise BadSettings(
+                f"The list of books {str(self.path)!r} cannot be written: {problem.strerror}.",
+                remedy="Check the folder's permissions, or set KIWIRESEARCH_HOME to one that can be written.",
+            ) from problem
+
+
+def _placed(row: dict[str, str]) -> Placed:
+    source = Source(str(row["location"]), str(row["served"]))
+    return Placed(BookId(str(row["id"])), str(row["name"]), str(row["title"]), source)
+
+
+class Opener:
+    """Opens books, knows which files can be trusted, and says what a user should know."""
+
+    def __init__(
+        self,
+        verdicts: Verdicts,
+        witness: Witness | None = None,
+        *,
+        allow_damaged: bool = False,
+        timeout_s: float | None = None,
+        say: Callable[[str], None] | None = None,
+    ) -> None:
+        self._verdicts = verdicts
+        self._witness = witness
+        self._allow_damaged = allow_damaged
+        self._timeout_s = timeout_s
+        self._say = say or (lambda _: None)
+
+    def open(self, source: Source) -> Archive:
+        return self._served(source) if source.is_served else self._file(source.path)
+
+    def look_up(self, text: str) -> list[tuple[Book, Source]]:
+        """All books that a user's words stand for, opened once to see what they are."""
+        if is_address(text):
+            return self._catalogue(text)
+        found = []
+        for file in files_in(Path(text)):
+            source = Source(str(file.expanduser().absolute()))
+            archive = self._file(source.path)
+            found.append((archive.book, source))
+            archive.close()
+        return found
+
+    def verdict(self, source: Source) -> Verdict | None:
+        """What is known of a book's file; None for a book on a server."""
+        return None if source.is_served else self._verdicts.known(parts_of(source.path))
+
+    def check(self, source: Source) -> Verdict:
+        return self._verdicts.check_now(source.path)
+
+    def _file(self, path: Path) -> Archive:
+        from kiwiresearch.zim.libzim import LibzimArchive  # noqa: PLC0415
+
+        verdict = self._verdicts.of(path)
+        try:
+            verdict.raise_if_bad(path)
+        except BookDamaged as problem:
+            if not self._allow_damaged:
+                raise
+            self._say(f"{problem.message} Reading it all the same, as you asked.")
+        if verdict.state == "unchecked":
+            self._verdicts.check_in_background(path)
+            self._say(f"{path.name!r} has not been checked for damage yet; that goes on in the background.")
+        archive = LibzimArchive(path)
+        if self._witness:
+            self._witness.opened(archive.parts)
+        return archive
+
+    def _served(self, source: Source) -> Archive:
+        from kiwiresearch.zim.serve import TIMEOUT_S, KiwixServer, ServeArchive  # noqa: PLC0415
+
+        server = KiwixServer(source.location, timeout_s=self._timeout_s or TIMEOUT_S)
+        for served in server.catalogue():
+            if served.name == source.served or served.book.id == source.served:
+                return ServeArchive(server, served)
+        raise BookNotFound(
+            f"The server {server.root!r} has no book {source.served!r} any more.",
+            remedy="See what it has with 'kiwiresearch books add URL'.",
+        )
+
+    def _catalogue(self, address: str) -> list[tuple[Book, Source]]:
+        from kiwiresearch.zim.serve import TIMEOUT_S, KiwixServer  # noqa: PLC0415
+
+        address, _, wanted = address.partition("#")
+        server = KiwixServer(address, timeout_s=self._timeout_s or TIMEOUT_S)
+        found = [(served.book, Source(server.root, served.name)) for served in server.catalogue()]
+        server.close()
+        if wanted:
+            found = [row for row in found if wanted in (row[1].served, row[0].name, row[0].id)]
+        if not found:
+            raise BookNotFound(
+                f"The server {server.root!r} offers no book{f' {wanted!r}' if wanted else ''}.",
+                remedy="Start kiwix-serve with at least one ZIM file.",
+            )
+        return found
+
+
+class Shelf:
+    """The books of one command or program: picked, then opened when first needed."""
+
+    def __init__(self, books: Sequence[Placed], opener: Opener, *, is_sample: bool = False) -> None:
+        self.books = tuple(books)
+        self.is_sample = is_sample
+        self._opener = opener
+        self._archives: dict[Placed, Archive] = {}
+
+    def open(self, book: Placed) -> Archive:
+        if book not in self._archives:
+            self._archives[book] = self._opener.open(book.source)
+        return self._archives[book]
+
+    def archives(self) -> list[Archive]:
+        """All books, opened; one that cannot be is an error only if it is the only one."""
+        found, problems = [], []
+        for book in self.books:
+            try:
+                found.append(self.open(book))
+            except KiwiError as problem:
+                problems.append(problem)
+        if problems and not found:
+            raise problems[0]
+        return found
+
+    def close(self) -> None:
+        for archive in self._archives.values():
+            archive.close()
+        self._archives.clear()
+
+    def __enter__(self) -> Shelf:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def pick(books: Sequence[Placed], wanted: str, opener: Opener) -> list[Placed]:
+    """The books a user means by a name, title, UUID, path or address, on the shelf or not."""
+    found = [book for book in books if book.answers_to(wanted)]
+    if found:
+        return found
+    path = Path(wanted).expanduser()
+    absolute = str(path.absolute())
+    found = [book for book in books if book.source.location == absolute]
+    if found:
+        return found
+    if is_address(wanted) or path.exists() or path.suffix in SUFFIXES or "/" in wanted:
+        return [placed(book, source) for book, source in opener.look_up(wanted)]
+    raise unknown_book(wanted, books)
+
+
+def unknown_book(wanted: str, books: Sequence[Placed]) -> BookNotFound:
+    names = {name.casefold(): name for book in books for name in (book.name, book.title) if name}
+    names |= {word: name for folded, name in names.items() for word in re.findall(r"[^\W_]{4,}", folded)} | names
+    near = difflib.get_close_matches(wanted.casefold(), list(names), n=1, cutoff=0.6)
+    inside = [name for folded, name in names.items() if wanted.casefold() in folded]
+    guess = names[near[0]] if near else inside[0] if inside else ""
+    hint = f"Did you mean {guess!r}? " if guess else ""
+    return BookNotFound(
+        f"There is no book {wanted!r} on your shelf.", remedy=f"{hint}'kiwiresearch books list' shows them all."
+    )

@@ -1,0 +1,53 @@
+"""Files that appear whole or not at all, and locks that end with the process that holds them."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+if os.name == "nt":
+    import msvcrt
+else:
+    import fcntl
+
+
+class Lock:
+    """An exclusive lock on a file; the system takes it back when its holder dies."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._handle: int | None = None
+
+    def acquire(self) -> bool:
+        """Take the lock, or say at once that another process has it."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            if os.name == "nt":
+                msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+            else:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(handle)
+            return False
+        self._handle = handle
+        return True
+
+    def release(self) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file beside its place and move it there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    part = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)

@@ -1,0 +1,126 @@
+"""Books and servers for the tests: real ZIM files built here, a real kiwix-serve on loopback."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import httpx2
+import pytest
+from hypothesis import HealthCheck, settings
+
+from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
+from kiwiresearch.zim.sample import build_sample
+
+settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("default")
+
+ROOT = Path(__file__).parent.parent
+SHARED_DATA = Path(os.environ.get("KIWIRESEARCH_SHARED_DATA", ROOT.parent / "shared" / "data"))
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Real ZIM files and gold sets, which are not part of the project."""
+    if not SHARED_DATA.is_dir():
+        pytest.skip(f"the real data is not at {SHARED_DATA}")
+    return SHARED_DATA
+
+
+@pytest.fixture(scope="session")
+def sample_zim(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample book, built once for all tests."""
+    target = tmp_path_factory.mktemp("sample") / "sample.zim"
+    build_sample(target)
+    return target
+
+
+BookMaker = Callable[..., Path]
+
+
+@pytest.fixture
+def a_book(tmp_path: Path) -> BookMaker:
+    """Builds a ZIM file from path and HTML."""
+
+    def make(
+        pages: Mapping[str, str],
+        redirects: Mapping[str, str] | None = None,
+        *,
+        name: str = "test.zim",
+        main_path: str = "",
+        index: bool = True,
+        titles: Mapping[str, str] | None = None,
+        **metadata: str,
+    ) -> Path:
+        target = tmp_path / name
+        known = {
+            "Name": "test_en",
+            "Title": "Test book",
+            "Description": "A book for tests",
+            "Language": "eng",
+            "Creator": "tests",
+            "Publisher": "tests",
+            "Date": "2026-01-01",
+        } | metadata
+        named = titles or {}
+        write_book(
+            target,
+            [NewPage(p, named.get(p, p.replace("_", " ")), html.encode()) for p, html in pages.items()],
+            [NewRedirect(p, p.replace("_", " "), to) for p, to in (redirects or {}).items()],
+            metadata=known,
+            main_path=main_path,
+            index=index,
+        )
+        return target
+
+    return make
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user who has never run the program before."""
+    folder = tmp_path / "home"
+    monkeypatch.setenv("KIWIRESEARCH_HOME", str(folder))
+    monkeypatch.setenv("HOME", str(tmp_path / "user"))
+    return folder
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture(scope="session")
+def kiwix_serve() -> Iterator[Callable[..., str]]:
+    """Starts Debian's kiwix-serve with some files and returns its address."""
+    program = shutil.which("kiwix-serve")
+    if program is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail("kiwix-serve is missing: tools/install-programs should have installed it")
+        pytest.skip("kiwix-serve is not installed (on Debian: apt install kiwix-tools)")
+    running: list[subprocess.Popen[bytes]] = []
+
+    def start(*files: Path) -> str:
+        port = free_port()
+        command = [program, "-i", "127.0.0.1", "-p", str(port), "-t", "2", *map(str, files)]
+        running.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+        address = f"http://127.0.0.1:{port}"
+        for _ in range(200):
+            try:
+                httpx2.get(f"{address}/catalog/v2/root.xml", trust_env=False)
+            except httpx2.TransportError:
+                time.sleep(0.05)
+            else:
+                return address
+        pytest.fail("kiwix-serve did not start")
+
+    yield start
+    for process in running:
+        process.terminate()
+        process.wait()
