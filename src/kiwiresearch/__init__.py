@@ -1,3 +1,34 @@
-"""kiwiresearch: an offline research desk over Kiwix ZIM files."""
+"""
+kiwiresearch: an offline research desk over Kiwix ZIM files.
+
+>>> import kiwiresearch
+>>> with kiwiresearch.open_shelf() as shelf:
+...     page = kiwiresearch.find_page(shelf, "Sunset").page
+
+Names are loaded when first used, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kiwiresearch.page.read import open_page, read_page
+    from kiwiresearch.research.desk import find_page, open_shelf
 
 __version__ = "0.1.0"
+__all__ = ["__version__", "find_page", "open_page", "open_shelf", "read_page"]
+
+_HOMES = {
+    "find_page": "kiwiresearch.research.desk",
+    "open_page": "kiwiresearch.page.read",
+    "open_shelf": "kiwiresearch.research.desk",
+    "read_page": "kiwiresearch.page.read",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'kiwiresearch' has no attribute {name!r}")

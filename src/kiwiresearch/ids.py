@@ -11,7 +11,8 @@ BookId = NewType("BookId", str)
 
 
 def page_id(title: str) -> str:
-    """The hash of a title, tagged with its algorithm.
+    """
+    The hash of a title, tagged with its algorithm.
 
     It is unique within one book; across books a page is named by its EntryRef.
     """
@@ -21,6 +22,4 @@ def page_id(title: str) -> str:
 def canonical_json(value: Any, *, indent: int | None = None) -> str:
     """JSON with sorted keys and real letters: equal values give equal bytes."""
     separators = (",", ":") if indent is None else (",", ": ")
-    return json.dumps(
-        value, ensure_ascii=False, sort_keys=True, separators=separators, indent=indent
-    )
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=separators, indent=indent)

@@ -30,19 +30,26 @@ app.add_typer(books, name="books")
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
 Wanted = Annotated[
     list[str] | None,
-    typer.Option("--book", "-b", help="A book by name, title, UUID or path; may be given more than once.", metavar="BOOK"),
+    typer.Option(
+        "--book",
+        "-b",
+        help="A book by name, title, UUID or path; may be given more than once.",
+        metavar="BOOK",
+    ),
 ]
 
 
-def _version(value: bool) -> None:  # noqa: FBT001
+def _version(value: bool) -> None:
     if value:
-        print(f"kiwiresearch {__version__}")  # noqa: T201
+        print(f"kiwiresearch {__version__}")
         raise typer.Exit
 
 
 @app.callback()
 def _root(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
 ) -> None:
     del version
 
@@ -51,13 +58,16 @@ def _root(
 def page(
     title: Annotated[str, typer.Argument(help="The page's title or path.")],
     book: Wanted = None,
-    section: Annotated[str, typer.Option("--section", "-s", help="Only the section of this heading.", metavar="HEADING")] = "",
+    section: Annotated[
+        str,
+        typer.Option("--section", "-s", help="Only the section of this heading.", metavar="HEADING"),
+    ] = "",
     links: Annotated[bool, typer.Option("--links", help="Show where the page links to.")] = False,
     json: AsJson = False,
 ) -> None:
     """Read a page: its text, sections, facts, links and signals."""
-    from kiwiresearch.cli import show  # noqa: PLC0415
-    from kiwiresearch.research.desk import find_page  # noqa: PLC0415
+    from kiwiresearch.cli import show
+    from kiwiresearch.research.desk import find_page
 
     if not title.strip():
         raise BadUsage("The title is empty.", remedy="Give the title of a page, such as 'Sunset'.")
@@ -65,7 +75,7 @@ def page(
     with _shelf(desk, book or []) as shelf:
         found = find_page(shelf, title)
         if json:
-            from kiwiresearch.page.record import record_of  # noqa: PLC0415
+            from kiwiresearch.page.record import record_of
 
             show.document(record_of(found.page))
         else:
@@ -75,8 +85,8 @@ def page(
 @app.command()
 def doctor(json: AsJson = False) -> None:
     """Look for books and servers, and say what works and what to do about the rest."""
-    from kiwiresearch.cli import show  # noqa: PLC0415
-    from kiwiresearch.research.doctor import examine  # noqa: PLC0415
+    from kiwiresearch.cli import show
+    from kiwiresearch.research.doctor import examine
 
     findings = examine(_desk())
     if json:
@@ -90,8 +100,8 @@ def doctor(json: AsJson = False) -> None:
 @books.command("list")
 def books_list(json: AsJson = False) -> None:
     """Show the books on your shelf."""
-    from kiwiresearch.cli import show  # noqa: PLC0415
-    from kiwiresearch.research.inventory import inventory  # noqa: PLC0415
+    from kiwiresearch.cli import show
+    from kiwiresearch.research.inventory import inventory
 
     desk = _desk()
     with _shelf(desk, []) as shelf:
@@ -104,12 +114,15 @@ def books_list(json: AsJson = False) -> None:
 
 @books.command("add")
 def books_add(
-    what: Annotated[list[str], typer.Argument(help="ZIM files, folders, a library.xml or the address of a kiwix-serve.")],
+    what: Annotated[
+        list[str],
+        typer.Argument(help="ZIM files, folders, a library.xml or the address of a kiwix-serve."),
+    ],
     json: AsJson = False,
 ) -> None:
     """Put books on your shelf."""
-    from kiwiresearch.cli import show  # noqa: PLC0415
-    from kiwiresearch.zim.library import placed  # noqa: PLC0415
+    from kiwiresearch.cli import show
+    from kiwiresearch.zim.library import placed
 
     desk = _desk()
     problems: list[KiwiError] = []
@@ -125,18 +138,19 @@ def books_add(
         show.document({"added": added, "problems": [str(problem) for problem in problems]})
     else:
         show.added(fresh, found)
-    for problem in problems:
-        print(f"kiwiresearch: {problem}", file=sys.stderr)  # noqa: T201
+    for complaint in problems:
+        print(f"kiwiresearch: {complaint}", file=sys.stderr)
     if problems:
         raise typer.Exit(problems[0].exit_code)
 
 
 @books.command("remove")
 def books_remove(
-    name: Annotated[list[str], typer.Argument(help="Name, title, UUID or path of a book.")], json: AsJson = False
+    name: Annotated[list[str], typer.Argument(help="Name, title, UUID or path of a book.")],
+    json: AsJson = False,
 ) -> None:
     """Take books off your shelf; their files stay where they are."""
-    from kiwiresearch.cli import show  # noqa: PLC0415
+    from kiwiresearch.cli import show
 
     desk = _desk()
     gone = desk.on_shelf(name)
@@ -150,11 +164,12 @@ def books_remove(
 
 @books.command("info")
 def books_info(
-    name: Annotated[str, typer.Argument(help="Name, title, UUID or path of a book.")] = "", json: AsJson = False
+    name: Annotated[str, typer.Argument(help="Name, title, UUID or path of a book.")] = "",
+    json: AsJson = False,
 ) -> None:
     """Show all that is known of a book."""
-    from kiwiresearch.cli import show  # noqa: PLC0415
-    from kiwiresearch.research.inventory import inventory  # noqa: PLC0415
+    from kiwiresearch.cli import show
+    from kiwiresearch.research.inventory import inventory
 
     desk = _desk()
     with _shelf(desk, [name] if name else []) as shelf:
@@ -175,7 +190,7 @@ def books_check(
     json: AsJson = False,
 ) -> None:
     """Compare books with their checksums, which finds any damage."""
-    from kiwiresearch.cli import show  # noqa: PLC0415
+    from kiwiresearch.cli import show
 
     desk = _desk()
     rows = []
@@ -197,13 +212,13 @@ def books_check(
 
 
 def _desk() -> Desk:
-    from kiwiresearch.research.desk import open_desk  # noqa: PLC0415
+    from kiwiresearch.research.desk import open_desk
 
     return open_desk(say=_say)
 
 
 def _shelf(desk: Desk, wanted: list[str]) -> Shelf:
-    from kiwiresearch.research.desk import SAMPLE_NOTICE  # noqa: PLC0415
+    from kiwiresearch.research.desk import SAMPLE_NOTICE
 
     shelf = desk.shelf(wanted)
     if shelf.is_sample:
@@ -212,4 +227,4 @@ def _shelf(desk: Desk, wanted: list[str]) -> Shelf:
 
 
 def _say(message: str) -> None:
-    print(message, file=sys.stderr)  # noqa: T201
+    print(message, file=sys.stderr)

@@ -28,7 +28,7 @@ CODES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 def document(value: Any) -> None:
     """One JSON document."""
-    print(canonical_json(value))  # noqa: T201
+    print(canonical_json(value))
 
 
 def line(text: str) -> None:
@@ -107,7 +107,11 @@ def _infoboxes(console: Console, page: PageDoc) -> None:
     for box in page.infoboxes:
         if not box.rows:
             continue
-        table = Table(title=Text(safe(box.title)) if box.title else None, show_header=False, title_justify="left")
+        table = Table(
+            title=Text(safe(box.title)) if box.title else None,
+            show_header=False,
+            title_justify="left",
+        )
         table.add_column(style="bold", max_width=24)
         table.add_column(max_width=60)
         for row in box.rows:
@@ -120,7 +124,12 @@ def _section(console: Console, page: PageDoc, section: Section) -> None:
     if section.heading:
         console.print()
         indent = max(section.level - 2, 0)
-        console.print(Text("  " * indent + safe(section.heading), style="bold" if section.level > 2 else "bold cyan"))  # noqa: PLR2004
+        console.print(
+            Text(
+                "  " * indent + safe(section.heading),
+                style="bold" if section.level > 2 else "bold cyan",
+            )
+        )
     for block in page.blocks:
         if not section.start <= block.start < section.end or block.kind == "heading":
             continue
@@ -168,8 +177,17 @@ def books(rows: Sequence[Row]) -> None:
             console.print(Text(safe(f"  {row.problem}"), style="red"))
             continue
         sheet = row.book
-        search = "full-text search" if sheet.indexes.full_text else "title search" if sheet.indexes.titles else "no index"
-        facts = (sheet.date, "/".join(sheet.languages), sheet.flavour, f"{sheet.articles:,} articles", search, row.check)
+        search = (
+            "full-text search" if sheet.indexes.full_text else "title search" if sheet.indexes.titles else "no index"
+        )
+        facts = (
+            sheet.date,
+            "/".join(sheet.languages),
+            sheet.flavour,
+            f"{sheet.articles:,} articles",
+            search,
+            row.check,
+        )
         console.print(Text(safe(sheet.title), style="bold").append(f"  {safe(sheet.name)}", style="cyan"))
         console.print(Text(safe("  " + " · ".join(fact for fact in facts if fact))))
         console.print(Text(safe(f"  {row.placed.source}"), style="dim"))
@@ -209,7 +227,9 @@ def added(fresh: Sequence[Placed], found: Iterable[tuple[Book, Source]]) -> None
     sheets = {(book.id, source): book for book, source in found}
     for placed in fresh:
         sheet = sheets[placed.id, placed.source]
-        details = ", ".join(part for part in (f"{sheet.articles:,} articles", sheet.date, "/".join(sheet.languages)) if part)
+        details = ", ".join(
+            part for part in (f"{sheet.articles:,} articles", sheet.date, "/".join(sheet.languages)) if part
+        )
         line(f"Added: {placed.title} ({details})")
     if not fresh and sheets:
         line("Nothing to add: these books are on the shelf already.")

@@ -28,7 +28,7 @@ def run(arguments: Sequence[str]) -> int:
     try:
         if arguments and arguments[0] not in COMMANDS and not arguments[0].startswith("-"):
             _topic(arguments[0])
-        from kiwiresearch.cli.app import app  # noqa: PLC0415
+        from kiwiresearch.cli.app import app
 
         return int(app(args=list(arguments), prog_name="kiwiresearch", standalone_mode=False) or 0)
     except KiwiError as problem:
@@ -58,7 +58,7 @@ def _usage_error(problem: Exception) -> int | None:
 
 
 def _topic(word: str) -> None:
-    import difflib  # noqa: PLC0415
+    import difflib
 
     near = difflib.get_close_matches(word, COMMANDS, n=1)
     hint = f"Did you mean the command {near[0]!r}? " if near else ""
@@ -69,7 +69,7 @@ def _topic(word: str) -> None:
 
 
 def _complain(message: str) -> None:
-    print(f"kiwiresearch: {message}", file=sys.stderr)  # noqa: T201
+    print(f"kiwiresearch: {message}", file=sys.stderr)
 
 
 def _protect_output() -> None:
@@ -81,4 +81,4 @@ def _protect_output() -> None:
         os.close(nowhere)
     except OSError:
         return
-    sys.stdout = open(ours, "w", encoding="utf-8", errors="replace", newline=sys.stdout.newlines)  # type: ignore[arg-type] # noqa: SIM115, PTH123
+    sys.stdout = open(ours, "w", encoding="utf-8", errors="replace")  # noqa: SIM115, PTH123

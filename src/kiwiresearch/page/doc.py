@@ -1,4 +1,5 @@
-"""A page that can be quoted: one text, and everything else as offsets into it.
+"""
+A page that can be quoted: one text, and everything else as offsets into it.
 
 What a page holds by the hundred (sections, blocks, links, cells, marks) is a named tuple,
 since it is made four times as fast as a frozen dataclass.
@@ -24,7 +25,8 @@ NOT_PROSE = frozenset({"heading", "row", "caption", "code"})
 
 
 class Section(NamedTuple):
-    """A heading and the text up to the next heading; the first section is the lead, without heading.
+    """
+    A heading and the text up to the next heading; the first section is the lead, without heading.
 
     `text[heading_start:start]` holds the heading, `text[start:end]` what stands below it.
     """
@@ -47,7 +49,8 @@ class Block(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A link to a page of the same book.
+    """
+    A link to a page of the same book.
 
     `target` is the path as the page spells it: the archive follows redirects.
     Links of menus, boxes and notes are outside the text: they have no offsets
@@ -154,7 +157,8 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class PageDoc:
-    """A page, read.
+    """
+    A page, read.
 
     All offsets point into `text`: the article as a reader sees it, then the
     infoboxes. Blocks are separated by line breaks, cells of a row by tabs.

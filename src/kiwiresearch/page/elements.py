@@ -1,6 +1,7 @@
-"""What tags mean for reading: a cut, or a part of the text's structure.
+"""
+What tags mean for reading: a cut, or a part of the text's structure.
 
-Tags seldom stand alone: `</td>\n<td>` or `</li></ul><p>` come in runs, and the
+Tags seldom stand alone: `</td> <td>` or `</li></ul><p>` come in runs, and the
 same runs come again on every page. So what a run does is worked out once, and
 found again by its spelling.
 """
@@ -130,7 +131,23 @@ def _rule(group: Group, selector: str) -> _Rule:
 RULES = tuple(_rule(cut.group, part.strip()) for cut in CUTS for part in cut.selector.split(","))
 RULES_BY_TAG = {rule.tag: rule for rule in RULES if rule.tag and not rule.classes and not rule.attributes}
 CAPTIONS = frozenset(CAPTION_CLASSES)
-VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"])
+VOID = frozenset(
+    [
+        "area",
+        "base",
+        "br",
+        "col",
+        "embed",
+        "hr",
+        "img",
+        "input",
+        "link",
+        "meta",
+        "source",
+        "track",
+        "wbr",
+    ]
+)
 
 
 def _structure() -> dict[str, Meaning]:

@@ -1,4 +1,5 @@
-"""One pass over regular markup: the canonical text, and where everything stands in it.
+"""
+One pass over regular markup: the canonical text, and where everything stands in it.
 
 The markup is cut into text and runs of tags. White space is collapsed as a
 browser does; separators wait until there is a word to put behind them, so the
@@ -118,7 +119,7 @@ class Flow:
 """The steps as plain numbers, which the loop compares faster than members of an enumeration."""
 
 
-def flow(markup: str, words: LanguageWords) -> Flow:  # noqa: C901, PLR0912, PLR0915
+def flow(markup: str, words: LanguageWords) -> Flow:
     """Read markup that the parser wrote. One loop, on purpose: reading spends its time here."""
     found = Flow()
     out: list[str] = []
@@ -149,7 +150,11 @@ def flow(markup: str, words: LanguageWords) -> Flow:  # noqa: C901, PLR0912, PLR
                     at = run.find('href="')
                     if at >= 0:
                         at += 6
-                        link_href, link_at, link_index = run[at : run.find('"', at)], position, len(out)
+                        link_href, link_at, link_index = (
+                            run[at : run.find('"', at)],
+                            position,
+                            len(out),
+                        )
                     elif name := NAME.search(run):
                         last_name, last_name_at = name[1], position
                     break
@@ -171,7 +176,7 @@ def flow(markup: str, words: LanguageWords) -> Flow:  # noqa: C901, PLR0912, PLR
                 elif step == NEW_LINE:
                     if waiting < TAB:
                         waiting = LINE
-                elif step == CELL or step == HEADER_CELL:  # noqa: PLR1714
+                elif step == CELL or step == HEADER_CELL:  # noqa: SIM109
                     if row:
                         waiting = TAB
                     open_cells.append((position, len(out), step == HEADER_CELL))
@@ -239,7 +244,7 @@ def flow(markup: str, words: LanguageWords) -> Flow:  # noqa: C901, PLR0912, PLR
                     if table_captions:
                         table_captions[-1] = "".join(out[caption_from:]).strip()
                     waiting = max(waiting, LINE)
-                elif step == CODE or step == QUOTE:  # noqa: PLR1714
+                elif step == CODE or step == QUOTE:  # noqa: SIM109
                     code += step == CODE
                     quotes += step == QUOTE
                     waiting = PARAGRAPH
@@ -339,7 +344,8 @@ def visible(text: str) -> str:
 
 
 def _with_marks(markup: str, words: LanguageWords) -> str:
-    """What is raised or lowered keeps its meaning when its tag is gone.
+    """
+    What is raised or lowered keeps its meaning when its tag is gone.
 
     Numbers in brackets and notes of editors get the class that tells what they
     are; figures become the characters of that height, since 10<sup>6</sup> is
@@ -369,7 +375,8 @@ SUBSCRIPTS = dict(zip("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊�
 
 
 def _element(tag: str, rest: str, text: str, pairs: Pairs) -> tuple[str, str, str]:
-    """Read to the end of an element that was just opened.
+    """
+    Read to the end of an element that was just opened.
 
     Returns the markup in it, the rest of the run in which it ends, and the text
     behind that run.

@@ -1,4 +1,5 @@
-"""From bytes to regular markup: the only module that knows the HTML parser.
+"""
+From bytes to regular markup: the only module that knows the HTML parser.
 
 The parser mends whatever it is given, as a browser does, and writes it again
 so that every element is closed and every attribute quoted. That is what
@@ -21,12 +22,13 @@ DEEP_PAGE = 4_000
 
 TAG = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9-]*)[^<>]*>?")
 FLAT_TAGS = frozenset(
-    b"p li dt dd tr td th tbody thead tfoot option br hr img input meta link area base col embed source track wbr".split()
+    b"p li dt dd tr td th tbody thead tfoot option br hr img input meta link area base col embed source".split()
 )
 CHARSET = re.compile(rb"charset\s*=\s*[\"']?([a-zA-Z0-9_:-]+)", re.IGNORECASE)
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 REFRESH = re.compile(
-    r"""<meta[^>]*http-equiv="refresh"[^>]*content="\s*[\d.]*\s*;\s*url\s*=\s*([^"]*)\"""", re.IGNORECASE
+    r"""<meta[^>]*http-equiv="refresh"[^>]*content="\s*[\d.]*\s*;\s*url\s*=\s*([^"]*)\"""",
+    re.IGNORECASE,
 )
 TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.DOTALL)
 

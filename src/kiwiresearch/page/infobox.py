@@ -26,7 +26,7 @@ def rows_of(box: Flow, links: list[Link], text: str, offset: int) -> Infobox:
 
 
 def _row(cells: list[Cell], links: list[Link], text: str) -> InfoboxRow | None:
-    if len(cells) < 2:  # noqa: PLR2004
+    if len(cells) < 2:
         return None
     label, start, end = cells[0], cells[1].start, cells[-1].end
     key = text[label.start : label.end].rstrip(":").strip()

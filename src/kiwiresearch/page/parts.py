@@ -75,9 +75,8 @@ def _end_of(name: str, markup: str, start: int) -> int:
 
 def _without_footer(markup: str) -> tuple[str, Provenance]:
     """Kiwix's scraper ends each page with a division that links to the revision it took."""
-    found = None
-    for found in FOOTER_LINK.finditer(markup):
-        pass
+    links = list(FOOTER_LINK.finditer(markup))
+    found = links[-1] if links else None
     if found is None or "://" not in found[1]:
         return markup, Provenance()
     start = markup.rfind("<div", 0, found.start())

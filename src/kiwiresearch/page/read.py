@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from html import unescape
 
 from kiwiresearch.errors import PageNotFound, RedirectLoop
 from kiwiresearch.ids import page_id
+from kiwiresearch.page.cuts import Group
 from kiwiresearch.page.doc import (
     Block,
     Infobox,
@@ -19,11 +20,10 @@ from kiwiresearch.page.doc import (
     Section,
     Table,
 )
-from kiwiresearch.page.cuts import Group
 from kiwiresearch.page.flow import Flow, OuterLink, RawTable, categories_in, flow, outer_links
-from kiwiresearch.page.parts import take_apart
 from kiwiresearch.page.html import regular
 from kiwiresearch.page.infobox import rows_of
+from kiwiresearch.page.parts import take_apart
 from kiwiresearch.page.signals import signals_of
 from kiwiresearch.text.languages import LanguageWords, words_of
 from kiwiresearch.text.sentences import sentence_starts
@@ -39,7 +39,8 @@ PLACES: dict[str, Place] = {"row": "table", "item": "list", "caption": "caption"
 
 
 def read_page(entry: Entry, *, language: str = "eng", url: str = "", lead_only: bool = False) -> PageDoc:
-    """Read an entry. Never raises, whatever the bytes are.
+    """
+    Read an entry. Never raises, whatever the bytes are.
 
     `language` (ISO 639-3) chooses the words that kinds of pages are recognised
     by; `lead_only` says that the book holds introductions only, so that a
@@ -113,7 +114,10 @@ def open_page(archive: Archive, path: str) -> PageDoc:
     while True:
         entry = archive.read(path)
         page = read_page(
-            entry, language=book.language or "eng", url=archive.url(entry.ref.path), lead_only=book.lead_only
+            entry,
+            language=book.language or "eng",
+            url=archive.url(entry.ref.path),
+            lead_only=book.lead_only,
         )
         if not page.redirect:
             return page
@@ -233,17 +237,27 @@ def _links(
         if target is None:
             continue
         _, start, end, section, kind = raw
-        place: Place = (
-            "see also" if section in see_also
-            else PLACES[kind] if kind in PLACES
-            else "body" if section
-            else "lead"
-        )  # fmt: skip
+        place: Place = "see also" if section in see_also else PLACES.get(kind, "body" if section else "lead")
         if start == end:  # a picture that links
             links.append(Link(target.path, target.anchor, "", place, section))
             continue
         begin, stop = _around(sentences, text, start, end)
-        links.append(new(Link, (target.path, target.anchor, text[start:end], place, section, start, end, begin, stop)))
+        links.append(
+            new(
+                Link,
+                (
+                    target.path,
+                    target.anchor,
+                    text[start:end],
+                    place,
+                    section,
+                    start,
+                    end,
+                    begin,
+                    stop,
+                ),
+            )
+        )
     return links
 
 
@@ -259,9 +273,7 @@ def _around(sentences: list[int], text: str, start: int, end: int) -> tuple[int,
     return sentences[number - 1], stop
 
 
-def _infobox_links(
-    box: Flow, text: str, offset: int, sentences: list[int], targets: _Targets
-) -> list[Link]:
+def _infobox_links(box: Flow, text: str, offset: int, sentences: list[int], targets: _Targets) -> list[Link]:
     links = []
     for raw in box.links:
         target = targets.find(raw.href)

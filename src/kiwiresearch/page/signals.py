@@ -1,4 +1,5 @@
-"""What a page shows about itself, seen on it or inferred from its shape.
+"""
+What a page shows about itself, seen on it or inferred from its shape.
 
 Kiwix's scraper removes most boxes that say 'stub' or 'disambiguation', so what
 is not seen is inferred, and each signal says which of the two it is.
@@ -45,7 +46,7 @@ def signals_of(
     stub = _stub(page, words)
     is_short = length < STUB_CHARS and len(sections) == 1 and references <= STUB_REFERENCES
     if not stub and is_short and not lead_only and not disambiguation and not list_page:
-        stub = Signal(True, "inferred", f"{length} characters, no sections, {references} references")  # noqa: FBT003
+        stub = _inferred(f"{length} characters, no sections, {references} references")
     return Signals(
         stub=stub,
         citation_needed=_marked(page, marks, "citation needed", words.citation_needed),
@@ -72,9 +73,7 @@ def _stub(page: Flow, words: LanguageWords) -> Signal:
     return ABSENT
 
 
-def _disambiguation(
-    page: Flow, title: str, lead: str, blocks: Sequence[Block], words: LanguageWords
-) -> Signal:
+def _disambiguation(page: Flow, title: str, lead: str, blocks: Sequence[Block], words: LanguageWords) -> Signal:
     for box in page.notes:
         if "disambig" in box:
             return _seen("disambiguation box")
@@ -97,7 +96,7 @@ def _list_page(title: str, text: str, blocks: Sequence[Block], words: LanguageWo
     folded = title.casefold()
     if any(folded.startswith(start) for start in words.list_titles):
         return _inferred("title")
-    rows = [block.end - block.start for block in blocks if block.kind == "item" or block.kind == "row"]  # noqa: PLR1714
+    rows = [block.end - block.start for block in blocks if block.kind == "item" or block.kind == "row"]
     if len(rows) >= LIST_BLOCKS and sum(rows) / len(text) > LIST_SHARE:
         return _inferred("nearly all of it is lists or tables")
     return ABSENT

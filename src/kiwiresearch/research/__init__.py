@@ -1,0 +1,1 @@
+"""Composition: settings, shelf and books put together."""

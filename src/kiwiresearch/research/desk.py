@@ -21,9 +21,7 @@ from kiwiresearch.zim.lookup import find_path, near_titles
 from kiwiresearch.zim.sources import Source, files_in, is_address
 from kiwiresearch.zim.witness import Witness
 
-SAMPLE_NOTICE = (
-    "Your shelf is empty, so this is the sample book. Add your own with: kiwiresearch books add FILE.zim"
-)
+SAMPLE_NOTICE = "Your shelf is empty, so this is the sample book. Add your own with: kiwiresearch books add FILE.zim"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +34,8 @@ class Desk:
     opener: Opener
 
     def shelf(self, wanted: Sequence[str] = (), *, trusting: bool = False) -> Shelf:
-        """The books a user named, else all on the shelf, else the sample book.
+        """
+        The books a user named, else all on the shelf, else the sample book.
 
         `trusting` takes a file as a book without opening it, for a check that is about to do so.
         """
@@ -50,7 +49,7 @@ class Desk:
 
     def sample(self) -> Placed:
         """The sample book, built if need be."""
-        from kiwiresearch.zim.sample import sample_file  # noqa: PLC0415
+        from kiwiresearch.zim.sample import sample_file
 
         source = Source(str(sample_file(self.folders.cache)))
         return placed(self.opener.open(source).book, source)
@@ -89,9 +88,7 @@ class Desk:
         return pick(books, name, self.opener)
 
 
-def open_desk(
-    environment: Mapping[str, str] = os.environ, *, say: Callable[[str], None] | None = None
-) -> Desk:
+def open_desk(environment: Mapping[str, str] = os.environ, *, say: Callable[[str], None] | None = None) -> Desk:
     """Put the desk together; `say` hears what a user should know on the way."""
     where = settings_module.folders(environment)
     settings = settings_module.load(where, environment)
@@ -111,7 +108,7 @@ def open_desk(
 
 
 def _size_cache(settings: Settings) -> None:
-    from kiwiresearch.zim.libzim import set_cluster_cache  # noqa: PLC0415
+    from kiwiresearch.zim.libzim import set_cluster_cache
 
     set_cluster_cache(settings.cluster_cache_mb * 2**20)
 

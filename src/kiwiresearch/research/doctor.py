@@ -17,7 +17,12 @@ from kiwiresearch.zim.sources import books_below, library_files
 
 State = Literal["fine", "note", "broken"]
 
-SERVERS = ("http://127.0.0.1:8080", "http://127.0.0.1:8000", "http://127.0.0.1:9999", "http://127.0.0.1:3000/kiwix")
+SERVERS = (
+    "http://127.0.0.1:8080",
+    "http://127.0.0.1:8000",
+    "http://127.0.0.1:9999",
+    "http://127.0.0.1:3000/kiwix",
+)
 """Where a kiwix-serve of this machine usually listens: the one time the program knocks unasked, and only at home."""
 
 PROBE_TIMEOUT_S = 0.5
@@ -34,7 +39,12 @@ class Finding:
     remedy: str = ""
 
     def record(self) -> dict[str, Any]:
-        return {"subject": self.subject, "state": self.state, "message": self.message, "remedy": self.remedy}
+        return {
+            "subject": self.subject,
+            "state": self.state,
+            "message": self.message,
+            "remedy": self.remedy,
+        }
 
 
 def examine(
@@ -50,15 +60,24 @@ def examine(
 
 
 def _program(desk: Desk) -> Iterator[Finding]:
-    from importlib.metadata import version  # noqa: PLC0415
+    from importlib.metadata import version
 
     python = ".".join(map(str, sys.version_info[:3]))
-    yield Finding("program", "fine", f"kiwiresearch {__version__}, Python {python}, libzim {version('libzim')}")
+    yield Finding(
+        "program",
+        "fine",
+        f"kiwiresearch {__version__}, Python {python}, libzim {version('libzim')}",
+    )
     for name, folder in (("settings", desk.folders.config), ("cache", desk.folders.cache)):
         if _writable(folder):
             yield Finding(name, "fine", str(folder))
         else:
-            yield Finding(name, "broken", f"{folder} cannot be written.", "Set KIWIRESEARCH_HOME to a folder that can.")
+            yield Finding(
+                name,
+                "broken",
+                f"{folder} cannot be written.",
+                "Set KIWIRESEARCH_HOME to a folder that can.",
+            )
 
 
 def _writable(folder: Path) -> bool:
@@ -69,7 +88,12 @@ def _writable(folder: Path) -> bool:
 
 def _shelf(desk: Desk) -> Iterator[Finding]:
     if not desk.shelf_file.books():
-        yield Finding("shelf", "note", "No books yet: commands use the sample book.", "kiwiresearch books add FILE.zim")
+        yield Finding(
+            "shelf",
+            "note",
+            "No books yet: commands use the sample book.",
+            "kiwiresearch books add FILE.zim",
+        )
         return
     with desk.shelf() as shelf:
         for row in inventory(desk, shelf):
@@ -80,7 +104,10 @@ def _shelf(desk: Desk) -> Iterator[Finding]:
             book = row.book
             lacks = [
                 name
-                for name, has in (("full-text index", book.indexes.full_text), ("title index", book.indexes.titles))
+                for name, has in (
+                    ("full-text index", book.indexes.full_text),
+                    ("title index", book.indexes.titles),
+                )
                 if not has
             ]
             note = f"; no {' and no '.join(lacks)}, so search is slower or coarser" if lacks else ""
@@ -105,14 +132,28 @@ def _files(desk: Desk, environment: Mapping[str, str]) -> Iterator[Finding]:
     for file in unique[:MOST_SHOWN]:
         try:
             rows = desk.opener.look_up(str(file))
-            yield Finding("files", "note", f"{file}: {rows[0][0].title}, not on the shelf", f"kiwiresearch books add {str(file)!r}")
+            yield Finding(
+                "files",
+                "note",
+                f"{file}: {rows[0][0].title}, not on the shelf",
+                f"kiwiresearch books add {str(file)!r}",
+            )
         except KiwiError as problem:
             yield Finding("files", "note", str(problem))
     if len(unique) > MOST_SHOWN:
         rest = len(unique) - MOST_SHOWN
-        yield Finding("files", "note", f"{rest} more ZIM files in the usual places.", "kiwiresearch books add FOLDER")
+        yield Finding(
+            "files",
+            "note",
+            f"{rest} more ZIM files in the usual places.",
+            "kiwiresearch books add FOLDER",
+        )
     if not unique:
-        yield Finding("files", "fine", "No other ZIM files in the usual places (home, Downloads, Kiwix, sticks).")
+        yield Finding(
+            "files",
+            "fine",
+            "No other ZIM files in the usual places (home, Downloads, Kiwix, sticks).",
+        )
 
 
 def usual_folders(environment: Mapping[str, str]) -> list[Path]:
@@ -125,7 +166,11 @@ def usual_folders(environment: Mapping[str, str]) -> list[Path]:
     system = ["/library/zims/content", "/usr/share/kiwix", "/var/lib/kiwix", "/srv/kiwix", "/data/zim",
               f"/media/{user}", f"/run/media/{user}", "/mnt", "/Volumes"]  # fmt: skip
     extra = [Path(part) for part in environment.get("KIWIRESEARCH_ZIM_FOLDERS", "").split(os.pathsep) if part]
-    return [*extra, *(home / name for name in named), *map(Path, system if environment.get("HOME") == os.environ.get("HOME") else [])]
+    return [
+        *extra,
+        *(home / name for name in named),
+        *map(Path, system if environment.get("HOME") == os.environ.get("HOME") else []),
+    ]
 
 
 def usual_libraries(environment: Mapping[str, str]) -> list[Path]:
@@ -136,7 +181,7 @@ def usual_libraries(environment: Mapping[str, str]) -> list[Path]:
 
 
 def _servers(desk: Desk, servers: tuple[str, ...]) -> Iterator[Finding]:
-    from kiwiresearch.zim.serve import KiwixServer  # noqa: PLC0415
+    from kiwiresearch.zim.serve import KiwixServer
 
     known = {book.source.location for book in desk.shelf_file.books()}
     any_found = False
@@ -150,6 +195,11 @@ def _servers(desk: Desk, servers: tuple[str, ...]) -> Iterator[Finding]:
             server.close()
         any_found = True
         remedy = "" if server.root in known else f"kiwiresearch books add {server.root}"
-        yield Finding("servers", "fine" if not remedy else "note", f"kiwix-serve at {server.root} with {len(books)} books", remedy)
+        yield Finding(
+            "servers",
+            "fine" if not remedy else "note",
+            f"kiwix-serve at {server.root} with {len(books)} books",
+            remedy,
+        )
     if not any_found:
         yield Finding("servers", "fine", "No kiwix-serve on this machine's usual ports.")

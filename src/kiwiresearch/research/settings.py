@@ -48,7 +48,10 @@ class Settings:
     """Read books whose bytes do not match their checksum."""
 
 
-LIMITS: dict[str, tuple[float, float]] = {"cluster_cache_mb": (1, 65_536), "serve_timeout_s": (0.1, 3_600)}
+LIMITS: dict[str, tuple[float, float]] = {
+    "cluster_cache_mb": (1, 65_536),
+    "serve_timeout_s": (0.1, 3_600),
+}
 
 
 def folders(environment: Mapping[str, str] = os.environ) -> Folders:
@@ -97,15 +100,21 @@ def _from_text(name: str, key: str, text: str) -> Any:
     kind = type(getattr(Settings(), key))
     try:
         if kind is bool:
-            return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False, "": False}[
-                text.strip().lower()
-            ]
+            return {
+                "1": True,
+                "true": True,
+                "yes": True,
+                "0": False,
+                "false": False,
+                "no": False,
+                "": False,
+            }[text.strip().lower()]
         return _checked(name, key, kind(text))
     except (ValueError, KeyError) as problem:
         raise BadSettings(f"{name} is {text!r}, which is no {_WORDS[kind]}.", remedy="Set it right.") from problem
 
 
-def _checked(name: str, key: str, value: object) -> object:
+def _checked(name: str, key: str, value: Any) -> Any:
     kind = type(getattr(Settings(), key))
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)

@@ -1,0 +1,1 @@
+"""Pure functions on strings, and what is known about languages."""

@@ -28,8 +28,8 @@ class LanguageWords:
 @cache
 def _codes() -> dict[str, str]:
     lines = (DATA / "iso639.txt").read_text(encoding="utf-8").splitlines()
-    pairs = (pair.split() for line in lines if not line.startswith("#") for pair in line.split("|"))
-    return {short: long for short, long in pairs}
+    pairs = (pair.partition(" ") for line in lines if not line.startswith("#") for pair in line.split("|"))
+    return {short: long for short, _, long in pairs}
 
 
 def three_letter_code(code: str) -> str:

@@ -1,4 +1,5 @@
-"""Where sentences end.
+"""
+Where sentences end.
 
 Two patterns find the candidates, and the words before and after decide. It is
 many times faster than a general splitter, which would cost more than all the
@@ -23,7 +24,23 @@ OTHER_END = re.compile(r"[。！？｡।॥؟۔።][」』）”\"]*[ \t]*")
 """Chinese, Japanese, Hindi, Urdu, Arabic, Amharic."""
 
 OTHER_SCRIPTS = frozenset(
-    ["zho", "jpn", "hin", "mar", "nep", "san", "ben", "urd", "ara", "fas", "pus", "amh", "tir", "yue", "wuu"]
+    [
+        "zho",
+        "jpn",
+        "hin",
+        "mar",
+        "nep",
+        "san",
+        "ben",
+        "urd",
+        "ara",
+        "fas",
+        "pus",
+        "amh",
+        "tir",
+        "yue",
+        "wuu",
+    ]
 )
 STARTERS = re.compile(r"(?:The|This|These|In|It|He|She|They|His|Her|By|After|However|A|An|At|On|For|As|But|When)\b")
 LONGEST_WORD = 32

@@ -1,0 +1,1 @@
+"""Books: ZIM files, kiwix-serve, and the shelf they stand on."""

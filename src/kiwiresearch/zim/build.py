@@ -37,7 +37,7 @@ class NewRedirect:
     target: str
 
 
-class _Item(Item):
+class _Item(Item):  # type: ignore[misc]
     def __init__(self, page: NewPage) -> None:
         super().__init__()
         self._page = page
@@ -68,7 +68,8 @@ def write_book(
     main_path: str = "",
     index: bool = True,
 ) -> None:
-    """Write a book; the file appears whole or not at all.
+    """
+    Write a book; the file appears whole or not at all.
 
     The same pages give the same bytes, UUID included, on every run.
     """
@@ -101,7 +102,8 @@ CHECKSUM_BYTES = 16
 
 
 def make_reproducible(file: Path) -> None:
-    """Replace what libzim draws at random: the book's UUID and those of its two search indexes.
+    """
+    Replace what libzim draws at random: the book's UUID and those of its two search indexes.
 
     They are taken from the content instead, and the checksum at the end of the
     file is computed anew. Nothing else differs between two builds.
@@ -126,5 +128,3 @@ def plain_png(size: int) -> bytes:
     header = struct.pack(">IIBBBBB", size, size, 8, 2, 0, 0, 0)
     rows = (b"\x00" + b"\x2d\x6a\x4f" * size) * size
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
-
-

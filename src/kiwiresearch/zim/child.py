@@ -15,7 +15,7 @@ def main(arguments: list[str]) -> None:
     task, path, last = arguments
     if task == "probe":
         verdict = probe_here(Path(path), check=last == "check")
-        print(canonical_json({"state": verdict.state, "reason": verdict.reason}))  # noqa: T201
+        print(canonical_json({"state": verdict.state, "reason": verdict.reason}))
     elif task == "check":
         with contextlib.suppress(AttributeError, OSError):
             os.nice(10)

@@ -78,6 +78,4 @@ def look_at(parts: tuple[Path, ...]) -> None:
     for beginning, meaning in LOOKS_LIKE:
         if lowered.startswith(beginning.lower()):
             raise NotABook(f"The file {str(first)!r} is no ZIM file but {meaning}.")
-    raise NotABook(
-        f"The file {str(first)!r} is no ZIM file.", remedy="Give the path of a .zim file."
-    )
+    raise NotABook(f"The file {str(first)!r} is no ZIM file.", remedy="Give the path of a .zim file.")

@@ -11,7 +11,8 @@ REMEDY = "Replace a book by copying to a new name and renaming, then run the com
 
 
 class FileGuard:
-    """Holds the file's parts open and compares size and time before each read.
+    """
+    Holds the file's parts open and compares size and time before each read.
 
     A mapped file that shrinks kills the process with SIGBUS; asking first costs
     about a microsecond and leaves only the instant between asking and reading.
@@ -28,8 +29,7 @@ class FileGuard:
             now = _stamp(handle)
             if now != then:
                 raise BookChanged(
-                    f"The file {str(part)!r} was changed while it was open "
-                    f"({then[0]:,} bytes before, {now[0]:,} now).",
+                    f"The file {str(part)!r} was changed while it was open ({then[0]:,} bytes before, {now[0]:,} now).",
                     remedy=REMEDY,
                 )
 

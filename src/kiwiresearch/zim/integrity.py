@@ -1,4 +1,5 @@
-"""Whether a book's file can be trusted: looked at once, in a process of its own, and remembered.
+"""
+Whether a book's file can be trusted: looked at once, in a process of its own, and remembered.
 
 libzim opens a file with flipped bytes and returns wrong pages without a word,
 and a file with a damaged structure may end the process. So a file that was
@@ -86,11 +87,16 @@ class Verdicts:
             return False
         lock.release()  # the child takes it; two children at once only repeat the work
         command = [*_python(), "check", str(path), str(self._folder)]
-        streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        flags = getattr(subprocess, "DETACHED_PROCESS", 0) | getattr(subprocess, "BELOW_NORMAL_PRIORITY_CLASS", 0)
+        flags = getattr(subprocess, "DETACHED_PROCESS", 0)
+        nothing = subprocess.DEVNULL
         try:
             subprocess.Popen(  # noqa: S603
-                command, **streams, start_new_session=os.name == "posix", creationflags=flags
+                command,
+                stdin=nothing,
+                stdout=nothing,
+                stderr=nothing,
+                start_new_session=os.name == "posix",
+                creationflags=flags,
             )
         except OSError:
             return False
@@ -140,12 +146,15 @@ def probe(path: Path, *, check: bool, timeout_s: float | None = PROBE_TIMEOUT_S)
 
 def probe_here(path: Path, *, check: bool) -> Verdict:
     """Open, read and perhaps check a file in this process: only for the child."""
-    from kiwiresearch.zim.libzim import LibzimArchive  # noqa: PLC0415
+    from kiwiresearch.zim.libzim import LibzimArchive
 
     try:
         archive = LibzimArchive(path)
     except NotABook as problem:
-        return Verdict("unopenable", problem.message.partition(" cannot be opened: ")[2].rstrip(".") or problem.message)
+        return Verdict(
+            "unopenable",
+            problem.message.partition(" cannot be opened: ")[2].rstrip(".") or problem.message,
+        )
     except BookDamaged as problem:
         return Verdict("damaged", problem.message.partition(" is damaged: ")[2].rstrip(".") or problem.message)
     if not check:

@@ -79,7 +79,13 @@ class ShelfFile:
 
     def _write(self, books: Sequence[Placed]) -> None:
         rows = [
-            {"id": b.id, "name": b.name, "title": b.title, "location": b.source.location, "served": b.source.served}
+            {
+                "id": b.id,
+                "name": b.name,
+                "title": b.title,
+                "location": b.source.location,
+                "served": b.source.served,
+            }
             for b in books
         ]
         try:
@@ -137,7 +143,7 @@ class Opener:
         return self._verdicts.check_now(source.path)
 
     def _file(self, path: Path) -> Archive:
-        from kiwiresearch.zim.libzim import LibzimArchive  # noqa: PLC0415
+        from kiwiresearch.zim.libzim import LibzimArchive
 
         verdict = self._verdicts.of(path)
         try:
@@ -155,7 +161,7 @@ class Opener:
         return archive
 
     def _served(self, source: Source) -> Archive:
-        from kiwiresearch.zim.serve import TIMEOUT_S, KiwixServer, ServeArchive  # noqa: PLC0415
+        from kiwiresearch.zim.serve import TIMEOUT_S, KiwixServer, ServeArchive
 
         server = KiwixServer(source.location, timeout_s=self._timeout_s or TIMEOUT_S)
         for served in server.catalogue():
@@ -167,7 +173,7 @@ class Opener:
         )
 
     def _catalogue(self, address: str) -> list[tuple[Book, Source]]:
-        from kiwiresearch.zim.serve import TIMEOUT_S, KiwixServer  # noqa: PLC0415
+        from kiwiresearch.zim.serve import TIMEOUT_S, KiwixServer
 
         address, _, wanted = address.partition("#")
         server = KiwixServer(address, timeout_s=self._timeout_s or TIMEOUT_S)
@@ -244,5 +250,6 @@ def unknown_book(wanted: str, books: Sequence[Placed]) -> BookNotFound:
     guess = names[near[0]] if near else inside[0] if inside else ""
     hint = f"Did you mean {guess!r}? " if guess else ""
     return BookNotFound(
-        f"There is no book {wanted!r} on your shelf.", remedy=f"{hint}'kiwiresearch books list' shows them all."
+        f"There is no book {wanted!r} on your shelf.",
+        remedy=f"{hint}'kiwiresearch books list' shows them all.",
     )

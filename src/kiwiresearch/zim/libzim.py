@@ -151,7 +151,8 @@ class LibzimArchive:
         return str(EntryRef(self._book.id, path))
 
     def checksum_holds(self) -> bool | None:
-        """Whether the bytes are those its maker wrote; None where the file carries no checksum.
+        """
+        Whether the bytes are those its maker wrote; None where the file carries no checksum.
 
         It reads the whole file and holds the interpreter's lock all the while.
         """
@@ -278,7 +279,7 @@ class LibzimArchive:
     def _count_articles(self) -> int:
         # New files count redirects among their articles; their tally of types does not.
         pages = re.search(r"text/html(?:;[^=;]*)?=(\d+)", self._metadata("Counter"))
-        listed = self._raw.article_count
+        listed = int(self._raw.article_count)
         return min(listed, int(pages[1])) if pages and listed else listed
 
     def _main_page(self) -> str:
@@ -286,7 +287,7 @@ class LibzimArchive:
             found = self._raw.main_entry
             for _ in range(MAX_HOPS):
                 if not found.is_redirect:
-                    return found.path
+                    return str(found.path)
                 found = found.get_redirect_entry()
         except (RuntimeError, KeyError, IndexError):
             pass

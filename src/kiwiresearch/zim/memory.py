@@ -81,8 +81,8 @@ class MemoryArchive:
             if known == title:
                 return path
         named = (path for path in self._redirects if title_of_path(path) == title)
-        path = next(named, None)
-        return self.resolve(path) if path else None
+        redirect = next(named, None)
+        return self.resolve(redirect) if redirect else None
 
     def search(self, words: str, limit: int) -> tuple[Match, ...]:
         wanted = _words(words.encode())

@@ -1,4 +1,5 @@
-"""Paths inside a book: what a link points at, and what a path would be called.
+"""
+Paths inside a book: what a link points at, and what a path would be called.
 
 Paths are raw text: they may hold '?', '%20', '+', spaces and emoji as they
 stand. Links are percent-encoded, once.
@@ -24,10 +25,11 @@ from urllib.parse import unquote
 SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
 
 INLINE_MARKUP = re.compile(
-    r"</?(?:i|b|em|strong|sup|sub|span|small|big|s|u|tt|code|font|var|nowiki)\b[^<>]*>", re.IGNORECASE
+    r"</?(?:i|b|em|strong|sup|sub|span|small|big|s|u|tt|code|font|var|nowiki)\b[^<>]*>",
+    re.IGNORECASE,
 )
 
-SCRIPTS = ("javascript:", "data:", "mailto:", "tel:", "geo:", "about:", "blob:", "file:", "urn:", "irc:", "ircs:", "news:")  # fmt: skip
+SCRIPTS = ("javascript:", "data:", "mailto:", "tel:", "geo:", "about:", "blob:", "file:", "urn:", "irc:", "news:")
 
 NAMESPACES = re.compile(r"^(?:[A-Z-]/)")
 
@@ -43,7 +45,8 @@ class Target:
 
 
 def resolve_href(base: str, href: str) -> Target | None:
-    """What `href`, found in the page at path `base`, points at; None if outside the book.
+    """
+    What `href`, found in the page at path `base`, points at; None if outside the book.
 
     '#anchor' points at the page itself. It is a matter of spelling alone: whether
     the book has the page, and whether it redirects, is for the archive to tell.

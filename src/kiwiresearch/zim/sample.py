@@ -1,4 +1,5 @@
-"""The sample book: the shelf of a user who has added no book yet.
+"""
+The sample book: the shelf of a user who has added no book yet.
 
 Its articles are files of HTML in `sample_book/`, written for this project;
 here they get the head, the category box and the footer that mwoffliner gives,
@@ -100,11 +101,7 @@ def sample_file(cache: Path) -> Path:
 def build_sample(target: Path) -> None:
     articles = read_articles()
     pages = [_main_page(articles), *map(_page, articles), *_category_pages(articles)]
-    redirects = [
-        NewRedirect(path_of(name), name, article.path)
-        for article in articles
-        for name in article.redirects
-    ]
+    redirects = [NewRedirect(path_of(name), name, article.path) for article in articles for name in article.redirects]
     write_book(target, pages, redirects, metadata=METADATA, main_path="Main_Page")
 
 

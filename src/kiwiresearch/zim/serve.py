@@ -1,4 +1,5 @@
-"""Books behind a kiwix-serve on the user's network: the only module that speaks HTTP to one.
+"""
+Books behind a kiwix-serve on the user's network: the only module that speaks HTTP to one.
 
 Addresses differ by version: 3.3 serves a page at /NAME/PATH, 3.5 and later at
 /content/NAME/PATH, and both may sit below a root such as /kiwix. So the base
@@ -78,7 +79,7 @@ class KiwixServer:
             try:
                 return self._once(method, self.root + path)
             except httpx2.TransportError as problem:
-                if attempt == 2:  # noqa: PLR2004
+                if attempt == 2:
                     raise BookUnreachable(
                         f"The server {self.root!r} does not answer: {problem}.",
                         remedy="Check the address and that kiwix-serve is running, then try again.",
@@ -269,7 +270,12 @@ class ServeArchive:
         if urlsplit(address).query:
             route = f"{route}?{urlsplit(address).query}"
         name = quote(self._name, safe="")
-        for base in (f"{self._base}/", f"{self._prefix}/content/{name}/", f"{self._prefix}/raw/{name}/content/", f"{self._prefix}/{name}/"):
+        for base in (
+            f"{self._base}/",
+            f"{self._prefix}/content/{name}/",
+            f"{self._prefix}/raw/{name}/content/",
+            f"{self._prefix}/{name}/",
+        ):
             if route.startswith(base) and len(route) > len(base):
                 return unquote(route[len(base) :])
         return None
@@ -299,9 +305,7 @@ def root_of(address: str) -> str:
         address = f"http://{address}"
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.netloc:
-        raise BookUnreachable(
-            f"{address!r} is no address of a kiwix-serve.", remedy="Give one like http://host:8080."
-        )
+        raise BookUnreachable(f"{address!r} is no address of a kiwix-serve.", remedy="Give one like http://host:8080.")
     return f"{parts.scheme}://{parts.netloc}{OWN_PAGES.sub('', parts.path).rstrip('/')}"
 
 

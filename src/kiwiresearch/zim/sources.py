@@ -80,7 +80,8 @@ def library_files(path: Path) -> list[Path]:
         root = ElementTree.fromstring(content)  # noqa: S314
     except ElementTree.ParseError as problem:
         raise NotABook(
-            f"{str(path)!r} is no library of Kiwix: {problem}.", remedy="Make one with 'kiwix-manage'."
+            f"{str(path)!r} is no library of Kiwix: {problem}.",
+            remedy="Make one with 'kiwix-manage'.",
         ) from problem
     names = [book.get("path") for book in root.iter("book")]
     files = [_library_path(path.parent, name) for name in names if name]
