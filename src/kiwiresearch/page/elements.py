@@ -54,6 +54,9 @@ class Step(IntEnum):
     END_CODE = 20
     QUOTE = 21
     END_QUOTE = 22
+    RAISED = 23
+    LOWERED = 24
+    END_SHIFTED = 25
     CUT = 30
 
 
@@ -162,6 +165,7 @@ def _structure() -> dict[str, Meaning]:
         Step.TABLE: "table", Step.END_TABLE: "/table", Step.CAPTION: "caption figcaption",
         Step.END_CAPTION: "/figcaption", Step.END_TABLE_CAPTION: "/caption", Step.CODE: "pre",
         Step.END_CODE: "/pre", Step.QUOTE: "blockquote", Step.END_QUOTE: "/blockquote", Step.END_LINK: "/a",
+        Step.RAISED: "sup", Step.LOWERED: "sub", Step.END_SHIFTED: "/sup /sub",
     }  # fmt: skip
     return {name: Meaning(step) for step, names in steps.items() for name in names.split()}
 
@@ -247,4 +251,17 @@ def _effect(run: str) -> Effect:
             anchor = name[1]
         if found[2]:
             steps.append(int(Step.SPACE))
-    return Effect(tuple(steps), level, anchor, None)
+    return Effect(_shortened(steps), level, anchor, None)
+
+
+BREAKING = frozenset({Step.BREAK, Step.LINE, Step.ROW, Step.END_DIVISION, Step.HEADING, Step.END_HEADING})
+
+
+def _shortened(steps: list[int]) -> tuple[int, ...]:
+    """The same without what changes nothing: spaces beside breaks, and breaks that repeat."""
+    if BREAKING.intersection(steps):
+        steps = [step for step in steps if step != Step.SPACE]
+    return tuple(step for n, step in enumerate(steps) if step not in REPEATING or n == 0 or steps[n - 1] != step)
+
+
+REPEATING = frozenset({Step.BREAK, Step.LINE, Step.SPACE, Step.END_DIVISION})

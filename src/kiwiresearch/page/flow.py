@@ -28,8 +28,7 @@ attributes too.
 
 LINK = re.compile(r'<a [^>]*?\bhref="([^"]*)"[^>]*>(.*?)</a>', re.DOTALL)
 ANY_TAG = re.compile(r"<[^>]*>")
-RAISED = re.compile(r"<(sup|sub)\b[^>]*>((?:(?!</?su[pb]\b).)*)</\1>", re.DOTALL)
-WRITTEN_MARK = re.compile(r"\[\s*(?:<[^<>]*>\s*)*citation needed\s*(?:<[^<>]*>\s*)*\]", re.IGNORECASE)
+WRITTEN_MARK = re.compile(r"\[\s*(?:<[^<>]*>\s*)*(?:full )?citation needed\s*(?:<[^<>]*>\s*)*\]", re.IGNORECASE)
 BRACKETED = re.compile(r"\s*\[[^\[\]]{1,40}\]\s*")
 NUMBERED = re.compile(r"\s*\[\s*(?:(?:note|nb|fn)\s*)?[0-9a-z]{1,3}\s*\]\s*", re.IGNORECASE)
 TEX = re.compile(r"\{\\(?:displaystyle|textstyle)\s*(.*)\}", re.DOTALL)
@@ -115,7 +114,7 @@ class Flow:
 
 (END_LINK, BREAK, NEW_LINE, CELL, END_CELL, HEADER_CELL, ROW, WHITE, LIST, END_LIST, END_DIVISION, HEADING,
  END_HEADING, TABLE, END_TABLE, CAPTION, END_CAPTION, END_TABLE_CAPTION, CODE, END_CODE, QUOTE,
- END_QUOTE) = (int(step) for step in Step if step not in (Step.NOTHING, Step.CUT))  # fmt: skip
+ END_QUOTE, RAISED, LOWERED, END_SHIFTED) = (int(step) for step in Step if Step.NOTHING < step < Step.CUT)  # fmt: skip
 """The steps as plain numbers, which the loop compares faster than members of an enumeration."""
 
 
@@ -138,7 +137,10 @@ def flow(markup: str, words: LanguageWords) -> Flow:
     row: list[Cell] | None = None
     known = EFFECTS.get
     new = tuple.__new__  # what a named tuple's own constructor does, without the call around it
-    parts = iter(RUN.split(_with_marks(markup, words)))
+    shifted: dict[str, str] | None = None
+    if "citation needed" in markup:  # some pages have it as text of their own
+        markup = WRITTEN_MARK.sub('<sup class="Template-Fact">[citation needed]</sup>', markup)
+    parts = iter(RUN.split(markup))
     next(parts, None)
     pairs: Pairs = zip(parts, parts, strict=False)
 
@@ -248,6 +250,12 @@ def flow(markup: str, words: LanguageWords) -> Flow:
                     code += step == CODE
                     quotes += step == QUOTE
                     waiting = PARAGRAPH
+                elif step == RAISED:
+                    shifted = SUPERSCRIPTS
+                elif step == LOWERED:
+                    shifted = SUBSCRIPTS
+                elif step == END_SHIFTED:
+                    shifted = None
                 else:  # the end of code or of a quotation
                     code = max(code - (step == END_CODE), 0)
                     quotes = max(quotes - (step == END_QUOTE), 0)
@@ -286,6 +294,10 @@ def flow(markup: str, words: LanguageWords) -> Flow:
                 text = text.replace("\n", " ")
             if not text.isprintable():
                 text = _cleaned(text)
+            if shifted is not None:
+                text = _without_marks(text, shifted, found, position, words)
+                if not text:
+                    continue
             written = text.strip(" ")
             while "  " in written:
                 written = written.replace("  ", " ")
@@ -343,31 +355,19 @@ def visible(text: str) -> str:
     return UNSEEN.sub("", text)
 
 
-def _with_marks(markup: str, words: LanguageWords) -> str:
+def _without_marks(text: str, shifted: dict[str, str], found: Flow, position: int, words: LanguageWords) -> str:
+    """What is raised or lowered keeps its meaning when its tag is gone.
+
+    Numbers in brackets and notes of editors are marks, not text; figures become
+    the characters of that height, since 10<sup>6</sup> is not 106.
     """
-    What is raised or lowered keeps its meaning when its tag is gone.
-
-    Numbers in brackets and notes of editors get the class that tells what they
-    are; figures become the characters of that height, since 10<sup>6</sup> is
-    not 106.
-    """
-    if "citation needed" in markup:
-        markup = WRITTEN_MARK.sub('<sup class="Template-Fact">[citation needed]</sup>', markup)
-    if "<su" not in markup:
-        return markup
-
-    def shifted(found: re.Match[str]) -> str:
-        kind, inner = found[1], found[2]
-        table = SUPERSCRIPTS if kind == "sup" else SUBSCRIPTS
-        if "<" not in inner and inner and all(character in table for character in inner):
-            return "".join(table[character] for character in inner)
-        shown = plain(inner)
-        if kind == "sub" or not BRACKETED.fullmatch(shown) or "-Template" in found[0] or "Template-" in found[0]:
-            return found[0]
-        name = "reference" if _kind_of_mark(shown, words) == "reference" else "Inline-Template"
-        return f'<sup class="{name}">{inner}</sup>'
-
-    return RAISED.sub(shifted, markup)
+    bare = text.strip()
+    if bare and all(character in shifted for character in bare):
+        return "".join(shifted[character] for character in bare)
+    if shifted is SUPERSCRIPTS and BRACKETED.fullmatch(text):
+        found.marks.append((_kind_of_mark(text, words), position))
+        return ""
+    return text
 
 
 SUPERSCRIPTS = dict(zip("0123456789+-−=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱ", strict=True))

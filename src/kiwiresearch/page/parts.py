@@ -15,7 +15,7 @@ ISO_DATE = re.compile(r"\b(\d{4}-\d{2}-\d{2})\b")
 LONG_DATE = re.compile(r"\b([A-Z][a-z]+) (\d{1,2}), (\d{4})\b")
 MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
           "November", "December")  # fmt: skip
-LONGEST_FOOTER = 3_000
+LONGEST_FOOTER = 8_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Parts:
 def take_apart(markup: str) -> Parts:
     """Find the article in a page's markup."""
     provenance = Provenance()
-    if "oldid=" in markup:
+    if markup.find("oldid=", max(len(markup) - LONGEST_FOOTER, 0)) >= 0:
         markup, provenance = _without_footer(markup)
     root = _root_of(markup)
     if root is None:
@@ -40,21 +40,21 @@ def take_apart(markup: str) -> Parts:
 
 
 TAG_NAME = re.compile(r"<(\w+)")
-ROOT_ID = re.compile(rf' id="(?:{"|".join(ROOTS)})"|<main\b')
-NEAR = 6_000
 
 
 def _root_of(markup: str) -> tuple[int, int] | None:
     """Where the element starts and ends that holds the article: the most telling of those nested there."""
-    first = ROOT_ID.search(markup)
-    if first is None:
-        return None
-    near = first.start()
-    places = (markup.find(f' id="{name}"', near, near + NEAR) for name in ROOTS)
-    place = next((place for place in places if place >= 0), near + 1)
-    start = markup.rfind("<", 0, place)
-    name = TAG_NAME.match(markup, start)
-    return (start, _end_of(name[1], markup, start)) if name else None
+    for sign in ROOT_SIGNS:
+        place = markup.find(sign)
+        if place >= 0:
+            start = markup.rfind("<", 0, place + 1)
+            name = TAG_NAME.match(markup, start)
+            if name and markup.find(">", start) >= place:
+                return start, _end_of(name[1], markup, start)
+    return None
+
+
+ROOT_SIGNS = (*(f' id="{name}"' for name in ROOTS), "<main")
 
 
 def _end_of(name: str, markup: str, start: int) -> int:
@@ -75,7 +75,7 @@ def _end_of(name: str, markup: str, start: int) -> int:
 
 def _without_footer(markup: str) -> tuple[str, Provenance]:
     """Kiwix's scraper ends each page with a division that links to the revision it took."""
-    links = list(FOOTER_LINK.finditer(markup))
+    links = list(FOOTER_LINK.finditer(markup, max(len(markup) - LONGEST_FOOTER, 0)))
     found = links[-1] if links else None
     if found is None or "://" not in found[1]:
         return markup, Provenance()

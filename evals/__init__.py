@@ -1,0 +1,1 @@
+"""Quality, measured on labelled sets and held by pinned floors."""

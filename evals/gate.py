@@ -1,0 +1,85 @@
+"""The gate: each figure must reach its floor, and no floor is lowered by accident.
+
+python -m evals.gate                 measure, and fail below a floor
+python -m evals.gate --raise         pin figures that are better than their floors
+python -m evals.gate --lower NAME    pin a worse figure, on purpose
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from evals import pages
+from evals.data import SHARED_DATA
+
+FLOORS = Path(__file__).with_name("floors.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one evaluation measured, and the digest of the set it measured on."""
+
+    digest: str
+    figures: dict[str, float]
+
+
+EVALUATIONS: dict[str, Callable[[], Outcome | None]] = {
+    "pages": lambda: _outcome(pages.measure()),
+}
+
+
+def _outcome(measured: tuple[str, dict[str, float]] | None) -> Outcome | None:
+    return Outcome(*measured) if measured else None
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="evals.gate")
+    parser.add_argument("--raise", dest="pin", action="store_true", help="pin better figures")
+    parser.add_argument("--lower", action="append", default=[], metavar="NAME", help="pin this worse figure")
+    options = parser.parse_args(arguments)
+    floors = json.loads(FLOORS.read_text(encoding="utf-8")) if FLOORS.is_file() else {}
+    failed = False
+    for name, evaluate in EVALUATIONS.items():
+        outcome = evaluate()
+        if outcome is None:
+            print(f"{name}: skipped, the real data is not at {SHARED_DATA}")
+            continue
+        failed |= not _judge(name, outcome, floors, pin=options.pin, lower=options.lower)
+    if options.pin or options.lower:
+        FLOORS.write_text(json.dumps(floors, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    return 1 if failed else 0
+
+
+def _judge(
+    name: str, outcome: Outcome, floors: dict[str, dict[str, float | str]], *, pin: bool, lower: list[str]
+) -> bool:
+    pinned = floors.setdefault(name, {})
+    good = True
+    if pinned.get("digest") not in (None, outcome.digest):
+        print(f"{name}: the set has changed since the floors were pinned; pin them anew with --raise")
+        good = pin
+    for figure, value in outcome.figures.items():
+        floor = pinned.get(figure)
+        full = f"{name}.{figure}"
+        if isinstance(floor, float | int) and value < floor - 1e-9 and full not in lower:
+            print(f"{full:40} {value:.4f}  BELOW its floor {floor:.4f}")
+            good = False
+            continue
+        if pin or full in lower:
+            pinned[figure] = round(value, 4)
+        elif floor is None:
+            print(f"{full}: no floor yet; pin it with --raise")
+            good = False
+        print(f"{full:40} {value:.4f}  floor {pinned.get(figure, 'none')}")
+    if pin:
+        pinned["digest"] = outcome.digest
+    return good
+
+
+if __name__ == "__main__":
+    sys.exit(main())
