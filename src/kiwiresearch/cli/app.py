@@ -22,9 +22,10 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain help, so that asking for it does not import rich
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-books = typer.Typer(help="The books on your shelf.", no_args_is_help=True)
+books = typer.Typer(help="The books on your shelf.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(books, name="books")
 
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]

@@ -1,0 +1,30 @@
+"""`python -m bench` runs every benchmark; with names, those."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+from bench import pages, reads, start
+
+BENCHMARKS: dict[str, Callable[[], list[str]]] = {
+    "pages": pages.run,
+    "reads": reads.run,
+    "start": start.run,
+}
+
+
+def main(names: list[str]) -> int:
+    unknown = [name for name in names if name not in BENCHMARKS]
+    if unknown:
+        print(f"bench: there is no benchmark {unknown[0]!r}; there are: {', '.join(BENCHMARKS)}", file=sys.stderr)
+        return 2
+    for name in names or BENCHMARKS:
+        print(f"## {name}")
+        for line in BENCHMARKS[name]():
+            print(line)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,240 @@
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kiwiresearch.errors import BookDamaged, BookNotFound, KiwiError, NotABook, PageNotFound
+from kiwiresearch.research.desk import Desk, find_page, open_desk, open_shelf
+from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
+from kiwiresearch.zim.library import placed
+
+BOOKS = {
+    "shared.zim": ("First book", {"Moon": "the first moon", "Red_sun": "a red sun"}),
+    "second.zim": ("Second book", {"Moon": "the second moon", "Morning_star": "a star"}),
+}
+
+
+def _write(target: Path, title: str, pages: dict[str, str]) -> None:
+    write_book(
+        target,
+        [NewPage(p, p.replace("_", " "), f"<p>{text}</p>".encode()) for p, text in pages.items()],
+        [NewRedirect("Luna", "Luna", "Moon")],
+        metadata={"Name": target.stem, "Title": title, "Language": "eng", "Date": "2026-01-01"},
+    )
+
+
+@pytest.fixture(scope="module")
+def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with two books, and a home where both are on the shelf and known to be sound."""
+    folder = tmp_path_factory.mktemp("furnished")
+    for name, (title, pages) in BOOKS.items():
+        _write(folder / "books" / name, title, pages)
+    desk = open_desk({"KIWIRESEARCH_HOME": str(folder / "home")})
+    found = [row for name in BOOKS for row in desk.opener.look_up(str(folder / "books" / name))]
+    desk.shelf_file.add([placed(book, source) for book, source in found])
+    desk.sample()
+    return folder
+
+
+@pytest.fixture
+def books(furnished: Path, home: Path) -> Path:
+    """The folder of the two books, which the user has on the shelf."""
+    shutil.copytree(furnished / "home", home, ignore=shutil.ignore_patterns("state"))
+    return furnished / "books"
+
+
+@pytest.fixture
+def no_books(books: Path, home: Path) -> Path:
+    """A user who has seen the same books, but has none on the shelf."""
+    (home / "shelf.json").unlink()
+    return books
+
+
+def _titles(desk: Desk, *wanted: str) -> list[str]:
+    return [book.title for book in desk.shelf(wanted).books]
+
+
+def test_an_empty_shelf_is_the_sample_book(no_books: Path, home: Path) -> None:
+    """Who has added no book works with the sample book, which is kept in the cache folder."""
+    shelf = open_desk().shelf()
+    assert shelf.is_sample
+    assert [book.title for book in shelf.books] == ["kiwiresearch sample book"]
+    assert shelf.books[0].source.path.parent == home / "cache"
+
+
+def test_the_sample_book_is_built_once(no_books: Path, home: Path) -> None:
+    """A second start uses the file that the first one built."""
+    file = open_desk().sample().source.path
+    before = file.stat()
+    assert open_desk().sample().source.path.stat() == before
+
+
+def test_a_shelf_with_books_leaves_the_sample_out(books: Path) -> None:
+    """The sample book is for an empty shelf; else it must be asked for by name."""
+    desk = open_desk()
+    assert not desk.shelf().is_sample
+    assert _titles(desk) == ["First book", "Second book"]
+    assert _titles(desk, "sample") == ["kiwiresearch sample book"]
+
+
+@pytest.mark.parametrize("wanted", ["second", "SECOND", "Second book", " second BOOK ", "second.zim", "{id}", "{path}"])
+def test_a_book_is_picked_by_any_of_its_names(books: Path, wanted: str) -> None:
+    """Name, title, UUID, file name and path all pick the same book, in any case."""
+    desk = open_desk()
+    second = desk.shelf_file.books()[1]
+    wanted = wanted.format(id=second.id, path=books / "second.zim")
+    assert [str(book.source) for book in desk.shelf([wanted]).books] == [str(books / "second.zim")]
+
+
+def test_a_book_is_picked_by_a_relative_path(books: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A path counts from the folder the user is in."""
+    monkeypatch.chdir(books.parent)
+    assert _titles(open_desk(), "books/second.zim") == ["Second book"]
+
+
+def test_a_book_named_twice_is_there_once(books: Path) -> None:
+    """Two names of one book do not make two books; the order is the user's."""
+    assert _titles(open_desk(), "second", "Second book", "shared") == ["Second book", "First book"]
+
+
+def test_a_book_need_not_be_on_the_shelf(no_books: Path) -> None:
+    """A path of a file or folder stands for its books without adding them."""
+    desk = open_desk()
+    assert _titles(desk, str(no_books / "second.zim")) == ["Second book"]
+    assert _titles(desk, str(no_books)) == ["Second book", "First book"]
+    assert desk.shelf_file.books() == ()
+
+
+def test_an_unknown_book_gets_a_guess(books: Path) -> None:
+    """A name that no book has is refused with the nearest one that some book has."""
+    with pytest.raises(BookNotFound, match=r"no book 'secnd' .*Did you mean 'second'\?"):
+        open_desk().shelf(["secnd"])
+    with pytest.raises(BookNotFound, match=r"no book 'zzz' on your shelf\. 'kiwi"):
+        open_desk().shelf(["zzz"])
+
+
+def test_a_program_opens_the_shelf_of_its_user(books: Path) -> None:
+    """open_shelf without arguments is the user's own shelf."""
+    with open_shelf() as shelf:
+        assert [archive.book.title for archive in shelf.archives()] == ["First book", "Second book"]
+
+
+def test_a_program_without_books_gets_the_sample(no_books: Path) -> None:
+    """open_shelf of a user without books is the sample book."""
+    with open_shelf() as shelf:
+        assert find_page(shelf, "Sunset").book.name == "kiwiresearch_en_sample"
+
+
+def test_a_program_opens_what_it_names(no_books: Path) -> None:
+    """open_shelf takes files and folders, as text or path, and adds nothing to the shelf."""
+    with open_shelf([no_books / "second.zim"]) as shelf:
+        assert find_page(shelf, "Moon").page.text == "the second moon"
+    with open_shelf([str(no_books)]) as shelf:
+        assert len(shelf.books) == 2
+    assert open_desk().shelf_file.books() == ()
+
+
+def test_a_program_opens_a_server(no_books: Path, kiwix_serve: Callable[..., str]) -> None:
+    """open_shelf takes the address of a kiwix-serve, and its pages are read from there (R31)."""
+    with open_shelf([kiwix_serve(no_books / "second.zim")]) as shelf:
+        assert find_page(shelf, "Morning star").page.text == "a star"
+
+
+def test_a_program_that_names_nothing_there_is_told(home: Path, tmp_path: Path) -> None:
+    """open_shelf refuses a missing file and a file that is no book."""
+    with pytest.raises(BookNotFound, match="There is no file"):
+        open_shelf([tmp_path / "missing.zim"])
+    (tmp_path / "notes.zim").write_text("notes")
+    with pytest.raises(NotABook, match="is no ZIM file"):
+        open_shelf([tmp_path / "notes.zim"])
+
+
+@pytest.mark.parametrize(
+    ("words", "book", "text"),
+    [
+        ("Moon", "First book", "the first moon"),
+        ("moon", "First book", "the first moon"),
+        ("MOON", "First book", "the first moon"),
+        ("Luna", "First book", "the first moon"),
+        ("luna", "First book", "the first moon"),
+        ("  Red sun ", "First book", "a red sun"),
+        ("Red_sun", "First book", "a red sun"),
+        ("red sun", "First book", "a red sun"),
+        ("Morning star", "Second book", "a star"),
+        ("morning_star", "Second book", "a star"),
+        ("MORNING STAR", "Second book", "a star"),
+    ],
+)
+def test_a_page_is_found_in_the_first_book_that_has_it(books: Path, words: str, book: str, text: str) -> None:
+    """Books are asked in the order of the shelf; case, underscores and redirects do not matter."""
+    with open_shelf() as shelf:
+        found = find_page(shelf, words)
+        assert (found.book.title, found.page.text) == (book, text)
+        assert found.archive.book is found.book
+
+
+def test_a_page_that_no_book_has(books: Path) -> None:
+    """The error says where was looked and names near titles of all books."""
+    with open_shelf() as shelf, pytest.raises(PageNotFound) as caught:
+        find_page(shelf, "Morning sun")
+    message = str(caught.value)
+    assert message.startswith("There is no page 'Morning sun' in your 2 books. Near it are: ")
+    assert "'Morning star'" in message
+    assert "'Red sun'" in message
+
+
+def test_a_page_that_one_book_lacks(books: Path) -> None:
+    """With one book, the error names it; with nothing near, it says so."""
+    with open_shelf([books / "second.zim"]) as shelf, pytest.raises(PageNotFound) as caught:
+        find_page(shelf, "Qqqq")
+    assert str(caught.value) == "There is no page 'Qqqq' in 'Second book'. Try another title."
+
+
+def test_a_book_that_cannot_be_opened_does_not_hide_the_others(books: Path, tmp_path: Path) -> None:
+    """Of several books one may be gone: pages of the others are still found."""
+    lost = tmp_path / "lost.zim"
+    shutil.copy2(books / "shared.zim", lost)
+    desk = open_desk()
+    desk.shelf_file.remove(desk.shelf_file.books())
+    rows = [*desk.opener.look_up(str(lost)), *desk.opener.look_up(str(books / "second.zim"))]
+    desk.shelf_file.add([placed(book, source) for book, source in rows])
+    lost.unlink()
+    with open_shelf() as shelf:
+        assert find_page(shelf, "Moon").page.text == "the second moon"
+    with desk.shelf(["lost"]) as shelf, pytest.raises(BookNotFound, match="There is no file"):
+        find_page(shelf, "Moon")
+
+
+def test_good_files_are_kept_when_others_are_not(books: Path, tmp_path: Path) -> None:
+    """Of a folder, the books are found and the rest becomes problems, one each."""
+    mixed = tmp_path / "mixed"
+    mixed.mkdir()
+    shutil.copy2(books / "second.zim", mixed / "b.zim")
+    (mixed / "a.zim").touch()
+    (mixed / "c.zim").write_text("no book")
+    problems: list[KiwiError] = []
+    found = open_desk().look_up_each(str(mixed), problems)
+    assert [(book.title, source.path.name) for book, source in found] == [("Second book", "b.zim")]
+    assert [problem.message for problem in problems] == [
+        f"The file {str(mixed / 'a.zim')!r} is empty.",
+        f"The file {str(mixed / 'c.zim')!r} is no ZIM file.",
+    ]
+
+
+def test_a_damaged_book_is_read_only_on_demand(books: Path, home: Path, tmp_path: Path) -> None:
+    """A book that fails its checksum is refused, unless the setting says otherwise, and then said."""
+    damaged = tmp_path / "damaged.zim"
+    content = bytearray((books / "second.zim").read_bytes())
+    content[-1] ^= 0xFF
+    damaged.write_bytes(content)
+    environment = {"KIWIRESEARCH_HOME": str(home)}
+    with pytest.raises(BookDamaged, match=r"do not match its checksum.*KIWIRESEARCH_ALLOW_DAMAGED=1"):
+        open_desk(environment).shelf([str(damaged)])
+    said: list[str] = []
+    desk = open_desk(environment | {"KIWIRESEARCH_ALLOW_DAMAGED": "1"}, say=said.append)
+    with desk.shelf([str(damaged)]) as shelf:
+        assert find_page(shelf, "Moon").page.text == "the second moon"
+    assert said[0].endswith("do not match its checksum. Reading it all the same, as you asked.")

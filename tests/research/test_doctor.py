@@ -1,0 +1,224 @@
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kiwiresearch import __version__
+from kiwiresearch.research.desk import Desk, open_desk
+from kiwiresearch.research.doctor import MOST_SHOWN, Finding, examine, usual_folders
+from kiwiresearch.zim.build import NewPage, write_book
+from kiwiresearch.zim.library import placed
+
+
+def _write(target: Path, title: str, *, index: bool = True) -> Path:
+    pages = [NewPage("Moon", "Moon", b"<p>the moon</p>")]
+    metadata = {"Name": target.stem, "Title": title, "Language": "eng", "Date": "2026-01-01"}
+    write_book(target, pages, metadata=metadata, index=index)
+    return target
+
+
+@pytest.fixture(scope="module")
+def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two books, and a home that knows both to be sound."""
+    folder = tmp_path_factory.mktemp("furnished")
+    desk = open_desk({"KIWIRESEARCH_HOME": str(folder / "home")})
+    desk.opener.look_up(str(_write(folder / "moon.zim", "Moon book")))
+    desk.opener.look_up(str(_write(folder / "plain.zim", "Plain book", index=False)))
+    return folder
+
+
+@pytest.fixture
+def desk(furnished: Path, home: Path) -> Desk:
+    """The desk of a user whose shelf is empty."""
+    shutil.copytree(furnished / "home", home, ignore=shutil.ignore_patterns("state"))
+    return open_desk()
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> Path:
+    """The user's own folder: another than this process has, so that only it is searched."""
+    folder = tmp_path / "someone"
+    folder.mkdir()
+    return folder
+
+
+def _about(subject: str, findings: list[Finding]) -> list[Finding]:
+    return [finding for finding in findings if finding.subject == subject]
+
+
+def _look(desk: Desk, subject: str, user: Path, **environment: str) -> list[Finding]:
+    return _about(subject, examine(desk, {"HOME": str(user), **environment}, servers=()))
+
+
+def _put_on_shelf(desk: Desk, what: object) -> None:
+    desk.shelf_file.add([placed(book, source) for book, source in desk.opener.look_up(str(what))])
+
+
+def test_a_first_visit_finds_nothing_wrong(desk: Desk, user: Path) -> None:
+    """With nothing there, all subjects are looked at and only the empty shelf is remarked on."""
+    findings = examine(desk, {"HOME": str(user)}, servers=())
+    assert [(finding.subject, finding.state) for finding in findings] == [
+        ("program", "fine"),
+        ("settings", "fine"),
+        ("cache", "fine"),
+        ("shelf", "note"),
+        ("files", "fine"),
+        ("servers", "fine"),
+    ]
+    assert f"kiwiresearch {__version__}" in findings[0].message
+    assert findings[3].remedy == "kiwiresearch books add FILE.zim"
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "Downloads",
+        "Documents",
+        "Desktop",
+        "Kiwix",
+        "zims",
+        ".local/share/kiwix",
+        ".local/share/kiwix-desktop",
+        ".var/app/org.kiwix.desktop/data",
+        "Downloads/kiwix/2026",
+    ],
+)
+def test_books_in_the_usual_places_are_found(desk: Desk, furnished: Path, user: Path, place: str) -> None:
+    """A ZIM file where people and Kiwix programs keep them is named, with the command that adds it."""
+    file = user / place / "moon.zim"
+    file.parent.mkdir(parents=True)
+    shutil.copy2(furnished / "moon.zim", file)
+    (finding,) = _look(desk, "files", user)
+    assert finding.message == f"{file}: Moon book, not on the shelf"
+    assert finding.remedy == f"kiwiresearch books add {str(file)!r}"
+    assert finding.state == "note"
+
+
+def test_books_in_named_folders_are_found(desk: Desk, furnished: Path, user: Path) -> None:
+    """KIWIRESEARCH_ZIM_FOLDERS names more places, as PATH does."""
+    for name in ("one", "two"):
+        (user / name).mkdir()
+    shutil.copy2(furnished / "moon.zim", user / "one")
+    shutil.copy2(furnished / "plain.zim", user / "two")
+    both = os.pathsep.join([str(user / "one"), str(user / "two"), str(user / "missing")])
+    found = _look(desk, "files", user, KIWIRESEARCH_ZIM_FOLDERS=both)
+    assert [finding.message for finding in found] == [
+        f"{user / 'one' / 'moon.zim'}: Moon book, not on the shelf",
+        f"{user / 'two' / 'plain.zim'}: Plain book, not on the shelf",
+    ]
+
+
+def test_books_of_a_kiwix_library_are_found(desk: Desk, furnished: Path, user: Path) -> None:
+    """The library.xml of a Kiwix program leads to books wherever they are; missing ones are left out."""
+    library = user / ".local/share/kiwix/library.xml"
+    library.parent.mkdir(parents=True)
+    rows = f'<book path="{furnished / "moon.zim"}"/><book path="{user / "gone.zim"}"/>'
+    library.write_text(f'<library version="20110515">{rows}</library>', encoding="utf-8")
+    (finding,) = _look(desk, "files", user)
+    assert finding.message == f"{furnished / 'moon.zim'}: Moon book, not on the shelf"
+
+
+def test_a_broken_kiwix_library_is_named(desk: Desk, user: Path) -> None:
+    """A library.xml that cannot be read is remarked on and ends nothing."""
+    library = user / ".local/share/kiwix-desktop/library.xml"
+    library.parent.mkdir(parents=True)
+    library.write_text("<library", encoding="utf-8")
+    findings = _look(desk, "files", user)
+    assert findings[0].state == "note"
+    assert findings[0].message.startswith(f"{str(library)!r} is no library of Kiwix: ")
+
+
+def test_books_on_the_shelf_are_not_offered_again(desk: Desk, furnished: Path, user: Path) -> None:
+    """A file that is on the shelf is listed there and not among the files to add."""
+    (user / "Kiwix").mkdir()
+    shutil.copy2(furnished / "moon.zim", user / "Kiwix")
+    _put_on_shelf(desk, user / "Kiwix" / "moon.zim")
+    (files,) = _look(desk, "files", user)
+    assert files.state == "fine"
+    (shelf,) = _look(desk, "shelf", user)
+    assert str(shelf.message) == "Moon book (moon, 2026-01-01): 1 articles"
+
+
+def test_files_that_are_no_books_are_remarked_on(desk: Desk, user: Path) -> None:
+    """Of many broken downloads the first are named with what is wrong, and the rest counted."""
+    (user / "Downloads").mkdir()
+    for number in range(MOST_SHOWN + 3):
+        (user / "Downloads" / f"{number:02}.zim").touch()
+    findings = _look(desk, "files", user)
+    assert len(findings) == MOST_SHOWN + 1
+    assert "00.zim' is empty. Copy or download it again." in findings[0].message
+    assert findings[-1].message == "3 more ZIM files in the usual places."
+
+
+def test_what_a_book_lacks_is_said(desk: Desk, furnished: Path, user: Path) -> None:
+    """A book without a full-text index is a note, since its search is coarser."""
+    _put_on_shelf(desk, furnished / "plain.zim")
+    (finding,) = _look(desk, "shelf", user)
+    assert finding.state == "note"
+    assert "no full-text index" in finding.message
+
+
+def test_a_broken_book_is_found(desk: Desk, furnished: Path, user: Path, tmp_path: Path) -> None:
+    """A book whose file is gone or damaged is broken, with the command that takes it off; others are fine."""
+    for name in ("gone.zim", "cut.zim"):
+        shutil.copy2(furnished / "moon.zim", tmp_path / name)
+        _put_on_shelf(desk, tmp_path / name)
+    _put_on_shelf(desk, furnished / "moon.zim")
+    (tmp_path / "gone.zim").unlink()
+    os.truncate(tmp_path / "cut.zim", 1000)
+    gone, cut, sound = _look(desk, "shelf", user)
+    assert (gone.state, cut.state, sound.state) == ("broken", "broken", "fine")
+    assert f"There is no file {str(tmp_path / 'gone.zim')!r}." in gone.message
+    assert f"The ZIM file {str(tmp_path / 'cut.zim')!r} cannot be opened: " in cut.message
+    assert gone.remedy == f"kiwiresearch books remove {str(tmp_path / 'gone.zim')!r}"
+
+
+def test_a_folder_that_cannot_be_written_is_broken(desk: Desk, user: Path, tmp_path: Path) -> None:
+    """Where nothing can be kept, the doctor says so and how to move."""
+    locked = tmp_path / "locked"
+    locked.mkdir(mode=0o500)
+    closed = [folder for folder in (locked, Path("/proc/1")) if not os.access(folder, os.W_OK)]
+    if not closed:
+        pytest.skip("this user may write everywhere")
+    moved = replace(desk, folders=replace(desk.folders, cache=closed[0] / "deep" / "cache"))
+    (cache,) = _look(moved, "cache", user)
+    assert cache.state == "broken"
+    assert cache.message == f"{closed[0] / 'deep' / 'cache'} cannot be written."
+    assert cache.remedy == "Set KIWIRESEARCH_HOME to a folder that can."
+    assert _look(moved, "settings", user)[0].state == "fine"
+
+
+def test_a_running_server_is_found(desk: Desk, furnished: Path, user: Path, kiwix_serve: Callable[..., str]) -> None:
+    """A kiwix-serve is named with its books and the command that adds it, once added it is fine (R31)."""
+    address = kiwix_serve(furnished / "moon.zim", furnished / "plain.zim")
+    dead = "http://127.0.0.1:9"
+    (found,) = _about("servers", examine(desk, {"HOME": str(user)}, servers=(dead, address)))
+    assert found.message == f"kiwix-serve at {address} with 2 books"
+    assert (found.state, found.remedy) == ("note", f"kiwiresearch books add {address}")
+    _put_on_shelf(desk, address)
+    (found,) = _about("servers", examine(desk, {"HOME": str(user)}, servers=(dead, address)))
+    assert (found.state, found.remedy) == ("fine", "")
+
+
+def test_no_server_is_no_fault(desk: Desk, user: Path) -> None:
+    """Nothing listening where a server could be is nothing to mend."""
+    (found,) = _about("servers", examine(desk, {"HOME": str(user)}, servers=("http://127.0.0.1:9",)))
+    assert found.record() == {
+        "subject": "servers",
+        "state": "fine",
+        "message": "No kiwix-serve on this machine's usual ports.",
+        "remedy": "",
+    }
+
+
+def test_sticks_are_searched_for_the_user_of_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sticks and system folders are among the places, under the name of the user's folder."""
+    monkeypatch.setenv("HOME", "/home/ada")
+    places = usual_folders(os.environ)
+    assert Path("/home/ada/Downloads") in places
+    assert {Path("/media/ada"), Path("/run/media/ada"), Path("/var/lib/kiwix")} <= set(places)

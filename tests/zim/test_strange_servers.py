@@ -1,0 +1,209 @@
+"""Servers that are no kiwix-serve, or broken ones: one clear sentence, never a traceback."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler
+
+import pytest
+from tests.zim.newer_serve import ENTRY, FEED, UUID, NewerServe, answer, serving
+
+from kiwiresearch.errors import BookUnreachable
+from kiwiresearch.zim import serve
+from kiwiresearch.zim.serve import KiwixServer, ServeArchive, parse_xml, root_of
+
+Request = BaseHTTPRequestHandler
+
+
+def _closed(request: Request) -> None:
+    request.close_connection = True
+    request.connection.close()
+
+
+def _half(request: Request) -> None:
+    request.send_response(200)
+    request.send_header("Content-Length", "1000")
+    request.end_headers()
+    request.wfile.write(b"<feed>")
+    request.wfile.flush()
+    request.close_connection = True
+
+
+def _nonsense(request: Request) -> None:
+    request.wfile.write(b"SSH-2.0-OpenSSH_9.2\r\n")
+    request.close_connection = True
+
+
+def _answer(status: int, body: str, kind: str = "text/html") -> Callable[[Request], None]:
+    return lambda request: answer(request, status, body, kind)
+
+
+DOCTYPE = (
+    '<?xml version="1.0"?><!DOCTYPE feed [<!ENTITY a "aaaa">]>' + FEED.format(total=1, entries="&a;").partition("?>")[2]
+)
+
+STRANGE: dict[str, Callable[[Request], None]] = {
+    "a web page": _answer(200, "<!DOCTYPE html><html><body>Welcome to my router</body></html>"),
+    "a web page without document type": _answer(200, "<html><body><br>Hello</body></html>"),
+    "an error of its own": _answer(500, "<html>Internal Server Error</html>"),
+    "a catalogue that wants a password": _answer(401, "<feed/>"),
+    "a redirect elsewhere": _answer(302, ""),
+    "an older kiwix-serve without this catalogue": _answer(404, "Not found"),
+    "nothing": _answer(200, ""),
+    "JSON": _answer(200, json.dumps({"books": []}), "application/json"),
+    "XML with a document type": _answer(200, DOCTYPE, "application/atom+xml"),
+    "XML cut short": _answer(200, FEED[:120], "application/atom+xml"),
+    "a closed connection": _closed,
+    "half an answer": _half,
+    "no HTTP": _nonsense,
+}
+
+
+@pytest.mark.parametrize("kind", STRANGE)
+def test_strange_server_is_unreachable(kind: str) -> None:
+    """Whatever answers at an address, if it is no kiwix-serve a sentence says so."""
+    with serving(STRANGE[kind]) as address:
+        server = KiwixServer(address)
+        with pytest.raises(BookUnreachable) as told:
+            server.catalogue()
+        server.close()
+    assert repr(address) in told.value.message
+    assert told.value.remedy
+
+
+def test_nobody_answers() -> None:
+    """A port where nothing listens is a server that does not answer."""
+    with serving(_closed) as address:
+        pass
+    server = KiwixServer(address)
+    with pytest.raises(BookUnreachable, match="does not answer"):
+        server.catalogue()
+    server.close()
+
+
+def test_answer_without_end_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that never stops talking is left after a stated number of bytes."""
+    monkeypatch.setattr(serve, "MAX_BYTES", 3 * 2**20)
+
+    def endless(request: Request) -> None:
+        request.send_response(200)
+        request.send_header("Content-Type", "text/html")
+        request.end_headers()
+        request.close_connection = True
+        while True:
+            request.wfile.write(b"<feed>" * 10_000)
+
+    with serving(endless) as address:
+        server = KiwixServer(address)
+        with pytest.raises(BookUnreachable, match="is larger than 3 MiB"):
+            server.catalogue()
+        server.close()
+
+
+def test_silent_server_is_given_up() -> None:
+    """A server that takes the question and never answers is not waited for without end."""
+    done = threading.Event()
+
+    def silent(_: Request) -> None:
+        done.wait()
+
+    with serving(silent) as address:
+        server = KiwixServer(address, timeout_s=0.1)
+        with pytest.raises(BookUnreachable, match="does not answer"):
+            server.catalogue()
+        server.close()
+        done.set()
+
+
+def test_a_broken_line_is_tried_once_more() -> None:
+    """A connection lost once is no error: the question is asked a second time."""
+    newer = NewerServe({"Sky": "<p>blue</p>"})
+    lost: list[str] = []
+
+    def unlucky(request: Request) -> None:
+        if request.path not in lost:
+            lost.append(request.path)
+            _closed(request)
+        else:
+            newer(request)
+
+    with serving(unlucky) as address:
+        server = KiwixServer(f"{address}/kiwix")
+        archive = ServeArchive(server, server.catalogue()[0])
+        assert archive.read("Sky").content == b"<p>blue</p>"
+        archive.close()
+    assert len(lost) == 2
+
+
+def test_server_with_many_books_is_asked_page_by_page() -> None:
+    """A catalogue longer than one answer is read to its end, each book once."""
+    books = [f"book_{number:03}" for number in range(230)]
+
+    def many(request: Request) -> None:
+        start = int(request.path.partition("start=")[2].partition("&")[0])
+        count = int(request.path.partition("count=")[2].partition("&")[0])
+        entries = "".join(
+            ENTRY.format(uuid=f"{UUID[:-3]}{name[-3:]}", title=name, name=name, root="", articles=1)
+            for name in books[start : start + count]
+        )
+        answer(request, 200, FEED.format(total=len(books), entries=entries))
+
+    with serving(many) as address:
+        server = KiwixServer(address)
+        assert [served.name for served in server.catalogue()] == books
+        server.close()
+
+
+@pytest.mark.parametrize(
+    "answered", ["[]", "{}", "null", '[1, "a", {"kind": "path"}, {"kind": "path", "path": 3}]', "<"]
+)
+def test_strange_suggestions_are_none(answered: str) -> None:
+    """Suggestions in another form than kiwix-serve's are no suggestions."""
+    newer = NewerServe({"Sky": "<p>blue</p>"})
+
+    def other(request: Request) -> None:
+        if "/suggest" in request.path:
+            answer(request, 200, answered, "application/json")
+        else:
+            newer(request)
+
+    with serving(other) as address:
+        server = KiwixServer(f"{address}/kiwix")
+        archive = ServeArchive(server, server.catalogue()[0])
+        assert archive.suggest("Sky", 5) == ()
+        archive.close()
+
+
+@pytest.mark.parametrize(
+    ("given", "root"),
+    [
+        ("http://host:8080", "http://host:8080"),
+        ("http://host:8080/", "http://host:8080"),
+        ("host:8080", "http://host:8080"),
+        ("https://wiki.example/kiwix/", "https://wiki.example/kiwix"),
+        ("http://host/kiwix/viewer#book/A/Page", "http://host/kiwix"),
+        ("http://host/content/book/Page", "http://host"),
+        ("http://host/kiwix/catalog/v2/entries?count=5", "http://host/kiwix"),
+        ("http://host/search?pattern=x", "http://host"),
+    ],
+)
+def test_root_of_a_copied_address(given: str, root: str) -> None:
+    """The server's own address is found in any address of its pages."""
+    assert root_of(given) == root
+
+
+@pytest.mark.parametrize("given", ["ftp://host", "http://", "file:///books/library.xml", "://x"])
+def test_what_is_no_address_is_said(given: str) -> None:
+    """An address that no kiwix-serve can have is told with an example of a good one."""
+    with pytest.raises(BookUnreachable, match="is no address of a kiwix-serve") as told:
+        root_of(given)
+    assert "http://host:8080" in told.value.remedy
+
+
+@pytest.mark.parametrize("bad", [b"<a>", b"", b"<!DOCTYPE a><a/>", b'<a><!ENTITY x "y"></a>'])
+def test_parse_xml_refuses_with_one_error(bad: bytes) -> None:
+    """XML that is broken, or that declares types or entities, is a ValueError."""
+    with pytest.raises(ValueError, match=r"\w"):
+        parse_xml(bad)
