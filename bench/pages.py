@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
+from collections.abc import Callable
 
 import libzim.reader
-from bs4 import BeautifulSoup
+from bs4 import BeautifulSoup  # noqa: TID251
+from evals.data import SHARED_DATA
 from selectolax.lexbor import LexborHTMLParser
 
 from bench.timing import best_of
-from evals.data import SHARED_DATA
 from kiwiresearch.page.read import read_page
 from kiwiresearch.zim.libzim import LibzimArchive
 
@@ -25,12 +25,11 @@ def run() -> list[str]:
     if not file.is_file():
         return [f"skipped: {file} is missing"]
     archive = LibzimArchive(file)
-    paths = list(archive.articles())[:PAGES]
     raw = libzim.reader.Archive(file)
+    paths = list(archive.articles())[:PAGES]
 
-    def bare() -> None:
-        for path in paths:
-            LexborHTMLParser(bytes(raw.get_entry_by_path(path).get_item().content))
+    def content(path: str) -> bytes:
+        return bytes(raw.get_entry_by_path(path).get_item().content)
 
     def full() -> None:
         for path in paths:
@@ -38,22 +37,21 @@ def run() -> list[str]:
             for link in page.links:
                 page.sentence(link)
 
-    def by_hand() -> None:
-        for path in paths[:BY_HAND]:
-            _by_hand(bytes(raw.get_entry_by_path(path).get_item().content))
+    def bare(some: list[str]) -> Callable[[], None]:
+        def work() -> None:
+            for path in some:
+                LexborHTMLParser(content(path))
 
-    def bare_few() -> None:
-        for path in paths[:BY_HAND]:
-            LexborHTMLParser(bytes(raw.get_entry_by_path(path).get_item().content))
-
-    def cold(work: object) -> object:
         return work
 
-    times = best_of(ROUNDS, {"bare": _cold(file, bare), "full": _cold(file, full)})
-    few = best_of(1, {"bare": _cold(file, bare_few), "hand": _cold(file, by_hand)})
-    del cold
+    def by_hand() -> None:
+        for path in paths[:BY_HAND]:
+            _by_hand(content(path))
+
+    times = best_of(ROUNDS, {"bare": _cold(bare(paths)), "full": _cold(full)})
+    few = best_of(1, {"bare": _cold(bare(paths[:BY_HAND])), "hand": _cold(by_hand)})
     return [
-        f"{PAGES} pages of schools-2007.zim in the order of clusters, clusters not cached at the start",
+        f"{PAGES} pages of schools-2007.zim in the order of clusters, none of them cached at the start",
         f"bare read and parse   {times['bare'] / PAGES * 1e3:7.3f} ms a page   1.0",
         f"full PageDoc          {times['full'] / PAGES * 1e3:7.3f} ms a page   {times['full'] / times['bare']:.1f}",
         f"BeautifulSoup by hand {few['hand'] / BY_HAND * 1e3:7.3f} ms a page   {few['hand'] / few['bare']:.0f}"
@@ -61,9 +59,8 @@ def run() -> list[str]:
     ]
 
 
-def _cold(file: Path, work: object) -> object:
+def _cold(work: Callable[[], None]) -> Callable[[], None]:
     """The same work with an empty cluster cache, since bulk reading meets each cluster once."""
-    assert callable(work)
 
     def fresh() -> None:
         size = libzim.reader.get_cluster_cache_max_size()

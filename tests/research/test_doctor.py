@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+import socket
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from kiwiresearch.zim.library import placed
 
 
 def _write(target: Path, title: str, *, index: bool = True) -> Path:
-    pages = [NewPage("Moon", "Moon", b"<p>the moon</p>")]
+    pages = [NewPage(name, name, b"<p>text</p>") for name in ("Moon", "Sun")]
     metadata = {"Name": target.stem, "Title": title, "Language": "eng", "Date": "2026-01-01"}
     write_book(target, pages, metadata=metadata, index=index)
     return target
@@ -45,6 +46,14 @@ def user(tmp_path: Path) -> Path:
     folder = tmp_path / "someone"
     folder.mkdir()
     return folder
+
+
+@pytest.fixture
+def dead() -> Iterator[str]:
+    """An address where nobody listens, and nobody else can start to."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{taken.getsockname()[1]}"
 
 
 def _about(subject: str, findings: list[Finding]) -> list[Finding]:
@@ -141,7 +150,7 @@ def test_books_on_the_shelf_are_not_offered_again(desk: Desk, furnished: Path, u
     (files,) = _look(desk, "files", user)
     assert files.state == "fine"
     (shelf,) = _look(desk, "shelf", user)
-    assert str(shelf.message) == "Moon book (moon, 2026-01-01): 1 articles"
+    assert str(shelf.message) == "Moon book (moon, 2026-01-01): 2 articles"
 
 
 def test_files_that_are_no_books_are_remarked_on(desk: Desk, user: Path) -> None:
@@ -193,10 +202,11 @@ def test_a_folder_that_cannot_be_written_is_broken(desk: Desk, user: Path, tmp_p
     assert _look(moved, "settings", user)[0].state == "fine"
 
 
-def test_a_running_server_is_found(desk: Desk, furnished: Path, user: Path, kiwix_serve: Callable[..., str]) -> None:
+def test_a_running_server_is_found(
+    desk: Desk, furnished: Path, user: Path, dead: str, kiwix_serve: Callable[..., str]
+) -> None:
     """A kiwix-serve is named with its books and the command that adds it, once added it is fine (R31)."""
     address = kiwix_serve(furnished / "moon.zim", furnished / "plain.zim")
-    dead = "http://127.0.0.1:9"
     (found,) = _about("servers", examine(desk, {"HOME": str(user)}, servers=(dead, address)))
     assert found.message == f"kiwix-serve at {address} with 2 books"
     assert (found.state, found.remedy) == ("note", f"kiwiresearch books add {address}")
@@ -205,9 +215,9 @@ def test_a_running_server_is_found(desk: Desk, furnished: Path, user: Path, kiwi
     assert (found.state, found.remedy) == ("fine", "")
 
 
-def test_no_server_is_no_fault(desk: Desk, user: Path) -> None:
+def test_no_server_is_no_fault(desk: Desk, user: Path, dead: str) -> None:
     """Nothing listening where a server could be is nothing to mend."""
-    (found,) = _about("servers", examine(desk, {"HOME": str(user)}, servers=("http://127.0.0.1:9",)))
+    (found,) = _about("servers", examine(desk, {"HOME": str(user)}, servers=(dead,)))
     assert found.record() == {
         "subject": "servers",
         "state": "fine",

@@ -42,7 +42,7 @@ def signals_of(
     """Read the signals; `length` is that of the article's own text, without its infoboxes."""
     references = page.listed_references or sum(mark.kind == "reference" for mark in marks)
     disambiguation = _disambiguation(page, title, text[:LEAD_CHARS], blocks, words)
-    list_page = _list_page(title, text, blocks, words)
+    list_page = _list_page(page, title, text, blocks, words)
     stub = _stub(page, words)
     is_short = length < STUB_CHARS and len(sections) == 1 and references <= STUB_REFERENCES
     if not stub and is_short and not lead_only and not disambiguation and not list_page:
@@ -68,7 +68,8 @@ def _inferred(why: str) -> Signal:
 
 def _stub(page: Flow, words: LanguageWords) -> Signal:
     for box in page.notes:
-        if "stub" in box.split() or any(note in box for note in words.stub_notes):
+        about_section = any(word in box for word in words.section_words)
+        if not about_section and ("stub" in box.split() or any(note in box for note in words.stub_notes)):
             return _seen("stub note")
     return ABSENT
 
@@ -92,10 +93,12 @@ def _disambiguation(page: Flow, title: str, lead: str, blocks: Sequence[Block], 
 SHORT_LINE = 160
 
 
-def _list_page(title: str, text: str, blocks: Sequence[Block], words: LanguageWords) -> Signal:
+def _list_page(page: Flow, title: str, text: str, blocks: Sequence[Block], words: LanguageWords) -> Signal:
     folded = title.casefold()
     if any(folded.startswith(start) for start in words.list_titles):
         return _inferred("title")
+    if page.infoboxes:  # an album is mostly its track list, and still no list
+        return ABSENT
     rows = [block.end - block.start for block in blocks if block.kind == "item" or block.kind == "row"]
     if len(rows) >= LIST_BLOCKS and sum(rows) / len(text) > LIST_SHARE:
         return _inferred("nearly all of it is lists or tables")

@@ -15,12 +15,14 @@ class LanguageWords:
     """The words of one language that tell kinds of pages, sections and sentences."""
 
     abbreviations: frozenset[str] = frozenset()
+    may_end: frozenset[str] = frozenset()
     disambiguation_suffixes: tuple[str, ...] = ()
     may_refer: tuple[str, ...] = ()
     list_titles: tuple[str, ...] = ()
     see_also: frozenset[str] = frozenset()
     references: frozenset[str] = frozenset()
     stub_notes: tuple[str, ...] = ()
+    section_words: tuple[str, ...] = ()
     citation_needed: tuple[str, ...] = ()
     disputed: tuple[str, ...] = ()
 
@@ -47,12 +49,14 @@ def words_of(language: str) -> LanguageWords:
     table = tomllib.loads((DATA / f"{name}.toml").read_text(encoding="utf-8"))
     return LanguageWords(
         abbreviations=frozenset(" ".join(table.get("abbreviations", ())).split()),
+        may_end=frozenset(" ".join(table.get("may_end", ())).split()),
         disambiguation_suffixes=_folded(table, "disambiguation_suffixes"),
         may_refer=_folded(table, "may_refer"),
         list_titles=_folded(table, "list_titles"),
         see_also=frozenset(_folded(table, "see_also")),
         references=frozenset(_folded(table, "references")),
         stub_notes=_folded(table, "stub_notes"),
+        section_words=_folded(table, "section_words"),
         citation_needed=_folded(table, "citation_needed"),
         disputed=_folded(table, "disputed"),
     )

@@ -68,14 +68,25 @@ def sentence_starts(text: str, breaks: Iterable[int] = (), language: str = "eng"
 
 @cache
 def _tails(language: str) -> frozenset[str]:
-    return frozenset(word[-TAIL:] for word in words_of(language).abbreviations if len(word) >= TAIL)
+    words = words_of(language)
+    return frozenset(word[-TAIL:] for word in words.abbreviations | words.may_end if len(word) >= TAIL)
 
 
 def _ends(text: str, dot: int, following: int, language: str) -> bool:
     """Whether a full stop ends a sentence after a word that may be an abbreviation."""
-    last = text[max(dot - LONGEST_WORD, 0) : dot].rpartition(" ")[2].rpartition("\n")[2].lstrip("([{\"'“‘«-–—\t")
-    if len(last) == 1 and last.isalpha() and last.isupper():
+    before = text[max(dot - LONGEST_WORD, 0) : dot]
+    last = WORD_AT_END.search(before)
+    word = last[0] if last else ""
+    if len(word) == 1 and word.isalpha() and word.isupper():
         return False  # the initial of a name
-    if "." in last:  # 'U.S.' may end a sentence, but only a common first word tells
+    words = words_of(language)
+    if word in words.abbreviations:
+        return False
+    if word in words.may_end or DOTTED.fullmatch(word):
         return STARTERS.match(text, following) is not None
-    return last not in words_of(language).abbreviations
+    return True
+
+
+WORD_AT_END = re.compile(r"[^\s()\[\]{}\"'“”‘’«»–—/-]*$")
+DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")
+"""Letters with full stops between them, such as U.S, but not 98.8."""

@@ -1,0 +1,116 @@
+"""The documents say what the code does."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import re
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from kiwiresearch import errors
+from kiwiresearch.page.cuts import CUTS
+from kiwiresearch.page.read import open_page
+from kiwiresearch.page.record import record_of
+from kiwiresearch.research.settings import PREFIX, Settings
+from kiwiresearch.zim.libzim import LibzimArchive
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+
+
+def a_tool(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_map_of_requirements_is_what_the_tests_say() -> None:
+    """docs/requirements.md lists each requirement with the tests whose docstrings name it."""
+    tool = a_tool("requirements_map")
+    assert (DOCS / "requirements.md").read_text(encoding="utf-8") == tool.page()
+
+
+def test_every_requirement_of_books_and_pages_is_proved() -> None:
+    """The requirements this version meets each have a test that names them."""
+    wanted = {*range(30, 44), *range(109, 116), 152, 236}
+    assert wanted - set(a_tool("requirements_map").proofs()) == set()
+
+
+def test_the_map_finds_ranges_and_single_numbers(tmp_path: Path) -> None:
+    """A docstring that says R1-R3 and R7 proves four requirements."""
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_a.py").write_text('def test_a():\n    """Promise (R1-R3, R7)."""\n')
+    assert list(a_tool("requirements_map").proofs(tmp_path)) == [1, 2, 3, 7]
+
+
+def test_every_error_is_in_the_reference_with_its_exit_code() -> None:
+    """docs/reference/errors.md has a row for each error class."""
+    text = (DOCS / "reference" / "errors.md").read_text(encoding="utf-8")
+    for name, kind in inspect.getmembers(errors, inspect.isclass):
+        if issubclass(kind, errors.KiwiError) and kind is not errors.KiwiError:
+            assert f"| `{name}` | {kind.exit_code} |" in text
+
+
+def test_the_tree_of_errors_names_every_class() -> None:
+    """The drawing on top of errors.py shows all of them."""
+    tree = errors.__doc__ or ""
+    names = {n for n, k in inspect.getmembers(errors, inspect.isclass) if issubclass(k, errors.KiwiError)}
+    assert {name for name in names if not re.search(rf"\b{name}\b", tree)} == set()
+
+
+def test_every_setting_is_in_the_reference_with_its_default() -> None:
+    """docs/reference/settings.md has a row for each setting."""
+    text = (DOCS / "reference" / "settings.md").read_text(encoding="utf-8")
+    for field in fields(Settings):
+        default = str(field.default).lower()
+        assert f"| `{field.name}` | `{PREFIX}{field.name.upper()}` | {default} |" in text
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["page"], ["doctor"], ["books"], *(["books", w] for w in ("list", "add", "remove", "info", "check"))]
+)
+def test_every_command_and_option_is_in_the_reference(words: list[str]) -> None:
+    """docs/reference/cli.md names each command and each of its options."""
+    command = [sys.executable, "-m", "kiwiresearch", *words, "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    text = (DOCS / "reference" / "cli.md").read_text(encoding="utf-8")
+    assert " ".join(["kiwiresearch", *words]) in text
+    for option in set(re.findall(r"(?<!\S)--[a-z-]+", done.stdout)):
+        assert f"`{option}`" in text
+
+
+def test_every_field_of_a_page_record_is_in_the_reference(sample_zim: Path) -> None:
+    """docs/reference/page-record.md names each field that `page --json` prints."""
+    text = (DOCS / "reference" / "page-record.md").read_text(encoding="utf-8")
+    record = record_of(open_page(LibzimArchive(sample_zim), "Hattusa"))
+    inner = [record["sections"][0], record["links"][0], record["infoboxes"][0]["rows"][0], record["signals"]]
+    names = set(record) | {name for part in inner for name in part}
+    assert {name for name in names if f"`{name}`" not in text} == set()
+
+
+def test_every_cut_has_its_reason() -> None:
+    """Selectors are data, and each says why what it finds is no text of the article."""
+    assert all(cut.selector.strip() and len(cut.reason) > 3 for cut in CUTS)
+
+
+def test_links_between_documents_lead_somewhere() -> None:
+    """Every relative link in the README and the docs points at a file that is there."""
+    for file in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")]:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", file.read_text(encoding="utf-8")):
+            assert (file.parent / target).exists(), f"{file.name}: {target}"
+
+
+def test_the_readme_names_commands_that_exist() -> None:
+    """Each `make` target of the README is in the Makefile."""
+    targets = set(re.findall(r"\bmake (\w+)", (ROOT / "README.md").read_text(encoding="utf-8")))
+    known = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    assert {"demo", "test"} <= targets <= known

@@ -1,0 +1,186 @@
+"""What libzim does of its own, and what we make of it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import libzim.reader
+import pytest
+
+from kiwiresearch.zim.build import NewPage, write_book
+from kiwiresearch.zim.libzim import CLUSTER_CACHE_BYTES, LibzimArchive, set_cluster_cache
+from kiwiresearch.zim.lookup import find_path, near_titles
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import BookMaker
+
+
+@pytest.mark.parametrize("path", ["A/Home", "C/Home", "Z/Home", "/A/Home", "/C/Home", "M/Title", "C/A/Home", "-/Home"])
+def test_letter_before_a_path_matches_nothing(a_book: BookMaker, path: str) -> None:
+    """A new file has 'Home', and 'A/Home' or any other letter is another path, which it lacks."""
+    archive = LibzimArchive(a_book({"Home": "<p>Here.</p>"}, {"Start": "Home"}))
+    assert archive.resolve("Home") == "Home"
+    assert archive.resolve(path) is None
+    assert archive.resolve(path.replace("Home", "Start")) is None
+
+
+def test_letter_before_a_path_may_be_part_of_it(a_book: BookMaker) -> None:
+    """A new file may have both 'Home' and 'A/Home', and they stay two pages."""
+    archive = LibzimArchive(a_book({"Home": "<p>one</p>", "A/Home": "<p>two</p>"}))
+    assert archive.read("Home").content == b"<p>one</p>"
+    assert archive.read("A/Home").content == b"<p>two</p>"
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("<i>Homo erectus</i>", "Homo erectus"),
+        ("E = mc<sup>2</sup>", "E = mc2"),
+        ("Simon &amp; Garfunkel", "Simon & Garfunkel"),
+        ("  Two   spaces ", "Two spaces"),
+        ("2 < 3 > 1", "2 < 3 > 1"),
+        ("C++ <vector>", "C++ <vector>"),
+    ],
+)
+def test_titles_are_shown_without_markup(a_book: BookMaker, written: str, shown: str) -> None:
+    """Titles that a scraper left markup in are read as people read them, everywhere."""
+    archive = LibzimArchive(a_book({"P": "<p>uncommonword</p>"}, titles={"P": written}))
+    assert archive.read("P").title == shown
+    assert [match.title for match in archive.search("uncommonword", 5)] == [shown]
+
+
+def test_book_without_full_text_index_finds_nothing(a_book: BookMaker) -> None:
+    """Without an index a search is empty, not an error, and titles are still found (R236)."""
+    archive = LibzimArchive(a_book({"Sky": "<p>blue</p>"}, index=False))
+    assert archive.book.indexes.full_text is False
+    assert (archive.search("blue", 5), archive.estimate("blue")) == ((), 0)
+    assert archive.by_title("Sky") == "Sky"
+    assert [match.path for match in archive.suggest("Sky", 5)] == ["Sky"]
+
+
+def test_book_with_indexes_says_so(a_book: BookMaker) -> None:
+    """Searcher and SuggestionSearcher of libzim are at work where the book has indexes (R236)."""
+    archive = LibzimArchive(a_book({"Blue_sky": "<p>Scattered rays</p>"}))
+    assert (archive.book.indexes.full_text, archive.book.indexes.titles) == (True, True)
+    assert [match.path for match in archive.search("scatter ray", 5)] == ["Blue_sky"]
+    assert [match.path for match in archive.suggest("blue s", 5)] == ["Blue_sky"]
+
+
+def test_suggestions_name_the_redirect_that_led_here(a_book: BookMaker) -> None:
+    """A page found under another name is offered once, with that name."""
+    archive = LibzimArchive(a_book({"Sky": "<p>blue</p>"}, {"Heavens": "Sky", "Heaven": "Sky"}))
+    (match,) = archive.suggest("Heaven", 5)
+    assert (match.path, match.title) == ("Sky", "Sky")
+    assert match.alias in ("Heaven", "Heavens")
+
+
+@pytest.mark.parametrize("odd", ["\ud800", "Sky\ud800", "\x00", "Sky\x00"])
+def test_text_that_no_file_can_hold_finds_nothing(a_book: BookMaker, odd: str) -> None:
+    """Lone surrogates and NUL are not found; they do not fail."""
+    archive = LibzimArchive(a_book({"Sky": "<p>blue</p>"}))
+    assert archive.resolve(odd) is None
+    assert archive.by_title(odd) is None
+
+
+def test_lone_surrogate_finds_no_words(a_book: BookMaker) -> None:
+    """Words that cannot be encoded are in no page."""
+    archive = LibzimArchive(a_book({"Sky": "<p>blue</p>"}))
+    assert (archive.search("\ud800", 5), archive.suggest("\ud800", 5)) == ((), ())
+    assert archive.estimate("\ud800") == 0
+
+
+def test_pages_of_other_types_are_no_articles(tmp_path: Path) -> None:
+    """Pictures, style sheets and pages that are no articles are read, but not listed."""
+    write_book(
+        tmp_path / "mixed.zim",
+        [
+            NewPage("Sky", "Sky", b"<p>blue</p>"),
+            NewPage("Typed", "Typed", b"<p>typed</p>", "text/html; charset=utf-8"),
+            NewPage("style.css", "", b"p {}", "text/css", is_article=False),
+            NewPage("sky.png", "", b"\x89PNG", "image/png"),
+            NewPage("About", "About", b"<p>about</p>", is_article=False),
+        ],
+        metadata={"Title": "Mixed"},
+    )
+    archive = LibzimArchive(tmp_path / "mixed.zim")
+    assert sorted(archive.articles()) == ["Sky", "Typed"]
+    assert archive.read("sky.png").mimetype == "image/png"
+    assert archive.read("sky.png").is_html is False
+    assert archive.read("Typed").is_html is True
+
+
+SPEAKING = """
+import sys
+from pathlib import Path
+from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
+from kiwiresearch.zim.libzim import LibzimArchive
+
+file = Path(sys.argv[1])
+write_book(
+    file,
+    [NewPage("Sky", "Sky", b"<p>blue</p>")],
+    [NewRedirect("Nowhere", "Nowhere", "Missing")],
+    metadata={"Title": "Talkative", "Language": "zzz"},
+    language="zzz",
+)
+archive = LibzimArchive(file)
+archive.search("blue", 5), archive.estimate("blue"), archive.suggest("Sky", 5)
+archive.checksum_holds(), list(archive.articles()), archive.read("Sky")
+print("done")
+"""
+
+
+def test_nothing_of_libzim_reaches_standard_output(tmp_path: Path) -> None:
+    """Writing and reading a book prints nothing: standard output is for the program alone."""
+    command = [sys.executable, "-c", SPEAKING, str(tmp_path / "talkative.zim")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "done\n"
+
+
+def test_cluster_cache_has_a_stated_ceiling() -> None:
+    """What libzim may keep of its clusters is larger than its default, and can be set."""
+    try:
+        set_cluster_cache(5 * 2**20)
+        assert libzim.reader.get_cluster_cache_max_size() == 5 * 2**20
+    finally:
+        set_cluster_cache(CLUSTER_CACHE_BYTES)
+    assert libzim.reader.get_cluster_cache_max_size() == 64 * 2**20
+
+
+@pytest.mark.parametrize(
+    ("typed", "path"),
+    [
+        ("Milky Way", "Milky_Way"),
+        ("milky way", "Milky_Way"),
+        ("MILKY WAY", "Milky_Way"),
+        ("Milky_Way", "Milky_Way"),
+        ("  Milky Way ", "Milky_Way"),
+        ("Milky\nWay", "Milky_Way"),
+        ("galaxies", "Galaxy"),
+        ("index", "index.html"),
+        ("AC/DC", "AC/DC"),
+        ("aC/DC", "AC/DC"),
+        ("What?", "What?"),
+        ("Milky", None),
+        ("zeppelin", None),
+        ("", None),
+        ("   ", None),
+    ],
+)
+def test_find_path_forgives_case_and_underscores(a_book: BookMaker, typed: str, path: str | None) -> None:
+    """What a person types finds the page of that title, though case or file ending differ (R30)."""
+    pages = {"Milky_Way": "w", "Galaxy": "g", "index.html": "i", "AC/DC": "a", "What?": "q"}
+    archive = LibzimArchive(a_book(pages, {"Galaxies": "Galaxy"}, titles={"index.html": "Welcome page"}))
+    assert find_path(archive, typed) == path
+
+
+def test_near_titles_are_nearest_first(a_book: BookMaker) -> None:
+    """Titles that were perhaps meant are offered, nearest first."""
+    pages = {"Galaxy": "g", "Galaxy_cluster": "c", "Galaxy_formation_and_evolution": "f"}
+    archive = LibzimArchive(a_book(pages))
+    assert near_titles(archive, "Galaxy clusters")[0] == "Galaxy cluster"
+    assert near_titles(archive, "zeppelin") == []

@@ -1,0 +1,114 @@
+"""The first look at a path: which files are meant, and what they are if they are no books."""
+
+from __future__ import annotations
+
+import os
+import string
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kiwiresearch.errors import BookNotFound, NotABook
+from kiwiresearch.zim.files import MAGIC, look_at, parts_of
+from kiwiresearch.zim.layout import in_cluster_order
+from kiwiresearch.zim.libzim import LibzimArchive
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import BookMaker
+
+
+@pytest.mark.parametrize(
+    ("beginning", "meaning"),
+    [
+        (b"<!DOCTYPE html><html>", "is no ZIM file but a web page: the download probably failed."),
+        (b"\n  <HTML><body>", "is no ZIM file but a web page: the download probably failed."),
+        (b"<?xml version='1.0'?>", "is no ZIM file but an XML file (a library.xml? then name it so)."),
+        (b"d8:announce35:udp://x", "is no ZIM file but a torrent file: open it in a torrent program to get the book."),
+        (b"PK\x03\x04rest", "is no ZIM file but a ZIP archive: unpack it first."),
+        (b"\x1f\x8b\x08", "is no ZIM file but a gzip archive: unpack it first."),
+        (b"version https://git-lfs.github.com/spec/v1", "is no ZIM file but a Git LFS pointer: the book itself was not fetched."),
+        (b"Just some words.", "is no ZIM file."),
+        (b"ZIM", "is no ZIM file."),
+        (b"\x00\x00\x00\x00", "is no ZIM file."),
+        (b"", "is empty."),
+    ],
+)  # fmt: skip
+def test_what_a_file_is_instead(tmp_path: Path, beginning: bytes, meaning: str) -> None:
+    """A file that is no ZIM file is called what it looks like."""
+    file = tmp_path / "book.zim"
+    file.write_bytes(beginning)
+    with pytest.raises(NotABook) as told:
+        look_at((file,))
+    assert told.value.message == f"The file {str(file)!r} {meaning}"
+
+
+def test_a_file_that_begins_like_a_book_passes(tmp_path: Path) -> None:
+    """The first look asks for the first four bytes only."""
+    file = tmp_path / "book.zim"
+    file.write_bytes(MAGIC + b"anything")
+    look_at((file,))
+
+
+def test_unreadable_file_is_told(tmp_path: Path) -> None:
+    """A file that the system does not let us read is told with the system's reason."""
+    file = tmp_path / "book.zim"
+    file.write_bytes(MAGIC)
+    file.chmod(0)
+    if os.access(file, os.R_OK):
+        file.unlink()
+        file.symlink_to(file)
+    with pytest.raises(NotABook, match="cannot be read: ") as told:
+        look_at((file,))
+    assert told.value.remedy == "Check its permissions and the disk."
+
+
+def test_folder_pipe_and_nothing(tmp_path: Path) -> None:
+    """A folder, something that is no ordinary file, and nothing at all are three different sentences."""
+    pipe = tmp_path / "pipe.zim"
+    os.mkfifo(pipe)
+    with pytest.raises(NotABook, match="is a folder, not a ZIM file"):
+        parts_of(tmp_path)
+    with pytest.raises(NotABook, match="is no ordinary file"):
+        parts_of(pipe)
+    with pytest.raises(BookNotFound, match="There is no file"):
+        parts_of(tmp_path / "missing.zim")
+    with pytest.raises(BookNotFound, match="There is no file"):
+        parts_of(tmp_path / "missing.zimaa")
+
+
+@pytest.mark.parametrize("count", [1, 3, 26, 28])
+@pytest.mark.parametrize("named", ["book.zimaa", "book.zim"])
+def test_parts_are_found_in_order(tmp_path: Path, count: int, named: str) -> None:
+    """All parts of a split book belong to it, also beyond 'az', up to the first that is missing."""
+    letters = [f"{a}{b}" for a in string.ascii_lowercase for b in string.ascii_lowercase]
+    for suffix in [*letters[:count], letters[count + 1]]:
+        (tmp_path / f"book.zim{suffix}").touch()
+    parts = parts_of(tmp_path / named)
+    assert [part.suffix for part in parts] == [f".zim{suffix}" for suffix in letters[:count]]
+
+
+def test_whole_file_comes_before_parts(tmp_path: Path) -> None:
+    """A file of the name itself is the book, though parts lie beside it."""
+    (tmp_path / "book.zim").touch()
+    (tmp_path / "book.zimaa").touch()
+    assert parts_of(tmp_path / "book.zim") == (tmp_path / "book.zim",)
+
+
+def test_articles_come_in_the_order_of_their_clusters(a_book: BookMaker) -> None:
+    """Articles are listed as they lie in the file, so that no cluster is unpacked twice."""
+    # Written last to first, so that the order in the file is not that of the titles.
+    names = [f"Page_{number:03}" for number in range(400, 0, -1)]
+    file = a_book({name: f"<p>{name}</p>" + "lorem ipsum " * 900 for name in names})
+    assert list(LibzimArchive(file).articles()) == names
+
+
+@pytest.mark.parametrize("content", [b"", b"ZIM", b"x" * 200, MAGIC + b"\xff" * 200])
+def test_order_is_kept_where_a_file_cannot_be_understood(tmp_path: Path, content: bytes) -> None:
+    """Order is a matter of speed: a file that is damaged or no book leaves it as it was."""
+    file = tmp_path / "book.zim"
+    file.write_bytes(content)
+    assert in_cluster_order(file, [3, 1, 2]) == [3, 1, 2]
+    assert in_cluster_order(tmp_path / "missing.zim", iter([2, 1])) == [2, 1]
+    assert in_cluster_order(file, []) == []
