@@ -9,7 +9,6 @@ import pytest
 
 from kiwiresearch.cli.start import run
 from kiwiresearch.ids import page_id
-from kiwiresearch.research.desk import open_desk
 from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
 
 Told = Callable[..., tuple[int, str, str]]
@@ -51,9 +50,8 @@ Trade
 
 @pytest.fixture(scope="module")
 def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with two books on its shelf, and the sample book built."""
+    """A home with two books on its shelf."""
     folder = tmp_path_factory.mktemp("furnished")
-    desk = open_desk({"KIWIRESEARCH_HOME": str(folder / "home")})
     for name, title, html in (("first", "First book", HARBOUR), ("second", "Second book", "<p>Sea.</p>")):
         pages = [
             NewPage(path, path.replace("_", " "), html.encode())
@@ -64,7 +62,6 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KIWIRESEARCH_HOME", str(folder / "home"))
         assert run(["books", "add", str(folder / "first.zim"), str(folder / "second.zim")]) == 0
-    desk.sample()
     return folder
 
 
@@ -186,12 +183,6 @@ def test_a_book_goes_by_uuid_and_path(kiwi: Told, furnished: Path) -> None:
     uuid = json.loads(kiwi("books", "list", "--json")[1])["books"][1]["id"]
     for name in (uuid, uuid.upper(), furnished / "second.zim"):
         assert "Second book" in kiwi("page", "Sea", "-b", name)[1]
-
-
-def test_the_sample_book_can_be_asked_for(kiwi: Told) -> None:
-    """`--book sample` reads the sample book though the shelf has others; a redirect leads on."""
-    code, out, err = kiwi("page", "Einstein", "-b", "sample")
-    assert (code, out.splitlines()[0], err) == (0, "Albert Einstein", "")
 
 
 @pytest.mark.parametrize(

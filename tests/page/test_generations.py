@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
+from tests.page.pages import a_page, box_lines, link_lines, outline
 
 from kiwiresearch.ids import page_id
 from kiwiresearch.page.doc import PageDoc
-from tests.page.pages import a_page, box_lines, link_lines, outline
 
 LEAD = "Tern Rock Light is a lighthouse on Tern Rock. It stands 40 m high."
 HISTORY = "The tower was lit in 1871. It was rebuilt by Ann Moore."
@@ -30,7 +30,8 @@ OF_2007 = """<!DOCTYPE html>
 <p>The tower was lit in 1871.<sup id="_ref-1" class="reference"><a href="#_note-1" title="">[2]</a></sup>
  It was rebuilt by <a href="Ann_Moore" title="Ann Moore">Ann Moore</a>.</p><p><a id="Keepers" name="Keepers"></a></p>
 <h3> <span class="mw-headline">Keepers</span></h3>
-<p>Two keepers lived there.</p><p><a id="See_also" name="See_also"></a></p><h2><span class="mw-headline">See also</span></h2>
+<p>Two keepers lived there.</p><p><a id="See_also" name="See_also"></a></p>
+<h2><span class="mw-headline">See also</span></h2>
 <ul><li><a href="Beacon" title="Beacon">Beacon</a></li></ul>
 <p><a id="References" name="References"></a></p><h2><span class="mw-headline">References</span></h2>
 <ol class="references"><li id="_note-0"><a href="#_ref-0">↑</a> A book.</li><li id="_note-1">A paper.</li></ol>
@@ -72,10 +73,11 @@ OF_2018 = """<!DOCTYPE html>
 <div id="bodyContent" class="content"><div id="mw-content-text">
 <h1 class="section-heading" tabindex="0"><span class="mw-headline" id="title_0">Tern Rock Light</span></h1>
 <div class="mf-section-0" id="mf-section-0">
-<table class="infobox"><tbody><tr><th colspan="2" class="summary">Tern Rock Light</th></tr><tr><th scope="row">Built</th>
-<td>1871</td></tr><tr><th scope="row">Builder</th><td><a href="Ann_Moore.html">Ann Moore</a></td></tr></tbody></table>
-<p><b>Tern Rock Light</b> is a lighthouse on <a href="Tern_Rock.html" title="Tern Rock">Tern Rock</a>.<span class="mw-ref"
- id="cite_ref-1"><a href="#cite_note-1"><span class="mw-reflink-text">[1]</span></a></span> It stands 40&nbsp;m high.</p>
+<table class="infobox"><tbody><tr><th colspan="2" class="summary">Tern Rock Light</th></tr><tr><th
+ scope="row">Built</th><td>1871</td></tr><tr><th scope="row">Builder</th><td><a href="Ann_Moore.html">Ann Moore</a></td></tr></tbody></table>
+<p><b>Tern Rock Light</b> is a lighthouse on <a href="Tern_Rock.html" title="Tern Rock">Tern Rock</a>.<span
+ class="mw-ref" id="cite_ref-1"><a href="#cite_note-1"><span class="mw-reflink-text">[1]</span></a></span> It stands
+ 40&nbsp;m high.</p>
 </div>
 <h2 class="section-heading" tabindex="0"><div class="mw-ui-icon indicator"></div><span class="mw-headline"
  id="History">History</span></h2>
@@ -121,8 +123,8 @@ OF_2023 = """<!DOCTYPE html>
 </details><details data-level="2" open="">
     <summary class="section-heading"><h2 id="References">References</h2></summary>
     <div class="reflist   "><div class="mw-references-wrap"><ol class="mw-references references"><li id="cite_note-1">
- <span class="mw-reference-text"><cite class="citation">A book.</cite></span></li><li id="cite_note-2">A paper.</li></ol>
- </div></div>
+ <span class="mw-reference-text"><cite class="citation">A book.</cite></span></li><li id="cite_note-2">A
+ paper.</li></ol></div></div>
 </details><!--htdig_noindex--><div><div style="clear:both; direction: ltr;">
     This article is issued from <a class="external text" title="Last edited on 2023-06-21"
  href="https://en.wikipedia.org/wiki/?title=Tern_Rock_Light&amp;oldid=1161245708">Wikipedia</a>. The text is licensed
@@ -146,8 +148,8 @@ NEWEST = """<!DOCTYPE html>
  class="cite-bracket">]</span></a></sup> It stands 40&nbsp;m high.</p></section>
 <section data-mw-section-id="1"><div class="mw-heading mw-heading2"><h2 id="History">History</h2><span
  class="mw-editsection"><span class="mw-editsection-bracket">[</span><a href="Special:Edit">edit</a>]</span></div>
-<p>The tower was lit in 1871.<sup id="cite_ref-2" class="mw-ref reference"><a href="./Tern_Rock_Light#cite_note-2">[2]</a>
-</sup> It was rebuilt by <a href="./Ann_Moore" title="Ann Moore">Ann Moore</a>.</p>
+<p>The tower was lit in 1871.<sup id="cite_ref-2" class="mw-ref reference"><a
+ href="./Tern_Rock_Light#cite_note-2">[2]</a></sup> It was rebuilt by <a href="./Ann_Moore" title="Ann Moore">Ann Moore</a>.</p>
 <section data-mw-section-id="2"><div class="mw-heading mw-heading3"><h3 id="Keepers">Keepers</h3></div>
 <p>Two keepers lived there.</p></section></section>
 <section data-mw-section-id="3"><div class="mw-heading mw-heading2"><h2 id="See_also">See also</h2></div>

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from tests.page.pages import a_page, kinds
 
 ZWNJ, ZWJ = "\u200c", "\u200d"

@@ -32,10 +32,12 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("furnished")
     for name, (title, pages) in BOOKS.items():
         _write(folder / "books" / name, title, pages)
+    ready = tmp_path_factory.getbasetemp() / "ready"  # the sample book is built there once for all tests
+    open_desk({"KIWIRESEARCH_HOME": str(ready)}).sample()
+    shutil.copytree(ready / "cache", folder / "home" / "cache")
     desk = open_desk({"KIWIRESEARCH_HOME": str(folder / "home")})
     found = [row for name in BOOKS for row in desk.opener.look_up(str(folder / "books" / name))]
     desk.shelf_file.add([placed(book, source) for book, source in found])
-    desk.sample()
     return folder
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -27,15 +28,13 @@ from pathlib import Path
 from kiwiresearch.errors import BookChanged
 from kiwiresearch.zim.libzim import LibzimArchive
 
-file, change, call = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+file, change = Path(sys.argv[1]), sys.argv[2]
 calls = {
     "read": lambda a: a.read("Sky"),
     "resolve": lambda a: a.resolve("Sky"),
-    "search": lambda a: a.search("blue", 5),
-    "estimate": lambda a: a.estimate("blue"),
+    "search": lambda a: a.search("sky", 5),
+    "estimate": lambda a: a.estimate("sky"),
     "suggest": lambda a: a.suggest("Sky", 5),
-    "by_title": lambda a: a.by_title("Sky"),
-    "articles": lambda a: list(a.articles()),
     "checksum_holds": lambda a: a.checksum_holds(),
 }
 archive = LibzimArchive(file)
@@ -46,29 +45,33 @@ elif change == "cut":
 else:
     with file.open("r+b") as stream:
         stream.write(b"other bytes" * (file.stat().st_size // 11))
-try:
-    calls[call](archive)
-except BookChanged as problem:
-    print(problem)
+for name, call in calls.items():
+    try:
+        call(archive)
+        print(name, "answered", flush=True)
+    except BookChanged as problem:
+        print(name, problem, flush=True)
 """
 
 
 @pytest.fixture
-def sky(a_book: BookMaker) -> Path:
-    file = a_book({f"Page_{n}": f"<p>blue {n}</p>" * 200 for n in range(40)} | {"Sky": "<p>blue</p>"})
+def sky(sample_zim: Path, tmp_path: Path) -> Path:
+    file = tmp_path / "sky.zim"
+    shutil.copyfile(sample_zim, file)
     os.utime(file, LONG_AGO)
     return file
 
 
 @pytest.mark.parametrize("change", ["emptied", "cut", "overwritten"])
-@pytest.mark.parametrize("call", ["read", "resolve", "search", "estimate", "suggest", "checksum_holds"])
-def test_changed_file_is_told_and_survived(sky: Path, change: str, call: str) -> None:
+def test_changed_file_is_told_and_survived(sky: Path, change: str) -> None:
     """Whatever is asked of a book whose file was cut or overwritten, the answer is one clear sentence."""
-    command = [sys.executable, "-c", READER, str(sky), change, call]
+    command = [sys.executable, "-c", READER, str(sky), change]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
+    told = [line.partition(" (")[0] for line in done.stdout.splitlines()]
+    sentence = f"The file {str(sky)!r} was changed while it was open"
+    asked = ("read", "resolve", "search", "estimate", "suggest", "checksum_holds")
+    assert told == [f"{name} {sentence}" for name in asked]
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(f"The file {str(sky)!r} was changed while it was open (")
-    assert done.stdout.endswith("then run the command again.\n")
 
 
 def test_articles_stop_when_the_file_changes(sky: Path) -> None:
@@ -84,9 +87,10 @@ def test_articles_stop_when_the_file_changes(sky: Path) -> None:
 def test_renaming_another_file_into_place_harms_nothing(sky: Path, a_book: BookMaker) -> None:
     """The right way to replace a book: the open one stays readable to its end."""
     archive = LibzimArchive(sky)
+    pages = {path: archive.read(path).content for path in archive.articles()}
     newer = a_book({"Sky": "<p>grey</p>"}, name="newer.zim")
     newer.replace(sky)
-    assert archive.read("Sky").content == b"<p>blue</p>"
+    assert {path: archive.read(path).content for path in pages} == pages
     assert LibzimArchive(sky).read("Sky").content == b"<p>grey</p>"
 
 

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
         (b"d8:announce35:udp://x", "is no ZIM file but a torrent file: open it in a torrent program to get the book."),
         (b"PK\x03\x04rest", "is no ZIM file but a ZIP archive: unpack it first."),
         (b"\x1f\x8b\x08", "is no ZIM file but a gzip archive: unpack it first."),
-        (b"version https://git-lfs.github.com/spec/v1", "is no ZIM file but a Git LFS pointer: the book itself was not fetched."),
+        (b"version https://git-lfs", "is no ZIM file but a Git LFS pointer: the book itself was not fetched."),
         (b"Just some words.", "is no ZIM file."),
         (b"ZIM", "is no ZIM file."),
         (b"\x00\x00\x00\x00", "is no ZIM file."),
         (b"", "is empty."),
     ],
-)  # fmt: skip
+)
 def test_what_a_file_is_instead(tmp_path: Path, beginning: bytes, meaning: str) -> None:
     """A file that is no ZIM file is called what it looks like."""
     file = tmp_path / "book.zim"
@@ -99,12 +99,12 @@ def test_whole_file_comes_before_parts(tmp_path: Path) -> None:
 def test_articles_come_in_the_order_of_their_clusters(a_book: BookMaker) -> None:
     """Articles are listed as they lie in the file, so that no cluster is unpacked twice."""
     # Written last to first, so that the order in the file is not that of the titles.
-    names = [f"Page_{number:03}" for number in range(400, 0, -1)]
-    file = a_book({name: f"<p>{name}</p>" + "lorem ipsum " * 900 for name in names})
+    names = [f"Page_{number:03}" for number in range(60, 0, -1)]
+    file = a_book({name: f"<p>{name}</p>" for name in names})
     assert list(LibzimArchive(file).articles()) == names
 
 
-@pytest.mark.parametrize("content", [b"", b"ZIM", b"x" * 200, MAGIC + b"\xff" * 200])
+@pytest.mark.parametrize("content", [b"", b"ZIM", b"x" * 200, MAGIC * 50])
 def test_order_is_kept_where_a_file_cannot_be_understood(tmp_path: Path, content: bytes) -> None:
     """Order is a matter of speed: a file that is damaged or no book leaves it as it was."""
     file = tmp_path / "book.zim"

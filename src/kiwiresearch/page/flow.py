@@ -75,6 +75,13 @@ class OuterLink:
     group: Group
 
 
+class Note(NamedTuple):
+    """An editors' note about the page: the classes and ids of its box, and what it says, in small letters."""
+
+    signs: str
+    said: str
+
+
 @dataclass(frozen=True, slots=True)
 class Heading:
     """A heading, from before its first word to behind its last."""
@@ -107,7 +114,7 @@ class Flow:
     outer_links: list[OuterLink] = field(default_factory=list)
     infoboxes: list[str] = field(default_factory=list)
     hatnotes: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
     categories: list[str] = field(default_factory=list)
     listed_references: int = 0
 
@@ -257,15 +264,32 @@ def flow(markup: str, words: LanguageWords) -> Flow:
                 elif step == END_SHIFTED:
                     shifted = None
                 else:  # the end of code or of a quotation
+                    if step == END_CODE and code:
+                        position -= _trim_end(out)
+                        _shorten(links, position)
                     code = max(code - (step == END_CODE), 0)
                     quotes = max(quotes - (step == END_QUOTE), 0)
                     waiting = PARAGRAPH
             if cutting is None:
-                break
+                if shifted is not SUPERSCRIPTS or "]" in text or not text.lstrip().startswith("["):
+                    break
+                # A note in brackets of which only the first is text of its own, as in [<i>when?</i>].
+                inside, run, text = _element("sup", "", text, pairs)
+                shifted = None
+                shown = plain(inside)
+                if BRACKETED.fullmatch(shown):
+                    found.marks.append((_kind_of_mark(shown, words), position))
+                else:
+                    text = f"{shown} {text}"
+                if not run:
+                    break
+                continue
             inside, run, text = _element(cutting.tag, cutting.rest, text, pairs)
             group = cutting.group
             if group == "reference mark":
                 found.marks.append(("reference", position))
+                if 'href="#' not in inside:
+                    found.outer_links += outer_links(inside, group)
             elif group == "formula":
                 text = f"{_formula(cutting.tag)} {text}" if not run else text
             elif group == "infobox" and not tables:
@@ -281,14 +305,18 @@ def flow(markup: str, words: LanguageWords) -> Flow:
 
         if not text:
             continue
-        if text.isspace():
+        if code:
+            text = _code(text, is_first=waiting == PARAGRAPH)
+            if not text:
+                continue
+        elif text.isspace():
             if not waiting:
                 waiting = SPACE
             continue
         if "&" in text:
             text = unescape(text.replace("&nbsp;", " "))
         if code:
-            text = written = _code(text)
+            written = text
         else:
             if "\n" in text:
                 text = text.replace("\n", " ")
@@ -329,7 +357,7 @@ def flow(markup: str, words: LanguageWords) -> Flow:
             position += 1
         out.append(written)
         position += len(written)
-        waiting = SPACE if text[-1] == " " else NONE
+        waiting = SPACE if text[-1] == " " and not code else NONE
     if position:
         blocks.append(Block(block_kind, block_start, position))
     found.text = "".join(out)
@@ -427,8 +455,8 @@ def _keep_apart(found: Flow, group: Group, tag: str, inside: str, words: Languag
     elif group == "note":
         own = attributes_of(tag)
         classes = " ".join(re.findall(r'class="([^"]*)"', inside)[:8])
-        said = _read_apart(inside, words)
-        found.notes.append(f"{own.get('class', '')} {own.get('id', '')} {classes} {said}".casefold())
+        signs = f"{own.get('class', '')} {own.get('id', '')} {classes}"
+        found.notes.append(Note(signs.casefold(), _read_apart(inside, words).casefold()))
     elif group == "references":
         found.listed_references += len(re.findall(r"<li\b", inside))
     elif group == "categories":
@@ -477,7 +505,29 @@ def _cleaned(text: str) -> str:
     return f"{' ' * text[0].isspace()}{' '.join(words)}{' ' * text[-1].isspace()}"
 
 
-def _code(text: str) -> str:
+def _code(text: str, *, is_first: bool) -> str:
     """Text of a program keeps its lines and indents."""
-    lines = [line.rstrip() for line in text.expandtabs(4).split("\n")]
-    return visible("\n".join(lines)).strip("\n")
+    text = visible(text.expandtabs(4))
+    if is_first:
+        return "" if text.isspace() else text.lstrip("\n")
+    return text
+
+
+def _shorten(links: list[RawLink], position: int) -> None:
+    """Links that ended in white space which was taken away end where the text does."""
+    number = len(links) - 1
+    while number >= 0 and links[number].end > position:
+        links[number] = links[number]._replace(start=min(links[number].start, position), end=position)
+        number -= 1
+
+
+def _trim_end(out: list[str]) -> int:
+    """Take white space off the end of what was written, and tell how much it was."""
+    taken = 0
+    while out and out[-1].isspace():
+        taken += len(out.pop())
+    if out:
+        bare = out[-1].rstrip()
+        taken += len(out[-1]) - len(bare)
+        out[-1] = bare
+    return taken

@@ -52,7 +52,7 @@ def read_page(entry: Entry, *, language: str = "eng", url: str = "", lead_only: 
     body = flow(parts.article, words)
     base = entry.ref.path
     title = entry.title or markup.title or title_of_path(base)
-    boxes = [flow(box, words) for box in body.infoboxes]
+    boxes = [box for markup_of_box in body.infoboxes if (box := flow(markup_of_box, words)).text or box.links]
     text, offsets = _joined(body.text, [box.text for box in boxes])
     sections = _sections(body, len(body.text))
     breaks = [block.start for block in body.blocks]
@@ -144,7 +144,7 @@ def _joined(article: str, boxes: list[str]) -> tuple[str, list[int]]:
     """The article and behind it the boxes, with the offset at which each starts."""
     pieces, offsets, length = [article], [], len(article)
     for box in boxes:
-        separator = "\n\n" if length else ""
+        separator = "\n\n" if length and box else ""
         pieces += [separator, box]
         length += len(separator)
         offsets.append(length)

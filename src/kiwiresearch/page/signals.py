@@ -43,7 +43,7 @@ def signals_of(
     references = page.listed_references or sum(mark.kind == "reference" for mark in marks)
     disambiguation = _disambiguation(page, title, text[:LEAD_CHARS], blocks, words)
     list_page = _list_page(page, title, text, blocks, words)
-    stub = _stub(page, words)
+    stub = _stub(page, length, words)
     is_short = length < STUB_CHARS and len(sections) == 1 and references <= STUB_REFERENCES
     if not stub and is_short and not lead_only and not disambiguation and not list_page:
         stub = _inferred(f"{length} characters, no sections, {references} references")
@@ -66,17 +66,23 @@ def _inferred(why: str) -> Signal:
     return Signal(holds=True, basis="inferred", why=why)
 
 
-def _stub(page: Flow, words: LanguageWords) -> Signal:
-    for box in page.notes:
-        about_section = any(word in box for word in words.section_words)
-        if not about_section and ("stub" in box.split() or any(note in box for note in words.stub_notes)):
+def _stub(page: Flow, length: int, words: LanguageWords) -> Signal:
+    for signs, said in page.notes:
+        if any(word in said for word in words.section_words):
+            continue
+        # A box without words on a long page was put there for one of its sections.
+        has_sign = "stub" in signs.split() and (said or length < LONG_FOR_A_STUB)
+        if has_sign or any(note in said for note in words.stub_notes):
             return _seen("stub note")
     return ABSENT
 
 
+LONG_FOR_A_STUB = 5 * STUB_CHARS
+
+
 def _disambiguation(page: Flow, title: str, lead: str, blocks: Sequence[Block], words: LanguageWords) -> Signal:
-    for box in page.notes:
-        if "disambig" in box:
+    for signs, said in page.notes:
+        if "disambig" in signs or "disambig" in said:
             return _seen("disambiguation box")
     folded = title.casefold()
     if any(folded.endswith(suffix) for suffix in words.disambiguation_suffixes):
@@ -109,7 +115,7 @@ def _marked(page: Flow, marks: Sequence[Mark], kind: str, phrases: Sequence[str]
     inline = sum(mark.kind == kind for mark in marks)
     if inline:
         return _seen(f"{inline} in the text")
-    for box in page.notes:
-        if any(phrase in box for phrase in phrases):
+    for signs, said in page.notes:
+        if any(phrase in said or phrase.replace(" ", "_") in signs for phrase in phrases):
             return _seen("box")
     return ABSENT

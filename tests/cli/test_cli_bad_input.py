@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kiwiresearch.cli.start import run
+from kiwiresearch.research.desk import open_desk
+from kiwiresearch.zim.build import NewPage, write_book
+
+Told = Callable[..., tuple[int, str, str]]
+CODES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+@pytest.fixture(scope="module")
+def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A good book and the bad ones made of it, and a home that has looked at each of them once."""
+    folder = tmp_path_factory.mktemp("furnished")
+    metadata = {"Name": "sea_en", "Title": "Sea book", "Language": "eng", "Date": "2026-01-01"}
+    write_book(folder / "good.zim", [NewPage("Sea", "Sea", b"<p>The sea.</p>")], metadata=metadata)
+    content = (folder / "good.zim").read_bytes()
+    (folder / "cut.zim").write_bytes(content[: len(content) // 2])
+    (folder / "header.zim").write_bytes(content[:80])
+    (folder / "flipped.zim").write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    (folder / "empty.zim").touch()
+    (folder / "text.zim").write_text("This is no book.\n")
+    (folder / "page.zim").write_text("<!DOCTYPE html><title>404</title>")
+    (folder / "pointer.zim").write_text("version https://git-lfs.github.com/spec/v1\n")
+    (folder / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    (folder / "library.xml").write_text("<library><book path=")
+    (folder / "entities.xml").write_text('<!DOCTYPE x [<!ENTITY a "b">]><library>&a;</library>')
+    (folder / "nothing.xml").write_text("<library></library>")
+    (folder / "folder").mkdir()
+    (folder / "folder" / "readme.txt").write_text("nothing to read here")
+    (folder / "gone.zimaa").write_bytes(content[:1000])
+    desk = open_desk({"KIWIRESEARCH_HOME": str(folder / "home")})
+    for name in ("good.zim", "cut.zim", "header.zim", "flipped.zim", "gone.zimaa"):
+        desk.look_up_each(str(folder / name), [])
+    return folder
+
+
+@pytest.fixture
+def bad(furnished: Path, home: Path) -> Path:
+    """The folder of bad books."""
+    shutil.copytree(furnished / "home", home, ignore=shutil.ignore_patterns("state"))
+    return furnished
+
+
+@pytest.fixture
+def kiwi(capsys: pytest.CaptureFixture[str]) -> Told:
+    """Runs a command; returns its exit code, standard output and standard error."""
+
+    def start(*words: object) -> tuple[int, str, str]:
+        code = run([str(word) for word in words])
+        shown = capsys.readouterr()
+        return code, shown.out, shown.err
+
+    return start
+
+
+FILES = [
+    ("missing.zim", "There is no file {path!r}. Check the path; "),
+    ("missing/deep/book.zim", "There is no file {path!r}. Check the path; "),
+    ("empty.zim", "The file {path!r} is empty. Copy or download it again."),
+    ("text.zim", "The file {path!r} is no ZIM file. Give the path of a .zim file."),
+    ("picture.png", "The file {path!r} is no ZIM file. Give the path of a .zim file."),
+    ("page.zim", "The file {path!r} is no ZIM file but a web page: the download probably failed."),
+    ("pointer.zim", "The file {path!r} is no ZIM file but a Git LFS pointer: "),
+    ("cut.zim", "The ZIM file {path!r} cannot be opened: "),
+    ("header.zim", "The ZIM file {path!r} cannot be opened: "),
+    ("gone.zimaa", "The ZIM file {path!r} cannot be opened: "),
+    ("flipped.zim", "The ZIM file {path!r} is damaged: its bytes do not match its checksum."),
+    ("folder", "There is no .zim file in the folder {path!r}. Name another folder."),
+    ("library.xml", "{path!r} is no library of Kiwix: "),
+    ("entities.xml", "{path!r} is no library of Kiwix: it declares a document type."),
+    ("nothing.xml", "The library {path!r} names no file."),
+    ("missing.xml", "The library {path!r} cannot be read: No such file or directory."),
+]
+
+
+@pytest.mark.parametrize(("name", "message"), FILES, ids=[name for name, _ in FILES])
+@pytest.mark.parametrize(
+    "command", [("books", "add"), ("books", "info"), ("page", "Sea", "--book")], ids=["add", "info", "page"]
+)
+def test_what_is_no_book_is_named_in_one_sentence(
+    kiwi: Told, bad: Path, home: Path, command: tuple[str, ...], name: str, message: str
+) -> None:
+    """Whatever a user takes for a book, the answer is one line with its path, and exit code 1."""
+    code, out, err = kiwi(*command, bad / name)
+    assert (code, out) == (1, "")
+    assert err.startswith("kiwiresearch: " + message.format(path=str(bad / name)))
+    assert err.count("\n") == 1
+    assert not (home / "shelf.json").exists()
+
+
+def test_a_special_file_is_no_book(kiwi: Told, home: Path) -> None:
+    """A device is refused, not read for ever."""
+    code, _, err = kiwi("books", "add", os.devnull)
+    assert code == 1
+    assert err.startswith(f"kiwiresearch: {os.devnull!r} is no ordinary file.")
+
+
+def test_every_invalid_file_of_libzim_is_refused(kiwi: Told, home: Path, shared_data: Path) -> None:
+    """The files that libzim's own tests call invalid are each named once, and no command crashes on them."""
+    folder = shared_data / "zims" / "invalid"
+    files = sorted(folder.glob("*.zim"))
+    code, out, err = kiwi("books", "add", folder)
+    assert (code, out) == (1, "")
+    assert [str(file) in line for file, line in zip(files, err.splitlines(), strict=True)] == [True] * len(files)
+    for file in files:
+        code, out, err = kiwi("page", "Main Page", "-b", file)
+        assert (code, out, err.count("\n")) == (1, "", 1)
+        assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("http://", "'http://' is no address of a kiwix-serve. Give one like http://host:8080."),
+        ("https:///x", "'https:///x' is no address of a kiwix-serve."),
+        ("ftp://127.0.0.1/x", "There is no file "),
+    ],
+)
+def test_an_address_that_is_none(kiwi: Told, home: Path, address: str, message: str) -> None:
+    """What looks like an address but is none is refused without a connection."""
+    code, _, err = kiwi("books", "add", address)
+    assert (code, err.count("\n")) == (1, 1)
+    assert err.startswith(f"kiwiresearch: {message}")
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"books": [1]}', '{"books": [{"id": "x"}]}', ""])
+@pytest.mark.parametrize("command", [("books", "list"), ("page", "Sea"), ("books", "add", "{good}"), ("doctor",)])
+def test_a_broken_shelf_is_named_and_kept(
+    kiwi: Told, bad: Path, home: Path, command: tuple[str, ...], content: str
+) -> None:
+    """A list of books that somebody broke is named, and not written over."""
+    (home / "shelf.json").write_text(content)
+    code, out, err = kiwi(*(word.format(good=bad / "good.zim") for word in command))
+    assert (code, out) == (1, "")
+    assert err == (
+        f"kiwiresearch: The list of books {str(home / 'shelf.json')!r} is not as kiwiresearch wrote it. "
+        "Mend or delete it, then add your books again.\n"
+    )
+    assert (home / "shelf.json").read_text() == content
+
+
+@pytest.mark.parametrize("command", [("books", "list"), ("page", "Sea"), ("doctor",), ("books", "remove", "x")])
+def test_a_broken_setting_is_named(
+    kiwi: Told, home: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    """A setting that cannot be used stops every command with its name and exit code 1."""
+    monkeypatch.setenv("KIWIRESEARCH_SERVE_TIMEOUT_S", "soon")
+    assert kiwi(*command) == (
+        1,
+        "",
+        "kiwiresearch: KIWIRESEARCH_SERVE_TIMEOUT_S is 'soon', which is no number. Set it right.\n",
+    )
+
+
+def test_a_shelf_that_cannot_be_written_is_named(kiwi: Told, bad: Path, home: Path) -> None:
+    """Where the list of books cannot be saved, the command says so instead of claiming success."""
+    (home / "shelf.json").mkdir()
+    code, out, err = kiwi("books", "add", bad / "good.zim")
+    assert (code, out) == (1, "")
+    assert err.startswith(f"kiwiresearch: The list of books {str(home / 'shelf.json')!r} cannot be ")
+
+
+@pytest.mark.parametrize("word", ["\x1b[31mred", "\x9b31m", "a\x07b", "line\nbreak", "\x7f", "\udcff"])
+@pytest.mark.parametrize("command", [("page", "{}"), ("page", "Sea", "-b", "{}"), ("books", "add", "{}"), ("{}",)])
+def test_codes_in_what_a_user_typed_do_not_come_back(
+    kiwi: Told, bad: Path, command: tuple[str, ...], word: str
+) -> None:
+    """An error repeats the user's words without codes that would change the terminal, on one line."""
+    kiwi("books", "add", bad / "good.zim")
+    code, out, err = kiwi(*(part.format(word) for part in command))
+    assert (code > 0, out, err.count("\n")) == (True, "", 1)
+    assert not CODES.search(err.rstrip("\n"))
+    err.encode()

@@ -1,0 +1,242 @@
+"""Whether a file can be trusted: found out before it is used, and remembered."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kiwiresearch.errors import BookDamaged, KiwiError, NotABook
+from kiwiresearch.zim import integrity
+from kiwiresearch.zim.files import parts_of
+from kiwiresearch.zim.integrity import Verdict, Verdicts, probe
+from kiwiresearch.zim.library import Opener
+from kiwiresearch.zim.locks import Lock
+from kiwiresearch.zim.sources import Source
+
+if TYPE_CHECKING:
+    from tests.conftest import BookMaker
+
+INVALID = {
+    "bad_mimetype_in_dirent": BookDamaged,
+    "invalid_checksumpos": NotABook,
+    "invalid_mimelistpos": NotABook,
+    "nonsorted_dirent_table": NotABook,
+    "outofbounds_clusterptrpos": NotABook,
+    "outofbounds_first_direntptr": NotABook,
+    "outofbounds_first_title_entry": BookDamaged,
+    "outofbounds_last_direntptr": NotABook,
+    "outofbounds_titleptrpos": NotABook,
+    "outofbounds_urlptrpos": NotABook,
+    "smaller_than_header": NotABook,
+}
+
+
+@pytest.fixture
+def verdicts(tmp_path: Path) -> Verdicts:
+    return Verdicts(tmp_path / "checks")
+
+
+@pytest.fixture
+def sound(sample_zim: Path, tmp_path: Path) -> Path:
+    file = tmp_path / "sound.zim"
+    shutil.copyfile(sample_zim, file)
+    return file
+
+
+@pytest.fixture
+def flipped(sound: Path) -> Path:
+    """A book with one byte changed in the middle of its content."""
+    data = bytearray(sound.read_bytes())
+    data[len(data) // 3] ^= 0xFF
+    file = sound.with_name("flipped.zim")
+    file.write_bytes(data)
+    return file
+
+
+def _one_sentence(problem: KiwiError, file: Path) -> bool:
+    message = problem.message
+    return repr(str(file)) in message and message.endswith(".") and "\n" not in message
+
+
+@pytest.mark.parametrize("name", INVALID)
+def test_damaged_files_are_told_in_one_sentence(shared_data: Path, verdicts: Verdicts, name: str) -> None:
+    """Every deliberately damaged file is refused by name, with a reason and a remedy."""
+    file = shared_data / "zims" / "invalid" / f"zims.invalid.{name}.zim"
+    with pytest.raises(INVALID[name]) as told:
+        Opener(verdicts).open(Source(str(file)))
+    assert _one_sentence(told.value, file)
+    assert told.value.remedy
+    assert told.value.exit_code == 1
+
+
+def test_no_damaged_file_is_left_out(shared_data: Path) -> None:
+    """The table above is about all damaged files there are."""
+    files = (shared_data / "zims" / "invalid").glob("*.zim")
+    assert {file.stem.removeprefix("zims.invalid.") for file in files} == INVALID.keys()
+
+
+@pytest.mark.parametrize("kind", ["empty", "text", "folder", "missing", "cut in half", "one byte short", "header only"])
+def test_what_is_no_book_is_told_in_one_sentence(sound: Path, verdicts: Verdicts, kind: str) -> None:
+    """An empty file, a text, a folder, a missing file and a book cut short each give one sentence."""
+    file = sound.with_name("given.zim")
+    whole = sound.read_bytes()
+    if kind == "folder":
+        file.mkdir()
+    elif kind != "missing":
+        contents = {
+            "empty": b"",
+            "text": b"Not a book at all.",
+            "cut in half": whole[: len(whole) // 2],
+            "one byte short": whole[:-1],
+            "header only": whole[:80],
+        }
+        file.write_bytes(contents[kind])
+    with pytest.raises(KiwiError) as told:
+        Opener(verdicts).open(Source(str(file)))
+    assert _one_sentence(told.value, file)
+    assert told.value.remedy
+    assert told.value.exit_code == 1
+
+
+def test_sound_file_is_sound(sound: Path, verdicts: Verdicts) -> None:
+    """A file that matches its checksum is sound, and opens."""
+    assert verdicts.known(parts_of(sound)) is None
+    assert verdicts.of(sound) == Verdict("sound")
+    assert verdicts.known(parts_of(sound)) == Verdict("sound")
+
+
+def test_flipped_byte_is_found(flipped: Path, verdicts: Verdicts) -> None:
+    """One changed byte, which libzim opens without a word, is found before any page is read."""
+    assert verdicts.of(flipped) == Verdict("damaged", "its bytes do not match its checksum")
+    with pytest.raises(BookDamaged, match="is damaged: its bytes do not match its checksum") as told:
+        Opener(verdicts).open(Source(str(flipped)))
+    assert "KIWIRESEARCH_ALLOW_DAMAGED=1" in told.value.remedy
+
+
+def test_damaged_book_is_read_if_the_user_insists(flipped: Path, verdicts: Verdicts) -> None:
+    """A user may read a damaged book, and is told again that it is damaged."""
+    said: list[str] = []
+    archive = Opener(verdicts, allow_damaged=True, say=said.append).open(Source(str(flipped)))
+    assert archive.book.title == "kiwiresearch sample book"
+    assert said == [
+        f"The ZIM file {str(flipped)!r} is damaged: its bytes do not match its checksum."
+        " Reading it all the same, as you asked."
+    ]
+    archive.close()
+
+
+def test_unopenable_file_stays_closed_though_the_user_insists(sound: Path, verdicts: Verdicts) -> None:
+    """What libzim cannot open cannot be read, whatever the user asks."""
+    os.truncate(sound, 1000)
+    with pytest.raises(NotABook):
+        Opener(verdicts, allow_damaged=True).open(Source(str(sound)))
+
+
+def test_verdict_is_remembered(sound: Path, verdicts: Verdicts, tmp_path: Path) -> None:
+    """A file is looked at once: what is written down about it is believed the next time."""
+    verdicts.of(sound)
+    (note,) = (tmp_path / "checks").glob("*.json")
+    note.write_text(json.dumps({"state": "damaged", "reason": "as written"}), encoding="utf-8")
+    assert verdicts.of(sound) == Verdict("damaged", "as written")
+
+
+def test_verdict_is_renewed_when_the_file_changes(sound: Path, flipped: Path, verdicts: Verdicts) -> None:
+    """Another size or another time makes a file one that was never seen."""
+    assert verdicts.of(sound).state == "sound"
+    os.utime(sound, (1_000_000_000, 1_000_000_000))
+    assert verdicts.known(parts_of(sound)) is None
+    shutil.copyfile(flipped, sound)
+    assert verdicts.of(sound).state == "damaged"
+
+
+@pytest.mark.parametrize("written", ["", "{}", "[]", "{", '{"state": "sound"}'])
+def test_broken_note_is_as_good_as_none(sound: Path, verdicts: Verdicts, tmp_path: Path, written: str) -> None:
+    """A note that cannot be read is no verdict."""
+    verdicts.of(sound)
+    (note,) = (tmp_path / "checks").glob("*.json")
+    note.write_text(written, encoding="utf-8")
+    assert verdicts.known(parts_of(sound)) is None
+
+
+@pytest.fixture
+def nothing_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every file counts as large."""
+    monkeypatch.setattr(integrity, "AT_ONCE_BYTES", 0)
+
+
+# The check is meant to outlive the process that started it, so nobody waits for it.
+@pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")
+@pytest.mark.usefixtures("nothing_at_once")
+@pytest.mark.parametrize(("kind", "state"), [("sound", "sound"), ("flipped", "damaged")])
+def test_large_files_are_checked_in_the_background(
+    request: pytest.FixtureRequest, verdicts: Verdicts, kind: str, state: str
+) -> None:
+    """A large file is used at once, the user is told, and a process of its own writes the verdict."""
+    file: Path = request.getfixturevalue(kind)
+    said: list[str] = []
+    Opener(verdicts, say=said.append).open(Source(str(file))).close()
+    assert said == [f"{file.name!r} has not been checked for damage yet; that goes on in the background."]
+    assert _verdict_in_time(verdicts, file) == state
+
+
+def _verdict_in_time(verdicts: Verdicts, file: Path) -> str:
+    for _ in range(1_000):
+        known = verdicts.known(parts_of(file))
+        if known and known.state != "unchecked":
+            return known.state
+        time.sleep(0.02)
+    return "no verdict"
+
+
+def test_one_check_at_a_time(sound: Path, verdicts: Verdicts, tmp_path: Path) -> None:
+    """While a check of a file is under way no second one starts."""
+    verdicts.of(sound)
+    (note,) = (tmp_path / "checks").glob("*.json")
+    note.unlink()
+    lock = Lock(note.with_suffix(".lock"))
+    assert lock.acquire() is True
+    assert verdicts.check_in_background(sound) is False
+    verdicts.run_check(sound)
+    assert verdicts.known(parts_of(sound)) is None
+    lock.release()
+    verdicts.run_check(sound)
+    assert verdicts.known(parts_of(sound)) == Verdict("sound")
+
+
+def test_check_now_checks_whatever_is_known(flipped: Path, verdicts: Verdicts, tmp_path: Path) -> None:
+    """A check that the user asks for looks at the file, not at the note."""
+    verdicts.of(flipped)
+    (note,) = (tmp_path / "checks").glob("*.json")
+    note.write_text(json.dumps({"state": "sound", "reason": ""}), encoding="utf-8")
+    assert Opener(verdicts).check(Source(str(flipped))).state == "damaged"
+    assert verdicts.of(flipped).state == "damaged"
+
+
+def test_split_book_is_checked_as_a_whole(sound: Path, verdicts: Verdicts) -> None:
+    """All parts of a split book count: a change in the last is seen."""
+    data = sound.read_bytes()
+    parts = [sound.with_name(f"split.zima{letter}") for letter in "abc"]
+    third = len(data) // 3 + 1
+    for number, part in enumerate(parts):
+        part.write_bytes(data[number * third : (number + 1) * third])
+    assert verdicts.of(parts[0]) == Verdict("sound")
+    last = bytearray(parts[2].read_bytes())
+    last[100] ^= 1
+    parts[2].write_bytes(last)
+    os.utime(parts[2], (1_000_000_000, 1_000_000_000))
+    assert verdicts.of(parts[0]).state == "damaged"
+
+
+def test_probe_leaves_nothing_on_the_terminal(
+    flipped: Path, a_book: BookMaker, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The child that opens unknown files keeps what it and libzim say to itself."""
+    assert probe(flipped, check=True).state == "damaged"
+    assert probe(a_book({"Sky": "<p>blue</p>"}), check=False) == Verdict("unchecked")
+    assert capfd.readouterr() == ("", "")
