@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -139,12 +140,20 @@ def test_nothing_good_leaves_no_shelf(kiwi: Told, home: Path, tmp_path: Path) ->
     assert not (home / "shelf.json").exists()
 
 
-def test_a_command_leaves_no_half_written_files(kiwi: Told, books: Path, home: Path) -> None:
-    """Files are written beside their place and moved there, so that none is ever seen in part."""
-    kiwi("books", "add", books)
-    kiwi("books", "remove", "First book")
-    assert sorted(path.name for path in home.iterdir()) == ["cache", "shelf.json", "state"]
-    assert not list(home.rglob(".*"))
+def test_a_full_disk_leaves_the_old_shelf(kiwi: Told, books: Path, home: Path) -> None:
+    """Where the new list of books does not fit on the disk, the old one stays whole and nothing is left behind."""
+    kiwi("books", "add", books / "first.zim")
+    before = (home / "shelf.json").read_bytes()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) // 2, limits[1]))
+    try:
+        code, out, err = kiwi("books", "add", books / "second.zim")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert (code, out) == (1, "")
+    assert err.startswith(f"kiwiresearch: The list of books {str(home / 'shelf.json')!r} cannot be written: ")
+    assert (home / "shelf.json").read_bytes() == before
+    assert list(home.glob(".*")) == []
 
 
 @pytest.mark.parametrize("name", ["first_en", "FIRST BOOK", "first", "first.zim", "{id}", "{path}"])

@@ -74,7 +74,8 @@ OF_2018 = """<!DOCTYPE html>
 <h1 class="section-heading" tabindex="0"><span class="mw-headline" id="title_0">Tern Rock Light</span></h1>
 <div class="mf-section-0" id="mf-section-0">
 <table class="infobox"><tbody><tr><th colspan="2" class="summary">Tern Rock Light</th></tr><tr><th
- scope="row">Built</th><td>1871</td></tr><tr><th scope="row">Builder</th><td><a href="Ann_Moore.html">Ann Moore</a></td></tr></tbody></table>
+ scope="row">Built</th><td>1871</td></tr><tr><th scope="row">Builder</th><td><a
+ href="Ann_Moore.html">Ann Moore</a></td></tr></tbody></table>
 <p><b>Tern Rock Light</b> is a lighthouse on <a href="Tern_Rock.html" title="Tern Rock">Tern Rock</a>.<span
  class="mw-ref" id="cite_ref-1"><a href="#cite_note-1"><span class="mw-reflink-text">[1]</span></a></span> It stands
  40&nbsp;m high.</p>
@@ -149,7 +150,8 @@ NEWEST = """<!DOCTYPE html>
 <section data-mw-section-id="1"><div class="mw-heading mw-heading2"><h2 id="History">History</h2><span
  class="mw-editsection"><span class="mw-editsection-bracket">[</span><a href="Special:Edit">edit</a>]</span></div>
 <p>The tower was lit in 1871.<sup id="cite_ref-2" class="mw-ref reference"><a
- href="./Tern_Rock_Light#cite_note-2">[2]</a></sup> It was rebuilt by <a href="./Ann_Moore" title="Ann Moore">Ann Moore</a>.</p>
+ href="./Tern_Rock_Light#cite_note-2">[2]</a></sup> It was rebuilt by
+ <a href="./Ann_Moore" title="Ann Moore">Ann Moore</a>.</p>
 <section data-mw-section-id="2"><div class="mw-heading mw-heading3"><h3 id="Keepers">Keepers</h3></div>
 <p>Two keepers lived there.</p></section></section>
 <section data-mw-section-id="3"><div class="mw-heading mw-heading2"><h2 id="See_also">See also</h2></div>

@@ -81,7 +81,7 @@ def test_shapes_of_rows(rows: str, expected: list[str]) -> None:
     "html",
     [
         "<table class='infobox geography vcard'><tr><th>Pays</th><td>France</td></tr></table>",
-        "<table class='infobox_v2'><tr><td colspan='2' class='entete'>Lac</td></tr><tr><th>Pays</th><td>France</td></tr>"
+        "<table class='infobox_v2'><tr><td colspan=2 class='entete'>Lac</td></tr><tr><th>Pays</th><td>France</td></tr>"
         "</table>",
         "<div class='infobox_v3 infobox large'><div class='entete'>Lac</div><table><caption>Lieu</caption><tbody><tr>"
         "<th scope='row'>Pays</th><td><div><a href='France'>France</a></div></td></tr></tbody></table></div>",
@@ -107,6 +107,12 @@ def test_two_boxes_are_two() -> None:
         ("One", "One\n\nA\t1"),
         ("Two", "Two\n\nB\t2"),
     ]
+
+
+def test_box_without_words_leaves_nothing() -> None:
+    """An empty box adds neither words nor white space to the text."""
+    page = a_page("<p>A tower.</p><div class='infobox'></div><table class='infobox'><tr><td></td></tr></table>")
+    assert page.text == "A tower."
 
 
 def test_plain_tables_are_no_boxes() -> None:

@@ -24,8 +24,10 @@ MANUAL = """<html class="_theme-default"><head><meta charset="utf-8"><title>pull
 <devdocs-navbar current="pull" prefix="" listing-src="navbar.json"></devdocs-navbar>
 <div class="_container"><main class="_content"><div class="_page _ropes"> <h1 id="pull">pull</h1>
 <p>Pulls the <a href="rope#ends">rope</a>.</p> <h2 id="syntax">Syntax</h2>
-<pre data-language="c">int pull(rope *r);</pre> <h3 id="errors">Errors</h3> <table><thead><tr><th>Code</th><th>Meaning</th></tr></thead><tbody><tr>
-<td><code>1</code></td><td>it slipped</td></tr></tbody></table> <div class="_attribution"><p class="_attribution-p">Made by sailors.<br><a
+<pre data-language="c">int pull(rope *r);</pre>
+<h3 id="errors">Errors</h3> <table><thead><tr><th>Code</th><th>Meaning</th></tr></thead><tbody><tr>
+<td><code>1</code></td><td>it slipped</td></tr></tbody></table>
+<div class="_attribution"><p class="_attribution-p">Made by sailors.<br><a
  href="https://example.org/pull" class="_attribution-link">https://example.org/pull</a></p></div></div></main></div></div>
 <script src="assets/index.js"></script></body></html>"""
 

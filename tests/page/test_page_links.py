@@ -8,7 +8,7 @@ from tests.page.pages import a_page, link_lines, outline
 PLACES = """<div id="mw-content-text">
 <div class="hatnote">For the bird, see <a href="Tern">Tern</a>.</div>
 <table class="infobox"><tr><th>Owner</th><td><a href="Crown">The Crown</a></td></tr></table>
-<p>A rock in the <a href="North_Sea">North Sea</a>.</p>
+<p>A rock in the <a href="North_Sea">North Sea</a>.<sup class="reference"><a href="Note_1">[1]</a></sup></p>
 <h2 id="Life">Life</h2>
 <p>Home of <a href="Seal">seals</a>.</p>
 <ul><li>the <a href="Puffin">puffin</a></li></ul>
@@ -31,6 +31,7 @@ def test_place_of_a_link_tells_where_it_stood() -> None:
             "hatnote: Tern -> Tern",
             "infobox: The Crown -> Crown",
             "lead: North Sea -> North_Sea",
+            "references: [1] -> Note_1",
             "body: seals -> Seal",
             "list: puffin -> Puffin",
             "table: gull -> Gull",

@@ -117,6 +117,7 @@ def test_characters_are_normalised(written: str, shown: str) -> None:
         ("H<sub>2</sub>O and C<sub>12</sub>", "H₂O and C₁₂"),
         ("x<sup>n</sup> + Ca<sup>2+</sup>", "xⁿ + Ca²⁺"),
         ("km<sup>2</sup>.<sup>[2]</sup>", "km²."),
+        ("10<sup><b>6</b></sup> and m<sup><a href='X'>2</a></sup>", "10⁶ and m²"),
         ("the 1<sup>st</sup> of May", "the 1st of May"),
         ("v<sub>max</sub>", "vmax"),
     ],

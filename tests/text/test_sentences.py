@@ -41,6 +41,8 @@ def split(text: str, language: str = "eng") -> list[str]:
         ["It holds e.g. Rome and i.e. Italy.", "It sells."],
         ["Smith et al. (1999) wrote it.", "It sold."],
         ["They sell no. 5 and vol. 2 of it.", "It sold."],
+        ["See No. 5 of it, and Vol. 2 of that.", "It sold."],
+        ["He weighs 80 kg.", "She weighs less."],
         ["He arrived at 5 p.m.", "The train left."],
         ["He came at 5 p.m. Monday.", "She left."],
         ["Acme Inc. was sold.", "It closed."],

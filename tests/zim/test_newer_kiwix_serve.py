@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
+from pathlib import Path
 
 import httpx2
 import pytest
@@ -13,7 +14,6 @@ from kiwiresearch.errors import BookNotFound, PageNotFound, RedirectLoop
 from kiwiresearch.zim.integrity import Verdicts
 from kiwiresearch.zim.library import Opener
 from kiwiresearch.zim.serve import KiwixServer, ServeArchive
-from kiwiresearch.zim.sources import Source
 
 PAGES = {
     "Rayleigh_scattering": "<title>Rayleigh scattering</title><p>Why the sky is blue.</p>",
@@ -172,24 +172,19 @@ def test_any_copied_address_finds_the_server(address: str, page: str) -> None:
     server.close()
 
 
-@pytest.mark.parametrize(("wanted", "names"), [("", 1), ("#newer_book", 1), (f"#{UUID}", 1)])
-def test_opener_looks_up_and_opens_a_served_book(
-    address: str, tmp_path_factory: pytest.TempPathFactory, wanted: str, names: int
-) -> None:
+@pytest.mark.parametrize("wanted", ["", "#newer_book", f"#{UUID}"])
+def test_opener_looks_up_and_opens_a_served_book(address: str, tmp_path: Path, wanted: str) -> None:
     """A server's address, or one book of it behind '#', can be put on the shelf and opened (R31)."""
-    opener = Opener(Verdicts(tmp_path_factory.mktemp("checks")))
+    opener = Opener(Verdicts(tmp_path))
     found = opener.look_up(address + wanted)
-    assert [str(source) for _, source in found] == [f"{address}#newer_book"] * names
+    assert [str(source) for _, source in found] == [f"{address}#newer_book"]
     opened = opener.open(found[0][1])
     assert opened.read("Sky").title == "Sky"
     assert opener.verdict(found[0][1]) is None
     opened.close()
 
 
-def test_book_gone_from_the_server_is_named(address: str, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """A book that the server no longer has is told by name."""
-    opener = Opener(Verdicts(tmp_path_factory.mktemp("checks")))
-    with pytest.raises(BookNotFound, match="has no book 'older_book' any more"):
-        opener.open(Source(address, "older_book"))
+def test_book_that_the_server_lacks_is_named(address: str, tmp_path: Path) -> None:
+    """A book that the server does not have is told by name."""
     with pytest.raises(BookNotFound, match="offers no book 'older_book'"):
-        opener.look_up(f"{address}#older_book")
+        Opener(Verdicts(tmp_path)).look_up(f"{address}#older_book")

@@ -12,6 +12,7 @@ import pytest
 
 from kiwiresearch.errors import RedirectLoop
 from kiwiresearch.zim.archive import MAX_HOPS, Archive
+from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
 from kiwiresearch.zim.layout import HEADER, REDIRECT
 from kiwiresearch.zim.libzim import LibzimArchive
 from kiwiresearch.zim.lookup import find_path
@@ -49,12 +50,14 @@ def redirect_in_place(file: Path, changes: Mapping[str, str]) -> None:
 LOOPS = {"Ouroboros": "Ouroboros", "Egg": "Hen", "Hen": "Egg", "A1": "A2", "A2": "A3", "A3": "A1"}
 
 
-@pytest.fixture
-def circular(a_book: BookMaker) -> LibzimArchive:
-    file = a_book(
-        {"Sky": "<p>Blue by day.</p>"},
-        {**dict.fromkeys(LOOPS, "Sky"), "Heavens": "Sky"},
-        main_path="Sky",
+@pytest.fixture(scope="module")
+def circular(tmp_path_factory: pytest.TempPathFactory) -> LibzimArchive:
+    file = tmp_path_factory.mktemp("loops") / "loops.zim"
+    write_book(
+        file,
+        [NewPage("Sky", "Sky", b"<p>Blue by day.</p>")],
+        [NewRedirect(name, name, "Sky") for name in (*LOOPS, "Heavens")],
+        metadata={"Title": "Test book"},
     )
     redirect_in_place(file, {f"C/{name}": f"C/{target}" for name, target in LOOPS.items()})
     return LibzimArchive(file)

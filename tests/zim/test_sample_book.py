@@ -13,13 +13,13 @@ from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.read import open_page
 from kiwiresearch.zim.libzim import LibzimArchive
 from kiwiresearch.zim.paths import resolve_href
-from kiwiresearch.zim.sample import build_sample, read_articles, sample_file
+from kiwiresearch.zim.sample import read_articles, sample_file
 
 HREF = re.compile(rb'<a [^>]*?href="([^"]*)"')
 TAGS = re.compile(rb"<[^>]*>")
 ANCHOR = re.compile(rb' id="([^"]*)"')
 CITED = re.compile(rb'<sup [^>]*class="reference"[^>]*><a href="#(cite_note[^"]*)"')
-BACK = re.compile(rb'href="#(cite_ref[^"]*)"')
+CITATION = re.compile(r"<cite\b.*?</cite>", re.DOTALL)
 
 
 @pytest.fixture(scope="module")
@@ -34,11 +34,15 @@ def pages(archive: LibzimArchive) -> dict[str, PageDoc]:
     return {path: open_page(archive, path) for path in archive.articles()}
 
 
-def test_sample_is_built_the_same_twice(sample_zim: Path, tmp_path: Path) -> None:
-    """Two builds of the sample book are equal byte for byte."""
-    again = tmp_path / "again.zim"
-    build_sample(again)
-    assert again.read_bytes() == sample_zim.read_bytes()
+def test_sample_is_built_once_the_same_each_time(sample_zim: Path, tmp_path: Path) -> None:
+    """The sample is built when it is missing, byte for byte the same, kept when it is there, and older ones go."""
+    (tmp_path / "sample-0000000000000000.zim").touch()
+    built = sample_file(tmp_path)
+    assert sorted(tmp_path.iterdir()) == [built]
+    assert built.read_bytes() == sample_zim.read_bytes()
+    built.write_bytes(b"kept as it is")
+    assert sample_file(tmp_path) == built
+    assert built.read_bytes() == b"kept as it is"
 
 
 def test_sample_is_a_sound_book(archive: LibzimArchive) -> None:
@@ -77,7 +81,7 @@ def test_every_link_leads_to_a_page(archive: LibzimArchive) -> None:
 
 
 def test_every_mark_has_its_note_and_every_note_its_mark(archive: LibzimArchive) -> None:
-    """Each reference number leads to a note, each note is cited, and leads back."""
+    """Each reference number leads to a note, and each note is cited."""
     cited_somewhere = 0
     for path in archive.articles():
         content = archive.read(path).content
@@ -85,7 +89,6 @@ def test_every_mark_has_its_note_and_every_note_its_mark(archive: LibzimArchive)
         marks = set(CITED.findall(content))
         notes = {anchor for anchor in anchors if anchor.startswith(b"cite_note")}
         assert marks == notes, path
-        assert {anchor for anchor in anchors if anchor.startswith(b"cite_ref")} == set(BACK.findall(content)), path
         cited_somewhere += bool(marks)
     assert cited_somewhere >= 60
 
@@ -161,17 +164,6 @@ def test_categories_are_on_the_pages_and_have_pages(archive: LibzimArchive, page
         assert {link.target for link in category.links} >= paths
 
 
-def test_sample_file_is_built_once_and_renewed(tmp_path: Path) -> None:
-    """The sample in the cache is built when it is missing, kept when it is there, and older ones go."""
-    old = tmp_path / "sample-0000000000000000.zim"
-    old.touch()
-    first = sample_file(tmp_path)
-    assert sorted(tmp_path.iterdir()) == [first]
-    first.write_bytes(b"kept as it is")
-    assert sample_file(tmp_path) == first
-    assert first.read_bytes() == b"kept as it is"
-
-
 RUN = 12
 HALF = RUN // 2
 PUNCTUATION = bytes.maketrans(string.punctuation.encode(), b" " * len(string.punctuation))
@@ -195,19 +187,25 @@ def _shared(words: list[bytes], halves: set[tuple[bytes, ...]], runs: set[tuple[
     return runs & _runs(words, RUN)
 
 
+def _on_the_same_subjects(book: LibzimArchive) -> set[str]:
+    names = [name for article in read_articles() for name in (article.title, *article.redirects)]
+    asked = dict.fromkeys(words for name in names for words in (name, *re.findall(r"\w+", name)))
+    return {match.path for words in asked for match in book.search(words, 10)}
+
+
 def test_sample_is_in_our_own_words(shared_data: Path) -> None:
-    """No run of twelve words of the sample is found on any page of the real encyclopedia."""
-    articles = [_words(article.content.encode()) for article in read_articles()]
+    """No run of twelve words, titles of cited works aside, is on a page of the real encyclopedia on these subjects."""
+    articles = [_words(CITATION.sub(" ", article.content).encode()) for article in read_articles()]
     runs = set().union(*(_runs(words, RUN) for words in articles))
     halves = set().union(*(_runs(words, HALF) for words in articles))
     book = LibzimArchive(shared_data / "zims" / "schools-2007.zim")
+    subjects = _on_the_same_subjects(book)
+    assert {"Galaxy", "Albert_Einstein", "Johann_Sebastian_Bach", "Bronze_Age"} <= subjects
     copied: dict[str, set[tuple[bytes, ...]]] = {}
-    words: list[bytes] = []
     for path in book.articles():
-        words = _words(book.read(path).content)
-        if found := _shared(words, halves, runs):
+        if path in subjects and (found := _shared(_words(book.read(path).content), halves, runs)):
             copied[path] = found
     book.close()
     assert copied == {}
-    planted = words[:7] + articles[0][20 : 20 + RUN] + words[7:]
+    planted = [b"before", *articles[0][20 : 20 + RUN], b"after"]
     assert _shared(planted, halves, runs) == {tuple(articles[0][20 : 20 + RUN])}

@@ -9,6 +9,7 @@ its checksum there and then, a large one in the background.
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import json
 import os
@@ -29,7 +30,17 @@ AT_ONCE_BYTES = 128 * 2**20
 """Files up to this size are checked before they are used: half a second at most."""
 
 PROBE_TIMEOUT_S = 120.0
+HEADER_BYTES = 24
+"""The first bytes of a ZIM file, which hold its UUID."""
 AGAIN = "Copy or download it again."
+BACKGROUND: list[subprocess.Popen[bytes]] = []
+"""Checks that this process has started; they are meant to outlive it."""
+
+
+@atexit.register
+def _let_go() -> None:
+    for child in BACKGROUND:
+        child.returncode = child.poll() or 0  # else Popen warns of a child that goes on
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +101,7 @@ class Verdicts:
         flags = getattr(subprocess, "DETACHED_PROCESS", 0)
         nothing = subprocess.DEVNULL
         try:
-            subprocess.Popen(  # noqa: S603
+            child = subprocess.Popen(  # noqa: S603
                 command,
                 stdin=nothing,
                 stdout=nothing,
@@ -100,6 +111,7 @@ class Verdicts:
             )
         except OSError:
             return False
+        BACKGROUND.append(child)
         return True
 
     def run_check(self, path: Path) -> None:
@@ -121,7 +133,8 @@ class Verdicts:
 
     def _file(self, parts: tuple[Path, ...]) -> Path:
         """Bound to the UUID in the header, the size and the time: a changed file is a new one."""
-        digest = hashlib.sha256(parts[0].open("rb").read(24))
+        with parts[0].open("rb") as stream:
+            digest = hashlib.sha256(stream.read(HEADER_BYTES))
         for part in parts:
             status = part.stat()
             digest.update(f"{status.st_size} {status.st_mtime_ns} ".encode())

@@ -36,6 +36,7 @@ PER_PAGE = 100
 OWN_PAGES = re.compile(r"/(?:viewer|content|catalog|search|raw|suggest)\b.*$")
 ATOM = "{http://www.w3.org/2005/Atom}"
 DC = "{http://purl.org/dc/terms/}"
+BARE_AMPERSAND = re.compile(rb"&(?!#?\w+;)")
 HTML_TITLE = re.compile(rb"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
 
 
@@ -310,11 +311,14 @@ def root_of(address: str) -> str:
 
 
 def parse_xml(content: bytes) -> ElementTree.Element:
-    """XML from a server we do not control: no document types, so no entities that explode."""
+    """XML from a server we do not control: no document types, so no entities that explode.
+
+    kiwix-serve 3.3 writes addresses with a bare '&' into its catalogue, which is mended.
+    """
     if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
         raise ValueError("XML with a document type")
     try:
-        return ElementTree.fromstring(content)  # noqa: S314
+        return ElementTree.fromstring(BARE_AMPERSAND.sub(b"&amp;", content))  # noqa: S314
     except ElementTree.ParseError as problem:
         raise ValueError(str(problem)) from problem
 

@@ -50,8 +50,8 @@ def files_in(path: Path) -> list[Path]:
     return [path]
 
 
-def books_below(folder: Path) -> list[Path]:
-    """All books in a folder and below it, without following links out of it."""
+def books_below(folder: Path, deepest: int = DEEPEST) -> list[Path]:
+    """All books in a folder and some levels below it, without following links out of it."""
     found: list[Path] = []
     waiting = [(folder, 0)]
     while waiting:
@@ -63,7 +63,7 @@ def books_below(folder: Path) -> list[Path]:
         for entry in entries:
             if entry.suffix in SUFFIXES and entry.is_file():
                 found.append(entry)
-            elif depth < DEEPEST and entry.is_dir() and not entry.is_symlink() and not entry.name.startswith("."):
+            elif depth < deepest and entry.is_dir() and not entry.is_symlink() and not entry.name.startswith("."):
                 waiting.append((entry, depth + 1))
     return sorted(found)
 
