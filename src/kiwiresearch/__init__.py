@@ -1,5 +1,4 @@
-"""
-kiwiresearch: an offline research desk over Kiwix ZIM files.
+"""kiwiresearch: an offline research desk over Kiwix ZIM files.
 
 >>> import kiwiresearch
 >>> with kiwiresearch.open_shelf() as shelf:

@@ -1,5 +1,4 @@
-"""
-Every failure a user can meet, by name.
+"""Every failure a user can meet, by name.
 
 KiwiError                     exit code 1, with a remedy
 ├── BadUsage                  the command makes no sense as given (exit code 2)

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from typing import Any, NewType
 
 BookId = NewType("BookId", str)
 """The UUID that a ZIM file carries, in the usual 8-4-4-4-12 form."""
 
 
+UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029]")
+"""Characters that JSON allows and terminals or line readers take for commands."""
+
+
 def page_id(title: str) -> str:
-    """
-    The hash of a title, tagged with its algorithm.
+    """The hash of a title, tagged with its algorithm.
 
     It is unique within one book; across books a page is named by its EntryRef.
     """
@@ -22,4 +26,5 @@ def page_id(title: str) -> str:
 def canonical_json(value: Any, *, indent: int | None = None) -> str:
     """JSON with sorted keys and real letters: equal values give equal bytes."""
     separators = (",", ":") if indent is None else (",", ": ")
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=separators, indent=indent)
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=separators, indent=indent)
+    return UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -31,6 +31,9 @@ def told(signal: Signal) -> str:
         ('<p>A rock.</p><div class="asbox">This is a stub.</div>', "seen: stub note"),
         (LONG + '<div class="notice metadata" id="stub">This article is a stub.</div>', "seen: stub note"),
         (LONG + "<p>The stub of a candle is a stub.</p>", "absent"),
+        (LONG + '<div class="stub">This section is a stub.</div>', "absent"),
+        (LONG + '<div class="stub"></div>', "seen: stub note"),
+        (LONG * 4 + '<div class="stub"></div>', "absent"),
     ],
 )
 def test_stub(html: str, expected: str) -> None:
@@ -59,6 +62,7 @@ def test_disambiguation_and_list_pages_are_no_stubs() -> None:
         ("<p>It is so [citation needed], and so.<sup>[citation needed]</sup></p>", "seen: 2 in the text"),
         ('<table class="ambox"><tr><td>This article is unreferenced.</td></tr></table><p>x</p>', "seen: box"),
         ('<div class="boilerplate metadata">There is a <i>citation needed</i> here.</div><p>x</p>', "seen: box"),
+        ('<table class="ambox ambox-Unreferenced"><tr><td></td></tr></table><p>x</p>', "seen: box"),
         ('<p>x<sup class="reference">[1]</sup></p>', "absent"),
         ("<p>He said that a citation needed no proof.</p>", "absent"),
     ],
@@ -119,6 +123,7 @@ def test_disambiguation(title: str, html: str, expected: str) -> None:
         ("Islands", f"<p>All:</p>{MANY}", "inferred: nearly all of it is lists or tables"),
         ("Islands", f"{LONG}{MANY}", "absent"),
         ("Islands", f"<p>Three:</p>{ITEMS}", "absent"),
+        ("Islands", f"<table class='infobox'><tr><th>a</th><td>b</td></tr></table><p>All:</p>{MANY}", "absent"),
         ("Listening", LONG, "absent"),
     ],
 )

@@ -37,7 +37,7 @@ ENTRY = """<entry>
     <mediaCount>7</mediaCount>
     <link rel="http://opds-spec.org/image/thumbnail" href="{root}/catalog/v2/illustration/{uuid}/?size=48"
           type="image/png;width=48;height=48;scale=1"/>
-    <link type="text/html" href="{root}/content/{name}"/>
+    <link type="text/html" href="{root}/{listed}{name}"/>
     <author><name>Wikipedia</name></author>
     <publisher><name>openZIM</name></publisher>
     <dc:issued>2024-05-31T00:00:00Z</dc:issued>
@@ -109,10 +109,10 @@ def answer(
 
 @dataclass
 class NewerServe:
-    """
-    One book, served below a root: pages at /content/NAME, and redirects of /raw lead there too.
+    """One book, served below a root: pages at /content/NAME, and redirects of /raw lead there too.
 
-    Without `searches` it refuses every search, as libkiwix does for a book of two languages.
+    `listed` is what its catalogue puts before the name of the book. Without `searches` it refuses
+    every search, as libkiwix does for a book of two languages.
     """
 
     pages: Mapping[str, str]
@@ -120,6 +120,7 @@ class NewerServe:
     name: str = "newer_book"
     title: str = "Newer book"
     root: str = "/kiwix"
+    listed: str = "content/"
     searches: bool = True
     asked: list[str] = field(default_factory=list)
 
@@ -149,6 +150,7 @@ class NewerServe:
             title=escape(self.title),
             name=self.name,
             root=self.root,
+            listed=self.listed,
             articles=len(self.pages),
         )
         answer(

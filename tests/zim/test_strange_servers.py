@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler
 
 import pytest
@@ -61,15 +62,32 @@ STRANGE: dict[str, Callable[[Request], None]] = {
 }
 
 
+@dataclass
+class Stage:
+    """A server on which the tests put on one strange answer after the other."""
+
+    server: KiwixServer
+    handle: Callable[[Request], None]
+
+
+@pytest.fixture(scope="module")
+def stage() -> Iterator[Stage]:
+    def play(request: Request) -> None:
+        shown.handle(request)
+
+    with serving(play) as address:
+        shown = Stage(KiwixServer(address), _closed)
+        yield shown
+        shown.server.close()
+
+
 @pytest.mark.parametrize("kind", STRANGE)
-def test_strange_server_is_unreachable(kind: str) -> None:
+def test_strange_server_is_unreachable(stage: Stage, kind: str) -> None:
     """Whatever answers at an address, if it is no kiwix-serve a sentence says so."""
-    with serving(STRANGE[kind]) as address:
-        server = KiwixServer(address)
-        with pytest.raises(BookUnreachable) as told:
-            server.catalogue()
-        server.close()
-    assert repr(address) in told.value.message
+    stage.handle = STRANGE[kind]
+    with pytest.raises(BookUnreachable) as told:
+        stage.server.catalogue()
+    assert repr(stage.server.root) in told.value.message
     assert told.value.remedy
 
 
@@ -145,7 +163,7 @@ def test_server_with_many_books_is_asked_page_by_page() -> None:
         start = int(request.path.partition("start=")[2].partition("&")[0])
         count = int(request.path.partition("count=")[2].partition("&")[0])
         entries = "".join(
-            ENTRY.format(uuid=f"{UUID[:-3]}{name[-3:]}", title=name, name=name, root="", articles=1)
+            ENTRY.format(uuid=f"{UUID[:-3]}{name[-3:]}", title=name, name=name, root="", listed="", articles=1)
             for name in books[start : start + count]
         )
         answer(request, 200, FEED.format(total=len(books), entries=entries))

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kiwiresearch import __version__
-from kiwiresearch.errors import BadUsage, KiwiError
+from kiwiresearch.errors import BadSettings, BadUsage, KiwiError, PageNotFound
 
 if TYPE_CHECKING:
     from kiwiresearch.research.desk import Desk
     from kiwiresearch.zim.book import Book
-    from kiwiresearch.zim.library import Shelf
+    from kiwiresearch.zim.library import Placed, Shelf
     from kiwiresearch.zim.sources import Source
 
 app = typer.Typer(
@@ -75,21 +75,30 @@ def page(
     desk = _desk()
     with _shelf(desk, book or []) as shelf:
         found = find_page(shelf, title)
+        chosen = found.page.below(section) if section else ()
+        if section and not chosen:
+            names = ", ".join(repr(s.heading) for s in found.page.sections[1:]) or "none but the lead"
+            raise PageNotFound(
+                f"The page {found.page.title!r} has no section {section!r}.", remedy=f"Its sections: {names}."
+            )
         if json:
             from kiwiresearch.page.record import record_of
 
-            show.document(record_of(found.page))
+            show.document(record_of(found.page, only=chosen))
         else:
-            show.page(found.page, found.book, section=section, with_links=links)
+            show.page(found.page, found.book, only=chosen, with_links=links)
 
 
 @app.command()
 def doctor(json: AsJson = False) -> None:
     """Look for books and servers, and say what works and what to do about the rest."""
     from kiwiresearch.cli import show
-    from kiwiresearch.research.doctor import examine
+    from kiwiresearch.research.doctor import Finding, examine
 
-    findings = examine(_desk())
+    try:
+        findings = examine(_desk())
+    except BadSettings as problem:  # what keeps every other command from running is what a doctor is for
+        findings = [Finding("settings", "broken", problem.message, problem.remedy)]
     if json:
         show.document({"findings": [finding.record() for finding in findings]})
     else:
@@ -125,6 +134,8 @@ def books_add(
     from kiwiresearch.cli import show
     from kiwiresearch.zim.library import placed
 
+    if any(not text.strip() for text in what):
+        raise BadUsage("The name of a book is empty.", remedy="Give a file, a folder or an address.")
     desk = _desk()
     problems: list[KiwiError] = []
     found: list[tuple[Book, Source]] = []
@@ -194,21 +205,19 @@ def books_check(
     from kiwiresearch.cli import show
 
     desk = _desk()
-    rows = []
-    for book in desk.shelf(name or [], trusting=True).books:
-        verdict = None if book.source.is_served else desk.opener.check(book.source)
-        rows.append((book, verdict))
+    rows: list[tuple[Placed, str, str]] = []
+    for book in _shelf(desk, name or [], trusting=True).books:
+        state, reason = desk.check(book)
+        rows.append((book, state, reason))
         if not json:
-            show.checked(book, verdict)
+            show.checked(book, state, reason)
     if json:
-        show.document({
-            "books": [
-                {"id": b.id, "name": b.name, "source": str(b.source), "state": v.state if v else "served",
-                 "reason": v.reason if v else ""}
-                for b, v in rows
-            ]
-        })  # fmt: skip
-    if any(verdict and verdict.state in ("damaged", "unopenable") for _, verdict in rows):
+        documents = [
+            {"id": book.id, "name": book.name, "source": str(book.source), "state": state, "reason": reason}
+            for book, state, reason in rows
+        ]
+        show.document({"books": documents})
+    if any(state in ("damaged", "unopenable") for _, state, _ in rows):
         raise typer.Exit(1)
 
 
@@ -218,10 +227,10 @@ def _desk() -> Desk:
     return open_desk(say=_say)
 
 
-def _shelf(desk: Desk, wanted: list[str]) -> Shelf:
+def _shelf(desk: Desk, wanted: list[str], *, trusting: bool = False) -> Shelf:
     from kiwiresearch.research.desk import SAMPLE_NOTICE
 
-    shelf = desk.shelf(wanted)
+    shelf = desk.shelf(wanted, trusting=trusting)
     if shelf.is_sample:
         _say(SAMPLE_NOTICE)
     return shelf

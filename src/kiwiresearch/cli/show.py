@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
@@ -12,13 +13,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from kiwiresearch.errors import PageNotFound
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.page.doc import PageDoc, Section, Signals
 from kiwiresearch.research.doctor import Finding
 from kiwiresearch.research.inventory import CHECKS, Row
 from kiwiresearch.zim.book import Book
-from kiwiresearch.zim.integrity import Verdict
 from kiwiresearch.zim.library import Placed
 from kiwiresearch.zim.sources import Source
 
@@ -41,23 +40,25 @@ def safe(text: str) -> str:
 
 
 def _console() -> Console:
-    console = Console(file=sys.stdout, highlight=False, soft_wrap=not sys.stdout.isatty())
+    is_plain = bool(os.environ.get("NO_COLOR"))
+    terminal = False if is_plain else None  # no codes at all: bold is not what they asked for either
+    console = Console(file=sys.stdout, highlight=False, soft_wrap=not sys.stdout.isatty(), force_terminal=terminal)
     if console.width > WIDEST:
         console.width = WIDEST
     return console
 
 
-def page(page: PageDoc, book: Book, *, section: str = "", with_links: bool = False) -> None:
-    """A page, pleasant to read."""
+def page(page: PageDoc, book: Book, *, only: Sequence[Section] = (), with_links: bool = False) -> None:
+    """A page, or some of its sections, pleasant to read."""
     console = _console()
-    chosen = _chosen(page, section)
+    chosen = only or page.sections
     console.print(Text(safe(page.title), style="bold underline"))
     console.print(Text(safe(_origin(page, book)), style="dim"))
     if signals := _signal_words(page.signals):
         console.print(Text(f"Signals: {signals}", style="yellow"))
-    for note in page.hatnotes if not section else ():
+    for note in page.hatnotes if not only else ():
         console.print(Text(safe(note), style="italic dim"))
-    if not section:
+    if not only:
         _infoboxes(console, page)
     for number, part in enumerate(chosen):
         following = chosen[number + 1].level if number + 1 < len(chosen) else 0
@@ -65,22 +66,8 @@ def page(page: PageDoc, book: Book, *, section: str = "", with_links: bool = Fal
             _section(console, page, part)
     if with_links:
         _links(console, page)
-    elif not section:
+    elif not only:
         _footer(console, page)
-
-
-def _chosen(page: PageDoc, wanted: str) -> Sequence[Section]:
-    if not wanted:
-        return page.sections
-    folded = wanted.casefold().strip()
-    for number, section in enumerate(page.sections):
-        if folded in (section.heading.casefold(), section.anchor.casefold()):
-            end = number + 1
-            while end < len(page.sections) and page.sections[end].level > section.level:
-                end += 1
-            return page.sections[number:end]
-    names = ", ".join(repr(s.heading) for s in page.sections[1:]) or "none but the lead"
-    raise PageNotFound(f"The page {page.title!r} has no section {wanted!r}.", remedy=f"Its sections: {names}.")
 
 
 def _origin(page: PageDoc, book: Book) -> str:
@@ -135,14 +122,22 @@ def _section(console: Console, page: PageDoc, section: Section) -> None:
             continue
         text = safe(page.text[block.start : block.end])
         if block.kind == "item":
-            console.print(Padding(Text(f"• {text}"), (0, 0, 0, 2)))
+            _indented(console, f"• {text}", 2)
         elif block.kind == "row":
-            console.print(Padding(Text(text.replace("\t", "  |  ")), (0, 0, 0, 2)))
+            _indented(console, text.replace("\t", "  |  "), 2)
         elif block.kind == "code":
-            console.print(Padding(Text(text), (1, 0, 0, 4)))
+            console.print()
+            _indented(console, text, 4)
         else:
             console.print()
             console.print(Text(text, style="italic" if block.kind in ("caption", "quote") else ""))
+
+
+def _indented(console: Console, text: str, width: int) -> None:
+    if console.soft_wrap:  # not a terminal: whole lines, for whatever reads them
+        console.print(Text("\n".join(" " * width + row for row in text.split("\n"))))
+    else:
+        console.print(Padding(Text(text), (0, 0, 0, width)))
 
 
 def _footer(console: Console, page: PageDoc) -> None:
@@ -235,15 +230,12 @@ def added(fresh: Sequence[Placed], found: Iterable[tuple[Book, Source]]) -> None
         line("Nothing to add: these books are on the shelf already.")
 
 
-def checked(book: Placed, verdict: Verdict | None) -> None:
+def checked(book: Placed, state: str, reason: str) -> None:
     """The outcome of one check."""
-    if verdict is None:
-        line(f"{book.title}: on a server, which checks its own files.")
-    elif verdict.state == "sound":
+    if state == "sound":
         line(f"{book.title}: sound, {CHECKS['sound']}.")
     else:
-        reason = verdict.reason or CHECKS[verdict.state]
-        line(f"{book.title}: {verdict.state}, {reason} ({book.source}).")
+        line(f"{book.title}: {state}, {reason or CHECKS[state]} ({book.source}).")
 
 
 SIGNS = {"fine": ("✓", "green"), "note": ("•", "yellow"), "broken": ("✗", "red")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -18,8 +19,10 @@ def main() -> None:
     code = run(sys.argv[1:])
     try:
         sys.stdout.flush()
-    except OSError:  # the reader at the other end of a pipe has left
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (ReaderLeft, OutputLost) as problem:
+        code = code or _explain(problem) or 0
+    # What is still in the buffer would be tried again at the end, and fail again.
+    sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
     sys.exit(code)
 
 
@@ -30,28 +33,45 @@ def run(arguments: Sequence[str]) -> int:
             _topic(arguments[0])
         from kiwiresearch.cli.app import app
 
-        return int(app(args=list(arguments), prog_name="kiwiresearch", standalone_mode=False) or 0)
-    except KiwiError as problem:
-        _complain(str(problem))
-        return problem.exit_code
+        code = int(app(args=list(arguments), prog_name="kiwiresearch", standalone_mode=False) or 0)
+        if code == INTERRUPTED:  # typer has caught the Ctrl-C itself
+            _complain("Interrupted.")
+        return code
     except KeyboardInterrupt:
         _complain("Interrupted.")
         return INTERRUPTED
-    except BrokenPipeError:
-        return 0
     except Exception as problem:
-        code = _usage_error(problem)
+        code = _explain(problem)
         if code is None:
             raise
         return code
 
 
-def _usage_error(problem: Exception) -> int | None:
-    """The exit code of an error that typer raises for wrong arguments, after showing it."""
-    show = getattr(problem, "show", None)
+class ReaderLeft(Exception):
+    """Whoever read our output through a pipe has gone, which is no error."""
+
+
+class OutputLost(Exception):
+    """Our output cannot be written."""
+
+
+def _explain(problem: Exception) -> int | None:
+    """The exit code of an error, after telling the user of it; None for what is a bug of ours."""
+    if isinstance(problem, KiwiError):
+        _complain(str(problem))
+        return problem.exit_code
+    if isinstance(problem, ReaderLeft):
+        return 0
+    if isinstance(problem, OutputLost):
+        _complain(f"The output cannot be written: {problem}.")
+        return 1
+    if type(problem).__name__ == "Abort":  # what typer makes of Ctrl-C
+        _complain("Interrupted.")
+        return INTERRUPTED
     code = getattr(problem, "exit_code", None)
     if code is None:
-        return INTERRUPTED if type(problem).__name__ == "Abort" else None
+        return None
+    show = getattr(problem, "show", None)
     if show is not None:
         show(file=sys.stderr)
     return int(code)
@@ -69,16 +89,39 @@ def _topic(word: str) -> None:
 
 
 def _complain(message: str) -> None:
-    print(f"kiwiresearch: {message}", file=sys.stderr)
+    if sys.stderr is not None:
+        print(f"kiwiresearch: {message}", file=sys.stderr)
+
+
+class _Output(io.TextIOWrapper):
+    """Standard output that tells a reader who left from a disk that is full."""
+
+    def write(self, text: str) -> int:
+        try:
+            return super().write(text)
+        except OSError as problem:
+            raise _lost(problem) from problem
+
+    def flush(self) -> None:
+        try:
+            super().flush()
+        except OSError as problem:
+            raise _lost(problem) from problem
+
+
+def _lost(problem: OSError) -> Exception:
+    return ReaderLeft() if isinstance(problem, BrokenPipeError) else OutputLost(problem.strerror or str(problem))
 
 
 def _protect_output() -> None:
     """Keep what C libraries print out of our output: from here on only Python writes there."""
     try:
         ours = os.dup(1)
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, 1)
-        os.close(nowhere)
-    except OSError:
+    except OSError:  # started without standard output
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
         return
-    sys.stdout = open(ours, "w", encoding="utf-8", errors="replace")  # noqa: SIM115, PTH123
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)
+    is_terminal = os.isatty(ours)
+    sys.stdout = _Output(open(ours, "wb"), encoding="utf-8", errors="replace", line_buffering=is_terminal)  # noqa: SIM115, PTH123

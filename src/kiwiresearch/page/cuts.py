@@ -1,5 +1,4 @@
-"""
-What is not the article's own text, as data: selectors, and why they are cut.
+"""What is not the article's own text, as data: selectors, and why they are cut.
 
 Selectors are plain: a tag, `.classes`, an `#id`, attributes with `=`, `^=` or
 `*=` (letter case ignored), joined without spaces, several with commas. The

@@ -1,5 +1,4 @@
-"""
-A page that can be quoted: one text, and everything else as offsets into it.
+"""A page that can be quoted: one text, and everything else as offsets into it.
 
 What a page holds by the hundred (sections, blocks, links, cells, marks) is a named tuple,
 since it is made four times as fast as a frozen dataclass.
@@ -25,8 +24,7 @@ NOT_PROSE = frozenset({"heading", "row", "caption", "code"})
 
 
 class Section(NamedTuple):
-    """
-    A heading and the text up to the next heading; the first section is the lead, without heading.
+    """A heading and the text up to the next heading; the first section is the lead, without heading.
 
     `text[heading_start:start]` holds the heading, `text[start:end]` what stands below it.
     """
@@ -49,8 +47,7 @@ class Block(NamedTuple):
 
 
 class Link(NamedTuple):
-    """
-    A link to a page of the same book.
+    """A link to a page of the same book.
 
     `target` is the path as the page spells it: the archive follows redirects.
     Links of menus, boxes and notes are outside the text: they have no offsets
@@ -157,8 +154,7 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class PageDoc:
-    """
-    A page, read.
+    """A page, read.
 
     All offsets point into `text`: the article as a reader sees it, then the
     infoboxes. Blocks are separated by line breaks, cells of a row by tabs.
@@ -192,6 +188,17 @@ class PageDoc:
 
     def section_text(self, section: Section) -> str:
         return self.text[section.start : section.end]
+
+    def below(self, heading: str) -> tuple[Section, ...]:
+        """The section of this heading or anchor, in any case, and the sections below it; none if there is none."""
+        folded = heading.casefold().strip()
+        for number, section in enumerate(self.sections):
+            if folded in (section.heading.casefold(), section.anchor.casefold()):
+                end = number + 1
+                while end < len(self.sections) and self.sections[end].level > section.level:
+                    end += 1
+                return self.sections[number:end]
+        return ()
 
     def sentence(self, link: Link) -> str:
         """The sentence around a link; empty for links outside the text."""

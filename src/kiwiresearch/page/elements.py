@@ -1,5 +1,4 @@
-"""
-What tags mean for reading: a cut, or a part of the text's structure.
+"""What tags mean for reading: a cut, or a part of the text's structure.
 
 Tags seldom stand alone: `</td> <td>` or `</li></ul><p>` come in runs, and the
 same runs come again on every page. So what a run does is worked out once, and

@@ -1,5 +1,4 @@
-"""
-One pass over regular markup: the canonical text, and where everything stands in it.
+"""One pass over regular markup: the canonical text, and where everything stands in it.
 
 The markup is cut into text and runs of tags. White space is collapsed as a
 browser does; separators wait until there is a word to put behind them, so the
@@ -403,8 +402,7 @@ SUBSCRIPTS = dict(zip("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊�
 
 
 def _element(tag: str, rest: str, text: str, pairs: Pairs) -> tuple[str, str, str]:
-    """
-    Read to the end of an element that was just opened.
+    """Read to the end of an element that was just opened.
 
     Returns the markup in it, the rest of the run in which it ends, and the text
     behind that run.

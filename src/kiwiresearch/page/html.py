@@ -1,5 +1,4 @@
-"""
-From bytes to regular markup: the only module that knows the HTML parser.
+"""From bytes to regular markup: the only module that knows the HTML parser.
 
 The parser mends whatever it is given, as a browser does, and writes it again
 so that every element is closed and every attribute quoted. That is what

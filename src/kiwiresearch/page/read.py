@@ -39,8 +39,7 @@ PLACES: dict[str, Place] = {"row": "table", "item": "list", "caption": "caption"
 
 
 def read_page(entry: Entry, *, language: str = "eng", url: str = "", lead_only: bool = False) -> PageDoc:
-    """
-    Read an entry. Never raises, whatever the bytes are.
+    """Read an entry. Never raises, whatever the bytes are.
 
     `language` (ISO 639-3) chooses the words that kinds of pages are recognised
     by; `lead_only` says that the book holds introductions only, so that a

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from kiwiresearch.page.doc import Infobox, Link, PageDoc, Section, Signal, Table
 
 
-def record_of(page: PageDoc) -> dict[str, Any]:
-    """What `--json` shows of a page."""
+def record_of(page: PageDoc, *, only: Sequence[Section] = ()) -> dict[str, Any]:
+    """What `--json` shows of a page; `only` leaves out the other sections."""
     return {
         "id": page.id,
         "book": page.ref.book,
@@ -18,7 +19,7 @@ def record_of(page: PageDoc) -> dict[str, Any]:
         "language": page.language,
         "plain_text": page.text,
         "lead": page.lead,
-        "sections": [_section(page, section) for section in page.sections],
+        "sections": [_section(page, section) for section in only or page.sections],
         "links": [_link(page, link) for link in page.links],
         "infoboxes": [_infobox(box) for box in page.infoboxes],
         "tables": [_table(page, table) for table in page.tables],

@@ -1,5 +1,4 @@
-"""
-What a page shows about itself, seen on it or inferred from its shape.
+"""What a page shows about itself, seen on it or inferred from its shape.
 
 Kiwix's scraper removes most boxes that say 'stub' or 'disambiguation', so what
 is not seen is inferred, and each signal says which of the two it is.

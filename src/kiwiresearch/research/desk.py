@@ -34,8 +34,7 @@ class Desk:
     opener: Opener
 
     def shelf(self, wanted: Sequence[str] = (), *, trusting: bool = False) -> Shelf:
-        """
-        The books a user named, else all on the shelf, else the sample book.
+        """The books a user named, else all on the shelf, else the sample book.
 
         `trusting` takes a file as a book without opening it, for a check that is about to do so.
         """
@@ -52,7 +51,19 @@ class Desk:
         from kiwiresearch.zim.sample import sample_file
 
         source = Source(str(sample_file(self.folders.cache)))
-        return placed(self.opener.open(source).book, source)
+        archive = self.opener.open(source)
+        archive.close()
+        return placed(archive.book, source)
+
+    def check(self, book: Placed) -> tuple[str, str]:
+        """Compare a book with its checksum: its state and the reason; a file that is not there is one of them."""
+        if book.source.is_served:
+            return "served", ""
+        try:
+            verdict = self.opener.check(book.source)
+        except KiwiError as problem:
+            return "unopenable", problem.message.rstrip(".")
+        return verdict.state, verdict.reason
 
     def on_shelf(self, wanted: Sequence[str]) -> list[Placed]:
         """The books on the shelf that a user named."""

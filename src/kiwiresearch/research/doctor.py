@@ -83,7 +83,7 @@ def _program(desk: Desk) -> Iterator[Finding]:
 def _writable(folder: Path) -> bool:
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
-    return os.access(folder, os.W_OK)
+    return folder.is_dir() and os.access(folder, os.W_OK)
 
 
 def _shelf(desk: Desk) -> Iterator[Finding]:

@@ -16,6 +16,7 @@ CHECKS = {
     "no checksum": "it carries no checksum, so damage cannot be seen",
     "damaged": "damaged",
     "unopenable": "cannot be opened",
+    "served": "it is on a server, which looks after its own files",
 }
 
 

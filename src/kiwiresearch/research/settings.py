@@ -83,6 +83,10 @@ def _with_file(settings: Settings, path: Path) -> Settings:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return settings
+    except NotADirectoryError as problem:
+        raise BadSettings(
+            f"The settings folder {str(path.parent)!r} is no folder.", remedy=f"Set {HOME} to one, or unset it."
+        ) from problem
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
         raise BadSettings(f"The settings file {str(path)!r} cannot be read: {problem}.", remedy="Mend it.") from problem
     known = {field.name for field in fields(Settings)}

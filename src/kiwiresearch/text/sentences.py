@@ -1,5 +1,4 @@
-"""
-Where sentences end.
+"""Where sentences end.
 
 Two patterns find the candidates, and the words before and after decide. It is
 many times faster than a general splitter, which would cost more than all the

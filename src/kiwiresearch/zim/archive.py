@@ -13,8 +13,7 @@ MAX_HOPS = 32
 
 
 class Archive(Protocol):
-    """
-    A book that can be opened at any page.
+    """A book that can be opened at any page.
 
     Paths are those of the book itself, after percent-decoding; old files spell
     them `A/Ray_Charles`, new ones `Ray_Charles`. A path that is not there

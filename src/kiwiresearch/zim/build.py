@@ -68,8 +68,7 @@ def write_book(
     main_path: str = "",
     index: bool = True,
 ) -> None:
-    """
-    Write a book; the file appears whole or not at all.
+    """Write a book; the file appears whole or not at all.
 
     The same pages give the same bytes, UUID included, on every run.
     """
@@ -102,8 +101,7 @@ CHECKSUM_BYTES = 16
 
 
 def make_reproducible(file: Path) -> None:
-    """
-    Replace what libzim draws at random: the book's UUID and those of its two search indexes.
+    """Replace what libzim draws at random: the book's UUID and those of its two search indexes.
 
     They are taken from the content instead, and the checksum at the end of the
     file is computed anew. Nothing else differs between two builds.

@@ -23,6 +23,23 @@ LOOKS_LIKE = (
 
 def parts_of(path: Path) -> tuple[Path, ...]:
     """The file itself, or all parts of a split book given by its first part or its plain name."""
+    try:
+        return _parts_of(path)
+    except OSError as problem:  # a name too long, a folder that may not be looked into
+        raise BookNotFound(
+            f"The file {_shortened(path)} cannot be looked at: {problem.strerror}.", remedy="Check the path."
+        ) from problem
+
+
+def _shortened(path: Path) -> str:
+    text = str(path)
+    return repr(text if len(text) < LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…")
+
+
+LONGEST_SHOWN = 200
+
+
+def _parts_of(path: Path) -> tuple[Path, ...]:
     if path.suffix == ".zimaa":
         return _split_parts(path)
     if path.is_file():

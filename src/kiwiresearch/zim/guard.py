@@ -11,8 +11,7 @@ REMEDY = "Replace a book by copying to a new name and renaming, then run the com
 
 
 class FileGuard:
-    """
-    Holds the file's parts open and compares size and time before each read.
+    """Holds the file's parts open and compares size and time before each read.
 
     A mapped file that shrinks kills the process with SIGBUS; asking first costs
     about a microsecond and leaves only the instant between asking and reading.

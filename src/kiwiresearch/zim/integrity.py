@@ -1,5 +1,4 @@
-"""
-Whether a book's file can be trusted: looked at once, in a process of its own, and remembered.
+"""Whether a book's file can be trusted: looked at once, in a process of its own, and remembered.
 
 libzim opens a file with flipped bytes and returns wrong pages without a word,
 and a file with a damaged structure may end the process. So a file that was
@@ -10,6 +9,7 @@ its checksum there and then, a large one in the background.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import hashlib
 import json
 import os
@@ -93,8 +93,11 @@ class Verdicts:
 
     def check_in_background(self, path: Path) -> bool:
         """Start a check that goes on when this process ends; False if one is under way."""
-        lock = self._lock(parts_of(path))
-        if not lock.acquire():
+        try:
+            lock = self._lock(parts_of(path))
+            if not lock.acquire():
+                return False
+        except OSError:
             return False
         lock.release()  # the child takes it; two children at once only repeat the work
         command = [*_python(), "check", str(path), str(self._folder)]
@@ -129,7 +132,8 @@ class Verdicts:
 
     def _remember(self, parts: tuple[Path, ...], verdict: Verdict) -> None:
         row = {"state": verdict.state, "reason": verdict.reason, "file": str(parts[0])}
-        write_whole(self._file(parts), canonical_json(row))
+        with contextlib.suppress(OSError):  # a cache that cannot be written costs a look each time, no more
+            write_whole(self._file(parts), canonical_json(row))
 
     def _file(self, parts: tuple[Path, ...]) -> Path:
         """Bound to the UUID in the header, the size and the time: a changed file is a new one."""

@@ -1,5 +1,4 @@
-"""
-Where entries lie in a ZIM file: reading in the order of clusters is 20 to 30 times faster.
+"""Where entries lie in a ZIM file: reading in the order of clusters is 20 to 30 times faster.
 
 libzim decompresses a cluster of about 2 MiB for any page in it, and its Python
 binding does not tell which page is in which cluster. The header and the

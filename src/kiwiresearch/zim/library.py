@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kiwiresearch.errors import BadSettings, BookDamaged, BookNotFound, KiwiError
+from kiwiresearch.errors import BadSettings, BadUsage, BookDamaged, BookNotFound, KiwiError
 from kiwiresearch.ids import BookId, canonical_json
 from kiwiresearch.zim.archive import Archive
 from kiwiresearch.zim.book import Book
@@ -52,7 +52,7 @@ class ShelfFile:
 
     def books(self) -> tuple[Placed, ...]:
         try:
-            text = self.path.read_text(encoding="utf-8")
+            text = self.path.read_text(encoding="utf-8", errors="surrogateescape")
         except FileNotFoundError:
             return ()
         except OSError as problem:
@@ -118,7 +118,7 @@ class Opener:
         self._witness = witness
         self._allow_damaged = allow_damaged
         self._timeout_s = timeout_s
-        self._say = say or (lambda _: None)
+        self.say = say or (lambda _: None)
 
     def open(self, source: Source) -> Archive:
         return self._served(source) if source.is_served else self._file(source.path)
@@ -151,10 +151,10 @@ class Opener:
         except BookDamaged as problem:
             if not self._allow_damaged:
                 raise
-            self._say(f"{problem.message} Reading it all the same, as you asked.")
+            self.say(f"{problem.message} Reading it all the same, as you asked.")
         if verdict.state == "unchecked":
             self._verdicts.check_in_background(path)
-            self._say(f"{path.name!r} has not been checked for damage yet; that goes on in the background.")
+            self.say(f"{path.name!r} has not been checked for damage yet; that goes on in the background.")
         archive = LibzimArchive(path)
         if self._witness:
             self._witness.opened(archive.parts)
@@ -205,7 +205,8 @@ class Shelf:
 
     def archives(self) -> list[Archive]:
         """All books, opened; one that cannot be is an error only if it is the only one."""
-        found, problems = [], []
+        found: list[Archive] = []
+        problems: list[KiwiError] = []
         for book in self.books:
             try:
                 found.append(self.open(book))
@@ -213,6 +214,8 @@ class Shelf:
                 problems.append(problem)
         if problems and not found:
             raise problems[0]
+        for left_out in problems:
+            self._opener.say(f"Left out: {left_out}")
         return found
 
     def close(self) -> None:
@@ -232,14 +235,23 @@ def pick(books: Sequence[Placed], wanted: str, opener: Opener) -> list[Placed]:
     found = [book for book in books if book.answers_to(wanted)]
     if found:
         return found
+    if not wanted.strip():
+        raise BadUsage("The name of the book is empty.", remedy="'kiwiresearch books list' shows your books.")
     path = Path(wanted).expanduser()
     absolute = str(path.absolute())
     found = [book for book in books if book.source.location == absolute]
     if found:
         return found
-    if is_address(wanted) or path.exists() or path.suffix in SUFFIXES or "/" in wanted:
+    if is_address(wanted) or path.suffix in SUFFIXES or "/" in wanted or _exists(path):
         return [placed(book, source) for book, source in opener.look_up(wanted)]
     raise unknown_book(wanted, books)
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # a name too long for the system
+        return False
 
 
 def unknown_book(wanted: str, books: Sequence[Placed]) -> BookNotFound:

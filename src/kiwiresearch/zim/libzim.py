@@ -5,7 +5,7 @@ from __future__ import annotations
 import array
 import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -133,11 +133,11 @@ class LibzimArchive:
     def suggest(self, text: str, limit: int) -> tuple[Match, ...]:
         self._guard.check()
         try:
-            if self._suggester is None:
-                with quiet():
+            with quiet():
+                if self._suggester is None:
                     self._suggester = libzim.suggestion.SuggestionSearcher(self._raw)
-            # Old books list every redirect beside its page: ask for more, keep what differs.
-            results = self._suggester.suggest(text).getResults(0, 3 * limit)
+                # Old books list every redirect beside its page: ask for more, keep what differs.
+                results = list(self._suggester.suggest(text).getResults(0, 3 * limit))
             return self._matches(results)[:limit]
         except (RuntimeError, UnicodeEncodeError):
             return ()
@@ -151,8 +151,7 @@ class LibzimArchive:
         return str(EntryRef(self._book.id, path))
 
     def checksum_holds(self) -> bool | None:
-        """
-        Whether the bytes are those its maker wrote; None where the file carries no checksum.
+        """Whether the bytes are those its maker wrote; None where the file carries no checksum.
 
         It reads the whole file and holds the interpreter's lock all the while.
         """
@@ -198,14 +197,16 @@ class LibzimArchive:
         if not self._book.indexes.full_text or not words.strip():
             return None
         try:
-            if self._searcher is None:
-                with quiet():
+            with quiet():
+                if self._searcher is None:
                     self._searcher = libzim.search.Searcher(self._raw)
-            return self._searcher.search(libzim.search.Query().set_query(words))
+                found = self._searcher.search(libzim.search.Query().set_query(words))
+                found.getEstimatedMatches()  # the query is parsed, and libzim speaks, only now
+                return found
         except (RuntimeError, UnicodeEncodeError):
             return None
 
-    def _matches(self, paths: Iterator[str]) -> tuple[Match, ...]:
+    def _matches(self, paths: Iterable[str]) -> tuple[Match, ...]:
         found: dict[str, Match] = {}
         for path in paths:
             with contextlib.suppress(RedirectLoop, BookDamaged):

@@ -47,7 +47,7 @@ def write_whole(path: Path, text: str) -> None:
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     part = Path(name)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape", newline="\n") as stream:
             stream.write(text)
         part.replace(path)
     finally:

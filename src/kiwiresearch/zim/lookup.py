@@ -25,8 +25,9 @@ def find_path(archive: Archive, words: str) -> str | None:
             found = archive.resolve(path)
             if found:
                 return found
-    folded = words.replace("_", " ").casefold()
-    for match in archive.suggest(words, NEAR):
+    spaced = words.replace("_", " ")
+    folded = spaced.casefold()
+    for match in archive.suggest(spaced, NEAR):
         if folded in (match.title.casefold(), match.alias.casefold()):
             return archive.resolve(match.path)
     return None
@@ -34,7 +35,11 @@ def find_path(archive: Archive, words: str) -> str | None:
 
 def near_titles(archive: Archive, words: str) -> list[str]:
     """Titles that a person may have meant, nearest first."""
+    words = words.replace("_", " ")
     titles = [match.title for match in archive.suggest(words, NEAR)]
+    for length in (5, 4, 3, 2):  # a slip of the finger is seldom in the first letters
+        if len(words) > length:
+            titles += [match.title for match in archive.suggest(words[:length], 4 * NEAR)]
     for word in sorted(words.split(), key=len, reverse=True)[:2]:
         titles += [match.title for match in archive.suggest(word, NEAR)]
     titles += [match.title for match in archive.search(words, NEAR)]

@@ -1,5 +1,4 @@
-"""
-Paths inside a book: what a link points at, and what a path would be called.
+"""Paths inside a book: what a link points at, and what a path would be called.
 
 Paths are raw text: they may hold '?', '%20', '+', spaces and emoji as they
 stand. Links are percent-encoded, once.
@@ -45,8 +44,7 @@ class Target:
 
 
 def resolve_href(base: str, href: str) -> Target | None:
-    """
-    What `href`, found in the page at path `base`, points at; None if outside the book.
+    """What `href`, found in the page at path `base`, points at; None if outside the book.
 
     '#anchor' points at the page itself. It is a matter of spelling alone: whether
     the book has the page, and whether it redirects, is for the archive to tell.

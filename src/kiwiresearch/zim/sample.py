@@ -1,5 +1,4 @@
-"""
-The sample book: the shelf of a user who has added no book yet.
+"""The sample book: the shelf of a user who has added no book yet.
 
 Its articles are files of HTML in `sample_book/`, written for this project;
 here they get the head, the category box and the footer that mwoffliner gives,
@@ -14,6 +13,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from kiwiresearch.errors import BadSettings
 from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
 
 ARTICLES = Path(__file__).with_name("sample_book")
@@ -91,7 +91,13 @@ def sample_file(cache: Path) -> Path:
         digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
     target = cache / f"sample-{digest.hexdigest()[:16]}.zim"
     if not target.is_file():
-        build_sample(target)
+        try:
+            build_sample(target)
+        except (OSError, RuntimeError) as problem:
+            raise BadSettings(
+                f"The sample book cannot be written to {str(cache)!r}: {problem}.",
+                remedy="Make room or set KIWIRESEARCH_HOME to a folder that can be written.",
+            ) from problem
         for old in cache.glob("sample-*.zim"):
             if old != target:
                 old.unlink(missing_ok=True)

@@ -1,5 +1,4 @@
-"""
-Books behind a kiwix-serve on the user's network: the only module that speaks HTTP to one.
+"""Books behind a kiwix-serve on the user's network: the only module that speaks HTTP to one.
 
 Addresses differ by version: 3.3 serves a page at /NAME/PATH, 3.5 and later at
 /content/NAME/PATH, and both may sit below a root such as /kiwix. So the base
@@ -59,7 +58,7 @@ class KiwixServer:
     def __init__(self, address: str, *, timeout_s: float = TIMEOUT_S) -> None:
         self.root = root_of(address)
         # No proxy from the environment: the program talks to the hosts the user named, and to no other.
-        self._client = httpx2.Client(timeout=timeout_s, trust_env=False)
+        self._client = httpx2.Client(timeout=timeout_s, trust_env=False, verify=self.root.startswith("https:"))
 
     def catalogue(self) -> tuple[Served, ...]:
         """All books on offer; an empty library is an error a user can act on."""
@@ -304,9 +303,13 @@ def root_of(address: str) -> str:
     """The server's address from any address of its pages that a person may have copied."""
     if "://" not in address:
         address = f"http://{address}"
-    parts = urlsplit(address)
+    wrong = BookUnreachable(f"{address!r} is no address of a kiwix-serve.", remedy="Give one like http://host:8080.")
+    try:
+        parts = urlsplit(address)
+    except ValueError as problem:
+        raise wrong from problem
     if parts.scheme not in ("http", "https") or not parts.netloc:
-        raise BookUnreachable(f"{address!r} is no address of a kiwix-serve.", remedy="Give one like http://host:8080.")
+        raise wrong
     return f"{parts.scheme}://{parts.netloc}{OWN_PAGES.sub('', parts.path).rstrip('/')}"
 
 

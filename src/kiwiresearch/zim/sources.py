@@ -40,7 +40,9 @@ def is_address(text: str) -> bool:
 def files_in(path: Path) -> list[Path]:
     """The books that a path stands for: itself, all in a folder, or all in a library.xml."""
     path = path.expanduser()
-    if path.is_dir():
+    if path == Path():
+        raise BookNotFound("The name of the book is empty.", remedy="Give a file, a folder or an address.")
+    if _is_folder(path):
         found = books_below(path)
         if not found:
             raise BookNotFound(f"There is no .zim file in the folder {str(path)!r}.", remedy="Name another folder.")
@@ -48,6 +50,13 @@ def files_in(path: Path) -> list[Path]:
     if path.suffix == ".xml":
         return library_files(path)
     return [path]
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # a name too long for the system
+        return False
 
 
 def books_below(folder: Path, deepest: int = DEEPEST) -> list[Path]:

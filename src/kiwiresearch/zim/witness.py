@@ -1,5 +1,4 @@
-"""
-What was open when a process died: a file cut short while mapped ends it without a word.
+"""What was open when a process died: a file cut short while mapped ends it without a word.
 
 Each process keeps a locked note of the files it has open. A note whose lock is
 free belongs to a process that ended; if it did not put its note away and the
