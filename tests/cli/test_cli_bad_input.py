@@ -174,6 +174,7 @@ def test_a_broken_setting_is_named(
 @pytest.mark.parametrize(("file", "content"), [("shelf.json", "{"), ("settings.toml", "x = ")])
 def test_the_doctor_sees_what_stops_the_others(kiwi: Told, home: Path, file: str, content: str) -> None:
     """A list of books or a settings file that is broken is a finding of the doctor, with exit code 1."""
+    home.mkdir()
     (home / file).write_text(content)
     code, out, err = kiwi("doctor")
     assert (code, err) == (1, "")

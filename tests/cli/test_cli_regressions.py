@@ -1,4 +1,4 @@
-"""Each of these fails on the present src; each is ready to move to tests/cli or tests/research."""
+"""Strange names, closed pipes, full disks, folders that cannot be written: each once brought a command down."""
 
 from __future__ import annotations
 

@@ -101,6 +101,12 @@ def test_article_is_found_in_its_frame() -> None:
     assert (page.text, link_lines(page)) == ("Rope\n\nA rope.", ["navigation: Other -> Other"])
 
 
+def test_links_to_revisions_in_the_book_are_no_provenance() -> None:
+    """Only an address out of the book tells where the page was taken from."""
+    page = a_page("<p>x</p><div>See <a href='History?oldid=5'>that revision</a>.</div>")
+    assert (page.provenance.revision, page.text) == (None, "x\n\nSee that revision.")
+
+
 def test_footer_link_of_an_article_that_cites_a_revision_is_kept() -> None:
     """A link to an old revision inside a paragraph is part of the article."""
     page = a_page("<div><p>See <a href='https://example.org/?title=X&amp;oldid=5'>that revision</a>.</p></div>")

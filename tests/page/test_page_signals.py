@@ -86,6 +86,22 @@ def test_disputed(html: str, expected: str) -> None:
     assert told(a_page(html).signals.disputed) == expected
 
 
+@pytest.mark.parametrize(
+    ("note", "expected"),
+    [
+        ("The neutrality of this article is disputed.", {"disputed"}),
+        ("This article is unreferenced.", {"citation_needed"}),
+        ("This article is a stub.", {"stub"}),
+        ("This article is about the planet.", set()),
+    ],
+)
+def test_a_note_means_only_what_it_says(note: str, expected: set[str]) -> None:
+    """A box of the editors sets the signal it speaks of and no other (R42)."""
+    signals = a_page(f'<div class="ambox">{note}</div>{LONG}').signals
+    names = ("stub", "citation_needed", "disputed", "disambiguation", "list_page")
+    assert {name for name in names if getattr(signals, name)} == expected
+
+
 def test_marks_of_editors_stand_where_they_stood() -> None:
     """A mark keeps its kind and the offset of the words that it doubts (R42)."""
     page = a_page(

@@ -68,7 +68,7 @@ def test_older_book_is_replaced_as_a_whole(tmp_path: Path) -> None:
 paths = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1, max_size=30)
 
 
-@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.dictionaries(paths, st.binary(max_size=200), min_size=1, max_size=8))
 def test_any_pages_come_back(tmp_path: Path, contents: dict[str, bytes]) -> None:
     """Whatever is written under whatever path is read under that path, byte for byte (R32, R33)."""

@@ -34,17 +34,16 @@ def run(arguments: Sequence[str]) -> int:
         from kiwiresearch.cli.app import app
 
         code = int(app(args=list(arguments), prog_name="kiwiresearch", standalone_mode=False) or 0)
-        if code == INTERRUPTED:  # typer has caught the Ctrl-C itself
-            _complain("Interrupted.")
-        return code
     except KeyboardInterrupt:
-        _complain("Interrupted.")
-        return INTERRUPTED
+        code = INTERRUPTED
     except Exception as problem:
-        code = _explain(problem)
-        if code is None:
+        explained = _explain(problem)
+        if explained is None:
             raise
-        return code
+        return explained
+    if code == INTERRUPTED:  # typer may have caught the Ctrl-C itself
+        _complain("Interrupted.")
+    return code
 
 
 class ReaderLeft(Exception):
