@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kiwiresearch.errors import BadSettings, BookNotFound, KiwiError, NotABook
+from kiwiresearch.errors import BadSettings, BadUsage, BookNotFound, KiwiError, NotABook
 from kiwiresearch.ids import BookId
 from kiwiresearch.zim.integrity import Verdicts
 from kiwiresearch.zim.library import Opener, Placed, Shelf, ShelfFile, pick, placed
@@ -75,6 +75,13 @@ def test_unknown_name_gets_a_guess(opener: Opener, wanted: str, hint: str) -> No
         pick(BOOKS, wanted, opener)
     assert told.value.message == f"There is no book {wanted!r} on your shelf."
     assert told.value.remedy == f"{hint}'kiwiresearch books list' shows them all."
+
+
+@pytest.mark.parametrize("wanted", ["", "   "])
+def test_empty_name_means_no_book(opener: Opener, wanted: str) -> None:
+    """An empty name is told as such: it is neither a book nor the folder the user is in."""
+    with pytest.raises(BadUsage, match="The name of the book is empty"):
+        pick(BOOKS, wanted, opener)
 
 
 def test_two_books_of_one_name_are_both_meant(opener: Opener) -> None:

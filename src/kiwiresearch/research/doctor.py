@@ -119,10 +119,12 @@ def _shelf(desk: Desk) -> Iterator[Finding]:
 def _files(desk: Desk, environment: Mapping[str, str]) -> Iterator[Finding]:
     known = {book.source.location for book in desk.shelf_file.books()}
     found: list[Path] = []
-    for folder in usual_folders(environment):
+    places = [(home_of(environment), 0), *((folder, LEVELS) for folder in usual_folders(environment))]
+    for folder, levels in places:
         if folder.is_dir():
-            found += [file for file in books_below(folder) if str(file.absolute()) not in known]
-    for library in usual_libraries(environment):
+            found += [file for file in books_below(folder, levels) if str(file.absolute()) not in known]
+    for name in LIBRARIES:
+        library = home_of(environment) / name
         if library.is_file():
             try:
                 found += [f for f in library_files(library) if f.exists() and str(f.absolute()) not in known]
@@ -156,28 +158,26 @@ def _files(desk: Desk, environment: Mapping[str, str]) -> Iterator[Finding]:
         )
 
 
+HOME_FOLDERS = ("Downloads", "Documents", "Desktop", "Kiwix", "kiwix", "zim", "zims", "ZIM",
+                ".local/share/kiwix", ".local/share/kiwix-desktop", ".var/app/org.kiwix.desktop/data",
+                "Library/Containers/self.Kiwix/Data/Documents", "AppData/Roaming/kiwix-desktop")  # fmt: skip
+SYSTEM_FOLDERS = ("/library/zims/content", "/usr/share/kiwix", "/var/lib/kiwix", "/srv/kiwix", "/data/zim",
+                  "/media", "/run/media", "/mnt", "/Volumes")  # fmt: skip
+LIBRARIES = (".local/share/kiwix/library.xml", ".local/share/kiwix-desktop/library.xml",
+             ".var/app/org.kiwix.desktop/data/kiwix-desktop/library.xml")  # fmt: skip
+LEVELS = 3
+"""How far below a usual place books are looked for: a stick, a folder on it, a folder in that."""
+
+
+def home_of(environment: Mapping[str, str]) -> Path:
+    return Path(environment.get("HOME") or environment.get("USERPROFILE") or "~").expanduser()
+
+
 def usual_folders(environment: Mapping[str, str]) -> list[Path]:
     """Where people and Kiwix programs keep ZIM files, on each system."""
-    home = Path(environment.get("HOME") or environment.get("USERPROFILE") or "~").expanduser()
-    user = home.name
-    named = ["Downloads", "Documents", "Kiwix", "kiwix", "zim", "zims", "ZIM", "Desktop", ".local/share/kiwix-desktop",
-             ".local/share/kiwix", ".var/app/org.kiwix.desktop/data", "Library/Containers/self.Kiwix/Data/Documents",
-             "AppData/Roaming/kiwix-desktop"]  # fmt: skip
-    system = ["/library/zims/content", "/usr/share/kiwix", "/var/lib/kiwix", "/srv/kiwix", "/data/zim",
-              f"/media/{user}", f"/run/media/{user}", "/mnt", "/Volumes"]  # fmt: skip
     extra = [Path(part) for part in environment.get("KIWIRESEARCH_ZIM_FOLDERS", "").split(os.pathsep) if part]
-    return [
-        *extra,
-        *(home / name for name in named),
-        *map(Path, system if environment.get("HOME") == os.environ.get("HOME") else []),
-    ]
-
-
-def usual_libraries(environment: Mapping[str, str]) -> list[Path]:
-    home = Path(environment.get("HOME") or environment.get("USERPROFILE") or "~").expanduser()
-    named = [".local/share/kiwix/library.xml", ".local/share/kiwix-desktop/library.xml",
-             ".var/app/org.kiwix.desktop/data/kiwix-desktop/library.xml"]  # fmt: skip
-    return [home / name for name in named]
+    home = home_of(environment)
+    return [*extra, *(home / name for name in HOME_FOLDERS), *map(Path, SYSTEM_FOLDERS)]
 
 
 def _servers(desk: Desk, servers: tuple[str, ...]) -> Iterator[Finding]:
