@@ -46,6 +46,16 @@ def test_rows_hold_their_links() -> None:
     assert set(links) < set(a_page(FAMILY).links)
 
 
+def test_rows_leave_out_links_that_lead_out_of_the_book() -> None:
+    """Addresses and links of pictures in a box are no links in its text."""
+    html = (
+        "<table class='infobox'><tr><td colspan=2><a href='Picture'><img src='x'></a></td></tr><tr><th>Site</th>"
+        "<td><a href='https://example.org'>example.org</a> <a href='#n'>n</a> <a href='Net'>net</a></td></tr></table>"
+    )
+    assert [link_line(link) for link in row_of(html, "Site").links] == ["infobox: net -> Net"]
+    assert [(link.target, link.in_text) for link in a_page(html).links] == [("Picture", False), ("Net", True)]
+
+
 @pytest.mark.parametrize(
     ("rows", "expected"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.page.pages import a_page, kinds, tables
@@ -67,6 +68,16 @@ def test_lists_in_cells_stay_in_their_cell() -> None:
     """A list in a cell breaks the lines of the cell, not the row."""
     page = a_page("<table><tr><th>Crew</th><td><ul><li>Ann</li><li>Bob</li></ul></td><td>end</td></tr></table>")
     assert tables(page) == [[["Crew", "Ann\nBob", "end"]]]
+    assert page.text == "Crew\tAnn\nBob\tend"
+
+
+@pytest.mark.parametrize("block", ["p", "div", "center", "section", "ul><li", "dl><dd"])
+def test_blocks_in_cells_do_not_break_the_row(block: str) -> None:
+    """Cells stand on one line, apart by a tab, whatever block their words are in."""
+    names = block.split("><")
+    ends = "".join(f"</{name}>" for name in reversed(names))
+    page = a_page(f"<table><tr><td><{block}>a{ends}</td><td><{block}>b{ends}</td></tr></table>")
+    assert (page.text, tables(page)) == ("a\tb", [[["a", "b"]]])
 
 
 def test_tables_in_lists_end_with_their_list_item() -> None:

@@ -18,7 +18,7 @@ from kiwiresearch.page.doc import Block, BlockKind, Cell, MarkKind
 from kiwiresearch.page.elements import EFFECTS, NAME, VOID, Step, attributes_of, effect_of, name_of
 from kiwiresearch.text.languages import LanguageWords
 
-RUN = re.compile(r"(<a [^>]*>|<(?!a )[^>]*>(?:\s*<(?!a )[^>]*>)*)")
+RUN = re.compile(r"(<a [^>]*+>|<(?!a )[^>]*+>(?:\s*+<(?!a )[^>]*+>)*+)")
 """An opening link, or other tags with nothing but white space between them.
 
 It is exact on what the parser writes, which escapes angle brackets in

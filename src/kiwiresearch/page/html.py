@@ -29,7 +29,6 @@ REFRESH = re.compile(
     r"""<meta[^>]*http-equiv="refresh"[^>]*content="\s*[\d.]*\s*;\s*url\s*=\s*([^"]*)\"""",
     re.IGNORECASE,
 )
-TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,6 @@ class Markup:
     """A page written anew by the parser."""
 
     body: str
-    title: str = ""
     refresh: str = ""
 
 
@@ -48,20 +46,20 @@ def regular(content: bytes) -> Markup:
     markup = (body.html if body is not None else None) or ""
     if "<!--" in markup:
         markup = COMMENT.sub("", markup)
-    return Markup(markup, *_head(tree, content))
+    refresh = _refresh(tree) if b"http-equiv" in content[:HEAD_BYTES].lower() else ""
+    return Markup(markup, refresh)
 
 
-def _head(tree: LexborHTMLParser, content: bytes) -> tuple[str, str]:
-    """The title, and where a page leads that is only there to lead elsewhere."""
-    if tree.head is None:
-        return "", ""
-    head = tree.head.html or ""
-    title = TITLE.search(head)
-    refresh = REFRESH.search(head) if b"http-equiv" in content[:HEAD_BYTES].lower() else None
-    return (
-        " ".join(unescape(title[1]).split()) if title else "",
-        unescape(refresh[1]).strip("'\" ") if refresh else "",
-    )
+def _refresh(tree: LexborHTMLParser) -> str:
+    """Where a page leads that is only there to lead elsewhere."""
+    found = REFRESH.search((tree.head.html if tree.head is not None else None) or "")
+    return unescape(found[1]).strip("'\" ") if found else ""
+
+
+def title_in(content: bytes) -> str:
+    """What the page itself says it is called, for entries without a title."""
+    title = LexborHTMLParser(_prepared(content)).css_first("title")
+    return " ".join(title.text().split()) if title else ""
 
 
 HEAD_BYTES = 4_096

@@ -21,7 +21,7 @@ from kiwiresearch.page.doc import (
     Table,
 )
 from kiwiresearch.page.flow import Flow, OuterLink, RawTable, categories_in, flow, outer_links
-from kiwiresearch.page.html import regular
+from kiwiresearch.page.html import regular, title_in
 from kiwiresearch.page.infobox import rows_of
 from kiwiresearch.page.parts import take_apart
 from kiwiresearch.page.signals import signals_of
@@ -50,7 +50,7 @@ def read_page(entry: Entry, *, language: str = "eng", url: str = "", lead_only: 
     parts = take_apart(markup.body)
     body = flow(parts.article, words)
     base = entry.ref.path
-    title = entry.title or markup.title or title_of_path(base)
+    title = entry.title or title_in(entry.content) or title_of_path(base)
     boxes = [box for markup_of_box in body.infoboxes if (box := flow(markup_of_box, words)).text or box.links]
     text, offsets = _joined(body.text, [box.text for box in boxes])
     sections = _sections(body, len(body.text))

@@ -13,8 +13,8 @@ from functools import cache
 
 from kiwiresearch.text.languages import words_of
 
-CLOSING = r"""[\])"'”’»]*"""
-NEXT_SENTENCE = r"""[ \t]+(?=["'“‘«(\[¿¡]*[^\W_a-zß-öø-ÿа-яё])"""
+CLOSING = r"""[\])"'”’»]*+"""
+NEXT_SENTENCE = r"""[ \t]++(?=["'“‘«(\[¿¡]*+[^\W_a-zß-öø-ÿа-яё])"""
 """The next word starts with a capital or a figure."""
 
 FULL_STOP = re.compile(rf"\.{CLOSING}{NEXT_SENTENCE}")
@@ -73,9 +73,10 @@ def _tails(language: str) -> frozenset[str]:
 
 def _ends(text: str, dot: int, following: int, language: str) -> bool:
     """Whether a full stop ends a sentence after a word that may be an abbreviation."""
-    before = text[max(dot - LONGEST_WORD, 0) : dot]
-    last = WORD_AT_END.search(before)
-    word = last[0] if last else ""
+    word = text[max(text.rfind(" ", max(dot - LONGEST_WORD, 0), dot) + 1, dot - LONGEST_WORD, 0) : dot]
+    if not word.isalpha():
+        last = WORD_AT_END.search(word)
+        word = last[0] if last else ""
     if len(word) == 1 and word.isalpha() and word.isupper():
         return False  # the initial of a name
     words = words_of(language)

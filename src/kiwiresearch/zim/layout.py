@@ -30,7 +30,7 @@ def in_cluster_order(file: Path, ids: Iterable[int]) -> list[int]:
     with data:
         try:
             return _sorted(data, ids)
-        except (struct.error, IndexError, ValueError):
+        except (struct.error, IndexError, ValueError, OverflowError):
             return ids  # split or damaged: the order is a matter of speed only
 
 

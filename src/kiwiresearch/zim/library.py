@@ -164,9 +164,15 @@ class Opener:
         from kiwiresearch.zim.serve import TIMEOUT_S, KiwixServer, ServeArchive
 
         server = KiwixServer(source.location, timeout_s=self._timeout_s or TIMEOUT_S)
-        for served in server.catalogue():
-            if served.name == source.served or served.book.id == source.served:
+        try:
+            offered = server.catalogue()
+        except KiwiError:
+            server.close()
+            raise
+        for served in offered:
+            if source.served in (served.name, served.book.id):
                 return ServeArchive(server, served)
+        server.close()
         raise BookNotFound(
             f"The server {server.root!r} has no book {source.served!r} any more.",
             remedy="See what it has with 'kiwiresearch books add URL'.",
@@ -177,8 +183,10 @@ class Opener:
 
         address, _, wanted = address.partition("#")
         server = KiwixServer(address, timeout_s=self._timeout_s or TIMEOUT_S)
-        found = [(served.book, Source(server.root, served.name)) for served in server.catalogue()]
-        server.close()
+        try:
+            found = [(served.book, Source(server.root, served.name)) for served in server.catalogue()]
+        finally:
+            server.close()
         if wanted:
             found = [row for row in found if wanted in (row[1].served, row[0].name, row[0].id)]
         if not found:

@@ -29,7 +29,7 @@ from kiwiresearch.zim.entry import HTML_TYPES, Entry, EntryRef, Match
 from kiwiresearch.zim.files import look_at, parts_of
 from kiwiresearch.zim.guard import FileGuard
 from kiwiresearch.zim.layout import in_cluster_order
-from kiwiresearch.zim.paths import plain_title
+from kiwiresearch.zim.paths import plain_title, title_of_path
 from kiwiresearch.zim.quiet import quiet
 
 if TYPE_CHECKING:
@@ -55,6 +55,12 @@ def set_cluster_cache(size: int) -> None:
 METADATA = ("Name", "Title", "Description", "Date", "Language", "Flavour", "Creator",
             "Publisher", "Scraper", "Source", "Tags")  # fmt: skip
 
+COUNTED_ENTRIES = 10_000
+"""Up to this many entries articles are counted one by one, which takes milliseconds."""
+
+BROKEN = (RuntimeError, IndexError, UnicodeDecodeError)
+"""What libzim raises on entries that are damaged."""
+
 TITLE_LISTING = "listing/titleOrdered/v1"
 
 
@@ -68,7 +74,7 @@ class LibzimArchive:
         with quiet():
             try:
                 self._raw: RawArchive = libzim.reader.Archive(parts[0])
-            except RuntimeError as problem:
+            except BROKEN as problem:
                 raise NotABook(
                     f"The ZIM file {str(path)!r} cannot be opened: {_reason(problem)}.",
                     remedy="It is cut short or damaged; copy or download it again.",
@@ -77,7 +83,7 @@ class LibzimArchive:
             self._old = not self._raw.has_new_namespace_scheme
             try:
                 self._book = self._read_book(path)
-            except RuntimeError as problem:
+            except BROKEN as problem:
                 raise _damaged(path, problem) from problem
         self._searcher: libzim.search.Searcher | None = None
         self._suggester: libzim.suggestion.SuggestionSearcher | None = None
@@ -98,13 +104,13 @@ class LibzimArchive:
         try:
             item = raw.get_item()
             content, mimetype = bytes(item.content), item.mimetype
-        except (RuntimeError, IndexError) as problem:
+        except BROKEN as problem:
             raise BookDamaged(
                 f"The page {path!r} of {self._book.source!r} cannot be read: {_reason(problem)}.",
                 remedy="The file is damaged; copy or download it again.",
             ) from problem
         ref = EntryRef(self._book.id, raw.path)
-        return Entry(ref, plain_title(raw.title), mimetype, content, via)
+        return Entry(ref, title_of(raw), mimetype, content, via)
 
     def resolve(self, path: str) -> str | None:
         try:
@@ -114,11 +120,12 @@ class LibzimArchive:
         return found[0].path if found else None
 
     def by_title(self, title: str) -> str | None:
+        self._guard.check()
         try:
             raw = self._raw.get_entry_by_title(title)
         except (KeyError, RuntimeError, UnicodeEncodeError):
             return None
-        if plain_title(raw.title) != title:  # libzim may answer with a neighbour
+        if title_of(raw) != title:  # libzim may answer with a neighbour
             return None
         return self.resolve(raw.path)
 
@@ -139,10 +146,11 @@ class LibzimArchive:
                 # Old books list every redirect beside its page: ask for more, keep what differs.
                 results = list(self._suggester.suggest(text).getResults(0, 3 * limit))
             return self._matches(results)[:limit]
-        except (RuntimeError, UnicodeEncodeError):
+        except (RuntimeError, UnicodeError):
             return ()
 
     def articles(self) -> Iterator[str]:
+        self._guard.check()
         for number in in_cluster_order(self._parts[0], self._article_ids()):
             self._guard.check()
             yield self._raw._get_entry_by_id(number).path
@@ -176,7 +184,7 @@ class LibzimArchive:
                         f"The page {path!r} of {self._book.title!r} only redirects in a circle.",
                         remedy="Choose another page; the book was made with this fault.",
                     )
-        except (RuntimeError, IndexError) as problem:
+        except BROKEN as problem:
             raise _damaged(self._parts[0], problem) from problem
         return raw, tuple(via)
 
@@ -185,7 +193,7 @@ class LibzimArchive:
             raw = self._raw.get_entry_by_path(path)
         except (KeyError, UnicodeEncodeError):
             return None
-        except RuntimeError as problem:
+        except BROKEN as problem:
             raise _damaged(self._parts[0], problem) from problem
         # New files answer to any 'L/PATH', old ones to a path without 'A/': only the latter is meant.
         if raw.path == path or (self._old and raw.path == f"A/{path}"):
@@ -203,7 +211,7 @@ class LibzimArchive:
                 found = self._searcher.search(libzim.search.Query().set_query(words))
                 found.getEstimatedMatches()  # the query is parsed, and libzim speaks, only now
                 return found
-        except (RuntimeError, UnicodeEncodeError):
+        except (RuntimeError, UnicodeError):
             return None
 
     def _matches(self, paths: Iterable[str]) -> tuple[Match, ...]:
@@ -213,8 +221,8 @@ class LibzimArchive:
                 followed = self._follow(path)
                 if followed:
                     raw, via = followed
-                    alias = plain_title(self._raw.get_entry_by_path(path).title) if via else ""
-                    found.setdefault(raw.path, Match(raw.path, plain_title(raw.title), alias=alias))
+                    alias = title_of(self._raw.get_entry_by_path(path)) if via else ""
+                    found.setdefault(raw.path, Match(raw.path, title_of(raw), alias=alias))
         return tuple(found.values())
 
     def _article_ids(self) -> list[int]:
@@ -240,7 +248,7 @@ class LibzimArchive:
             if raw.is_redirect or (self._old and not raw.path.startswith("A/")):
                 return False
             return raw.get_item().mimetype.partition(";")[0].strip() in HTML_TYPES
-        except (RuntimeError, IndexError):
+        except BROKEN:
             return False
 
     def _read_book(self, path: Path) -> Book:
@@ -278,6 +286,8 @@ class LibzimArchive:
             return ""
 
     def _count_articles(self) -> int:
+        if self._raw.entry_count <= COUNTED_ENTRIES:
+            return len(self._article_ids())
         # New files count redirects among their articles; their tally of types does not.
         pages = re.search(r"text/html(?:;[^=;]*)?=(\d+)", self._metadata("Counter"))
         listed = int(self._raw.article_count)
@@ -293,6 +303,14 @@ class LibzimArchive:
         except (RuntimeError, KeyError, IndexError):
             pass
         return ""
+
+
+def title_of(raw: RawEntry) -> str:
+    """The title as people read it; from the path where it is damaged."""
+    try:
+        return plain_title(raw.title)
+    except UnicodeDecodeError:
+        return title_of_path(raw.path)
 
 
 def _reason(problem: Exception) -> str:

@@ -62,16 +62,18 @@ class KiwixServer:
 
     def catalogue(self) -> tuple[Served, ...]:
         """All books on offer; an empty library is an error a user can act on."""
-        found: list[Served] = []
-        total = 1
-        while len(found) < total:
-            feed = self._feed(f"/catalog/v2/entries?start={len(found)}&count={PER_PAGE}")
+        found: dict[str, Served] = {}
+        seen, total = 0, 1
+        while seen < total:
+            feed = self._feed(f"/catalog/v2/entries?start={seen}&count={PER_PAGE}")
             total = _number(feed.findtext(f"{ATOM}totalResults"))
-            page = [self._served(entry) for entry in feed.iter(f"{ATOM}entry")]
-            found.extend(served for served in page if served)
-            if not page:
-                break
-        return tuple(found)
+            entries = list(feed.iter(f"{ATOM}entry"))
+            fresh = {served.base: served for entry in entries if (served := self._served(entry))}
+            if not fresh.keys() - found.keys():
+                break  # a server that repeats itself, or counts wrongly
+            found |= fresh
+            seen += len(entries)
+        return tuple(found.values())
 
     def get(self, path: str, *, method: str = "GET") -> httpx2.Response:
         """One answer, read to its end but not beyond a limit; asked a second time if the line breaks."""
@@ -80,11 +82,25 @@ class KiwixServer:
                 return self._once(method, self.root + path)
             except httpx2.TransportError as problem:
                 if attempt == 2:
-                    raise BookUnreachable(
-                        f"The server {self.root!r} does not answer: {problem}.",
-                        remedy="Check the address and that kiwix-serve is running, then try again.",
-                    ) from problem
+                    raise self._unreachable(f"does not answer: {problem}") from problem
+            except (httpx2.InvalidURL, UnicodeError, ValueError) as problem:
+                raise self._unreachable(f"cannot be asked: {problem}") from problem
+            except httpx2.RequestError as problem:
+                raise self._unreachable(f"gives a broken answer: {problem}") from problem
         raise AssertionError("unreachable")
+
+    def answer(self, path: str, *, method: str = "GET") -> httpx2.Response:
+        """The same, but a server in trouble, or one that wants a password, is an error."""
+        response = self.get(path, method=method)
+        if response.status_code in REFUSALS or response.status_code >= 500:
+            raise self._unreachable(f"answers with an error ({response.status_code})")
+        return response
+
+    def _unreachable(self, what: str) -> BookUnreachable:
+        return BookUnreachable(
+            f"The server {self.root!r} {what}.",
+            remedy="Check the address and that kiwix-serve is running, then try again.",
+        )
 
     def close(self) -> None:
         self._client.close()
@@ -122,7 +138,10 @@ class KiwixServer:
         uuid = (entry.findtext(f"{ATOM}id") or "").rpartition(":")[2]
         if not link or not uuid:
             return None
-        base = urlsplit(urljoin(self.root + "/", link)).path.rstrip("/")
+        try:
+            base = urlsplit(urljoin(self.root + "/", link)).path.rstrip("/")
+        except ValueError:
+            return None
 
         def text(tag: str) -> str:
             return clean(entry.findtext(f"{ATOM}{tag}") or "")
@@ -162,6 +181,7 @@ class KiwixServer:
 
 
 KEPT_HEADERS = ("location", "content-type")
+REFUSALS = frozenset({401, 403, 407})
 
 
 class ServeArchive:
@@ -173,6 +193,7 @@ class ServeArchive:
         self._prefix = urlsplit(server.root).path
         self._name = served.name
         self._book = served.book
+        self._has_letters: bool | None = None
 
     @property
     def book(self) -> Book:
@@ -226,8 +247,8 @@ class ServeArchive:
     def suggest(self, text: str, limit: int) -> tuple[Match, ...]:
         if not text.strip():
             return ()
-        query = f"content={quote(self._name, safe='')}&term={quote(text, safe='')}&count={2 * limit}"
-        response = self._server.get(f"/suggest?{query}")
+        query = f"content={_quoted(self._name)}&term={_quoted(text)}&count={2 * limit}"
+        response = self._server.answer(f"/suggest?{query}")
         if response.status_code != 200:
             return ()
         found: dict[str, Match] = {}
@@ -245,7 +266,7 @@ class ServeArchive:
 
     def url(self, path: str) -> str:
         origin = self._server.root.removesuffix(self._prefix) if self._prefix else self._server.root
-        return f"{origin}{self._base}/{quote(path, safe=SAFE)}"
+        return f"{origin}{self._base}/{_quoted(path, SAFE)}"
 
     def close(self) -> None:
         self._server.close()
@@ -253,9 +274,7 @@ class ServeArchive:
     def _fetch(self, path: str, method: str) -> tuple[str, tuple[str, ...], httpx2.Response]:
         via: list[str] = []
         while True:
-            response = self._server.get(
-                f"/raw/{quote(self._name, safe='')}/content/{quote(path, safe=SAFE)}", method=method
-            )
+            response = self._raw(path, method)
             target = self._path_in(response.headers.get("location", "")) if response.is_redirect else None
             if target is None:
                 return path, tuple(via), response
@@ -264,12 +283,34 @@ class ServeArchive:
                 raise RedirectLoop(f"The page {path!r} of {self._book.title!r} only redirects in a circle.")
             path = target
 
+    def _raw(self, path: str, method: str) -> httpx2.Response:
+        if any(part in (".", "..") for part in path.split("/")):
+            return NOWHERE  # an address cannot say it
+        response = self._server.answer(f"/raw/{_quoted(self._name)}/content/{_quoted(path, SAFE)}", method=method)
+        if response.status_code == 200 and LETTER.match(path) and self._is_echo(path):
+            return NOWHERE
+        return response
+
+    def _is_echo(self, path: str) -> bool:
+        """New books answer to any 'L/PATH' with what is at 'PATH'; old ones keep their pages below 'A/'."""
+        if self._has_letters is None:
+            main = self._server.get(f"{self._base.removeprefix(self._prefix)}/", method="HEAD")
+            self._has_letters = bool(LETTER.match(self._path_in(main.headers.get("location", "")) or ""))
+        if self._has_letters:
+            return False
+        pages = [
+            self._server.answer(f"/raw/{_quoted(self._name)}/content/{_quoted(name, SAFE)}")
+            for name in (path, path[2:])
+        ]
+        return pages[0].status_code == pages[1].status_code == 200 and pages[0].content == pages[1].content
+
     def _path_in(self, address: str) -> str | None:
-        """The book's path in an address of any version: below its base, /content or /raw."""
-        route = urlsplit(urljoin(self._server.root + "/", address)).path
-        if urlsplit(address).query:
-            route = f"{route}?{urlsplit(address).query}"
-        name = quote(self._name, safe="")
+        """The book's path in an address of any version: below its base, /content or /raw.
+
+        A '?' in it belongs to the path: kiwix-serve does not encode it, and has no queries for pages.
+        """
+        route = ORIGIN.sub("", address)
+        name = _quoted(self._name)
         for base in (
             f"{self._base}/",
             f"{self._prefix}/content/{name}/",
@@ -283,8 +324,8 @@ class ServeArchive:
     def _search(self, words: str, limit: int) -> ElementTree.Element | None:
         if not words.strip():
             return None
-        query = f"pattern={quote(words, safe='')}&books.id={self._book.id}&format=xml&pageLength={limit}"
-        response = self._server.get(f"/search?{query}")
+        query = f"pattern={_quoted(words)}&books.id={self._book.id}&format=xml&pageLength={limit}"
+        response = self._server.answer(f"/search?{query}")
         # A book without an index, an unknown book and an unlucky query are all refused with an error
         # page that is no XML.
         if response.status_code != 200:
@@ -295,8 +336,15 @@ class ServeArchive:
             return None
 
 
+LETTER = re.compile(r"[A-Z-]/.")
+NOWHERE = httpx2.Response(404)
+ORIGIN = re.compile(r"^[a-z]+://[^/]*")
 SAFE = "/:@!$'()*,;="
 """What stays as it is in the path of an address; '+' and '?' are content there, so they do not."""
+
+
+def _quoted(text: str, safe: str = "") -> str:
+    return quote(text, safe=safe, errors="replace")  # a lone surrogate names no page, and is no error
 
 
 def root_of(address: str) -> str:
@@ -322,7 +370,7 @@ def parse_xml(content: bytes) -> ElementTree.Element:
         raise ValueError("XML with a document type")
     try:
         return ElementTree.fromstring(BARE_AMPERSAND.sub(b"&amp;", content))  # noqa: S314
-    except ElementTree.ParseError as problem:
+    except (ElementTree.ParseError, LookupError) as problem:  # an encoding may be unknown
         raise ValueError(str(problem)) from problem
 
 
