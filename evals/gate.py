@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -71,7 +72,7 @@ def _judge(
             good = False
             continue
         if pin or full in lower:
-            pinned[figure] = round(value, 4)
+            pinned[figure] = math.floor(value * 10_000) / 10_000
         elif floor is None:
             print(f"{full}: no floor yet; pin it with --raise")
             good = False

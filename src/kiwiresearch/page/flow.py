@@ -276,6 +276,7 @@ def flow(markup: str, words: LanguageWords) -> Flow:
                 inside, run, text = _element("sup", "", text, pairs)
                 shifted = None
                 shown = plain(inside)
+                found.outer_links += outer_links(inside, "editor mark")
                 if BRACKETED.fullmatch(shown):
                     found.marks.append((_kind_of_mark(shown, words), position))
                 else:
