@@ -292,7 +292,7 @@ def flow(markup: str, words: LanguageWords) -> Flow:
                     found.outer_links += outer_links(inside, group)
             elif group == "formula":
                 text = f"{_formula(cutting.tag)} {text}" if not run else text
-            elif group == "infobox" and not tables:
+            elif group == "infobox":
                 box = name_of(cutting.tag)
                 found.infoboxes.append(f"<{box}>{inside}</{box}>")
                 waiting = PARAGRAPH

@@ -51,7 +51,7 @@ def read_page(entry: Entry, *, language: str = "eng", url: str = "", lead_only: 
     body = flow(parts.article, words)
     base = entry.ref.path
     title = entry.title or title_in(entry.content) or title_of_path(base)
-    boxes = [box for markup_of_box in body.infoboxes if (box := flow(markup_of_box, words)).text or box.links]
+    boxes = _boxes(body, words)
     text, offsets = _joined(body.text, [box.text for box in boxes])
     sections = _sections(body, len(body.text))
     breaks = [block.start for block in body.blocks]
@@ -137,6 +137,18 @@ def _as_html(entry: Entry) -> bytes:
     text = entry.content.decode("utf-8", "replace")
     escaped = text.replace("&", "&amp;").replace("<", "&lt;")
     return f"<body><pre>{escaped}</pre></body>".encode()
+
+
+def _boxes(body: Flow, words: LanguageWords) -> list[Flow]:
+    """The infoboxes of a page, read; one may stand in another."""
+    boxes: list[Flow] = []
+    waiting = list(body.infoboxes)
+    while waiting:
+        box = flow(waiting.pop(0), words)
+        waiting = [*box.infoboxes, *waiting]
+        if box.text or box.links:
+            boxes.append(box)
+    return boxes
 
 
 def _joined(article: str, boxes: list[str]) -> tuple[str, list[int]]:

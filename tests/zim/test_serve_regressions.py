@@ -1,0 +1,200 @@
+"""Servers in trouble, odd answers and odd paths: a kiwix-serve never takes the program down or leads it astray."""
+
+from __future__ import annotations
+
+import contextlib
+import select
+import socket
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+
+import pytest
+from tests.conftest import BookMaker
+from tests.zim.newer_serve import ENTRY, FEED, UUID, Handle, NewerServe, answer, serving
+
+from kiwiresearch.errors import BookNotFound, BookUnreachable, PageNotFound
+from kiwiresearch.zim.integrity import Verdicts
+from kiwiresearch.zim.library import Opener
+from kiwiresearch.zim.serve import KiwixServer, ServeArchive
+from kiwiresearch.zim.sources import Source
+
+Request = BaseHTTPRequestHandler
+PAGES = {"Sky": "<p>blue</p>"}
+
+
+@contextlib.contextmanager
+def only_book(address: str) -> Iterator[ServeArchive]:
+    """The one book of a server, closed at the end."""
+    with contextlib.closing(KiwixServer(address)) as server:
+        (served,) = server.catalogue()
+        yield ServeArchive(server, served)
+
+
+def all_but_the_catalogue(reply: Handle) -> Handle:
+    """A server that lists its book as it should and answers all else with `reply`."""
+    newer = NewerServe(PAGES, root="")
+
+    def handle(request: Request) -> None:
+        if request.path.startswith("/catalog/"):
+            newer(request)
+        else:
+            reply(request)
+
+    return handle
+
+
+def an_entry(name: str, *, root: str = "") -> str:
+    return ENTRY.format(uuid=UUID, title=name, name=name, root=root, listed="", articles=1)
+
+
+UNREADABLE: dict[str, Handle] = {
+    "gzip that is none": lambda request: answer(request, 200, "garbage", Content_Encoding="gzip"),
+    "an encoding nobody knows": lambda request: answer(
+        request, 200, '<?xml version="1.0" encoding="foo"?><feed/>', "application/atom+xml"
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", UNREADABLE)
+def test_catalogue_that_cannot_be_decoded_is_told(kind: str) -> None:
+    """A catalogue whose bytes cannot be decoded is a server that cannot be used, told by its address."""
+    with serving(UNREADABLE[kind]) as address, contextlib.closing(KiwixServer(address)) as server:
+        with pytest.raises(BookUnreachable) as told:
+            server.catalogue()
+        assert repr(address) in told.value.message
+        assert told.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("entries", "names"),
+    [
+        (an_entry("lost", root="http://["), []),
+        (an_entry("lost", root="http://[") + an_entry("found"), ["found"]),
+    ],
+    ids=["alone", "beside a good one"],
+)
+def test_entry_whose_link_is_no_address_is_left_out(entries: str, names: list[str]) -> None:
+    """A book whose pages cannot be addressed is not on offer, and the others still are."""
+    with (
+        serving(lambda request: answer(request, 200, FEED.format(total=1, entries=entries))) as address,
+        contextlib.closing(KiwixServer(address)) as server,
+    ):
+        assert [served.name for served in server.catalogue()] == names
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["http://host:abc", "http://ÿ¿.example", f"http://{'a' * 300}", "http://.", "http://a..b"],
+    ids=["port of letters", "letters no host may have", "too long", "only a dot", "empty label"],
+)
+def test_address_that_cannot_be_asked_is_told(address: str) -> None:
+    """An address that no host can have is told in a sentence that repeats it."""
+    with contextlib.closing(KiwixServer(address)) as server:
+        with pytest.raises(BookUnreachable, match="cannot be asked") as told:
+            server.catalogue()
+        assert repr(address) in told.value.message
+
+
+@pytest.mark.parametrize(
+    ("total", "first", "later", "names"),
+    [
+        (5, "<entry><id>urn:uuid:1</id></entry>", "<entry><id>urn:uuid:1</id></entry>", []),
+        (10**12, an_entry("same"), an_entry("same"), ["same"]),
+        (10**12, an_entry("only"), "", ["only"]),
+    ],
+    ids=["entries without a link", "the same entry again and again", "nothing more"],
+)
+def test_catalogue_that_promises_too_much_ends(total: int, first: str, later: str, names: list[str]) -> None:
+    """A catalogue that claims more books than it lists is read until it says nothing new, and no longer."""
+    asked: list[str] = []
+
+    def promising(request: Request) -> None:
+        asked.append(request.path)
+        if len(asked) > 20:  # enough is known: let the reader fail instead of asking for ever
+            answer(request, 500, "")
+        else:
+            answer(request, 200, FEED.format(total=total, entries=later if len(asked) > 1 else first))
+
+    with serving(promising) as address, contextlib.closing(KiwixServer(address)) as server:
+        assert [served.name for served in server.catalogue()] == names
+    assert len(asked) <= 3
+
+
+CALLS: dict[str, Callable[[ServeArchive], object]] = {
+    "read": lambda archive: archive.read("Sky"),
+    "resolve": lambda archive: archive.resolve("Sky"),
+    "by_title": lambda archive: archive.by_title("Sky"),
+    "search": lambda archive: archive.search("Sky", 5),
+    "estimate": lambda archive: archive.estimate("Sky"),
+    "suggest": lambda archive: archive.suggest("Sky", 5),
+}
+
+
+@pytest.mark.parametrize("status", [500, 503])
+@pytest.mark.parametrize("call", CALLS)
+def test_server_in_trouble_is_no_missing_page(call: str, status: int) -> None:
+    """An error of the server is told as one, never taken for a page or a hit that the book lacks."""
+    busy = all_but_the_catalogue(lambda request: answer(request, status, "busy"))
+    with (
+        serving(busy) as address,
+        only_book(address) as archive,
+        pytest.raises(BookUnreachable, match=rf"answers with an error \({status}\)"),
+    ):
+        CALLS[call](archive)
+
+
+def test_redirect_to_what_is_no_address_is_no_page() -> None:
+    """A page that redirects to something that is no address is a page the book does not have."""
+    lost = all_but_the_catalogue(lambda request: answer(request, 302, "", Location="http://["))
+    with serving(lost) as address, only_book(address) as archive:
+        assert archive.resolve("Sky") is None
+        with pytest.raises(PageNotFound, match="has no page 'Sky'"):
+            archive.read("Sky")
+
+
+def test_path_that_cannot_be_encoded_is_not_in_the_book() -> None:
+    """Half a surrogate pair, which no address can carry, finds nothing and breaks nothing."""
+    with serving(NewerServe(PAGES, root="")) as address, only_book(address) as archive:
+        assert archive.resolve("\ud800") is None
+        assert archive.suggest("\ud800", 3) == ()
+        assert archive.search("\ud800", 3) == ()
+        with pytest.raises(PageNotFound):
+            archive.read("\ud800")
+
+
+def test_question_mark_in_a_redirect_belongs_to_the_path(a_book: BookMaker, kiwix_serve: Callable[[Path], str]) -> None:
+    """A redirect to a path that ends in '?', which kiwix-serve does not encode, leads to that page (R31)."""
+    with only_book(kiwix_serve(a_book({"What?": "<p>q</p>"}, {"Huh": "What?"}))) as archive:
+        assert archive.resolve("Huh") == "What?"
+        assert archive.read("Huh").content == b"<p>q</p>"
+
+
+def test_letter_before_a_path_is_another_path(a_book: BookMaker, kiwix_serve: Callable[[Path], str]) -> None:
+    """A server answers to any 'L/PATH' of a new book; only the path itself names the page."""
+    with only_book(kiwix_serve(a_book({"Home": "<p>x</p>"}))) as archive:
+        assert {path: archive.resolve(path) for path in ("Home", "A/Home", "Z/Home")} == {
+            "Home": "Home",
+            "A/Home": None,
+            "Z/Home": None,
+        }
+
+
+def test_connection_is_closed_when_the_book_is_gone(tmp_path: Path) -> None:
+    """Opening a book that its server has no more leaves no connection behind."""
+    newer = NewerServe(PAGES)
+    lines: list[socket.socket] = []
+
+    def watched(request: Request) -> None:
+        lines.append(request.connection.dup())
+        newer(request)
+
+    with serving(watched) as address:
+        # The error keeps all it came through alive, so nothing is closed by being forgotten.
+        with pytest.raises(BookNotFound, match="has no book 'older_book' any more") as told:
+            Opener(Verdicts(tmp_path)).open(Source(f"{address}/kiwix", "older_book"))
+        (line,) = lines
+        with line:
+            ended, _, _ = select.select([line], [], [], 5)
+            assert ended == [line], f"still connected after: {told.value}"
+            assert line.recv(1) == b""

@@ -1,0 +1,99 @@
+"""ZIM files with odd titles, odd types or damage: counts agree, titles lead to pages, nothing crashes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.conftest import BookMaker
+
+from kiwiresearch.zim.files import MAGIC
+from kiwiresearch.zim.layout import in_cluster_order
+from kiwiresearch.zim.libzim import LibzimArchive
+from kiwiresearch.zim.lookup import find_path
+
+LONG_AGO = (1_000_000_000, 1_000_000_000)
+
+# A file cut short while mapped ends the process, so the reading is done in a child.
+READER = """
+import os, sys
+from pathlib import Path
+from kiwiresearch.errors import BookChanged
+from kiwiresearch.zim.libzim import LibzimArchive
+
+calls = {"by_title": lambda a: a.by_title("Sky"), "articles": lambda a: list(a.articles())}
+file = Path(sys.argv[1])
+archive = LibzimArchive(file)
+os.truncate(file, 4096)
+try:
+    calls[sys.argv[2]](archive)
+except BookChanged:
+    print("told")
+"""
+
+
+@pytest.mark.parametrize("call", ["by_title", "articles"])
+def test_looking_into_a_file_cut_short_is_survived(sample_zim: Path, tmp_path: Path, call: str) -> None:
+    """Looking up a title or listing all articles of a file that was cut short is an error, not a crash."""
+    file = tmp_path / "cut.zim"
+    shutil.copyfile(sample_zim, file)
+    os.utime(file, LONG_AGO)
+    command = [sys.executable, "-c", READER, str(file), call]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "told\n", "")
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("E = mc<sup>2</sup>", "E = mc2"),
+        ("<i>Homo</i> erectus &amp; co", "Homo erectus & co"),
+    ],
+)
+def test_title_as_shown_finds_its_page(a_book: BookMaker, written: str, shown: str) -> None:
+    """The title that a reader sees finds the page, also where the file has markup in it."""
+    archive = LibzimArchive(a_book({"P": "<p>x</p>"}, titles={"P": written}))
+    assert archive.read("P").title == shown
+    assert find_path(archive, shown) == "P"
+
+
+def test_articles_of_the_sample_are_counted_without_redirects(sample_zim: Path) -> None:
+    """The number of articles in the data sheet is the number of articles that are listed."""
+    archive = LibzimArchive(sample_zim)
+    listed = list(archive.articles())
+    assert archive.book.articles == len(listed) == len(set(listed)) > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "articles"),
+    [("foo-zstd.zim", 0), ("libkiwix_example.zim", 4)],
+    ids=["plain text only", "no tally of its own"],
+)
+def test_articles_of_real_files_are_counted_as_listed(shared_data: Path, name: str, articles: int) -> None:
+    """Whatever a file counts as its articles, told and listed are its pages of HTML."""
+    archive = LibzimArchive(shared_data / "zims" / "real" / name)
+    assert (archive.book.articles, len(list(archive.articles()))) == (articles, articles)
+
+
+@pytest.mark.parametrize(("index", "hits"), [(True, ["Sky"]), (False, [])], ids=["index", "no index"])
+def test_title_that_is_no_utf8_is_taken_from_the_path(a_book: BookMaker, index: bool, hits: list[str]) -> None:
+    """A page whose title cannot be decoded is still read, searched and suggested, under its path's name."""
+    file = a_book({"Sky": "<p>blue</p>"}, titles={"Sky": "Marker title"}, index=index)
+    whole = file.read_bytes()
+    assert whole.count(b"Sky\0Marker title\0") == 1
+    file.write_bytes(whole.replace(b"Sky\0Marker title\0", b"Sky\0\xff\xfe\xfdker title\0"))
+    archive = LibzimArchive(file)
+    assert archive.read("Sky").title == "Sky"
+    assert [match.title for match in archive.search("blue", 3)] == hits
+    assert [match.title for match in archive.suggest("Marker", 3)] == ["Sky"]
+
+
+def test_order_is_kept_where_pointers_lead_nowhere(tmp_path: Path) -> None:
+    """A directory whose pointers lead outside of all numbers leaves the entries in the order given."""
+    file = tmp_path / "book.zim"
+    file.write_bytes(MAGIC + b"\xff" * 200)
+    assert in_cluster_order(file, [3, 1, 2]) == [3, 1, 2]
