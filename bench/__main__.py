@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from bench import pages, reads, start
+from bench import growth, pages, reads, start
 
 BENCHMARKS: dict[str, Callable[[], list[str]]] = {
+    "growth": growth.run,
     "pages": pages.run,
     "reads": reads.run,
     "start": start.run,

@@ -198,3 +198,12 @@ def test_connection_is_closed_when_the_book_is_gone(tmp_path: Path) -> None:
             ended, _, _ = select.select([line], [], [], 5)
             assert ended == [line], f"still connected after: {told.value}"
             assert line.recv(1) == b""
+
+
+def test_path_that_cannot_be_encoded_is_no_other_page() -> None:
+    """Half a surrogate pair stands for no other letter: 'Why' and one is not the page 'Why?'."""
+    with serving(NewerServe({"Why?": "<p>x</p>"}, root="")) as address, only_book(address) as archive:
+        assert archive.resolve("Why\ud800") is None
+        assert archive.suggest("Why\ud800", 3) == ()
+        with pytest.raises(PageNotFound):
+            archive.read("Why\ud800")

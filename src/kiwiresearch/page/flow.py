@@ -449,13 +449,13 @@ def _keep_apart(found: Flow, group: Group, tag: str, inside: str, words: Languag
     if group == "editor mark":
         found.marks.append((_kind_of_mark(plain(inside), words), position))
     elif group == "hatnote":
-        if text := _read_apart(inside, words):
+        if text := _said(inside):
             found.hatnotes.append(text)
     elif group == "note":
         own = attributes_of(tag)
         classes = " ".join(re.findall(r'class="([^"]*)"', inside)[:8])
         signs = f"{own.get('class', '')} {own.get('id', '')} {classes}"
-        found.notes.append(Note(signs.casefold(), _read_apart(inside, words).casefold()))
+        found.notes.append(Note(signs.casefold(), _said(inside).casefold()))
     elif group == "references":
         found.listed_references += len(re.findall(r"<li\b", inside))
     elif group == "categories":
@@ -463,8 +463,13 @@ def _keep_apart(found: Flow, group: Group, tag: str, inside: str, words: Languag
     found.outer_links += outer_links(inside, group)
 
 
-def _read_apart(inside: str, words: LanguageWords) -> str:
-    return " ".join(flow(f"<div>{inside}", words).text.split())
+def _said(inside: str) -> str:
+    """The words of a note, a line for the whole of it."""
+    return plain(BLOCK_TAG.sub(" ", CODE_IN_NOTE.sub("", inside)))
+
+
+BLOCK_TAG = re.compile(r"</?(?:p|div|li|ul|ol|dl|dd|dt|td|th|tr|table|br|h[1-6])\b[^>]*>")
+CODE_IN_NOTE = re.compile(r"<(style|script)\b[^>]*>.*?</\1>", re.DOTALL)
 
 
 def categories_in(markup: str) -> list[str]:

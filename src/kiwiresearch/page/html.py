@@ -19,6 +19,10 @@ MAX_DEPTH = 512
 DEEP_PAGE = 4_000
 """Only pages with more tags than this can nest deep enough to matter."""
 
+LARGE_PAGE = 100_000
+ENDLESS_TAG = re.compile(rb"(<[a-zA-Z][^<>\s]{0,64})[^<>]{16384,}")
+"""A tag with thousands of attributes, each of which the parser compares with all before it."""
+
 TAG = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9-]*)[^<>]*>?")
 FLAT_TAGS = frozenset(
     b"p li dt dd tr td th tbody thead tfoot option br hr img input meta link area base col embed source".split()
@@ -71,6 +75,8 @@ def _prepared(content: bytes) -> bytes:
         content.decode()
     except UnicodeDecodeError:
         content = _decoded(content).encode("utf-8", "replace")
+    if len(content) > LARGE_PAGE:
+        content = ENDLESS_TAG.sub(rb"\1", content)
     if len(content) > 3 * DEEP_PAGE and content.count(b"<") > DEEP_PAGE:
         content = _flattened(content)
     return content

@@ -140,15 +140,20 @@ def _as_html(entry: Entry) -> bytes:
 
 
 def _boxes(body: Flow, words: LanguageWords) -> list[Flow]:
-    """The infoboxes of a page, read; one may stand in another."""
+    """The infoboxes of a page, read; one may stand in another, but not without end."""
     boxes: list[Flow] = []
-    waiting = list(body.infoboxes)
+    waiting = [(markup, 1) for markup in body.infoboxes]
     while waiting:
-        box = flow(waiting.pop(0), words)
-        waiting = [*box.infoboxes, *waiting]
+        markup, depth = waiting.pop(0)
+        box = flow(markup if depth < DEEPEST_BOX else markup.replace("infobox", "box"), words)
+        waiting = [*((inner, depth + 1) for inner in box.infoboxes), *waiting]
         if box.text or box.links:
             boxes.append(box)
     return boxes
+
+
+DEEPEST_BOX = 4
+"""Boxes nested deeper are read as part of the one around them."""
 
 
 def _joined(article: str, boxes: list[str]) -> tuple[str, list[int]]:

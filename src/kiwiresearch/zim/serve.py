@@ -245,7 +245,7 @@ class ServeArchive:
         return _number(next((e.text for e in channel.iter() if e.tag.endswith("}totalResults")), "0"))
 
     def suggest(self, text: str, limit: int) -> tuple[Match, ...]:
-        if not text.strip():
+        if not text.strip() or not _can_be_asked(text):
             return ()
         query = f"content={_quoted(self._name)}&term={_quoted(text)}&count={2 * limit}"
         response = self._server.answer(f"/suggest?{query}")
@@ -284,8 +284,8 @@ class ServeArchive:
             path = target
 
     def _raw(self, path: str, method: str) -> httpx2.Response:
-        if any(part in (".", "..") for part in path.split("/")):
-            return NOWHERE  # an address cannot say it
+        if any(part in (".", "..") for part in path.split("/")) or not _can_be_asked(path):
+            return NOWHERE
         response = self._server.answer(f"/raw/{_quoted(self._name)}/content/{_quoted(path, SAFE)}", method=method)
         if response.status_code == 200 and LETTER.match(path) and self._is_echo(path):
             return NOWHERE
@@ -322,7 +322,7 @@ class ServeArchive:
         return None
 
     def _search(self, words: str, limit: int) -> ElementTree.Element | None:
-        if not words.strip():
+        if not words.strip() or not _can_be_asked(words):
             return None
         query = f"pattern={_quoted(words)}&books.id={self._book.id}&format=xml&pageLength={limit}"
         response = self._server.answer(f"/search?{query}")
@@ -344,7 +344,15 @@ SAFE = "/:@!$'()*,;="
 
 
 def _quoted(text: str, safe: str = "") -> str:
-    return quote(text, safe=safe, errors="replace")  # a lone surrogate names no page, and is no error
+    return quote(text, safe=safe)
+
+
+def _can_be_asked(text: str) -> bool:
+    """Half a surrogate pair has no bytes, so no address can hold it."""
+    return not SURROGATE.search(text)
+
+
+SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def root_of(address: str) -> str:
