@@ -203,6 +203,13 @@ def test_boxes_of_every_kind_are_set_apart(tag: str) -> None:
     assert (page.text, link_lines(page)) == ("Before.\n\nAfter.\n\nUNSEEN x", ["infobox: x -> Cut"])
 
 
+@pytest.mark.parametrize("tag", ['<div class="navbox">', '<div class="hatnote">', '<div class="ambox">'])
+def test_cut_blocks_still_break_the_line(tag: str) -> None:
+    """Words before and behind a box that is cut are not joined to one line."""
+    assert a_page(f"one{tag}UNSEEN</div>two").text.split() == ["one", "two"]
+    assert "\n" in a_page(f"one{tag}UNSEEN</div>two").text
+
+
 def test_every_cut_has_a_reason() -> None:
     """No selector is without a reason why what it finds is no text of the article."""
     assert [cut.selector for cut in CUTS if not cut.reason.strip() or not cut.selector.strip()] == []

@@ -119,6 +119,22 @@ def test_two_boxes_are_two() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "around",
+    [
+        "<table><tr><td>{}</td><td>x</td></tr></table>",
+        "<table class='infobox'><tr><th>A</th><td>1</td></tr><tr><td colspan=2>{}</td></tr></table>",
+        "<div class='infobox'><div class='infobox'>{}</div></div>",
+    ],
+    ids=["in a table", "in a box", "in two boxes"],
+)
+def test_boxes_inside_others_are_not_lost(around: str) -> None:
+    """A box that stands in a table or in another box gives its rows and links too (R40)."""
+    page = a_page(around.format("<table class='infobox'><tr><th>Key</th><td><a href='V'>v</a></td></tr></table>"))
+    assert "Key: v" in box_lines(page)
+    assert "infobox: v -> V" in map(link_line, page.links)
+
+
 def test_box_without_words_leaves_nothing() -> None:
     """An empty box adds neither words nor white space to the text."""
     page = a_page("<p>A tower.</p><div class='infobox'></div><table class='infobox'><tr><td></td></tr></table>")

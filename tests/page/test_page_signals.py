@@ -178,6 +178,7 @@ def test_signals_in_other_languages(language: str, title: str, html: str, signal
     [
         ("<p>x</p>", 0),
         (CITED, 2),
+        ("<p>x<sup>[1]</sup> y<sup>[note 2]</sup> z<sup>[by whom?]</sup> 5<sup>[3]</sup></p>", 3),
         (f'{CITED}<ol class="references"><li>A</li></ol>', 1),
         ('<p>x</p><div class="reflist"><ol class="references"><li>A</li><li>B</li></ol></div>', 2),
     ],

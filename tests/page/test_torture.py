@@ -87,11 +87,30 @@ def test_deep_nesting_returns(closed: bool) -> None:
 
 @pytest.mark.parametrize(
     "opening",
-    ["<span>", "<b>", "<blockquote><p>", "<a href='X'>", "<ul><li>", "<dl><dd>", "<table><tr><td>", "<sup>"],
+    [
+        "<span>",
+        "<b>",
+        "<main>",
+        "<div id='content'>",
+        "<blockquote><p>",
+        "<a href='X'>",
+        "<ul><li>",
+        "<dl><dd>",
+        "<table><tr><td>",
+        "<sup>",
+    ],
 )
 def test_deep_nesting_of_other_elements_returns(opening: str) -> None:
     """Lists in lists and tables in tables are read too, however deep they go."""
     assert a_page(opening * 20_000 + "deep").text == "deep"
+
+
+@pytest.mark.parametrize(
+    "tag", ["<div class='hatnote'>", "<div class='ambox'>", "<div class='navbox'>", "<div class='infobox'>", "<nav>"]
+)
+def test_boxes_in_boxes_return(tag: str) -> None:
+    """Boxes inside boxes, hundreds deep, are read like one."""
+    assert a_page(f"<p>before</p>{tag * 500}deep").lead == "before"
 
 
 @pytest.mark.parametrize(

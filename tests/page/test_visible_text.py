@@ -161,6 +161,22 @@ def test_code_keeps_its_lines() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<pre>\n\n  first\n</pre>", "  first"),
+        ("<pre> \n<b>go</b></pre>", "go"),
+        ("<pre>a\tb</pre>", "a   b"),
+        ("<pre>a\n\n</pre><pre>b</pre>", "a\n\nb"),
+        ("<pre>a &lt; b\u200b &amp;&amp; c</pre>", "a < b && c"),
+        ("<pre> \n </pre>", ""),
+    ],
+)
+def test_edges_of_code(html: str, text: str) -> None:
+    """Code loses the empty lines around it and unseen characters, and nothing else."""
+    assert a_page(html).text == text
+
+
 def test_coloured_code_keeps_its_lines() -> None:
     """Code that is split into coloured words reads as it is shown."""
     page = a_page('<pre><span class="k">for</span> <span>i</span>:\n    <span>go</span>()\n</pre>')

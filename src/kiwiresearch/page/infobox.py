@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kiwiresearch.page.doc import Cell, Infobox, InfoboxRow, Link
-from kiwiresearch.page.flow import Flow
+from kiwiresearch.page.found import Flow
 
 LONGEST_LABEL = 60
 

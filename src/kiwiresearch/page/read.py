@@ -9,6 +9,7 @@ from html import unescape
 
 from kiwiresearch.errors import PageNotFound, RedirectLoop
 from kiwiresearch.ids import page_id
+from kiwiresearch.page.apart import categories_in, outer_links
 from kiwiresearch.page.cuts import Group
 from kiwiresearch.page.doc import (
     Block,
@@ -20,7 +21,8 @@ from kiwiresearch.page.doc import (
     Section,
     Table,
 )
-from kiwiresearch.page.flow import Flow, OuterLink, RawTable, categories_in, flow, outer_links
+from kiwiresearch.page.flow import flow
+from kiwiresearch.page.found import Flow, OuterLink, RawTable
 from kiwiresearch.page.html import regular, title_in
 from kiwiresearch.page.infobox import rows_of
 from kiwiresearch.page.parts import take_apart

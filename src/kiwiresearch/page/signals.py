@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kiwiresearch.page.doc import Block, Mark, Section, Signal, Signals
-from kiwiresearch.page.flow import Flow
+from kiwiresearch.page.found import Flow
 from kiwiresearch.text.languages import LanguageWords
 
 STUB_CHARS = 900
