@@ -207,7 +207,7 @@ def test_lead_is_the_same_in_every_age(age: Generation) -> None:
 
 @every_age
 def test_sections_are_the_same_in_every_age(age: Generation) -> None:
-    """Headings come with their level, anchor and text, whatever markup holds them (R39, R113)."""
+    """Headings come with their level, anchor and text, whatever markup holds them (R36, R39, R113)."""
     history, keepers, see_also, references = age.anchors
     assert outline(age.read()) == [
         f"1  #: {LEAD}",

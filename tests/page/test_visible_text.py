@@ -22,6 +22,7 @@ ZWNJ, ZWJ = "\u200c", "\u200d"
             "It rains. Often.",
         ),
         ("It rains [citation needed] often.", "It rains often."),
+        (f"It rains.<sup>[<i>{'so ' * 20}</i>]</sup>", f"It rains.[{'so ' * 20}]"),
         ("The list [a, b] has [3] parts.", "The list [a, b] has [3] parts."),
     ],
 )

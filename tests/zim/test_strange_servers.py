@@ -13,7 +13,8 @@ from tests.zim.newer_serve import ENTRY, FEED, UUID, NewerServe, answer, serving
 
 from kiwiresearch.errors import BookUnreachable
 from kiwiresearch.zim import serve
-from kiwiresearch.zim.serve import KiwixServer, ServeArchive, parse_xml, root_of
+from kiwiresearch.zim.catalog import parse_xml
+from kiwiresearch.zim.serve import KiwixServer, ServeArchive, root_of
 
 Request = BaseHTTPRequestHandler
 

@@ -11,18 +11,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from html import unescape
 from typing import Any
-from urllib.parse import quote, unquote, urljoin, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 from xml.etree import ElementTree
 
 import httpx2
 
 from kiwiresearch.errors import BookUnreachable, NotOffered, PageNotFound, RedirectLoop
-from kiwiresearch.ids import BookId
 from kiwiresearch.zim.archive import MAX_HOPS
-from kiwiresearch.zim.book import Book, Indexes, clean, flavour_of, kind_of, languages_of, tags_of
+from kiwiresearch.zim.book import Book
+from kiwiresearch.zim.catalog import ATOM, Served, number, parse_xml, served_book
 from kiwiresearch.zim.entry import Entry, EntryRef, Match
 from kiwiresearch.zim.paths import plain_title, title_of_path
 
@@ -33,23 +32,7 @@ MAX_HITS = 140
 
 PER_PAGE = 100
 OWN_PAGES = re.compile(r"/(?:viewer|content|catalog|search|raw|suggest)\b.*$")
-ATOM = "{http://www.w3.org/2005/Atom}"
-DC = "{http://purl.org/dc/terms/}"
-BARE_AMPERSAND = re.compile(rb"&(?!#?\w+;)")
 HTML_TITLE = re.compile(rb"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True)
-class Served:
-    """A book in a server's catalogue, and the base of its pages' addresses."""
-
-    book: Book
-    base: str
-
-    @property
-    def name(self) -> str:
-        """What the server calls the book in its addresses."""
-        return unquote(self.base.rpartition("/")[2])
 
 
 class KiwixServer:
@@ -66,9 +49,9 @@ class KiwixServer:
         seen, total = 0, 1
         while seen < total:
             feed = self._feed(f"/catalog/v2/entries?start={seen}&count={PER_PAGE}")
-            total = _number(feed.findtext(f"{ATOM}totalResults"))
+            total = number(feed.findtext(f"{ATOM}totalResults"))
             entries = list(feed.iter(f"{ATOM}entry"))
-            fresh = {served.base: served for entry in entries if (served := self._served(entry))}
+            fresh = {served.base: served for entry in entries if (served := served_book(entry, self.root))}
             if not fresh.keys() - found.keys():
                 break  # a server that repeats itself, or counts wrongly
             found |= fresh
@@ -133,52 +116,6 @@ class KiwixServer:
         except ValueError as problem:
             raise strange from problem
 
-    def _served(self, entry: ElementTree.Element) -> Served | None:
-        link = next((e.get("href") for e in entry.iter(f"{ATOM}link") if e.get("type") == "text/html"), None)
-        uuid = (entry.findtext(f"{ATOM}id") or "").rpartition(":")[2]
-        if not link or not uuid:
-            return None
-        try:
-            base = urlsplit(urljoin(self.root + "/", link)).path.rstrip("/")
-        except ValueError:
-            return None
-
-        def text(tag: str) -> str:
-            return clean(entry.findtext(f"{ATOM}{tag}") or "")
-
-        url_name = unquote(base.rpartition("/")[2])
-        metadata = {
-            "Name": text("name"),
-            "Creator": clean(entry.findtext(f"{ATOM}author/{ATOM}name") or ""),
-            "Tags": text("tags"),
-        }
-        tags = tags_of(metadata["Tags"])
-        issued = entry.findtext(f"{DC}issued") or text("updated")
-        size = next((_number(e.get("length")) for e in entry.iter(f"{ATOM}link") if e.get("length")), 0)
-        book = Book(
-            id=BookId(uuid),
-            source=f"{self.root}#{url_name}",
-            name=metadata["Name"] or url_name,
-            title=text("title") or url_name,
-            description=text("summary"),
-            date=issued[:10],
-            languages=languages_of(text("language")),
-            flavour=flavour_of(text("flavour"), tags, url_name),
-            creator=metadata["Creator"],
-            publisher=clean(entry.findtext(f"{ATOM}publisher/{ATOM}name") or ""),
-            scraper="",
-            tags=tags,
-            articles=_number(text("articleCount")),
-            entries=0,
-            media=_number(text("mediaCount")),
-            size_bytes=size,
-            indexes=Indexes(full_text=True, titles=True),
-            kind=kind_of(metadata, url_name),
-            main_page="",
-            old_namespaces=False,
-        )
-        return Served(book, base)
-
 
 KEPT_HEADERS = ("location", "content-type")
 REFUSALS = frozenset({401, 403, 407})
@@ -242,7 +179,7 @@ class ServeArchive:
         channel = self._search(words, 1)
         if channel is None:
             return 0
-        return _number(next((e.text for e in channel.iter() if e.tag.endswith("}totalResults")), "0"))
+        return number(next((e.text for e in channel.iter() if e.tag.endswith("}totalResults")), "0"))
 
     def suggest(self, text: str, limit: int) -> tuple[Match, ...]:
         if not text.strip() or not _can_be_asked(text):
@@ -367,24 +304,6 @@ def root_of(address: str) -> str:
     if parts.scheme not in ("http", "https") or not parts.netloc:
         raise wrong
     return f"{parts.scheme}://{parts.netloc}{OWN_PAGES.sub('', parts.path).rstrip('/')}"
-
-
-def parse_xml(content: bytes) -> ElementTree.Element:
-    """XML from a server we do not control: no document types, so no entities that explode.
-
-    kiwix-serve 3.3 writes addresses with a bare '&' into its catalogue, which is mended.
-    """
-    if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
-        raise ValueError("XML with a document type")
-    try:
-        return ElementTree.fromstring(BARE_AMPERSAND.sub(b"&amp;", content))  # noqa: S314
-    except (ElementTree.ParseError, LookupError) as problem:  # an encoding may be unknown
-        raise ValueError(str(problem)) from problem
-
-
-def _number(text: str | None) -> int:
-    digits = re.sub(r"\D", "", text or "")  # word counts come as '1,146'
-    return int(digits) if digits else 0
 
 
 def _title_in(content: bytes) -> str:
