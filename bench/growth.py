@@ -25,6 +25,12 @@ FAMILIES: dict[str, Callable[[int], str]] = {
     "raised notes never closed": lambda n: "word<sup>[" * n,
     "infoboxes": lambda n: '<table class="infobox"><tr><th>k</th><td>v</td></tr></table>' * (n // 4),
     "nested infoboxes": lambda n: '<table class="infobox"><tr><th>k</th><td>' * (n // 32),
+    "linked rows of an infobox": lambda n: (
+        '<table class="infobox">' + '<tr><th>k</th><td><a href="X">v</a></td></tr>' * n + "</table>"
+    ),
+    "tags that close nothing": lambda n: "<div></i>" * n,
+    "lists and strays": lambda n: "<ul><li></span>" * n,
+    "empty hidden spans": lambda n: "<p>" + '<span style="display:none"></span>' * n + "</p>",
     "hatnotes": lambda n: '<div class="hatnote">see <a href="X">x</a></div>' * n,
     "nested hatnotes": lambda n: '<div class="hatnote">x' * (n // 32),
     "headings": lambda n: '<h2 id="a">A</h2><p>x.</p>' * n,

@@ -10,7 +10,7 @@ from kiwiresearch.page.cuts import Group
 from kiwiresearch.page.doc import MarkKind
 from kiwiresearch.page.elements import VOID, attributes_of, name_of
 from kiwiresearch.page.found import Flow, Note, OuterLink
-from kiwiresearch.page.pieces import SUPERSCRIPTS, visible
+from kiwiresearch.page.pieces import SUPERSCRIPTS, visible, with_formulas
 from kiwiresearch.text.languages import LanguageWords
 
 LINK = re.compile(r'<a [^>]*?\bhref="([^"]*)"[^>]*>(.*?)</a>', re.DOTALL)
@@ -98,7 +98,7 @@ def with_marks(markup: str) -> str:
         markup = WRITTEN_MARK.sub('<sup class="Template-Fact">[citation needed]</sup>', markup)
     if ">[" in markup:
         markup = SPLIT_NOTE.sub(_marked, markup)
-    return markup
+    return with_formulas(markup)
 
 
 def _marked(found: re.Match[str]) -> str:

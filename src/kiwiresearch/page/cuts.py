@@ -13,7 +13,7 @@ from typing import Literal
 
 Group = Literal[
     "hidden", "title", "machinery", "navigation", "hatnote", "references", "note", "infobox", "categories",
-    "reference mark", "editor mark", "formula",
+    "reference mark", "editor mark",
 ]  # fmt: skip
 
 
@@ -36,8 +36,6 @@ CUTS = (
     Cut("hidden", "script, style, template, noscript, iframe, object, embed, noembed, noframes, head, xmp, plaintext",
         "code, or shown only where code fails"),
     Cut("hidden", "svg, canvas, audio, video, map", "pictures and players; their inner text is not read as prose"),
-    Cut("formula", "img.mwe-math-fallback-image-inline, img.mwe-math-fallback-image-display, img.tex, math[alttext]",
-        "formulas carry their TeX, which stands for them in the text"),
     Cut("hidden", '[style*="display:none"], [style*="display: none"], [style*="visibility:hidden"], '
         '[style*="visibility: hidden"], [hidden]', "hidden: machine-readable dates and sort keys"),
     Cut("hidden", ".sortkey, .Z3988, .persondata, .geo-nondefault, .cs1-maint, .cs1-hidden-error, .mw-empty-elt",

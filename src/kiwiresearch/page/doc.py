@@ -92,10 +92,11 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class InfoboxRow:
-    """What a box says under one label: the value is `text[start:end]`."""
+    """What a box says under one label: the value is `text[start:end]`; `group` is the heading above it, if any."""
 
     key: str
     value: str
+    group: str
     start: int
     end: int
     links: tuple[Link, ...]

@@ -236,9 +236,17 @@ def effect_of(run: str) -> Effect:
 def _effect(run: str) -> Effect:
     steps: list[int] = []
     level, anchor = 0, ""
+    behind = 0
     for found in TAG.finditer(run):
+        if found.start() < behind:
+            continue
         tag = found[1]
         meaning = meaning_of(tag)
+        if meaning.group == "hidden":  # an empty one needs no cut
+            closing = f"</{name_of(tag)}>"
+            if run.startswith(closing, found.end(1) + 1):
+                behind = found.end(1) + 1 + len(closing)
+                continue
         if meaning.group is not None:
             return Effect(tuple(steps), level, anchor, Cutting(tag, meaning.group, run[found.end(1) + 1 :]))
         if meaning.step:

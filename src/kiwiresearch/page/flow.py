@@ -21,7 +21,7 @@ from kiwiresearch.page.apart import (
 from kiwiresearch.page.doc import Block, BlockKind, Cell
 from kiwiresearch.page.elements import EFFECTS, NAME, Step, effect_of, name_of
 from kiwiresearch.page.found import Flow, Heading, RawLink, RawTable
-from kiwiresearch.page.pieces import SUBSCRIPTS, SUPERSCRIPTS, cleaned, code_text, formula, trim_end
+from kiwiresearch.page.pieces import SUBSCRIPTS, SUPERSCRIPTS, cleaned, code_text, trim_end
 from kiwiresearch.text.languages import LanguageWords
 
 RUN = re.compile(r"(<a [^>]*+>|<(?!a )[^>]*+>(?:\s*+<(?!a )[^>]*+>)*+)")
@@ -36,7 +36,7 @@ NONE, SPACE, TAB, LINE, PARAGRAPH = range(5)
 WIDTH = tuple(map(len, SEPARATORS))
 GAPS = frozenset(SEPARATORS[1:])
 
-WITHIN_LINES = frozenset({"hidden", "editor mark", "machinery", "reference mark", "formula"})
+WITHIN_LINES = frozenset({"hidden", "editor mark", "machinery", "reference mark"})
 """What may stand in the middle of a sentence, so that cutting it breaks no line."""
 
 (END_LINK, BREAK, NEW_LINE, CELL, END_CELL, HEADER_CELL, ROW, WHITE, LIST, END_LIST, END_DIVISION, HEADING,
@@ -56,7 +56,8 @@ def flow(markup: str, words: LanguageWords) -> Flow:
     lists = tables = quotes = code = 0
     in_caption = False
     link_href, link_at, link_index, caption_from = "", -1, 0, 0
-    heading_at, heading_level, heading_anchor = -1, 0, ""
+    heading_at, heading_level, heading_anchor, heading_end = -1, 0, "", -1
+    row_at = 0
     last_name, last_name_at = "", -1
     open_tables: list[list[list[Cell]]] = []
     table_captions: list[str] = []
@@ -74,9 +75,9 @@ def flow(markup: str, words: LanguageWords) -> Flow:
             effect = known(run)
             if effect is None:
                 if run[:3] == "<a ":
-                    at = run.find('href="')
+                    at = run.find(' href="')
                     if at >= 0:
-                        at += 6
+                        at += 7
                         link_href, link_at, link_index = (
                             run[at : run.find('"', at)],
                             position,
@@ -95,7 +96,9 @@ def flow(markup: str, words: LanguageWords) -> Flow:
                         kind: BlockKind = (
                             "row" if tables else "caption" if in_caption else "item" if lists else "paragraph"
                         )
-                        links.append(new(RawLink, (link_href, link_at, position, len(headings), kind)))
+                        links.append(
+                            new(RawLink, (link_href, link_at, position, len(headings) + (heading_at >= 0), kind))
+                        )
                         link_at = -1
                 elif step == BREAK:
                     if waiting != TAB:
@@ -104,8 +107,8 @@ def flow(markup: str, words: LanguageWords) -> Flow:
                     if waiting < TAB:
                         waiting = LINE
                 elif step == CELL or step == HEADER_CELL:  # noqa: SIM109
-                    if row:
-                        waiting = TAB
+                    if row and position > row_at:
+                        waiting = TAB if position != heading_end else PARAGRAPH
                     open_cells.append((position, len(out), step == HEADER_CELL))
                 elif step == END_CELL:
                     if open_cells:
@@ -117,6 +120,7 @@ def flow(markup: str, words: LanguageWords) -> Flow:
                 elif step == ROW:
                     if waiting < LINE:
                         waiting = LINE
+                    row_at = position
                     if open_tables:
                         row = []
                         open_tables[-1].append(row)
@@ -142,6 +146,7 @@ def flow(markup: str, words: LanguageWords) -> Flow:
                     if 0 <= heading_at < position:
                         headings.append(Heading(heading_level, heading_anchor, heading_at, position))
                     heading_at = -1
+                    heading_end = position
                     waiting = PARAGRAPH
                 elif step == TABLE:
                     tables += 1
@@ -174,7 +179,8 @@ def flow(markup: str, words: LanguageWords) -> Flow:
                 elif step == CODE or step == QUOTE:  # noqa: SIM109
                     code += step == CODE
                     quotes += step == QUOTE
-                    waiting = PARAGRAPH
+                    if waiting != TAB:
+                        waiting = PARAGRAPH
                 elif step == RAISED:
                     shifted = SUPERSCRIPTS
                 elif step == LOWERED:
@@ -196,8 +202,6 @@ def flow(markup: str, words: LanguageWords) -> Flow:
                 found.marks.append(("reference", position))
                 if 'href="#' not in inside:
                     found.outer_links += outer_links(inside, group)
-            elif group == "formula":
-                text = f"{formula(cutting.tag)} {text}" if not run else text
             elif group == "infobox":
                 box = name_of(cutting.tag)
                 found.infoboxes.append(f"<{box}>{inside}</{box}>")
@@ -252,8 +256,8 @@ def flow(markup: str, words: LanguageWords) -> Flow:
             block_kind = (
                 "heading" if heading_at >= 0
                 else "code" if code
-                else "row" if tables
                 else "caption" if in_caption
+                else "row" if tables
                 else "item" if lists
                 else "quote" if quotes
                 else "paragraph"

@@ -8,10 +8,13 @@ so that every element is closed and every attribute quoted. That is what
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from html import unescape
 
 from selectolax.lexbor import LexborHTMLParser
+
+from kiwiresearch.page.elements import attributes_of
 
 MAX_DEPTH = 512
 """Browsers stop nesting here too; beyond it the parser's cost grows with the square of the depth."""
@@ -29,10 +32,8 @@ FLAT_TAGS = frozenset(
 )
 CHARSET = re.compile(rb"charset\s*=\s*[\"']?([a-zA-Z0-9_:-]+)", re.IGNORECASE)
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-REFRESH = re.compile(
-    r"""<meta[^>]*http-equiv="refresh"[^>]*content="\s*[\d.]*\s*;\s*url\s*=\s*([^"]*)\"""",
-    re.IGNORECASE,
-)
+META = re.compile(r"<(meta\b[^>]*)>", re.IGNORECASE)
+REFRESH = re.compile(r"\s*[\d.]*\s*[;,]\s*url\s*=\s*(.*)", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +57,12 @@ def regular(content: bytes) -> Markup:
 
 def _refresh(tree: LexborHTMLParser) -> str:
     """Where a page leads that is only there to lead elsewhere."""
-    found = REFRESH.search((tree.head.html if tree.head is not None else None) or "")
-    return unescape(found[1]).strip("'\" ") if found else ""
+    for tag in META.findall((tree.head.html if tree.head is not None else None) or ""):
+        attributes = attributes_of(tag)
+        if attributes.get("http-equiv", "").lower() == "refresh":
+            found = REFRESH.match(unescape(attributes.get("content", "")))
+            return found[1].strip("'\" ") if found else ""
+    return ""
 
 
 def title_in(content: bytes) -> str:
@@ -94,23 +99,42 @@ def _decoded(content: bytes) -> str:
 
 def _flattened(content: bytes) -> bytes:
     """Drop tags below the greatest depth; the words in them stay."""
-    depth = deepest = 0
-    for closing, name in TAG.findall(content):
-        if name.lower() not in FLAT_TAGS:
-            depth = max(depth - 1, 0) if closing else depth + 1
-            deepest = max(deepest, depth)
-    if deepest <= MAX_DEPTH:
+    if _depth(content) <= MAX_DEPTH:
         return content
+    open_tags: Counter[bytes] = Counter()
     depth = 0
 
     def keep(found: re.Match[bytes]) -> bytes:
         nonlocal depth
-        if found[2].lower() in FLAT_TAGS:
+        name = found[2].lower()
+        if name in FLAT_TAGS:
             return found[0] if depth < MAX_DEPTH else b" "
-        if found[1]:
-            depth = max(depth - 1, 0)
-            return found[0] if depth < MAX_DEPTH else b" "
-        depth += 1
-        return found[0] if depth <= MAX_DEPTH else b" "
+        if not found[1]:
+            open_tags[name] += 1
+            depth += 1
+            return found[0] if depth <= MAX_DEPTH else b" "
+        if not open_tags[name]:
+            return b" "  # it closes nothing
+        open_tags[name] -= 1
+        depth -= 1
+        return found[0] if depth < MAX_DEPTH else b" "
 
     return TAG.sub(keep, content)
+
+
+def _depth(content: bytes) -> int:
+    """How deep elements are nested at most; a tag that closes what was never opened counts for nothing."""
+    open_tags: Counter[bytes] = Counter()
+    depth = deepest = 0
+    for closing, spelled in TAG.findall(content):
+        name = spelled.lower()
+        if name in FLAT_TAGS:
+            continue
+        if not closing:
+            open_tags[name] += 1
+            depth += 1
+            deepest = max(deepest, depth)
+        elif open_tags[name]:
+            open_tags[name] -= 1
+            depth -= 1
+    return deepest

@@ -55,8 +55,20 @@ def trim_end(out: list[str]) -> int:
     return taken
 
 
-def formula(tag: str) -> str:
-    attributes = attributes_of(tag)
+def with_formulas(markup: str) -> str:
+    """Formulas carry their TeX beside the picture or the MathML: it stands for them in the text."""
+    if " alt" not in markup:
+        return markup
+    markup = FORMULA_PICTURE.sub(lambda found: _tex(found[0]), markup)
+    return MATHML.sub(lambda found: _tex(found[1]), markup)
+
+
+FORMULA_PICTURE = re.compile(r'<img\b[^>]*\bclass="[^"]*(?:\bmwe-math-fallback-image|\btex\b)[^"]*"[^>]*>')
+MATHML = re.compile(r'(<math\b[^>]*\balttext="[^"]*"[^>]*>)(?:(?!</math>).)*</math>', re.DOTALL)
+
+
+def _tex(tag: str) -> str:
+    attributes = attributes_of(tag.strip("<>"))
     tex = attributes.get("alttext") or attributes.get("alt") or ""
     found = TEX.fullmatch(tex.strip())
     return found[1].strip() if found else tex

@@ -230,7 +230,7 @@ class _Targets:
         if href in self._known:
             return self._known[href]
         if not self._folder and PLAIN_HREF.fullmatch(href):
-            target: Target | None = Target(href)
+            target: Target | None = Target(href) if href != self._base else None
         else:
             target = resolve_href(self._base, unescape(href))
             if target and target.path == self._base:
@@ -255,6 +255,7 @@ def _links(
         if target is None:
             continue
         _, start, end, section, kind = raw
+        section = min(section, len(sections) - 1)
         place: Place = "see also" if section in see_also else PLACES.get(kind, "body" if section else "lead")
         if start == end:  # a picture that links
             links.append(Link(target.path, target.anchor, "", place, section))
@@ -316,5 +317,5 @@ def _outer_links(outer: Iterable[OuterLink], targets: _Targets) -> Iterator[Link
 OUTER_PLACES: dict[Group, Place] = {
     "hidden": "hidden", "hatnote": "hatnote", "references": "references", "note": "note", "editor mark": "note",
     "reference mark": "references", "title": "navigation", "machinery": "navigation", "navigation": "navigation",
-    "infobox": "infobox", "categories": "categories", "formula": "body",
+    "infobox": "infobox", "categories": "categories",
 }  # fmt: skip

@@ -64,6 +64,7 @@ def _infobox(box: Infobox) -> dict[str, Any]:
         {
             "key": row.key,
             "value": row.value,
+            "group": row.group,
             "start_offset": row.start,
             "end_offset": row.end,
             "links": [link.target for link in row.links],

@@ -16,6 +16,8 @@ class LanguageWords:
 
     abbreviations: frozenset[str] = frozenset()
     may_end: frozenset[str] = frozenset()
+    before_figures: frozenset[str] = frozenset()
+    ordinal_dots: bool = False
     disambiguation_suffixes: tuple[str, ...] = ()
     may_refer: tuple[str, ...] = ()
     list_titles: tuple[str, ...] = ()
@@ -50,6 +52,8 @@ def words_of(language: str) -> LanguageWords:
     return LanguageWords(
         abbreviations=frozenset(" ".join(table.get("abbreviations", ())).split()),
         may_end=frozenset(" ".join(table.get("may_end", ())).split()),
+        before_figures=frozenset(" ".join(table.get("before_figures", ())).split()),
+        ordinal_dots=bool(table.get("ordinal_dots")),
         disambiguation_suffixes=_folded(table, "disambiguation_suffixes"),
         may_refer=_folded(table, "may_refer"),
         list_titles=_folded(table, "list_titles"),

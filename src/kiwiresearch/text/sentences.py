@@ -68,7 +68,8 @@ def sentence_starts(text: str, breaks: Iterable[int] = (), language: str = "eng"
 @cache
 def _tails(language: str) -> frozenset[str]:
     words = words_of(language)
-    return frozenset(word[-TAIL:] for word in words.abbreviations | words.may_end if len(word) >= TAIL)
+    known = words.abbreviations | words.may_end | words.before_figures
+    return frozenset(word[-TAIL:] for word in known if len(word) >= TAIL)
 
 
 def _ends(text: str, dot: int, following: int, language: str) -> bool:
@@ -82,6 +83,10 @@ def _ends(text: str, dot: int, following: int, language: str) -> bool:
     words = words_of(language)
     if word in words.abbreviations:
         return False
+    if word in words.before_figures and text[following].isdigit():
+        return False
+    if words.ordinal_dots and word.isdigit() and len(word) <= 2:
+        return False  # 'am 3. Oktober'
     if word in words.may_end or DOTTED.fullmatch(word):
         return STARTERS.match(text, following) is not None
     return True
