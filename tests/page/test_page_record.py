@@ -129,6 +129,7 @@ def test_infoboxes_of_a_record() -> None:
                     "value": "The Crown",
                     "start_offset": start,
                     "end_offset": start + 9,
+                    "group": "",
                     "links": ["Crown"],
                 }
             ],
