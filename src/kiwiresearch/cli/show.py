@@ -117,20 +117,37 @@ def _section(console: Console, page: PageDoc, section: Section) -> None:
                 style="bold" if section.level > 2 else "bold cyan",
             )
         )
+    rows: list[str] = []
     for block in page.blocks:
         if not section.start <= block.start < section.end or block.kind == "heading":
             continue
         text = safe(page.text[block.start : block.end])
+        if block.kind == "row":
+            rows.append(text)
+            continue
+        _rows(console, rows)
         if block.kind == "item":
             _indented(console, f"• {text}", 2)
-        elif block.kind == "row":
-            _indented(console, text.replace("\t", "  |  "), 2)
         elif block.kind == "code":
             console.print()
             _indented(console, text, 4)
         else:
             console.print()
             console.print(Text(text, style="italic" if block.kind in ("caption", "quote") else ""))
+    _rows(console, rows)
+
+
+def _rows(console: Console, rows: list[str]) -> None:
+    """Rows of a table that were kept back: in columns on a terminal, as lines elsewhere."""
+    if console.soft_wrap:
+        for row in rows:
+            _indented(console, row.replace("\t", " | "), 2)
+    elif rows:
+        table = Table.grid(padding=(0, 3, 0, 0), pad_edge=True)
+        for row in rows:
+            table.add_row("", *(Text(cell) for cell in row.split("\t")))
+        console.print(table)
+    rows.clear()
 
 
 def _indented(console: Console, text: str, width: int) -> None:
