@@ -129,3 +129,8 @@ def test_plain_sentences_come_back_as_they_went_in(sentences: list[str]) -> None
     """Sentences of plain words, joined by full stops, are found again one by one."""
     ended = [f"{sentence}." for sentence in sentences]
     assert split(" ".join(ended)) == ended
+
+
+def test_no_sentence_starts_with_a_line_break() -> None:
+    """A full stop at the end of a paragraph starts no sentence of its own, in Chinese either."""
+    assert sentence_starts("天很蓝。\n\n山很高。水很清。", [0, 6], "zho") == [0, 6, 10]

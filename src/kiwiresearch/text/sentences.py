@@ -61,7 +61,8 @@ def sentence_starts(text: str, breaks: Iterable[int] = (), language: str = "eng"
         if mark in text:
             starts += [found.end() for found in pattern.finditer(text)]
     if language in OTHER_SCRIPTS:
-        starts += [found.end() for found in OTHER_END.finditer(text) if found.end() < len(text)]
+        ends = (found.end() for found in OTHER_END.finditer(text))
+        starts += [end for end in ends if text[end : end + 1] not in ("", "\n")]
     return sorted(set(starts))
 
 
