@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from kiwiresearch.cli.start import run
 from kiwiresearch.research.desk import open_desk
 from kiwiresearch.zim.build import NewPage, write_book
 
@@ -47,18 +46,6 @@ def bad(furnished: Path, home: Path) -> Path:
     """The folder of bad books."""
     shutil.copytree(furnished / "home", home, ignore=shutil.ignore_patterns("state"))
     return furnished
-
-
-@pytest.fixture
-def kiwi(capsys: pytest.CaptureFixture[str]) -> Told:
-    """Runs a command; returns its exit code, standard output and standard error."""
-
-    def start(*words: object) -> tuple[int, str, str]:
-        code = run([str(word) for word in words])
-        shown = capsys.readouterr()
-        return code, shown.out, shown.err
-
-    return start
 
 
 FILES = [

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from kiwiresearch.cli.start import run
 from kiwiresearch.research.desk import open_desk
 from kiwiresearch.zim.build import NewPage, write_book
 
@@ -37,18 +36,6 @@ def books(furnished: Path, home: Path) -> Path:
     """The folder of the two books, none of which is on the shelf."""
     shutil.copytree(furnished / "home", home, ignore=shutil.ignore_patterns("state"))
     return furnished / "books"
-
-
-@pytest.fixture
-def kiwi(capsys: pytest.CaptureFixture[str]) -> Told:
-    """Runs a command; returns its exit code, standard output and standard error."""
-
-    def start(*words: object) -> tuple[int, str, str]:
-        code = run([str(word) for word in words])
-        shown = capsys.readouterr()
-        return code, shown.out, shown.err
-
-    return start
 
 
 def _shelf(home: Path) -> list[str]:

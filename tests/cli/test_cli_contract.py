@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from kiwiresearch import __version__
-from kiwiresearch.cli.start import run
 from kiwiresearch.research.desk import SAMPLE_NOTICE, open_desk
 from kiwiresearch.zim.build import NewPage, write_book
 from kiwiresearch.zim.library import placed
@@ -43,18 +42,6 @@ def no_book(book: Path, home: Path) -> Path:
     """The same book, but nothing is on the shelf."""
     (home / "shelf.json").unlink()
     return book
-
-
-@pytest.fixture
-def kiwi(capsys: pytest.CaptureFixture[str]) -> Told:
-    """Runs a command; returns its exit code, standard output and standard error."""
-
-    def start(*words: object) -> tuple[int, str, str]:
-        code = run([str(word) for word in words])
-        shown = capsys.readouterr()
-        return code, shown.out, shown.err
-
-    return start
 
 
 COMMANDS = [
