@@ -71,3 +71,18 @@ def test_rows_of_an_infobox_know_the_heading_above_them() -> None:
     rows = "<tr><th colspan=2>Kiel</th></tr><tr><th colspan=2>Population</th></tr><tr><th>Total</th><td>1</td></tr>"
     (box,) = a_page(f"<table class='infobox'>{rows}</table>").infoboxes
     assert [(row.group, row.key, row.value) for row in box.rows] == [("Population", "Total", "1")]
+
+
+def test_attributes_that_only_end_like_the_meant_one_are_left_alone() -> None:
+    """`data-href` is no link and `data-id` no anchor, in menus and headings either."""
+    menu = "<nav><a data-href='No' href='Yes'>menu</a></nav>"
+    page = a_page(f"{menu}<p>x</p><h2><span data-id='no' id='yes'>One</span></h2><p>y</p>")
+    assert link_lines(page) == ["navigation: menu -> Yes"]
+    assert [section.anchor for section in page.sections] == ["", "yes"]
+
+
+def test_words_of_boxes_in_boxes_stay_as_they_are() -> None:
+    """However deep a box stands in others, its words are the page's own, 'infobox' among them."""
+    opening = "<table class='infobox'><tr><th>k</th><td>"
+    page = a_page(f"{opening * 6}an infobox{'</td></tr></table>' * 6}")
+    assert "an infobox" in page.text

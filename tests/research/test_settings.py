@@ -183,3 +183,10 @@ def test_without_that_variable_the_system_decides(tmp_path: Path, monkeypatch: p
     found = folders({"KIWIRESEARCH_HOME": ""})
     assert all(tmp_path in folder.parents for folder in (found.config, found.cache, found.state))
     assert found.config != found.cache
+
+
+def test_the_cache_of_a_program_is_that_of_the_settings() -> None:
+    """Libzim's cache is the same whether a command sets it or a program leaves it alone."""
+    from kiwiresearch.zim.libzim import CLUSTER_CACHE_BYTES
+
+    assert Settings().cluster_cache_mb * 2**20 == CLUSTER_CACHE_BYTES

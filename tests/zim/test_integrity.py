@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -212,3 +213,20 @@ def test_probe_leaves_nothing_on_the_terminal(flipped: Path, capfd: pytest.Captu
     """The child that opens unknown files keeps what it and libzim say to itself, and checks only if asked."""
     assert probe(flipped, check=False) == Verdict("unchecked")
     assert capfd.readouterr() == ("", "")
+
+
+def test_an_unlucky_try_is_not_held_against_a_file(
+    sample_zim: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When the child dies of something else, the file is refused for now and looked at again the next time."""
+    verdicts = Verdicts(tmp_path / "checks")
+    with monkeypatch.context() as broken:
+        broken.setattr(sys, "executable", shutil.which("false"))
+        assert verdicts.of(sample_zim).state == "unopenable"
+    assert verdicts.of(sample_zim).state == "sound"
+
+
+def test_a_slow_disk_is_not_held_against_a_file(sample_zim: Path) -> None:
+    """A look that takes too long says so, and is no verdict that lasts."""
+    verdict = integrity.probe(sample_zim, check=False, timeout_s=0.001)
+    assert (verdict.state, verdict.is_lasting) == ("unopenable", False)

@@ -207,3 +207,21 @@ def test_path_that_cannot_be_encoded_is_no_other_page() -> None:
         assert archive.suggest("Why\ud800", 3) == ()
         with pytest.raises(PageNotFound):
             archive.read("Why\ud800")
+
+
+def test_a_server_is_asked_once_for_all_its_books(tmp_path: Path) -> None:
+    """Opening several books of one server asks for its catalogue once."""
+    newer = NewerServe({"Sky": "<p>x</p>"}, root="")
+    asked: list[str] = []
+
+    def handle(request: BaseHTTPRequestHandler) -> None:
+        asked.append(request.path)
+        newer(request)
+
+    with serving(handle) as address:
+        opener = Opener(Verdicts(tmp_path))
+        ((_, source),) = opener.look_up(address)
+        asked.clear()
+        for _ in range(3):
+            opener.open(source).close()
+    assert sum("/catalog/" in path for path in asked) == 1

@@ -13,7 +13,7 @@ from kiwiresearch.page.found import Flow, Note, OuterLink
 from kiwiresearch.page.pieces import SUPERSCRIPTS, visible, with_formulas
 from kiwiresearch.text.languages import LanguageWords
 
-LINK = re.compile(r'<a [^>]*?\bhref="([^"]*)"[^>]*>(.*?)</a>', re.DOTALL)
+LINK = re.compile(r'<a (?:[^>]*?\s)?href="([^"]*)"[^>]*>(.*?)</a>', re.DOTALL)
 ANY_TAG = re.compile(r"<[^>]*>")
 BRACKETED = re.compile(r"\s*\[[^\[\]]{1,40}\]\s*")
 NUMBERED = re.compile(r"\s*\[\s*(?:(?:note|nb|fn)\s*)?[0-9a-z]{1,3}\s*\]\s*", re.IGNORECASE)

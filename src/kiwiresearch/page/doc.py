@@ -20,8 +20,6 @@ Place = Literal[
 ]  # fmt: skip
 Basis = Literal["seen", "inferred", "absent"]
 
-NOT_PROSE = frozenset({"heading", "row", "caption", "code"})
-
 
 class Section(NamedTuple):
     """A heading and the text up to the next heading; the first section is the lead, without heading.

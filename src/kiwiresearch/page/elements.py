@@ -17,7 +17,7 @@ from kiwiresearch.page.cuts import CAPTION_CLASSES, CUTS, Group
 
 TAG = re.compile(r"<([^>]*)>(\s*)")
 ATTRIBUTE = re.compile(r'([a-zA-Z_:][-\w:.]*)(?:="([^"]*)")?')
-NAME = re.compile(r'\b(?:id|name)="([^"]+)"')
+NAME = re.compile(r'(?<![-\w:])(?:id|name)="([^"]+)"')
 SIMPLE = re.compile(
     r"(?P<tag>[a-zA-Z][\w-]*)|\.(?P<class>[\w-]+)|#(?P<id>[\w-]+)"
     r'|\[(?P<name>[\w-]+)(?:(?P<how>[\^*]?=)"(?P<value>[^"]*)")?\]'

@@ -10,7 +10,7 @@ from kiwiresearch.page.cuts import ROOTS
 from kiwiresearch.page.doc import Provenance
 
 FOOTER_LINK = re.compile(r'<a\s[^>]*href="([^"]*[?;&]oldid=(\d+)[^"]*)"[^>]*>')
-LINK_TITLE = re.compile(r'\btitle="([^"]*)"')
+LINK_TITLE = re.compile(r'\stitle="([^"]*)"')
 ISO_DATE = re.compile(r"\b(\d{4}-\d{2}-\d{2})\b")
 LONG_DATE = re.compile(r"\b([A-Z][a-z]+)\s+(\d{1,2}),\s+(\d{4})\b")
 MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from html import unescape
 
-from kiwiresearch.errors import PageNotFound, RedirectLoop
+from kiwiresearch.errors import RedirectLoop
 from kiwiresearch.ids import page_id
 from kiwiresearch.page.apart import categories_in, outer_links
 from kiwiresearch.page.cuts import Group
@@ -55,7 +55,7 @@ def read_page(entry: Entry, *, language: str = "eng", url: str = "", lead_only: 
     title = entry.title or title_in(entry.content) or title_of_path(base)
     boxes = _boxes(body, words)
     text, offsets = _joined(body.text, [box.text for box in boxes])
-    sections = _sections(body, len(body.text))
+    sections = _sections(body)
     breaks = [block.start for block in body.blocks]
     for box, offset in zip(boxes, offsets, strict=True):
         breaks += [block.start + offset for block in box.blocks]
@@ -95,8 +95,6 @@ def read_page(entry: Entry, *, language: str = "eng", url: str = "", lead_only: 
         signals=signals_of(
             body,
             title=title,
-            text=body.text,
-            length=len(body.text),
             sections=sections,
             blocks=blocks,
             marks=marks,
@@ -125,11 +123,10 @@ def open_page(archive: Archive, path: str) -> PageDoc:
         seen.append(entry.ref.path)
         if page.redirect in seen or len(seen) > MAX_HOPS:
             raise RedirectLoop(f"The page {path!r} of {book.title!r} only redirects in a circle.")
-        try:
-            archive.read(page.redirect)
-        except PageNotFound:
+        target = archive.resolve(page.redirect)
+        if target is None:
             return page
-        path = page.redirect
+        path = target
 
 
 def _as_html(entry: Entry) -> bytes:
@@ -147,13 +144,14 @@ def _boxes(body: Flow, words: LanguageWords) -> list[Flow]:
     waiting = [(markup, 1) for markup in body.infoboxes]
     while waiting:
         markup, depth = waiting.pop(0)
-        box = flow(markup if depth < DEEPEST_BOX else markup.replace("infobox", "box"), words)
+        box = flow(markup if depth < DEEPEST_BOX else BOX_CLASS.sub("", markup), words)
         waiting = [*((inner, depth + 1) for inner in box.infoboxes), *waiting]
         if box.text or box.links:
             boxes.append(box)
     return boxes
 
 
+BOX_CLASS = re.compile(r'class="[^"]*infobox[^"]*"')
 DEEPEST_BOX = 4
 """Boxes nested deeper are read as part of the one around them."""
 
@@ -170,8 +168,9 @@ def _joined(article: str, boxes: list[str]) -> tuple[str, list[int]]:
     return "".join(pieces), offsets
 
 
-def _sections(body: Flow, end: int) -> list[Section]:
+def _sections(body: Flow) -> list[Section]:
     text = body.text
+    end = len(text)
     sections = []
     first = body.headings[0].start if body.headings else end
     sections.append(Section("", 1, "", 0, 0, first, 0))

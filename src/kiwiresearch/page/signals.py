@@ -30,15 +30,15 @@ def signals_of(
     page: Flow,
     *,
     title: str,
-    text: str,
-    length: int,
     sections: Sequence[Section],
     blocks: Sequence[Block],
     marks: Sequence[Mark],
     words: LanguageWords,
     lead_only: bool,
 ) -> Signals:
-    """Read the signals; `length` is that of the article's own text, without its infoboxes."""
+    """Read the signals of the article's own text, without its infoboxes."""
+    text = page.text
+    length = len(text)
     references = page.listed_references or sum(mark.kind == "reference" for mark in marks)
     disambiguation = _disambiguation(page, title, text[:LEAD_CHARS], blocks, words)
     list_page = _list_page(page, title, text, blocks, words)

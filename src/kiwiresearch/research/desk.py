@@ -70,8 +70,7 @@ class Desk:
         books = self.shelf_file.books()
         found = []
         for name in wanted:
-            absolute = str(Path(name).expanduser().absolute())
-            matching = [b for b in books if b.answers_to(name) or absolute == b.source.location]
+            matching = [book for book in books if book.answers_to(name)]
             if not matching:
                 raise unknown_book(name, books)
             found += matching
@@ -94,7 +93,7 @@ class Desk:
             return [self.sample()]
         path = Path(name).expanduser()
         if trusting and path.is_file():
-            known = [book for book in books if book.source.location == str(path.absolute())]
+            known = [book for book in books if book.answers_to(name)]
             return known or [Placed(BookId(""), path.stem, path.name, Source(str(path.absolute())))]
         return pick(books, name, self.opener)
 
@@ -135,13 +134,13 @@ class Found:
 
 def find_page(shelf: Shelf, words: str) -> Found:
     """The page of this title or path, in the first book of the shelf that has it."""
-    near: list[str] = []
-    for archive in shelf.archives():
+    archives = shelf.archives()
+    for archive in archives:
         path = find_path(archive, words)
         if path:
             return Found(archive.book, open_page(archive, path), archive)
-        near += near_titles(archive, words)
-    titles = ", ".join(repr(title) for title in list(dict.fromkeys(near))[:3])
+    near = dict.fromkeys(title for archive in archives for title in near_titles(archive, words))
+    titles = ", ".join(repr(title) for title in list(near)[:3])
     count = len(shelf.books)
     where = repr(shelf.books[0].title) if count == 1 else f"your {count} books"
     raise PageNotFound(

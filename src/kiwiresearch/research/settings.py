@@ -12,6 +12,7 @@ from typing import Any
 import platformdirs
 
 from kiwiresearch.errors import BadSettings
+from kiwiresearch.zim.sources import SERVE_TIMEOUT_S
 
 PREFIX = "KIWIRESEARCH_"
 HOME = f"{PREFIX}HOME"
@@ -41,7 +42,7 @@ class Settings:
     cluster_cache_mb: int = 64
     """How much of a book libzim may keep decompressed; memory in use is up to five times this."""
 
-    serve_timeout_s: float = 20.0
+    serve_timeout_s: float = SERVE_TIMEOUT_S
     """How long to wait for an answer of a kiwix-serve."""
 
     allow_damaged: bool = False

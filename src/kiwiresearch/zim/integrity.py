@@ -49,6 +49,8 @@ class Verdict:
 
     state: State
     reason: str = ""
+    is_lasting: bool = True
+    """Whether it tells of the file, and not of one unlucky try to read it."""
 
     def raise_if_bad(self, path: Path) -> None:
         if self.state == "unopenable":
@@ -131,6 +133,8 @@ class Verdicts:
         return Lock(self._file(parts).with_suffix(".lock"))
 
     def _remember(self, parts: tuple[Path, ...], verdict: Verdict) -> None:
+        if not verdict.is_lasting:
+            return
         row = {"state": verdict.state, "reason": verdict.reason, "file": str(parts[0])}
         with contextlib.suppress(OSError):  # a cache that cannot be written costs a look each time, no more
             write_whole(self._file(parts), canonical_json(row))
@@ -151,14 +155,15 @@ def probe(path: Path, *, check: bool, timeout_s: float | None = PROBE_TIMEOUT_S)
     try:
         done = subprocess.run(command, capture_output=True, timeout=timeout_s, check=False)  # noqa: S603
     except subprocess.TimeoutExpired:
-        return Verdict("unopenable", f"reading it did not end within {timeout_s:g} seconds")
+        return Verdict("unopenable", f"reading it did not end within {timeout_s:g} seconds", is_lasting=False)
     except OSError:
-        return Verdict("unchecked")
+        return Verdict("unchecked", is_lasting=False)
     try:
         row = json.loads(done.stdout.decode("utf-8", "replace").strip().splitlines()[-1])
         return Verdict(row["state"], row["reason"])
     except (ValueError, KeyError, IndexError, TypeError):
-        return Verdict("unopenable", f"libzim ended with code {done.returncode} while reading it")
+        reason = f"the process that read it ended with code {done.returncode}"
+        return Verdict("unopenable", reason, is_lasting=False)
 
 
 def probe_here(path: Path, *, check: bool) -> Verdict:

@@ -13,10 +13,11 @@ from kiwiresearch.errors import BadSettings, BadUsage, BookDamaged, BookNotFound
 from kiwiresearch.ids import BookId, canonical_json
 from kiwiresearch.zim.archive import Archive
 from kiwiresearch.zim.book import Book
+from kiwiresearch.zim.catalog import Served
 from kiwiresearch.zim.files import parts_of
 from kiwiresearch.zim.integrity import Verdict, Verdicts
 from kiwiresearch.zim.locks import write_whole
-from kiwiresearch.zim.sources import SUFFIXES, Source, files_in, is_address
+from kiwiresearch.zim.sources import SERVE_TIMEOUT_S, SUFFIXES, Source, files_in, is_address
 from kiwiresearch.zim.witness import Witness
 
 VERSION = 1
@@ -37,6 +38,8 @@ class Placed:
         names = {self.name, self.title, self.id, str(self.source), self.source.served}
         if not self.source.is_served:
             names |= {self.source.path.name, self.source.path.stem}
+            if wanted and self.source.location == str(Path(wanted).expanduser().absolute()):
+                return True
         return folded in {name.casefold() for name in names if name}
 
 
@@ -111,7 +114,7 @@ class Opener:
         witness: Witness | None = None,
         *,
         allow_damaged: bool = False,
-        timeout_s: float | None = None,
+        timeout_s: float = SERVE_TIMEOUT_S,
         say: Callable[[str], None] | None = None,
     ) -> None:
         self._verdicts = verdicts
@@ -119,6 +122,7 @@ class Opener:
         self._allow_damaged = allow_damaged
         self._timeout_s = timeout_s
         self.say = say or (lambda _: None)
+        self._offers: dict[str, tuple[Served, ...]] = {}
 
     def open(self, source: Source) -> Archive:
         return self._served(source) if source.is_served else self._file(source.path)
@@ -161,15 +165,16 @@ class Opener:
         return archive
 
     def _served(self, source: Source) -> Archive:
-        from kiwiresearch.zim.serve import TIMEOUT_S, KiwixServer, ServeArchive
+        from kiwiresearch.zim.serve import KiwixServer, ServeArchive
 
-        server = KiwixServer(source.location, timeout_s=self._timeout_s or TIMEOUT_S)
+        server = KiwixServer(source.location, timeout_s=self._timeout_s)
         try:
-            offered = server.catalogue()
+            if source.location not in self._offers:  # asked once for all its books on the shelf
+                self._offers[source.location] = server.catalogue()
         except KiwiError:
             server.close()
             raise
-        for served in offered:
+        for served in self._offers[source.location]:
             if source.served in (served.name, served.book.id):
                 return ServeArchive(server, served)
         server.close()
@@ -179,10 +184,10 @@ class Opener:
         )
 
     def _catalogue(self, address: str) -> list[tuple[Book, Source]]:
-        from kiwiresearch.zim.serve import TIMEOUT_S, KiwixServer
+        from kiwiresearch.zim.serve import KiwixServer
 
         address, _, wanted = address.partition("#")
-        server = KiwixServer(address, timeout_s=self._timeout_s or TIMEOUT_S)
+        server = KiwixServer(address, timeout_s=self._timeout_s)
         try:
             found = [(served.book, Source(server.root, served.name)) for served in server.catalogue()]
         finally:
@@ -246,10 +251,6 @@ def pick(books: Sequence[Placed], wanted: str, opener: Opener) -> list[Placed]:
     if not wanted.strip():
         raise BadUsage("The name of the book is empty.", remedy="'kiwiresearch books list' shows your books.")
     path = Path(wanted).expanduser()
-    absolute = str(path.absolute())
-    found = [book for book in books if book.source.location == absolute]
-    if found:
-        return found
     if is_address(wanted) or path.suffix in SUFFIXES or "/" in wanted or _exists(path):
         return [placed(book, source) for book, source in opener.look_up(wanted)]
     raise unknown_book(wanted, books)
@@ -264,7 +265,7 @@ def _exists(path: Path) -> bool:
 
 def unknown_book(wanted: str, books: Sequence[Placed]) -> BookNotFound:
     names = {name.casefold(): name for book in books for name in (book.name, book.title) if name}
-    names |= {word: name for folded, name in names.items() for word in re.findall(r"[^\W_]{4,}", folded)} | names
+    names = {word: name for folded, name in names.items() for word in re.findall(r"[^\W_]{4,}", folded)} | names
     near = difflib.get_close_matches(wanted.casefold(), list(names), n=1, cutoff=0.6)
     inside = [name for folded, name in names.items() if wanted.casefold() in folded]
     guess = names[near[0]] if near else inside[0] if inside else ""

@@ -24,8 +24,8 @@ from kiwiresearch.zim.book import Book
 from kiwiresearch.zim.catalog import ATOM, Served, number, parse_xml, served_book
 from kiwiresearch.zim.entry import Entry, EntryRef, Match
 from kiwiresearch.zim.paths import plain_title, title_of_path
+from kiwiresearch.zim.sources import SERVE_TIMEOUT_S
 
-TIMEOUT_S = 20.0
 MAX_BYTES = 256 * 2**20
 MAX_HITS = 140
 """kiwix-serve gives no more search results than this in one answer."""
@@ -38,7 +38,7 @@ HTML_TITLE = re.compile(rb"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL
 class KiwixServer:
     """A kiwix-serve, its catalogue and its answers."""
 
-    def __init__(self, address: str, *, timeout_s: float = TIMEOUT_S) -> None:
+    def __init__(self, address: str, *, timeout_s: float = SERVE_TIMEOUT_S) -> None:
         self.root = root_of(address)
         # No proxy from the environment: the program talks to the hosts the user named, and to no other.
         self._client = httpx2.Client(timeout=timeout_s, trust_env=False, verify=self.root.startswith("https:"))

@@ -10,6 +10,9 @@ from xml.etree import ElementTree
 from kiwiresearch.errors import BookNotFound, NotABook
 
 SUFFIXES = (".zim", ".zimaa")
+SERVE_TIMEOUT_S = 20.0
+"""How long to wait for an answer of a server, if the user sets nothing else."""
+
 DEEPEST = 6
 """How far below a folder books are looked for."""
 
