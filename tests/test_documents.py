@@ -71,7 +71,7 @@ def test_every_setting_is_in_the_reference_with_its_default() -> None:
     """docs/reference/settings.md has a row for each setting."""
     text = (DOCS / "reference" / "settings.md").read_text(encoding="utf-8")
     for field in fields(Settings):
-        default = str(field.default).lower()
+        default = str(field.default).lower() or "(none)"
         assert f"| `{field.name}` | `{PREFIX}{field.name.upper()}` | {default} |" in text
 
 

@@ -11,7 +11,14 @@ KiwiError                     exit code 1, with a remedy
 │   ├── BookUnreachable       a kiwix-serve did not answer as one does: try again
 │   └── NotOffered            this kind of book cannot do that
 ├── PageNotFound              the book has no such page (exit code 3)
-└── RedirectLoop              a page that leads only to itself (exit code 3)
+├── RedirectLoop              a page that leads only to itself (exit code 3)
+├── NothingFound              a search found no page at all (exit code 3)
+├── IndexStale                a title index was made from another file: build it again
+├── EmbedderError             vectors cannot be had: go on without them
+└── ModelError                something about a language model
+    ├── ModelUnreachable      no answer, or none in time: try again later (exit code 4)
+    ├── BadReply              it answered, but not what was asked for: ask once more, then go without
+    └── PromptTooLong         the prompt does not fit the model: give it less
 
 A message names the thing and what is wrong with it; the remedy says what to do.
 """
@@ -81,3 +88,35 @@ class RedirectLoop(KiwiError):
     """Following the redirects of this page never arrives."""
 
     exit_code = 3
+
+
+class NothingFound(KiwiError):
+    """The search found no page at all."""
+
+    exit_code = 3
+
+
+class IndexStale(KiwiError):
+    """The title index was made from another file than the book that is open."""
+
+
+class EmbedderError(KiwiError):
+    """Texts cannot be turned into vectors: the model is missing, damaged or not answering."""
+
+
+class ModelError(KiwiError):
+    """Something about a language model."""
+
+
+class ModelUnreachable(ModelError):
+    """The model did not answer, or not in time. Trying again later may help."""
+
+    exit_code = 4
+
+
+class BadReply(ModelError):
+    """The model answered, but not what it was asked for, even when asked again."""
+
+
+class PromptTooLong(ModelError):
+    """The prompt and the reply do not fit what the model can read at once."""

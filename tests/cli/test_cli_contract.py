@@ -189,7 +189,7 @@ def test_exit_codes(kiwi: Told, book: Path, command: str, code: int) -> None:
             ["book", "list"],
             "'book' is no command, and this version does not research topics yet. Did you mean the command",
         ),
-        (["Bronze Age"], "To read the page of that title: kiwiresearch page 'Bronze Age'"),
+        (["Bronze Age"], "To find pages about it: kiwiresearch search 'Bronze Age'"),
         (["page", ""], "The title is empty."),
         (["page", " \t\n"], "The title is empty."),
         (["page", "Sea", "--colour"], "No such option: --colour"),

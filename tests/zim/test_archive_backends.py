@@ -299,6 +299,32 @@ def test_a_server_lists_no_articles(archive: Archive) -> None:
 
 
 @pytest.mark.parametrize("archive", ["file", "memory"], indirect=True)
+def test_titles_are_those_of_pages_and_redirects(archive: Archive) -> None:
+    """A book at hand lists the title of every page and of every redirect, with the page it leads to (R30)."""
+    pages = {(title, path, False) for path, title in TITLES.items()}
+    aliases = {(path.replace("_", " "), archive.resolve(to), True) for path, to in REDIRECTS.items()}
+    listed = list(archive.titles())
+    assert {(entry.title, entry.path, entry.alias) for entry in listed} == pages | aliases
+    assert len(listed) == len(pages | aliases)
+
+
+@pytest.mark.parametrize("archive", ["file", "memory"], indirect=True)
+def test_titles_go_on_where_they_stopped(archive: Archive) -> None:
+    """The order is the same each time, so a listing that was cut short goes on after its last number."""
+    listed = list(archive.titles())
+    assert [entry.number for entry in listed] == sorted({entry.number for entry in listed})
+    for cut in (0, 5, len(listed) - 1):
+        assert list(archive.titles(listed[cut].number + 1)) == listed[cut + 1 :]
+
+
+@pytest.mark.parametrize("archive", ["server"], indirect=True)
+def test_a_server_lists_no_titles(archive: Archive) -> None:
+    """A server says plainly that it cannot list the titles of a book."""
+    with pytest.raises(NotOffered, match="does not list the titles of 'Backends'"):
+        archive.titles()
+
+
+@pytest.mark.parametrize("archive", ["file", "memory"], indirect=True)
 def test_url_of_a_book_at_hand_is_its_name(archive: Archive) -> None:
     """A page of a file is named by book and path."""
     assert archive.url("What?") == f"zim://{archive.book.id}/What?"

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from kiwiresearch.disk import Lock
 from kiwiresearch.errors import BookDamaged, KiwiError, NotABook
 from kiwiresearch.zim import integrity
 from kiwiresearch.zim.files import parts_of
 from kiwiresearch.zim.integrity import State, Verdict, Verdicts, probe
 from kiwiresearch.zim.library import Opener
-from kiwiresearch.zim.locks import Lock
 from kiwiresearch.zim.sources import Source
 
 INVALID = {

@@ -122,10 +122,12 @@ def test_pages_of_other_types_are_no_articles(tmp_path: Path) -> None:
             NewPage("sky.png", "", b"\x89PNG", "image/png"),
             NewPage("About", "About", b"<p>about</p>", is_article=False),
         ],
+        [NewRedirect("Heavens", "Heavens", "Sky"), NewRedirect("Photo", "Photo", "sky.png")],
         metadata={"Title": "Mixed"},
     )
     archive = LibzimArchive(tmp_path / "mixed.zim")
     assert sorted(archive.articles()) == ["Sky", "Typed"]
+    assert [entry.title for entry in archive.titles()] == ["Heavens", "Sky", "Typed"]
     assert archive.read("sky.png").mimetype == "image/png"
     assert archive.read("sky.png").is_html is False
     assert archive.read("Typed").is_html is True

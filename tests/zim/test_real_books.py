@@ -79,6 +79,24 @@ def test_articles_are_counted_and_listed_alike(real: Path, name: str) -> None:
     assert (archive.book.articles, len(paths), len(set(paths))) == (ARTICLES[name],) * 3
 
 
+@pytest.mark.parametrize("name", ARTICLES)
+def test_titles_lead_to_all_articles_and_nothing_else(real: Path, name: str) -> None:
+    """The titles that are no aliases are those of the articles, and an alias leads to an article (R32)."""
+    archive = LibzimArchive(real / name)
+    paths = sorted(archive.articles())
+    listed = list(archive.titles())
+    archive.close()
+    assert sorted(entry.path for entry in listed if not entry.alias) == paths
+    assert {entry.path for entry in listed} == set(paths)
+
+
+def test_redirects_of_a_real_book_are_titles_too(real: Path) -> None:
+    """A book of a hundred articles has thousands of other names for them."""
+    archive = LibzimArchive(real / "wikipedia_en_100_mini_2022-10.zim")
+    assert sum(entry.alias for entry in archive.titles()) == 3_885
+    archive.close()
+
+
 @pytest.mark.parametrize("asked", ["A/Ray_Charles", "Ray_Charles"])
 def test_old_files_are_asked_with_or_without_a_letter(maxi: LibzimArchive, asked: str) -> None:
     """Files of the old scheme call their articles 'A/…'; a link without it is understood."""

@@ -93,6 +93,12 @@ def test_the_rest_of_the_book_is_sound(circular: LibzimArchive) -> None:
     assert circular.read("Heavens").via == ("Heavens",)
 
 
+def test_a_circle_has_no_title(circular: LibzimArchive) -> None:
+    """Titles that lead nowhere are not listed."""
+    listed = {(entry.title, entry.path, entry.alias) for entry in circular.titles()}
+    assert listed == {("Sky", "Sky", False), ("Heavens", "Sky", True)}
+
+
 def test_a_main_page_in_a_circle_is_no_main_page(a_book: BookMaker) -> None:
     """A book whose main page leads only to itself opens all the same."""
     file = a_book({"Sky": "<p>Blue.</p>"}, main_path="Sky")
@@ -114,6 +120,7 @@ def test_long_chains_are_taken_for_loops(a_book: BookMaker, backend: str) -> Non
     with pytest.raises(RedirectLoop):
         archive.read(names[0])
     assert archive.resolve(names[0]) is None
+    assert len(list(archive.titles())) == 1 + MAX_HOPS
 
 
 @pytest.mark.parametrize("path", ["Egg", "Hen", "Self"])

@@ -90,6 +90,45 @@ def page(
 
 
 @app.command()
+def search(
+    query: Annotated[str, typer.Argument(help="What to look for: a title, some words or a question.")] = "",
+    book: Wanted = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="How many pages to show.", metavar="N")] = 10,
+    focus: Annotated[
+        str, typer.Option("--focus", help="A hint that decides between senses, such as 'planet'.", metavar="WORDS")
+    ] = "",
+    fast: Annotated[bool, typer.Option("--fast", help="Titles and the books' own indexes; read no page.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show what each score is made of.")] = False,
+    batch: Annotated[
+        str,
+        typer.Option("--batch", help="A file of JSON lines, each with a query; '-' is standard input.", metavar="FILE"),
+    ] = "",
+    json: AsJson = False,
+) -> None:
+    """Find the right page for a title, some words or a question."""
+    from kiwiresearch.cli import show
+    from kiwiresearch.research.finding import Finder, record_of
+    from kiwiresearch.search.find import Wish
+
+    if bool(query.strip()) == bool(batch):
+        raise BadUsage("Give either a query or --batch FILE.", remedy="Such as: kiwiresearch search 'Bronze Age'")
+    wish = Wish(limit=limit, fast=fast, focus=focus)
+    desk = _desk()
+    with _shelf(desk, book or []) as shelf, Finder(desk, shelf, all_books=bool(book)) as finder:
+        if batch:
+            from kiwiresearch.cli.batch import each_query
+
+            raise typer.Exit(each_query(batch, finder, wish))
+        found = finder.find(query, wish)
+        if json:
+            show.document(record_of(found, finder))
+        if not found.hits:
+            raise finder.nothing(query)
+        if not json:
+            show.hits(found, finder, explain=explain)
+
+
+@app.command()
 def doctor(json: AsJson = False) -> None:
     """Look for books and servers, and say what works and what to do about the rest."""
     from kiwiresearch.cli import show
@@ -219,6 +258,41 @@ def books_check(
         show.document({"books": documents})
     if any(state in ("damaged", "unopenable") for _, state, _ in rows):
         raise typer.Exit(1)
+
+
+@books.command("index")
+def books_index(
+    name: Annotated[list[str] | None, typer.Argument(help="Books to index; all if none is named.")] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", help="Only the first N titles, for a quick trial.", metavar="N", min=1)
+    ] = None,
+    json: AsJson = False,
+) -> None:
+    """Build the title index of books, which finds pages by any words of their titles, also mistyped ones."""
+    from kiwiresearch.cli import show
+    from kiwiresearch.research.title_indexes import TitleIndexes
+
+    desk = _desk()
+    indexes = TitleIndexes(desk.folders.cache / "titles")
+    rows: list[dict[str, object]] = []
+    with _shelf(desk, name or []) as shelf:
+        for archive in shelf.archives():
+            with show.progress(f"Titles of {archive.book.title}") as tell:
+                built = indexes.build(archive, limit=limit, progress=tell)
+            rows.append(
+                {
+                    "id": archive.book.id,
+                    "name": archive.book.name,
+                    "file": str(built.file),
+                    "titles": built.rows,
+                    "complete": built.complete,
+                    "state": built.state,
+                }
+            )
+            if not json:
+                show.indexed(archive.book, built)
+    if json:
+        show.document({"books": rows})
 
 
 def _desk() -> Desk:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.padding import Padding
@@ -20,6 +21,11 @@ from kiwiresearch.research.inventory import CHECKS, Row
 from kiwiresearch.zim.book import Book
 from kiwiresearch.zim.library import Placed
 from kiwiresearch.zim.sources import Source
+
+if TYPE_CHECKING:
+    from kiwiresearch.research.finding import Finder
+    from kiwiresearch.search.find import Findings
+    from kiwiresearch.search.title_build import Built
 
 WIDEST = 92
 CODES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -256,6 +262,59 @@ def checked(book: Placed, state: str, reason: str) -> None:
 
 
 SIGNS = {"fine": ("✓", "green"), "note": ("•", "yellow"), "broken": ("✗", "red")}
+
+
+def hits(found: Findings, finder: Finder, *, explain: bool) -> None:
+    """What a search found: title, where, a line or two of it, and why."""
+    console = _console()
+    if found.corrected:
+        console.print(Text(f"No page has all of these words. Searched for: {safe(found.corrected)}", style="yellow"))
+    several = len({hit.ref.book for hit in found.hits}) > 1
+    for number, hit in enumerate(found.hits, start=1):
+        head = Text(f"{number:2}. ", style="dim")
+        head.append(safe(hit.title), style="bold")
+        if hit.alias:
+            head.append(f" (found as {safe(hit.alias)})", style="dim")
+        if several:
+            head.append(f"  {safe(finder.name_of(hit.ref.book))}", style="cyan")
+        head.append(f"  {hit.score.total:g}", style="dim")
+        console.print(head)
+        if hit.snippet:
+            _indented(console, safe(hit.snippet), 4)
+        if explain:
+            for signal, points in hit.score.lines:
+                console.print(Text(f"    {points:+8.2f}  {signal}", style="dim"))
+    if found.senses:
+        console.print(Text(f"\n{safe(found.query)!r} has several senses here:", style="bold"))
+        for sense in found.senses:
+            line = Text(f"  {safe(sense.title)}", style="bold")
+            line.append(f" — {safe(sense.line)}" if sense.line else "", style="not bold")
+            console.print(line)
+        console.print(Text("Say which with --focus, such as --focus 'planet'.", style="dim"))
+
+
+@contextlib.contextmanager
+def progress(label: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on a terminal, nothing elsewhere; always on standard error."""
+    if not sys.stderr.isatty():
+        yield lambda _done, _of: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as bar:
+        task = bar.add_task(safe(label).replace("[", "("), total=None)
+        yield lambda done, of: bar.update(task, completed=done, total=of)
+
+
+def indexed(book: Book, built: Built) -> None:
+    """What became of a title index."""
+    if built.state == "busy":
+        line(f"{book.title}: another process is building its title index.")
+        return
+    how = "has" if built.state == "kept" else "now has"
+    part = "" if built.complete else ", the first of them only"
+    line(f"{book.title}: {how} a title index of {built.rows:,} titles{part} ({built.file}).")
 
 
 def findings(rows: Sequence[Finding]) -> None:

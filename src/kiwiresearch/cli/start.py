@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from kiwiresearch.errors import BadUsage, KiwiError
 
-COMMANDS = frozenset({"books", "doctor", "page"})
+COMMANDS = frozenset({"books", "doctor", "page", "search"})
 INTERRUPTED = 130
 
 
@@ -83,7 +83,7 @@ def _topic(word: str) -> None:
     hint = f"Did you mean the command {near[0]!r}? " if near else ""
     raise BadUsage(
         f"{word!r} is no command, and this version does not research topics yet.",
-        remedy=f"{hint}To read the page of that title: kiwiresearch page {word!r}",
+        remedy=f"{hint}To find pages about it: kiwiresearch search {word!r}",
     )
 
 

@@ -48,10 +48,35 @@ class Settings:
     allow_damaged: bool = False
     """Read books whose bytes do not match their checksum."""
 
+    search_books: int = 2
+    """How many books of the shelf one query searches in full; all are asked quickly first."""
+
+    model_url: str = ""
+    """Where a language model answers: the address of any OpenAI-compatible server, several with commas between."""
+
+    model_name: str = ""
+    """Which of its models to ask; empty takes the first."""
+
+    model_key: str = ""
+    """The key the server wants, if it wants one."""
+
+    model_timeout_s: float = 600.0
+    """How long one answer of the model may take."""
+
+    model_context_tokens: int = 0
+    """How much the model reads at once, where the server does not tell; 0 asks the server."""
+
+    routing_ttl_s: float = 3_600.0
+    """How long what a model said about an ambiguous word is kept."""
+
 
 LIMITS: dict[str, tuple[float, float]] = {
     "cluster_cache_mb": (1, 65_536),
     "serve_timeout_s": (0.1, 3_600),
+    "search_books": (1, 1_000),
+    "model_timeout_s": (1, 86_400),
+    "model_context_tokens": (0, 10_000_000),
+    "routing_ttl_s": (0, 31_536_000),
 }
 
 
@@ -132,4 +157,4 @@ def _checked(name: str, key: str, value: Any) -> Any:
     return value
 
 
-_WORDS: dict[type, str] = {bool: "yes or no", int: "whole number", float: "number"}
+_WORDS: dict[type, str] = {bool: "yes or no", int: "whole number", float: "number", str: "text"}

@@ -27,6 +27,10 @@ class LanguageWords:
     section_words: tuple[str, ...] = ()
     citation_needed: tuple[str, ...] = ()
     disputed: tuple[str, ...] = ()
+    stop_words: frozenset[str] = frozenset()
+    definitional: tuple[str, ...] = ()
+    treatises: tuple[str, ...] = ()
+    framing: tuple[str, ...] = ()
 
 
 @cache
@@ -63,6 +67,10 @@ def words_of(language: str) -> LanguageWords:
         section_words=_folded(table, "section_words"),
         citation_needed=_folded(table, "citation_needed"),
         disputed=_folded(table, "disputed"),
+        stop_words=frozenset(" ".join(table.get("stop_words", ())).split()),
+        definitional=_folded(table, "definitional"),
+        treatises=_folded(table, "treatises"),
+        framing=_folded(table, "framing"),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from kiwiresearch.zim.book import Book
-from kiwiresearch.zim.entry import Entry, Match
+from kiwiresearch.zim.entry import Entry, Match, TitleEntry
 
 MAX_HOPS = 32
 """Longer chains of redirects are taken for a loop."""
@@ -39,6 +39,14 @@ class Archive(Protocol):
         """The book's own full-text search, which wants every word to occur; empty without index."""
         ...
 
+    def holding(self, words: str, limit: int) -> tuple[str, ...]:
+        """Paths of pages that hold all the words, as `search` gives them, without a look at the pages."""
+        ...
+
+    def title(self, path: str) -> str:
+        """The title of the page at a path, without reading it; of a redirect, its own."""
+        ...
+
     def estimate(self, words: str) -> int:
         """About how many pages hold all these words; 0 without an index."""
         ...
@@ -49,6 +57,13 @@ class Archive(Protocol):
 
     def articles(self) -> Iterator[str]:
         """Paths of all articles in the order that reads fastest; NotOffered by a server."""
+        ...
+
+    def titles(self, start: int = 0) -> Iterator[TitleEntry]:
+        """Titles of articles and of redirects to them, numbered `start` and up; NotOffered by a server.
+
+        The order is the same each time. Redirects that lead nowhere are left out.
+        """
         ...
 
     def url(self, path: str) -> str:

@@ -37,6 +37,17 @@ HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 
 
 @dataclass(frozen=True, slots=True)
+class TitleEntry:
+    """A title of a book and the page it leads to, which a redirect's title does under another name."""
+
+    number: int
+    """Its place in the file: a listing that was cut short goes on at the next number."""
+    title: str
+    path: str
+    alias: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Match:
     """A page that a book's own search or suggestions offered."""
 

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from kiwiresearch.disk import Lock, write_whole
 from kiwiresearch.errors import BookDamaged, NotABook
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.zim.files import look_at, parts_of
-from kiwiresearch.zim.locks import Lock, write_whole
 
 State = Literal["sound", "damaged", "unopenable", "unchecked", "no checksum"]
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from kiwiresearch.disk import write_whole
 from kiwiresearch.errors import BadSettings, BadUsage, BookDamaged, BookNotFound, KiwiError
 from kiwiresearch.ids import BookId, canonical_json
 from kiwiresearch.zim.archive import Archive
@@ -16,7 +17,6 @@ from kiwiresearch.zim.book import Book
 from kiwiresearch.zim.catalog import Served
 from kiwiresearch.zim.files import parts_of
 from kiwiresearch.zim.integrity import Verdict, Verdicts
-from kiwiresearch.zim.locks import write_whole
 from kiwiresearch.zim.sources import SERVE_TIMEOUT_S, SUFFIXES, Source, files_in, is_address
 from kiwiresearch.zim.witness import Witness
 

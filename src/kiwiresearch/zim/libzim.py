@@ -25,7 +25,7 @@ from kiwiresearch.zim.book import (
     languages_of,
     tags_of,
 )
-from kiwiresearch.zim.entry import HTML_TYPES, Entry, EntryRef, Match
+from kiwiresearch.zim.entry import HTML_TYPES, Entry, EntryRef, Match, TitleEntry
 from kiwiresearch.zim.files import look_at, parts_of
 from kiwiresearch.zim.guard import FileGuard
 from kiwiresearch.zim.layout import in_cluster_order
@@ -60,6 +60,9 @@ COUNTED_ENTRIES = 10_000
 
 BROKEN = (RuntimeError, IndexError, UnicodeDecodeError)
 """What libzim raises on entries that are damaged."""
+
+GUARDED_ENTRIES = 32
+"""Titles are listed by the million: the file is looked at once for so many."""
 
 TITLE_LISTING = "listing/titleOrdered/v1"
 
@@ -133,6 +136,20 @@ class LibzimArchive:
         found = self._query(words)
         return self._matches(found.getResults(0, limit)) if found else ()
 
+    def holding(self, words: str, limit: int) -> tuple[str, ...]:
+        found = self._query(words)
+        try:
+            return tuple(found.getResults(0, limit)) if found else ()
+        except BROKEN:
+            return ()
+
+    def title(self, path: str) -> str:
+        self._guard.check()
+        raw = self._entry(path)
+        if raw is None:
+            raise _no_page(path, self._book)
+        return title_of(raw)
+
     def estimate(self, words: str) -> int:
         found = self._query(words)
         return found.getEstimatedMatches() if found else 0
@@ -140,11 +157,13 @@ class LibzimArchive:
     def suggest(self, text: str, limit: int) -> tuple[Match, ...]:
         self._guard.check()
         try:
-            with quiet():
-                if self._suggester is None:
-                    self._suggester = libzim.suggestion.SuggestionSearcher(self._raw)
-                # Old books list every redirect beside its page: ask for more, keep what differs.
-                results = list(self._suggester.suggest(text).getResults(0, 3 * limit))
+            if self._suggester is None:
+                with quiet():
+                    suggester = libzim.suggestion.SuggestionSearcher(self._raw)
+                    list(suggester.suggest(text).getResults(0, 1))
+                self._suggester = suggester
+            # Old books list every redirect beside its page: ask for more, keep what differs.
+            results = list(self._suggester.suggest(text).getResults(0, 3 * limit))
             return self._matches(results)[:limit]
         except (RuntimeError, UnicodeError):
             return ()
@@ -154,6 +173,18 @@ class LibzimArchive:
         for number in in_cluster_order(self._parts[0], self._article_ids()):
             self._guard.check()
             yield self._raw._get_entry_by_id(number).path
+
+    def titles(self, start: int = 0) -> Iterator[TitleEntry]:
+        front = self._front_entries()
+        for number in range(start, self._raw.entry_count):
+            if number % GUARDED_ENTRIES == 0:
+                self._guard.check()
+            try:
+                found = self._title_at(number, front)
+            except BROKEN:
+                continue
+            if found is not None:
+                yield found
 
     def url(self, path: str) -> str:
         return str(EntryRef(self._book.id, path))
@@ -205,12 +236,12 @@ class LibzimArchive:
         if not self._book.indexes.full_text or not words.strip():
             return None
         try:
-            with quiet():
-                if self._searcher is None:
-                    self._searcher = libzim.search.Searcher(self._raw)
-                found = self._searcher.search(libzim.search.Query().set_query(words))
-                found.getEstimatedMatches()  # the query is parsed, and libzim speaks, only now
-                return found
+            if self._searcher is None:
+                with quiet():  # libzim speaks when its index answers for the first time
+                    searcher = libzim.search.Searcher(self._raw)
+                    searcher.search(libzim.search.Query().set_query(words)).getEstimatedMatches()
+                self._searcher = searcher
+            return self._searcher.search(libzim.search.Query().set_query(words))
         except (RuntimeError, UnicodeError):
             return None
 
@@ -233,14 +264,45 @@ class LibzimArchive:
 
     def _listed_ids(self) -> list[int]:
         """What a new file itself calls its articles, without looking at each entry."""
-        if self._old:
-            return []
-        for number in range(self._raw.entry_count, self._raw.all_entry_count):
-            raw = self._raw._get_entry_by_id(number)
-            if raw.path == TITLE_LISTING:
-                listed = array.array("I", bytes(raw.get_item().content))
-                return [int(n) for n in listed if self._is_article(int(n))]
-        return []
+        return [int(number) for number in self._title_listing() if self._is_article(int(number))]
+
+    def _title_listing(self) -> array.array[int]:
+        listed = array.array("I")
+        if not self._old:
+            for number in range(self._raw.entry_count, self._raw.all_entry_count):
+                raw = self._raw._get_entry_by_id(number)
+                if raw.path == TITLE_LISTING:
+                    listed.frombytes(bytes(raw.get_item().content))
+                    break
+        return listed
+
+    def _front_entries(self) -> bytearray | None:
+        """A mark for each entry that a new file lists as an article: a byte each, as books have millions."""
+        listed = self._title_listing()
+        if not listed:
+            return None
+        marks = bytearray(self._raw.entry_count)
+        for number in listed:
+            if number < len(marks):
+                marks[number] = 1
+        return marks
+
+    def _title_at(self, number: int, front: bytearray | None) -> TitleEntry | None:
+        raw = target = self._raw._get_entry_by_id(number)
+        alias = raw.is_redirect
+        if alias:
+            target = _end_of(raw)
+            if target is None or (self._old and not raw.path.startswith("A/")):
+                return None
+        if front and not front[target._index]:
+            return None
+        path = target.path
+        if self._old and not path.startswith("A/"):
+            return None
+        mimetype = target.get_item().mimetype
+        if mimetype not in HTML_TYPES and mimetype.partition(";")[0].strip() not in HTML_TYPES:
+            return None
+        return TitleEntry(number, title_of(raw), path, alias)
 
     def _is_article(self, number: int) -> bool:
         try:
@@ -303,6 +365,15 @@ class LibzimArchive:
         except (RuntimeError, KeyError, IndexError):
             pass
         return ""
+
+
+def _end_of(raw: RawEntry) -> RawEntry | None:
+    """The page at the end of a chain of redirects; None if it goes on for ever."""
+    for _ in range(MAX_HOPS):
+        raw = raw.get_redirect_entry()
+        if not raw.is_redirect:
+            return raw
+    return None
 
 
 def title_of(raw: RawEntry) -> str:

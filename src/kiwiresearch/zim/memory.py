@@ -11,7 +11,7 @@ from kiwiresearch.errors import PageNotFound, RedirectLoop
 from kiwiresearch.ids import BookId
 from kiwiresearch.zim.archive import MAX_HOPS
 from kiwiresearch.zim.book import Book, Indexes
-from kiwiresearch.zim.entry import Entry, EntryRef, Match
+from kiwiresearch.zim.entry import Entry, EntryRef, Match, TitleEntry
 from kiwiresearch.zim.paths import plain_title, title_of_path
 
 TAGS = re.compile(rb"<[^>]*>")
@@ -89,6 +89,16 @@ class MemoryArchive:
         hits = [path for path, known in self._words.items() if wanted and wanted <= known]
         return tuple(Match(path, self._titles[path]) for path in hits[:limit])
 
+    def holding(self, words: str, limit: int) -> tuple[str, ...]:
+        return tuple(match.path for match in self.search(words, limit))
+
+    def title(self, path: str) -> str:
+        if path in self._titles:
+            return self._titles[path]
+        if path in self._redirects:
+            return title_of_path(path)
+        raise PageNotFound(f"{self.book.title!r} has no page {path!r}.")
+
     def estimate(self, words: str) -> int:
         return len(self.search(words, len(self._pages)))
 
@@ -106,6 +116,14 @@ class MemoryArchive:
 
     def articles(self) -> Iterator[str]:
         return iter(tuple(self._pages))
+
+    def titles(self, start: int = 0) -> Iterator[TitleEntry]:
+        for number, path in enumerate((*self._pages, *self._redirects)):
+            target = self.resolve(path) if number >= start else None
+            if target is not None:
+                alias = path in self._redirects
+                title = title_of_path(path) if alias else self._titles[path]
+                yield TitleEntry(number, title, target, alias)
 
     def url(self, path: str) -> str:
         return str(EntryRef(self._book.id, path))

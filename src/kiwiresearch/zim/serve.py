@@ -22,7 +22,7 @@ from kiwiresearch.errors import BookUnreachable, NotOffered, PageNotFound, Redir
 from kiwiresearch.zim.archive import MAX_HOPS
 from kiwiresearch.zim.book import Book
 from kiwiresearch.zim.catalog import ATOM, Served, number, parse_xml, served_book
-from kiwiresearch.zim.entry import Entry, EntryRef, Match
+from kiwiresearch.zim.entry import Entry, EntryRef, Match, TitleEntry
 from kiwiresearch.zim.paths import plain_title, title_of_path
 from kiwiresearch.zim.sources import SERVE_TIMEOUT_S
 
@@ -131,6 +131,8 @@ class ServeArchive:
         self._name = served.name
         self._book = served.book
         self._has_letters: bool | None = None
+        self._told: dict[str, str] = {}
+        """Titles that came with search results."""
 
     @property
     def book(self) -> Book:
@@ -173,7 +175,14 @@ class ServeArchive:
             if path is not None:
                 snippet = "".join(part for e in item.iter("description") for part in e.itertext())
                 found.append(Match(path, plain_title(item.findtext("title") or ""), " ".join(snippet.split())))
+        self._told |= {match.path: match.title for match in found}
         return tuple(found[:limit])
+
+    def holding(self, words: str, limit: int) -> tuple[str, ...]:
+        return tuple(match.path for match in self.search(words, limit))
+
+    def title(self, path: str) -> str:
+        return self._told.get(path) or self.read(path).title
 
     def estimate(self, words: str) -> int:
         channel = self._search(words, 1)
@@ -198,6 +207,12 @@ class ServeArchive:
     def articles(self) -> Iterator[str]:
         raise NotOffered(
             f"A kiwix-serve does not list the articles of {self._book.title!r}.",
+            remedy="Add the ZIM file itself to work through a whole book.",
+        )
+
+    def titles(self, start: int = 0) -> Iterator[TitleEntry]:  # noqa: ARG002
+        raise NotOffered(
+            f"A kiwix-serve does not list the titles of {self._book.title!r}.",
             remedy="Add the ZIM file itself to work through a whole book.",
         )
 

@@ -14,8 +14,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from kiwiresearch.disk import Lock, write_whole
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.zim.locks import Lock, write_whole
 
 
 @dataclass(frozen=True, slots=True)

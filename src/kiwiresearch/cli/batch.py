@@ -1,0 +1,54 @@
+"""Many inputs at once: JSON lines in, JSON lines out, in the same order."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from kiwiresearch.cli import show
+from kiwiresearch.errors import BadUsage, KiwiError
+from kiwiresearch.research.finding import Finder, record_of
+from kiwiresearch.search.find import Wish
+
+QUERY_KEYS = ("query", "question", "claim")
+
+
+def each_query(source: str, finder: Finder, wish: Wish) -> int:
+    """Search for each row; a row that cannot be used gets a line that says so, and the exit code 1 at the end."""
+    failed = False
+    for number, line in enumerate(lines_of(source), start=1):
+        try:
+            text = _query(line, number)
+            show.document(record_of(finder.find(text, wish), finder))
+        except KiwiError as problem:
+            failed = True
+            show.document({"query": "", "hits": [], "error": str(problem)})
+    return 1 if failed else 0
+
+
+def lines_of(source: str) -> Iterator[str]:
+    """The lines of a file or of standard input that hold something."""
+    if source == "-":
+        yield from (line for line in sys.stdin if line.strip())
+        return
+    try:
+        with Path(source).expanduser().open(encoding="utf-8-sig", errors="replace") as stream:
+            yield from (line for line in stream if line.strip())
+    except OSError as problem:
+        raise BadUsage(
+            f"The file {source!r} cannot be read: {problem.strerror}.", remedy="Give a file of JSON lines."
+        ) from problem
+
+
+def _query(line: str, number: int) -> str:
+    try:
+        row: Any = json.loads(line)
+    except (ValueError, RecursionError) as problem:
+        raise BadUsage(f"Line {number} is no JSON: {problem}.", remedy="Write one JSON object a line.") from problem
+    for key in QUERY_KEYS:
+        if isinstance(row, dict) and isinstance(row.get(key), str) and row[key].strip():
+            return str(row[key])
+    raise BadUsage(f"Line {number} has no query.", remedy=f"Give it one of the keys {', '.join(QUERY_KEYS)}.")

@@ -1,0 +1,1 @@
+"""Vectors of texts: the default model, optional ones, and a cache."""

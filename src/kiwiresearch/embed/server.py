@@ -1,0 +1,158 @@
+"""Vectors from a server of the user's: any that offers `/v1/embeddings` as OpenAI does."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+import numpy as np
+from numpy.typing import NDArray
+
+from kiwiresearch.embed.embedder import Rows, plain, unit_rows
+from kiwiresearch.errors import EmbedderError
+
+TIMEOUT_S = 30.0
+BATCH = 32
+MAX_CHARS = 2_000
+"""Of one text: more than a lead or a passage has, and few enough for a model that reads 512 tokens."""
+
+MAX_BYTES = 32 * 2**20
+MAX_DIMENSIONS = 16_384
+VERSIONED = re.compile(r"/v\d+\w*(/|$)")
+
+
+class ServerEmbedder:
+    """Asks in batches; what comes back is checked before anyone sees it."""
+
+    def __init__(self, base_url: str, model: str, key: str = "", timeout_s: float = TIMEOUT_S) -> None:
+        self._url = embeddings_url(base_url)
+        self._model = model
+        self._timeout_s = timeout_s
+        self._dimensions = 0
+        if not (key.isascii() and key.isprintable()):
+            raise self._broken("cannot be asked: the key has characters that no key has")
+        # No proxy from the environment, no redirects: the texts go to the host the user named.
+        self._client = httpx2.Client(
+            timeout=timeout_s,
+            headers={"Authorization": f"Bearer {key}"} if key else {},
+            trust_env=False,
+            follow_redirects=False,
+            verify=self._url.startswith("https:"),
+        )
+
+    @property
+    def id(self) -> str:
+        """The server tells no hash of its model: its address and the model's name must do."""
+        return f"server-{self._model}@{self._url}"
+
+    @property
+    def dimensions(self) -> int:
+        """Asks the server once, if no text has been embedded yet."""
+        if not self._dimensions:
+            self.embed(["dimensions"])
+        return self._dimensions
+
+    def embed(self, texts: Sequence[str]) -> Rows:
+        cut = [plain(text[:MAX_CHARS]) for text in texts]
+        full = [row for row, text in enumerate(cut) if text.strip()]
+        batches = [full[start : start + BATCH] for start in range(0, len(full), BATCH)]
+        found = [self._batch([cut[row] for row in batch]) for batch in batches]
+        rows = np.zeros((len(cut), self.dimensions), np.float32)
+        if found:
+            rows[full] = unit_rows(np.concatenate(found))
+        return rows
+
+    def close(self) -> None:
+        self._client.close()
+
+    def _batch(self, texts: list[str]) -> NDArray[np.float64]:
+        reply = self._ask({"model": self._model, "input": texts, "encoding_format": "float"})
+        vectors: dict[int, list[float]] = {}
+        try:
+            for item in json.loads(reply)["data"]:
+                vectors[_whole(item["index"])] = [_real(number) for number in item["embedding"]]
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as problem:
+            raise self._broken("answers, but not with vectors") from problem
+        if sorted(vectors) != list(range(len(texts))):
+            raise self._broken(f"was given {len(texts)} texts and answers with other vectors than theirs")
+        self._check_lengths({len(vector) for vector in vectors.values()})
+        rows = np.array([vectors[row] for row in range(len(texts))], np.float64)
+        if not np.isfinite(rows).all():
+            raise self._broken("gives vectors with parts that are no numbers")
+        return rows
+
+    def _check_lengths(self, lengths: set[int]) -> None:
+        if not self._dimensions and len(lengths) == 1 and 0 < min(lengths) <= MAX_DIMENSIONS:
+            (self._dimensions,) = lengths
+        if lengths != {self._dimensions}:
+            raise self._broken("gives vectors of different lengths, or of none")
+
+    def _ask(self, body: dict[str, Any]) -> bytes:
+        for attempt in (1, 2):
+            try:
+                return self._once(body)
+            except (httpx2.NetworkError, httpx2.ProtocolError) as problem:
+                if attempt == 2:
+                    raise self._broken(f"does not answer: {problem}") from problem
+            except httpx2.TimeoutException as problem:
+                raise self._broken(f"did not answer within {self._timeout_s:g} s") from problem
+            except (httpx2.RequestError, httpx2.InvalidURL, UnicodeError, ValueError) as problem:
+                raise self._broken(f"cannot be asked: {problem}") from problem
+        raise AssertionError("unreachable")
+
+    def _once(self, body: dict[str, Any]) -> bytes:
+        end = time.monotonic() + self._timeout_s
+        with self._client.stream("POST", self._url, json=body) as response:
+            received = bytearray()
+            for chunk in response.iter_bytes():
+                received += chunk
+                if len(received) > MAX_BYTES:
+                    raise self._broken(f"answers with more than {MAX_BYTES // 2**20} MiB")
+                if time.monotonic() > end:
+                    raise self._broken(f"did not answer within {self._timeout_s:g} s")
+            if response.status_code != 200:
+                raise self._broken(f"answers with an error ({response.status_code})")
+            return bytes(received)
+
+    def _broken(self, what: str) -> EmbedderError:
+        return EmbedderError(
+            f"The server {self._url!r} with the model {self._model!r} {what}.",
+            remedy="Check the address, the model's name and the key, or go on without this embedder.",
+        )
+
+
+def embeddings_url(base_url: str) -> str:
+    """Where to ask, from an address with or without `/v1`."""
+    address = base_url.strip()
+    if "://" not in address:
+        address = f"http://{address}"
+    wrong = EmbedderError(f"{base_url!r} is no address of a server.", remedy="Give one like http://localhost:11434/v1.")
+    try:
+        parts = urlsplit(address)
+        _ = parts.port
+    except ValueError as problem:
+        raise wrong from problem
+    if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
+        raise wrong  # a password in an address would show up in messages: it belongs into the key
+    path = parts.path.rstrip("/").removesuffix("/embeddings")
+    if not VERSIONED.search(path):
+        path += "/v1"
+    return f"{parts.scheme}://{parts.netloc}{path}/embeddings"
+
+
+def _whole(value: object) -> int:
+    if type(value) is not int:
+        raise TypeError("index")
+    return value
+
+
+def _real(value: object) -> float:
+    # Not isinstance: true is an int in Python, and no part of a vector.
+    if type(value) is not float and type(value) is not int:
+        raise TypeError("embedding")
+    return float(value)

@@ -1,0 +1,295 @@
+"""Any OpenAI-compatible model server: the only module that speaks HTTP to one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import httpx2
+
+from kiwiresearch.errors import BadReply, BadSettings, ModelUnreachable, PromptTooLong
+from kiwiresearch.llm import facts, wire
+from kiwiresearch.llm.address import root_of, shown
+from kiwiresearch.llm.budget import estimate_prompt
+from kiwiresearch.llm.deadline import Deadline
+from kiwiresearch.llm.events import NotUnderstood, capped, objects
+from kiwiresearch.llm.model import Message, Options, Piece, Reply, answer_in, reply_in
+from kiwiresearch.llm.pool import Passing, Pool
+from kiwiresearch.llm.reading import MAX_CHARS, BrokenOff, Complaint, Reading, read_pieces
+
+COMPLETIONS = "/v1/chat/completions"
+MAX_FACT_BYTES = 8 * 2**20
+PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
+REFUSED = frozenset({400, 422})
+GIVE_LESS = "Give it less text, or start the model server with a larger context."
+PLAIN = Options()
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to wait: for a connection, between two bytes, for all of a reply, before asking again."""
+
+    connect_s: float = 5.0
+    read_s: float = 120.0
+    total_s: float = 600.0
+    again_s: float = 0.5
+
+
+USUAL = Patience()
+
+
+class Server:
+    """One address, what it has refused, and what it tells about itself."""
+
+    def __init__(self, address: str, *, key: str, patience: Patience) -> None:
+        self.root = root_of(address)
+        self.refused: frozenset[str] = frozenset()
+        self.context: facts.Context | None = None
+        self._patience = patience
+        headers = {"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {})
+        try:
+            # No proxy from the environment: the program talks to the hosts the user named, and to no other.
+            # No connection is kept: llama.cpp drops them after a stream, and the next call would find out.
+            self._client = httpx2.Client(
+                headers=headers,
+                trust_env=False,
+                follow_redirects=False,
+                verify=self.root.startswith("https:"),
+                limits=httpx2.Limits(max_keepalive_connections=0),
+            )
+        except (ValueError, UnicodeError) as problem:
+            raise BadSettings("The key of the model server has letters that no header can carry.") from problem
+
+    @contextmanager
+    def calling(self, path: str, request: Mapping[str, Any] | None, deadline: Deadline) -> Iterator[httpx2.Response]:
+        """An answer whose body is still to be read; all that can go wrong on the line is told in one way."""
+        if deadline.has_passed:
+            raise self.unreachable(f"was not done after {deadline.seconds:g} seconds")
+        limits = httpx2.Timeout(
+            min(self._patience.read_s, deadline.left_s), connect=min(self._patience.connect_s, deadline.left_s)
+        )
+        content = None if request is None else json.dumps(request).encode()
+        try:
+            with self._client.stream(
+                "GET" if request is None else "POST",
+                self.root + path,
+                content=content,
+                headers={} if request is None else {"Content-Type": "application/json"},
+                timeout=limits,
+                extensions={"trace": deadline.trace},
+            ) as response:
+                yield response
+        except (httpx2.HTTPError, httpx2.StreamError, NotUnderstood, BrokenOff) as problem:
+            raise self._trouble(problem, deadline) from problem
+        except (httpx2.InvalidURL, UnicodeError, ValueError) as problem:
+            raise self.unreachable(f"cannot be asked: {problem}") from problem
+
+    def _trouble(self, problem: Exception, deadline: Deadline) -> Exception:
+        if deadline.has_passed:
+            return self.unreachable(f"was not done after {deadline.seconds:g} seconds")
+        if isinstance(problem, httpx2.TimeoutException):
+            return self.unreachable("does not answer in time")
+        if isinstance(problem, httpx2.ConnectError | httpx2.UnsupportedProtocol):
+            return self.unreachable(f"does not answer: {problem}")
+        if isinstance(problem, NotUnderstood):
+            return self.unreachable(f"does not answer as a model server does: {problem}")
+        return Passing(self.unreachable(f"breaks off: {problem}"))
+
+    def unreachable(self, what: str, *, remedy: str = "") -> ModelUnreachable:
+        usual = "Check the address and that the model server is running, then try again."
+        return ModelUnreachable(f"The model server {shown(self.root)!r} {what}.", remedy=remedy or usual)
+
+    def ask(self, path: str, request: Mapping[str, Any] | None = None, *, deadline: Deadline | None = None) -> Any:
+        """The JSON that a path answers with; None where the server has no such path."""
+        limit = deadline or Deadline(self._patience.connect_s * 2)
+        try:
+            with self.calling(path, request, limit) as response:
+                if response.status_code in (401, 403) and path.startswith("/v1/"):
+                    raise self.refusal(response, "")
+                if response.status_code != 200:
+                    return None
+                try:
+                    return next(objects(capped(response.iter_raw(), MAX_FACT_BYTES)), None)
+                except (NotUnderstood, BadReply):
+                    return None
+        except Passing as problem:
+            raise problem.told from problem
+        finally:
+            if deadline is None:
+                limit.cancel()
+
+    def complaint(self, response: httpx2.Response) -> str:
+        content = b"".join(capped(response.iter_raw(), MAX_FACT_BYTES))
+        try:
+            return wire.complaint_in(json.loads(content))
+        except (ValueError, RecursionError):
+            return ""
+
+    def refusal(self, response: httpx2.Response, said: str) -> Exception:
+        """What an answer that is no reply means for the user."""
+        status = response.status_code
+        words = f": {said}" if said else ""
+        if wire.TOO_LONG.search(said):
+            return PromptTooLong(f"The model server {shown(self.root)!r} refuses the prompt{words}.", remedy=GIVE_LESS)
+        if status in PASSING:
+            return Passing(self.unreachable(f"answers with an error ({status}){words}"))
+        if 300 <= status < 400:
+            place = shown(response.headers.get("location", "")) or "another place"
+            return self.unreachable(f"sends us on to {place!r}", remedy="If you trust that address, name it instead.")
+        if status in (401, 403):
+            return self.unreachable(f"wants a key ({status}){words}", remedy="Set the key of your model server.")
+        return self.unreachable(f"refuses the request ({status}){words}")
+
+    def read(self, response: httpx2.Response, reading: Reading, *, streamed: bool) -> Iterator[Piece]:
+        if response.headers.get("content-encoding", "identity") != "identity":
+            raise NotUnderstood("it sends compressed what was asked for plain")
+        try:
+            yield from read_pieces(objects(capped(response.iter_raw())), reading)
+        except Complaint as complaint:
+            raise self.refusal(response, str(complaint)) from complaint
+        if not (reading.has_begun or streamed):
+            raise NotUnderstood("it sends nothing")
+
+    def close(self) -> None:
+        self._client.close()
+
+
+class ChatModel:
+    """A model behind one or more servers that speak the chat completions of OpenAI."""
+
+    def __init__(
+        self,
+        *addresses: str,
+        model: str = "",
+        key: str = "",
+        context_tokens: int | None = None,
+        patience: Patience = USUAL,
+        max_chars: int = MAX_CHARS,
+    ) -> None:
+        if not addresses:
+            raise BadSettings("No model server is named.", remedy="Name one like http://localhost:11434.")
+        servers = [Server(address, key=key, patience=patience) for address in addresses]
+        self._pool = Pool(servers, pause_s=patience.again_s)
+        self._model = model
+        self._set_context = context_tokens
+        self._patience = patience
+        self._max_chars = max_chars
+
+    @property
+    def name(self) -> str:
+        """The model's name; where none was given, the first that the server offers."""
+        if not self._model:
+            names = self.models()
+            if not names:
+                raise ModelUnreachable("The model server offers no model.", remedy="Load one there, or name it here.")
+            self._model = names[0]
+        return self._model
+
+    def models(self) -> tuple[str, ...]:
+        """What can be asked for by name."""
+        return self._told(lambda server: facts.model_names(server.ask))[0]
+
+    def context_tokens(self) -> int | None:
+        """What was set, else the smallest context that a server tells of."""
+        told = self._told(lambda server: self._context(server, server.ask))
+        return min(filter(None, told), default=None)
+
+    def chat(self, messages: Sequence[Message], options: Options = PLAIN) -> Reply:
+        return reply_in(self._replies(messages, options, can_begin_again=True))
+
+    def pieces(self, messages: Sequence[Message], options: Options = PLAIN) -> Iterator[Piece | Reply]:
+        return self._replies(messages, options, can_begin_again=False)
+
+    def stream(self, messages: Sequence[Message], options: Options = PLAIN) -> Iterator[str]:
+        return answer_in(self.pieces(messages, options))
+
+    def close(self) -> None:
+        for server in self._pool.members:
+            server.close()
+
+    def __enter__(self) -> ChatModel:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _told(self, question: Callable[[Server], T]) -> list[T]:
+        """What the servers say that can be reached; none at all is an error."""
+        found: list[T] = []
+        problem: ModelUnreachable | None = None
+        for server in self._pool.members:
+            try:
+                found.append(question(server))
+            except ModelUnreachable as unreachable:
+                problem = unreachable
+        if problem and not found:
+            raise problem
+        return found
+
+    def _replies(
+        self, messages: Sequence[Message], options: Options, *, can_begin_again: bool
+    ) -> Iterator[Piece | Reply]:
+        deadline = Deadline(self._patience.total_s)
+
+        def act(server: Server) -> Iterator[Piece | Reply]:
+            return self._from(server, messages, options, deadline)
+
+        try:
+            yield from self._pool.first_that_works(act, can_begin_again=can_begin_again)
+        finally:
+            deadline.cancel()
+
+    def _from(
+        self, server: Server, messages: Sequence[Message], options: Options, deadline: Deadline
+    ) -> Iterator[Piece | Reply]:
+        """One server's reply; what it refuses is left out, and an empty stream is asked for in one piece."""
+        refused, streamed = server.refused, True
+        while True:
+            request = wire.body(messages, options, self.name, refused, streamed=streamed)
+            self._check_room(server, request["messages"], options, deadline)
+            with server.calling(COMPLETIONS, request, deadline) as response:
+                if response.status_code == 200:
+                    reading = Reading(self._max_chars)
+                    yield from server.read(response, reading, streamed=streamed)
+                    server.refused = refused
+                    if not reading.is_empty or not streamed:
+                        yield reading.reply()
+                        return
+                    streamed = False
+                    continue
+                said = server.complaint(response)
+                can_spare = response.status_code in REFUSED and not wire.TOO_LONG.search(said)
+                spare = wire.to_give_up(request, said, options) if can_spare else None
+                if spare is None:
+                    raise server.refusal(response, said)
+                refused |= {spare}
+
+    def _check_room(self, server: Server, turns: list[dict[str, str]], options: Options, deadline: Deadline) -> None:
+        """A prompt that does not fit is refused here: some servers would cut it without a word."""
+
+        def ask(path: str, request: Mapping[str, Any] | None) -> Any:
+            return server.ask(path, request, deadline=deadline)
+
+        room = self._context(server, ask)
+        needed = estimate_prompt(turn["content"] for turn in turns)
+        if room is None or needed + options.max_tokens <= room:
+            return
+        needed = facts.token_count(ask, turns) or needed
+        if needed + options.max_tokens > room:
+            raise PromptTooLong(
+                f"The prompt takes about {needed:,} tokens and the reply up to {options.max_tokens:,}, "
+                f"but {self.name!r} reads {room:,} at once.",
+                remedy=GIVE_LESS,
+            )
+
+    def _context(self, server: Server, ask: facts.Ask) -> int | None:
+        if self._set_context is not None:
+            return self._set_context
+        if server.context is None or not server.context.is_sure:
+            server.context = facts.context_of(ask, self.name)
+        return server.context.tokens

@@ -1,0 +1,112 @@
+"""A model that says what it was told to say: the double for tests, and for trying things without a model."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from kiwiresearch.errors import KiwiError, ModelError, ModelUnreachable, PromptTooLong
+from kiwiresearch.llm.budget import estimate_prompt
+from kiwiresearch.llm.model import Message, Options, Piece, Reply, answer_in, reply_in
+from kiwiresearch.llm.reading import Reading
+from kiwiresearch.llm.wire import Delta
+
+PLAIN = Options()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question the model was asked."""
+
+    messages: tuple[Message, ...]
+    options: Options
+
+    @property
+    def text(self) -> str:
+        """All that was said, for a test to look into."""
+        return "\n\n".join(message.text for message in self.messages)
+
+
+@dataclass(frozen=True, slots=True)
+class CutOff:
+    """A reply that breaks off: a stream gives its words and then fails, a chat only fails."""
+
+    text: str
+
+
+Line = str | Reply | CutOff | KiwiError
+
+
+class ScriptedModel:
+    """Says the line whose key is in the prompt, else the next one in order.
+
+    A line is a text (thinking blocks in it are taken out, as with a real model), a whole Reply, an
+    error to raise, or a reply that is cut off.
+    """
+
+    def __init__(
+        self,
+        *lines: Line,
+        by: Mapping[str, Line] | None = None,
+        name: str = "scripted",
+        context_tokens: int | None = None,
+    ) -> None:
+        self.asked: list[Asked] = []
+        self._lines = list(lines)
+        self._by = dict(by or {})
+        self._name = name
+        self._context_tokens = context_tokens
+        self._lock = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    def context_tokens(self) -> int | None:
+        return self._context_tokens
+
+    def chat(self, messages: Sequence[Message], options: Options = PLAIN) -> Reply:
+        return reply_in(self.pieces(messages, options))
+
+    def pieces(self, messages: Sequence[Message], options: Options = PLAIN) -> Iterator[Piece | Reply]:
+        line = self._line(Asked(tuple(messages), options))
+        if isinstance(line, KiwiError):
+            raise line
+        if isinstance(line, Reply):
+            yield from [Piece("thinking", line.thinking)] if line.thinking else []
+            yield from [Piece("answer", line.text)] if line.text else []
+            yield line
+            return
+        reading = Reading()
+        for word in re.findall(r"\S+\s*|\s+", line.text if isinstance(line, CutOff) else line):
+            yield from reading.take(Delta(word))
+        yield from reading.rest()
+        if isinstance(line, CutOff):
+            raise ModelUnreachable(f"The model {self._name!r} breaks off, as its script says.")
+        yield reading.reply()
+
+    def stream(self, messages: Sequence[Message], options: Options = PLAIN) -> Iterator[str]:
+        return answer_in(self.pieces(messages, options))
+
+    def _line(self, asked: Asked) -> Line:
+        with self._lock:
+            self.asked.append(asked)
+            self._check_room(asked)
+            for key, line in self._by.items():
+                if key in asked.text:
+                    return line
+            if not self._lines:
+                raise ModelError(
+                    f"The script of {self._name!r} has no line for {asked.text[-80:]!r}.", remedy="Write one."
+                )
+            return self._lines.pop(0)
+
+    def _check_room(self, asked: Asked) -> None:
+        needed = estimate_prompt(message.text for message in asked.messages) + asked.options.max_tokens
+        if self._context_tokens is not None and needed > self._context_tokens:
+            raise PromptTooLong(
+                f"The prompt and its reply take {needed:,} tokens, but {self._name!r} reads {self._context_tokens:,}.",
+                remedy="Give it less text.",
+            )

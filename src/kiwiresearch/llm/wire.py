@@ -1,0 +1,132 @@
+"""Chat completions as OpenAI-compatible servers want and send them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kiwiresearch.llm.model import Message, Options, whole_letters
+
+TOO_LONG = re.compile(
+    r"exceed_?(?:s|ed)?\b.{0,40}context|context.{0,20}exceed|maximum context|context (?:length|size|window)"
+    r"|prompt is too long|too many tokens",
+    re.IGNORECASE | re.DOTALL,
+)
+"""How servers say that a prompt does not fit."""
+
+FIELDS = ("reasoning_effort", "stream_options", "seed", "response_format")
+"""What a request can do without, in the order in which it is given up when the server does not say."""
+
+NAMES = {
+    "reasoning_effort": ("reasoning", "think"),
+    "stream_options": ("stream_options",),
+    "seed": ("seed",),
+    "response_format": ("response_format", "json_schema", "json_object", "schema", "grammar"),
+}
+
+
+def body(
+    messages: Sequence[Message], options: Options, model: str, refused: Collection[str] = (), *, streamed: bool = True
+) -> dict[str, Any]:
+    """The request, without what this server has refused before."""
+    request: dict[str, Any] = {
+        "model": model,
+        "temperature": options.temperature,
+        "max_tokens": options.max_tokens,
+        "seed": options.seed,
+        "stream": streamed,
+    }
+    if streamed:
+        request["stream_options"] = {"include_usage": True}
+    if options.reasoning_effort:
+        request["reasoning_effort"] = options.reasoning_effort
+    for field in refused:
+        request.pop(field, None)
+    request |= _form(options, refused)
+    told = "json_schema" in request.get("response_format", {})
+    request["messages"] = turns(messages if told else with_form(messages, options))
+    return request
+
+
+def _form(options: Options, refused: Collection[str]) -> dict[str, Any]:
+    schema = options.schema
+    if schema is None:
+        return {}
+    if schema.text not in refused:
+        form = {"name": schema.name, "strict": True, "schema": schema.value}
+        return {"response_format": {"type": "json_schema", "json_schema": form}}
+    return {} if "json_object" in refused else {"response_format": {"type": "json_object"}}
+
+
+def with_form(messages: Sequence[Message], options: Options) -> tuple[Message, ...]:
+    """The form told in words, at the end of the last message: some models take no two turns in a row."""
+    if options.schema is None or not messages:
+        return tuple(messages)
+    *before, last = messages
+    words = f"Answer with one JSON object that fits this JSON schema, and with nothing else:\n{options.schema.text}"
+    return (*before, Message(last.role, f"{last.text}\n\n{words}"))
+
+
+def turns(messages: Sequence[Message]) -> list[dict[str, str]]:
+    """Messages as they are sent."""
+    return [{"role": message.role, "content": message.text} for message in messages]
+
+
+def to_give_up(request: Mapping[str, Any], complaint: str, options: Options) -> str | None:
+    """What to leave out after a refusal: what the server names, else the next that can be spared."""
+    present = [field for field in FIELDS if field in request]
+    named = [field for field in present if any(name in complaint.lower() for name in NAMES[field])]
+    for field in (*named, *present):
+        if field != "response_format":
+            return field
+        is_schema = request[field]["type"] == "json_schema"
+        return options.schema.text if is_schema and options.schema else "json_object"
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """What one event adds to a reply."""
+
+    text: str = ""
+    thinking: str = ""
+    finish: str = ""
+    prompt_tokens: int | None = None
+    reply_tokens: int | None = None
+
+
+def delta_in(event: Mapping[str, Any]) -> Delta | None:
+    """The news in an event, streamed or whole; None if it is no completion at all."""
+    choices, usage = event.get("choices"), event.get("usage")
+    if not isinstance(choices, list):
+        return None
+    usage = usage if isinstance(usage, dict) else {}
+    counts = [value if isinstance(value, int) else None for value in map(usage.get, USAGE)]
+    choice = choices[0] if choices and isinstance(choices[0], dict) else {}
+    said = choice.get("delta") or choice.get("message") or {}
+    if not isinstance(said, dict):
+        return None
+    thinking = _words(said.get("reasoning_content")) or _words(said.get("reasoning"))
+    return Delta(_words(said.get("content")), thinking, str(choice.get("finish_reason") or ""), *counts)
+
+
+USAGE = ("prompt_tokens", "completion_tokens")
+
+
+def _words(content: object) -> str:
+    """Text as it comes: a string, or a list of parts of which only those of text are text."""
+    if isinstance(content, str):
+        return whole_letters(content)
+    if isinstance(content, list):
+        return "".join(_words(part.get("text")) for part in content if isinstance(part, dict))
+    return ""
+
+
+def complaint_in(answer: object) -> str:
+    """What a server says went wrong, in its own words, shortened; nothing if it says nothing."""
+    error = answer.get("error", answer.get("detail", answer.get("message"))) if isinstance(answer, dict) else None
+    if isinstance(error, dict):
+        error = error.get("message") or error.get("type")
+    return " ".join(whole_letters(str(error)).split())[:300] if error else ""

@@ -1,0 +1,95 @@
+"""Searching a shelf: its books with their title indexes, kept open between queries."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from types import TracebackType
+
+from kiwiresearch.errors import BadUsage, NothingFound
+from kiwiresearch.research.desk import Desk
+from kiwiresearch.research.settings import Settings
+from kiwiresearch.research.title_indexes import TitleIndexes
+from kiwiresearch.search.find import Advice, Findings, Wish, find
+from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.zim.library import Shelf
+from kiwiresearch.zim.lookup import near_titles
+
+MOST_HITS = 1_000
+
+
+class Finder:
+    """Answers queries over the books of one shelf."""
+
+    def __init__(self, desk: Desk, shelf: Shelf, *, all_books: bool = False) -> None:
+        self._desk = desk
+        self._shelf = shelf
+        self._all_books = all_books
+        self._books: list[OpenBook] | None = None
+        self._advice = _advice(desk.settings, desk)
+
+    @property
+    def books(self) -> Sequence[OpenBook]:
+        """The shelf's books, opened when the first query comes."""
+        if self._books is None:
+            indexes = TitleIndexes(self._desk.folders.cache / "titles")
+            self._books = [OpenBook(archive, indexes.open(archive)) for archive in self._shelf.archives()]
+        return self._books
+
+    def find(self, text: str, wish: Wish | None = None) -> Findings:
+        """The pages that answer a query; an empty query and an impossible limit are refused."""
+        wish = wish or Wish()
+        if not any(char.isalnum() for char in text):
+            raise BadUsage("The query has no words.", remedy="Ask for something, such as 'Bronze Age collapse'.")
+        if not 1 <= wish.limit <= MOST_HITS:
+            raise BadUsage(f"{wish.limit} results cannot be shown.", remedy=f"Ask for 1 to {MOST_HITS}.")
+        most = len(self.books) if self._all_books else self._desk.settings.search_books
+        return find(self.books, text, replace(wish, max_books=max(1, most)), self._advice)
+
+    def nothing(self, text: str) -> NothingFound:
+        """What to say when nothing was found."""
+        near = dict.fromkeys(title for book in self.books for title in near_titles(book.archive, text))
+        count = len(self.books)
+        where = repr(self.books[0].book.title) if count == 1 else f"your {count} books"
+        titles = ", ".join(repr(title) for title in list(near)[:3])
+        remedy = f"Near it are: {titles}." if titles else "Try fewer or other words, or add a book that has it."
+        return NothingFound(f"There is nothing about {text!r} in {where}.", remedy=remedy)
+
+    def name_of(self, book_id: str) -> str:
+        return next((book.book.name for book in self.books if book.book.id == book_id), book_id)
+
+    def close(self) -> None:
+        for book in self._books or ():
+            if book.titles is not None:
+                book.titles.close()
+        self._books = None
+
+    def __enter__(self) -> Finder:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: object, trace: TracebackType | None) -> None:
+        self.close()
+
+
+def record_of(findings: Findings, finder: Finder) -> dict[str, object]:
+    """What `--json` shows of a search."""
+    return {
+        "query": findings.query,
+        "corrected": findings.corrected,
+        "order": findings.order,
+        "books": [{"id": book, "name": finder.name_of(book)} for book in findings.books],
+        "hits": [hit.record(finder.name_of(hit.ref.book)) for hit in findings.hits],
+        "senses": [sense.record() for sense in findings.senses],
+    }
+
+
+def _advice(settings: Settings, desk: Desk) -> Advice | None:
+    if not settings.model_url.strip():
+        return None
+    from kiwiresearch.research.models import chat_model
+    from kiwiresearch.search.routing import RoutingCache
+
+    # What a model said is kept for a time, so this is one of the places that look at the clock.
+    cache = RoutingCache(time.time, desk.folders.cache / "routing", ttl_s=settings.routing_ttl_s)  # noqa: TID251
+    return Advice(chat_model(settings), cache)

@@ -1,0 +1,81 @@
+"""Title indexes beside the work: opened if there, built at once for small books, in the background for large ones."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from kiwiresearch.disk import Lock
+from kiwiresearch.errors import IndexStale, KiwiError
+from kiwiresearch.search.title_build import Built, Progress, build_titles, titles_file
+from kiwiresearch.search.titles import TitleIndex, open_titles
+from kiwiresearch.zim.archive import Archive
+from kiwiresearch.zim.sources import is_address
+
+AT_ONCE = 100_000
+"""A book with no more entries than this has its index in about a second, so nobody needs to wait for it twice."""
+
+BACKGROUND: list[subprocess.Popen[bytes]] = []
+
+
+class TitleIndexes:
+    """The title indexes of a user's books, in the cache folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def file(self, archive: Archive) -> Path:
+        return titles_file(self._folder, archive.book)
+
+    def open(self, archive: Archive) -> TitleIndex | None:
+        """The index of a book; without one, search works from what the book itself offers."""
+        if is_address(archive.book.source):
+            return None
+        index = self._fitting(archive)
+        if index is not None and index.complete:
+            return index
+        if archive.book.entries > AT_ONCE:
+            self._build_in_background(archive)
+            return index
+        with contextlib.suppress(KiwiError):  # a folder that cannot be written costs the index, not the search
+            if build_titles(archive, self.file(archive)).state != "busy":
+                return self._fitting(archive) or index
+        return index
+
+    def build(self, archive: Archive, *, limit: int | None = None, progress: Progress | None = None) -> Built:
+        return build_titles(archive, self.file(archive), limit=limit, progress=progress)
+
+    def _fitting(self, archive: Archive) -> TitleIndex | None:
+        """The index that is there, unless it was made from another file: that one is built anew."""
+        try:
+            return open_titles(self.file(archive), archive.book)
+        except IndexStale:
+            return None
+
+    def _build_in_background(self, archive: Archive) -> None:
+        file = self.file(archive)
+        lock = Lock(file.with_name(f"{file.name}.lock"))
+        with contextlib.suppress(OSError):
+            if not lock.acquire():
+                return  # it is under way
+            lock.release()
+            nothing = subprocess.DEVNULL
+            child = subprocess.Popen(  # noqa: S603
+                [
+                    sys.executable,
+                    "-P",
+                    "-m",
+                    "kiwiresearch.research.title_child",
+                    archive.book.source,
+                    str(self._folder),
+                ],
+                stdin=nothing,
+                stdout=nothing,
+                stderr=nothing,
+                start_new_session=os.name == "posix",
+                creationflags=getattr(subprocess, "DETACHED_PROCESS", 0),
+            )
+            BACKGROUND.append(child)

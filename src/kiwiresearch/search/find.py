@@ -1,0 +1,110 @@
+"""The way in: from what a person typed to the pages of their books, best first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kiwiresearch.ids import BookId
+from kiwiresearch.llm.model import Model
+from kiwiresearch.search.books import Order, in_asking_order, merged, worth_merging
+from kiwiresearch.search.hit import Hit
+from kiwiresearch.search.in_book import Ranked, search_book
+from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.search.query import Query, parse
+from kiwiresearch.search.routing import RoutingCache
+from kiwiresearch.search.senses import Sense, sense_paths, senses
+from kiwiresearch.search.spelling import corrected
+
+LIMIT = 10
+MAX_BOOKS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """How a search is to be done."""
+
+    limit: int = LIMIT
+    fast: bool = False
+    """Titles, suggestions and the books' own lists; no page is read."""
+    focus: str = ""
+    """A hint that decides between senses."""
+    max_books: int = MAX_BOOKS
+    """How many books are searched in full; all are asked quickly."""
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """Who may be asked for help: a model, and what it said before."""
+
+    model: Model
+    cache: RoutingCache
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What a search gave, and what a user should know about it."""
+
+    query: str
+    hits: tuple[Hit, ...] = ()
+    senses: tuple[Sense, ...] = ()
+    books: tuple[BookId, ...] = ()
+    """The books the hits were taken from, the likeliest first."""
+    corrected: str = ""
+    """The query as it was understood, where words were mistyped."""
+    order: Order = "score"
+
+
+def find(books: Sequence[OpenBook], text: str, wish: Wish | None = None, advice: Advice | None = None) -> Findings:
+    """Find the pages that answer a query in some books, best first; equal scores by book and path."""
+    wish = wish or Wish()
+    asked = _asked(books, text, wish)
+    several = len(asked) > 1
+    ranked: list[Ranked] = []
+    known: list[tuple[OpenBook, dict[str, str]]] = []
+    fixed = ""
+    for place, book in enumerate(asked):
+        query = parse(text, book.language, wish.focus)
+        meant = corrected(book, query)
+        fixed = fixed or (meant.text if meant else "")
+        query = meant or query
+        told = {} if wish.fast else sense_paths(book, query)
+        known.append((book, told))
+        ranked.append(
+            search_book(
+                book,
+                query,
+                limit=wish.limit,
+                fast=wish.fast,
+                primary=several and place == 0,
+                pooled=_pooled(book, query, advice),
+                besides=told,
+            )
+        )
+    chosen = worth_merging(ranked)
+    hits, order = merged(chosen)
+    shown = hits[: wish.limit]
+    found = [sense for book, told in known for sense in senses(book, told, shown)]
+    return Findings(text, shown, tuple(found), tuple(one.book.book.id for one in chosen), fixed, order)
+
+
+def _asked(books: Sequence[OpenBook], text: str, wish: Wish) -> list[OpenBook]:
+    """The books to search in full: of many, those that look best at a quick glance."""
+    ordered = in_asking_order(books, text)
+    if len(ordered) <= wish.max_books:
+        return ordered
+    glances = [search_book(book, parse(text, book.language, wish.focus), limit=1, fast=True) for book in ordered]
+    place = {id(one.book): number for number, one in enumerate(glances)}
+    best = sorted(worth_merging(glances), key=lambda one: (-one.best, place[id(one.book)]))[: wish.max_books]
+    return sorted((one.book for one in best), key=lambda book: place[id(book)])
+
+
+def _pooled(book: OpenBook, query: Query, advice: Advice | None) -> tuple[Query, ...]:
+    """What a model offers besides, where one is there and the query is one it can help with."""
+    if advice is None:
+        return ()
+    from kiwiresearch.search.ambiguity import is_ambiguous, phrases_for
+
+    if not is_ambiguous(query, book.book, advice.model):
+        return ()
+    return phrases_for(query, advice.model, advice.cache)

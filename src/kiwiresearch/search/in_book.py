@@ -1,0 +1,125 @@
+"""The best pages of one book for a query: gathered, weighed by their titles, and the best of them read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from kiwiresearch.search.hit import Hit, Score, in_order
+from kiwiresearch.search.open_book import OpenBook, PageText
+from kiwiresearch.search.passages import match
+from kiwiresearch.search.points import table
+from kiwiresearch.search.query import Query
+from kiwiresearch.search.rank import Judge, TitleMatch
+from kiwiresearch.search.recall import Candidate, recall
+from kiwiresearch.search.snippet import snippet
+from kiwiresearch.text.fold import fold
+from kiwiresearch.text.languages import words_of
+from kiwiresearch.text.stem import stemmer
+from kiwiresearch.text.words import level
+
+READ = 40
+"""Pages read for one query, the most promising ones."""
+
+IS_SUBJECT = 0.8
+"""A page whose title is this much of the query is shown from its beginning."""
+
+SENSES_LEAD = 250
+SENSES_LENGTH = 12_000
+"""A page that lists senses says so at once, and is short."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """What one book has for a query."""
+
+    book: OpenBook
+    hits: tuple[Hit, ...]
+
+    @property
+    def best(self) -> float:
+        return self.hits[0].score.total if self.hits else 0.0
+
+
+def search_book(
+    book: OpenBook,
+    query: Query,
+    *,
+    limit: int,
+    fast: bool = False,
+    primary: bool = False,
+    pooled: Sequence[Query] = (),
+    besides: Iterable[str] = (),
+) -> Ranked:
+    """Rank pages by one scoring, whichever of the queries found them; `fast` reads none.
+
+    `besides` are pages known from elsewhere, such as the senses of a name.
+    """
+    judge = Judge.of(book, query)
+    candidates = {path: Candidate(path, book.title(path)) for path in sorted(besides)}
+    candidates |= {candidate.path: candidate for other in pooled for candidate in recall(book, other)}
+    candidates |= {candidate.path: candidate for candidate in recall(book, query)}
+    quick = []
+    for candidate in candidates.values():
+        title = judge.title(candidate)
+        score = judge.quick(candidate, title, primary=primary)
+        quick.append((_guided(judge, score, candidate.title), candidate, title))
+    quick.sort(key=lambda row: (-row[0].total, row[1].path))
+    if fast:
+        hits = [_hit(book, candidate, score, title) for score, candidate, title in quick[:limit] if score.total > 0]
+    else:
+        read = [_read(book, judge, candidate, title, primary=primary) for _, candidate, title in quick[:READ]]
+        hits = [hit for hit in read if hit is not None and hit.score.total > 0]
+    return Ranked(book, tuple(in_order(hits)[:limit]))
+
+
+def _guided(judge: Judge, score: Score, title: str) -> Score:
+    """What a hint says to a page that was not read: its words in the title."""
+    focus = judge.query.focus
+    if not focus:
+        return score
+    stem_of = stemmer(judge.query.language)
+    stems = {stem_of(word) for word in fold(title).split()}
+    return judge.focused(score, sum(term.stem in stems for term in focus) / len(focus))
+
+
+def _read(book: OpenBook, judge: Judge, candidate: Candidate, title: TitleMatch, *, primary: bool) -> Hit | None:
+    page = book.text(candidate.path)
+    if page is None:
+        return None
+    if page.title != candidate.title:
+        aliases = candidate.aliases | {candidate.title}
+        candidate = Candidate(candidate.path, page.title, aliases, candidate.listed, candidate.shared)
+        title = judge.title(candidate)
+    query = judge.query
+    found = match(page.levelled, query.terms, judge.rarity, query.language, title.stems)
+    is_subject = title.asked > IS_SUBJECT and title.named > IS_SUBJECT
+    excerpt = snippet(page.text, () if is_subject else found.places)
+    score = judge.full(candidate, title, found, excerpt, primary=primary)
+    if query.focus:
+        score = judge.focused(score, _focus(judge, page, book))
+    if lists_senses(page, query.language):
+        score = score.plus("disambiguation page", table()["page"]["disambiguation"])
+    return _hit(book, candidate, score, title, excerpt)
+
+
+def _focus(judge: Judge, page: PageText, book: OpenBook) -> float:
+    """How much of the hint is in the title and the best passage for it."""
+    rarity = {term.stem: book.rarity(term.word) for term in judge.query.focus}
+    titled = frozenset(stemmer(judge.query.language)(word) for word in fold(page.title).split())
+    found = match(page.levelled, judge.query.focus, rarity, judge.query.language, titled)
+    return min(1.0, (found.passage + found.lead) / 2)
+
+
+def lists_senses(page: PageText, language: str) -> bool:
+    """Whether a page is there only to tell namesakes apart."""
+    known = words_of(language)
+    if page.title.casefold().endswith(tuple(known.disambiguation_suffixes)):
+        return True
+    lead = page.levelled[:SENSES_LEAD]
+    return len(page.text) < SENSES_LENGTH and any(level(phrase) in lead for phrase in known.may_refer)
+
+
+def _hit(book: OpenBook, candidate: Candidate, score: Score, title: TitleMatch, excerpt: str = "") -> Hit:
+    alias = title.name if title.name != candidate.title else ""
+    return Hit(book.ref(candidate.path), candidate.title, score, excerpt, alias)

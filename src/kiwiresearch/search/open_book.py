@@ -1,0 +1,89 @@
+"""One book ready to be searched: its own index, the title index if there is one, and pages at hand."""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from dataclasses import dataclass
+from functools import lru_cache
+
+from kiwiresearch.errors import KiwiError
+from kiwiresearch.page.html import bare_text
+from kiwiresearch.search.titles import TitleIndex
+from kiwiresearch.text.words import level
+from kiwiresearch.zim.archive import Archive
+from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.zim.paths import title_of_path
+from kiwiresearch.zim.sources import is_address
+
+KEPT_CHARS = 24_000_000
+"""Pages kept at hand for the next query, counted in characters; each takes about two bytes."""
+
+KEPT_LISTS = 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class PageText:
+    """The words of a page, as they are and levelled: the same offsets in both."""
+
+    title: str
+    text: str
+    levelled: str
+
+
+class OpenBook:
+    """A book, with what was already asked of it kept for a while."""
+
+    def __init__(self, archive: Archive, titles: TitleIndex | None = None, *, kept_chars: int = KEPT_CHARS) -> None:
+        self.archive = archive
+        self.book = archive.book
+        self.titles = titles
+        self.language = archive.book.language or "eng"
+        self.is_served = is_address(archive.book.source)
+        self._texts: OrderedDict[str, PageText | None] = OrderedDict()
+        self._chars = 0
+        self._kept_chars = kept_chars
+        self.frequency = lru_cache(maxsize=KEPT_LISTS)(archive.estimate)
+        self.pages_with = lru_cache(maxsize=KEPT_LISTS)(self._pages_with)
+
+    def ref(self, path: str) -> EntryRef:
+        return EntryRef(self.book.id, path)
+
+    def rarity(self, word: str) -> float:
+        """How much a word tells: the fewer pages hold it, the more. Without an index all tell the same."""
+        pages = max(self.book.articles, 1)
+        count = self.frequency(word) if self.book.indexes.full_text else 0
+        return math.log(1 + pages / (max(count, 1) + 0.5))
+
+    def _pages_with(self, words: str, limit: int) -> tuple[str, ...]:
+        """Pages that hold all the words, best first; the book's start page says nothing and is left out."""
+        return tuple(path for path in self.archive.holding(words, limit) if path != self.book.main_page)
+
+    def title(self, path: str) -> str:
+        try:
+            return self.archive.title(path)
+        except KiwiError:
+            return title_of_path(path)
+
+    def text(self, path: str) -> PageText | None:
+        """The words of a page; None where it cannot be read as one."""
+        if path in self._texts:
+            self._texts.move_to_end(path)
+            return self._texts[path]
+        found = self._read(path)
+        self._texts[path] = found
+        self._chars += len(found.text) if found else 0
+        while self._chars > self._kept_chars and len(self._texts) > 1:
+            _, dropped = self._texts.popitem(last=False)
+            self._chars -= len(dropped.text) if dropped else 0
+        return found
+
+    def _read(self, path: str) -> PageText | None:
+        try:
+            entry = self.archive.read(path)
+        except KiwiError:
+            return None  # a page that cannot be read is no result; what is wrong with the book shows when it is opened
+        if not entry.is_html:
+            return None
+        text = bare_text(entry.content)
+        return PageText(entry.title, text, level(text))

@@ -1,0 +1,132 @@
+"""What a person asked for: its words, which of them matter, and what may be a title in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kiwiresearch.text.fold import fold
+from kiwiresearch.text.languages import LanguageWords, words_of
+from kiwiresearch.text.stem import stemmer
+from kiwiresearch.text.words import words_in
+
+LONGEST_PHRASE = 8
+"""Longer titles are found by their words."""
+
+MOST_WORDS = 60
+"""Of a query as long as a page, the first words are searched."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A word that matters: as written, its stem, and its place among all words of the query."""
+
+    word: str
+    stem: str
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query, taken apart once for all that follows."""
+
+    text: str
+    core: str
+    """Without framing ('everyone keeps talking about') and without the words that ask ('what is')."""
+
+    language: str
+    definitional: bool
+    words: tuple[str, ...]
+    """All words, folded, in order."""
+
+    terms: tuple[Term, ...]
+    content: tuple[str, ...]
+    """The words that matter, folded, each once."""
+
+    focus: tuple[Term, ...] = ()
+    """What decides between senses: a hint the user gave."""
+
+    def phrases(self) -> list[str]:
+        """Runs of words that may be a title, longest first; none begins or ends in a word that says nothing."""
+        places = sorted({term.place for term in self.terms})
+        runs = [
+            (first, last)
+            for first in places
+            for last in places
+            if first <= last < first + LONGEST_PHRASE  # 'Treaty of Versailles' keeps its 'of'
+        ]
+        runs.sort(key=lambda run: (run[0] - run[1], run[0]))
+        return list(dict.fromkeys(" ".join(self.words[first : last + 1]) for first, last in runs))
+
+
+def parse(text: str, language: str = "eng", focus: str = "") -> Query:
+    """Take a query apart with what is known of its language."""
+    text = " ".join(text.split())
+    known = words_of(language)
+    unframed = _without_framing(text, known)
+    core, definitional = _core(unframed, known)
+    written = words_in(core)[:MOST_WORDS]
+    terms = _terms(written, language, known)
+    return Query(
+        text=text,
+        core=core,
+        language=language,
+        definitional=definitional,
+        words=tuple(fold(word) for word in written),
+        terms=terms,
+        content=tuple(dict.fromkeys(fold(term.word) for term in terms)),
+        focus=_terms(words_in(focus), language, known) if focus.strip() else (),
+    )
+
+
+def _without_framing(text: str, known: LanguageWords) -> str:
+    """What is left when the words before the question are taken off, if anything is."""
+    rest = text
+    while True:
+        folded = rest.casefold()
+        for frame in known.framing:
+            if folded.startswith(frame) and folded[len(frame) : len(frame) + 1] in (" ", ","):
+                rest = rest[len(frame) :].lstrip(" ,")
+                break
+        else:
+            break
+    return rest if any(char.isalnum() for char in rest) else text
+
+
+def _core(text: str, known: LanguageWords) -> tuple[str, bool]:
+    """What a definitional question asks about, and whether it is one."""
+    bare = text.rstrip(" ?!.")
+    if _opening(bare, known.treatises):
+        return bare, True
+    opening = _opening(bare, known.definitional)
+    rest = ARTICLE.sub("", bare[len(opening) :].lstrip(" ,:"))
+    return (rest, True) if opening and rest else (bare or text, False)
+
+
+def _opening(text: str, phrases: Sequence[str]) -> str:
+    """The longest of the phrases that a text begins with."""
+    folded = text.casefold()
+    found = [phrase for phrase in phrases if folded.startswith(phrase) and not folded[len(phrase) :][:1].isalnum()]
+    return max(found, key=len, default="")
+
+
+ARTICLE = re.compile(r"^(?:an?|the)\s+(?=\S)", re.IGNORECASE)
+
+
+def _terms(written: list[str], language: str, known: LanguageWords) -> tuple[Term, ...]:
+    """The words that matter; all of them where none does, as in 'The Who'."""
+    stem_of = stemmer(language)
+    pairs = [(place, word) for place, word in enumerate(written) if fold(word)]
+    told = [(place, word) for place, word in pairs if not _says_nothing(word, known)] or pairs
+    seen: dict[str, Term] = {}
+    for place, word in told:
+        stem = stem_of(word)
+        seen.setdefault(stem, Term(word.lower().replace("’", "'"), stem, place))
+    return tuple(seen.values())
+
+
+def _says_nothing(word: str, known: LanguageWords) -> bool:
+    """A stop word, unless its capitals say that it is a name: 'IT', 'WHO', 'US'."""
+    plain = word.lower().replace("’", "'")
+    return plain in known.stop_words and not (len(word) > 1 and word.isupper())

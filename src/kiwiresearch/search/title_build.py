@@ -1,0 +1,252 @@
+"""Building the title index of a book: rows are gathered in batches, then sorted into the file in one go.
+
+Gathered rows lie in a file of their own beside the index, each batch with the
+number it ends at. A build that is killed goes on there, one that is asked for
+more titles than the last as well. The index itself is made anew from them and
+moved to its place when it is done, so it is never seen half-made.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Literal
+
+from kiwiresearch.disk import Lock
+from kiwiresearch.errors import BadSettings, BadUsage, IndexStale
+from kiwiresearch.search.title_stamp import VERSION, Stamp, read_stamp
+from kiwiresearch.search.titles import open_titles
+from kiwiresearch.text.fold import fold
+from kiwiresearch.zim.archive import Archive
+from kiwiresearch.zim.book import Book
+from kiwiresearch.zim.entry import TitleEntry
+
+BATCH = 20_000
+CACHE_KIB = 64 * 1024
+
+Progress = Callable[[int, int], None]
+Row = tuple[int, str, str, str | None, bool]
+
+GATHERED = """
+CREATE TABLE stamp (name TEXT PRIMARY KEY, value TEXT);
+CREATE TABLE gathered (number INTEGER PRIMARY KEY, folded TEXT, title TEXT, path TEXT, alias INTEGER);
+"""
+
+STEPS = (
+    "CREATE TABLE stamp (name TEXT PRIMARY KEY, value TEXT)",
+    "CREATE TEMP TABLE place (id INTEGER PRIMARY KEY, number INTEGER)",
+    "INSERT INTO place (number) SELECT number FROM gathered ORDER BY length(folded), number",
+    "CREATE TABLE titles (id INTEGER PRIMARY KEY, title TEXT, path TEXT, alias INTEGER)",
+    "INSERT INTO titles SELECT id, title, path, alias FROM place CROSS JOIN gathered USING (number) ORDER BY id",
+    "CREATE TABLE names (key TEXT, id INTEGER, PRIMARY KEY (key, id)) WITHOUT ROWID",
+    "INSERT INTO names SELECT replace(folded, ' ', ''), id FROM place CROSS JOIN gathered USING (number) ORDER BY 1, 2",
+    # Folded text has no separators but spaces, and every other character counts: that is what 'ascii' does.
+    "CREATE VIRTUAL TABLE held USING fts5"
+    "(folded, content='', detail=none, columnsize=0, tokenize=\"ascii tokenchars '+#'\")",
+    "INSERT INTO held (held, rank) VALUES ('hashsize', 33554432)",
+    "INSERT INTO held (rowid, folded) SELECT id, folded FROM place CROSS JOIN gathered USING (number) ORDER BY id",
+    "INSERT INTO held (held) VALUES ('optimize')",
+    "CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, held, row)",
+    "CREATE TABLE words (word TEXT PRIMARY KEY, count INTEGER) WITHOUT ROWID",
+    "INSERT INTO words SELECT term, doc FROM vocabulary",
+    "CREATE INDEX heads ON words (substr(word, 1, 3), length(word), count DESC)",
+    "CREATE INDEX tails ON words (substr(word, -3), length(word), count DESC)",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What there is after a build: made now, kept as it was, or in the hands of another process."""
+
+    file: Path
+    rows: int
+    complete: bool
+    state: Literal["built", "kept", "busy"]
+
+
+def titles_file(folder: Path, book: Book) -> Path:
+    """Where the title index of a book is kept: one file a book, named by its UUID."""
+    return folder / f"titles-{book.id}.sqlite"
+
+
+def build_titles(archive: Archive, file: Path, *, limit: int | None = None, progress: Progress | None = None) -> Built:
+    """Make the title index of a book, or go on with one; with a limit, of its first titles only.
+
+    `progress` is told how much is done of how much. While another process
+    builds the same index, nothing is done and 'busy' is the state.
+    """
+    if limit is not None and limit < 1:
+        raise BadUsage(f"A title index of {limit} titles makes no sense.", remedy="Give a limit of 1 or more.")
+    with _clear_errors(file, archive.book):
+        lock = Lock(_beside(file, "lock"))
+        if not lock.acquire():
+            return Built(file, 0, complete=False, state="busy")
+        try:
+            kept = _kept(file, archive.book, limit)
+            return kept or _built(archive, file, limit, progress or (lambda _done, _of: None))
+        finally:
+            lock.release()
+
+
+def _built(archive: Archive, file: Path, limit: int | None, progress: Progress) -> Built:
+    gathered = _beside(file, "rows")
+    try:
+        stamp = _gather(archive, gathered, limit, progress)
+        _finish(gathered, file, stamp, progress)
+    except sqlite3.DatabaseError as problem:
+        if _code(problem) not in DAMAGE:
+            raise
+        gathered.unlink(missing_ok=True)  # what was gathered cannot be read: begin again, once
+        stamp = _gather(archive, gathered, limit, progress)
+        _finish(gathered, file, stamp, progress)
+    if stamp.complete:
+        gathered.unlink()
+    return Built(file, stamp.rows, stamp.complete, "built")
+
+
+DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def _kept(file: Path, book: Book, limit: int | None) -> Built | None:
+    """The index that is there, if it has what is asked for."""
+    try:
+        index = open_titles(file, book)
+    except IndexStale:
+        return None
+    if index is None:
+        return None
+    rows, complete = index.rows, index.complete
+    index.close()
+    enough = complete or (limit is not None and rows >= limit)
+    return Built(file, rows, complete, "kept") if enough else None
+
+
+def _gather(archive: Archive, gathered: Path, limit: int | None, progress: Progress) -> Stamp:
+    book = archive.book
+    connection = _gathering(gathered, book)
+    with contextlib.closing(connection):
+        stamp, start = read_stamp(connection), _next(connection)
+        rows, entries = stamp.rows, archive.titles(start)
+        while not stamp.complete and (limit is None or rows < limit):
+            batch = list(islice(entries, BATCH if limit is None else min(BATCH, limit - rows)))
+            ready = [row for entry in batch if (row := _row(entry, stamp.head))]
+            rows += len(ready)
+            start = batch[-1].number + 1 if batch else start
+            stamp = Stamp(VERSION, book.id, book.entries, rows, not batch, stamp.head)
+            with connection:
+                connection.execute("BEGIN")
+                connection.executemany("INSERT INTO gathered VALUES (?, ?, ?, ?, ?)", ready)
+                _write_stamp(connection, stamp, start)
+            _tell(progress, start / max(book.entries, 1) if limit is None else rows / limit, 0, book)
+    return stamp
+
+
+def _gathering(gathered: Path, book: Book) -> sqlite3.Connection:
+    """The file of gathered rows, begun anew if it is of another book, another version, or unreadable."""
+    if gathered.exists():
+        connection = sqlite3.connect(gathered, isolation_level=None)
+        try:
+            if read_stamp(connection).fits(book):
+                return connection
+        except (sqlite3.DatabaseError, KeyError, ValueError):
+            pass
+        connection.close()
+        gathered.unlink()
+        _beside(gathered, "journal", "-").unlink(missing_ok=True)
+    connection = sqlite3.connect(gathered, isolation_level=None)
+    connection.executescript(GATHERED)
+    head = "A/" if book.old_namespaces else ""
+    _write_stamp(connection, Stamp(VERSION, book.id, book.entries, 0, complete=False, head=head), 0)
+    return connection
+
+
+def _row(entry: TitleEntry, head: str) -> Row | None:
+    """A row as it is kept: a path that is its title spelled with underscores need not be."""
+    title = entry.title if entry.title.isascii() else entry.title.encode("utf-8", "replace").decode()
+    folded = fold(title)
+    path = None if entry.path == head + title.replace(" ", "_") else entry.path
+    if not folded or (path and not _writable(path)):
+        return None
+    return entry.number, folded, title, path, entry.alias
+
+
+def _writable(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _finish(gathered: Path, file: Path, stamp: Stamp, progress: Progress) -> None:
+    """Make the index from all gathered rows, beside its place, and move it there."""
+    new = _beside(file, "new")
+    new.unlink(missing_ok=True)
+    try:
+        with contextlib.closing(sqlite3.connect(new, isolation_level=None)) as connection:
+            # Nobody reads the file before it is done, and one that is not done is thrown away.
+            connection.executescript(f"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-{CACHE_KIB}")
+            connection.execute("ATTACH ? AS gathering", (str(gathered),))
+            connection.set_progress_handler(lambda: 0, 1_000_000)  # lets Python see Ctrl-C
+            connection.execute("BEGIN")
+            for done, step in enumerate(STEPS, 1):
+                connection.execute(step)
+                _tell(progress, 1, done / len(STEPS), stamp)
+            _write_stamp(connection, stamp, 0)
+            connection.execute("COMMIT")
+        with new.open("rb+") as stream:
+            os.fsync(stream.fileno())
+        new.replace(file)
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def _write_stamp(connection: sqlite3.Connection, stamp: Stamp, start: int) -> None:
+    values = {
+        "version": stamp.version,
+        "book": stamp.book,
+        "entries": stamp.entries,
+        "rows": stamp.rows,
+        "complete": int(stamp.complete),
+        "head": stamp.head,
+        "next": start,
+    }
+    connection.executemany("INSERT OR REPLACE INTO stamp VALUES (?, ?)", values.items())
+
+
+def _next(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("SELECT value FROM stamp WHERE name = 'next'").fetchone()[0])
+
+
+def _tell(progress: Progress, gathered: float, sorted_in: float, book: Book | Stamp) -> None:
+    """Gathering and sorting take about as long as each other."""
+    progress(int(book.entries * (gathered + sorted_in)), 2 * book.entries)
+
+
+def _code(problem: Exception) -> int:
+    """SQLite's own number for what went wrong, without its finer distinctions."""
+    return getattr(problem, "sqlite_errorcode", 0) & 0xFF
+
+
+def _beside(file: Path, what: str, mark: str = ".") -> Path:
+    return file.with_name(f"{file.name}{mark}{what}")
+
+
+@contextlib.contextmanager
+def _clear_errors(file: Path, book: Book) -> Iterator[None]:
+    try:
+        yield
+    except (sqlite3.Error, OSError) as problem:
+        if _code(problem) == sqlite3.SQLITE_INTERRUPT:
+            raise KeyboardInterrupt from problem
+        reason = problem.strerror if isinstance(problem, OSError) else str(problem)
+        raise BadSettings(
+            f"The title index {str(file)!r} cannot be written: {reason}.",
+            remedy="Make room there or check the folder's permissions, "
+            f"then run 'kiwiresearch books index {book.name}' again; it goes on where it stopped.",
+        ) from problem

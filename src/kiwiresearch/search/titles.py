@@ -1,0 +1,260 @@
+"""Titles of one book, looked up in milliseconds: exact, joined or split, by beginning, by words, mistyped.
+
+The rows of the file are numbered from the shortest title to the longest. So a
+search that stops after some rows has seen the titles that say little else,
+and no query has to walk through all titles that hold a common word.
+"""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+import threading
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from kiwiresearch.errors import IndexStale
+from kiwiresearch.search.title_stamp import Stamp, damaged, read_stamp, rebuild
+from kiwiresearch.search.title_words import Correction, corrections
+from kiwiresearch.text.fold import fold, joined, words
+from kiwiresearch.zim.book import Book
+
+SAME_KEY = 256
+"""So many titles of one spelling are read, or of one beginning."""
+
+MAX_WORDS = 24
+PAIRED_WORDS = 5
+"""The rarest words of a query are also looked up in pairs."""
+
+ALL_ROWS = 200
+"""Words that together have no more titles than this are looked up with all of them."""
+
+FEW_ROWS = 40
+"""Of commoner words and of pairs, the shortest titles are taken."""
+
+WALK_US = 20_000.0
+"""What looking for words that stand together may cost in all; the commonest are left out if it would be more."""
+
+SEEK_US = 3.0
+STEP_US = 0.04
+"""What seeking a title in the list of a word costs, and going on to the next in it, in microseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class TitleRow:
+    """A title and the page it leads to; an alias is the title of a redirect."""
+
+    path: str
+    title: str
+    alias: bool = False
+
+
+class TitleIndex:
+    """The titles of a book; it may be used by several threads."""
+
+    def __init__(self, connection: sqlite3.Connection, stamp: Stamp, book: Book) -> None:
+        self._connection = connection
+        self._stamp = stamp
+        self._book = book
+        self._lock = threading.Lock()
+
+    @property
+    def rows(self) -> int:
+        return self._stamp.rows
+
+    @property
+    def complete(self) -> bool:
+        """Whether all titles of the book are in it, and not the first ones only."""
+        return self._stamp.complete
+
+    def exact(self, title: str) -> tuple[TitleRow, ...]:
+        """Pages with this title, but for case, accents and punctuation."""
+        wanted = fold(title)
+        return tuple(row for row in self.joined(title) if fold(row.title) == wanted)
+
+    def joined(self, title: str) -> tuple[TitleRow, ...]:
+        """Pages with this title, wherever its spaces are: 'open ai' finds 'OpenAI', and the reverse."""
+        wanted = fold(title)
+        sql = f"SELECT {COLUMNS} FROM names JOIN titles USING (id) WHERE key = ? ORDER BY id LIMIT ?"  # noqa: S608
+        rows = [self._row(found) for found in self._ask(sql, (joined(wanted), SAME_KEY))]
+        return _once(sorted(rows, key=lambda row: (fold(row.title) != wanted, row.alias, row.path)))
+
+    def prefix(self, text: str, limit: int) -> tuple[TitleRow, ...]:
+        """Pages whose titles begin so: the shortest of the first in the alphabet."""
+        wanted = fold(text)
+        key = joined(wanted)
+        if not key or limit < 1:
+            return ()
+        sql = f"SELECT {COLUMNS} FROM names JOIN titles USING (id) WHERE key >= ? AND key < ? ORDER BY key, id LIMIT ?"  # noqa: S608
+        found = self._ask(sql, (key, key + LAST, max(SAME_KEY, 2 * limit)))
+        ranked = []
+        for row in map(self._row, found):
+            folded = fold(row.title)
+            ranked.append((not folded.startswith(wanted), len(folded), row.alias, folded, row.path, row))
+        return _once(row for *_, row in sorted(ranked, key=lambda rank: rank[:-1]))[:limit]
+
+    def by_words(self, wanted: Mapping[str, float] | Sequence[str], limit: int) -> tuple[TitleRow, ...]:
+        """Pages whose titles hold some of the words, rare words counting most.
+
+        Best is a title that holds all the words and no others; the weights of
+        the words, where given, are multiplied with their rarity.
+        """
+        asked = _split(wanted)
+        counts = self._counts(asked)
+        weights = {word: asked[word] * self._rarity(counts[word]) for word in asked if word in counts}
+        heaviest = sorted(weights, key=lambda word: (-weights[word], word))[:MAX_WORDS]
+        if not heaviest or limit < 1:
+            return ()
+        rows = self._rows(self._candidates(heaviest, counts))
+        total = math.fsum(asked[word] * self._rarity(counts.get(word, 1)) for word in asked)
+        return self._ranked(rows, weights, total)[:limit]
+
+    def correct(self, word: str, limit: int = 5) -> tuple[Correction, ...]:
+        """Words of titles that a mistyped word may stand for, itself not among them."""
+        return corrections(self._ask, fold(word), limit)
+
+    def frequency(self, word: str) -> int:
+        """How many titles hold the word."""
+        folded = fold(word)
+        return self._counts([folded]).get(folded, 0)
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+
+    def _candidates(self, heaviest: Sequence[str], counts: Mapping[str, int]) -> set[int]:
+        """Numbers of titles worth a look: of words together, of any rare word, and the shortest of the rest."""
+        found = self._together(heaviest, counts)
+        rare: list[str] = []
+        for word in heaviest:
+            if sum(counts[other] for other in rare) + counts[word] <= ALL_ROWS:
+                rare.append(word)
+            elif len(found) < 10 * FEW_ROWS:
+                found.update(self._match([word]))
+        if rare:
+            found.update(self._match(rare, " OR ", ALL_ROWS))
+        return found
+
+    def _together(self, heaviest: Sequence[str], counts: Mapping[str, int]) -> set[int]:
+        """Titles that hold as many of the words, or two of them, as can be looked for in the time there is."""
+        most = tuple(heaviest)
+        while len(most) > 1 and _cost(most, counts) > WALK_US:
+            most = most[:-1]
+        if len(most) < 2:
+            return set()
+        left = WALK_US - _cost(most, counts)
+        found = set(self._match(most, " AND "))
+        if len(heaviest) > 2 and len(found) < FEW_ROWS:
+            for pair in combinations(heaviest[:PAIRED_WORDS], 2):
+                cost = _cost(pair, counts)
+                if pair != most and cost <= left:
+                    left -= cost
+                    found.update(self._match(pair, " AND "))
+        return found
+
+    def _match(self, some: Sequence[str], operator: str = "", rows: int = FEW_ROWS) -> list[int]:
+        query = operator.join(f'"{word}"' for word in some)
+        sql = "SELECT rowid FROM held WHERE held MATCH ? ORDER BY rowid LIMIT ?"
+        return [number for (number,) in self._ask(sql, (query, rows))]
+
+    def _ranked(self, rows: Collection[TitleRow], weights: Mapping[str, float], total: float) -> tuple[TitleRow, ...]:
+        titles = {row: set(words(fold(row.title))) for row in rows}
+        known = sorted(set().union(*titles.values()))
+        counts = self._counts(known)
+        rarity = {word: self._rarity(counts.get(word, 1)) for word in known}
+        ranked = []
+        for row, held in titles.items():
+            matched = held & weights.keys()
+            share = math.fsum(weights[word] for word in matched) / total
+            own = math.fsum(rarity[word] for word in matched) / math.fsum(rarity[word] for word in held)
+            ranked.append((-round(share * (1 + own) / 2, 9), row.alias, row.path, row.title, row))
+        return _once(row for *_, row in sorted(ranked, key=lambda rank: rank[:-1]))
+
+    def _rarity(self, count: int) -> float:
+        return math.log(1 + self.rows / count)
+
+    def _counts(self, some: Collection[str]) -> dict[str, int]:
+        found: dict[str, int] = {}
+        listed = list(some)
+        for start in range(0, len(listed), 500):
+            part = listed[start : start + 500]
+            marks = ",".join("?" * len(part))
+            found.update(self._ask(f"SELECT word, count FROM words WHERE word IN ({marks})", part))  # noqa: S608
+        return found
+
+    def _rows(self, numbers: Collection[int]) -> list[TitleRow]:
+        listed = ",".join(map(str, sorted(numbers)))
+        sql = f"SELECT {COLUMNS} FROM titles WHERE id IN ({listed}) ORDER BY id"  # noqa: S608
+        return [self._row(found) for found in self._ask(sql, ())]
+
+    def _row(self, found: tuple[Any, ...]) -> TitleRow:
+        title, path, alias = found
+        return TitleRow(self._stamp.head + title.replace(" ", "_") if path is None else path, title, bool(alias))
+
+    def _ask(self, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+        try:
+            with self._lock:
+                return self._connection.execute(sql, values).fetchall()
+        except sqlite3.ProgrammingError:
+            raise
+        except sqlite3.DatabaseError as problem:
+            raise damaged(self._book, problem) from problem
+
+
+COLUMNS = "title, path, alias"
+LAST = "\U0010ffff"
+
+
+def open_titles(file: Path, book: Book) -> TitleIndex | None:
+    """The title index of a book, None if there is no such file, IndexStale if it was made from another."""
+    if not file.is_file():
+        return None
+    try:
+        connection = sqlite3.connect(
+            f"{file.absolute().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False
+        )
+    except sqlite3.Error as problem:
+        raise damaged(book, problem) from problem
+    try:
+        stamp = read_stamp(connection)
+        (pages,), (size,) = connection.execute("PRAGMA page_count"), connection.execute("PRAGMA page_size")
+        if pages[0] * size[0] != file.stat().st_size:
+            raise sqlite3.DatabaseError("the file is cut short")
+    except (sqlite3.Error, ValueError, TypeError, KeyError) as problem:
+        connection.close()
+        raise damaged(book, problem) from problem
+    if not stamp.fits(book):
+        connection.close()
+        raise IndexStale(
+            f"The title index {file.name!r} was made from another file than {book.source!r}, or by another version.",
+            remedy=rebuild(book),
+        )
+    return TitleIndex(connection, stamp, book)
+
+
+def _cost(together: Sequence[str], counts: Mapping[str, int]) -> float:
+    """For each title of the rarest word the others are sought, unless going through all lists is less."""
+    sizes = [counts[word] for word in together]
+    return min(min(sizes) * (len(sizes) - 1) * SEEK_US, sum(sizes) * STEP_US)
+
+
+def _split(wanted: Mapping[str, float] | Sequence[str]) -> dict[str, float]:
+    """Folded words with their weights; one that folds to several shares its weight among them."""
+    given = wanted.items() if isinstance(wanted, Mapping) else ((word, 1.0) for word in wanted)
+    found: dict[str, float] = {}
+    for text, weight in given:
+        parts = words(fold(text))
+        for part in parts:
+            found[part] = found.get(part, 0.0) + weight / len(parts)
+    return {word: weight for word, weight in found.items() if weight > 0}
+
+
+def _once(rows: Iterable[TitleRow]) -> tuple[TitleRow, ...]:
+    """Each page once, under the first of its titles."""
+    found: dict[str, TitleRow] = {}
+    for row in rows:
+        found.setdefault(row.path, row)
+    return tuple(found.values())

@@ -1,0 +1,60 @@
+"""What a small real model makes of our prompts."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel, ConfigDict, Field
+
+from kiwiresearch.llm.chat import ChatModel
+from kiwiresearch.llm.model import Message, extraction, write_up
+from kiwiresearch.llm.prompts import prompt
+from kiwiresearch.llm.replay import Replayed
+from kiwiresearch.llm.structured import ask
+
+pytestmark = pytest.mark.model
+
+
+class Event(BaseModel):
+    """A fact with a year."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    who: str
+    year: int
+
+
+class Senses(BaseModel):
+    """What the prompt for senses asks for."""
+
+    phrases: list[str] = Field(min_length=2, max_length=3)
+
+
+def test_a_real_model_gives_the_shape_and_the_fact(real_model: str, tmp_path: Path) -> None:
+    """A shape comes back filled from the text, and a second run needs no model."""
+    text = "Read the text and answer in JSON.\nThe bridge was opened by Ada Quill in 1907. Who opened it, and when?"
+    with ChatModel(real_model) as model:
+        found = ask(Replayed(model, tmp_path), [Message("user", text)], Event, extraction(max_tokens=60))
+        name = model.name
+    assert found.year == 1907
+    assert "Quill" in found.who
+    assert ask(Replayed(None, tmp_path, name=name), [Message("user", text)], Event, extraction(max_tokens=60)) == found
+
+
+def test_a_real_model_names_senses_that_hold_the_word(real_model: str) -> None:
+    """For 'mercury' there are at least two different phrases with the word in them as a whole word."""
+    with ChatModel(real_model) as model:
+        messages = prompt("senses").fill(term="mercury", question="what is mercury")
+        found = ask(model, messages, Senses, extraction(max_tokens=80))
+    whole = {phrase.casefold() for phrase in found.phrases if re.search(r"\bmercury\b", phrase, re.IGNORECASE)}
+    assert len(whole) >= 2
+
+
+def test_a_real_model_streams_words(real_model: str) -> None:
+    """An answer streams in, word by word, and ends at its limit."""
+    with ChatModel(real_model) as model:
+        words = list(model.stream([Message("user", "What is tin?")], write_up(max_tokens=24)))
+    assert len(words) > 5
+    assert re.search(r"\btin\b", "".join(words), re.IGNORECASE)
