@@ -5,13 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from bench import growth, pages, reads, start
+from bench import embed, growth, pages, reads, search, start, titles
 
 BENCHMARKS: dict[str, Callable[[], list[str]]] = {
+    "embed": embed.run,
     "growth": growth.run,
     "pages": pages.run,
     "reads": reads.run,
+    "search": search.run,
     "start": start.run,
+    "titles": titles.run,
 }
 
 

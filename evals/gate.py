@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from evals import pages
+from evals import pages, search
 from evals.data import SHARED_DATA
 
 FLOORS = Path(__file__).with_name("floors.json")
@@ -31,6 +31,7 @@ class Outcome:
 
 EVALUATIONS: dict[str, Callable[[], Outcome | None]] = {
     "pages": lambda: _outcome(pages.measure()),
+    "search": lambda: _outcome(search.measure()),
 }
 
 
@@ -40,12 +41,15 @@ def _outcome(measured: tuple[str, dict[str, float]] | None) -> Outcome | None:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="evals.gate")
+    parser.add_argument("only", nargs="*", help=f"which evaluations: {', '.join(EVALUATIONS)}; all if none is named")
     parser.add_argument("--raise", dest="pin", action="store_true", help="pin better figures")
     parser.add_argument("--lower", action="append", default=[], metavar="NAME", help="pin this worse figure")
     options = parser.parse_args(arguments)
     floors = json.loads(FLOORS.read_text(encoding="utf-8")) if FLOORS.is_file() else {}
     failed = False
     for name, evaluate in EVALUATIONS.items():
+        if options.only and name not in options.only:
+            continue
         outcome = evaluate()
         if outcome is None:
             print(f"{name}: skipped, the real data is not at {SHARED_DATA}")

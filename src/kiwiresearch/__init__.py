@@ -2,7 +2,8 @@
 
 >>> import kiwiresearch
 >>> with kiwiresearch.open_shelf() as shelf:
-...     page = kiwiresearch.find_page(shelf, "Sunset").page
+...     best = shelf.search("why is the sky orange at sunset").hits[0]
+...     page = kiwiresearch.find_page(shelf, best.title).page
 
 Names are loaded when first used, so that importing the package costs nothing.
 """
@@ -14,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kiwiresearch.page.read import open_page, read_page
-    from kiwiresearch.research.desk import find_page, open_shelf
+    from kiwiresearch.research.desk import find_page
+    from kiwiresearch.research.finding import open_shelf
 
 __version__ = "0.1.0"
 __all__ = ["__version__", "find_page", "open_page", "open_shelf", "read_page"]
@@ -22,7 +24,7 @@ __all__ = ["__version__", "find_page", "open_page", "open_shelf", "read_page"]
 _HOMES = {
     "find_page": "kiwiresearch.research.desk",
     "open_page": "kiwiresearch.page.read",
-    "open_shelf": "kiwiresearch.research.desk",
+    "open_shelf": "kiwiresearch.research.finding",
     "read_page": "kiwiresearch.page.read",
 }
 

@@ -52,7 +52,9 @@ class CachedEmbedder:
             known = self._known(dict.fromkeys(keys))
         fresh = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
         # Not under the lock: a server may take its time, and two threads that ask for one text get one vector.
-        made = dict(zip(fresh, self._embedder.embed(list(fresh.values())), strict=True)) if fresh else {}
+        rows = self._embedder.embed(list(fresh.values())) if fresh else ()
+        # Copies: a row that is kept would keep the whole batch in memory.
+        made = {key: row.copy() for key, row in zip(fresh, rows, strict=True)}
         with self._lock:
             if self._file and made:
                 self._file.add(made)

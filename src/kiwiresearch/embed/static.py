@@ -22,7 +22,7 @@ MANIFEST, TABLE, SCALES, VOCABULARY = "model.json", "table.i8", "scales.f32", "v
 UNKNOWN = "[UNK]"
 MAX_TOKENS = 512
 MAX_CHARS = 16 * MAX_TOKENS
-BATCH = 64
+BATCH = 16
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,12 +147,3 @@ def find_page(shelf: Shelf, words: str) -> Found:
         f"There is no page {words!r} in {where}.",
         remedy=f"Near it are: {titles}." if titles else "Try another title.",
     )
-
-
-def open_shelf(paths: Sequence[str | Path] = ()) -> Shelf:
-    """The shelf of a program: the named files, folders or addresses, else the user's own."""
-    desk = open_desk()
-    if not paths:
-        return desk.shelf()
-    rows = [row for path in paths for row in desk.opener.look_up(str(path))]
-    return Shelf([placed(book, source) for book, source in rows], desk.opener)

@@ -54,6 +54,8 @@ def examine(
     return [
         *_program(desk),
         *_shelf(desk),
+        *_title_indexes(desk),
+        *_model(desk),
         *_files(desk, environment),
         *_servers(desk, servers),
     ]
@@ -114,6 +116,43 @@ def _shelf(desk: Desk) -> Iterator[Finding]:
             note += "; not checked for damage yet" if row.check == "unchecked" else ""
             message = f"{book.title} ({book.name}, {book.date or 'no date'}): {book.articles:,} articles{note}"
             yield Finding("shelf", "note" if note else "fine", message)
+
+
+def _title_indexes(desk: Desk) -> Iterator[Finding]:
+    """Which books have their titles indexed; search works without, and better with."""
+    from kiwiresearch.research.title_indexes import AT_ONCE, TitleIndexes
+
+    indexes = TitleIndexes(desk.folders.cache / "titles")
+    with desk.shelf() as shelf:
+        for row in inventory(desk, shelf):
+            if row.book is None or row.check == "served" or row.book.entries <= AT_ONCE:
+                continue
+            rows = indexes.known(row.book)
+            subject = f"titles of {row.book.title}"
+            if rows:
+                yield Finding(subject, "fine", f"{rows:,} titles are indexed.")
+            else:
+                yield Finding(
+                    subject,
+                    "note",
+                    "They are not indexed yet, so search knows them by the book's own suggestions only.",
+                    f"Search builds the index beside its work. To have it now: kiwiresearch books index {row.book.name}",
+                )
+
+
+def _model(desk: Desk) -> Iterator[Finding]:
+    """Whether the language model that was set answers; none is needed."""
+    if not desk.settings.model_url.strip():
+        return
+    from kiwiresearch.research.models import chat_model
+
+    try:
+        with chat_model(desk.settings) as model:
+            name, context = model.name, model.context_tokens()
+        known = f" It reads {context:,} tokens at once." if context else ""
+        yield Finding("language model", "fine", f"{name!r} answers at {desk.settings.model_url!r}.{known}")
+    except KiwiError as problem:
+        yield Finding("language model", "note", problem.message, problem.remedy or "All works without it.")
 
 
 def _files(desk: Desk, environment: Mapping[str, str]) -> Iterator[Finding]:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import TracebackType
 
 from kiwiresearch.errors import BadUsage, NothingFound
-from kiwiresearch.research.desk import Desk
-from kiwiresearch.research.settings import Settings
+from kiwiresearch.research.desk import Desk, open_desk
+from kiwiresearch.research.models import embedder_of
 from kiwiresearch.research.title_indexes import TitleIndexes
 from kiwiresearch.search.find import Advice, Findings, Wish, find
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.zim.library import Shelf
+from kiwiresearch.zim.library import Shelf, placed
 from kiwiresearch.zim.lookup import near_titles
 
 MOST_HITS = 1_000
@@ -27,7 +28,7 @@ class Finder:
         self._shelf = shelf
         self._all_books = all_books
         self._books: list[OpenBook] | None = None
-        self._advice = _advice(desk.settings, desk)
+        self._advice = _advice(desk)
 
     @property
     def books(self) -> Sequence[OpenBook]:
@@ -72,6 +73,32 @@ class Finder:
         self.close()
 
 
+class OpenShelf(Shelf):
+    """A shelf for programs: its books, and a search over them."""
+
+    def __init__(self, desk: Desk, shelf: Shelf, *, all_books: bool) -> None:
+        super().__init__(shelf.books, desk.opener, is_sample=shelf.is_sample)
+        self._finder = Finder(desk, self, all_books=all_books)
+
+    def search(self, query: str, *, limit: int = 10, fast: bool = False, focus: str = "") -> Findings:
+        """The pages that answer a query, best first; `fast` reads none, `focus` decides between senses."""
+        return self._finder.find(query, Wish(limit=limit, fast=fast, focus=focus))
+
+    def close(self) -> None:
+        self._finder.close()
+        super().close()
+
+
+def open_shelf(paths: Sequence[str | Path] = ()) -> OpenShelf:
+    """The shelf of a program: the named files, folders or addresses, else the user's own."""
+    desk = open_desk()
+    if not paths:
+        return OpenShelf(desk, desk.shelf(), all_books=False)
+    rows = [row for path in paths for row in desk.opener.look_up(str(path))]
+    shelf = Shelf([placed(book, source) for book, source in rows], desk.opener)
+    return OpenShelf(desk, shelf, all_books=True)
+
+
 def record_of(findings: Findings, finder: Finder) -> dict[str, object]:
     """What `--json` shows of a search."""
     return {
@@ -84,12 +111,15 @@ def record_of(findings: Findings, finder: Finder) -> dict[str, object]:
     }
 
 
-def _advice(settings: Settings, desk: Desk) -> Advice | None:
+def _advice(desk: Desk) -> Advice:
+    """What the settings offer: a model, an embedder, or neither."""
+    settings, cache = desk.settings, desk.folders.cache
+    advice = Advice(embedder=embedder_of(settings, cache)) if settings.embedder.strip() else Advice()
     if not settings.model_url.strip():
-        return None
+        return advice
     from kiwiresearch.research.models import chat_model
     from kiwiresearch.search.routing import RoutingCache
 
     # What a model said is kept for a time, so this is one of the places that look at the clock.
-    cache = RoutingCache(time.time, desk.folders.cache / "routing", ttl_s=settings.routing_ttl_s)  # noqa: TID251
-    return Advice(chat_model(settings), cache)
+    routing = RoutingCache(time.time, cache / "routing", ttl_s=settings.routing_ttl_s)  # noqa: TID251
+    return replace(advice, model=chat_model(settings), cache=routing)

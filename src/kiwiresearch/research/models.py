@@ -1,19 +1,59 @@
-"""The language model a user has set, if any."""
+"""The language model and the embedder a user has set, if any."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from kiwiresearch.llm.chat import ChatModel, Patience
+from kiwiresearch.errors import BadSettings
 from kiwiresearch.research.settings import Settings
+from kiwiresearch.zim.sources import is_address
+
+if TYPE_CHECKING:
+    from kiwiresearch.embed.cache import CachedEmbedder
+    from kiwiresearch.embed.embedder import Embedder
+    from kiwiresearch.llm.chat import ChatModel
 
 
 def chat_model(settings: Settings) -> ChatModel:
     """The model at the address or addresses in the settings; nothing is asked of it yet."""
+    from kiwiresearch.llm.chat import ChatModel, Patience
+
     return ChatModel(
         *re.split(r"[,\s]+", settings.model_url.strip(", ")),
         model=settings.model_name,
         key=settings.model_key,
         context_tokens=settings.model_context_tokens or None,
         patience=Patience(total_s=settings.model_timeout_s),
+    )
+
+
+def embedder_of(settings: Settings, cache: Path) -> CachedEmbedder:
+    """The embedder named in the settings, its vectors kept in the cache folder."""
+    from kiwiresearch.embed.cache import CachedEmbedder
+
+    return CachedEmbedder(_embedder(settings), cache / "vectors.sqlite")
+
+
+def _embedder(settings: Settings) -> Embedder:
+    name = settings.embedder.strip()
+    if name == "static":
+        from kiwiresearch.embed.static import StaticEmbedder
+
+        return StaticEmbedder()
+    if is_address(name):
+        from kiwiresearch.embed.server import ServerEmbedder
+
+        return ServerEmbedder(name, settings.embedder_model, settings.model_key)
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        from kiwiresearch.embed.onnx import OnnxEmbedder
+
+        models = sorted(folder.glob("*.onnx"))
+        if models and (folder / "tokenizer.json").is_file():
+            return OnnxEmbedder(models[0], folder / "tokenizer.json")
+    raise BadSettings(
+        f"The embedder {name!r} is neither 'static', nor an address, nor a folder with a model.",
+        remedy="A folder must hold one .onnx file and a tokenizer.json; empty the setting to go without.",
     )

@@ -66,6 +66,12 @@ class Settings:
     model_context_tokens: int = 0
     """How much the model reads at once, where the server does not tell; 0 asks the server."""
 
+    embedder: str = ""
+    """Compare meanings with vectors: 'static' (comes with the program), a folder with an ONNX model, or an address."""
+
+    embedder_model: str = ""
+    """Which model to ask for, where the embedder is a server."""
+
     routing_ttl_s: float = 3_600.0
     """How long what a model said about an ambiguous word is kept."""
 

@@ -13,6 +13,7 @@ from kiwiresearch.errors import IndexStale, KiwiError
 from kiwiresearch.search.title_build import Built, Progress, build_titles, titles_file
 from kiwiresearch.search.titles import TitleIndex, open_titles
 from kiwiresearch.zim.archive import Archive
+from kiwiresearch.zim.book import Book
 from kiwiresearch.zim.sources import is_address
 
 AT_ONCE = 100_000
@@ -44,6 +45,18 @@ class TitleIndexes:
             if build_titles(archive, self.file(archive)).state != "busy":
                 return self._fitting(archive) or index
         return index
+
+    def known(self, book: Book) -> int:
+        """How many titles of a book are indexed."""
+        try:
+            index = open_titles(titles_file(self._folder, book), book)
+        except IndexStale:
+            return 0
+        if index is None:
+            return 0
+        rows = index.rows
+        index.close()
+        return rows
 
     def build(self, archive: Archive, *, limit: int | None = None, progress: Progress | None = None) -> Built:
         return build_titles(archive, self.file(archive), limit=limit, progress=progress)

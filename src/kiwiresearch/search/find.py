@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from kiwiresearch.ids import BookId
 from kiwiresearch.llm.model import Model
@@ -15,6 +16,9 @@ from kiwiresearch.search.query import Query, parse
 from kiwiresearch.search.routing import RoutingCache
 from kiwiresearch.search.senses import Sense, sense_paths, senses
 from kiwiresearch.search.spelling import corrected
+
+if TYPE_CHECKING:
+    from kiwiresearch.embed.embedder import Embedder
 
 LIMIT = 10
 MAX_BOOKS = 2
@@ -35,10 +39,11 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """Who may be asked for help: a model, and what it said before."""
+    """Who may be asked for help: a model, with what it said before, and an embedder; none is needed."""
 
-    model: Model
-    cache: RoutingCache
+    model: Model | None = None
+    cache: RoutingCache | None = None
+    embedder: Embedder | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,7 @@ class Findings:
 def find(books: Sequence[OpenBook], text: str, wish: Wish | None = None, advice: Advice | None = None) -> Findings:
     """Find the pages that answer a query in some books, best first; equal scores by book and path."""
     wish = wish or Wish()
+    advice = advice or Advice()
     asked = _asked(books, text, wish)
     several = len(asked) > 1
     ranked: list[Ranked] = []
@@ -79,6 +85,7 @@ def find(books: Sequence[OpenBook], text: str, wish: Wish | None = None, advice:
                 primary=several and place == 0,
                 pooled=_pooled(book, query, advice),
                 besides=told,
+                embedder=advice.embedder,
             )
         )
     chosen = worth_merging(ranked)
@@ -99,9 +106,9 @@ def _asked(books: Sequence[OpenBook], text: str, wish: Wish) -> list[OpenBook]:
     return sorted((one.book for one in best), key=lambda book: place[id(book)])
 
 
-def _pooled(book: OpenBook, query: Query, advice: Advice | None) -> tuple[Query, ...]:
+def _pooled(book: OpenBook, query: Query, advice: Advice) -> tuple[Query, ...]:
     """What a model offers besides, where one is there and the query is one it can help with."""
-    if advice is None:
+    if advice.model is None or advice.cache is None:
         return ()
     from kiwiresearch.search.ambiguity import is_ambiguous, phrases_for
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from kiwiresearch.search.hit import Hit, Score, in_order
+from kiwiresearch.search.meaning import by_meaning
 from kiwiresearch.search.open_book import OpenBook, PageText
 from kiwiresearch.search.passages import match
 from kiwiresearch.search.points import table
@@ -18,8 +20,8 @@ from kiwiresearch.text.languages import words_of
 from kiwiresearch.text.stem import stemmer
 from kiwiresearch.text.words import level
 
-READ = 40
-"""Pages read for one query, the most promising ones."""
+if TYPE_CHECKING:
+    from kiwiresearch.embed.embedder import Embedder
 
 IS_SUBJECT = 0.8
 """A page whose title is this much of the query is shown from its beginning."""
@@ -50,6 +52,7 @@ def search_book(
     primary: bool = False,
     pooled: Sequence[Query] = (),
     besides: Iterable[str] = (),
+    embedder: Embedder | None = None,
 ) -> Ranked:
     """Rank pages by one scoring, whichever of the queries found them; `fast` reads none.
 
@@ -68,8 +71,12 @@ def search_book(
     if fast:
         hits = [_hit(book, candidate, score, title) for score, candidate, title in quick[:limit] if score.total > 0]
     else:
-        read = [_read(book, judge, candidate, title, primary=primary) for _, candidate, title in quick[:READ]]
+        read = [
+            _read(book, judge, candidate, title, primary=primary) for _, candidate, title in quick[: book.effort.read]
+        ]
         hits = [hit for hit in read if hit is not None and hit.score.total > 0]
+        if embedder is not None:
+            hits = by_meaning(book, query, hits, embedder)
     return Ranked(book, tuple(in_order(hits)[:limit]))
 
 
@@ -92,7 +99,7 @@ def _read(book: OpenBook, judge: Judge, candidate: Candidate, title: TitleMatch,
         candidate = Candidate(candidate.path, page.title, aliases, candidate.listed, candidate.shared)
         title = judge.title(candidate)
     query = judge.query
-    found = match(page.levelled, query.terms, judge.rarity, query.language, title.stems)
+    found = match(page.levelled, query.terms, judge.rarity, query.language, title.stems, boxes=page.boxes)
     is_subject = title.asked > IS_SUBJECT and title.named > IS_SUBJECT
     excerpt = snippet(page.text, () if is_subject else found.places)
     score = judge.full(candidate, title, found, excerpt, primary=primary)

@@ -32,6 +32,8 @@ class TextMatch:
     page: float = 0.0
     lead: float = 0.0
     together: float = 0.0
+    boxes: float = 0.0
+    """What infoboxes and categories say."""
     start: int = 0
     """Where the best passage begins."""
     places: tuple[tuple[int, float], ...] = ()
@@ -39,9 +41,18 @@ class TextMatch:
 
 
 def match(
-    text: str, terms: Sequence[Term], rarity: Mapping[str, float], language: str, titled: frozenset[str] = frozenset()
+    text: str,
+    terms: Sequence[Term],
+    rarity: Mapping[str, float],
+    language: str,
+    titled: frozenset[str] = frozenset(),
+    *,
+    boxes: int | None = None,
 ) -> TextMatch:
-    """Weigh a levelled text; stems in the title count as if every passage began with it."""
+    """Weigh a levelled text; stems in the title count as if every passage began with it.
+
+    `boxes` is where the words of infoboxes and categories begin, which come last.
+    """
     total = sum(rarity[term.stem] for term in terms)
     if not total:
         return TextMatch()
@@ -53,6 +64,7 @@ def match(
         page=_whole(places, rarity, len(text)) / total,
         lead=sum(rarity[stem] for stem, found in places.items() if found and found[0] < LEAD) / total,
         together=_together(places, terms, rarity) / total,
+        boxes=_held_from(places, rarity, len(text) if boxes is None else boxes) / total,
         start=start,
         places=tuple(
             sorted(
@@ -93,6 +105,10 @@ def _best_passage(
 def _whole(places: Mapping[str, Sequence[int]], rarity: Mapping[str, float], length: int) -> float:
     room = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * length / USUAL_LENGTH)
     return sum(rarity[stem] * _saturated(len(found), room) for stem, found in places.items() if found)
+
+
+def _held_from(places: Mapping[str, Sequence[int]], rarity: Mapping[str, float], start: int) -> float:
+    return sum(rarity[stem] for stem, found in places.items() if found and found[-1] >= start)
 
 
 def _together(places: Mapping[str, Sequence[int]], terms: Sequence[Term], rarity: Mapping[str, float]) -> float:

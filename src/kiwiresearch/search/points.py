@@ -12,6 +12,7 @@ from kiwiresearch.search.hit import Score
 from kiwiresearch.search.query import Query
 from kiwiresearch.text.fold import fold
 from kiwiresearch.text.stem import roots, share_root
+from kiwiresearch.text.words import level, words_in
 
 
 @cache
@@ -22,8 +23,7 @@ def table() -> dict[str, dict[str, Any]]:
 
 def points(query: Query, title: str, excerpt: str = "", *, primary: bool = False) -> Score:
     """The one scoring of titles and excerpts, whatever search they come from."""
-    score = _title(Score(), query, title)
-    score = score.plus("excerpt words", _excerpt(query, excerpt))
+    score = _title(query, title).plus("excerpt words", _excerpt(query, excerpt))
     starts = table()["list"]["starts"]
     if " ".join(title.casefold().split()).startswith(tuple(starts)):
         offset = "offset_definitional" if query.definitional else "offset_other"
@@ -31,7 +31,9 @@ def points(query: Query, title: str, excerpt: str = "", *, primary: bool = False
     return score.plus("primary book", table()["book"]["primary"]) if primary else score
 
 
-def _title(score: Score, query: Query, title: str) -> Score:
+@lru_cache(maxsize=4_096)
+def _title(query: Query, title: str) -> Score:
+    score = Score()
     worth = table()["title"]
     words = folded_words(title)
     plain = " ".join(title.casefold().split())
@@ -58,7 +60,7 @@ def _same_forms(some: Sequence[str], others: Sequence[str]) -> bool:
 
 
 def _excerpt(query: Query, excerpt: str) -> float:
-    words = set(fold(excerpt).split())
+    words = set(words_in(level(excerpt).replace("'", "")))
     if not words:
         return 0.0
     known = {root for word in words for root in roots(word)}

@@ -91,7 +91,8 @@ class Judge:
         score = score.plus("best passage", worth["passage"] * text.passage)
         score = score.plus("whole page", worth["page"] * text.page)
         score = score.plus("lead", worth["lead"] * text.lead)
-        return score.plus("words together", worth["together"] * text.together)
+        score = score.plus("words together", worth["together"] * text.together)
+        return score.plus("boxes and categories", worth["boxes"] * text.boxes)
 
     def focused(self, score: Score, focus: float) -> Score:
         """The score with what the user's hint says, as a share of the hint's words."""

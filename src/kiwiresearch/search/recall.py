@@ -19,14 +19,8 @@ from kiwiresearch.search.query import Query, Term
 from kiwiresearch.text.fold import fold
 from kiwiresearch.text.stem import roots
 
-LIST_LENGTH = 100
-"""Pages taken for one word; further down a list, hardly any page is the one."""
-
 LIST_DECAY = 15
-SEARCHED_WORDS = 10
 PAIRED_WORDS = 8
-SUBSETS = 24
-SUBSET_LENGTH = 20
 SUBSET_DECAY = 60
 ENOUGH = 60
 FROM_TEXT = 60
@@ -39,8 +33,6 @@ BY_TITLE_WORDS = 16
 SUGGESTED = 10
 SUGGESTED_WORDS = 5
 SUGGESTED_RARE = 3
-SERVED_SUBSETS = 4
-"""A server takes many milliseconds for each list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,18 +150,18 @@ def _rarest(book: OpenBook, terms: Iterable[Term]) -> list[Term]:
 
 
 def _single_words(book: OpenBook, query: Query, found: _Gathered) -> None:
-    for term in _rarest(book, query.terms)[:SEARCHED_WORDS]:
+    for term in _rarest(book, query.terms)[: book.effort.words]:
         rarity = book.rarity(term.word)
-        for place, path in enumerate(book.pages_with(term.word, LIST_LENGTH)):
+        for place, path in enumerate(book.pages_with(term.word, book.effort.pages)):
             found.listed[path] = found.listed.get(path, 0.0) + rarity / (1 + place / LIST_DECAY)
 
 
 def _words_together(book: OpenBook, query: Query, found: _Gathered) -> None:
     words = {term.word: book.rarity(term.word) for term in _rarest(book, query.terms)[:PAIRED_WORDS]}
     for tried, (some, worth) in enumerate(_subsets(book, words)):
-        if tried >= (SERVED_SUBSETS if book.is_served else SUBSETS) or len(found.shared) >= ENOUGH:
+        if tried >= book.effort.companies or len(found.shared) >= ENOUGH:
             break
-        for place, path in enumerate(book.pages_with(" ".join(some), SUBSET_LENGTH)):
+        for place, path in enumerate(book.pages_with(" ".join(some), book.effort.company_pages)):
             found.shared[path] = max(found.shared.get(path, 0.0), worth / (1 + place / SUBSET_DECAY))
 
 
@@ -181,6 +173,6 @@ def _subsets(book: OpenBook, words: dict[str, float]) -> Iterator[tuple[tuple[st
     for some in companies:
         if any(empty <= set(some) for empty in nowhere):
             continue
-        if not book.pages_with(" ".join(some), SUBSET_LENGTH):
+        if not book.pages_with(" ".join(some), book.effort.company_pages):
             nowhere.append(set(some))
         yield some, sum(words[word] for word in some)

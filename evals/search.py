@@ -1,0 +1,165 @@
+"""Search on real questions: is the page that answers them first, among the first three, among the first ten?
+
+Ours is measured beside two anchors in the same run: the book's own search
+with stop words out, and BM25 over every passage of every page, which needs an
+index of the whole book. Neither a title index nor a model is told the answer;
+the pages' titles are known from the book alone.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import bm25s
+import Stemmer
+
+from evals.data import SHARED_DATA, digest_of
+from kiwiresearch.page.html import bare_text
+from kiwiresearch.search.find import Wish, find
+from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.search.query import parse
+from kiwiresearch.search.title_build import build_titles, titles_file
+from kiwiresearch.search.titles import open_titles
+from kiwiresearch.zim.libzim import LibzimArchive
+
+SETS = {
+    "cmu": ("schools-2007.zim", "qa/schools/cmu.jsonl"),
+    "nq": ("schools-2007.zim", "qa/schools/nq.jsonl"),
+    "fever": ("schools-2007.zim", "qa/schools/fever.jsonl"),
+    "creak": ("schools-2007.zim", "qa/schools/creak.jsonl"),
+    "squad_in_schools": ("schools-2007.zim", "qa/schools/squad.jsonl"),
+    "squad_book": ("squad.zim", "qa/squad/questions.jsonl"),
+}
+DEPTHS = (1, 3, 10)
+WINDOW = 160
+ALL_PAGES = 2_000_000_000
+"""Pages kept at hand while evaluating: all. What is found does not depend on it."""
+
+PASSAGES = 200
+"""Best passages of the anchor for one question, which then rank their pages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A question and the pages that answer it."""
+
+    question: str
+    gold: frozenset[str]
+
+
+Ranking = Callable[[Sequence[str]], list[list[str]]]
+
+
+def measure() -> tuple[str, dict[str, float]] | None:
+    """Shares of questions with their page in the first 1, 3 and 10, for us and for both anchors."""
+    files = [SHARED_DATA / name for name in sorted({file for _, file in SETS.values()})]
+    books = [SHARED_DATA / "zims" / name for name in sorted({book for book, _ in SETS.values()})]
+    if not all(file.is_file() for file in (*files, *books)):
+        return None
+    figures: dict[str, float] = {}
+    for book in books:
+        anchor = _passages_anchor(book)
+        for name, (of, file) in SETS.items():
+            if of != book.name:
+                continue
+            rows = _rows(SHARED_DATA / file)
+            questions = [row.question for row in rows]
+            figures |= _shares(f"{name}", rows, _in_parallel(partial(_ours, book, fast=False), questions))
+            figures |= _shares(f"{name}_fast", rows, _in_parallel(partial(_ours, book, fast=True), questions))
+            figures |= _shares(f"{name}_anchor_passages", rows, anchor(questions))
+            figures |= _shares(f"{name}_anchor_libzim", rows, _libzim(book, questions))
+    figures |= _ahead(figures)
+    return digest_of(*files, *books), figures
+
+
+def questions_of(book: str) -> list[str]:
+    """All questions on a book, for whoever measures something else with them."""
+    files = [file for of, file in SETS.values() if of == book]
+    return [row.question for file in files for row in _rows(SHARED_DATA / file)]
+
+
+def _rows(file: Path) -> list[Row]:
+    rows = []
+    for line in file.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        question = row.get("query") or row.get("question") or row["claim"]
+        rows.append(Row(question, frozenset(row.get("paths") or [row["path"]])))
+    return rows
+
+
+def _shares(name: str, rows: Sequence[Row], found: Sequence[Sequence[str]]) -> dict[str, float]:
+    return {
+        f"{name}_at_{depth}": sum(
+            not row.gold.isdisjoint(paths[:depth]) for row, paths in zip(rows, found, strict=True)
+        )
+        / len(rows)
+        for depth in DEPTHS
+    }
+
+
+def _ahead(figures: dict[str, float]) -> dict[str, float]:
+    """By how much we are ahead of both anchors at 3, and of the passages at 10, where it is least."""
+    at_3 = [figures[f"{n}_at_3"] - figures[f"{n}_anchor_{a}_at_3"] for n in SETS for a in ("passages", "libzim")]
+    at_10 = [figures[f"{n}_at_10"] - figures[f"{n}_anchor_passages_at_10"] for n in SETS]
+    return {"least_lead_at_3": min(at_3), "least_lead_at_10": min(at_10)}
+
+
+def _in_parallel(rank: Callable[[Sequence[str]], list[list[str]]], questions: Sequence[str]) -> list[list[str]]:
+    """The questions in as many parts as there are cores, each in a process of its own."""
+    cores = max(1, min(os.cpu_count() or 1, 8, len(questions) // 50))
+    parts = [questions[number::cores] for number in range(cores)]
+    with multiprocessing.get_context("spawn").Pool(cores) as pool:
+        done = pool.map(rank, parts)
+    found: list[list[str]] = [[] for _ in questions]
+    for number, part in enumerate(done):
+        found[number::cores] = part
+    return found
+
+
+def _ours(file: Path, questions: Sequence[str], *, fast: bool) -> list[list[str]]:
+    with tempfile.TemporaryDirectory() as folder:
+        archive = LibzimArchive(file)
+        index = titles_file(Path(folder), archive.book)
+        build_titles(archive, index)
+        book = OpenBook(archive, open_titles(index, archive.book), kept_chars=ALL_PAGES)
+        wish = Wish(limit=max(DEPTHS), fast=fast)
+        found = [[hit.ref.path for hit in find([book], question, wish).hits] for question in questions]
+        if book.titles:
+            book.titles.close()
+    return found
+
+
+def _libzim(file: Path, questions: Sequence[str]) -> list[list[str]]:
+    """What a reader gets who types the question's words without its stop words."""
+    archive = LibzimArchive(file)
+    queries = (" ".join(term.word for term in parse(question).terms) for question in questions)
+    return [list(archive.holding(query, max(DEPTHS))) for query in queries]
+
+
+def _passages_anchor(file: Path) -> Ranking:
+    """BM25 over every 160 words of every page, stemmed, the title in front; a page ranks by its best passage."""
+    archive = LibzimArchive(file)
+    texts, owners = [], []
+    for path in archive.articles():
+        words = bare_text(archive.read(path).content).text.split()
+        title = archive.title(path)
+        for start in range(0, max(1, len(words)), WINDOW):
+            texts.append(f"{title} {' '.join(words[start : start + WINDOW])}")
+            owners.append(path)
+    stemmer = Stemmer.Stemmer("english")
+    index = bm25s.BM25()
+    index.index(bm25s.tokenize(texts, stopwords="en", stemmer=stemmer, show_progress=False), show_progress=False)
+
+    def rank(questions: Sequence[str]) -> list[list[str]]:
+        tokens = bm25s.tokenize(list(questions), stopwords="en", stemmer=stemmer, show_progress=False)
+        numbers, _ = index.retrieve(tokens, k=min(PASSAGES, len(owners)), show_progress=False)
+        return [list(dict.fromkeys(owners[number] for number in row))[: max(DEPTHS)] for row in numbers]
+
+    return rank
