@@ -12,7 +12,7 @@ import json
 import math
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from evals import pages, search
@@ -27,6 +27,8 @@ class Outcome:
 
     digest: str
     figures: dict[str, float]
+    beside: dict[str, float] = field(default_factory=dict)
+    """What others reach on the same set: shown, without floors."""
 
 
 EVALUATIONS: dict[str, Callable[[], Outcome | None]] = {
@@ -35,7 +37,9 @@ EVALUATIONS: dict[str, Callable[[], Outcome | None]] = {
 }
 
 
-def _outcome(measured: tuple[str, dict[str, float]] | None) -> Outcome | None:
+def _outcome(
+    measured: tuple[str, dict[str, float]] | tuple[str, dict[str, float], dict[str, float]] | None,
+) -> Outcome | None:
     return Outcome(*measured) if measured else None
 
 
@@ -81,6 +85,8 @@ def _judge(
             print(f"{full}: no floor yet; pin it with --raise")
             good = False
         print(f"{full:40} {value:.4f}  floor {pinned.get(figure, 'none')}")
+    for figure, value in outcome.beside.items():
+        print(f"{name}.{figure:{40 - len(name) - 1}} {value:.4f}  (beside)")
     if pin:
         pinned["digest"] = outcome.digest
     return good

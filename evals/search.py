@@ -57,26 +57,26 @@ class Row:
 Ranking = Callable[[Sequence[str]], list[list[str]]]
 
 
-def measure() -> tuple[str, dict[str, float]] | None:
-    """Shares of questions with their page in the first 1, 3 and 10, for us and for both anchors."""
+def measure() -> tuple[str, dict[str, float], dict[str, float]] | None:
+    """Shares of questions with their page in the first 1, 3 and 10: ours, and beside them both anchors'."""
     files = [SHARED_DATA / name for name in sorted({file for _, file in SETS.values()})]
     books = [SHARED_DATA / "zims" / name for name in sorted({book for book, _ in SETS.values()})]
     if not all(file.is_file() for file in (*files, *books)):
         return None
     figures: dict[str, float] = {}
+    beside: dict[str, float] = {}
     for book in books:
-        anchor = _passages_anchor(book)
-        for name, (of, file) in SETS.items():
-            if of != book.name:
-                continue
-            rows = _rows(SHARED_DATA / file)
-            questions = [row.question for row in rows]
-            figures |= _shares(f"{name}", rows, _in_parallel(partial(_ours, book, fast=False), questions))
-            figures |= _shares(f"{name}_fast", rows, _in_parallel(partial(_ours, book, fast=True), questions))
-            figures |= _shares(f"{name}_anchor_passages", rows, anchor(questions))
-            figures |= _shares(f"{name}_anchor_libzim", rows, _libzim(book, questions))
-    figures |= _ahead(figures)
-    return digest_of(*files, *books), figures
+        sets = {name: _rows(SHARED_DATA / file) for name, (of, file) in SETS.items() if of == book.name}
+        questions = [row.question for rows in sets.values() for row in rows]
+        full, fast = _in_parallel(book, questions)
+        passages, libzim = _passages_anchor(book)(questions), _libzim(book, questions)
+        start = 0
+        for name, rows in sets.items():
+            part = slice(start, start + len(rows))
+            start += len(rows)
+            figures |= _shares(name, rows, full[part]) | _shares(f"{name}_fast", rows, fast[part])
+            beside |= _shares(f"{name}_passages", rows, passages[part]) | _shares(f"{name}_libzim", rows, libzim[part])
+    return digest_of(*files, *books), figures | _leads(figures, beside), beside
 
 
 def questions_of(book: str) -> list[str]:
@@ -104,36 +104,40 @@ def _shares(name: str, rows: Sequence[Row], found: Sequence[Sequence[str]]) -> d
     }
 
 
-def _ahead(figures: dict[str, float]) -> dict[str, float]:
+def _leads(figures: dict[str, float], beside: dict[str, float]) -> dict[str, float]:
     """By how much we are ahead of both anchors at 3, and of the passages at 10, where it is least."""
-    at_3 = [figures[f"{n}_at_3"] - figures[f"{n}_anchor_{a}_at_3"] for n in SETS for a in ("passages", "libzim")]
-    at_10 = [figures[f"{n}_at_10"] - figures[f"{n}_anchor_passages_at_10"] for n in SETS]
+    at_3 = [
+        figures[f"{name}_at_3"] - beside[f"{name}_{other}_at_3"] for name in SETS for other in ("passages", "libzim")
+    ]
+    at_10 = [figures[f"{name}_at_10"] - beside[f"{name}_passages_at_10"] for name in SETS]
     return {"least_lead_at_3": min(at_3), "least_lead_at_10": min(at_10)}
 
 
-def _in_parallel(rank: Callable[[Sequence[str]], list[list[str]]], questions: Sequence[str]) -> list[list[str]]:
-    """The questions in as many parts as there are cores, each in a process of its own."""
-    cores = max(1, min(os.cpu_count() or 1, 8, len(questions) // 50))
-    parts = [questions[number::cores] for number in range(cores)]
+def _in_parallel(book: Path, questions: Sequence[str]) -> tuple[list[list[str]], list[list[str]]]:
+    """In full and fast, the questions in as many parts as there are cores, each in a process of its own."""
+    cores = max(1, min(os.cpu_count() or 1, 8))
     with multiprocessing.get_context("spawn").Pool(cores) as pool:
-        done = pool.map(rank, parts)
-    found: list[list[str]] = [[] for _ in questions]
+        done = pool.map(partial(_ours, book), [questions[number::cores] for number in range(cores)])
+    found: tuple[list[list[str]], list[list[str]]] = ([[] for _ in questions], [[] for _ in questions])
     for number, part in enumerate(done):
-        found[number::cores] = part
+        for whole, some in zip(found, part, strict=True):
+            whole[number::cores] = some
     return found
 
 
-def _ours(file: Path, questions: Sequence[str], *, fast: bool) -> list[list[str]]:
+def _ours(file: Path, questions: Sequence[str]) -> tuple[list[list[str]], list[list[str]]]:
     with tempfile.TemporaryDirectory() as folder:
         archive = LibzimArchive(file)
         index = titles_file(Path(folder), archive.book)
         build_titles(archive, index)
         book = OpenBook(archive, open_titles(index, archive.book), kept_chars=ALL_PAGES)
-        wish = Wish(limit=max(DEPTHS), fast=fast)
-        found = [[hit.ref.path for hit in find([book], question, wish).hits] for question in questions]
+        wishes = (Wish(limit=max(DEPTHS)), Wish(limit=max(DEPTHS), fast=True))
+        both = [
+            [[hit.ref.path for hit in find([book], question, wish).hits] for wish in wishes] for question in questions
+        ]
         if book.titles:
             book.titles.close()
-    return found
+    return [one[0] for one in both], [one[1] for one in both]
 
 
 def _libzim(file: Path, questions: Sequence[str]) -> list[list[str]]:

@@ -131,7 +131,7 @@ def killed(book: Path, tmp_path: Path) -> Path:
     file = tmp_path / "open.zim"
     shutil.copy2(book, file)
     program = (
-        "import os, signal, sys; from kiwiresearch.research.desk import open_shelf\n"
+        "import os, signal, sys; from kiwiresearch import open_shelf\n"
         "open_shelf(sys.argv[1:]).archives(); os.kill(os.getpid(), signal.SIGKILL)"
     )
     done = subprocess.run([sys.executable, "-c", program, file], check=False)

@@ -91,7 +91,10 @@ def page(
 
 @app.command()
 def search(
-    query: Annotated[str, typer.Argument(help="What to look for: a title, some words or a question.")] = "",
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(help="What to look for: a title, some words or a question.", metavar="QUERY"),
+    ] = None,
     book: Wanted = None,
     limit: Annotated[int, typer.Option("--limit", "-n", help="How many pages to show.", metavar="N")] = 10,
     focus: Annotated[
@@ -110,6 +113,7 @@ def search(
     from kiwiresearch.research.finding import Finder, record_of
     from kiwiresearch.search.find import Wish
 
+    query = " ".join(words or [])
     if bool(query.strip()) == bool(batch):
         raise BadUsage("Give either a query or --batch FILE.", remedy="Such as: kiwiresearch search 'Bronze Age'")
     wish = Wish(limit=limit, fast=fast, focus=focus)
@@ -271,12 +275,16 @@ def books_index(
     """Build the title index of books, which finds pages by any words of their titles, also mistyped ones."""
     from kiwiresearch.cli import show
     from kiwiresearch.research.title_indexes import TitleIndexes
+    from kiwiresearch.zim.sources import is_address
 
     desk = _desk()
     indexes = TitleIndexes(desk.folders.cache / "titles")
     rows: list[dict[str, object]] = []
     with _shelf(desk, name or []) as shelf:
         for archive in shelf.archives():
+            if is_address(archive.book.source):
+                _say(f"{archive.book.title} is on a server, which keeps its own index of titles.")
+                continue
             with show.progress(f"Titles of {archive.book.title}") as tell:
                 built = indexes.build(archive, limit=limit, progress=tell)
             rows.append(

@@ -18,28 +18,31 @@ QUERY_KEYS = ("query", "question", "claim")
 
 def each_query(source: str, finder: Finder, wish: Wish) -> int:
     """Search for each row; a row that cannot be used gets a line that says so, and the exit code 1 at the end."""
+    finder.check(wish)
     failed = False
-    for number, line in enumerate(lines_of(source), start=1):
+    for number, line in rows_of(source):
+        text = ""
         try:
             text = _query(line, number)
             show.document(record_of(finder.find(text, wish), finder))
         except KiwiError as problem:
             failed = True
-            show.document({"query": "", "hits": [], "error": str(problem)})
+            show.document({"query": text, "hits": [], "error": str(problem)})
     return 1 if failed else 0
 
 
-def lines_of(source: str) -> Iterator[str]:
-    """The lines of a file or of standard input that hold something."""
+def rows_of(source: str) -> Iterator[tuple[int, str]]:
+    """The lines of a file or of standard input that hold something, with their numbers."""
     if source == "-":
-        yield from (line for line in sys.stdin if line.strip())
+        yield from ((number, line) for number, line in enumerate(sys.stdin, start=1) if line.strip())
         return
     try:
         with Path(source).expanduser().open(encoding="utf-8-sig", errors="replace") as stream:
-            yield from (line for line in stream if line.strip())
-    except OSError as problem:
+            yield from ((number, line) for number, line in enumerate(stream, start=1) if line.strip())
+    except (OSError, RuntimeError, ValueError) as problem:
+        reason = getattr(problem, "strerror", None) or str(problem)
         raise BadUsage(
-            f"The file {source!r} cannot be read: {problem.strerror}.", remedy="Give a file of JSON lines."
+            f"The file {source!r} cannot be read: {reason}.", remedy="Give a file of JSON lines."
         ) from problem
 
 

@@ -268,10 +268,11 @@ def hits(found: Findings, finder: Finder, *, explain: bool) -> None:
     """What a search found: title, where, a line or two of it, and why."""
     console = _console()
     if found.corrected:
-        console.print(Text(f"No page has all of these words. Searched for: {safe(found.corrected)}", style="yellow"))
+        console.print(Text(f"Searched for: {safe(found.corrected)}", style="yellow"))
     several = len({hit.ref.book for hit in found.hits}) > 1
     for number, hit in enumerate(found.hits, start=1):
-        head = Text(f"{number:2}. ", style="dim")
+        head = Text()
+        head.append(f"{number:2}. ", style="dim")
         head.append(safe(hit.title), style="bold")
         if hit.alias:
             head.append(f" (found as {safe(hit.alias)})", style="dim")
@@ -287,10 +288,12 @@ def hits(found: Findings, finder: Finder, *, explain: bool) -> None:
     if found.senses:
         console.print(Text(f"\n{safe(found.query)!r} has several senses here:", style="bold"))
         for sense in found.senses:
-            line = Text(f"  {safe(sense.title)}", style="bold")
-            line.append(f" — {safe(sense.line)}" if sense.line else "", style="not bold")
-            console.print(line)
-        console.print(Text("Say which with --focus, such as --focus 'planet'.", style="dim"))
+            line = Text()
+            line.append(safe(sense.title), style="bold")
+            line.append(f" — {safe(sense.line)}" if sense.line else "")
+            console.print(Padding(line, (0, 0, 0, 2)) if not console.soft_wrap else Text("  ") + line)
+        hint = next((told[1] for s in found.senses if (told := re.search(r"\(([^()]+)\)$", s.title))), "planet")
+        console.print(Text(f"Say which with --focus, such as --focus {safe(hint)!r}.", style="dim"))
 
 
 @contextlib.contextmanager

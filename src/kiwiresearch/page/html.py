@@ -78,6 +78,8 @@ class BareText:
     text: str
     boxes: int
     """Where the words of boxes begin."""
+    lead: int = 0
+    """Where the first paragraph of some length begins."""
 
 
 def bare_text(content: bytes) -> BareText:
@@ -88,20 +90,39 @@ def bare_text(content: bytes) -> BareText:
     tree = LexborHTMLParser(_prepared(content))
     for node in tree.css(NO_WORDS):
         node.decompose()
+    tree.unwrap_tags(list(INLINE))  # or 'CO<sub>2</sub>' would be two words
+    if tree.root is not None:
+        tree.root.merge_text_nodes()
     boxed = []
     for node in tree.css(BOXES):
         boxed.append(node.text(separator=" "))
         node.decompose()
     body = tree.body
     text = " ".join((body.text(separator=" ") if body is not None else "").split())
-    return BareText(f"{text} {' '.join(' '.join(boxed).split())}".strip(), len(text))
+    return BareText(f"{text} {' '.join(' '.join(boxed).split())}".strip(), len(text), _lead(tree, text))
+
+
+def _lead(tree: LexborHTMLParser, text: str) -> int:
+    for paragraph in tree.css("p")[:FIRST_PARAGRAPHS]:
+        words = " ".join(paragraph.text(separator=" ").split())
+        if len(words) >= LEAD_CHARS:
+            return max(0, text.find(words[:LEAD_CHARS]))
+    return 0
+
+
+INLINE = ("a", "b", "i", "em", "strong", "span", "sub", "sup")
+FIRST_PARAGRAPHS = 8
+LEAD_CHARS = 60
 
 
 NO_WORDS = (
     "script, style, template, noscript, sup.reference, span.reference, .mw-editsection, .navbox, #toc, #footer, "
-    "h1, .hatnote, .dablink"
+    "h1, .hatnote, .dablink, ol.references, .reflist, .zim-footer"
 )
-BOXES = "#catlinks, table.infobox, div.infobox, aside.infobox, table.toccolours, table.biota, .thumb, .ambox, .metadata"
+BOXES = (
+    "#catlinks, table.infobox, div.infobox, aside.infobox, table.toccolours, table.biota, .thumb, .ambox, .metadata, "
+    'table[style*="float:right"], table[style*="float: right"], table[align="right"]'
+)
 """The few cuts that pay: each selector more costs time on every page."""
 
 HEAD_BYTES = 4_096

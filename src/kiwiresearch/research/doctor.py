@@ -120,6 +120,8 @@ def _shelf(desk: Desk) -> Iterator[Finding]:
 
 def _title_indexes(desk: Desk) -> Iterator[Finding]:
     """Which books have their titles indexed; search works without, and better with."""
+    if not desk.shelf_file.books():
+        return
     from kiwiresearch.research.title_indexes import AT_ONCE, TitleIndexes
 
     indexes = TitleIndexes(desk.folders.cache / "titles")
@@ -136,7 +138,7 @@ def _title_indexes(desk: Desk) -> Iterator[Finding]:
                     subject,
                     "note",
                     "They are not indexed yet, so search knows them by the book's own suggestions only.",
-                    f"Search builds the index beside its work. To have it now: kiwiresearch books index {row.book.name}",
+                    f"Search builds the index on the way; to have it now: kiwiresearch books index {row.book.name}",
                 )
 
 

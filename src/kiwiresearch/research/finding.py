@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,8 @@ from kiwiresearch.zim.library import Shelf, placed
 from kiwiresearch.zim.lookup import near_titles
 
 MOST_HITS = 1_000
+SEARCH_PATIENCE_S = 60.0
+"""A search waits no longer than this for a model, however patient other work is."""
 
 
 class Finder:
@@ -41,12 +44,16 @@ class Finder:
     def find(self, text: str, wish: Wish | None = None) -> Findings:
         """The pages that answer a query; an empty query and an impossible limit are refused."""
         wish = wish or Wish()
-        if not any(char.isalnum() for char in text):
+        if not any(unicodedata.category(char)[0] in "LNS" for char in text):
             raise BadUsage("The query has no words.", remedy="Ask for something, such as 'Bronze Age collapse'.")
-        if not 1 <= wish.limit <= MOST_HITS:
-            raise BadUsage(f"{wish.limit} results cannot be shown.", remedy=f"Ask for 1 to {MOST_HITS}.")
+        self.check(wish)
         most = len(self.books) if self._all_books else self._desk.settings.search_books
         return find(self.books, text, replace(wish, max_books=max(1, most)), self._advice)
+
+    def check(self, wish: Wish) -> None:
+        """Refuse a wish that cannot be met."""
+        if not 1 <= wish.limit <= MOST_HITS:
+            raise BadUsage(f"{wish.limit} results cannot be shown.", remedy=f"Ask for 1 to {MOST_HITS}.")
 
     def nothing(self, text: str) -> NothingFound:
         """What to say when nothing was found."""
@@ -122,4 +129,5 @@ def _advice(desk: Desk) -> Advice:
 
     # What a model said is kept for a time, so this is one of the places that look at the clock.
     routing = RoutingCache(time.time, cache / "routing", ttl_s=settings.routing_ttl_s)  # noqa: TID251
-    return replace(advice, model=chat_model(settings), cache=routing)
+    model = chat_model(replace(settings, model_timeout_s=min(settings.model_timeout_s, SEARCH_PATIENCE_S)))
+    return replace(advice, model=model, cache=routing, say=desk.opener.say)

@@ -9,6 +9,7 @@ really searched, and all that is found is pooled and scored as ever.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from pydantic import BaseModel, Field
 
@@ -36,7 +37,9 @@ def is_ambiguous(query: Query, book: Book, model: Model | None) -> bool:
     return model is not None and query.definitional and book.is_wikipedia and len(query.content) == 1
 
 
-def phrases_for(query: Query, model: Model, cache: RoutingCache) -> tuple[Query, ...]:
+def phrases_for(
+    query: Query, model: Model, cache: RoutingCache, say: Callable[[str], None] | None = None
+) -> tuple[Query, ...]:
     """The queries to search: the bare word, and what the model offers that holds it.
 
     A model that cannot be reached or answers nonsense leaves the bare word,
@@ -52,7 +55,9 @@ def phrases_for(query: Query, model: Model, cache: RoutingCache) -> tuple[Query,
 
     try:
         phrases = cache.get(f"disambig_candidates:{term}", offered)
-    except (ModelUnreachable, BadReply, PromptTooLong):
+    except (ModelUnreachable, BadReply, PromptTooLong) as problem:
+        if say:
+            say(f"The model could not help: {problem.message}")
         return (bare,)
     return tuple(parse(phrase, query.language) for phrase in phrases)
 

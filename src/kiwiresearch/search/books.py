@@ -55,6 +55,10 @@ def in_asking_order(books: Sequence[OpenBook], text: str) -> list[OpenBook]:
     return sorted(books, key=likeliness)
 
 
+def is_named(book: Book, text: str) -> bool:
+    return _named(book, fold(text)) > 0
+
+
 def _named(book: Book, folded: str) -> int:
     """How many telling words of the book's name stand in the query: 'in the SQLite docs', 'on Stack Exchange'."""
     names = {word for name in (book.title, book.name, book.creator) for word in fold(name).split()}

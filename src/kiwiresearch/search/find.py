@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kiwiresearch.ids import BookId
 from kiwiresearch.llm.model import Model
-from kiwiresearch.search.books import Order, in_asking_order, merged, worth_merging
+from kiwiresearch.search.books import Order, in_asking_order, is_named, merged, worth_merging
 from kiwiresearch.search.hit import Hit
 from kiwiresearch.search.in_book import Ranked, search_book
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import Query, parse
 from kiwiresearch.search.routing import RoutingCache
-from kiwiresearch.search.senses import Sense, sense_paths, senses
+from kiwiresearch.search.senses import MOST_SENSES, Sense, sense_paths, senses
 from kiwiresearch.search.spelling import corrected
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ class Advice:
     model: Model | None = None
     cache: RoutingCache | None = None
     embedder: Embedder | None = None
+    say: Callable[[str], None] | None = None
+    """Hears that a model could not help."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +72,16 @@ def find(books: Sequence[OpenBook], text: str, wish: Wish | None = None, advice:
     known: list[tuple[OpenBook, dict[str, str]]] = []
     fixed = ""
     for place, book in enumerate(asked):
-        query = parse(text, book.language, wish.focus)
-        meant = corrected(book, query)
-        fixed = fixed or (meant.text if meant else "")
-        query = meant or query
+        query = _meant(book, books, text, wish)
+        if query.text != _squeezed(text):
+            fixed = fixed or query.text
         told = {} if wish.fast else sense_paths(book, query)
         known.append((book, told))
         ranked.append(
             search_book(
                 book,
                 query,
-                limit=wish.limit,
+                limit=max(wish.limit, MOST_SENSES),
                 fast=wish.fast,
                 primary=several and place == 0,
                 pooled=_pooled(book, query, advice),
@@ -90,9 +91,19 @@ def find(books: Sequence[OpenBook], text: str, wish: Wish | None = None, advice:
         )
     chosen = worth_merging(ranked)
     hits, order = merged(chosen)
-    shown = hits[: wish.limit]
-    found = [sense for book, told in known for sense in senses(book, told, shown)]
-    return Findings(text, shown, tuple(found), tuple(one.book.book.id for one in chosen), fixed, order)
+    found = () if wish.focus else tuple(sense for book, told in known for sense in senses(book, told, hits))
+    sources = tuple(one.book.book.id for one in chosen if one.hits)
+    return Findings(text, hits[: wish.limit], found, sources, fixed, order)
+
+
+def _meant(book: OpenBook, books: Sequence[OpenBook], text: str, wish: Wish) -> Query:
+    """The query for one book, with what no book knows mended."""
+    query = parse(text, book.language, wish.focus)
+    return corrected(book, query, lambda word: any(other.knows(word) for other in books)) or query
+
+
+def _squeezed(text: str) -> str:
+    return parse(text).text
 
 
 def _asked(books: Sequence[OpenBook], text: str, wish: Wish) -> list[OpenBook]:
@@ -100,10 +111,14 @@ def _asked(books: Sequence[OpenBook], text: str, wish: Wish) -> list[OpenBook]:
     ordered = in_asking_order(books, text)
     if len(ordered) <= wish.max_books:
         return ordered
-    glances = [search_book(book, parse(text, book.language, wish.focus), limit=1, fast=True) for book in ordered]
+    glances = [search_book(book, _meant(book, books, text, wish), limit=1, fast=True) for book in ordered]
     place = {id(one.book): number for number, one in enumerate(glances)}
-    best = sorted(worth_merging(glances), key=lambda one: (-one.best, place[id(one.book)]))[: wish.max_books]
-    return sorted((one.book for one in best), key=lambda book: place[id(book)])
+    kept = worth_merging(glances)
+    # A book the query names is asked whatever its points, which are lower where it has no index of its own.
+    named = [one for one in glances if one.hits and is_named(one.book.book, text)]
+    best = sorted(kept, key=lambda one: (-one.best, place[id(one.book)]))
+    chosen = list({id(one.book): one.book for one in (*named, *best)}.values())[: wish.max_books]
+    return sorted(chosen, key=lambda book: place[id(book)])
 
 
 def _pooled(book: OpenBook, query: Query, advice: Advice) -> tuple[Query, ...]:
@@ -114,4 +129,4 @@ def _pooled(book: OpenBook, query: Query, advice: Advice) -> tuple[Query, ...]:
 
     if not is_ambiguous(query, book.book, advice.model):
         return ()
-    return phrases_for(query, advice.model, advice.cache)
+    return phrases_for(query, advice.model, advice.cache, advice.say)

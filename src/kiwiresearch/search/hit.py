@@ -27,7 +27,7 @@ class Score:
 
     def plus(self, signal: str, points: float) -> Score:
         """The score with one more line; a line of nothing is left out."""
-        points = round(points, 2)
+        points = round(float(points), 2)
         return Score((*self.lines, ScoreLine(signal, points))) if points else self
 
     def __add__(self, other: Score) -> Score:

@@ -14,7 +14,7 @@ from kiwiresearch.search.points import table
 from kiwiresearch.search.query import Query
 from kiwiresearch.search.rank import Judge, TitleMatch
 from kiwiresearch.search.recall import Candidate, recall
-from kiwiresearch.search.snippet import snippet
+from kiwiresearch.search.snippet import beginning, snippet
 from kiwiresearch.text.fold import fold
 from kiwiresearch.text.languages import words_of
 from kiwiresearch.text.stem import stemmer
@@ -87,7 +87,7 @@ def _guided(judge: Judge, score: Score, title: str) -> Score:
         return score
     stem_of = stemmer(judge.query.language)
     stems = {stem_of(word) for word in fold(title).split()}
-    return judge.focused(score, sum(term.stem in stems for term in focus) / len(focus))
+    return judge.focused(score, sum(term.stem in stems for term in focus) / len(focus), 0.0)
 
 
 def _read(book: OpenBook, judge: Judge, candidate: Candidate, title: TitleMatch, *, primary: bool) -> Hit | None:
@@ -99,23 +99,27 @@ def _read(book: OpenBook, judge: Judge, candidate: Candidate, title: TitleMatch,
         candidate = Candidate(candidate.path, page.title, aliases, candidate.listed, candidate.shared)
         title = judge.title(candidate)
     query = judge.query
-    found = match(page.levelled, query.terms, judge.rarity, query.language, title.stems, boxes=page.boxes)
+    found = match(
+        page.levelled, query.terms, judge.rarity, query.language, title.stems, boxes=page.boxes, lead=page.lead
+    )
     is_subject = title.asked > IS_SUBJECT and title.named > IS_SUBJECT
-    excerpt = snippet(page.text, () if is_subject else found.places)
+    excerpt = beginning(page.text, page.lead) if is_subject else snippet(page.text, found.places)
     score = judge.full(candidate, title, found, excerpt, primary=primary)
-    if query.focus:
-        score = judge.focused(score, _focus(judge, page, book))
     if lists_senses(page, query.language):
         score = score.plus("disambiguation page", table()["page"]["disambiguation"])
+    elif query.focus:
+        score = _focused(judge, score, page, book)
     return _hit(book, candidate, score, title, excerpt)
 
 
-def _focus(judge: Judge, page: PageText, book: OpenBook) -> float:
-    """How much of the hint is in the title and the best passage for it."""
-    rarity = {term.stem: book.rarity(term.word) for term in judge.query.focus}
-    titled = frozenset(stemmer(judge.query.language)(word) for word in fold(page.title).split())
-    found = match(page.levelled, judge.query.focus, rarity, judge.query.language, titled)
-    return min(1.0, (found.passage + found.lead) / 2)
+def _focused(judge: Judge, score: Score, page: PageText, book: OpenBook) -> Score:
+    """The score with how much of the hint is in the title, and how much the page speaks of it."""
+    query = judge.query
+    rarity = {term.stem: book.rarity(term.word) for term in query.focus}
+    titled = frozenset(stemmer(query.language)(word) for word in fold(page.title).split())
+    found = match(page.levelled, query.focus, rarity, query.language, lead=page.lead)
+    in_title = sum(weight for stem, weight in rarity.items() if stem in titled) / sum(rarity.values())
+    return judge.focused(score, in_title, (found.passage / 2 + found.lead + found.page / 2) / 3)
 
 
 def lists_senses(page: PageText, language: str) -> bool:
@@ -123,8 +127,13 @@ def lists_senses(page: PageText, language: str) -> bool:
     known = words_of(language)
     if page.title.casefold().endswith(tuple(known.disambiguation_suffixes)):
         return True
-    lead = page.levelled[:SENSES_LEAD]
-    return len(page.text) < SENSES_LENGTH and any(level(phrase) in lead for phrase in known.may_refer)
+    lead = page.levelled[page.lead : page.lead + SENSES_LEAD]
+    start = page.levelled[:SENSES_LEAD]
+    return len(page.text) < SENSES_LENGTH and any(
+        f"{level(phrase)}:" in text or f"{level(phrase)} :" in text
+        for phrase in known.may_refer
+        for text in (lead, start)
+    )
 
 
 def _hit(book: OpenBook, candidate: Candidate, score: Score, title: TitleMatch, excerpt: str = "") -> Hit:

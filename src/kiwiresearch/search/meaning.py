@@ -34,5 +34,5 @@ def by_meaning(book: OpenBook, query: Query, hits: Sequence[Hit], embedder: Embe
 
 def _lead(book: OpenBook, hit: Hit) -> str:
     page = book.text(hit.ref.path)
-    words = page.text[: 12 * LEAD_WORDS].split()[:LEAD_WORDS] if page else []
+    words = page.text[page.lead : page.lead + 12 * LEAD_WORDS].split()[:LEAD_WORDS] if page else []
     return f"{hit.title}. {' '.join(words)}"

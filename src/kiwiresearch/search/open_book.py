@@ -31,6 +31,7 @@ class PageText:
     levelled: str
     boxes: int
     """Where infoboxes and categories begin, which come last."""
+    lead: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,11 @@ class OpenBook:
         """Pages that hold all the words, best first; the book's start page says nothing and is left out."""
         return tuple(path for path in self.archive.holding(words, limit) if path != self.book.main_page)
 
+    def knows(self, word: str) -> bool:
+        """Whether a word is in any title or on any page, as far as the book's indexes tell."""
+        in_titles = self.titles is not None and self.titles.frequency(word) > 0
+        return in_titles or self.frequency(word) > 0
+
     def title(self, path: str) -> str:
         try:
             return self.archive.title(path)
@@ -94,10 +100,10 @@ class OpenBook:
             return self._texts[path]
         found = self._read(path)
         self._texts[path] = found
-        self._chars += len(found.text) if found else 0
+        self._chars += _size(found)
         while self._chars > self._kept_chars and len(self._texts) > 1:
             _, dropped = self._texts.popitem(last=False)
-            self._chars -= len(dropped.text) if dropped else 0
+            self._chars -= _size(dropped)
         return found
 
     def _read(self, path: str) -> PageText | None:
@@ -108,4 +114,12 @@ class OpenBook:
         if not entry.is_html:
             return None
         bare = bare_text(entry.content)
-        return PageText(entry.title, bare.text, level(bare.text), bare.boxes)
+        return PageText(entry.title, bare.text, level(bare.text), bare.boxes, bare.lead)
+
+
+def _size(page: PageText | None) -> int:
+    """A page that cannot be read takes some room as well."""
+    return len(page.text) + SMALLEST if page else SMALLEST
+
+
+SMALLEST = 500

@@ -36,8 +36,8 @@ class TextMatch:
     """What infoboxes and categories say."""
     start: int = 0
     """Where the best passage begins."""
-    places: tuple[tuple[int, float], ...] = ()
-    """Where words of the query are in it, and their rarity."""
+    places: tuple[tuple[int, str, float], ...] = ()
+    """Where words of the query are in it, their stems and rarity."""
 
 
 def match(
@@ -48,10 +48,11 @@ def match(
     titled: frozenset[str] = frozenset(),
     *,
     boxes: int | None = None,
+    lead: int = 0,
 ) -> TextMatch:
     """Weigh a levelled text; stems in the title count as if every passage began with it.
 
-    `boxes` is where the words of infoboxes and categories begin, which come last.
+    `boxes` is where the words of infoboxes and categories begin, which come last, `lead` where the article does.
     """
     total = sum(rarity[term.stem] for term in terms)
     if not total:
@@ -62,13 +63,13 @@ def match(
     return TextMatch(
         passage=best / total,
         page=_whole(places, rarity, len(text)) / total,
-        lead=sum(rarity[stem] for stem, found in places.items() if found and found[0] < LEAD) / total,
+        lead=_held_in(places, rarity, lead, lead + LEAD) / total,
         together=_together(places, terms, rarity) / total,
-        boxes=_held_from(places, rarity, len(text) if boxes is None else boxes) / total,
+        boxes=_held_in(places, rarity, len(text) if boxes is None else boxes, len(text)) / total,
         start=start,
         places=tuple(
             sorted(
-                (place, rarity[stem])
+                (place, stem, rarity[stem])
                 for stem, found in places.items()
                 for place in found
                 if start <= place < start + 2 * STEP
@@ -89,8 +90,8 @@ def _best_passage(
         for place in found:
             here = counts.setdefault(place // STEP, {})
             here[stem] = here.get(stem, 0) + 1
-    best, start = 0.0, 0
     ahead = {stem: _saturated(1) * rarity[stem] for stem in titled if stem in rarity}
+    best, start = sum(ahead.values()), 0
     for step in sorted(counts):
         worth = sum(ahead.values())
         following = counts.get(step + 1, {})
@@ -107,8 +108,14 @@ def _whole(places: Mapping[str, Sequence[int]], rarity: Mapping[str, float], len
     return sum(rarity[stem] * _saturated(len(found), room) for stem, found in places.items() if found)
 
 
-def _held_from(places: Mapping[str, Sequence[int]], rarity: Mapping[str, float], start: int) -> float:
-    return sum(rarity[stem] for stem, found in places.items() if found and found[-1] >= start)
+def _held_in(places: Mapping[str, Sequence[int]], rarity: Mapping[str, float], start: int, end: int) -> float:
+    """The rarity of the words that are somewhere between two places."""
+    worth = 0.0
+    for stem, found in places.items():
+        at = bisect_left(found, start)
+        if at < len(found) and found[at] < end:
+            worth += rarity[stem]
+    return worth
 
 
 def _together(places: Mapping[str, Sequence[int]], terms: Sequence[Term], rarity: Mapping[str, float]) -> float:

@@ -12,7 +12,6 @@ from kiwiresearch.search.hit import Score
 from kiwiresearch.search.query import Query
 from kiwiresearch.text.fold import fold
 from kiwiresearch.text.stem import roots, share_root
-from kiwiresearch.text.words import level, words_in
 
 
 @cache
@@ -37,9 +36,11 @@ def _title(query: Query, title: str) -> Score:
     worth = table()["title"]
     words = folded_words(title)
     plain = " ".join(title.casefold().split())
-    if query.text.casefold() == plain:
+    if query.asked.casefold() == plain:
         score = score.plus("exact title", worth["exact"])
-    elif _same_forms(folded_words(query.text), words) or any(_same_forms((w,), words) for w in query.content):
+    elif any(_same_forms(folded_words(run), words) for run in (query.asked, query.core)) or any(
+        _same_forms((w,), words) for w in query.content
+    ):
         score = score.plus("stemmed title", worth["stemmed"])
     meaningful = [word for word in query.content if len(word) >= worth["starts_letters"]]
     if any(" ".join(words).startswith(word) for word in meaningful):
@@ -60,7 +61,7 @@ def _same_forms(some: Sequence[str], others: Sequence[str]) -> bool:
 
 
 def _excerpt(query: Query, excerpt: str) -> float:
-    words = set(words_in(level(excerpt).replace("'", "")))
+    words = set(fold(excerpt).split())
     if not words:
         return 0.0
     known = {root for word in words for root in roots(word)}

@@ -15,7 +15,20 @@ LONGEST_PHRASE = 8
 """Longer titles are found by their words."""
 
 MOST_WORDS = 60
+MOST_CHARS = 2_000
 """Of a query as long as a page, the first words are searched."""
+
+MOST_FRAMES = 4
+INITIALS_END = re.compile(r"(?:[^\W\d_]{1,2}\.){2,}$")
+
+
+ROMAN = {
+    str(number): letters
+    for number, letters in enumerate(
+        ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii", "xiv", "xv", "xvi"), start=1
+    )
+}
+"""Figures as titles spell them: 'World War II', 'Louis XIV'."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +45,11 @@ class Query:
     """A query, taken apart once for all that follows."""
 
     text: str
+    asked: str
+    """Without framing: 'everyone keeps talking about', 'please'."""
+
     core: str
-    """Without framing ('everyone keeps talking about') and without the words that ask ('what is')."""
+    """Without the words that ask: 'what is', 'tell me about'."""
 
     language: str
     definitional: bool
@@ -62,7 +78,7 @@ class Query:
 
 def parse(text: str, language: str = "eng", focus: str = "") -> Query:
     """Take a query apart with what is known of its language."""
-    text = " ".join(text.split())
+    text = " ".join(text.split())[:MOST_CHARS]
     known = words_of(language)
     unframed = _without_framing(text, known)
     core, definitional = _core(unframed, known)
@@ -70,33 +86,33 @@ def parse(text: str, language: str = "eng", focus: str = "") -> Query:
     terms = _terms(written, language, known)
     return Query(
         text=text,
+        asked=unframed,
         core=core,
         language=language,
         definitional=definitional,
         words=tuple(fold(word) for word in written),
         terms=terms,
-        content=tuple(dict.fromkeys(fold(term.word) for term in terms)),
-        focus=_terms(words_in(focus), language, known) if focus.strip() else (),
+        content=tuple(dict.fromkeys(word for term in terms for word in fold(term.word).split())),
+        focus=_terms(words_in(focus)[:MOST_WORDS], language, known) if focus.strip() else (),
     )
 
 
 def _without_framing(text: str, known: LanguageWords) -> str:
     """What is left when the words before the question are taken off, if anything is."""
     rest = text
-    while True:
-        folded = rest.casefold()
-        for frame in known.framing:
-            if folded.startswith(frame) and folded[len(frame) : len(frame) + 1] in (" ", ","):
-                rest = rest[len(frame) :].lstrip(" ,")
-                break
-        else:
+    for _ in range(MOST_FRAMES):
+        folded = _straight(rest)
+        frame = max((f for f in known.framing if folded.startswith(f)), key=len, default="")
+        if not frame or not (frame.endswith(",") or folded[len(frame) :][:1] in (" ", ",")):
             break
+        rest = rest[len(frame) :].lstrip(" ,")
     return rest if any(char.isalnum() for char in rest) else text
 
 
 def _core(text: str, known: LanguageWords) -> tuple[str, bool]:
     """What a definitional question asks about, and whether it is one."""
-    bare = text.rstrip(" ?!.")
+    bare = text.rstrip(" ?!")
+    bare = bare if INITIALS_END.search(bare) else bare.rstrip(" ?!.")
     if _opening(bare, known.treatises):
         return bare, True
     opening = _opening(bare, known.definitional)
@@ -106,9 +122,14 @@ def _core(text: str, known: LanguageWords) -> tuple[str, bool]:
 
 def _opening(text: str, phrases: Sequence[str]) -> str:
     """The longest of the phrases that a text begins with."""
-    folded = text.casefold()
+    folded = _straight(text)
     found = [phrase for phrase in phrases if folded.startswith(phrase) and not folded[len(phrase) :][:1].isalnum()]
     return max(found, key=len, default="")
+
+
+def _straight(text: str) -> str:
+    """Small letters, and apostrophes as keyboards have them; every offset stays."""
+    return text.lower().replace("’", "'")
 
 
 ARTICLE = re.compile(r"^(?:an?|the)\s+(?=\S)", re.IGNORECASE)
@@ -118,15 +139,16 @@ def _terms(written: list[str], language: str, known: LanguageWords) -> tuple[Ter
     """The words that matter; all of them where none does, as in 'The Who'."""
     stem_of = stemmer(language)
     pairs = [(place, word) for place, word in enumerate(written) if fold(word)]
-    told = [(place, word) for place, word in pairs if not _says_nothing(word, known)] or pairs
+    shouted = all(word.isupper() or not word.isalpha() for _, word in pairs)
+    told = [(place, word) for place, word in pairs if not _says_nothing(word, known, shouted=shouted)] or pairs
     seen: dict[str, Term] = {}
     for place, word in told:
         stem = stem_of(word)
-        seen.setdefault(stem, Term(word.lower().replace("’", "'"), stem, place))
+        seen.setdefault(stem, Term(_straight(word), stem, place))
     return tuple(seen.values())
 
 
-def _says_nothing(word: str, known: LanguageWords) -> bool:
+def _says_nothing(word: str, known: LanguageWords, *, shouted: bool) -> bool:
     """A stop word, unless its capitals say that it is a name: 'IT', 'WHO', 'US'."""
-    plain = word.lower().replace("’", "'")
-    return plain in known.stop_words and not (len(word) > 1 and word.isupper())
+    is_name = len(word) > 1 and word.isupper() and not shouted
+    return _straight(word) in known.stop_words and not is_name

@@ -15,13 +15,18 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.query import Query, Term
+from kiwiresearch.search.query import ROMAN, Query, Term
 from kiwiresearch.text.fold import fold
+from kiwiresearch.text.languages import words_of
 from kiwiresearch.text.stem import roots
 
 LIST_DECAY = 15
 PAIRED_WORDS = 8
 SUBSET_DECAY = 60
+FIRST = 2
+LONGER = 3
+"""The first companies, which are most of the query, are followed further down their lists."""
+
 ENOUGH = 60
 FROM_TEXT = 60
 """Pages of the full text whose titles are looked at."""
@@ -76,6 +81,7 @@ def recall(book: OpenBook, query: Query) -> list[Candidate]:
     """The candidates of a query, by their paths."""
     found = _Gathered()
     _named(book, query, found)
+    _abbreviated(book, query, found)
     _title_words(book, query, found)
     _suggested(book, query, found)
     _single_words(book, query, found)
@@ -96,13 +102,30 @@ def recall(book: OpenBook, query: Query) -> list[Candidate]:
 def _named(book: OpenBook, query: Query, found: _Gathered) -> None:
     """Titles that stand in the query."""
     phrases = [fold(query.text), fold(query.core), *query.phrases()]
-    for phrase in dict.fromkeys(phrases):
+    for phrase in filter(None, dict.fromkeys(phrases)):
         if book.titles is not None:
             for spelling in _numbers(phrase):
                 for row in book.titles.joined(spelling):
                     found.by_title(row.path, row.title, alias=row.alias)
         elif not book.is_served:  # where each would be a request, suggestions serve instead
             _by_spelling(book, phrase, found)
+
+
+def _abbreviated(book: OpenBook, query: Query, found: _Gathered) -> None:
+    """Titles that an abbreviation in the query stands for: 'WW2', 'NYC'."""
+    table = words_of(query.language).abbreviated
+    for word in (query.core, *(term.word for term in query.terms)):
+        for title in table.get(fold(word), ()):
+            path = _titled(book, title)
+            if path:
+                found.by_title(path, word.upper(), alias=True)
+
+
+def _titled(book: OpenBook, title: str) -> str | None:
+    if book.titles is not None:
+        rows = book.titles.exact(title)
+        return rows[0].path if rows else None
+    return None if book.is_served else book.archive.by_title(title)
 
 
 def _by_spelling(book: OpenBook, phrase: str, found: _Gathered) -> None:
@@ -115,9 +138,9 @@ def _by_spelling(book: OpenBook, phrase: str, found: _Gathered) -> None:
 
 
 def _numbers(phrase: str) -> list[str]:
-    """The phrase, and the same with its last word in another number."""
+    """The phrase, and the same with its last word in another number, or a figure in Roman letters."""
     head, _, last = phrase.rpartition(" ")
-    forms = {last, *roots(last)}
+    forms = {last, *roots(last), ROMAN.get(last, last)}
     if not last.endswith("s"):
         forms.add(f"{last}s")
     return [f"{head} {form}".strip() for form in sorted(forms, key=lambda form: (form != last, form))]
@@ -161,7 +184,8 @@ def _words_together(book: OpenBook, query: Query, found: _Gathered) -> None:
     for tried, (some, worth) in enumerate(_subsets(book, words)):
         if tried >= book.effort.companies or len(found.shared) >= ENOUGH:
             break
-        for place, path in enumerate(book.pages_with(" ".join(some), book.effort.company_pages)):
+        length = book.effort.company_pages * (LONGER if tried < FIRST else 1)
+        for place, path in enumerate(book.pages_with(" ".join(some), length)):
             found.shared[path] = max(found.shared.get(path, 0.0), worth / (1 + place / SUBSET_DECAY))
 
 

@@ -61,10 +61,11 @@ class RoutingCache:
             return None
         try:
             row = json.loads(self._file(key).read_text(encoding="utf-8"))
-            phrases = tuple(str(phrase) for phrase in row["phrases"])
-            return (float(row["at"]), phrases) if row["key"] == key else None
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
+            phrases, at = row["phrases"], float(row["at"])
+            good = row["key"] == key and isinstance(phrases, list) and all(isinstance(p, str) for p in phrases)
+            return (at, tuple(phrases)) if good else None
+        except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
+            return None  # damaged, so it is asked for again
 
     def _file(self, key: str) -> Path:
         assert self._folder is not None

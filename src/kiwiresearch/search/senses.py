@@ -70,7 +70,8 @@ def senses(book: OpenBook, told: dict[str, str], hits: Sequence[Hit]) -> tuple[S
         path = hit.ref.path
         if path in told and hit.ref.book == book.book.id and hit.score.total >= COMPARABLE * top:
             page = None if told[path] else _page(book, path)
-            rows.append(Sense(hit.ref, hit.title, told[path] or (first_line(page) if page else "")))
+            line = told[path] or (first_line(page) if page else "")
+            rows.append(Sense(hit.ref, hit.title, line.removeprefix(hit.title).lstrip(" ,:–—-") or line))
     return tuple(rows[:MOST_SENSES]) if len(rows) > 1 else ()
 
 

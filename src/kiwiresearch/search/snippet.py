@@ -11,24 +11,28 @@ AFTER_STOP = re.compile(r"[.!?][\"'”’)]* +(?=[\"'“‘(]?[^\W_a-z])")
 LOOSE = re.compile(r"\s+([,.;:!?)\]%»”])|([(\[«“])\s+")
 
 
-def snippet(text: str, places: Sequence[tuple[int, float]] = ()) -> str:
+def snippet(text: str, places: Sequence[tuple[int, str, float]] = ()) -> str:
     """The stretch of a text with most of the words looked for, from the start of a sentence if one is near."""
     begin = _sentence_start(text, _densest(places))
+    return f"{'… ' if begin else ''}{beginning(text, begin)}"
+
+
+def beginning(text: str, begin: int = 0) -> str:
+    """A line or two from some place on."""
     end = begin + LENGTH
     if end < len(text):
         end = text.rfind(" ", begin, end + 1)
         end = begin + LENGTH if end <= begin else end
-    cut = tidy(text[begin:end])
-    return f"{'… ' if begin else ''}{cut}{' …' if end < len(text) else ''}"
+    return f"{tidy(text[begin:end])}{' …' if end < len(text) else ''}"
 
 
-def _densest(places: Sequence[tuple[int, float]]) -> int:
+def _densest(places: Sequence[tuple[int, str, float]]) -> int:
     """The place from which on a snippet's length holds most; the first of equals."""
     best, start = 0.0, 0
-    for number, (place, _) in enumerate(places):
-        held = {weight for other, weight in places[number:] if other < place + LENGTH - BEFORE}
-        if sum(held) > best + 1e-9:
-            best, start = sum(held), place
+    for number, (place, _, _) in enumerate(places):
+        held = {stem: weight for other, stem, weight in places[number:] if other < place + LENGTH - BEFORE}
+        if sum(held.values()) > best + 1e-9:
+            best, start = sum(held.values()), place
     return start
 
 

@@ -1,73 +1,101 @@
-"""Slips of the finger: words no page has, replaced by the words of titles they must stand for."""
+"""Words as they were meant: slips of the finger mended, joined and split words written as titles have them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from itertools import product
 
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import Query, parse
+from kiwiresearch.search.titles import TitleIndex
 from kiwiresearch.text.fold import fold
+from kiwiresearch.text.stem import share_root, stemmer
 
 SHORTEST = 4
 CHOICES = 3
 MOST_WORDS = 4
 """A title may be found whole from this many mistyped words."""
 
+CLEARLY = 50
+"""A word is taken for a slip only if so many times as many pages hold the other one."""
 
-def corrected(book: OpenBook, query: Query) -> Query | None:
+
+def corrected(book: OpenBook, query: Query, known: Callable[[str], bool] | None = None) -> Query | None:
     """The query as it was meant, or None where nothing seems wrong.
 
-    A word the book does not have is replaced by the nearest word of its
-    titles. Words it does have are left alone, unless a title results.
+    `known` says whether a word is at home in any book that is asked; such a
+    word is right, whatever this book has.
     """
-    if book.titles is None:
+    if book.titles is None or not query.words:
         return None
-    unknown = [word for word in query.content if len(word) >= SHORTEST and not _known(book, word)]
-    rare = [word for word in query.content if len(word) >= SHORTEST and not book.titles.frequency(word)]
-    whole = _as_title(book, query, rare) if rare and len(query.content) <= MOST_WORDS else None
-    if whole:
-        return whole
-    changes = {}
-    for word in unknown:
-        near = book.titles.correct(word, 1)
-        if near:
-            changes[word] = near[0].word
+    joined = _as_joined(book.titles, query)
+    if joined:
+        return joined
+    known = known or book.knows
+    doubtful = [word for word in query.content if len(word) >= SHORTEST and not book.titles.frequency(word)]
+    unknown = [word for word in doubtful if not known(word)]
+    if len(query.content) <= MOST_WORDS:
+        whole = _as_title(book, query, [word for word in doubtful if word in unknown or book.frequency(word)])
+        if whole:
+            return whole
+    changes = {word: better for word in unknown if (better := _better(book, word))}
     return _with(query, changes) if changes else None
 
 
-def _known(book: OpenBook, word: str) -> bool:
+def _as_joined(titles: TitleIndex, query: Query) -> Query | None:
+    """The query with its spaces where a title has them, if no title has them where the query does."""
+    whole = " ".join(query.words)
+    rows = titles.joined(whole)
+    if not rows or any(fold(row.title) == whole for row in rows):
+        return None
+    return _respelt(query, fold(rows[0].title))
+
+
+def _better(book: OpenBook, word: str) -> str:
+    """What an unknown word stands for: words written together, else the nearest word of the titles."""
     assert book.titles is not None
-    return bool(book.titles.frequency(word) or book.frequency(word))
+    apart = [fold(row.title) for row in book.titles.joined(word)]
+    if apart:
+        return apart[0]
+    if not book.book.indexes.full_text:
+        return ""  # only its titles are known, so a word may well be on its pages
+    near = book.titles.correct(word, 1)
+    return near[0].word if near else ""
 
 
 def _as_title(book: OpenBook, query: Query, words: list[str]) -> Query | None:
     """The query with some words replaced, if that is a title."""
-    assert book.titles is not None
-    if book.titles.joined(" ".join(query.words)):
+    titles = book.titles
+    if titles is None or not words or titles.joined(" ".join(query.words)):
         return None
-    choices = [[near.word for near in book.titles.correct(word, CHOICES)] or [word] for word in words]
+    choices = [_likelier(book, query, word) or [word] for word in words]
     for some in product(*choices):
         attempt = _with(query, dict(zip(words, some, strict=True)))
-        if book.titles.exact(" ".join(attempt.words)):
+        if attempt.words != query.words and titles.exact(" ".join(attempt.words)):
             return attempt
     return None
 
 
+def _likelier(book: OpenBook, query: Query, word: str) -> list[str]:
+    """Words of titles near this one that are far commoner, and no other forms of it."""
+    assert book.titles is not None
+    stem_of = stemmer(query.language)
+    near_ones = book.titles.correct(word, CHOICES)
+    return [
+        near.word
+        for near in near_ones
+        if near.distance == near_ones[0].distance
+        and not share_root(word, [near.word])
+        and stem_of(word) != stem_of(near.word)
+        and book.frequency(word) * CLEARLY <= book.frequency(near.word)
+    ]
+
+
 def _with(query: Query, changes: dict[str, str]) -> Query:
-    words = [changes.get(word, word) for word in query.words]
-    fixed = parse(" ".join(words), query.language)
-    focus = query.focus
-    return Query(
-        text=fixed.text,
-        core=fixed.core,
-        language=query.language,
-        definitional=query.definitional,
-        words=fixed.words,
-        terms=fixed.terms,
-        content=fixed.content,
-        focus=focus,
-    )
+    return _respelt(query, " ".join(changes.get(word, word) for word in query.words))
 
 
-def differs(query: Query, other: Query) -> bool:
-    return fold(query.core) != fold(other.core)
+def _respelt(query: Query, core: str) -> Query:
+    fixed = parse(core, query.language)
+    return replace(fixed, definitional=query.definitional, focus=query.focus)

@@ -54,14 +54,15 @@ def corrections(ask: Ask, word: str, limit: int) -> tuple[Correction, ...]:
 
 
 def slips(word: str) -> Iterator[str]:
-    """Every spelling one slip away: a letter left out, too many, wrong, or two changed over."""
+    """Every spelling one slip away: a letter left out, too many, wrong or in the wrong place."""
     letters = next((alphabet for alphabet in ALPHABETS if set(word) <= set(alphabet)), "")
     for at in range(len(word) + 1):
         head, tail = word[:at], word[at:]
         if tail:
             yield head + tail[1:]
-        if len(tail) > 1:
-            yield head + tail[1] + tail[0] + tail[2:]
+            rest = head + tail[1:]
+            for place in range(len(word)):  # 'Ghandi': the letter at home elsewhere
+                yield rest[:place] + tail[0] + rest[place:]
         for letter in letters:
             yield head + letter + tail
             if tail:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 
@@ -31,6 +32,7 @@ class LanguageWords:
     definitional: tuple[str, ...] = ()
     treatises: tuple[str, ...] = ()
     framing: tuple[str, ...] = ()
+    abbreviated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @cache
@@ -71,6 +73,7 @@ def words_of(language: str) -> LanguageWords:
         definitional=_folded(table, "definitional"),
         treatises=_folded(table, "treatises"),
         framing=_folded(table, "framing"),
+        abbreviated={short: tuple(long) for short, long in table.get("abbreviated", {}).items()},
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
 
@@ -62,10 +63,14 @@ def stemmer(language: str) -> Callable[[str], str]:
     # Not through the package's own factory, which takes another library where it happens to be installed.
     module = importlib.import_module(f"snowballstemmer.{algorithm}_stemmer")
     stem = getattr(module, f"{algorithm.capitalize()}Stemmer")().stemWord
+    lock = threading.Lock()  # one object works on one word at a time
 
     @lru_cache(maxsize=131_072)
     def stem_of(word: str) -> str:
         folded = fold(word)
-        return str(stem(folded)) if folded.isalpha() else folded
+        if not folded.isalpha():
+            return folded
+        with lock:
+            return str(stem(folded))
 
     return stem_of

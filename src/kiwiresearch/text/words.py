@@ -7,8 +7,24 @@ import unicodedata
 from collections.abc import Callable
 from functools import lru_cache
 
-WORD = re.compile(r"(?:[^\W\d_]\.){2,}|\d+(?:[.,]\d+)+|[^\W_]+(?:['’][^\W_]+)*(?:\+{1,3}|#)?")
+from kiwiresearch.text.fold import PLAIN_LETTERS
+
+MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+    "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0900-\u0903\u093a-\u094f\u0955-\u0957\u0962\u0963"
+    "\u0981-\u0983\u09bc-\u09cd\u0a01-\u0a03\u0a3c-\u0a4d\u0a70\u0a71\u0a81-\u0a83\u0abc-\u0acd\u0b01-\u0b03\u0b3c-\u0b57"
+    "\u0b82\u0bbe-\u0bcd\u0c00-\u0c04\u0c3e-\u0c56\u0c81-\u0c83\u0cbc-\u0cd6\u0d00-\u0d03\u0d3b-\u0d4d\u0d82\u0d83\u0dca-\u0ddf"
+    "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u102b-\u103e\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\u3099\u309a\ufe20-\ufe2f"
+)
+"""Marks that belong to the letter before them."""
+
+WORD = re.compile(
+    r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}\b\.?|\d+(?:[.,]\d+)+|"
+    rf"[^\W_][^\W_{MARKS}]*(?:[{MARKS}]+[^\W_]*)*(?:['’][^\W_]+)*(?:\+{{1,3}}|#)?"
+)
 """Initials ('U.S.'), figures ('1,000'), and words with what may be inside or behind them ('O'Brien', 'C++')."""
+
+MARK = re.compile(f"[{MARKS}]")
 
 POSSESSIVE = re.compile(r"['’]s?$")
 
@@ -19,6 +35,7 @@ CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\u
 @lru_cache(maxsize=4_096)
 def _plain(char: str) -> str:
     base = "'" if char == "’" else unicodedata.normalize("NFKD", char)[:1].lower()
+    base = PLAIN_LETTERS.get(base, base)
     return base if len(base) == 1 else char
 
 
@@ -51,6 +68,8 @@ def occurrences(text: str, word: str, stem_of: Callable[[str], str]) -> list[int
     stem = stem_of(word)
     if has_no_spaces(word):
         return _anywhere(text, word)
+    if not word.isalnum():  # 'o'brien', 'u.s.', '1,000': signs and all
+        return [at for at in _anywhere(text, word) if _stands_alone(text, at, at + len(word))]
     start = _common_start(word, stem) or word
     if len(start) > SURE_LETTERS and start[-1] in "eiy":  # 'galaxi' is the stem of 'galaxy'
         start = start[:-1]
@@ -59,8 +78,8 @@ def occurrences(text: str, word: str, stem_of: Callable[[str], str]) -> list[int
     at = text.find(start)
     while at >= 0:
         end = at + len(start)
-        if at == 0 or not text[at - 1].isalnum():
-            while end < length and text[end].isalnum():
+        if at == 0 or not _in_word(text[at - 1]):
+            while end < length and _in_word(text[end]):
                 end += 1
             if text[at:end] == word or stem_of(text[at:end]) == stem:
                 found.append(at)
@@ -74,6 +93,15 @@ SURE_LETTERS = 3
 def _common_start(one: str, other: str) -> str:
     length = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
     return one[:length]
+
+
+def _in_word(char: str) -> bool:
+    return char.isalnum() or (char > "\u02ff" and MARK.match(char) is not None)
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    before = start > 0 and _in_word(text[start - 1])
+    return not before and not (end < len(text) and _in_word(text[end]))
 
 
 def _anywhere(text: str, word: str) -> list[int]:

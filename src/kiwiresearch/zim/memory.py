@@ -85,7 +85,7 @@ class MemoryArchive:
         return self.resolve(redirect) if redirect else None
 
     def search(self, words: str, limit: int) -> tuple[Match, ...]:
-        wanted = _words(words.encode())
+        wanted = _words(words.encode("utf-8", "replace"))
         hits = [path for path, known in self._words.items() if wanted and wanted <= known]
         return tuple(Match(path, self._titles[path]) for path in hits[:limit])
 
@@ -103,7 +103,7 @@ class MemoryArchive:
         return len(self.search(words, len(self._pages)))
 
     def suggest(self, text: str, limit: int) -> tuple[Match, ...]:
-        wanted = _words(text.encode())
+        wanted = _words(text.encode("utf-8", "replace"))
         titles = {**self._titles, **{path: title_of_path(path) for path in self._redirects}}
         found: dict[str, Match] = {}
         for path, title in titles.items():

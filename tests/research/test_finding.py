@@ -1,0 +1,174 @@
+"""Searching a shelf: books opened once, settings heeded, and a model asked where one is set."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tests.llm.servers import Talk, Told, serving
+from tests.search.shelves import ELEMENT, PLANET, titles
+
+from kiwiresearch.errors import BadUsage
+from kiwiresearch.research.desk import Desk, open_desk
+from kiwiresearch.research.finding import MOST_HITS, Finder, record_of
+from kiwiresearch.search.find import Wish
+from kiwiresearch.zim.library import Shelf
+
+BookMaker = Callable[..., Path]
+PAGES = {"Mercury_(planet)": PLANET, "Mercury_(element)": ELEMENT, "Innermost_world": "<p>The planet mercury.</p>"}
+CROWD = {f"Report_{number}": "<p>The mercury fell again.</p>" for number in range(130)}
+
+
+@pytest.fixture
+def settings(home: Path) -> dict[str, str]:
+    return {"KIWIRESEARCH_HOME": str(home)}
+
+
+@pytest.fixture
+def open_finder(settings: dict[str, str]) -> Iterator[Callable[..., Finder]]:
+    """Opens a finder over some files."""
+    opened: list[tuple[Finder, Shelf]] = []
+
+    def start(*files: Path, all_books: bool = False, **more: str) -> Finder:
+        desk: Desk = open_desk({**settings, **more})
+        shelf = desk.shelf([str(file) for file in files])
+        finder = Finder(desk, shelf, all_books=all_books)
+        opened.append((finder, shelf))
+        return finder
+
+    yield start
+    for finder, shelf in opened:
+        finder.close()
+        shelf.close()
+
+
+OpenFinder = Callable[..., Finder]
+
+
+def test_a_finder_keeps_its_books_open(a_book: BookMaker, open_finder: OpenFinder) -> None:
+    """Books are opened for the first query and kept for the next."""
+    finder = open_finder(a_book(PAGES))
+    first = finder.books
+    finder.find("mercury")
+    assert finder.books is first
+    assert first[0].titles is not None
+
+
+@pytest.mark.parametrize("text", ["", " ", "?", "…—", "\n"])
+def test_a_query_without_words_is_refused(a_book: BookMaker, open_finder: OpenFinder, text: str) -> None:
+    """There is nothing to look for, and the user is told so."""
+    with pytest.raises(BadUsage, match="no words"):
+        open_finder(a_book(PAGES)).find(text)
+
+
+@pytest.mark.parametrize("limit", [0, -1, MOST_HITS + 1])
+def test_an_impossible_limit_is_refused(a_book: BookMaker, open_finder: OpenFinder, limit: int) -> None:
+    """So many results cannot be shown."""
+    with pytest.raises(BadUsage, match="cannot be shown"):
+        open_finder(a_book(PAGES)).find("mercury", Wish(limit=limit))
+
+
+def test_the_setting_says_how_many_books_are_searched(a_book: BookMaker, open_finder: OpenFinder) -> None:
+    """Of a shelf as many books are searched in full as the user wants; of named books all are."""
+    files = [a_book({f"Moon_{n}": "<p>The moon.</p>"}, name=f"{n}.zim", Name=f"book{n}") for n in range(3)]
+    assert len(open_finder(*files).find("moon").books) == 2
+    assert len(open_finder(*files, KIWIRESEARCH_SEARCH_BOOKS="1").find("moon").books) == 1
+    assert len(open_finder(*files, all_books=True).find("moon").books) == 3
+
+
+def test_the_record_names_the_books(a_book: BookMaker, open_finder: OpenFinder) -> None:
+    """What is shown as JSON has the book's name beside its UUID."""
+    finder = open_finder(a_book(PAGES))
+    record = json.loads(json.dumps(record_of(finder.find("mercury"), finder)))
+    (book,) = record["books"]
+    assert book["name"] == "test_en"
+    assert {(hit["book"], hit["book_id"]) for hit in record["hits"]} == {("test_en", book["id"])}
+    assert [sense["title"] for sense in record["senses"]] == titles(finder.find("mercury").hits)[:2]
+
+
+def test_what_is_near_is_offered(a_book: BookMaker, open_finder: OpenFinder) -> None:
+    """Where nothing is found, titles that begin alike are named, else the user is told what to try."""
+    finder = open_finder(a_book({"Harbour": "<p>Ships.</p>"}))
+    assert str(finder.nothing("harbz")) == "There is nothing about 'harbz' in 'Test book'. Near it are: 'Harbour'."
+    assert "Try fewer or other words" in finder.nothing("zeppelin").remedy
+
+
+def a_wikipedia(a_book: BookMaker) -> Path:
+    return a_book({**CROWD, **PAGES}, Name="wikipedia_en_test")
+
+
+def answering(*phrases: str) -> Callable[[Talk], None]:
+    return lambda talk: talk.say(json.dumps({"phrases": list(phrases)}))
+
+
+def asked(told: Told) -> list[str]:
+    return [body["messages"][-1]["content"] for body in told.chats]
+
+
+def test_a_real_server_is_asked_about_one_ambiguous_word(
+    a_book: BookMaker, open_finder: OpenFinder, home: Path
+) -> None:
+    """With a model set, its phrases are searched: once for the term, also in the next process (R183, R195, R196)."""
+    file = a_wikipedia(a_book)
+    with serving(answering("mercury planet", "mercury element")) as told:
+        finder = open_finder(file, KIWIRESEARCH_MODEL_URL=told.address)
+        first = finder.find("what is mercury", Wish(limit=40))
+        assert first.hits
+        assert len(told.chats) == 1
+        assert "what is mercury" in asked(told)[0]
+        (kept,) = (home / "cache" / "routing").iterdir()
+        assert json.loads(kept.read_text())["phrases"] == ["mercury", "mercury planet", "mercury element"]
+        finder.find("tell me about mercury")
+        later = open_finder(file, KIWIRESEARCH_MODEL_URL=told.address).find("what is mercury", Wish(limit=40))
+        assert later == first
+        assert len(told.chats) == 1
+
+
+def test_a_server_is_not_asked_about_anything_else(a_book: BookMaker, open_finder: OpenFinder) -> None:
+    """Plain searches and questions of several words never reach the model (R182, R189)."""
+    with serving(answering("mercury planet")) as told:
+        finder = open_finder(a_wikipedia(a_book), KIWIRESEARCH_MODEL_URL=told.address)
+        for query in ("mercury", "raspberry pi gpio permission errors in python", "what is mercury poisoning"):
+            finder.find(query)
+        assert told.asked == []
+
+
+def test_what_a_model_said_is_kept_as_long_as_is_set(a_book: BookMaker, open_finder: OpenFinder) -> None:
+    """The user's own time to live is heeded: none asks each time (R200)."""
+    with serving(answering("mercury planet")) as told:
+        finder = open_finder(a_wikipedia(a_book), KIWIRESEARCH_MODEL_URL=told.address, KIWIRESEARCH_ROUTING_TTL_S="0")
+        finder.find("what is mercury")
+        finder.find("what is mercury")
+        assert len(told.chats) == 2
+
+
+def failing(talk: Talk) -> None:
+    talk.send(401, '{"error":{"message":"no key"}}')
+
+
+def nonsense(talk: Talk) -> None:
+    talk.say("I would rather talk about the weather.")
+
+
+@pytest.mark.parametrize("server", [failing, nonsense])
+def test_a_server_that_fails_costs_its_help_only(
+    a_book: BookMaker, open_finder: OpenFinder, server: Callable[[Talk], None], home: Path
+) -> None:
+    """The search is what it is without a model, and the failure is not kept (R198)."""
+    file = a_wikipedia(a_book)
+    without = open_finder(file).find("what is mercury")
+    with serving(server) as told:
+        found = open_finder(file, KIWIRESEARCH_MODEL_URL=told.address).find("what is mercury")
+        assert told.chats
+    assert found == without
+    assert not (home / "cache" / "routing").exists()
+
+
+def test_a_server_that_is_not_there_costs_its_help_only(a_book: BookMaker, open_finder: OpenFinder) -> None:
+    """A model that cannot be reached does not keep the search from its answer (R198)."""
+    with serving(failing) as told:
+        address = told.address
+    found = open_finder(a_wikipedia(a_book), KIWIRESEARCH_MODEL_URL=address).find("what is mercury")
+    assert titles(found.hits)[:2]

@@ -1,0 +1,264 @@
+"""From candidates to scores: one scoring for all of them, and orders that must hold whatever the weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kiwiresearch.search.find import Wish, find
+from kiwiresearch.search.hit import Score
+from kiwiresearch.search.in_book import search_book
+from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.search.passages import TextMatch
+from kiwiresearch.search.points import points
+from kiwiresearch.search.query import parse
+from kiwiresearch.search.rank import Judge
+from kiwiresearch.search.recall import Candidate
+from kiwiresearch.zim.memory import MemoryArchive
+
+PAGES = {
+    "Galaxy": "<p>A galaxy is a system of stars, gas and dust.</p>",
+    "Galaxy (chocolate)": "<p>Galaxy is a bar of chocolate.</p>",
+    "Andromeda": "<p>The nearest large galaxy to ours.</p>",
+    "List of galaxies": "<p>Each galaxy of the sky, by name: Andromeda, and others.</p>",
+    "Mercury (planet)": "<p>Mercury is the planet nearest to the sun.</p>",
+    "Mercury (element)": "<p>Mercury is a metal, and liquid, an element.</p>",
+    "Mercury (disambiguation)": "<p>Mercury may refer to: a planet, a metal.</p>",
+    "Empty": "",
+}
+
+TABLE = (
+    "exact title", "stemmed title", "title starts with word", "title word", "excerpt words", "list page", "list offset",
+    "primary book",
+)  # fmt: skip
+
+
+def judge(asked: str) -> Judge:
+    return Judge.of(OpenBook(MemoryArchive(PAGES)), parse(asked))
+
+
+def quick(asked: str, title: str, *aliases: str) -> Score:
+    """The score of a page that only its names speak for."""
+    one = judge(asked)
+    candidate = Candidate("x", title, frozenset(aliases))
+    return one.quick(candidate, one.title(candidate))
+
+
+def from_table(score: Score) -> list[str]:
+    """The lines that the point table gave, as they print."""
+    return [text for text in said_by_table(score) if text.rpartition(" ")[0] in TABLE]
+
+
+def said_by_table(score: Score) -> list[str]:
+    return [f"{line.signal} {line.points:+g}" for line in score.lines]
+
+
+@pytest.mark.parametrize("asked", ["galaxy", "what are galaxies", "list of galaxies", "nearest planet to the sun"])
+@pytest.mark.parametrize("fast", [False, True], ids=["read", "fast"])
+def test_every_hit_of_a_search_is_scored_by_the_table(
+    memory_book: Callable[..., OpenBook], asked: str, fast: bool
+) -> None:
+    """Whether pages are read or not, each score has the lines of the one point table (R159)."""
+    query = parse(asked)
+    hits = search_book(memory_book(PAGES), query, limit=10, fast=fast).hits
+    assert hits
+    for hit in hits:
+        assert from_table(hit.score) == said_by_table(points(query, hit.title, hit.snippet))
+
+
+def test_pooled_candidates_are_scored_by_the_query_itself(memory_book: Callable[..., OpenBook]) -> None:
+    """A page that another phrase brought in is scored as if the query had found it (R159)."""
+    book = memory_book({**PAGES, "Nougat": "<p>A sweet.</p>", "Chocolate galaxy bar": "<p>Sold since 1960.</p>"})
+    query = parse("chocolates")
+    hits = search_book(book, query, limit=10, pooled=[parse("bar sold since 1960")]).hits
+    assert "Chocolate_galaxy_bar" in [hit.ref.path for hit in hits]
+    for hit in hits:
+        assert from_table(hit.score) == said_by_table(points(query, hit.title, hit.snippet))
+
+
+@pytest.mark.parametrize("fast", [False, True], ids=["read", "fast"])
+def test_several_books_are_scored_by_the_same_table(memory_book: Callable[..., OpenBook], fast: bool) -> None:
+    """Hits of two books have the lines of the same table; only the first book's have the bonus (R159, R171)."""
+    query = parse("spiral galaxies")
+    first = memory_book({"Spiral galaxy": "<p>A spiral galaxy has arms.</p>", "Arm": "<p>Of a body.</p>"})
+    second = memory_book({"Spiral galaxy (barred)": "<p>A spiral galaxy with a bar.</p>"})
+    found = find([first, second], query.text, Wish(limit=10, fast=fast))
+    bonus = {hit.ref.book: "primary book +2" in said_by_table(hit.score) for hit in found.hits}
+    assert bonus == {first.book.id: True, second.book.id: False}
+    for hit in found.hits:
+        given = points(query, hit.title, hit.snippet, primary=bonus[hit.ref.book])
+        assert from_table(hit.score) == said_by_table(given)
+
+
+@pytest.mark.parametrize(
+    ("asked", "better", "worse"),
+    [
+        ("galaxy", "Galaxy", "Andromeda Galaxy"),
+        ("galaxy", "Galaxy", "Galaxy (chocolate)"),
+        ("galaxy chocolate", "Galaxy (chocolate)", "Galaxy"),
+        ("mercury planet", "Mercury (planet)", "Mercury (element)"),
+        ("planet mercury", "Mercury (planet)", "Planet"),
+        ("how far is the andromeda galaxy", "Andromeda Galaxy", "Galaxy"),
+        ("galaxies", "Galaxy", "List of galaxies"),
+        ("treaty of versailles", "Treaty of Versailles", "Versailles"),
+        ("the history of rome", "History of Rome", "History of Roman law in the Middle Ages"),
+    ],
+)
+def test_of_two_titles_the_nearer_one_leads(asked: str, better: str, worse: str) -> None:
+    """A title is the better the more of the query it holds and the less it says besides."""
+    assert quick(asked, better).total > quick(asked, worse).total
+
+
+def test_a_page_is_judged_by_the_best_of_its_names() -> None:
+    """A redirect that says what was asked speaks for the page, and is remembered."""
+    one = judge("island universe")
+    candidate = Candidate("x", "Galaxy", frozenset({"Island universe", "Star city"}))
+    assert one.title(candidate).name == "Island universe"
+    assert quick("island universe", "Galaxy", "Island universe").total > quick("island universe", "Galaxy").total
+
+
+def test_what_is_in_brackets_costs_a_title_nothing() -> None:
+    """'Mercury (planet)' says no more than 'Mercury' where nobody asked for the planet."""
+    one = judge("mercury")
+    assert one.title(Candidate("x", "Mercury (planet)")).said == one.title(Candidate("x", "Mercury")).said
+
+
+@pytest.mark.parametrize(
+    ("asked", "title", "whole"),
+    [
+        ("galaxy", "Galaxy", 1.0),
+        ("what is a galaxy?", "Galaxy", 1.0),
+        ("please, history of rome", "History of Rome", 1.0),
+        ("galaxy chocolate", "Galaxy (chocolate)", 1.0),
+        ("galaxies", "Galaxy", 0.5),
+        ("chocolate galaxy", "Galaxy (chocolate)", 0.5),
+        ("world war 2", "World War II", 0.5),
+        ("galaxy", "Galaxy (chocolate)", 0.0),
+        ("galaxy dust", "Galaxy", 0.0),
+        ("galaxy", "Andromeda Galaxy", 0.0),
+        ("?!", "Galaxy", 0.0),
+    ],
+)
+def test_a_title_that_is_the_query_is_known(asked: str, title: str, whole: float) -> None:
+    """The same words are the whole, other forms of them half of it, and any word more or less is neither."""
+    assert judge(asked).title(Candidate("x", title)).whole == whole
+
+
+def test_a_hint_decides_against_the_plain_name() -> None:
+    """With a hint the page that is called like the query has no claim of its own."""
+    one = Judge.of(OpenBook(MemoryArchive(PAGES)), parse("galaxy", focus="chocolate"))
+    assert one.title(Candidate("x", "Galaxy")).whole == 0
+
+
+def test_a_title_that_holds_little_of_the_query_says_little() -> None:
+    """Two titles that say nothing besides the query: the one that holds more of it counts more."""
+    one = judge("andromeda galaxy distance")
+    assert one.title(Candidate("x", "Andromeda Galaxy")).said > one.title(Candidate("x", "Galaxy")).said > 0
+
+
+def test_a_title_named_in_the_query_stands_there_word_for_word() -> None:
+    """The words of a title scattered over the query do not name it."""
+    assert judge("who wrote the art of war").title(Candidate("x", "Art of War")).named > 0
+    assert judge("the war on modern art").title(Candidate("x", "Art of War")).named == 0
+
+
+def test_without_words_nothing_is_said_for_any_page() -> None:
+    """A query of signs alone gives no page a point but the one that is called so."""
+    assert str(quick("?!", "Galaxy")) == "0 (no signal)"
+    assert str(quick("!!!", "!!!")) == "110 (exact title +20, title is the query +90)"
+
+
+def test_lists_and_shared_words_lift_a_page_that_was_not_read() -> None:
+    """The place in a word's list and the words held together each have a line of their own."""
+    one = judge("galaxy")
+    title = one.title(Candidate("x", "Andromeda"))
+    plain = one.quick(Candidate("x", "Andromeda"), title)
+    lifted = one.quick(Candidate("x", "Andromeda", listed=1.0, shared=1.0), title)
+    assert {line.signal for line in lifted.lines} - {line.signal for line in plain.lines} == {
+        "listed for words",
+        "holds words",
+    }
+    assert lifted.total > plain.total
+
+
+def test_each_part_of_a_page_has_a_line() -> None:
+    """What the passage, the page, the lead, neighbours and boxes say is told apart."""
+    one = judge("galaxy")
+    candidate = Candidate("x", "Andromeda")
+    score = one.full(
+        candidate, one.title(candidate), TextMatch(passage=1.0, page=1.0, lead=1.0, together=1.0, boxes=1.0), ""
+    )
+    assert [line.signal for line in score.lines] == [
+        "best passage",
+        "whole page",
+        "lead",
+        "words together",
+        "boxes and categories",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("hint", "path", "fast", "lines"),
+    [
+        ("planet", "Mercury_(planet)", False, ["focus in title", "focus"]),
+        ("the element", "Mercury_(element)", False, ["focus in title", "focus"]),
+        ("sun", "Mercury_(planet)", False, ["focus"]),
+        ("liquid metals", "Mercury_(element)", False, ["focus"]),
+        ("planets", "Mercury_(planet)", True, ["focus in title"]),
+        ("element", "Mercury_(element)", True, ["focus in title"]),
+    ],
+)
+def test_a_hint_decides_between_senses(
+    memory_book: Callable[..., OpenBook], hint: str, path: str, fast: bool, lines: list[str]
+) -> None:
+    """Of two pages of one name the one leads that the hint speaks for, by its title and by what it says."""
+    hits = search_book(memory_book(PAGES), parse("mercury", focus=hint), limit=5, fast=fast).hits
+    assert hits[0].ref.path == path
+    assert [line.signal for line in hits[0].score.lines if line.signal.startswith("focus")] == lines
+
+
+def test_a_page_that_lists_senses_comes_after_them(memory_book: Callable[..., OpenBook]) -> None:
+    """The senses of a name stand before the page that only tells them apart."""
+    hits = search_book(memory_book(PAGES), parse("mercury"), limit=5).hits
+    assert {hit.ref.path for hit in hits[:2]} == {"Mercury_(planet)", "Mercury_(element)"}
+
+
+def test_a_page_that_lists_senses_is_lost_on_a_hint(memory_book: Callable[..., OpenBook]) -> None:
+    """It names every sense, so a hint says nothing for it."""
+    hits = search_book(memory_book(PAGES), parse("mercury", focus="planet"), limit=9).hits
+    lines = {hit.title: {line.signal for line in hit.score.lines} for hit in hits}
+    assert "focus" in lines["Mercury (planet)"]
+    assert "disambiguation page" in lines["Mercury (disambiguation)"]
+    assert "focus" not in lines["Mercury (disambiguation)"]
+
+
+def test_comparable_senses_stand_by_path(memory_book: Callable[..., OpenBook]) -> None:
+    """Nothing but words and structure is known: equal pages tie, and the path decides (R179)."""
+    pages = {"Nova (film)": "<p>Nova is a name.</p>", "Nova (star)": "<p>Nova is a name.</p>"}
+    one, other = search_book(memory_book(pages), parse("what is a nova"), limit=5).hits
+    assert str(one.score) == str(other.score)
+    assert [one.ref.path, other.ref.path] == ["Nova_(film)", "Nova_(star)"]
+
+
+def test_an_empty_page_and_one_that_is_gone_do_no_harm(memory_book: Callable[..., OpenBook]) -> None:
+    """A page without a word is found by its title; a path that leads nowhere is no hit."""
+    book = memory_book(PAGES)
+    hits = search_book(book, parse("empty"), limit=5, besides=["Gone"]).hits
+    assert [(hit.ref.path, hit.snippet) for hit in hits] == [("Empty", "")]
+
+
+WORDS = st.sampled_from(
+    ["galaxy", "galaxies", "the", "of", "andromeda", "(chocolate)", "mercury", "C++", "é", "東京", "?"]
+)
+PHRASES = st.lists(WORDS, max_size=6).map(" ".join)
+
+
+@given(PHRASES, PHRASES, PHRASES)
+def test_title_shares_stay_in_bounds(asked: str, title: str, alias: str) -> None:
+    """Shares lie between nothing and all, and the name looked at is one of the page's."""
+    found = judge(asked).title(Candidate("x", title, frozenset({alias})))
+    assert all(0 <= share <= 1 + 1e-9 for share in (found.asked, found.said, found.named, found.whole))
+    assert found.name in (title, alias)

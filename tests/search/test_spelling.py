@@ -1,0 +1,88 @@
+"""Slips of the finger: what is mended, and what is left as it was written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from tests.search.shelves import Noting, titles
+
+from kiwiresearch.search.find import Wish, find
+from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.search.query import parse
+from kiwiresearch.search.spelling import corrected
+
+Ready = Callable[..., OpenBook]
+
+PAGES = {
+    "Albert Einstein": "<p>Albert Einstein was a physicist.</p>",
+    "Georgia on My Mind": "<p>A song of 1930.</p>",
+    "Napoleon": "<p>An emperor of the French, born Buonaparte.</p>",
+    "Photosynthesis": "<p>Leaves make sugar of light.</p>",
+    "Colour": "<p>What light looks like; Americans write color.</p>",
+    "Mars": "<p>A red planet.</p>",
+}
+
+
+@pytest.fixture
+def book(ready: Ready) -> OpenBook:
+    return ready(Noting(PAGES, {"Bonaparte": "Napoleon"}), index=True)
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("Albrt Einstien", "albert einstein"),
+        ("albert einstien", "albert einstein"),
+        ("Georgia on my mnid", "georgia on my mind"),
+        ("photosyntesis", "photosynthesis"),
+        ("what is photosinthesis", "photosynthesis"),
+        ("Bonapart", "bonaparte"),
+        ("napolean", "napoleon"),
+    ],
+)
+def test_a_mistyped_title_is_mended(book: OpenBook, typed: str, meant: str) -> None:
+    """A word the book does not have becomes the nearest word of its titles, and the page is found."""
+    fixed = corrected(book, parse(typed))
+    assert fixed
+    assert fixed.text == meant
+    found = find([book], typed)
+    assert found.corrected == meant
+    assert found.hits[0].title in PAGES
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["Albert Einstein", "EINSTEIN", "photosynthesis", "emperor", "light", "Mars", "Mrs", "xyzzyqwv", "the"],
+)
+def test_what_may_be_right_is_left_alone(book: OpenBook, typed: str) -> None:
+    """Titles, words that some page holds, short words and words near no other stay as they are."""
+    assert corrected(book, parse(typed)) is None
+    assert find([book], typed).corrected == ""
+
+
+def test_one_mistyped_word_of_several_is_mended_alone(book: OpenBook) -> None:
+    """The words that are right are searched as they stand."""
+    fixed = corrected(book, parse("when was the physicist albert einstien born in germany"))
+    assert fixed
+    assert fixed.text == "when was the physicist albert einstein born in germany"
+
+
+def test_the_rest_of_the_query_stays(book: OpenBook) -> None:
+    """The hint, the language and what kind of question it is are those of the query as typed."""
+    typed = parse("what is photosyntesis", focus="leaves")
+    fixed = corrected(book, typed)
+    assert fixed
+    assert (fixed.focus, fixed.definitional, fixed.language) == (typed.focus, True, "eng")
+
+
+def test_without_a_title_index_nothing_is_mended(ready: Ready) -> None:
+    """There is nothing to compare with, and the query is searched as it stands."""
+    bare = ready(Noting(PAGES))
+    assert corrected(bare, parse("Albrt Einstien")) is None
+    assert find([bare], "Albert Einstein").hits[0].title == "Albert Einstein"
+
+
+def test_a_mistyped_name_is_found_in_a_quick_search_too(book: OpenBook) -> None:
+    """Mending needs no page to be read."""
+    assert titles(find([book], "Albrt Einstien", Wish(fast=True)).hits)[0] == "Albert Einstein"
