@@ -39,9 +39,12 @@ def test_the_map_of_requirements_is_what_the_tests_say() -> None:
     assert (DOCS / "requirements.md").read_text(encoding="utf-8") == tool.page()
 
 
-def test_every_requirement_of_books_and_pages_is_proved() -> None:
+def test_every_requirement_met_so_far_is_proved() -> None:
     """The requirements this version meets each have a test that names them."""
-    wanted = {*range(30, 44), *range(109, 116), 152, 236}
+    books_and_pages = {*range(30, 44), *range(109, 116), 152, 236}
+    search = {44, 45, 46, *range(73, 78), *range(159, 205), *range(218, 224), 232, 237, 244, 247, 248, *range(258, 262)}
+    model = {22, 23, 239, 240, 241}
+    wanted = books_and_pages | search | model
     assert wanted - set(a_tool("requirements_map").proofs()) == set()
 
 

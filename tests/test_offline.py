@@ -72,6 +72,10 @@ def called(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, object]]:
         ("page Sunset", 0),
         ("page Sunset --links --json", 0),
         ("page Sunsets", 3),
+        ("search mercury --explain", 0),
+        ("search sunsets --fast --json", 0),
+        ("search xyzzyplugh", 3),
+        ("books index", 0),
     ],
 )
 def test_the_sample_book_needs_no_network(
@@ -80,6 +84,29 @@ def test_the_sample_book_needs_no_network(
     """Commands on the sample book try to reach nobody."""
     assert run([word.format(book=stocked) for word in command.split()]) == code
     assert called == []
+
+
+def test_the_embedder_that_ships_needs_no_network(
+    stocked: Path, called: list[tuple[str, object]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Vectors are made from what comes with the program, and nothing is fetched for them."""
+    monkeypatch.setenv("KIWIRESEARCH_EMBEDDER", "static")
+    assert run(["search", "red light in the evening", "--explain"]) == 0
+    assert called == []
+
+
+def test_a_model_is_the_only_host_that_is_asked(
+    home: Path, shared_data: Path, called: list[tuple[str, object]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a model set, an ambiguous word asks its server and nobody else, and a model that is away costs nothing."""
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        port = nobody.getsockname()[1]
+        monkeypatch.setenv("KIWIRESEARCH_MODEL_URL", f"http://127.0.0.1:{port}")
+        monkeypatch.setenv("KIWIRESEARCH_MODEL_NAME", "away")
+        file = str(shared_data / "zims" / "real" / "wikipedia_en_ray_charles_mini_2020-03.zim")
+        assert run(["search", "what is soul?", "--book", file]) == 0
+    assert set(called) == {("127.0.0.1", port)}
 
 
 def test_a_file_needs_no_network(home: Path, shared_data: Path, called: list[tuple[str, object]]) -> None:

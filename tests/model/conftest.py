@@ -13,10 +13,6 @@ import pytest
 PLACE = "KIWIRESEARCH_TEST_MODEL"
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "model: asks a real language model (make test-model)")
-
-
 @pytest.fixture(scope="session")
 def real_model() -> Iterator[str]:
     """The address of a llama.cpp server with the model that the environment names."""

@@ -162,6 +162,20 @@ def test_points_add_up_to_the_score(ready: Ready) -> None:
         assert hit.score.total == round(sum(line.points for line in hit.score.lines), 2)
 
 
+def test_books_are_named_that_gave_something(ready: Ready) -> None:
+    """A book that was asked and had nothing is not among the books of the findings."""
+    moon, sun = ready(Noting(MOON, title="A")), ready(Noting({"Cheese": "<p>Cheese.</p>"}, title="B"))
+    assert find([sun, moon], "moon").books == (moon.book.id,)
+    assert find([sun, moon], "zeppelin").books == ()
+
+
+@pytest.mark.parametrize(("focus", "shown"), [("", 2), ("god", 0)])
+def test_a_hint_ends_the_question_which_sense_is_meant(ready: Ready, focus: str, shown: int) -> None:
+    """Senses are offered to one who has not said which, and to no other."""
+    book = ready(Noting({"Nova (god)": "<p>Nova is a god.</p>", "Nova (star)": "<p>Nova is a star.</p>"}))
+    assert len(find([book], "nova", Wish(focus=focus)).senses) == shown
+
+
 def test_nothing_is_an_empty_list(ready: Ready) -> None:
     """Words no book has give no hits, and no error."""
     assert find([ready(Noting(MOON)), ready(Noting(SUN))], "zeppelin quasar").hits == ()
@@ -175,6 +189,8 @@ def test_nothing_is_an_empty_list(ready: Ready) -> None:
         ("Mercury (disambiguation)", "Mercury is a name.", True),
         ("Mercury (planet)", "Mercury is the smallest planet.", False),
         ("May", f"May is a month. {'Words. ' * 100} It may refer to a name.", False),
+        ("Might", "Might may refer to strength in general.", False),
+        ("Might", "Might may mean : strength", True),
         ("Long", f"Long may refer to: {'many things, ' * 1200}", False),
     ],
 )

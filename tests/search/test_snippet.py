@@ -36,7 +36,11 @@ def test_a_snippet_begins_with_the_sentence_of_the_word() -> None:
 def test_a_snippet_begins_where_most_of_the_words_are() -> None:
     """One rare word alone gives way to two that stand together."""
     text = "A galaxy alone. " + FILLER * 20 + "Here black and hole meet. " + FILLER * 20
-    places = [(text.index("galaxy"), "galaxi", 1.5), (text.index("black"), "black", 1.0), (text.index("hole"), "hole", 1.0)]
+    places = [
+        (text.index("galaxy"), "galaxi", 1.5),
+        (text.index("black"), "black", 1.0),
+        (text.index("hole"), "hole", 1.0),
+    ]
     assert "black and hole" in snippet(text, places)
 
 

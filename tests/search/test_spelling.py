@@ -61,6 +61,43 @@ def test_what_may_be_right_is_left_alone(book: OpenBook, typed: str) -> None:
     assert find([book], typed).corrected == ""
 
 
+def crowd(word: str, pages: int) -> dict[str, str]:
+    return {f"Page {number}": f"<p>The {word} again.</p>" for number in range(pages)}
+
+
+@pytest.mark.parametrize(
+    ("asked", "pages"),
+    [
+        ("heart", {"Heat": "<p>Heat flows.</p>", **crowd("heart", 3)}),
+        ("color", {"Colour": "<p>Colour, or color.</p>", **crowd("colour", 40)}),
+        ("causes", {"Cause": "<p>A cause, or causes.</p>", **crowd("cause", 80)}),
+        ("organised", {"Organise": "<p>To organise; organised.</p>", **crowd("organise", 80)}),
+        ("einsten ring", {"Einstein": "<p>Einsten is a name.</p>", **crowd("einstein", 80)}),
+        ("mars bars", {"Mars": "<p>A planet. Bars are sold.</p>", "Mars cars": "<p>Cars.</p>"}),
+        ("photon", {"Proton": "<p>Neither a photon nor light.</p>", **crowd("proton", 30)}),
+    ],
+    ids=["commoner", "hardly rarer", "plural", "form", "no title", "two words", "a neighbour"],
+)
+def test_a_word_that_is_spelt_right_is_never_replaced(ready: Ready, asked: str, pages: dict[str, str]) -> None:
+    """A word on a page stays, unless another is fifty times commoner, no form of it, and makes a title."""
+    assert corrected(ready(Noting(pages), index=True), parse(asked)) is None
+
+
+def test_a_slip_that_a_page_has_as_well_is_mended(ready: Ready) -> None:
+    """A page that is mistyped itself does not make the slip a word, if a title is meant and fifty pages know it."""
+    pages = {"Einstein": "<p>Einstein, once written Einsten.</p>", **crowd("einstein", 60)}
+    fixed = corrected(ready(Noting(pages), index=True), parse("einsten"))
+    assert fixed
+    assert fixed.text == "einstein"
+
+
+def test_a_word_of_another_book_is_right(book: OpenBook) -> None:
+    """What any book of the shelf knows is not mended for one that does not."""
+    typed = parse("how do napolean leaves grow in light")
+    assert corrected(book, typed)
+    assert corrected(book, typed, known=lambda word: True) is None
+
+
 def test_one_mistyped_word_of_several_is_mended_alone(book: OpenBook) -> None:
     """The words that are right are searched as they stand."""
     fixed = corrected(book, parse("when was the physicist albert einstien born in germany"))

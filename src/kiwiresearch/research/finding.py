@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 import unicodedata
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from types import TracebackType
 
 from kiwiresearch.errors import BadUsage, NothingFound
 from kiwiresearch.research.desk import Desk, open_desk
-from kiwiresearch.research.models import embedder_of
+from kiwiresearch.research.models import chat_model, embedder_of
 from kiwiresearch.research.title_indexes import TitleIndexes
 from kiwiresearch.search.find import Advice, Findings, Wish, find
 from kiwiresearch.search.open_book import OpenBook
@@ -31,7 +32,8 @@ class Finder:
         self._shelf = shelf
         self._all_books = all_books
         self._books: list[OpenBook] | None = None
-        self._advice = _advice(desk)
+        self._open = contextlib.ExitStack()
+        self._advice = _advice(desk, self._open)
 
     @property
     def books(self) -> Sequence[OpenBook]:
@@ -72,6 +74,7 @@ class Finder:
             if book.titles is not None:
                 book.titles.close()
         self._books = None
+        self._open.close()
 
     def __enter__(self) -> Finder:
         return self
@@ -118,16 +121,20 @@ def record_of(findings: Findings, finder: Finder) -> dict[str, object]:
     }
 
 
-def _advice(desk: Desk) -> Advice:
-    """What the settings offer: a model, an embedder, or neither."""
+def _advice(desk: Desk, opened: contextlib.ExitStack) -> Advice:
+    """What the settings offer: a model, an embedder, or neither; whatever is opened closes with the stack."""
     settings, cache = desk.settings, desk.folders.cache
-    advice = Advice(embedder=embedder_of(settings, cache)) if settings.embedder.strip() else Advice()
-    if not settings.model_url.strip():
-        return advice
-    from kiwiresearch.research.models import chat_model
-    from kiwiresearch.search.routing import RoutingCache
+    advice = Advice(say=desk.opener.say)
+    if settings.embedder.strip():
+        embedder = embedder_of(settings, cache)
+        opened.callback(embedder.close)
+        advice = replace(advice, embedder=embedder)
+    if settings.model_url.strip():
+        from kiwiresearch.search.routing import RoutingCache
 
-    # What a model said is kept for a time, so this is one of the places that look at the clock.
-    routing = RoutingCache(time.time, cache / "routing", ttl_s=settings.routing_ttl_s)  # noqa: TID251
-    model = chat_model(replace(settings, model_timeout_s=min(settings.model_timeout_s, SEARCH_PATIENCE_S)))
-    return replace(advice, model=model, cache=routing, say=desk.opener.say)
+        patience = min(settings.model_timeout_s, SEARCH_PATIENCE_S)
+        model = opened.enter_context(chat_model(replace(settings, model_timeout_s=patience)))
+        # What a model said is kept for a time, so this is one of the places that look at the clock.
+        routing = RoutingCache(time.time, cache / "routing", ttl_s=settings.routing_ttl_s)  # noqa: TID251
+        advice = replace(advice, model=model, cache=routing)
+    return advice

@@ -1,0 +1,84 @@
+"""The best pages of one book: what boxes say, how much is asked of a server, and what is shown."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import astuple
+from pathlib import Path
+
+import pytest
+from tests.search.shelves import Noting, titles
+
+from kiwiresearch.search.hit import Hit
+from kiwiresearch.search.in_book import search_book
+from kiwiresearch.search.open_book import SERVED, Effort, OpenBook
+from kiwiresearch.search.query import parse
+from kiwiresearch.zim.libzim import LibzimArchive
+from kiwiresearch.zim.serve import KiwixServer, ServeArchive
+
+Ready = Callable[..., OpenBook]
+
+BOX = "<table class='infobox'><tr><td>{}</td></tr></table>"
+CATEGORIES = "<div id='catlinks'>{}</div>"
+
+
+def boxes(hit: Hit) -> float:
+    return sum(line.points for line in hit.score.lines if line.signal == "boxes and categories")
+
+
+@pytest.mark.parametrize("kept_in", [BOX, CATEGORIES], ids=["infobox", "categories"])
+def test_what_boxes_and_categories_say_counts(ready: Ready, kept_in: str) -> None:
+    """Of two pages with the same words, the one stands first whose box or categories hold them (R260)."""
+    pages = {
+        "Alpha": "<p>A light among others, one of the comets.</p>",
+        "Beta": f"<p>A light among others, one of the</p>{kept_in.format('comets')}",
+    }
+    beta, alpha = search_book(ready(Noting(pages)), parse("comets"), limit=5).hits
+    assert (beta.title, alpha.title) == ("Beta", "Alpha")
+    assert boxes(beta) > boxes(alpha) == 0
+
+
+def test_boxes_count_by_the_rarity_of_their_words(ready: Ready) -> None:
+    """A box that holds all of the query counts whole, one that holds its common word counts little (R260)."""
+    pages = {
+        "Alpha": f"<p>A comet and a light.</p>{BOX.format('comet light')}",
+        "Beta": f"<p>A comet and a light.</p>{BOX.format('light')}",
+        **{f"Lamp {number}": "<p>A light.</p>" for number in range(20)},
+    }
+    hits = {hit.title: hit for hit in search_book(ready(Noting(pages)), parse("comet light"), limit=9).hits}
+    assert boxes(hits["Alpha"]) > 2 * boxes(hits["Beta"]) > 0
+
+
+def test_a_page_that_is_the_subject_is_shown_from_its_lead(ready: Ready) -> None:
+    """What the title is about is told by the first paragraph; another page is shown where the words are."""
+    filler = "Another sentence stands here. " * 20
+    pages = {
+        "Comet": f"<p>A note.</p><p>The first sentence says what the subject is, at some length. {filler} A comet.</p>",
+        "Alpha": f"<p>The first sentence says something else, at some length. {filler} Then comes a comet.</p>",
+    }
+    shown = {hit.title: hit.snippet for hit in search_book(ready(Noting(pages)), parse("comet"), limit=5).hits}
+    assert shown["Comet"].startswith("The first sentence says what the subject is")
+    assert shown["Alpha"].endswith("Then comes a comet.")
+
+
+def test_less_is_asked_of_a_served_book(
+    kiwix_serve: Callable[..., str], a_book: Callable[..., Path], ready: Ready
+) -> None:
+    """Where each list and page is a request, fewer are asked for; the same book as a file is read further."""
+    assert all(few < many for few, many in zip(astuple(SERVED), astuple(Effort()), strict=True))
+    file = a_book({f"Comet_{number}": "<p>A comet seen again.</p>" for number in range(60)})
+    at_home = ready(LibzimArchive(file))
+    with contextlib.closing(KiwixServer(kiwix_serve(file))) as server:
+        (served,) = server.catalogue()
+        far = ready(ServeArchive(server, served))
+        assert (at_home.effort, far.effort) == (Effort(), SERVED)
+        assert len(search_book(far, parse("comet seen"), limit=100).hits) == SERVED.read
+    assert len(search_book(at_home, parse("comet seen"), limit=100).hits) == Effort().read
+
+
+def test_a_page_is_judged_by_its_own_title_where_a_redirect_led_to_it(ready: Ready) -> None:
+    """The title of the page is shown, and the name it was found by beside it."""
+    book = ready(Noting({"Comet": "<p>A comet.</p>"}, {"Hairy star": "Comet"}))
+    (hit,) = search_book(book, parse("hairy star"), limit=5, besides=["Hairy_star"]).hits[:1]
+    assert (titles((hit,)), hit.alias) == (["Comet"], "Hairy star")
