@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import socket
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import kiwiresearch
+from kiwiresearch.cli.start import run
 from kiwiresearch.errors import BadSettings
 from kiwiresearch.research.desk import open_desk
 from kiwiresearch.research.finding import Finder
@@ -50,3 +54,40 @@ def test_a_folder_without_a_tokenizer_is_refused(tmp_path: Path) -> None:
     (tmp_path / "model.onnx").write_bytes(b"")
     with pytest.raises(BadSettings, match=r"tokenizer\.json"):
         embedder_of(Settings(embedder=str(tmp_path)), tmp_path)
+
+
+@pytest.mark.parametrize("embedder", ["static", "/nowhere"])
+def test_a_quick_search_makes_no_embedder(
+    a_book: Callable[..., Path], home: Path, monkeypatch: pytest.MonkeyPatch, embedder: str
+) -> None:
+    """A search that reads no page neither opens a file of vectors nor minds what the embedder is set to."""
+    monkeypatch.setenv("KIWIRESEARCH_EMBEDDER", embedder)
+    shelf = kiwiresearch.open_shelf([a_book({"Nova": "<p>Nova is in space.</p>"})])
+    assert shelf.search("nova", fast=True).hits
+    shelf.close()
+    assert list(home.rglob("vectors*")) == []
+
+
+def test_a_closed_shelf_leaves_one_file_of_vectors(
+    a_book: Callable[..., Path], home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was opened for the search is closed with it."""
+    monkeypatch.setenv("KIWIRESEARCH_EMBEDDER", "static")
+    shelf = kiwiresearch.open_shelf([a_book({"Nova": "<p>Nova is in space.</p>"})])
+    assert shelf.search("nova").hits
+    shelf.close()
+    assert [file.name for file in home.rglob("vectors*")] == ["vectors.sqlite"]
+
+
+def test_an_embedder_that_fails_is_told_and_done_without(
+    a_book: Callable[..., Path], home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A server of vectors that is away costs the line of meanings, not the search."""
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        monkeypatch.setenv("KIWIRESEARCH_EMBEDDER", f"http://127.0.0.1:{nobody.getsockname()[1]}/v1")
+        monkeypatch.setenv("KIWIRESEARCH_EMBEDDER_MODEL", "away")
+        assert run(["search", "nova", "--book", str(a_book({"Nova": "<p>Nova is in space.</p>"}))]) == 0
+    told = capsys.readouterr()
+    assert " 1. Nova" in told.out
+    assert "Meanings are not compared" in told.err

@@ -162,3 +162,17 @@ def test_a_served_book_does_not_keep_the_others_from_their_index(
     run(["books", "index", "--json"])
     out = capsys.readouterr().out
     assert "test_en" in [book["name"] for book in json.loads(out)["books"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [("what is AT&T", ("at", "t")), ("tell me about the IT CEO", ("it", "ceo")), ("what is the US GDP", ("us", "gdp"))],
+)
+def test_a_question_about_capitals_is_not_shouted(text: str, content: tuple[str, ...]) -> None:
+    """Whether a query is in capitals is seen from all of it, not from what it asks about."""
+    assert parse(text).content == content
+
+
+def test_a_roman_number_is_found_without_a_title_index(ready: Ready) -> None:
+    """'louis 14' is tried as titles spell it."""
+    assert titles(find([ready(Noting({"Louis XIV": "<p>A king.</p>"}))], "louis 14").hits) == ["Louis XIV"]

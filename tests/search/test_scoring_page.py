@@ -10,6 +10,7 @@ import pytest
 
 from kiwiresearch.search import points as points_module
 from kiwiresearch.search.find import Wish, find
+from kiwiresearch.search.likeness import KEYWORDS, TOPIC
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.points import points, table
 from kiwiresearch.search.query import parse
@@ -50,6 +51,9 @@ SIGNALS = {
 }
 """Where each number of the table comes out."""
 
+SHORT_TEXTS = {"topic words": TOPIC, "keywords": KEYWORDS}
+"""Lines of short texts, whose points are not in the table."""
+
 
 def signals_of_the_code() -> set[str]:
     """The names of all lines that any module of the search can add to a score."""
@@ -59,7 +63,7 @@ def signals_of_the_code() -> set[str]:
 
 
 def test_the_page_names_the_signals_of_the_code_and_no_others() -> None:
-    """A reader finds every line that `--explain` can print, and none it cannot (R160)."""
+    """A reader finds every line that a score can have, and none it cannot (R160)."""
     assert set(ROWS) == signals_of_the_code()
 
 
@@ -79,10 +83,17 @@ def test_every_number_stands_beside_its_signal(section: str, key: str) -> None:
         assert re.search(rf"(?<![\d.-]){re.escape(f'{worth:g}')}(?![\d.])", row)
 
 
+@pytest.mark.parametrize("signal", SHORT_TEXTS)
+def test_the_points_of_short_texts_stand_beside_them(signal: str) -> None:
+    """What a link's words are worth is on the page as in the code."""
+    assert ROWS[signal][0].strip() == f"{SHORT_TEXTS[signal]:g}"
+
+
 def test_each_number_of_the_page_is_in_the_file() -> None:
     """A column of points holds nothing but what the file says."""
     for signal, (worth, _) in ROWS.items():
         entries = [table()[section][key] for (section, key), name in SIGNALS.items() if name == signal]
+        entries += [SHORT_TEXTS[signal]] if signal in SHORT_TEXTS else []
         assert all(int(number) in entries for number in re.findall(r"-?\d+", worth))
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import time
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from kiwiresearch.errors import BadUsage, NothingFound
 from kiwiresearch.research.desk import Desk, open_desk
@@ -18,6 +20,9 @@ from kiwiresearch.search.find import Advice, Findings, Wish, find
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.zim.library import Shelf, placed
 from kiwiresearch.zim.lookup import near_titles
+
+if TYPE_CHECKING:
+    from kiwiresearch.embed.cache import CachedEmbedder
 
 MOST_HITS = 1_000
 SEARCH_PATIENCE_S = 60.0
@@ -126,8 +131,13 @@ def _advice(desk: Desk, opened: contextlib.ExitStack) -> Advice:
     settings, cache = desk.settings, desk.folders.cache
     advice = Advice(say=desk.opener.say)
     if settings.embedder.strip():
-        embedder = embedder_of(settings, cache)
-        opened.callback(embedder.close)
+
+        @functools.cache
+        def embedder() -> CachedEmbedder:
+            made = embedder_of(settings, cache)
+            opened.callback(made.close)
+            return made
+
         advice = replace(advice, embedder=embedder)
     if settings.model_url.strip():
         from kiwiresearch.search.routing import RoutingCache

@@ -43,7 +43,8 @@ class Advice:
 
     model: Model | None = None
     cache: RoutingCache | None = None
-    embedder: Embedder | None = None
+    embedder: Callable[[], Embedder] | None = None
+    """Makes the embedder when the first search that reads pages wants it."""
     say: Callable[[str], None] | None = None
     """Hears that a model could not help."""
 
@@ -68,6 +69,7 @@ def find(books: Sequence[OpenBook], text: str, wish: Wish | None = None, advice:
     advice = advice or Advice()
     asked = _asked(books, text, wish)
     several = len(asked) > 1
+    embedder = advice.embedder() if advice.embedder and not wish.fast else None
     ranked: list[Ranked] = []
     known: list[tuple[OpenBook, dict[str, str]]] = []
     fixed = ""
@@ -81,12 +83,13 @@ def find(books: Sequence[OpenBook], text: str, wish: Wish | None = None, advice:
             search_book(
                 book,
                 query,
+                say=advice.say,
                 limit=max(wish.limit, MOST_SENSES),
                 fast=wish.fast,
                 primary=several and place == 0,
                 pooled=_pooled(book, query, advice),
                 besides=told,
-                embedder=advice.embedder,
+                embedder=embedder,
             )
         )
     chosen = worth_merging(ranked)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kiwiresearch.errors import EmbedderError
 from kiwiresearch.search.hit import Hit, Score, in_order
 from kiwiresearch.search.meaning import by_meaning
 from kiwiresearch.search.open_book import OpenBook, PageText
@@ -53,6 +54,7 @@ def search_book(
     pooled: Sequence[Query] = (),
     besides: Iterable[str] = (),
     embedder: Embedder | None = None,
+    say: Callable[[str], None] | None = None,
 ) -> Ranked:
     """Rank pages by one scoring, whichever of the queries found them; `fast` reads none.
 
@@ -76,8 +78,20 @@ def search_book(
         ]
         hits = [hit for hit in read if hit is not None and hit.score.total > 0]
         if embedder is not None:
-            hits = by_meaning(book, query, hits, embedder)
+            hits = _by_meaning(book, query, hits, embedder, say)
     return Ranked(book, tuple(in_order(hits)[:limit]))
+
+
+def _by_meaning(
+    book: OpenBook, query: Query, hits: list[Hit], embedder: Embedder, say: Callable[[str], None] | None
+) -> list[Hit]:
+    """The hits with their likeness in meaning; an embedder that fails is told, and done without."""
+    try:
+        return by_meaning(book, query, hits, embedder)
+    except EmbedderError as problem:
+        if say:
+            say(f"Meanings are not compared: {problem}")
+        return hits
 
 
 def _guided(judge: Judge, score: Score, title: str) -> Score:

@@ -83,7 +83,7 @@ def parse(text: str, language: str = "eng", focus: str = "") -> Query:
     unframed = _without_framing(text, known)
     core, definitional = _core(unframed, known)
     written = words_in(core)[:MOST_WORDS]
-    terms = _terms(written, language, known)
+    terms = _terms(written, language, known, shouted=not any(char.islower() for char in unframed))
     return Query(
         text=text,
         asked=unframed,
@@ -93,7 +93,7 @@ def parse(text: str, language: str = "eng", focus: str = "") -> Query:
         words=tuple(fold(word) for word in written),
         terms=terms,
         content=tuple(dict.fromkeys(word for term in terms for word in fold(term.word).split())),
-        focus=_terms(words_in(focus)[:MOST_WORDS], language, known) if focus.strip() else (),
+        focus=_terms(words_in(focus)[:MOST_WORDS], language, known, shouted=False) if focus.strip() else (),
     )
 
 
@@ -135,11 +135,10 @@ def _straight(text: str) -> str:
 ARTICLE = re.compile(r"^(?:an?|the)\s+(?=\S)", re.IGNORECASE)
 
 
-def _terms(written: list[str], language: str, known: LanguageWords) -> tuple[Term, ...]:
+def _terms(written: list[str], language: str, known: LanguageWords, *, shouted: bool) -> tuple[Term, ...]:
     """The words that matter; all of them where none does, as in 'The Who'."""
     stem_of = stemmer(language)
     pairs = [(place, word) for place, word in enumerate(written) if fold(word)]
-    shouted = all(word.isupper() or not word.isalpha() for _, word in pairs)
     told = [(place, word) for place, word in pairs if not _says_nothing(word, known, shouted=shouted)] or pairs
     seen: dict[str, Term] = {}
     for place, word in told:

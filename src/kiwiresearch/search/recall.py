@@ -19,6 +19,7 @@ from kiwiresearch.search.query import ROMAN, Query, Term
 from kiwiresearch.text.fold import fold
 from kiwiresearch.text.languages import words_of
 from kiwiresearch.text.stem import roots
+from kiwiresearch.text.words import words_in
 
 LIST_DECAY = 15
 PAIRED_WORDS = 8
@@ -113,12 +114,14 @@ def _named(book: OpenBook, query: Query, found: _Gathered) -> None:
 
 def _abbreviated(book: OpenBook, query: Query, found: _Gathered) -> None:
     """Titles that an abbreviation in the query stands for: 'WW2', 'NYC'."""
-    table = words_of(query.language).abbreviated
-    for word in (query.core, *(term.word for term in query.terms)):
-        for title in table.get(fold(word), ()):
-            path = _titled(book, title)
-            if path:
-                found.by_title(path, word.upper(), alias=True)
+    known = words_of(query.language)
+    for word in words_in(query.core):
+        if word.lower() in known.stop_words and not word.isupper():
+            continue  # 'who' is a question, 'WHO' is not
+        paths = (_titled(book, title) for title in known.abbreviated.get(fold(word), ()))
+        path = next(filter(None, paths), None)
+        if path:
+            found.by_title(path, word.upper(), alias=True)
 
 
 def _titled(book: OpenBook, title: str) -> str | None:
@@ -131,10 +134,16 @@ def _titled(book: OpenBook, title: str) -> str | None:
 def _by_spelling(book: OpenBook, phrase: str, found: _Gathered) -> None:
     """Without a title index: the spellings that titles usually have."""
     for spelling in _numbers(phrase):
-        for title in dict.fromkeys((spelling[:1].upper() + spelling[1:], spelling.title(), spelling)):
+        for title in dict.fromkeys((spelling[:1].upper() + spelling[1:], spelling.title(), spelling, _king(spelling))):
             path = book.archive.by_title(title) or book.archive.resolve(title.replace(" ", "_"))
             if path:
                 found.by_title(path, title, alias=True)
+
+
+def _king(spelling: str) -> str:
+    """'louis xiv' as titles have it."""
+    head, _, last = spelling.rpartition(" ")
+    return f"{head.title()} {last.upper()}".strip()
 
 
 def _numbers(phrase: str) -> list[str]:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from kiwiresearch.disk import write_whole
 from kiwiresearch.errors import BadSettings, BadUsage, BookDamaged, BookNotFound, KiwiError
@@ -236,7 +237,7 @@ class Shelf:
             archive.close()
         self._archives.clear()
 
-    def __enter__(self) -> Shelf:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import array
 import contextlib
 import re
 from collections.abc import Iterable, Iterator
@@ -25,11 +24,11 @@ from kiwiresearch.zim.book import (
     languages_of,
     tags_of,
 )
-from kiwiresearch.zim.entry import HTML_TYPES, Entry, EntryRef, Match, TitleEntry
+from kiwiresearch.zim.entry import Entry, EntryRef, Match, TitleEntry
 from kiwiresearch.zim.files import look_at, parts_of
 from kiwiresearch.zim.guard import FileGuard
 from kiwiresearch.zim.layout import in_cluster_order
-from kiwiresearch.zim.paths import plain_title, title_of_path
+from kiwiresearch.zim.listing import BROKEN, Listing, title_of
 from kiwiresearch.zim.quiet import quiet
 
 if TYPE_CHECKING:
@@ -58,13 +57,8 @@ METADATA = ("Name", "Title", "Description", "Date", "Language", "Flavour", "Crea
 COUNTED_ENTRIES = 10_000
 """Up to this many entries articles are counted one by one, which takes milliseconds."""
 
-BROKEN = (RuntimeError, IndexError, UnicodeDecodeError)
-"""What libzim raises on entries that are damaged."""
-
 GUARDED_ENTRIES = 32
 """Titles are listed by the million: the file is looked at once for so many."""
-
-TITLE_LISTING = "listing/titleOrdered/v1"
 
 
 class LibzimArchive:
@@ -84,6 +78,7 @@ class LibzimArchive:
                 ) from problem
             self._guard = FileGuard(parts)
             self._old = not self._raw.has_new_namespace_scheme
+            self._listing = Listing(self._raw, old=self._old)
             try:
                 self._book = self._read_book(path)
             except BROKEN as problem:
@@ -170,17 +165,17 @@ class LibzimArchive:
 
     def articles(self) -> Iterator[str]:
         self._guard.check()
-        for number in in_cluster_order(self._parts[0], self._article_ids()):
+        for number in in_cluster_order(self._parts[0], self._listing.article_ids()):
             self._guard.check()
             yield self._raw._get_entry_by_id(number).path
 
     def titles(self, start: int = 0) -> Iterator[TitleEntry]:
-        front = self._front_entries()
+        front = self._listing.front_entries()
         for number in range(start, self._raw.entry_count):
             if number % GUARDED_ENTRIES == 0:
                 self._guard.check()
             try:
-                found = self._title_at(number, front)
+                found = self._listing.title_at(number, front)
             except BROKEN:
                 continue
             if found is not None:
@@ -256,63 +251,6 @@ class LibzimArchive:
                     found.setdefault(raw.path, Match(raw.path, title_of(raw), alias=alias))
         return tuple(found.values())
 
-    def _article_ids(self) -> list[int]:
-        listed = self._listed_ids()
-        if listed:
-            return listed
-        return [number for number in range(self._raw.entry_count) if self._is_article(number)]
-
-    def _listed_ids(self) -> list[int]:
-        """What a new file itself calls its articles, without looking at each entry."""
-        return [int(number) for number in self._title_listing() if self._is_article(int(number))]
-
-    def _title_listing(self) -> array.array[int]:
-        listed = array.array("I")
-        if not self._old:
-            for number in range(self._raw.entry_count, self._raw.all_entry_count):
-                raw = self._raw._get_entry_by_id(number)
-                if raw.path == TITLE_LISTING:
-                    listed.frombytes(bytes(raw.get_item().content))
-                    break
-        return listed
-
-    def _front_entries(self) -> bytearray | None:
-        """A mark for each entry that a new file lists as an article: a byte each, as books have millions."""
-        listed = self._title_listing()
-        if not listed:
-            return None
-        marks = bytearray(self._raw.entry_count)
-        for number in listed:
-            if number < len(marks):
-                marks[number] = 1
-        return marks
-
-    def _title_at(self, number: int, front: bytearray | None) -> TitleEntry | None:
-        raw = target = self._raw._get_entry_by_id(number)
-        alias = raw.is_redirect
-        if alias:
-            target = _end_of(raw)
-            if target is None or (self._old and not raw.path.startswith("A/")):
-                return None
-        if front and not front[target._index]:
-            return None
-        path = target.path
-        if self._old and not path.startswith("A/"):
-            return None
-        mimetype = target.get_item().mimetype
-        if mimetype not in HTML_TYPES and mimetype.partition(";")[0].strip() not in HTML_TYPES:
-            return None
-        return TitleEntry(number, title_of(raw), path, alias)
-
-    def _is_article(self, number: int) -> bool:
-        try:
-            raw = self._raw._get_entry_by_id(number)
-            if raw.is_redirect or (self._old and not raw.path.startswith("A/")):
-                return False
-            return raw.get_item().mimetype.partition(";")[0].strip() in HTML_TYPES
-        except BROKEN:
-            return False
-
     def _read_book(self, path: Path) -> Book:
         raw = self._raw
         metadata = {key: self._metadata(key) for key in METADATA}
@@ -349,7 +287,7 @@ class LibzimArchive:
 
     def _count_articles(self) -> int:
         if self._raw.entry_count <= COUNTED_ENTRIES:
-            return len(self._article_ids())
+            return len(self._listing.article_ids())
         # New files count redirects among their articles; their tally of types does not.
         pages = re.search(r"text/html(?:;[^=;]*)?=(\d+)", self._metadata("Counter"))
         listed = int(self._raw.article_count)
@@ -365,23 +303,6 @@ class LibzimArchive:
         except (RuntimeError, KeyError, IndexError):
             pass
         return ""
-
-
-def _end_of(raw: RawEntry) -> RawEntry | None:
-    """The page at the end of a chain of redirects; None if it goes on for ever."""
-    for _ in range(MAX_HOPS):
-        raw = raw.get_redirect_entry()
-        if not raw.is_redirect:
-            return raw
-    return None
-
-
-def title_of(raw: RawEntry) -> str:
-    """The title as people read it; from the path where it is damaged."""
-    try:
-        return plain_title(raw.title)
-    except UnicodeDecodeError:
-        return title_of_path(raw.path)
 
 
 def _reason(problem: Exception) -> str:
