@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import socket
+import threading
 from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -91,3 +94,35 @@ def test_an_embedder_that_fails_is_told_and_done_without(
     told = capsys.readouterr()
     assert " 1. Nova" in told.out
     assert "Meanings are not compared" in told.err
+
+
+def test_the_key_of_the_model_is_not_sent_to_the_embedder(tmp_path: Path) -> None:
+    """Two servers may be two hosts: each is sent its own key, and no other."""
+    keys: list[str | None] = []
+
+    class Answering(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            keys.append(self.headers.get("Authorization"))
+            self.rfile.read(int(self.headers["Content-Length"]))
+            body = json.dumps({"data": [{"index": 0, "embedding": [1.0, 0.0]}]}).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with HTTPServer(("127.0.0.1", 0), Answering) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/v1"
+        for own in ("", "vectors-key"):
+            settings = Settings(
+                embedder=address, embedder_model="m", embedder_key=own, model_url="http://model", model_key="model-key"
+            )
+            embedder = embedder_of(settings, tmp_path / (own or "none"))
+            embedder.embed(["a text"])
+            embedder.close()
+        server.shutdown()
+    assert set(keys) == {None, "Bearer vectors-key"}

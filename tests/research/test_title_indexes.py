@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from kiwiresearch.background import RUNNING
 from kiwiresearch.disk import Lock
 from kiwiresearch.research import title_indexes
 from kiwiresearch.research.title_child import main
-from kiwiresearch.research.title_indexes import BACKGROUND, TitleIndexes
+from kiwiresearch.research.title_indexes import TitleIndexes
 from kiwiresearch.zim.libzim import LibzimArchive
 
 BookMaker = Callable[..., Path]
@@ -52,13 +53,13 @@ def test_a_large_book_is_indexed_beside_the_work(
     """The search goes on without the index, and a later one has it (R247)."""
     monkeypatch.setattr(title_indexes, "AT_ONCE", 1)
     assert indexes.open(archive) is None
-    child = BACKGROUND.pop()
+    child = RUNNING.pop()
     assert child.wait(60) == 0
     index = indexes.open(archive)
     assert index
     assert index.complete
     index.close()
-    assert BACKGROUND == []
+    assert RUNNING == []
 
 
 def test_a_part_of_a_large_book_is_used_meanwhile(
@@ -71,7 +72,7 @@ def test_a_part_of_a_large_book_is_used_meanwhile(
     assert index
     assert (index.rows, index.complete) == (2, False)
     index.close()
-    assert BACKGROUND.pop().wait(60) == 0
+    assert RUNNING.pop().wait(60) == 0
     whole = indexes.open(archive)
     assert whole
     assert whole.complete
@@ -87,7 +88,7 @@ def test_no_second_process_is_started(
     held = Lock(file.with_name(f"{file.name}.lock"))
     assert held.acquire()
     assert indexes.open(archive) is None
-    assert BACKGROUND == []
+    assert RUNNING == []
     held.release()
 
 
@@ -112,7 +113,7 @@ def test_a_folder_that_cannot_be_written_costs_the_index_only(
     place = tmp_path / "in the way"
     place.write_text("no folder")
     assert TitleIndexes(place).open(archive) is None
-    assert BACKGROUND == []
+    assert RUNNING == []
 
 
 def test_the_process_beside_the_work_builds_the_index(archive: LibzimArchive, indexes: TitleIndexes) -> None:

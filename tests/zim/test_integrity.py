@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from kiwiresearch import background
 from kiwiresearch.disk import Lock
 from kiwiresearch.errors import BookDamaged, KiwiError, NotABook
 from kiwiresearch.zim import integrity
@@ -164,7 +165,7 @@ def test_large_files_are_checked_in_the_background(
     said: list[str] = []
     Opener(verdicts, say=said.append).open(Source(str(file))).close()
     assert said == [f"{file.name!r} has not been checked for damage yet; that goes on in the background."]
-    assert integrity.BACKGROUND.pop().wait(timeout=60) == 0
+    assert background.RUNNING.pop().wait(timeout=60) == 0
     assert verdicts.known(parts_of(file)) == Verdict(state, reason)
 
 

@@ -72,7 +72,7 @@ class OnnxEmbedder:
 
 def _session(file: Path, threads: int) -> Any:
     try:
-        import onnxruntime  # type: ignore[import-untyped]
+        import onnxruntime
     except ImportError as problem:
         raise EmbedderError(
             f"The model {str(file)!r} needs onnxruntime, which is not installed.",

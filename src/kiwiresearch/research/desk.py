@@ -139,11 +139,19 @@ def find_page(shelf: Shelf, words: str) -> Found:
         path = find_path(archive, words)
         if path:
             return Found(archive.book, open_page(archive, path), archive)
+    raise PageNotFound(
+        f"There is no page {words!r} in {named(shelf)}.", remedy=near_it(archives, words) or "Try another title."
+    )
+
+
+def named(shelf: Shelf) -> str:
+    """The book of a shelf, or how many there are."""
+    count = len(shelf.books)
+    return repr(shelf.books[0].title) if count == 1 else f"your {count} books"
+
+
+def near_it(archives: Sequence[Archive], words: str) -> str:
+    """Titles a person may have meant, as a sentence; empty where there are none."""
     near = dict.fromkeys(title for archive in archives for title in near_titles(archive, words))
     titles = ", ".join(repr(title) for title in list(near)[:3])
-    count = len(shelf.books)
-    where = repr(shelf.books[0].title) if count == 1 else f"your {count} books"
-    raise PageNotFound(
-        f"There is no page {words!r} in {where}.",
-        remedy=f"Near it are: {titles}." if titles else "Try another title.",
-    )
+    return f"Near it are: {titles}." if titles else ""

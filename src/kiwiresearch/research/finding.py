@@ -13,13 +13,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from kiwiresearch.errors import BadUsage, NothingFound
-from kiwiresearch.research.desk import Desk, open_desk
+from kiwiresearch.research.desk import Desk, named, near_it, open_desk
 from kiwiresearch.research.models import chat_model, embedder_of
 from kiwiresearch.research.title_indexes import TitleIndexes
 from kiwiresearch.search.find import Advice, Findings, Wish, find
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.zim.library import Shelf, placed
-from kiwiresearch.zim.lookup import near_titles
 
 if TYPE_CHECKING:
     from kiwiresearch.embed.cache import CachedEmbedder
@@ -64,12 +63,11 @@ class Finder:
 
     def nothing(self, text: str) -> NothingFound:
         """What to say when nothing was found."""
-        near = dict.fromkeys(title for book in self.books for title in near_titles(book.archive, text))
-        count = len(self.books)
-        where = repr(self.books[0].book.title) if count == 1 else f"your {count} books"
-        titles = ", ".join(repr(title) for title in list(near)[:3])
-        remedy = f"Near it are: {titles}." if titles else "Try fewer or other words, or add a book that has it."
-        return NothingFound(f"There is nothing about {text!r} in {where}.", remedy=remedy)
+        near = near_it([book.archive for book in self.books], text)
+        return NothingFound(
+            f"There is nothing about {text!r} in {named(self._shelf)}.",
+            remedy=near or "Try fewer or other words, or add a book that has it.",
+        )
 
     def name_of(self, book_id: str) -> str:
         return next((book.book.name for book in self.books if book.book.id == book_id), book_id)

@@ -45,7 +45,7 @@ def _embedder(settings: Settings) -> Embedder:
     if is_address(name):
         from kiwiresearch.embed.server import ServerEmbedder
 
-        return ServerEmbedder(name, settings.embedder_model, settings.model_key)
+        return ServerEmbedder(name, settings.embedder_model, settings.embedder_key)
     folder = Path(name).expanduser()
     if folder.is_dir():
         from kiwiresearch.embed.onnx import OnnxEmbedder

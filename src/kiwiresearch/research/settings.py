@@ -72,6 +72,9 @@ class Settings:
     embedder_model: str = ""
     """Which model to ask for, where the embedder is a server."""
 
+    embedder_key: str = ""
+    """The key that server wants; the model's is never sent to it."""
+
     routing_ttl_s: float = 3_600.0
     """How long what a model said about an ambiguous word is kept."""
 

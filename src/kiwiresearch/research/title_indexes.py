@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import subprocess
-import sys
 from pathlib import Path
 
+from kiwiresearch import background
 from kiwiresearch.disk import Lock
 from kiwiresearch.errors import IndexStale, KiwiError
 from kiwiresearch.search.title_build import Built, Progress, build_titles, titles_file
@@ -18,8 +16,6 @@ from kiwiresearch.zim.sources import is_address
 
 AT_ONCE = 100_000
 """A book with no more entries than this has its index in about a second, so nobody needs to wait for it twice."""
-
-BACKGROUND: list[subprocess.Popen[bytes]] = []
 
 
 class TitleIndexes:
@@ -35,7 +31,7 @@ class TitleIndexes:
         """The index of a book; without one, search works from what the book itself offers."""
         if is_address(archive.book.source):
             return None
-        index = self._fitting(archive)
+        index = self._fitting(archive.book)
         if index is not None and index.complete:
             return index
         if archive.book.entries > AT_ONCE:
@@ -43,15 +39,12 @@ class TitleIndexes:
             return index
         with contextlib.suppress(KiwiError):  # a folder that cannot be written costs the index, not the search
             if build_titles(archive, self.file(archive)).state != "busy":
-                return self._fitting(archive) or index
+                return self._fitting(archive.book) or index
         return index
 
     def known(self, book: Book) -> int:
         """How many titles of a book are indexed."""
-        try:
-            index = open_titles(titles_file(self._folder, book), book)
-        except IndexStale:
-            return 0
+        index = self._fitting(book)
         if index is None:
             return 0
         rows = index.rows
@@ -61,10 +54,10 @@ class TitleIndexes:
     def build(self, archive: Archive, *, limit: int | None = None, progress: Progress | None = None) -> Built:
         return build_titles(archive, self.file(archive), limit=limit, progress=progress)
 
-    def _fitting(self, archive: Archive) -> TitleIndex | None:
+    def _fitting(self, book: Book) -> TitleIndex | None:
         """The index that is there, unless it was made from another file: that one is built anew."""
         try:
-            return open_titles(self.file(archive), archive.book)
+            return open_titles(titles_file(self._folder, book), book)
         except IndexStale:
             return None
 
@@ -72,23 +65,6 @@ class TitleIndexes:
         file = self.file(archive)
         lock = Lock(file.with_name(f"{file.name}.lock"))
         with contextlib.suppress(OSError):
-            if not lock.acquire():
-                return  # it is under way
-            lock.release()
-            nothing = subprocess.DEVNULL
-            child = subprocess.Popen(  # noqa: S603
-                [
-                    sys.executable,
-                    "-P",
-                    "-m",
-                    "kiwiresearch.research.title_child",
-                    archive.book.source,
-                    str(self._folder),
-                ],
-                stdin=nothing,
-                stdout=nothing,
-                stderr=nothing,
-                start_new_session=os.name == "posix",
-                creationflags=getattr(subprocess, "DETACHED_PROCESS", 0),
-            )
-            BACKGROUND.append(child)
+            if lock.acquire():  # else it is under way
+                lock.release()
+                background.start("kiwiresearch.research.title_child", archive.book.source, str(self._folder))

@@ -75,7 +75,7 @@ def find(books: Sequence[OpenBook], text: str, wish: Wish | None = None, advice:
     fixed = ""
     for place, book in enumerate(asked):
         query = _meant(book, books, text, wish)
-        if query.text != _squeezed(text):
+        if query.mended:
             fixed = fixed or query.text
         told = {} if wish.fast else sense_paths(book, query)
         known.append((book, told))
@@ -103,10 +103,6 @@ def _meant(book: OpenBook, books: Sequence[OpenBook], text: str, wish: Wish) -> 
     """The query for one book, with what no book knows mended."""
     query = parse(text, book.language, wish.focus)
     return corrected(book, query, lambda word: any(other.knows(word) for other in books)) or query
-
-
-def _squeezed(text: str) -> str:
-    return parse(text).text
 
 
 def _asked(books: Sequence[OpenBook], text: str, wish: Wish) -> list[OpenBook]:

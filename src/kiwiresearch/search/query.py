@@ -63,6 +63,9 @@ class Query:
     focus: tuple[Term, ...] = ()
     """What decides between senses: a hint the user gave."""
 
+    mended: bool = False
+    """It is not what was typed, but what must have been meant."""
+
     def phrases(self) -> list[str]:
         """Runs of words that may be a title, longest first; none begins or ends in a word that says nothing."""
         places = sorted({term.place for term in self.terms})

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -189,23 +189,24 @@ def _single_words(book: OpenBook, query: Query, found: _Gathered) -> None:
 
 
 def _words_together(book: OpenBook, query: Query, found: _Gathered) -> None:
+    """Two and more of the words, the rarest company first; none that holds a company no page has."""
     words = {term.word: book.rarity(term.word) for term in _rarest(book, query.terms)[:PAIRED_WORDS]}
-    for tried, (some, worth) in enumerate(_subsets(book, words)):
+    nowhere: list[set[str]] = []
+    tried = 0
+    for some, worth in _companies(words):
         if tried >= book.effort.companies or len(found.shared) >= ENOUGH:
             break
-        length = book.effort.company_pages * (LONGER if tried < FIRST else 1)
-        for place, path in enumerate(book.pages_with(" ".join(some), length)):
+        if any(empty <= set(some) for empty in nowhere):
+            continue
+        pages = book.pages_with(" ".join(some), book.effort.company_pages * (LONGER if tried < FIRST else 1))
+        tried += 1
+        if not pages:
+            nowhere.append(set(some))
+        for place, path in enumerate(pages):
             found.shared[path] = max(found.shared.get(path, 0.0), worth / (1 + place / SUBSET_DECAY))
 
 
-def _subsets(book: OpenBook, words: dict[str, float]) -> Iterator[tuple[tuple[str, ...], float]]:
-    """Two and more of the words, the rarest company first; none that holds a company no page has."""
-    companies = [c for size in range(2, len(words) + 1) for c in combinations(words, size)]
-    companies.sort(key=lambda some: (-sum(words[word] for word in some), some))
-    nowhere: list[set[str]] = []
-    for some in companies:
-        if any(empty <= set(some) for empty in nowhere):
-            continue
-        if not book.pages_with(" ".join(some), book.effort.company_pages):
-            nowhere.append(set(some))
-        yield some, sum(words[word] for word in some)
+def _companies(words: dict[str, float]) -> list[tuple[tuple[str, ...], float]]:
+    """All companies of two and more words, with what they are worth together."""
+    some = [company for size in range(2, len(words) + 1) for company in combinations(words, size)]
+    return sorted(((c, sum(words[word] for word in c)) for c in some), key=lambda row: (-row[1], row[0]))

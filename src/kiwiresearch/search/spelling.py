@@ -98,4 +98,4 @@ def _with(query: Query, changes: dict[str, str]) -> Query:
 
 def _respelt(query: Query, core: str) -> Query:
     fixed = parse(core, query.language)
-    return replace(fixed, definitional=query.definitional, focus=query.focus)
+    return replace(fixed, definitional=query.definitional, focus=query.focus, mended=True)

@@ -8,17 +8,15 @@ its checksum there and then, a large one in the background.
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import hashlib
 import json
-import os
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from kiwiresearch import background
 from kiwiresearch.disk import Lock, write_whole
 from kiwiresearch.errors import BookDamaged, NotABook
 from kiwiresearch.ids import canonical_json
@@ -33,14 +31,8 @@ PROBE_TIMEOUT_S = 120.0
 HEADER_BYTES = 24
 """The first bytes of a ZIM file, which hold its UUID."""
 AGAIN = "Copy or download it again."
-BACKGROUND: list[subprocess.Popen[bytes]] = []
-"""Checks that this process has started; they are meant to outlive it."""
 
-
-@atexit.register
-def _let_go() -> None:
-    for child in BACKGROUND:
-        child.returncode = child.poll() or 0  # else Popen warns of a child that goes on
+CHILD = "kiwiresearch.zim.child"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,22 +94,7 @@ class Verdicts:
         except OSError:
             return False
         lock.release()  # the child takes it; two children at once only repeat the work
-        command = [*_python(), "check", str(path), str(self._folder)]
-        flags = getattr(subprocess, "DETACHED_PROCESS", 0)
-        nothing = subprocess.DEVNULL
-        try:
-            child = subprocess.Popen(  # noqa: S603
-                command,
-                stdin=nothing,
-                stdout=nothing,
-                stderr=nothing,
-                start_new_session=os.name == "posix",
-                creationflags=flags,
-            )
-        except OSError:
-            return False
-        BACKGROUND.append(child)
-        return True
+        return background.start(CHILD, "check", str(path), str(self._folder))
 
     def run_check(self, path: Path) -> None:
         """What the background process does."""
@@ -151,7 +128,7 @@ class Verdicts:
 
 def probe(path: Path, *, check: bool, timeout_s: float | None = PROBE_TIMEOUT_S) -> Verdict:
     """Open a file in a child process, which may die of it in our stead."""
-    command = [*_python(), "probe", str(path), "check" if check else "open"]
+    command = background.command(CHILD, "probe", str(path), "check" if check else "open")
     try:
         done = subprocess.run(command, capture_output=True, timeout=timeout_s, check=False)  # noqa: S603
     except subprocess.TimeoutExpired:
@@ -188,10 +165,6 @@ def probe_here(path: Path, *, check: bool) -> Verdict:
     if holds is None:
         return Verdict("no checksum")
     return Verdict("sound") if holds else Verdict("damaged", "its bytes do not match its checksum")
-
-
-def _python() -> list[str]:
-    return [sys.executable, "-m", "kiwiresearch.zim.child"]
 
 
 def _size(parts: tuple[Path, ...]) -> int:
