@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import secrets
 import sys
-import tempfile
 from pathlib import Path
 
 if sys.platform == "win32":
@@ -44,10 +44,9 @@ class Lock:
 def write_whole(path: Path, text: str) -> None:
     """Write a file beside its place and move it there."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    part = Path(name)
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape", newline="\n") as stream:
+        with part.open("x", encoding="utf-8", errors="surrogateescape", newline="\n") as stream:
             stream.write(text)
         part.replace(path)
     finally:

@@ -13,6 +13,11 @@ KiwiError                     exit code 1, with a remedy
 ├── PageNotFound              the book has no such page (exit code 3)
 ├── RedirectLoop              a page that leads only to itself (exit code 3)
 ├── NothingFound              a search found no page at all (exit code 3)
+├── RunError                  something about the folder of a run
+│   ├── FolderTaken           another run writes there, or it holds something else
+│   ├── CannotWrite           the disk is full, or the folder cannot be written
+│   ├── RunNotFound           there is no finished run in that folder
+│   └── RunDamaged            a file of the run is not as it was written
 ├── IndexStale                a title index was made from another file: build it again
 ├── EmbedderError             vectors cannot be had: go on without them
 └── ModelError                something about a language model
@@ -94,6 +99,26 @@ class NothingFound(KiwiError):
     """The search found no page at all."""
 
     exit_code = 3
+
+
+class RunError(KiwiError):
+    """Something about the folder of a run."""
+
+
+class FolderTaken(RunError):
+    """Another process writes there, or it holds another run, or something that is no run."""
+
+
+class CannotWrite(RunError):
+    """The disk is full, the folder is read-only, or it cannot be one."""
+
+
+class RunNotFound(RunError):
+    """There is no finished run in that folder."""
+
+
+class RunDamaged(RunError):
+    """A file of the run is missing, or not as it was written."""
 
 
 class IndexStale(KiwiError):

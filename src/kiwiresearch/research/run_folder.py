@@ -1,0 +1,224 @@
+"""The folder of a run: one run at a time, no step lost, and nothing in it that is half-written."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from kiwiresearch.errors import CannotWrite, FolderTaken, RunError
+from kiwiresearch.ids import canonical_json
+from kiwiresearch.research.journal import Journal
+from kiwiresearch.research.manifest import HIDDEN, MANIFEST, damaged, digest, read_manifest
+from kiwiresearch.research.part import Part, mark, writing
+from kiwiresearch.research.work import (
+    OUTPUTS,
+    Work,
+    begin,
+    names_in,
+    refuse_another,
+    remove,
+    stranger,
+    sweep,
+    take_lock,
+    was_begun,
+)
+
+__all__ = ["Part", "RunFolder", "State", "damaged", "mark", "read_manifest"]
+
+State = Literal["new", "unfinished", "finished"]
+CORPUS_FILE = "corpus.jsonl"
+
+
+class RunFolder:
+    """Where a run writes: a journal and the corpus while it goes on, its outputs at the end.
+
+    A step first appends its lines to `corpus`, then its row to `journal`. A row
+    that added lines carries `corpus_size`, the size of the corpus after it, and
+    `corpus_sha`, the `mark` of what it added. Opening keeps the steps up to the
+    last whose lines are all there, and cuts the rest off both.
+
+    `state` is "new" if no run was begun here, "unfinished" if one was, and
+    "finished" if nothing is left to do: then there is no journal and no corpus.
+    `journal.rows` are the steps of before, without the header.
+    """
+
+    def __init__(self, path: Path, state: State, header: Mapping[str, str], work: Work | None) -> None:
+        self.path = path
+        self.state: State = state
+        self._header = header
+        self._work = work
+
+    @classmethod
+    def open(cls, path: Path | str, fingerprint: str, topic: str) -> RunFolder:
+        """The folder, made if need be, and held until it is closed."""
+        folder = _made(path)
+        header = {"fingerprint": fingerprint, "topic": topic}
+        with writing(folder):
+            if _is_finished(folder, header):
+                sweep(folder)
+                return cls(folder, "finished", header, None)
+            with ExitStack() as undo:
+                lock = take_lock(folder)
+                undo.callback(lock.release)
+                # Another process may have ended its run between the look at the folder and the lock.
+                if _is_finished(folder, header):
+                    remove(folder, lock)
+                    return cls(folder, "finished", header, None)
+                work = begin(folder, header, lock)
+                if _manifest(folder):  # of a run that lost an output and is done again
+                    (folder / MANIFEST).unlink()
+                undo.pop_all()
+        return cls(folder, "new" if work.journal.is_new else "unfinished", header, work)
+
+    @property
+    def journal(self) -> Journal:
+        return self._at_work().journal
+
+    @property
+    def corpus(self) -> Part:
+        return self._at_work().corpus
+
+    def finish(self, files: Mapping[str, str], manifest: Mapping[str, Any]) -> None:
+        """Put all outputs in their place, the manifest last, and throw the journal away.
+
+        The manifest gets the fingerprint, the topic, and the outputs with their
+        hashes. Nothing is put in its place before everything is on the disk.
+        """
+        work = self._at_work()
+        staging = self.path / HIDDEN / OUTPUTS
+        with writing(self.path):
+            try:
+                staging.mkdir(exist_ok=True)
+                outputs = {CORPUS_FILE: _written(staging / CORPUS_FILE, work.corpus.chunks())}
+                outputs |= {name: _written(staging / name, [_bytes(text)]) for name, text in files.items()}
+                whole = canonical_json(dict(manifest) | dict(self._header) | {"outputs": outputs}, indent=2) + "\n"
+                last = {MANIFEST: _written(staging / MANIFEST, [_bytes(whole)])}
+                _refuse_to_overwrite(self.path, outputs | last)
+                work.journal.sync()
+                work.corpus.sync()
+                _put(staging, outputs, self.path)
+                _put(staging, last, self.path)
+            finally:
+                shutil.rmtree(staging, ignore_errors=True)
+        self.state = "finished"
+        self._end(work)
+
+    def close(self) -> None:
+        """Give the folder back; a run that took no step in an empty folder leaves it empty."""
+        if self._work is None:
+            return
+        work, self._work = self._work, None
+        with contextlib.suppress(OSError):
+            if not len(work.journal) and names_in(self.path) <= {HIDDEN}:
+                self._end(work)
+        work.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _at_work(self) -> Work:
+        if self._work is None:
+            raise ValueError(f"nothing is open of the run in {str(self.path)!r}, which is {self.state}")
+        return self._work
+
+    def _end(self, work: Work) -> None:
+        self._work = None
+        work.journal.close()  # before they are removed: not every system can remove an open file
+        work.corpus.close()
+        remove(self.path, work.lock)
+
+
+def _made(path: Path | str) -> Path:
+    what = "it is no name that a folder can have"
+    try:
+        if str(path):
+            folder = Path(path)
+            folder.mkdir(parents=True, exist_ok=True)
+            return folder
+    except (FileExistsError, NotADirectoryError):
+        what = "there is a file of that name, or of the name of a folder above it"
+    except OSError as problem:
+        what = str(problem.strerror or problem)
+    except ValueError:  # a NUL, or half a surrogate pair
+        pass
+    raise CannotWrite(f"The folder {str(path)[:200]!r} cannot be made: {what}.", remedy="Choose another folder.")
+
+
+def _manifest(folder: Path) -> dict[str, Any] | None:
+    try:
+        return read_manifest(folder)
+    except RunError:
+        return None
+
+
+def _is_finished(folder: Path, header: Mapping[str, str]) -> bool:
+    """Whether this very run is finished here; an error if the folder is not for it."""
+    # Looked at in this order, since another process may begin or end the same run meanwhile: its journal is there
+    # before an old manifest goes, and its manifest is there before the journal goes.
+    others = names_in(folder) - {HIDDEN}
+    begun = was_begun(folder, header)
+    manifest = _manifest(folder)
+    if manifest is None:
+        if others and not begun and not was_begun(folder, header):
+            raise stranger(folder, min(others))
+        return False
+    refuse_another(folder, manifest, header, "a finished")
+    bad = damaged(folder, manifest)
+    for name in bad:
+        if _is_there(folder / name):
+            raise FolderTaken(
+                f"The file {str(folder / name)!r} was changed since the run was finished.",
+                remedy="Move it away or choose another folder.",
+            )
+    return not bad
+
+
+def _refuse_to_overwrite(folder: Path, outputs: Mapping[str, Mapping[str, Any]]) -> None:
+    for name, output in outputs.items():
+        if _is_there(folder / name) and digest(folder / name) != output["sha256"]:
+            raise FolderTaken(
+                f"The file {str(folder / name)!r} is not of this run, which would write another there.",
+                remedy="Move it away and run the same command again: it goes on where it stopped.",
+            )
+
+
+def _is_there(file: Path) -> bool:
+    return file.is_symlink() or file.exists()
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
+
+
+def _written(file: Path, chunks: Iterable[bytes]) -> dict[str, Any]:
+    """Write a file to the disk, and say what it holds."""
+    size, seen = 0, sha256()
+    with file.open("wb") as stream:
+        for chunk in chunks:
+            stream.write(chunk)
+            seen.update(chunk)
+            size += len(chunk)
+        stream.flush()
+        os.fsync(stream.fileno())
+    return {"sha256": seen.hexdigest(), "bytes": size}
+
+
+def _put(staging: Path, names: Iterable[str], folder: Path) -> None:
+    for name in names:
+        (staging / name).replace(folder / name)
+    # The names are on the disk too when this returns, where a folder can be asked for that.
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

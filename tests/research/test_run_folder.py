@@ -1,0 +1,386 @@
+"""The folder of a run: begun, gone on with, finished, and refused where it is not the run's own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from kiwiresearch.errors import CannotWrite, FolderTaken, KiwiError
+from kiwiresearch.research.run_folder import RunFolder, mark
+
+FILES = {"graph.json": "{}\n", "run.log": "one\r\ntwo\n", "report.md": "# Größe\n"}
+STEPS = 3
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "runs" / "stone"
+
+
+def opened(path: Path | str, fingerprint: str = "f1", topic: str = "Stone") -> RunFolder:
+    return RunFolder.open(path, fingerprint, topic)
+
+
+def step(folder: RunFolder) -> None:
+    line = f'{{"page": {len(folder.journal)}}}\n'.encode()
+    folder.corpus.append(line)
+    folder.journal.append({"corpus_size": folder.corpus.size, "corpus_sha": mark(line)})
+
+
+def run(path: Path, files: Mapping[str, str] = FILES) -> None:
+    with opened(path) as folder:
+        while len(folder.journal) < STEPS:
+            step(folder)
+        folder.finish(files, {"version": "1"})
+
+
+def state_of(path: Path) -> str:
+    with opened(path) as folder:
+        return folder.state
+
+
+def tree(path: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in sorted(path.iterdir()) if file.is_file()}
+
+
+def names(path: Path) -> list[str]:
+    return sorted(file.name for file in path.iterdir())
+
+
+def test_a_run_leaves_its_outputs_and_nothing_else(path: Path) -> None:
+    """The folder and those above it are made, and hold whole files and a manifest at the end."""
+    with opened(path) as folder:
+        assert (folder.state, folder.journal.rows, folder.path) == ("new", (), path)
+        for _ in range(STEPS):
+            step(folder)
+        assert names(path) == [".journal"]
+        folder.finish(FILES, {"version": "1", "topic": "not this one"})
+        assert folder.state == "finished"
+    corpus = b'{"page": 0}\n{"page": 1}\n{"page": 2}\n'
+    expected = {name: text.encode() for name, text in FILES.items()} | {"corpus.jsonl": corpus}
+    manifest = json.loads((path / "manifest.json").read_text())
+    assert tree(path) == expected | {"manifest.json": (path / "manifest.json").read_bytes()}
+    assert manifest == {
+        "version": "1",
+        "fingerprint": "f1",
+        "topic": "Stone",
+        "outputs": {n: {"sha256": sha256(b).hexdigest(), "bytes": len(b)} for n, b in expected.items()},
+    }
+    assert names(path) == sorted([*expected, "manifest.json"])
+
+
+def test_a_run_goes_on_with_its_steps(path: Path, tmp_path: Path) -> None:
+    """What was done before is there, and the end is the same as of a run in one go."""
+    for done in range(STEPS):
+        with opened(path) as folder:
+            assert folder.state == ("unfinished" if done else "new")
+            assert len(folder.journal.rows) == done
+            step(folder)
+    run(path)
+    run(tmp_path / "other")
+    assert tree(path) == tree(tmp_path / "other")
+
+
+def test_a_finished_run_is_left_as_it_is(path: Path) -> None:
+    """The same command again finds nothing to do, and notes beside the outputs are no obstacle."""
+    run(path)
+    for name in ("timings.json", "report.html", "notes.txt"):
+        (path / name).write_text("beside")
+    (path / "pictures").mkdir()
+    before = {file.name: file.stat() for file in path.iterdir()}
+    with opened(path) as folder:
+        assert folder.state == "finished"
+        with pytest.raises(ValueError, match=r"nothing is open of the run in .*, which is finished"):
+            folder.journal.append({})
+    assert {file.name: file.stat() for file in path.iterdir()} == before
+
+
+def test_a_finished_run_is_cleaned_up(path: Path) -> None:
+    """A run killed after its manifest was written is finished, and what it left goes."""
+    run(path)
+    whole = tree(path)
+    (path / ".journal" / "outputs").mkdir(parents=True)
+    for name in ("steps", "lock", "outputs/half"):
+        (path / ".journal" / name).write_text("left over")
+    assert state_of(path) == "finished"
+    assert tree(path) == whole
+    assert ".journal" not in names(path)
+
+
+@pytest.mark.parametrize("lost", ["report.md", "corpus.jsonl"])
+def test_a_lost_output_is_made_again(path: Path, lost: str) -> None:
+    """The run is done anew; until it is finished there is no manifest, and notes stay."""
+    run(path)
+    (path / "notes.txt").write_text("mine")
+    whole = tree(path)
+    (path / lost).unlink()
+    with opened(path) as folder:
+        assert (folder.state, folder.journal.rows) == ("new", ())
+        assert names(path) == sorted({*whole, ".journal"} - {lost, "manifest.json"})
+    with opened(path) as folder:
+        assert folder.state == "unfinished"
+    run(path)
+    assert tree(path) == whole
+
+
+@pytest.mark.parametrize("lose", [False, True])
+def test_an_output_changed_by_a_person_is_kept(path: Path, lose: bool) -> None:
+    """What somebody wrote into an output is never overwritten, even if another output is lost."""
+    run(path)
+    (path / "report.md").write_text("my own words")
+    if lose:
+        (path / "corpus.jsonl").unlink()
+    before = tree(path)
+    with pytest.raises(FolderTaken, match=r"report.md' was changed since the run was finished\. Move it away"):
+        opened(path)
+    assert tree(path) == before
+    assert ".journal" not in names(path)
+
+
+@pytest.mark.parametrize("name", ["report.md", "corpus.jsonl", "manifest.json"])
+def test_a_file_put_there_meanwhile_is_kept(path: Path, name: str) -> None:
+    """If a file of an output's name appears while the run goes on, the run asks for it to be moved away."""
+    with opened(path) as folder:
+        for _ in range(STEPS):
+            step(folder)
+        (path / name).write_text("mine")
+        with pytest.raises(FolderTaken, match=rf"{name}' is not of this run, .*\. Move it away and run the same"):
+            folder.finish(FILES, {"version": "1"})
+        assert tree(path) == {name: b"mine"}
+    (path / name).rename(path / "mine")
+    assert state_of(path) == "unfinished"
+    run(path)
+    assert tree(path).keys() == {*FILES, "corpus.jsonl", "manifest.json", "mine"}
+
+
+def test_another_run_is_refused(path: Path) -> None:
+    """A folder belongs to one run, unfinished or finished; the error names its topic and changes nothing."""
+    with opened(path) as folder:
+        step(folder)
+    before = tree(path / ".journal")
+    with pytest.raises(FolderTaken, match=r"holds an unfinished run on 'Stone'\. Choose another folder"):
+        opened(path, "f2", "Wood")
+    with pytest.raises(FolderTaken, match=r"unfinished run on 'Stone' with other settings, other books or another v"):
+        opened(path, "f2", "Stone")
+    assert tree(path / ".journal") == before
+    run(path)
+    with pytest.raises(FolderTaken, match=r"holds a finished run on 'Stone'\."):
+        opened(path, "f2", "Wood")
+    (path / "report.md").unlink()
+    with pytest.raises(FolderTaken, match=r"holds a finished run on 'Stone'\."):
+        opened(path, "f2", "Wood")
+    assert "manifest.json" in names(path)
+
+
+def test_a_long_topic_does_not_fill_the_screen(path: Path) -> None:
+    """The error about another run stays one sentence."""
+    with opened(path, "f1", "x" * 10_000) as folder:
+        step(folder)
+    with pytest.raises(FolderTaken) as told:
+        opened(path, "f2", "y" * 10_000)
+    assert len(told.value.message) < 300 + len(str(path))
+
+
+@pytest.mark.parametrize("name", ["thesis.docx", "manifest.json", "corpus.jsonl", ".profile"])
+def test_a_folder_of_other_files_is_refused(tmp_path: Path, name: str) -> None:
+    """A home folder is no place for a run, and nothing is written into it."""
+    (tmp_path / name).write_text('{"name": "an app"}')
+    with pytest.raises(FolderTaken, match=rf"holds files that are not of a run, such as '{name}'\. Choose a folder"):
+        opened(tmp_path)
+    assert names(tmp_path) == [name]
+
+
+def test_the_working_folder_is_like_any_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A dot is fine if the folder is empty, and refused if it is not."""
+    monkeypatch.chdir(tmp_path)
+    run(Path())
+    assert state_of(tmp_path) == "finished"
+    monkeypatch.chdir(Path(__file__).parent)
+    with pytest.raises(FolderTaken, match=r"The folder '\.' holds files"):
+        opened(".")
+
+
+def test_an_empty_folder_and_a_link_will_do(tmp_path: Path) -> None:
+    """An existing folder is fine if it is empty or holds what the system puts there, and a link is followed."""
+    real = tmp_path / "real"
+    real.mkdir()
+    (real / ".DS_Store").write_bytes(b"")
+    (tmp_path / "link").symlink_to(real)
+    run(tmp_path / "link")
+    assert state_of(real) == "finished"
+    assert (tmp_path / "link").is_symlink()
+
+
+def test_a_run_without_a_step_leaves_an_empty_folder(path: Path) -> None:
+    """A topic that was not found does not take the folder from the next one."""
+    opened(path).close()
+    assert names(path) == []
+    with opened(path, "f2", "Wood") as folder:
+        assert folder.state == "new"
+
+
+def test_closing_twice_does_no_harm(path: Path) -> None:
+    """A folder that was given back is another's, and closing it again does not take it away."""
+    folder = opened(path)
+    step(folder)
+    folder.close()
+    other = opened(path)
+    folder.close()
+    with pytest.raises(FolderTaken, match="Another run is writing"):
+        opened(path)
+    other.close()
+
+
+def test_a_folder_deleted_meanwhile_is_told(path: Path, tmp_path: Path) -> None:
+    """If somebody removes the folder under the run, that is an error and no traceback."""
+    folder = opened(path)
+    step(folder)
+    path.rename(tmp_path / "gone")
+    with pytest.raises(CannotWrite, match="No such file or directory"):
+        folder.finish(FILES, {})
+    folder.close()
+
+
+def test_text_without_bytes_can_be_written(path: Path) -> None:
+    """Half a surrogate pair in a topic or a title does not stop a run at its end."""
+    with opened(path, "f1", "st\udcffone \ud800") as folder:
+        step(folder)
+    with opened(path, "f1", "st\udcffone \ud800") as folder:
+        assert folder.state == "unfinished"
+        folder.finish({"report.md": "# st\udcffone\n"}, {})
+    assert (path / "report.md").read_bytes() == b"# st?one\n"
+    with opened(path, "f1", "st\udcffone \ud800") as folder:
+        assert folder.state == "finished"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("", "it is no name that a folder can have"),
+        ("a\0b", "it is no name that a folder can have"),
+        ("half \ud800", "it is no name that a folder can have"),
+        ("FILE", "there is a file of that name"),
+        ("FILE/below", "there is a file of that name, or of the name of a folder above it"),
+        ("FILE/below/far", "there is a file of that name, or of the name of a folder above it"),
+        ("LINK", "there is a file of that name"),
+        ("x" * 5_000, "File name too long"),
+    ],
+    ids=lambda text: ascii(text[:20]),
+)
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path, name: str, said: str) -> None:
+    """What cannot be a folder is one clear sentence with a remedy."""
+    (tmp_path / "FILE").write_text("a file")
+    (tmp_path / "LINK").symlink_to("nowhere")
+    with pytest.raises(CannotWrite, match=f"cannot be made: {said}.* Choose another folder") as told:
+        opened(f"{tmp_path}/{name}" if name else "")
+    assert len(str(told.value)) < 500
+    assert names(tmp_path) == ["FILE", "LINK"]
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="this system has no /proc")
+def test_a_folder_of_the_system_is_told() -> None:
+    """Where not even the superuser may make a folder, the error says so."""
+    with pytest.raises(CannotWrite, match="The folder '/proc/nope/run' cannot be made: No such file or directory"):
+        opened("/proc/nope/run")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_without_permission_is_told(tmp_path: Path) -> None:
+    """A folder that cannot be written is an error; a finished run in it can still be looked at."""
+    run(tmp_path / "run")
+    (tmp_path / "empty").mkdir()
+    for folder in (tmp_path / "run", tmp_path / "empty", tmp_path):
+        folder.chmod(0o555)
+    try:
+        assert state_of(tmp_path / "run") == "finished"
+        for folder in (tmp_path / "empty", tmp_path / "new"):
+            with pytest.raises(CannotWrite, match="Permission denied"):
+                opened(folder)
+    finally:
+        for folder in (tmp_path, tmp_path / "run", tmp_path / "empty"):
+            folder.chmod(0o755)
+
+
+CHILD = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from pathlib import Path
+from kiwiresearch.errors import KiwiError
+from test_run_folder import opened, run, step
+path, task = Path(sys.argv[2]), sys.argv[3]
+if task == "hold":
+    folder = opened(path)
+    step(folder)
+    print("held", flush=True)
+    sys.stdin.readline()
+else:
+    import resource
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(task), int(task)))
+    try:
+        run(path)
+        print("done")
+    except KiwiError as problem:
+        print(type(problem).__name__, problem)
+"""
+
+
+def child(path: Path, task: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", CHILD, str(Path(__file__).parent), str(path), task]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def test_two_processes_do_not_share_a_folder(path: Path) -> None:
+    """While one runs, another is refused; when it was killed, the next one goes on with its steps."""
+    with child(path, "hold") as process:
+        assert process.stdout
+        assert process.stdout.readline() == "held\n"
+        with pytest.raises(FolderTaken, match="Another run is writing to the folder"):
+            opened(path)
+        process.kill()
+    with opened(path) as folder:
+        assert (folder.state, len(folder.journal.rows)) == ("unfinished", 1)
+
+
+def test_one_process_does_not_open_a_folder_twice(path: Path) -> None:
+    """The second is refused, and the first goes on undisturbed."""
+    with opened(path) as folder:
+        with pytest.raises(FolderTaken, match="Another run is writing to the folder"):
+            opened(path)
+        step(folder)
+    assert state_of(path) == "unfinished"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no limits on the size of files")
+@pytest.mark.parametrize("room", [0, 75, 120, 200, 500])
+def test_a_full_disk_loses_nothing(path: Path, tmp_path: Path, room: int) -> None:
+    """Wherever the room ends, no half file appears, the error says what to do, and the same command goes on."""
+    with child(path, str(room)) as process:
+        said = process.communicate()[0]
+    assert said.startswith("CannotWrite The folder ")
+    assert str(path) in said
+    assert said.endswith("Free some space and run the same command again: it goes on where it stopped.\n")
+    assert tree(path) == {}
+    run(path)
+    run(tmp_path / "other")
+    assert tree(path) == tree(tmp_path / "other")
+
+
+def test_an_error_at_the_end_can_be_made_good(path: Path, tmp_path: Path) -> None:
+    """After a failed end, nothing of it is left, and the same run ends well."""
+    with opened(path) as folder:
+        for _ in range(STEPS):
+            step(folder)
+        with pytest.raises(KiwiError):
+            folder.finish(FILES | {"no such folder/x": ""}, {"version": "1"})
+        assert names(path) == [".journal"]
+        assert names(path / ".journal") == ["corpus", "lock", "steps"]
+        folder.finish(FILES, {"version": "1"})
+    run(tmp_path / "other")
+    assert tree(path) == tree(tmp_path / "other")

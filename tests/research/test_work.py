@@ -1,0 +1,153 @@
+"""The work of a run: one process at a time, and of journal and corpus what fits together."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from kiwiresearch.errors import FolderTaken
+from kiwiresearch.research.part import mark
+from kiwiresearch.research.work import FolderLock, Work, begin, remove, sweep, take_lock
+
+HEADER = {"fingerprint": "f1", "topic": "Stone"}
+LINES = [b"one\n", b"", b"three\n", b"four four\n"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a file that is open cannot be removed there")
+def test_a_lock_on_a_file_that_is_gone_is_none(tmp_path: Path) -> None:
+    """Who gets the lock after its file was removed has to try again, since another may lock the new file."""
+    late, first = FolderLock(tmp_path / "lock"), FolderLock(tmp_path / "lock")
+    assert late.acquire()
+    assert late.is_current()
+    late.path.unlink()
+    assert not late.is_current()
+    assert first.acquire()
+    assert (late.is_current(), first.is_current()) == (False, True)
+    late.release()
+    assert not late.is_current()
+    assert first.is_current()
+    first.release()
+
+
+def test_the_lock_is_given_once(tmp_path: Path) -> None:
+    """A second one is refused, in the same process too, until the first is given back."""
+    lock = take_lock(tmp_path)
+    with pytest.raises(FolderTaken, match=r"Another run is writing to the folder .*\. Wait until it has ended"):
+        take_lock(tmp_path)
+    lock.release()
+    take_lock(tmp_path).release()
+
+
+def test_removing_leaves_nothing_of_a_run(tmp_path: Path) -> None:
+    """At the end of a run the folder holds no trace of the work, and the lock is free."""
+    work = _work(tmp_path)
+    work.close()
+    lock = take_lock(tmp_path)
+    (tmp_path / ".journal" / "outputs").mkdir()
+    (tmp_path / ".journal" / "outputs" / "half").write_text("half")
+    remove(tmp_path, lock)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_in_use_is_not_swept(tmp_path: Path) -> None:
+    """Cleaning up after a killed run leaves a run alone that is alive."""
+    work = _work(tmp_path)
+    sweep(tmp_path)
+    assert (tmp_path / ".journal" / "steps").exists()
+    work.close()
+    sweep(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_of_another_is_never_removed(tmp_path: Path) -> None:
+    """What somebody put among the files of the work stays."""
+    _work(tmp_path).close()
+    (tmp_path / ".journal" / "notes").write_text("mine")
+    sweep(tmp_path)
+    assert [file.name for file in (tmp_path / ".journal").iterdir()] == ["notes"]
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "link"])
+def test_a_hidden_folder_of_another_is_refused(tmp_path: Path, kind: str) -> None:
+    """A name that another program uses the same way is not taken over."""
+    hidden, elsewhere = tmp_path / "run" / ".journal", tmp_path / "elsewhere"
+    hidden.parent.mkdir()
+    elsewhere.mkdir()
+    if kind == "file":
+        hidden.write_text("dear diary")
+    elif kind == "link":
+        hidden.symlink_to(elsewhere)
+    else:
+        hidden.mkdir()
+        (hidden / "monday.txt").write_text("dear diary")
+    with pytest.raises(FolderTaken, match=r"holds files that are not of a run, such as '\.journal'"):
+        take_lock(hidden.parent)
+    assert list(elsewhere.iterdir()) == []
+
+
+def _work(folder: Path) -> Work:
+    return begin(folder, HEADER, take_lock(folder))
+
+
+def _four_steps(folder: Path) -> None:
+    """A step with a line, one without, and two with a line again."""
+    work = _work(folder)
+    for number, line in enumerate(LINES):
+        row: dict[str, object] = {"number": number}
+        if line:
+            work.corpus.append(line)
+            row |= {"corpus_size": work.corpus.size, "corpus_sha": mark(line)}
+        work.journal.append(row)
+    work.close()
+
+
+def _kept(folder: Path) -> tuple[int, bytes]:
+    work = _work(folder)
+    work.close()
+    assert len(work.journal) == len(work.journal.rows)
+    return len(work.journal), work.corpus.path.read_bytes()
+
+
+def test_all_that_fits_is_kept(tmp_path: Path) -> None:
+    """A run that was killed between two steps loses nothing."""
+    _four_steps(tmp_path)
+    assert _kept(tmp_path) == (4, b"".join(LINES))
+
+
+@pytest.mark.parametrize(("size", "steps"), [(0, 0), (3, 0), (4, 2), (5, 2), (9, 2), (10, 3), (19, 3), (20, 4)])
+def test_a_corpus_that_is_behind_cuts_the_journal(tmp_path: Path, size: int, steps: int) -> None:
+    """Steps whose lines did not reach the disk are taken again, whether the rest is missing or zeros."""
+    for folder, rest in ((tmp_path / "short", b""), (tmp_path / "zeros", bytes(20 - size))):
+        _four_steps(folder)
+        corpus = folder / ".journal" / "corpus"
+        corpus.write_bytes(corpus.read_bytes()[:size] + rest)
+        assert _kept(folder) == (steps, b"".join(LINES[:steps]))
+
+
+def test_a_corpus_that_is_ahead_is_cut(tmp_path: Path) -> None:
+    """Lines whose step was not written any more are gone, so that they do not come twice."""
+    _four_steps(tmp_path)
+    steps = tmp_path / ".journal" / "steps"
+    steps.write_bytes(b"".join(steps.read_bytes().splitlines(keepends=True)[:3]))
+    assert _kept(tmp_path) == (2, b"one\n")
+
+
+def test_a_corpus_without_steps_is_empty(tmp_path: Path) -> None:
+    """If the journal is lost, the run begins anew."""
+    _four_steps(tmp_path)
+    (tmp_path / ".journal" / "steps").write_bytes(bytes(100))
+    assert _kept(tmp_path) == (0, b"")
+
+
+def test_a_step_may_leave_out_the_mark(tmp_path: Path) -> None:
+    """With the size alone, the length of the corpus decides."""
+    work = _work(tmp_path)
+    for line in (b"one\n", b"two\n"):
+        work.corpus.append(line)
+        work.journal.append({"corpus_size": work.corpus.size})
+    work.close()
+    assert _kept(tmp_path) == (2, b"one\ntwo\n")
+    (tmp_path / ".journal" / "corpus").write_bytes(b"one\ntw")
+    assert _kept(tmp_path) == (1, b"one\n")
