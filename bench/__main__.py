@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from bench import embed, growth, pages, reads, search, start, titles
+from bench import embed, growth, pages, reads, research, search, start, titles
 
 BENCHMARKS: dict[str, Callable[[], list[str]]] = {
     "embed": embed.run,
     "growth": growth.run,
     "pages": pages.run,
     "reads": reads.run,
+    "research": research.run,
     "search": search.run,
     "start": start.run,
     "titles": titles.run,

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evals import pages, search
+from evals import crawl, pages, search
 from evals.data import SHARED_DATA
 
 FLOORS = Path(__file__).with_name("floors.json")
@@ -32,6 +32,7 @@ class Outcome:
 
 
 EVALUATIONS: dict[str, Callable[[], Outcome | None]] = {
+    "crawl": lambda: _outcome(crawl.measure()),
     "pages": lambda: _outcome(pages.measure()),
     "search": lambda: _outcome(search.measure()),
 }

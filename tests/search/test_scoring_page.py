@@ -10,7 +10,6 @@ import pytest
 
 from kiwiresearch.search import points as points_module
 from kiwiresearch.search.find import Wish, find
-from kiwiresearch.search.likeness import KEYWORDS, TOPIC
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.points import points, table
 from kiwiresearch.search.query import parse
@@ -51,9 +50,6 @@ SIGNALS = {
 }
 """Where each number of the table comes out."""
 
-SHORT_TEXTS = {"topic words": TOPIC, "keywords": KEYWORDS}
-"""Lines of short texts, whose points are not in the table."""
-
 
 def signals_of_the_code() -> set[str]:
     """The names of all lines that any module of the search can add to a score."""
@@ -83,17 +79,10 @@ def test_every_number_stands_beside_its_signal(section: str, key: str) -> None:
         assert re.search(rf"(?<![\d.-]){re.escape(f'{worth:g}')}(?![\d.])", row)
 
 
-@pytest.mark.parametrize("signal", SHORT_TEXTS)
-def test_the_points_of_short_texts_stand_beside_them(signal: str) -> None:
-    """What a link's words are worth is on the page as in the code."""
-    assert ROWS[signal][0].strip() == f"{SHORT_TEXTS[signal]:g}"
-
-
 def test_each_number_of_the_page_is_in_the_file() -> None:
     """A column of points holds nothing but what the file says."""
     for signal, (worth, _) in ROWS.items():
         entries = [table()[section][key] for (section, key), name in SIGNALS.items() if name == signal]
-        entries += [SHORT_TEXTS[signal]] if signal in SHORT_TEXTS else []
         assert all(int(number) in entries for number in re.findall(r"-?\d+", worth))
 
 

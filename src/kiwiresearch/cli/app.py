@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from kiwiresearch import __version__
-from kiwiresearch.errors import BadSettings, BadUsage, KiwiError, PageNotFound
-
-if TYPE_CHECKING:
-    from kiwiresearch.research.desk import Desk
-    from kiwiresearch.zim.book import Book
-    from kiwiresearch.zim.library import Placed, Shelf
-    from kiwiresearch.zim.sources import Source
+from kiwiresearch.cli import runs
+from kiwiresearch.cli.books import books
+from kiwiresearch.cli.options import AsJson, Wanted, open_books, the_desk
+from kiwiresearch.errors import BadSettings, BadUsage, PageNotFound
 
 app = typer.Typer(
     name="kiwiresearch",
@@ -25,19 +21,9 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help, so that asking for it does not import rich
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-books = typer.Typer(help="The books on your shelf.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(books, name="books")
-
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
-Wanted = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--book",
-        "-b",
-        help="A book by name, title, UUID or path; may be given more than once.",
-        metavar="BOOK",
-    ),
-]
+app.command("research", hidden=True)(runs.research)
+app.command("export")(runs.export)
 
 
 def _version(value: bool) -> None:
@@ -72,8 +58,8 @@ def page(
 
     if not title.strip():
         raise BadUsage("The title is empty.", remedy="Give the title of a page, such as 'Sunset'.")
-    desk = _desk()
-    with _shelf(desk, book or []) as shelf:
+    desk = the_desk()
+    with open_books(desk, book or []) as shelf:
         found = find_page(shelf, title)
         chosen = found.page.below(section) if section else ()
         if section and not chosen:
@@ -117,8 +103,8 @@ def search(
     if bool(query.strip()) == bool(batch):
         raise BadUsage("Give either a query or --batch FILE.", remedy="Such as: kiwiresearch search 'Bronze Age'")
     wish = Wish(limit=limit, fast=fast, focus=focus)
-    desk = _desk()
-    with _shelf(desk, book or []) as shelf, Finder(desk, shelf, all_books=bool(book)) as finder:
+    desk = the_desk()
+    with open_books(desk, book or []) as shelf, Finder(desk, shelf, all_books=bool(book)) as finder:
         if batch:
             from kiwiresearch.cli.batch import each_query
 
@@ -139,7 +125,7 @@ def doctor(json: AsJson = False) -> None:
     from kiwiresearch.research.doctor import Finding, examine
 
     try:
-        findings = examine(_desk())
+        findings = examine(the_desk())
     except BadSettings as problem:  # what keeps every other command from running is what a doctor is for
         findings = [Finding("settings", "broken", problem.message, problem.remedy)]
     if json:
@@ -148,175 +134,3 @@ def doctor(json: AsJson = False) -> None:
         show.findings(findings)
     if any(finding.state == "broken" for finding in findings):
         raise typer.Exit(1)
-
-
-@books.command("list")
-def books_list(json: AsJson = False) -> None:
-    """Show the books on your shelf."""
-    from kiwiresearch.cli import show
-    from kiwiresearch.research.inventory import inventory
-
-    desk = _desk()
-    with _shelf(desk, []) as shelf:
-        rows = inventory(desk, shelf)
-        if json:
-            show.document({"sample": shelf.is_sample, "books": [row.record() for row in rows]})
-        else:
-            show.books(rows)
-
-
-@books.command("add")
-def books_add(
-    what: Annotated[
-        list[str],
-        typer.Argument(help="ZIM files, folders, a library.xml or the address of a kiwix-serve."),
-    ],
-    json: AsJson = False,
-) -> None:
-    """Put books on your shelf."""
-    from kiwiresearch.cli import show
-    from kiwiresearch.zim.library import placed
-
-    if any(not text.strip() for text in what):
-        raise BadUsage("The name of a book is empty.", remedy="Give a file, a folder or an address.")
-    desk = _desk()
-    problems: list[KiwiError] = []
-    found: list[tuple[Book, Source]] = []
-    for text in what:
-        try:
-            found += desk.look_up_each(text, problems)
-        except KiwiError as problem:
-            problems.append(problem)
-    fresh = desk.shelf_file.add([placed(book, source) for book, source in found])
-    if json:
-        added = [{"id": b.id, "name": b.name, "title": b.title, "source": str(b.source)} for b in fresh]
-        show.document({"added": added, "problems": [str(problem) for problem in problems]})
-    else:
-        show.added(fresh, found)
-    for complaint in problems:
-        print(f"kiwiresearch: {complaint}", file=sys.stderr)
-    if problems:
-        raise typer.Exit(problems[0].exit_code)
-
-
-@books.command("remove")
-def books_remove(
-    name: Annotated[list[str], typer.Argument(help="Name, title, UUID or path of a book.")],
-    json: AsJson = False,
-) -> None:
-    """Take books off your shelf; their files stay where they are."""
-    from kiwiresearch.cli import show
-
-    desk = _desk()
-    gone = desk.on_shelf(name)
-    desk.shelf_file.remove(gone)
-    if json:
-        show.document({"removed": [{"id": b.id, "name": b.name, "title": b.title} for b in gone]})
-    else:
-        for book in gone:
-            show.line(f"Taken off the shelf: {book.title} ({book.source}). The file stays where it is.")
-
-
-@books.command("info")
-def books_info(
-    name: Annotated[str, typer.Argument(help="Name, title, UUID or path of a book.")] = "",
-    json: AsJson = False,
-) -> None:
-    """Show all that is known of a book."""
-    from kiwiresearch.cli import show
-    from kiwiresearch.research.inventory import inventory
-
-    desk = _desk()
-    with _shelf(desk, [name] if name else []) as shelf:
-        rows = inventory(desk, shelf)
-        for row in rows:
-            if row.problem is not None:
-                raise row.problem
-        if json:
-            show.document({"books": [row.record() for row in rows]})
-        else:
-            for row in rows:
-                show.book(row)
-
-
-@books.command("check")
-def books_check(
-    name: Annotated[list[str] | None, typer.Argument(help="Books to check; all if none is named.")] = None,
-    json: AsJson = False,
-) -> None:
-    """Compare books with their checksums, which finds any damage."""
-    from kiwiresearch.cli import show
-
-    desk = _desk()
-    rows: list[tuple[Placed, str, str]] = []
-    for book in _shelf(desk, name or [], trusting=True).books:
-        state, reason = desk.check(book)
-        rows.append((book, state, reason))
-        if not json:
-            show.checked(book, state, reason)
-    if json:
-        documents = [
-            {"id": book.id, "name": book.name, "source": str(book.source), "state": state, "reason": reason}
-            for book, state, reason in rows
-        ]
-        show.document({"books": documents})
-    if any(state in ("damaged", "unopenable") for _, state, _ in rows):
-        raise typer.Exit(1)
-
-
-@books.command("index")
-def books_index(
-    name: Annotated[list[str] | None, typer.Argument(help="Books to index; all if none is named.")] = None,
-    limit: Annotated[
-        int | None, typer.Option("--limit", help="Only the first N titles, for a quick trial.", metavar="N", min=1)
-    ] = None,
-    json: AsJson = False,
-) -> None:
-    """Build the title index of books, which finds pages by any words of their titles, also mistyped ones."""
-    from kiwiresearch.cli import show
-    from kiwiresearch.research.title_indexes import TitleIndexes
-    from kiwiresearch.zim.sources import is_address
-
-    desk = _desk()
-    indexes = TitleIndexes(desk.folders.cache / "titles")
-    rows: list[dict[str, object]] = []
-    with _shelf(desk, name or []) as shelf:
-        for archive in shelf.archives():
-            if is_address(archive.book.source):
-                _say(f"{archive.book.title} is on a server, which keeps its own index of titles.")
-                continue
-            with show.progress(f"Titles of {archive.book.title}") as tell:
-                built = indexes.build(archive, limit=limit, progress=tell)
-            rows.append(
-                {
-                    "id": archive.book.id,
-                    "name": archive.book.name,
-                    "file": str(built.file),
-                    "titles": built.rows,
-                    "complete": built.complete,
-                    "state": built.state,
-                }
-            )
-            if not json:
-                show.indexed(archive.book, built)
-    if json:
-        show.document({"books": rows})
-
-
-def _desk() -> Desk:
-    from kiwiresearch.research.desk import open_desk
-
-    return open_desk(say=_say)
-
-
-def _shelf(desk: Desk, wanted: list[str], *, trusting: bool = False) -> Shelf:
-    from kiwiresearch.research.desk import SAMPLE_NOTICE
-
-    shelf = desk.shelf(wanted, trusting=trusting)
-    if shelf.is_sample:
-        _say(SAMPLE_NOTICE)
-    return shelf
-
-
-def _say(message: str) -> None:
-    print(message, file=sys.stderr)

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 from kiwiresearch.errors import BadUsage, KiwiError
 
-COMMANDS = frozenset({"books", "doctor", "page", "search"})
+COMMANDS = frozenset({"books", "doctor", "export", "page", "research", "search"})
+OF_THE_PROGRAM = frozenset({"-h", "--help", "--version", "--install-completion", "--show-completion"})
 INTERRUPTED = 130
 
 
@@ -29,11 +30,13 @@ def main() -> None:
 def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code."""
     try:
-        if arguments and arguments[0] not in COMMANDS and not arguments[0].startswith("-"):
-            _topic(arguments[0])
+        words = list(arguments)
+        if words and words[0] not in COMMANDS and words[0] not in OF_THE_PROGRAM:
+            _check_for_a_slip(words)
+            words = ["research", *words]  # the first word that is no command is a topic
         from kiwiresearch.cli.app import app
 
-        code = int(app(args=list(arguments), prog_name="kiwiresearch", standalone_mode=False) or 0)
+        code = int(app(args=words, prog_name="kiwiresearch", standalone_mode=False) or 0)
     except KeyboardInterrupt:
         code = INTERRUPTED
     except Exception as problem:
@@ -76,15 +79,17 @@ def _explain(problem: Exception) -> int | None:
     return int(code)
 
 
-def _topic(word: str) -> None:
+def _check_for_a_slip(words: Sequence[str]) -> None:
+    """'serach Rome' was meant as a command; a topic that looks so can be given in quotation marks."""
     import difflib
 
-    near = difflib.get_close_matches(word, COMMANDS, n=1)
-    hint = f"Did you mean the command {near[0]!r}? " if near else ""
-    raise BadUsage(
-        f"{word!r} is no command, and this version does not research topics yet.",
-        remedy=f"{hint}To find pages about it: kiwiresearch search {word!r}",
-    )
+    near = difflib.get_close_matches(words[0], COMMANDS, n=1, cutoff=0.75)
+    if near and len(words) > 1 and not words[1].startswith("-"):
+        topic = " ".join(word for word in words if not word.startswith("-"))
+        raise BadUsage(
+            f"{words[0]!r} is no command.",
+            remedy=f"Did you mean {near[0]!r}? If it is part of a topic, give that in quotation marks: {topic!r}",
+        )
 
 
 def _complain(message: str) -> None:

@@ -12,7 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from kiwiresearch.errors import BadUsage, NothingFound
+from kiwiresearch.errors import BadUsage, EmbedderError, NothingFound
+from kiwiresearch.ids import BookId
 from kiwiresearch.research.desk import Desk, named, near_it, open_desk
 from kiwiresearch.research.models import chat_model, embedder_of
 from kiwiresearch.research.title_indexes import TitleIndexes
@@ -21,7 +22,10 @@ from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.zim.library import Shelf, placed
 
 if TYPE_CHECKING:
+    from kiwiresearch.crawl.settings import CrawlSettings
     from kiwiresearch.embed.cache import CachedEmbedder
+    from kiwiresearch.embed.embedder import Embedder
+    from kiwiresearch.research.run import Outcome, Tell
 
 MOST_HITS = 1_000
 SEARCH_PATIENCE_S = 60.0
@@ -37,7 +41,7 @@ class Finder:
         self._all_books = all_books
         self._books: list[OpenBook] | None = None
         self._open = contextlib.ExitStack()
-        self._advice = _advice(desk, self._open)
+        self.advice = _advice(desk, self._open)
 
     @property
     def books(self) -> Sequence[OpenBook]:
@@ -53,8 +57,12 @@ class Finder:
         if not any(unicodedata.category(char)[0] in "LNS" for char in text):
             raise BadUsage("The query has no words.", remedy="Ask for something, such as 'Bronze Age collapse'.")
         self.check(wish)
-        most = len(self.books) if self._all_books else self._desk.settings.search_books
-        return find(self.books, text, replace(wish, max_books=max(1, most)), self._advice)
+        return find(self.books, text, replace(wish, max_books=self.most_books), self.advice)
+
+    @property
+    def most_books(self) -> int:
+        """How many books are searched in full for one query."""
+        return max(1, len(self.books) if self._all_books else self._desk.settings.search_books)
 
     def check(self, wish: Wish) -> None:
         """Refuse a wish that cannot be met."""
@@ -68,6 +76,26 @@ class Finder:
             f"There is nothing about {text!r} in {named(self._shelf)}.",
             remedy=near or "Try fewer or other words, or add a book that has it.",
         )
+
+    @property
+    def model_name(self) -> str:
+        """Which model helps with the search; empty if none does."""
+        return self._desk.settings.model_name or "the first" if self.advice.model is not None else ""
+
+    def embedder_for_crawls(self) -> Embedder | None:
+        """The embedder of the settings, else the one that comes with the program; None if it cannot be had."""
+        try:
+            if self.advice.embedder is not None:
+                return self.advice.embedder()
+            from kiwiresearch.embed.static import StaticEmbedder
+
+            return StaticEmbedder()
+        except EmbedderError as problem:
+            self._desk.opener.say(f"Meanings are not compared: {problem}")
+            return None
+
+    def book(self, book_id: BookId) -> OpenBook:
+        return next(book for book in self.books if book.book.id == book_id)
 
     def name_of(self, book_id: str) -> str:
         return next((book.book.name for book in self.books if book.book.id == book_id), book_id)
@@ -91,11 +119,27 @@ class OpenShelf(Shelf):
 
     def __init__(self, desk: Desk, shelf: Shelf, *, all_books: bool) -> None:
         super().__init__(shelf.books, desk.opener, is_sample=shelf.is_sample)
+        self._settings = desk.settings
         self._finder = Finder(desk, self, all_books=all_books)
 
     def search(self, query: str, *, limit: int = 10, fast: bool = False, focus: str = "") -> Findings:
         """The pages that answer a query, best first; `fast` reads none, `focus` decides between senses."""
         return self._finder.find(query, Wish(limit=limit, fast=fast, focus=focus))
+
+    def research(
+        self,
+        topic: str,
+        out: str | Path,
+        *,
+        focus: str = "",
+        settings: CrawlSettings | None = None,
+        tell: Tell | None = None,
+    ) -> Outcome:
+        """Research a topic and write the run into a folder, or go on with it there; `tell` hears each step."""
+        from kiwiresearch.research.run import Research, Task, crawl_settings
+
+        chosen = settings or crawl_settings(self._settings)
+        return Research(self._finder, Task(topic, focus, chosen, self._settings.kiwix_url)).run(Path(out), tell)
 
     def close(self) -> None:
         self._finder.close()

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import platformdirs
 
+from kiwiresearch.crawl.settings import LISTS, STRATEGIES, LinkFilters, ScoringWeights, Strategy
 from kiwiresearch.errors import BadSettings
 from kiwiresearch.zim.sources import SERVE_TIMEOUT_S
 
@@ -78,6 +80,36 @@ class Settings:
     routing_ttl_s: float = 3_600.0
     """How long what a model said about an ambiguous word is kept."""
 
+    max_pages: int = 80
+    """How many pages a crawl takes at most."""
+
+    max_depth: int = 2
+    """How many links away from the first pages it goes."""
+
+    max_links_per_page: int = 30
+    """How many new pages one page may bring into the crawl."""
+
+    crawl_strategy: Strategy = "priority"
+    """'priority' takes the best page next, wherever it is; 'bfs' goes depth by depth and takes the best of each."""
+
+    max_seeds: int = 3
+    """How many pages a crawl begins with at most."""
+
+    first_sections: int = 20
+    """Links are taken from the lead and so many sections; of later ones only infobox and 'See also'."""
+
+    branch_share: float = 0.25
+    """Of all pages, so many may be of one category or group before others go first."""
+
+    kiwix_url: str = ""
+    """Where your kiwix-serve answers: links in reports lead there; without it they name book and path."""
+
+    link_filters: LinkFilters = field(default_factory=LinkFilters)
+    """Which links a crawl does not follow."""
+
+    scoring_weights: ScoringWeights = field(default_factory=ScoringWeights)
+    """What the parts of a page's score are multiplied with."""
+
 
 LIMITS: dict[str, tuple[float, float]] = {
     "cluster_cache_mb": (1, 65_536),
@@ -86,7 +118,16 @@ LIMITS: dict[str, tuple[float, float]] = {
     "model_timeout_s": (1, 86_400),
     "model_context_tokens": (0, 10_000_000),
     "routing_ttl_s": (0, 31_536_000),
+    "max_pages": (1, 100_000),
+    "max_depth": (0, 100),
+    "max_links_per_page": (1, 100_000),
+    "max_seeds": (1, 10),
+    "first_sections": (0, 100_000),
+    "branch_share": (0.01, 1),
+    **{f"scoring_weights.{weight.name}": (0, 1_000) for weight in fields(ScoringWeights)},
 }
+
+CHOICES: dict[str, tuple[str, ...]] = {"crawl_strategy": STRATEGIES, "link_filters.lists": LISTS}
 
 
 def folders(environment: Mapping[str, str] = os.environ) -> Folders:
@@ -102,14 +143,38 @@ def folders(environment: Mapping[str, str] = os.environ) -> Folders:
     )
 
 
+def defaults() -> dict[str, Any]:
+    """Every key with its default; keys of a table have the table's name and a dot before theirs."""
+    found: dict[str, Any] = {}
+    start = Settings()
+    for key in fields(Settings):
+        value = getattr(start, key.name)
+        if is_dataclass(value):
+            found |= {f"{key.name}.{inner.name}": getattr(value, inner.name) for inner in fields(value)}
+        else:
+            found[key.name] = value
+    return found
+
+
+def variable(key: str) -> str:
+    """The environment variable of a key."""
+    return f"{PREFIX}{key.replace('.', '_').upper()}"
+
+
 def load(where: Folders, environment: Mapping[str, str] = os.environ) -> Settings:
     """The settings in force."""
     settings = _with_file(Settings(), where.settings_file)
-    for field in fields(Settings):
-        value = environment.get(f"{PREFIX}{field.name.upper()}")
-        if value is not None:
-            name = f"{PREFIX}{field.name.upper()}"
-            settings = replace(settings, **{field.name: _from_text(name, field.name, value)})
+    for key in defaults():
+        name = variable(key)
+        if name in environment:
+            settings = _set(settings, key, _from_text(name, key, environment[name]))
+    return settings
+
+
+def with_values(settings: Settings, values: Mapping[str, tuple[str, Any]]) -> Settings:
+    """The settings with some keys changed; each value comes with the name that the user gave it under."""
+    for key, (name, value) in values.items():
+        settings = _set(settings, key, _checked(name, key, value))
     return settings
 
 
@@ -124,19 +189,45 @@ def _with_file(settings: Settings, path: Path) -> Settings:
         ) from problem
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
         raise BadSettings(f"The settings file {str(path)!r} cannot be read: {problem}.", remedy="Mend it.") from problem
-    known = {field.name for field in fields(Settings)}
-    for key, value in table.items():
-        if key not in known:
-            raise BadSettings(
-                f"The settings file {str(path)!r} has an unknown key {key!r}.",
-                remedy=f"Known are: {', '.join(sorted(known))}.",
-            )
-        settings = replace(settings, **{key: _checked(f"{key!r} in {str(path)!r}", key, value)})
+    for key, value in _flat(table, path).items():
+        settings = _set(settings, key, _checked(f"{key!r} in {str(path)!r}", key, value))
     return settings
 
 
+def _flat(table: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    """What the file sets, by the same keys as the defaults."""
+    known = defaults()
+    tables = {key.partition(".")[0] for key in known if "." in key}
+    found: dict[str, Any] = {}
+    for key, value in table.items():
+        if key in tables and isinstance(value, dict):
+            found |= {f"{key}.{inner}": setting for inner, setting in value.items()}
+        else:
+            found[key] = value
+    for key in found:
+        if key in tables:
+            raise BadSettings(f"{key!r} in {str(path)!r} is no table.", remedy=f"Write its keys below [{key}].")
+        if key not in known:
+            near = difflib.get_close_matches(key, known, n=1)
+            hint = f"Did you mean {near[0]!r}? " if near else ""
+            raise BadSettings(
+                f"The settings file {str(path)!r} has an unknown key {key!r}.",
+                remedy=f"{hint}Known are: {', '.join(sorted(known))}.",
+            )
+    return found
+
+
+def _set(settings: Settings, key: str, value: Any) -> Settings:
+    table, dot, name = key.partition(".")
+    if not dot:
+        return replace(settings, **{key: value})
+    inner = replace(getattr(settings, table), **{name: value})
+    changed: dict[str, Any] = {table: inner}
+    return replace(settings, **changed)
+
+
 def _from_text(name: str, key: str, text: str) -> Any:
-    kind = type(getattr(Settings(), key))
+    kind = type(defaults()[key])
     try:
         if kind is bool:
             return {
@@ -148,22 +239,34 @@ def _from_text(name: str, key: str, text: str) -> Any:
                 "no": False,
                 "": False,
             }[text.strip().lower()]
+        if kind is tuple:
+            return tuple(part.strip() for part in text.split(",") if part.strip())
         return _checked(name, key, kind(text))
     except (ValueError, KeyError) as problem:
         raise BadSettings(f"{name} is {text!r}, which is no {_WORDS[kind]}.", remedy="Set it right.") from problem
 
 
 def _checked(name: str, key: str, value: Any) -> Any:
-    kind = type(getattr(Settings(), key))
+    kind = type(defaults()[key])
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
+    if kind is tuple and isinstance(value, list) and all(isinstance(part, str) for part in value):
+        value = tuple(value)
     if type(value) is not kind:
         raise BadSettings(f"{name} is {value!r}, which is no {_WORDS[kind]}.", remedy="Set it right.")
     if key in LIMITS and isinstance(value, int | float):
         low, high = LIMITS[key]
-        if not low <= value <= high:
+        if not low <= value <= high:  # not a number is in no range
             raise BadSettings(f"{name} is {value!r}.", remedy=f"It must be between {low:g} and {high:g}.")
+    if key in CHOICES and value not in CHOICES[key]:
+        raise BadSettings(f"{name} is {value!r}.", remedy=f"It must be one of: {', '.join(CHOICES[key])}.")
     return value
 
 
-_WORDS: dict[type, str] = {bool: "yes or no", int: "whole number", float: "number", str: "text"}
+_WORDS: dict[type, str] = {
+    bool: "yes or no",
+    int: "whole number",
+    float: "number",
+    str: "text",
+    tuple: "list of texts",
+}

@@ -35,6 +35,8 @@ class Wish:
     """A hint that decides between senses."""
     max_books: int = MAX_BOOKS
     """How many books are searched in full; all are asked quickly."""
+    read: int = 0
+    """How many pages of a book are read at most; 0 leaves it to the book."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,7 @@ def find(books: Sequence[OpenBook], text: str, wish: Wish | None = None, advice:
                 pooled=_pooled(book, query, advice),
                 besides=told,
                 embedder=embedder,
+                read=wish.read,
             )
         )
     chosen = worth_merging(ranked)

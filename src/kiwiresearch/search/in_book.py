@@ -55,10 +55,12 @@ def search_book(
     besides: Iterable[str] = (),
     embedder: Embedder | None = None,
     say: Callable[[str], None] | None = None,
+    read: int = 0,
 ) -> Ranked:
     """Rank pages by one scoring, whichever of the queries found them; `fast` reads none.
 
-    `besides` are pages known from elsewhere, such as the senses of a name.
+    `besides` are pages known from elsewhere, such as the senses of a name; `read`
+    pages are read, unless the book is on a server, which has its own measure.
     """
     judge = Judge.of(book, query)
     candidates = {path: Candidate(path, book.title(path)) for path in sorted(besides)}
@@ -73,10 +75,9 @@ def search_book(
     if fast:
         hits = [_hit(book, candidate, score, title) for score, candidate, title in quick[:limit] if score.total > 0]
     else:
-        read = [
-            _read(book, judge, candidate, title, primary=primary) for _, candidate, title in quick[: book.effort.read]
-        ]
-        hits = [hit for hit in read if hit is not None and hit.score.total > 0]
+        most = book.effort.read if book.is_served or not read else read
+        pages = [_read(book, judge, candidate, title, primary=primary) for _, candidate, title in quick[:most]]
+        hits = [hit for hit in pages if hit is not None and hit.score.total > 0]
         if embedder is not None:
             hits = _by_meaning(book, query, hits, embedder, say)
     return Ranked(book, tuple(in_order(hits)[:limit]))

@@ -75,7 +75,7 @@ def senses(book: OpenBook, told: dict[str, str], hits: Sequence[Hit]) -> tuple[S
     return tuple(rows[:MOST_SENSES]) if len(rows) > 1 else ()
 
 
-def first_line(page: PageDoc) -> str:
+def first_line(page: PageDoc, longest: int = LINE) -> str:
     """The sentence that says what the page is about: of its first paragraphs, the one that names it."""
     name = fold(QUALIFIER.sub("", page.title))
     paragraphs = [block for block in page.blocks if block.kind == "paragraph"][:FIRST_PARAGRAPHS]
@@ -84,11 +84,11 @@ def first_line(page: PageDoc) -> str:
         end = min((start for start in page.sentences if start > block.start), default=block.end)
         lines.append(" ".join(page.text[block.start : min(end, block.end)].split()))
     naming = [line for line in lines if name in fold(line) and len(line) > SHORTEST_LINE]
-    return shortened((naming or lines or [""])[0])
+    return shortened((naming or lines or [""])[0], longest)
 
 
-def shortened(line: str) -> str:
-    return line if len(line) <= LINE else f"{line[:LINE].rsplit(' ', 1)[0]} …"
+def shortened(line: str, longest: int = LINE) -> str:
+    return line if len(line) <= longest else f"{line[:longest].rsplit(' ', 1)[0]} …"
 
 
 def _named_so(book: OpenBook, query: Query) -> list[tuple[str, str]]:

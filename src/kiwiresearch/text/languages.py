@@ -32,6 +32,7 @@ class LanguageWords:
     definitional: tuple[str, ...] = ()
     treatises: tuple[str, ...] = ()
     framing: tuple[str, ...] = ()
+    timeline: frozenset[str] = frozenset()
     abbreviated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
@@ -73,6 +74,7 @@ def words_of(language: str) -> LanguageWords:
         definitional=_folded(table, "definitional"),
         treatises=_folded(table, "treatises"),
         framing=_folded(table, "framing"),
+        timeline=frozenset(_folded(table, "timeline")),
         abbreviated={short: tuple(long) for short, long in table.get("abbreviated", {}).items()},
     )
 

@@ -25,6 +25,7 @@ WORD = re.compile(
 """Initials ('U.S.'), figures ('1,000'), and words with what may be inside or behind them ('O'Brien', 'C++')."""
 
 MARK = re.compile(f"[{MARKS}]")
+OTHER = re.compile(r"[^\x00-\x7f]")
 
 POSSESSIVE = re.compile(r"['’]s?$")
 
@@ -44,10 +45,10 @@ def level(text: str) -> str:
     small = text.lower()
     if small.isascii():
         return small
-    if len(small) != len(text):  # some letters have no small form of one character
-        small = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
-    for char in sorted(set(small)):  # a dozen quick replacements, where a table would look at every character
-        if not char.isascii() and _plain(char) != char:
+    if len(small) != len(text):  # the one letter whose small form has two characters
+        small = text.replace("İ", "I").lower()
+    for char in sorted(set(OTHER.findall(small))):  # a few quick replacements, where a table would look at every letter
+        if _plain(char) != char:
             small = small.replace(char, _plain(char))
     return small
 

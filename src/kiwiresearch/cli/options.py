@@ -1,0 +1,43 @@
+"""What commands have in common: options, and how desk and shelf are opened."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from kiwiresearch.research.desk import Desk
+    from kiwiresearch.zim.library import Shelf
+
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
+Wanted = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--book",
+        "-b",
+        help="A book by name, title, UUID or path; may be given more than once.",
+        metavar="BOOK",
+    ),
+]
+
+
+def the_desk() -> Desk:
+    from kiwiresearch.research.desk import open_desk
+
+    return open_desk(say=say)
+
+
+def open_books(desk: Desk, wanted: list[str], *, trusting: bool = False) -> Shelf:
+    """The shelf, or some of its books; whoever uses the sample book is told so."""
+    from kiwiresearch.research.desk import SAMPLE_NOTICE
+
+    shelf = desk.shelf(wanted, trusting=trusting)
+    if shelf.is_sample:
+        say(SAMPLE_NOTICE)
+    return shelf
+
+
+def say(message: str) -> None:
+    print(message, file=sys.stderr)

@@ -1,0 +1,174 @@
+"""What a user sees while a run goes on: a display on a terminal, lines elsewhere, or events for programs."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from kiwiresearch.cli import show
+from kiwiresearch.crawl.step import Begun, Ended, Learned, Looked, Visited
+from kiwiresearch.search.hit import Score
+
+if TYPE_CHECKING:
+    from rich.live import Live
+    from rich.text import Text
+
+    from kiwiresearch.research.run import Outcome, Progress
+
+LATEST = 6
+
+
+class Display(Protocol):
+    """Who tells the user."""
+
+    def tell(self, progress: Progress) -> None: ...
+
+    def interrupted(self, folder: Path) -> None: ...
+
+    def done(self, outcome: Outcome) -> None: ...
+
+
+@contextmanager
+def teller(most: int, *, as_json: bool) -> Iterator[Display]:
+    """The display that fits: events if asked for, live on a terminal, else lines."""
+    if as_json:
+        yield Events()
+    elif sys.stderr.isatty():
+        from rich.console import Console
+        from rich.live import Live
+
+        live = Live(console=Console(file=sys.stderr, highlight=False), refresh_per_second=8, transient=True)
+        with live:
+            yield OnTerminal(live, most)
+    else:
+        yield Lines(most)
+
+
+class Lines:
+    """A line for each page, on standard error."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+
+    def tell(self, progress: Progress) -> None:
+        text = self._line(progress)
+        if text:
+            print(show.safe(text), file=sys.stderr)
+
+    def _line(self, progress: Progress) -> str:
+        state = progress.state
+        match progress.step:
+            case Begun() as step:
+                seeds = ", ".join(seed.title for seed in step.seeds)
+                return f"Beginning with {seeds}; {len(step.found)} pages found by search."
+            case Visited() as step:
+                place = f"[{len(state.visited)}/{self._most}]"
+                return f"{place} {step.title} (depth {step.depth}, {Score(step.lines).total:g} points)"
+            case Looked(gone=True) as step:
+                return f"Left {step.title}: {step.why}"
+            case Ended() as step:
+                return f"Ended: {step.why}."
+        return ""
+
+    def interrupted(self, folder: Path) -> None:
+        print(
+            f"kiwiresearch: Interrupted. What was done is kept in {str(folder)!r}. "
+            f"To go on, give the same command with --resume --out {shlex.quote(str(folder))}",
+            file=sys.stderr,
+        )
+
+    def done(self, outcome: Outcome) -> None:
+        """What was made, and where it is."""
+        if outcome.how == "was finished":
+            show.line(f"This run was finished before: {outcome.pages:,} pages on {outcome.topic!r}.")
+        else:
+            kept = f" ({outcome.kept:,} of them from before)" if outcome.kept else ""
+            show.line(f"{outcome.pages:,} pages on {outcome.topic!r}{kept}.")
+        show.line(f"Brief:     {outcome.report}")
+        show.line(f"Why each:  {outcome.folder / 'run.log'}")
+        show.line(f"Corpus:    {outcome.folder / 'corpus.jsonl'}")
+        show.line(f"Graph:     {outcome.folder / 'graph.json'}")
+
+
+class OnTerminal(Lines):
+    """Pages, depth, the best next and the time so far, drawn in place."""
+
+    def __init__(self, live: Live, most: int) -> None:
+        super().__init__(most)
+        self._live = live
+        self._start = time.monotonic()
+        self._latest: list[str] = []
+
+    def tell(self, progress: Progress) -> None:
+        if isinstance(progress.step, Visited):
+            self._latest = [*self._latest, self._line(progress)][-LATEST:]
+        self._live.update(self._drawn(progress))
+
+    def _drawn(self, progress: Progress) -> Text:
+        from rich.text import Text
+
+        state = progress.state
+        depth = max(state.at_depth, default=0)
+        elapsed = time.monotonic() - self._start
+        pages = f"{len(state.visited)} of {self._most} pages"
+        head = f"{pages}, depth {depth}, {len(state.frontier):,} candidates, {elapsed:.0f} s"
+        rows = [head, *(f"  {line}" for line in self._latest)]
+        rival = state.steps[-1].runner_up if isinstance(state.steps[-1], Visited) else ""
+        if rival:
+            rows.append(f"  best next: {rival}")
+        return Text("\n".join(map(show.safe, rows)), overflow="ellipsis", no_wrap=True)
+
+
+class Events:
+    """A JSON line on standard output for each step."""
+
+    def tell(self, progress: Progress) -> None:
+        event = _event(progress)
+        if event:
+            show.document(event)
+            sys.stdout.flush()
+
+    def interrupted(self, folder: Path) -> None:
+        show.document({"event": "interrupted", "run": str(folder)})
+
+    def done(self, outcome: Outcome) -> None:
+        show.document(
+            {
+                "event": "done",
+                "run": str(outcome.folder),
+                "topic": outcome.topic,
+                "pages": outcome.pages,
+                "how": outcome.how,
+                "kept": outcome.kept,
+            }
+        )
+
+
+def _event(progress: Progress) -> dict[str, Any]:
+    match progress.step:
+        case Begun() as step:
+            seeds = [{"book": s.book, "path": s.path, "title": s.title, "why": s.why} for s in step.seeds]
+            return {"event": "begun", "topic": step.topic, "seeds": seeds, "found": len(step.found)}
+        case Visited() as step:
+            return {
+                "event": "page",
+                "order": len(progress.state.visited),
+                "book": step.book,
+                "path": step.path,
+                "title": step.title,
+                "depth": step.depth,
+                "score": Score(step.lines).total,
+                "reason": step.reason,
+                "candidates": len(progress.state.frontier),
+            }
+        case Looked() as step:
+            return {"event": "left" if step.gone else "put back", "title": step.title, "why": step.why}
+        case Learned() as step:
+            return {"event": "learned", "words": list(step.words)}
+        case Ended() as step:
+            return {"event": "ended", "why": step.why, "left": step.left}

@@ -1,0 +1,137 @@
+"""The commands about runs: researching a topic, and handing a run to other programs."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kiwiresearch.cli.options import AsJson, Wanted, open_books, the_desk
+from kiwiresearch.errors import BadSettings, BadUsage
+
+if TYPE_CHECKING:
+    from kiwiresearch.research.run import Research, Task
+    from kiwiresearch.research.settings import Settings
+
+INTERRUPTED = 130
+
+
+def research(
+    words: Annotated[
+        list[str],
+        typer.Argument(help="What to research, such as 'causes of the Bronze Age collapse'.", metavar="TOPIC"),
+    ],
+    book: Wanted = None,
+    depth: Annotated[
+        int | None, typer.Option("--depth", help="How many links away from the first pages to go.", metavar="N")
+    ] = None,
+    max_pages: Annotated[
+        int | None, typer.Option("--max-pages", help="How many pages to take at most.", metavar="N")
+    ] = None,
+    max_links: Annotated[
+        int | None, typer.Option("--max-links", help="How many new pages one page may bring in.", metavar="N")
+    ] = None,
+    strategy: Annotated[
+        str | None,
+        typer.Option(
+            "--strategy", help="'priority': the best page next; 'bfs': depth by depth.", metavar="priority|bfs"
+        ),
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option("--out", "-o", help="The folder of the run; runs/DATE_topic if not given.", metavar="DIR"),
+    ] = None,
+    focus: Annotated[
+        str, typer.Option("--focus", help="Words that matter most, such as 'metallurgy, drought'.", metavar="WORDS")
+    ] = "",
+    include_lists: Annotated[
+        bool | None,
+        typer.Option("--include-lists/--exclude-lists", help="Take list pages like others, or not at all."),
+    ] = None,
+    fast: Annotated[bool, typer.Option("--fast", help="Compare words only, no meanings.")] = False,
+    critic: Annotated[bool, typer.Option("--critic", help="Have a second look at what the brief claims.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")] = False,
+    json: AsJson = False,
+) -> None:
+    """Research a topic: find its pages, follow their links, and write down what was taken and why.
+
+    'research' itself need not be typed: the first word that is no command is a topic.
+    """
+    from kiwiresearch.cli.progress import teller
+    from kiwiresearch.research.finding import Finder
+    from kiwiresearch.research.run import Research
+    from kiwiresearch.research.topics import checked_focus, checked_topic
+
+    given: dict[str, tuple[str, Any]] = {
+        "max_depth": ("--depth", depth),
+        "max_pages": ("--max-pages", max_pages),
+        "max_links_per_page": ("--max-links", max_links),
+        "crawl_strategy": ("--strategy", strategy),
+        "link_filters.lists": ("--include-lists", None if include_lists is None else _lists(include=include_lists)),
+    }
+    topic, focus = checked_topic(" ".join(words)), checked_focus(focus)
+    desk = the_desk()
+    task = _task(desk.settings, topic, focus, given, fast=fast)
+    if critic:
+        print("Nothing for --critic to look at: this version writes no claims yet.", file=sys.stderr)
+    with open_books(desk, book or []) as shelf, Finder(desk, shelf, all_books=bool(book)) as finder:
+        work = Research(finder, task)
+        folder = _folder(out, work, resume=resume)
+        with teller(task.settings.max_pages, as_json=json) as display:
+            try:
+                done = work.run(folder, display.tell)
+            except KeyboardInterrupt:
+                display.interrupted(folder)
+                raise typer.Exit(INTERRUPTED) from None
+        display.done(done)
+
+
+def _folder(out: str | None, work: Research, *, resume: bool) -> Path:
+    from datetime import UTC, datetime
+
+    from kiwiresearch.research.places import place_for
+
+    if out is not None:
+        if not out.strip():
+            raise BadUsage("The name of the folder is empty.", remedy="Such as: --out runs/bronze-age")
+        return Path(out).expanduser()
+    # A folder of today's date is for people; nothing in it depends on the day.
+    today = datetime.now(UTC).astimezone().date().isoformat()  # noqa: TID251
+    return place_for(work.task.topic, work.fingerprint, today, resume=resume)
+
+
+def _lists(*, include: bool) -> str:
+    return "include" if include else "exclude"
+
+
+def _task(settings: Settings, topic: str, focus: str, given: dict[str, tuple[str, Any]], *, fast: bool) -> Task:
+    from kiwiresearch.research.run import Task, crawl_settings
+    from kiwiresearch.research.settings import with_values
+
+    try:
+        chosen = with_values(settings, {key: row for key, row in given.items() if row[1] is not None})
+    except BadSettings as problem:
+        raise BadUsage(problem.message, remedy=problem.remedy) from problem
+    return Task(topic, focus, crawl_settings(chosen, fast=fast), chosen.kiwix_url)
+
+
+def export(
+    run: Annotated[str, typer.Argument(help="The folder of a finished run.", metavar="RUN")],
+    to: Annotated[str, typer.Option("--to", help="graphml, gexf, csv or kiwix-bookmarks.", metavar="FORMAT")],
+    out: Annotated[
+        str | None, typer.Option("--out", "-o", help="A file or folder; RUN/export if not given.", metavar="PATH")
+    ] = None,
+    json: AsJson = False,
+) -> None:
+    """Write a run's graph for Gephi, yEd, a spreadsheet or Kiwix."""
+    from kiwiresearch.cli import show
+    from kiwiresearch.research.export import export as write
+
+    files = write(Path(run), to, Path(out) if out is not None else None)
+    if json:
+        show.document({"files": [str(file) for file in files]})
+    else:
+        for file in files:
+            show.line(f"Written: {file}")

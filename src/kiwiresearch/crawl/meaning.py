@@ -1,0 +1,69 @@
+"""How like pages are to the topic in meaning, by their vectors."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from kiwiresearch.errors import EmbedderError
+
+if TYPE_CHECKING:  # numpy comes with it, which a crawl without vectors does not need
+    from kiwiresearch.embed.embedder import Embedder, Rows
+
+LEAD_WORDS = 60
+
+
+class Meanings:
+    """Compares pages with the topic; an embedder that fails is told once, and done without from then on."""
+
+    def __init__(self, embedder: Embedder, topic: str, say: Callable[[str], None] | None = None) -> None:
+        self._embedder: Embedder | None = embedder
+        self._topic = topic
+        self._say = say
+        self._row: Rows | None = None
+
+    def likeness(self, pages: Sequence[tuple[str, str]]) -> list[float]:
+        """For each title and text, how like its beginning is to the topic."""
+        return [meaning for meaning, _ in self._compared(pages)]
+
+    def of(self, title: str, text: str) -> tuple[float, str]:
+        """The same for one page, and its vector as text."""
+        return self._compared([(title, text)])[0]
+
+    def _compared(self, pages: Sequence[tuple[str, str]]) -> list[tuple[float, str]]:
+        from kiwiresearch.embed.embedder import similarity
+
+        rows = self._rows([_beginning(title, text) for title, text in pages])
+        if rows is None or self._row is None:
+            return [(0.0, "") for _ in pages]
+        likeness = similarity(self._row, rows)
+        return [(round(float(like), 4), packed(row)) for like, row in zip(likeness, rows, strict=True)]
+
+    def _rows(self, texts: Sequence[str]) -> Rows | None:
+        if self._embedder is None or not texts:
+            return None
+        try:
+            if self._row is None:
+                self._row = self._embedder.embed([self._topic])[0]
+            return self._embedder.embed(texts)
+        except EmbedderError as problem:
+            self._embedder = None
+            if self._say:
+                self._say(f"Meanings are not compared: {problem}")
+            return None
+
+
+def _beginning(title: str, text: str) -> str:
+    return f"{title}. {' '.join(text[: 12 * LEAD_WORDS].split()[:LEAD_WORDS])}"
+
+
+def packed(row: Rows) -> str:
+    """A vector as text; nothing is lost, since vectors have the precision of half floats."""
+    return base64.b64encode(row.astype("<f2").tobytes()).decode("ascii")
+
+
+def unpacked(text: str) -> Rows:
+    import numpy as np
+
+    return np.frombuffer(base64.b64decode(text), dtype="<f2").astype(np.float32)

@@ -1,0 +1,68 @@
+"""What can be set about a crawl: how far, how many, in which order, which links, and what counts how much."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Strategy = Literal["priority", "bfs"]
+Lists = Literal["penalty", "exclude", "include"]
+
+STRATEGIES: tuple[Strategy, ...] = ("priority", "bfs")
+LISTS: tuple[Lists, ...] = ("penalty", "exclude", "include")
+
+
+@dataclass(frozen=True, slots=True)
+class LinkFilters:
+    """Which links are not followed; each can be switched off."""
+
+    main_articles_only: bool = True
+    """Leave out other namespaces: Talk, File, Category and the like."""
+
+    disambiguation: bool = True
+    """Do not take pages that only list senses; offer what they list instead."""
+
+    exclude: tuple[str, ...] = ("ISBN", "Help:")
+    """Titles that begin with one of these, or are one of these, are left out."""
+
+    self_links: bool = True
+    """Leave out links of a page to itself, also through redirects."""
+
+    lists: Lists = "penalty"
+    """List pages: 'penalty' takes points off, 'exclude' leaves them out, 'include' treats them as any page."""
+
+    years: bool = True
+    """Leave out pages that are only a year, decade or century, unless the topic asks for a timeline."""
+
+    outside_text: bool = True
+    """Leave out links of menus, navigation boxes, notes and reference lists."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringWeights:
+    """What each part of a score is multiplied with; 0 switches it off."""
+
+    relevance: float = 1.0
+    link_context: float = 1.0
+    page_signals: float = 1.0
+    novelty: float = 1.0
+    authority: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlSettings:
+    """All that decides which pages a crawl takes, beside the topic and the books."""
+
+    max_pages: int = 80
+    max_depth: int = 2
+    max_links_per_page: int = 30
+    strategy: Strategy = "priority"
+    max_seeds: int = 3
+    first_sections: int = 20
+    """Links are taken from the lead and so many sections; of later ones only infobox and 'See also'."""
+    branch_share: float = 0.25
+    """Of all pages, so many may be of one category or branch before others go first."""
+    fast: bool = False
+    """No vectors: words, links and signals only."""
+    filters: LinkFilters = field(default_factory=LinkFilters)
+    weights: ScoringWeights = field(default_factory=ScoringWeights)

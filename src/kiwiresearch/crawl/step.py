@@ -1,0 +1,256 @@
+"""What happens in a crawl, step by step, as values that can be written down and read again.
+
+Where a crawl stands follows from its steps alone: one that was stopped goes on
+when they are read back, and every output is made from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, NamedTuple
+
+from kiwiresearch.ids import BookId
+from kiwiresearch.search.hit import ScoreLine
+from kiwiresearch.zim.entry import EntryRef
+
+
+class Found(NamedTuple):
+    """A page that the search found for the topic, and how much it is about it, in shares."""
+
+    book: BookId
+    path: str
+    title: str
+    share: float
+    """Its score, as a share of the best page's; 0 if it was only found to hold the topic's words."""
+    named: float
+    page: float
+    focus: float
+    meaning: float = 0.0
+    """How like in meaning it is to the topic, where vectors are compared."""
+
+    @property
+    def ref(self) -> EntryRef:
+        return EntryRef(self.book, self.path)
+
+
+class Considered(NamedTuple):
+    """A page the crawl may have begun with: taken or passed over, and why."""
+
+    book: BookId
+    path: str
+    title: str
+    why: str
+    score: float
+
+    @property
+    def ref(self) -> EntryRef:
+        return EntryRef(self.book, self.path)
+
+
+class Offer(NamedTuple):
+    """A page that another one links to: how often, how prominently, in which words."""
+
+    path: str
+    title: str
+    worth: float
+    """Place and number of its links; what the linking page is worth is not in it."""
+    times: int
+    context: float
+    """How much of the topic the sentence around the link speaks of, as a share."""
+    place: str
+    section: str
+    anchor: str
+    sentence: str
+    is_new: bool
+    """It is a candidate from now on, unless it was one already; the others only count as links."""
+
+
+class Facts(NamedTuple):
+    """What is known of a page once it has been read."""
+
+    named: float
+    page: float
+    focus: float
+    meaning: float
+    length: int
+    references: int
+    is_stub: bool
+    is_list: bool
+    is_disambiguation: bool
+    categories: tuple[str, ...]
+    sketch: tuple[int, ...]
+    vector: str
+    """Its meaning, where vectors are compared: base64 of half floats."""
+    duplicate_of: str = ""
+    absent: tuple[str, ...] = ()
+    """Words of the topic and of the focus that are not on the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """How one book was searched."""
+
+    book: BookId
+    words: tuple[tuple[str, float], ...]
+    """Words of the topic and of the focus, and how rare each is."""
+    unknown: tuple[str, ...]
+    """Words of the topic that the book does not have."""
+    corrected: str
+    pages: int
+    """Pages found."""
+    naming: int
+    """Those of them that name the topic in full."""
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """The search is done: here the crawl starts, and these pages are candidates."""
+
+    kind: ClassVar[str] = "begun"
+    topic: str
+    focus: str
+    timeline: bool
+    """The topic asks for a timeline, so that pages of years are taken."""
+    searched: tuple[Searched, ...]
+    seeds: tuple[Considered, ...]
+    passed: tuple[Considered, ...]
+    found: tuple[Found, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Visited:
+    """A page was taken into the corpus, and its links were offered."""
+
+    kind: ClassVar[str] = "visited"
+    book: BookId
+    path: str
+    page_id: str
+    title: str
+    url: str
+    opening: str
+    """Its first sentence."""
+    depth: int
+    reason: str
+    """How the crawl came to it."""
+    lines: tuple[ScoreLine, ...]
+    relevance: float
+    runner_up: str
+    """The page that would have been next, with its score."""
+    facts: Facts
+    branch: str
+    words: tuple[tuple[str, int], ...]
+    """Words of its sentences that speak of the topic, and how often they are there: from these keywords are learned."""
+    links: int
+    """Pages it links to."""
+    offers: tuple[Offer, ...]
+    refused: tuple[tuple[str, int], ...]
+    """Why links were not offered, and how many."""
+
+    @property
+    def ref(self) -> EntryRef:
+        return EntryRef(self.book, self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """A page was read and not taken: put back with a lower score, or left for good."""
+
+    kind: ClassVar[str] = "looked"
+    book: BookId
+    path: str
+    title: str
+    why: str
+    gone: bool
+    """It is no candidate any more."""
+    facts: Facts | None
+    depth: int = 0
+    relevance: float = 0.0
+    links: int = 0
+    offers: tuple[Offer, ...] = ()
+    """What a page of senses lists, offered in its place."""
+
+    @property
+    def ref(self) -> EntryRef:
+        return EntryRef(self.book, self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """Words that relevant pages have in common: from now on they count."""
+
+    kind: ClassVar[str] = "learned"
+    keywords: tuple[tuple[str, float], ...]
+    """Stems, and what share of all keywords' weight each has."""
+    words: tuple[str, ...]
+    """The same as people write them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The crawl is over, and why."""
+
+    kind: ClassVar[str] = "ended"
+    why: str
+    left: int
+    """Candidates that were not visited."""
+
+
+Step = Begun | Visited | Looked | Learned | Ended
+
+
+def row_of(step: Step) -> dict[str, Any]:
+    """A step as plain data; inner tuples become lists in JSON."""
+    row: dict[str, Any] = {"step": step.kind}
+    for field in fields(step):
+        row[field.name] = getattr(step, field.name)
+    if isinstance(step, Begun):
+        row["searched"] = [[getattr(one, field.name) for field in fields(Searched)] for one in step.searched]
+    return row
+
+
+def step_of(row: Mapping[str, Any]) -> Step:
+    """The step that a row was made of."""
+    values = {key: value for key, value in row.items() if key not in ("step", "corpus_size", "corpus_sha")}
+    match row["step"]:
+        case "begun":
+            return Begun(
+                **values
+                | {
+                    "searched": tuple(map(_searched, row["searched"])),
+                    "seeds": tuple(Considered(*one) for one in row["seeds"]),
+                    "passed": tuple(Considered(*one) for one in row["passed"]),
+                    "found": tuple(Found(*one) for one in row["found"]),
+                }
+            )
+        case "visited":
+            return Visited(
+                **values
+                | {
+                    "lines": tuple(ScoreLine(*line) for line in row["lines"]),
+                    "facts": _facts(row["facts"]),
+                    "words": tuple((word, count) for word, count in row["words"]),
+                    "offers": tuple(Offer(*offer) for offer in row["offers"]),
+                    "refused": tuple((why, count) for why, count in row["refused"]),
+                }
+            )
+        case "looked":
+            facts = _facts(row["facts"]) if row["facts"] is not None else None
+            return Looked(**values | {"facts": facts, "offers": tuple(Offer(*offer) for offer in row["offers"])})
+        case "learned":
+            keywords = tuple((stem, weight) for stem, weight in row["keywords"])
+            return Learned(keywords, tuple(row["words"]))
+        case "ended":
+            return Ended(**values)
+        case other:
+            raise ValueError(f"unknown step {other!r}")
+
+
+def _searched(row: list[Any]) -> Searched:
+    book, words, unknown, *rest = row
+    return Searched(book, tuple((word, rarity) for word, rarity in words), tuple(unknown), *rest)
+
+
+def _facts(row: list[Any]) -> Facts:
+    facts = Facts(*row)
+    return facts._replace(categories=tuple(facts.categories), sketch=tuple(facts.sketch), absent=tuple(facts.absent))

@@ -1,0 +1,311 @@
+"""The crawl: one step after the other, each decided by what the steps before it have brought."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
+from math import ceil
+from typing import TYPE_CHECKING, NamedTuple
+
+from kiwiresearch.crawl.candidate import Candidate
+from kiwiresearch.crawl.filters import Filter
+from kiwiresearch.crawl.keywords import words_beside
+from kiwiresearch.crawl.links import Links, links_of, ranked
+from kiwiresearch.crawl.meaning import Meanings
+from kiwiresearch.crawl.novelty import MOST_CATEGORIES, sketch_of
+from kiwiresearch.crawl.settings import CrawlSettings
+from kiwiresearch.crawl.start import begin
+from kiwiresearch.crawl.state import State
+from kiwiresearch.crawl.step import Begun, Ended, Facts, Learned, Looked, Offer, Step, Visited
+from kiwiresearch.crawl.topic import Places, Topic
+from kiwiresearch.errors import PageNotFound, RedirectLoop
+from kiwiresearch.ids import BookId
+from kiwiresearch.page.doc import PageDoc
+from kiwiresearch.page.read import open_page
+from kiwiresearch.search.find import Advice
+from kiwiresearch.search.open_book import OpenBook, PageText
+from kiwiresearch.search.query import parse
+from kiwiresearch.search.senses import first_line
+from kiwiresearch.text.words import level
+from kiwiresearch.zim.entry import EntryRef
+
+if TYPE_CHECKING:
+    from kiwiresearch.embed.embedder import Embedder
+
+AT_HAND = 24
+"""Pages that were looked at and put back are kept, in case they are taken soon."""
+
+OPENING = 300
+LOOKS = 2
+"""Pages read and put back, for each page that may be taken; after that the best is taken as it comes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crawl:
+    """What a crawl is given."""
+
+    books: Sequence[OpenBook]
+    topic: str
+    focus: str = ""
+    settings: CrawlSettings = field(default_factory=CrawlSettings)
+    advice: Advice | None = None
+    embedder: Embedder | None = None
+    max_books: int = 2
+    """How many of the books are searched in full, the likeliest ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A step, and the page that was taken with it, if one was."""
+
+    step: Step
+    page: PageDoc | None = None
+
+
+def walk(crawl: Crawl, past: Iterable[Step] = ()) -> Iterator[Move]:
+    """Crawl from a topic until the pages or the candidates run out; `past` steps are not done again."""
+    walker = Walker(crawl)
+    walker.state.replay(past)
+    while walker.state.ended is None:
+        move = walker.next()
+        walker.state.apply(move.step)
+        yield move
+
+
+class Read(NamedTuple):
+    """A page that was read, and where the topic's words are in it."""
+
+    page: PageDoc
+    levelled: str
+    places: Places
+
+
+class Walker:
+    """Decides the next step from the state, and reads what it needs for it from the books."""
+
+    def __init__(self, crawl: Crawl) -> None:
+        self._crawl = crawl
+        self._settings = crawl.settings
+        self._books = {book.book.id: book for book in crawl.books}
+        self.state = State(crawl.settings, {book.book.id: book.language for book in crawl.books})
+        self._topics: dict[BookId, Topic] = {}
+        meant = f"{crawl.topic}. {crawl.focus}".strip(". ")
+        self._meanings = Meanings(crawl.embedder, meant, _say(crawl.advice)) if crawl.embedder else None
+        self._at_hand: OrderedDict[EntryRef, Read] = OrderedDict()
+
+    def next(self) -> Move:
+        state = self.state
+        if state.begun is None:
+            return Move(self._begin())
+        if len(state.visited) >= self._settings.max_pages:
+            return self._end(f"max_pages ({self._settings.max_pages}) was reached")
+        if state.is_lesson_due():
+            return Move(self._learn())
+        candidate = self._seed() or self._best()
+        if candidate is None:
+            return self._end("there were no more candidates" if state.visited else "nothing was found to begin with")
+        return self._look_at(candidate)
+
+    def _begin(self) -> Begun:
+        crawl = self._crawl
+        begun = begin(crawl.books, crawl.topic, crawl.focus, crawl.settings, crawl.advice, max_books=crawl.max_books)
+        if self._meanings is None:
+            return begun
+        texts = [_short(one.title, self._books[one.book].text(one.path)) for one in begun.found]
+        likeness = self._meanings.likeness(texts)
+        return replace(begun, found=tuple(f._replace(meaning=m) for f, m in zip(begun.found, likeness, strict=True)))
+
+    def _end(self, why: str) -> Move:
+        return Move(Ended(why, len(self.state.frontier)))
+
+    def _seed(self) -> Candidate | None:
+        return self.state.frontier.get(self.state.seeds[0]) if self.state.seeds else None
+
+    def _best(self) -> Candidate | None:
+        """The best candidate; by depth, the best of the lowest level that has room."""
+        frontier = self.state.frontier
+        if self._settings.strategy == "priority":
+            return frontier.best()
+        levels = frontier.levels()
+        seeds = self.state.at_depth[0]
+        room = ceil(max(1, self._settings.max_pages - seeds) / max(1, self._settings.max_depth))
+        level = next((level for level in levels if self.state.at_depth[level] < room), levels[0] if levels else 0)
+        return frontier.best(level)
+
+    def _look_at(self, candidate: Candidate) -> Move:
+        """Read the best candidate, and take it, if what the page shows does not put it behind another."""
+        state, ref = self.state, candidate.ref
+        try:
+            read = self._read(ref)
+        except (PageNotFound, RedirectLoop) as problem:
+            return Move(_gone(candidate, f"it cannot be read: {problem.message}"))
+        page = read.page
+        if page.ref != ref and state.is_known(page.ref):
+            return Move(_gone(candidate, f"it only leads to {page.title!r}"))
+        facts = candidate.facts or self._facts(read, candidate)
+        if facts.is_disambiguation and self._settings.filters.disambiguation:
+            return Move(self._senses(candidate, read, facts))
+        if facts.is_list and self._settings.filters.lists == "exclude":
+            return Move(_gone(candidate, "it is a list page", facts))
+        known = _with(candidate, facts)
+        rival = None if candidate.seed else self._rival(candidate)
+        score = state.score(known)
+        if rival is not None and candidate.facts is None and state.looks < LOOKS * self._settings.max_pages:
+            better = state.points(rival)
+            if better > score.total:
+                self._keep(ref, read)
+                against = [line for line in score.lines if line.points < 0]
+                why = ", ".join(f"{line.signal} {line.points:+g}" for line in against) or "what it says"
+                why = f"{why}: {score.total:g} points now, {rival.title!r} has {better:g}"
+                return Move(Looked(ref.book, ref.path, candidate.title, why, gone=False, facts=facts))
+        links = self._links(read)
+        is_expanded = candidate.depth < self._settings.max_depth
+        offers = self._ranked(ref.book, links, self._settings.max_links_per_page if is_expanded else 0)
+        book = self._books[ref.book]
+        step = Visited(
+            book=ref.book,
+            path=ref.path,
+            page_id=page.id,
+            title=page.title,
+            url=page.url,
+            opening=first_line(page, OPENING),
+            depth=candidate.depth,
+            reason=candidate.reason(),
+            lines=score.lines,
+            relevance=state.relevance(known),
+            runner_up=f"{rival.title} {state.points(rival):g}" if rival else "",
+            facts=facts,
+            branch=state.branch_of(known),
+            words=words_beside(read.levelled, page.sentences, read.places, book.language),
+            links=links.targets,
+            offers=offers,
+            refused=links.refused,
+        )
+        return Move(step, page)
+
+    def _rival(self, candidate: Candidate) -> Candidate | None:
+        """The best of the others: what would be next."""
+        frontier = self.state.frontier
+        frontier.remove(candidate.ref)
+        rival = self._best()
+        frontier.put(candidate)
+        return rival
+
+    def _read(self, ref: EntryRef) -> Read:
+        if ref in self._at_hand:
+            return self._at_hand.pop(ref)
+        page = open_page(self._books[ref.book].archive, ref.path)
+        levelled = level(page.text)
+        return Read(page, levelled, self._topic(ref.book).places(levelled))
+
+    def _keep(self, ref: EntryRef, read: Read) -> None:
+        self._at_hand[ref] = read
+        if len(self._at_hand) > AT_HAND:
+            self._at_hand.popitem(last=False)
+
+    def _facts(self, read: Read, candidate: Candidate) -> Facts:
+        page = read.page
+        spoken = self._topic(page.ref.book).spoken(read.levelled)
+        meaning, vector = self._meanings.of(page.title, page.lead or page.text) if self._meanings else (0.0, "")
+        sketch = sketch_of(read.levelled)
+        return Facts(
+            # A search result keeps what the search saw, which read the same page.
+            named=max(spoken.named, candidate.named),
+            page=max(spoken.page, candidate.page),
+            focus=max(spoken.focus, candidate.focus),
+            meaning=meaning,
+            length=page.signals.length,
+            references=page.signals.references,
+            is_stub=page.signals.stub.holds,
+            is_list=page.signals.list_page.holds,
+            is_disambiguation=page.signals.disambiguation.holds,
+            categories=page.categories[:MOST_CATEGORIES],
+            sketch=sketch,
+            vector=vector,
+            duplicate_of=self.state.copies.original(sketch),
+            absent=read.places.absent,
+        )
+
+    def _topic(self, book: BookId) -> Topic:
+        if book not in self._topics:
+            opened = self._books[book]
+            begun = self.state.begun
+            corrected = next((one.corrected for one in begun.searched if one.book == book), "") if begun else ""
+            query = parse(corrected or self._crawl.topic, opened.language, self._crawl.focus)
+            self._topics[book] = Topic.of(opened, query)
+        return self._topics[book]
+
+    def _links(self, read: Read) -> Links:
+        page = read.page
+        book = self._books[page.ref.book]
+        begun = self.state.begun
+        judge = Filter.of(book, self._settings.filters, timeline=begun is not None and begun.timeline)
+        return links_of(
+            page,
+            book,
+            read.places,
+            judge,
+            first_sections=self._settings.first_sections,
+            self_links=self._settings.filters.self_links,
+        )
+
+    def _ranked(self, book: BookId, links: Links, most: int) -> tuple[Offer, ...]:
+        """The offers, best first, of which so many become new candidates."""
+        state = self.state
+
+        def worth(offer: Offer) -> float | None:
+            candidate = state.frontier.get(EntryRef(book, offer.path))
+            if candidate is not None:
+                return state.points(candidate)
+            return 0.0 if state.is_known(EntryRef(book, offer.path)) else None
+
+        return tuple(ranked(links.offers, most, worth))
+
+    def _senses(self, candidate: Candidate, read: Read, facts: Facts) -> Looked:
+        """A page of senses is left, and what it lists is offered in its place."""
+        known = _with(candidate, facts)
+        links = self._links(read)
+        ref = candidate.ref
+        return Looked(
+            ref.book,
+            ref.path,
+            candidate.title,
+            "it only lists senses, which are offered instead",
+            gone=True,
+            facts=facts,
+            depth=candidate.depth,
+            relevance=self.state.relevance(known),
+            links=links.targets,
+            offers=self._ranked(ref.book, links, self._settings.max_links_per_page),
+        )
+
+    def _learn(self) -> Learned:
+        state = self.state
+        first = next(iter(state.visited))
+        topic = self._topic(first.book)
+        known = frozenset({*topic.rarity, *topic.focus_rarity})
+        book = self._books[first.book]
+        return Learned(*state.vocabulary.keywords(book.rarity, known, book.language))
+
+
+def _short(title: str, text: PageText | None) -> tuple[str, str]:
+    """What a search result that was read is about."""
+    return title, text.text[text.lead :] if text else ""
+
+
+def _say(advice: Advice | None) -> Callable[[str], None] | None:
+    return advice.say if advice else None
+
+
+def _gone(candidate: Candidate, why: str, facts: Facts | None = None) -> Looked:
+    ref = candidate.ref
+    return Looked(ref.book, ref.path, candidate.title, why, gone=True, facts=facts)
+
+
+def _with(candidate: Candidate, facts: Facts) -> Candidate:
+    """The candidate with what its page shows, for a look ahead."""
+    known = copy(candidate)
+    known.learn(facts)
+    return known

@@ -1,0 +1,249 @@
+"""A whole run: from a topic to a folder with everything that was found, and why."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import quote
+
+from kiwiresearch import __version__
+from kiwiresearch.brief.html import html
+from kiwiresearch.brief.markdown import markdown
+from kiwiresearch.brief.sources import Origin, reading_list
+from kiwiresearch.crawl.graph import graph_of, graph_text, lines_record
+from kiwiresearch.crawl.log import log_of
+from kiwiresearch.crawl.settings import CrawlSettings
+from kiwiresearch.crawl.state import State
+from kiwiresearch.crawl.step import Begun, Step, Visited, row_of, step_of
+from kiwiresearch.crawl.walk import Crawl, Walker
+from kiwiresearch.disk import write_whole
+from kiwiresearch.errors import CannotWrite, RunDamaged
+from kiwiresearch.ids import canonical_json
+from kiwiresearch.page.doc import PageDoc
+from kiwiresearch.page.record import record_of
+from kiwiresearch.research.finding import Finder
+from kiwiresearch.research.run_folder import RunFolder, mark
+from kiwiresearch.research.settings import Settings
+from kiwiresearch.research.topics import checked_focus, checked_topic
+from kiwiresearch.search.hit import Score
+from kiwiresearch.zim.book import Book
+from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.zim.sources import is_address
+
+REPORT = "report.md"
+TIMINGS = "timings.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a user wants researched, and how."""
+
+    topic: str
+    focus: str = ""
+    settings: CrawlSettings = field(default_factory=CrawlSettings)
+    kiwix_url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A step that was just made, and where the crawl stands."""
+
+    step: Step
+    state: State
+
+
+Tell = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A finished run."""
+
+    folder: Path
+    topic: str
+    pages: int
+    how: Literal["done", "resumed", "was finished"]
+    kept: int = 0
+    """Pages that were there from before, when it was resumed."""
+
+    @property
+    def report(self) -> Path:
+        return self.folder / REPORT
+
+
+def crawl_settings(settings: Settings, *, fast: bool = False) -> CrawlSettings:
+    """What a user has set about crawls."""
+    return CrawlSettings(
+        max_pages=settings.max_pages,
+        max_depth=settings.max_depth,
+        max_links_per_page=settings.max_links_per_page,
+        strategy=settings.crawl_strategy,
+        max_seeds=settings.max_seeds,
+        first_sections=settings.first_sections,
+        branch_share=settings.branch_share,
+        fast=fast,
+        filters=settings.link_filters,
+        weights=settings.scoring_weights,
+    )
+
+
+class Research:
+    """One task over the books of a finder; the same task gives the same bytes in any folder."""
+
+    def __init__(self, finder: Finder, task: Task) -> None:
+        self._finder = finder
+        self.task = Task(
+            checked_topic(task.topic), checked_focus(task.focus), task.settings, task.kiwix_url.rstrip("/")
+        )
+        self._embedder = None if task.settings.fast else finder.embedder_for_crawls()
+
+    @property
+    def books(self) -> Sequence[Book]:
+        return [book.book for book in self._finder.books]
+
+    def made_from(self) -> dict[str, Any]:
+        """All that the outputs depend on."""
+        return {
+            "topic": self.task.topic,
+            "focus": self.task.focus,
+            "version": __version__,
+            "settings": asdict(self.task.settings) | {"kiwix_url": self.task.kiwix_url},
+            "embedder": self._embedder.id if self._embedder else "",
+            "model": self._finder.model_name,
+            "books": [_book_record(book) for book in self.books],
+        }
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash over all that the outputs depend on: runs with the same one have the same files."""
+        return "sha256:" + sha256(canonical_json(self.made_from()).encode()).hexdigest()[:32]
+
+    def run(self, out: Path, tell: Tell | None = None) -> Outcome:
+        """Do the task, or what is left of it, in a folder."""
+        topic = self.task.topic
+        with RunFolder.open(out, self.fingerprint, topic) as folder:
+            if folder.state == "finished":
+                return Outcome(out, topic, _count_lines(out / "corpus.jsonl"), "was finished")
+            state, kept, seconds = self._crawl(folder, tell)
+            if state.begun is not None and not state.begun.seeds:
+                raise self._finder.nothing(topic)
+            outputs = self._outputs(state)
+            folder.finish(outputs, self.made_from() | {"pages": len(state.visited)})
+        _write_timings(out, seconds, kept)
+        return Outcome(out, topic, len(state.visited), "resumed" if kept else "done", kept)
+
+    def _crawl(self, folder: RunFolder, tell: Tell | None) -> tuple[State, int, list[float]]:
+        walker = Walker(
+            Crawl(
+                self._finder.books,
+                self.task.topic,
+                self.task.focus,
+                self.task.settings,
+                self._finder.advice,
+                self._embedder,
+                self._finder.most_books,
+            )
+        )
+        walker.state.replay(_past(folder))
+        kept = len(walker.state.visited)
+        seconds: list[float] = []
+        before = time.monotonic()
+        while walker.state.ended is None:
+            move = walker.next()
+            if isinstance(move.step, Begun) and not move.step.seeds:
+                walker.state.apply(move.step)
+                break  # a search without result leaves nothing behind
+            row = row_of(move.step)
+            if move.page is not None and isinstance(move.step, Visited):
+                row |= _to_corpus(folder, move.page, move.step, len(walker.state.visited) + 1)
+                seconds.append(round(time.monotonic() - before, 4))
+                before = time.monotonic()
+            folder.journal.append(row)
+            walker.state.apply(move.step)
+            if tell:
+                tell(Progress(move.step, walker.state))
+        return walker.state, kept, seconds
+
+    def _outputs(self, state: State) -> dict[str, str]:
+        titles: dict[str, str] = {book.id: book.title for book in self.books}
+        origin = Origin(state, self.books, self._address, __version__, self.fingerprint)
+        document = reading_list(origin)
+        return {
+            "graph.json": graph_text(graph_of(state, self._url)),
+            "run.log": "\n".join(map(_one_line, log_of(state, titles))) + "\n",
+            REPORT: markdown(document),
+            "report.html": html(document),
+        }
+
+    def _url(self, ref: EntryRef) -> str:
+        return self._finder.book(ref.book).archive.url(ref.path)
+
+    def _address(self, ref: EntryRef) -> str:
+        """Where a reader opens a page: the user's kiwix-serve if one is set, else what the book itself says."""
+        source = self._finder.book(ref.book).book.source
+        if not self.task.kiwix_url or is_address(source):
+            return self._url(ref)
+        return f"{self.task.kiwix_url}/content/{quote(Path(source).stem)}/{quote(ref.path)}"
+
+
+def _past(folder: RunFolder) -> list[Step]:
+    try:
+        return [step_of(row) for row in folder.journal.rows]
+    except (KeyError, TypeError, ValueError) as problem:
+        raise RunDamaged(
+            f"The journal of the run in {str(folder.path)!r} cannot be read.",
+            remedy="Choose another folder, or delete this one.",
+        ) from problem
+
+
+def _to_corpus(folder: RunFolder, page: PageDoc, step: Visited, order: int) -> dict[str, Any]:
+    """Put a page into the corpus; what the journal must know of it."""
+    record = record_of(page) | {
+        "metadata": {
+            "order": order,
+            "depth": step.depth,
+            "priority_score": Score(step.lines).total,
+            "lines": lines_record(step.lines),
+            "relevance": step.relevance,
+            "reason": step.reason,
+            "cluster": step.branch,
+        }
+    }
+    line = (canonical_json(record) + "\n").encode("utf-8", "replace")
+    folder.corpus.append(line)
+    return {"corpus_size": folder.corpus.size, "corpus_sha": mark(line)}
+
+
+def _book_record(book: Book) -> dict[str, Any]:
+    return {
+        "id": book.id,
+        "name": book.name,
+        "title": book.title,
+        "date": book.date,
+        "flavour": book.flavour,
+        "language": book.language,
+        "articles": book.articles,
+    }
+
+
+def _write_timings(out: Path, seconds: Sequence[float], kept: int) -> None:
+    """How long it took: in a file of its own, since it is never the same twice."""
+    told: Mapping[str, Any] = {"seconds": round(sum(seconds), 3), "seconds_by_page": list(seconds), "pages_kept": kept}
+    try:
+        write_whole(out / TIMINGS, canonical_json(told, indent=2) + "\n")
+    except OSError as problem:
+        raise CannotWrite(f"The file {str(out / TIMINGS)!r} cannot be written: {problem.strerror}.") from problem
+
+
+def _one_line(text: str) -> str:
+    """What a book says cannot begin a line of its own in the log."""
+    return " ".join(text.split()) if "\n" in text or "\r" in text else text
+
+
+def _count_lines(file: Path) -> int:
+    with file.open("rb") as stream:
+        return sum(1 for _ in stream)
