@@ -41,7 +41,7 @@ def reading_list(origin: Origin) -> Document:
 
 def _overview(origin: Origin) -> Iterator[Block]:
     state = origin.state
-    best = sorted(state.visited.values(), key=lambda step: (-step.relevance, -Score(step.lines).total, step.ref))
+    best = sorted(state.visited.values(), key=lambda step: (step.depth > 0, -state.importance(step), step.ref))
     yield Paragraph(
         words(
             f"Which pages of {_books(origin.books)} speak of this topic, why each was chosen, and where to read on. "
@@ -78,6 +78,8 @@ def _story(origin: Origin) -> Iterator[Block]:
     if learned:
         yield Paragraph(words(f"Words that the relevant pages have in common: {', '.join(learned[-1])}."))
     yield from _branches(state)
+    if not any(searched.naming for searched in begun.searched):
+        yield Paragraph(words("No page names the topic as it stands: these pages only share its words."))
     missing = [word for searched in begun.searched for word in searched.unknown]
     if missing:
         yield Paragraph(words(f"No page has the words: {', '.join(dict.fromkeys(missing))}."))

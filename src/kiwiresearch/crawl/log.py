@@ -74,7 +74,7 @@ def _searched(searched: Searched, books: Mapping[str, str]) -> str:
     meant = f", read as {searched.corrected!r}" if searched.corrected else ""
     return (
         f"Searched {books[searched.book]!r} for {words}{meant}: "
-        f"{_count(searched.pages, 'page')} found, {searched.naming} of them with all of the topic's words together."
+        f"{_count(searched.pages, 'page')} found, {searched.naming} of them name the topic."
     )
 
 
@@ -151,7 +151,7 @@ def _statement(state: State, begun: Begun, books: Mapping[str, str]) -> Iterator
         if searched.unknown:
             yield f"Not found there at all: {', '.join(map(repr, searched.unknown))}."
         if not searched.naming:
-            yield f"No page found in {books[searched.book]!r} has all of the topic's words together."
+            yield f"No page found in {books[searched.book]!r} names the topic as it stands."
     missing = missing_words(state, begun)
     if missing:
         yield f"On no page that was taken: {', '.join(map(repr, missing))}."

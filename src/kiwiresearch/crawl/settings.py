@@ -58,7 +58,7 @@ class CrawlSettings:
     max_links_per_page: int = 30
     strategy: Strategy = "priority"
     max_seeds: int = 3
-    first_sections: int = 20
+    first_sections: int = 40
     """Links are taken from the lead and so many sections; of later ones only infobox and 'See also'."""
     branch_share: float = 0.25
     """Of all pages, so many may be of one category or branch before others go first."""

@@ -11,16 +11,19 @@ from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.crawl.step import Begun, Considered, Found, Searched
 from kiwiresearch.crawl.topic import Spoken, Topic
 from kiwiresearch.ids import BookId
-from kiwiresearch.search.books import WORTH_MERGING
 from kiwiresearch.search.find import MAX_BOOKS, Advice, Findings, Wish, find
 from kiwiresearch.search.hit import Hit
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import parse
+from kiwiresearch.text.languages import words_of
 from kiwiresearch.zim.entry import EntryRef
 
 LEAST_READ = 40
 MOST_READ = 240
 """How many search results are read, by how many pages the crawl may take."""
+
+CLOSE = 0.7
+"""A page with less of the best one's score is no seed, unless the topic names it."""
 
 PASSED_OVER = 8
 """Of the pages that were no seeds, so many are told."""
@@ -45,10 +48,13 @@ def begin(
     asked = findings.corrected or text
     books = [book for book in books if book.book.id in findings.books] or list(books)[:max_books]
     topics = {book.book.id: Topic.of(book, parse(asked, book.language, focus)) for book in books}
-    timeline = asks_for_timeline(text, books[0].language if books else "eng")
+    language = books[0].language if books else "eng"
+    timeline = asks_for_timeline(text, language)
     filters = {book.book.id: Filter.of(book, settings.filters, timeline=timeline) for book in books}
     refused = {hit.ref: why for hit in findings.hits if (why := filters[hit.ref.book].refusal(hit.ref.path, hit.title))}
-    seeds, passed = choose(findings, settings.max_seeds, refused)
+    seeds, passed = choose(findings, settings.max_seeds, refused, words_of(language).aspects)
+    names = {hit.ref: hit.alias or hit.title for hit in findings.hits}
+    seeds = tuple(seed._replace(coverage=topics[seed.book].covered_by(names[seed.ref])) for seed in seeds)
     kept = {seed.ref for seed in seeds}
     found = [
         one
@@ -125,13 +131,18 @@ class _Kind:
     named: bool
 
     @classmethod
-    def of(cls, hit: Hit) -> _Kind:
+    def of(cls, hit: Hit, aspects: frozenset[str]) -> _Kind:
         lines = {line.signal: line.points for line in hit.score.lines}
-        return cls("disambiguation page" in lines, "title is the query" in lines, "title named in query" in lines)
+        # 'History' is no thing that 'history of Rome' names.
+        is_named = "title named in query" in lines and hit.title.casefold() not in aspects
+        return cls("disambiguation page" in lines, "title is the query" in lines, is_named)
 
 
 def choose(
-    findings: Findings, most: int, refused: Mapping[EntryRef, str] = MappingProxyType({})
+    findings: Findings,
+    most: int,
+    refused: Mapping[EntryRef, str] = MappingProxyType({}),
+    aspects: frozenset[str] = frozenset(),
 ) -> tuple[tuple[Considered, ...], tuple[Considered, ...]]:
     """One to three seeds, and the pages that were passed over, each with the reason.
 
@@ -139,12 +150,12 @@ def choose(
     only lists senses is never a seed, its senses are. A topic that names two
     things has both.
     """
-    kinds = {hit.ref: _Kind.of(hit) for hit in findings.hits}
+    kinds = {hit.ref: _Kind.of(hit, aspects) for hit in findings.hits}
     # What the filters refuse is a seed only if the topic is its very title.
     pages = [h for h in findings.hits if not kinds[h.ref].senses and (h.ref not in refused or kinds[h.ref].whole)]
     chosen: dict[EntryRef, str] = {}
     if pages:
-        chosen[pages[0].ref] = _why(pages[0], kinds[pages[0].ref], findings)
+        chosen[pages[0].ref] = _why(pages[0], kinds[pages[0].ref], findings, first=True)
         several = bool(findings.senses)
         if kinds[pages[0].ref].whole and not several:
             _same_elsewhere(pages, kinds, chosen, most)
@@ -170,6 +181,7 @@ def _others(
 ) -> None:
     """Beside the best page: first those that the topic names as well, then those that score nearly as high."""
     top = pages[0].score.total
+    senses = {sense.ref for sense in findings.senses}
     covered = set(pages[0].title.casefold().split())
     for hit in pages[1:]:
         words = set(hit.title.casefold().split())
@@ -177,18 +189,21 @@ def _others(
             chosen[hit.ref] = _why(hit, kinds[hit.ref], findings)
             covered |= words
     for hit in pages[1:]:
-        if len(chosen) < most and hit.ref not in chosen and hit.score.total >= WORTH_MERGING * top:
+        words = set(hit.title.casefold().split())
+        is_close = hit.score.total >= CLOSE * top and not words <= covered
+        if len(chosen) < most and hit.ref not in chosen and (is_close or hit.ref in senses):
             chosen[hit.ref] = _why(hit, kinds[hit.ref], findings)
+            covered |= words
 
 
-def _why(hit: Hit, kind: _Kind, findings: Findings) -> str:
+def _why(hit: Hit, kind: _Kind, findings: Findings, *, first: bool = False) -> str:
     if findings.senses and any(sense.ref == hit.ref for sense in findings.senses):
         return "one of the senses of the topic's name"
     if kind.whole:
         return f"{hit.alias!r} leads to it, and is the topic" if hit.alias else "its title is the topic"
     if kind.named:
         return f"{hit.alias!r} leads to it, and stands in the topic" if hit.alias else "its title stands in the topic"
-    return "of all pages it holds most of the topic's words"
+    return "it matches the topic's words best" if first else "it matches the topic's words nearly as well"
 
 
 def _why_not(hit: Hit, kind: _Kind, seeds: tuple[Considered, ...], most: int) -> str:
@@ -196,11 +211,11 @@ def _why_not(hit: Hit, kind: _Kind, seeds: tuple[Considered, ...], most: int) ->
         return "it only lists senses"
     if not seeds:
         return "it matches too little"
-    if hit.score.total < WORTH_MERGING * max(seed.score for seed in seeds):
-        return "its score is less than half of the best"
+    if hit.score.total < CLOSE * max(seed.score for seed in seeds):
+        return "its score is far from the best"
     if len(seeds) >= most:
         return f"{most} seeds are enough" if most > 1 else "one seed is enough"
-    return "the topic is the title of a seed"
+    return "a seed says as much"
 
 
 def _considered(hit: Hit, why: str) -> Considered:

@@ -27,6 +27,8 @@ FIRST_LESSON = 4
 """Keywords are learned after so many pages, and again each time their number has doubled."""
 
 SMALLEST_BRANCH = 5
+SAID_AGAIN = 20.0
+"""For a reader, a page that comes back to the topic is worth more than one that names it once."""
 
 
 class State:
@@ -50,8 +52,11 @@ class State:
         self.lessons = 0
         self.at_depth: Counter[int] = Counter()
         self._gone: set[EntryRef] = set()
+        self._heard: dict[EntryRef, float] = {}
+        """Votes for visited pages, also those that came after the visit."""
         self._topic: dict[str, dict[str, float]] = {}
         self._scale = 1.0
+        self._coverage: dict[EntryRef, float] = {}
         self._most_in_branch = max(SMALLEST_BRANCH, ceil(settings.branch_share * settings.max_pages))
 
     def apply(self, step: Step) -> None:
@@ -115,6 +120,11 @@ class State:
     def relevance(self, candidate: Candidate) -> float:
         return candidate.relevance(self._scale)
 
+    def importance(self, step: Visited) -> float:
+        """How much a visited page matters to the topic: by what it says, how often, and who links to it."""
+        votes = min(self._heard[step.ref], points()["link_context"]["most_votes"])
+        return round(100 * step.relevance + SAID_AGAIN * step.facts.page + votes, 2)
+
     def is_known(self, ref: EntryRef) -> bool:
         return ref in self.frontier or ref in self.visited or ref in self._gone
 
@@ -136,6 +146,7 @@ class State:
         most = max((Spoken(one.named, one.page, one.focus).relevance(one.share) for one in step.found), default=0.0)
         self._scale = 100 / most if most else 1.0
         seeds = {seed.ref: seed for seed in step.seeds}
+        self._coverage = {seed.ref: seed.coverage for seed in step.seeds}
         for found in step.found:
             self._offer_found(found, seeds.get(found.ref))
         self.seeds = [seed.ref for seed in step.seeds if seed.ref in self.frontier]
@@ -170,6 +181,7 @@ class State:
         candidate = self.frontier.get(ref)
         self.frontier.remove(ref)
         self.visited[ref] = step
+        self._heard[ref] = candidate.votes if candidate is not None else 0.0
         self.at_depth[step.depth] += 1
         if self.seeds and self.seeds[0] == ref:
             self.seeds.pop(0)
@@ -200,13 +212,16 @@ class State:
             return
         worth = points()["link_context"]
         power = max(step.relevance, LEAST_RELEVANCE) ** worth["relevance_power"]
-        each = worth["votes"] * power / max(1, step.links) ** 0.5
+        seed = 1 + (worth["seed"] - 1) * self._coverage.get(step.ref, 0.0)
+        each = worth["votes"] * seed * power / max(1, step.links) ** 0.5
         for offer in step.offers:
             self._vote(EntryRef(step.book, offer.path), offer, each * offer.worth, depth, step.title, root)
 
     def _vote(self, ref: EntryRef, offer: Offer, votes: float, depth: int, parent: str, root: str) -> None:
         candidate = self.frontier.get(ref)
         if candidate is None:
+            if ref in self._heard:
+                self._heard[ref] = round(self._heard[ref] + votes, 4)
             if not offer.is_new or self.is_known(ref):
                 return
             candidate = self._new(ref, offer.title, depth, root)

@@ -42,6 +42,8 @@ class Considered(NamedTuple):
     title: str
     why: str
     score: float
+    coverage: float = 0.0
+    """How much of the topic's name is the page's own, as a share: 1 for a page whose title is the topic."""
 
     @property
     def ref(self) -> EntryRef:

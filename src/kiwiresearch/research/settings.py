@@ -95,7 +95,7 @@ class Settings:
     max_seeds: int = 3
     """How many pages a crawl begins with at most."""
 
-    first_sections: int = 20
+    first_sections: int = 40
     """Links are taken from the lead and so many sections; of later ones only infobox and 'See also'."""
 
     branch_share: float = 0.25

@@ -33,6 +33,7 @@ class LanguageWords:
     treatises: tuple[str, ...] = ()
     framing: tuple[str, ...] = ()
     timeline: frozenset[str] = frozenset()
+    aspects: frozenset[str] = frozenset()
     abbreviated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
@@ -75,6 +76,7 @@ def words_of(language: str) -> LanguageWords:
         treatises=_folded(table, "treatises"),
         framing=_folded(table, "framing"),
         timeline=frozenset(_folded(table, "timeline")),
+        aspects=frozenset(_folded(table, "aspects")),
         abbreviated={short: tuple(long) for short, long in table.get("abbreviated", {}).items()},
     )
 
