@@ -13,6 +13,7 @@ KiwiError                     exit code 1, with a remedy
 ├── PageNotFound              the book has no such page (exit code 3)
 ├── RedirectLoop              a page that leads only to itself (exit code 3)
 ├── NothingFound              a search found no page at all (exit code 3)
+├── Interrupted               the user stopped the command (exit code 130)
 ├── RunError                  something about the folder of a run
 │   ├── FolderTaken           another run writes there, or it holds something else
 │   ├── CannotWrite           the disk is full, or the folder cannot be written
@@ -99,6 +100,12 @@ class NothingFound(KiwiError):
     """The search found no page at all."""
 
     exit_code = 3
+
+
+class Interrupted(KiwiError):
+    """The user stopped the command; what was done is kept."""
+
+    exit_code = 130
 
 
 class RunError(KiwiError):

@@ -173,5 +173,5 @@ def test_runs_that_start_at_once_do_not_meet(tmp_path: Path) -> None:
 
 def test_the_process_really_dies(tmp_path: Path) -> None:
     """The proof above rests on a kill that gives nothing a chance to clean up."""
-    found, _ = driven(tmp_path, 'print(json.dumps([killed(TOP / "x", 60), (TOP / "x" / ".journal").exists()]))')
+    found, _ = driven(tmp_path, 'print(json.dumps([killed(TOP / "x", 120), (TOP / "x" / ".journal").exists()]))')
     assert found == [-signal.SIGKILL, True]

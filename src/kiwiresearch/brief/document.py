@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import NamedTuple
+from urllib.parse import quote
 
 
 class Span(NamedTuple):
@@ -58,6 +60,11 @@ class Document:
     title: str
     blocks: tuple[Block, ...]
     language: str = "eng"
+
+
+def address(url: str) -> str:
+    """An address without what no address holds: white space and control characters are percent-encoded."""
+    return re.sub(r"[\x00-\x20\x7f-\xa0\u2028\u2029]", lambda found: quote(found[0]), url)
 
 
 def words(*parts: str | Span) -> Line:

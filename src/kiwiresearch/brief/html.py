@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from kiwiresearch.brief.document import Block, Document, Heading, Items, Line, Paragraph, Rows, Span
+from kiwiresearch.brief.document import Block, Document, Heading, Items, Line, Paragraph, Rows, Span, address
+from kiwiresearch.text.languages import two_letter_code
+from kiwiresearch.text.plain import printable
 
 STYLE = """
 :root { color-scheme: light dark; }
@@ -24,10 +26,10 @@ SCHEMES = ("http://", "https://", "zim://", "#")
 
 def html(document: Document) -> str:
     """The document as a page."""
-    title = escape(" ".join(document.title.split()))
+    title = escape(" ".join(printable(document.title).split()))
     body = "\n".join(line for block in document.blocks for line in _block(block))
     return (
-        f'<!DOCTYPE html>\n<html lang="{escape(document.language[:2])}">\n<head>\n<meta charset="utf-8">\n'
+        f'<!DOCTYPE html>\n<html lang="{escape(two_letter_code(document.language))}">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{title}</title>\n'
         f"<style>\n{STYLE}\n</style>\n</head>\n<body>\n<h1>{title}</h1>\n{body}\n</body>\n</html>\n"
     )
@@ -36,7 +38,7 @@ def html(document: Document) -> str:
 def _block(block: Block) -> Iterator[str]:
     match block:
         case Heading():
-            yield f"<h{block.level}>{escape(block.text)}</h{block.level}>"
+            yield f"<h{block.level}>{_words(block.text)}</h{block.level}>"
         case Paragraph():
             yield f"<p>{_line(block.line)}</p>"
         case Items():
@@ -46,12 +48,19 @@ def _block(block: Block) -> Iterator[str]:
             yield f"</{tag}>"
         case Rows():
             yield "<table>"
-            yield f"<thead><tr>{''.join(f'<th>{escape(cell)}</th>' for cell in block.header)}</tr></thead>"
+            yield f"<thead><tr>{''.join(f'<th>{_words(cell)}</th>' for cell in block.header)}</tr></thead>"
             yield "<tbody>"
             for row in block.rows:
-                yield f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>"
+                yield f"<tr>{''.join(f'<td>{_words(cell)}</td>' for cell in row)}</tr>"
             yield "</tbody>"
             yield "</table>"
+
+
+def _words(text: str) -> str:
+    # A space at the edge of a span is part of the sentence.
+    before = " " if text[:1].isspace() else ""
+    behind = " " if text[-1:].isspace() and text.strip() else ""
+    return f"{before}{escape(printable(text).strip())}{behind}"
 
 
 def _line(line: Line) -> str:
@@ -59,9 +68,9 @@ def _line(line: Line) -> str:
 
 
 def _span(span: Span) -> str:
-    text = escape(span.text)
+    text = _words(span.text)
     if span.emphasis:
         text = f"<em>{text}</em>"
     if span.url.startswith(SCHEMES):
-        text = f'<a href="{escape(span.url)}">{text}</a>'
+        text = f'<a href="{escape(address(span.url))}">{text}</a>'
     return text

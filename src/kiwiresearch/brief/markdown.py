@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kiwiresearch.brief.document import Block, Document, Heading, Items, Line, Paragraph, Rows, Span
+from kiwiresearch.brief.document import Block, Document, Heading, Items, Line, Paragraph, Rows, Span, address
+from kiwiresearch.text.plain import printable
 
-SPECIAL = re.compile(r"([\\`*_\[\]<>|~])")
-LINE_START = re.compile(r"^(\s*)([#>+=-]|\d+[.)])(?=\s|$)")
-IN_ADDRESS = str.maketrans({" ": "%20", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E", "\\": "%5C"})
+SPECIAL = re.compile(r"([\\`*_\[\]<>|~]|&(?=#?\w+;))")
+LINE_START = re.compile(r"^(#{1,6}|[>+=-]+|\d+[.)])(?=\s|$)")
+IN_ADDRESS = str.maketrans({"(": "%28", ")": "%29", "<": "%3C", ">": "%3E", "\\": "%5C"})
 
 
 def markdown(document: Document) -> str:
@@ -21,14 +22,14 @@ def markdown(document: Document) -> str:
 
 def escaped(text: str) -> str:
     """Words that stay words, in one line."""
-    plain = SPECIAL.sub(r"\\\1", " ".join(text.split()))
+    plain = SPECIAL.sub(r"\\\1", " ".join(printable(text).split()))
     return LINE_START.sub(_at_start, plain)
 
 
 def _at_start(found: re.Match[str]) -> str:
     """A sign that would begin a list, a heading or a quotation."""
-    sign = found[2]
-    return f"{found[1]}{sign[:-1]}\\{sign[-1]}"
+    sign = found[1]
+    return f"{sign[:-1]}\\{sign[-1]}" if sign[0].isdigit() else f"\\{sign}"
 
 
 def _block(block: Block) -> Iterator[str]:
@@ -59,5 +60,5 @@ def _span(span: Span) -> str:
     if span.emphasis and text:
         text = f"*{text}*"
     if span.url:
-        text = f"[{text}]({span.url.translate(IN_ADDRESS)})"
+        text = f"[{text}]({address(span.url).translate(IN_ADDRESS)})"
     return f"{before}{text}{behind}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from kiwiresearch.brief.document import Block, Document, Heading, Items, Line, Paragraph, Rows, Span, words
 from kiwiresearch.crawl.state import State
 from kiwiresearch.crawl.step import Begun, Learned, Visited
-from kiwiresearch.search.hit import Score
+from kiwiresearch.search.hit import Score, shown
 from kiwiresearch.zim.book import Book
 from kiwiresearch.zim.entry import EntryRef
 
@@ -115,7 +115,7 @@ def bibliography(origin: Origin) -> Iterator[Block]:
             words(
                 Span(step.title, origin.address(step.ref)),
                 f" ({titles[step.book]})" if several else "",
-                f" — depth {step.depth}, {Score(step.lines).total:g} points",
+                f" — depth {step.depth}, {shown(Score(step.lines).total)} points",
             )
             for step in origin.state.visited.values()
         ),

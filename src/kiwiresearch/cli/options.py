@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from typing import TYPE_CHECKING, Annotated
 
@@ -40,4 +41,7 @@ def open_books(desk: Desk, wanted: list[str], *, trusting: bool = False) -> Shel
 
 
 def say(message: str) -> None:
-    print(message, file=sys.stderr)
+    """Tell the user something on the way; where nobody can hear it, the work goes on all the same."""
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError, ValueError):
+            print(message, file=sys.stderr, flush=True)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import shlex
+import os
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from kiwiresearch.cli import show
+from kiwiresearch.cli.options import say
 from kiwiresearch.crawl.step import Begun, Ended, Learned, Looked, Visited
-from kiwiresearch.search.hit import Score
+from kiwiresearch.search.hit import Score, shown
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -28,8 +28,6 @@ class Display(Protocol):
 
     def tell(self, progress: Progress) -> None: ...
 
-    def interrupted(self, folder: Path) -> None: ...
-
     def done(self, outcome: Outcome) -> None: ...
 
 
@@ -38,7 +36,7 @@ def teller(most: int, *, as_json: bool) -> Iterator[Display]:
     """The display that fits: events if asked for, live on a terminal, else lines."""
     if as_json:
         yield Events()
-    elif sys.stderr.isatty():
+    elif sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
         from rich.console import Console
         from rich.live import Live
 
@@ -58,7 +56,7 @@ class Lines:
     def tell(self, progress: Progress) -> None:
         text = self._line(progress)
         if text:
-            print(show.safe(text), file=sys.stderr)
+            say(show.safe(text))
 
     def _line(self, progress: Progress) -> str:
         state = progress.state
@@ -68,27 +66,20 @@ class Lines:
                 return f"Beginning with {seeds}; {len(step.found)} pages found by search."
             case Visited() as step:
                 place = f"[{len(state.visited)}/{self._most}]"
-                return f"{place} {step.title} (depth {step.depth}, {Score(step.lines).total:g} points)"
+                return f"{place} {step.title} (depth {step.depth}, {shown(Score(step.lines).total)} points)"
             case Looked(gone=True) as step:
                 return f"Left {step.title}: {step.why}"
             case Ended() as step:
                 return f"Ended: {step.why}."
         return ""
 
-    def interrupted(self, folder: Path) -> None:
-        print(
-            f"kiwiresearch: Interrupted. What was done is kept in {str(folder)!r}. "
-            f"To go on, give the same command with --resume --out {shlex.quote(str(folder))}",
-            file=sys.stderr,
-        )
-
     def done(self, outcome: Outcome) -> None:
         """What was made, and where it is."""
         if outcome.how == "was finished":
-            show.line(f"This run was finished before: {outcome.pages:,} pages on {outcome.topic!r}.")
+            show.line(f"This run was finished before: {_pages(outcome.pages)} on {outcome.topic!r}.")
         else:
             kept = f" ({outcome.kept:,} of them from before)" if outcome.kept else ""
-            show.line(f"{outcome.pages:,} pages on {outcome.topic!r}{kept}.")
+            show.line(f"{_pages(outcome.pages)} on {outcome.topic!r}{kept}.")
         show.line(f"Brief:     {outcome.report}")
         show.line(f"Why each:  {outcome.folder / 'run.log'}")
         show.line(f"Corpus:    {outcome.folder / 'corpus.jsonl'}")
@@ -133,9 +124,6 @@ class Events:
             show.document(event)
             sys.stdout.flush()
 
-    def interrupted(self, folder: Path) -> None:
-        show.document({"event": "interrupted", "run": str(folder)})
-
     def done(self, outcome: Outcome) -> None:
         show.document(
             {
@@ -147,6 +135,10 @@ class Events:
                 "kept": outcome.kept,
             }
         )
+
+
+def _pages(count: int) -> str:
+    return f"{count:,} page{'' if count == 1 else 's'}"
 
 
 def _event(progress: Progress) -> dict[str, Any]:

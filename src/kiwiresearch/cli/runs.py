@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import sys
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kiwiresearch.cli.options import AsJson, Wanted, open_books, the_desk
-from kiwiresearch.errors import BadSettings, BadUsage
+from kiwiresearch.cli.options import AsJson, Wanted, open_books, say, the_desk
+from kiwiresearch.errors import BadSettings, BadUsage, Interrupted
 
 if TYPE_CHECKING:
     from kiwiresearch.research.run import Research, Task
     from kiwiresearch.research.settings import Settings
-
-INTERRUPTED = 130
 
 
 def research(
@@ -59,6 +57,7 @@ def research(
 
     'research' itself need not be typed: the first word that is no command is a topic.
     """
+    from kiwiresearch.cli import show
     from kiwiresearch.cli.progress import teller
     from kiwiresearch.research.finding import Finder
     from kiwiresearch.research.run import Research
@@ -75,16 +74,20 @@ def research(
     desk = the_desk()
     task = _task(desk.settings, topic, focus, given, fast=fast)
     if critic:
-        print("Nothing for --critic to look at: this version writes no claims yet.", file=sys.stderr)
+        say("Nothing for --critic to look at: this version writes no claims yet.")
     with open_books(desk, book or []) as shelf, Finder(desk, shelf, all_books=bool(book)) as finder:
         work = Research(finder, task)
         folder = _folder(out, work, resume=resume)
-        with teller(task.settings.max_pages, as_json=json) as display:
-            try:
+        try:
+            with teller(task.settings.max_pages, as_json=json) as display:
                 done = work.run(folder, display.tell)
-            except KeyboardInterrupt:
-                display.interrupted(folder)
-                raise typer.Exit(INTERRUPTED) from None
+        except KeyboardInterrupt:
+            if json:
+                show.document({"event": "interrupted", "run": str(folder)})
+            raise Interrupted(
+                f"Interrupted. What was done is kept in {str(folder)!r}.",
+                remedy=f"To go on, give the same command with --resume --out {shlex.quote(str(folder))}",
+            ) from None
         display.done(done)
 
 
@@ -96,7 +99,10 @@ def _folder(out: str | None, work: Research, *, resume: bool) -> Path:
     if out is not None:
         if not out.strip():
             raise BadUsage("The name of the folder is empty.", remedy="Such as: --out runs/bronze-age")
-        return Path(out).expanduser()
+        try:
+            return Path(out).expanduser()
+        except RuntimeError as problem:  # '~name' of nobody
+            raise BadUsage(f"There is no home for {out!r}.", remedy="Name a folder.") from problem
     # A folder of today's date is for people; nothing in it depends on the day.
     today = datetime.now(UTC).astimezone().date().isoformat()  # noqa: TID251
     return place_for(work.task.topic, work.fingerprint, today, resume=resume)

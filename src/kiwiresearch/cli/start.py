@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import sys
@@ -94,7 +95,8 @@ def _check_for_a_slip(words: Sequence[str]) -> None:
 
 def _complain(message: str) -> None:
     if sys.stderr is not None:
-        print(f"kiwiresearch: {message}", file=sys.stderr)
+        with contextlib.suppress(OSError, ValueError):
+            print(f"kiwiresearch: {message}", file=sys.stderr, flush=True)
 
 
 class _Output(io.TextIOWrapper):
@@ -117,8 +119,20 @@ def _lost(problem: OSError) -> Exception:
     return ReaderLeft() if isinstance(problem, BrokenPipeError) else OutputLost(problem.strerror or str(problem))
 
 
+def _fill_standard_error() -> None:
+    """Started without standard error, the next file that is opened would take its place and hear all complaints."""
+    try:
+        os.fstat(2)
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 2)
+        if nowhere != 2:
+            os.close(nowhere)
+
+
 def _protect_output() -> None:
     """Keep what C libraries print out of our output: from here on only Python writes there."""
+    _fill_standard_error()
     try:
         ours = os.dup(1)
     except OSError:  # started without standard output

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.crawl.state import State
 from kiwiresearch.crawl.step import Begun, Considered, Ended, Learned, Looked, Searched, Visited
-from kiwiresearch.search.hit import Score, ScoreLine
+from kiwiresearch.search.hit import Score, ScoreLine, shown, terms
 
 LEFT = 20
 """Of the candidates that were left, so many are told one by one."""
@@ -62,9 +62,9 @@ def _beginning(begun: Begun, books: Mapping[str, str]) -> Iterator[str]:
     for searched in begun.searched:
         yield _searched(searched, books)
     for seed in begun.seeds:
-        yield f"Seed: {_in_book(seed, books)}, {seed.score:g} points: {seed.why}."
+        yield f"Seed: {_in_book(seed, books)}, {shown(seed.score)} points: {seed.why}."
     for other in begun.passed:
-        yield f"Passed over: {_in_book(other, books)}, {other.score:g} points: {other.why}."
+        yield f"Passed over: {_in_book(other, books)}, {shown(other.score)} points: {other.why}."
     if begun.timeline:
         yield "The topic asks for a timeline, so pages of years may be taken."
 
@@ -89,7 +89,7 @@ def _pages(state: State, *, several_books: bool, books: Mapping[str, str]) -> It
             case Visited():
                 number += 1
                 where = f" in {books[step.book]!r}" if several_books else ""
-                yield f"{number}. {step.title}{where} (depth {step.depth}, {Score(step.lines).total:g} points)"
+                yield f"{number}. {step.title}{where} (depth {step.depth}, {shown(Score(step.lines).total)} points)"
                 yield from _visited(step, state.settings)
             case Looked(gone=True):
                 yield f"   Left {step.title!r}: {step.why}."
@@ -117,14 +117,14 @@ def _visited(step: Visited, settings: CrawlSettings) -> Iterator[str]:
 
 
 def score_words(lines: Sequence[ScoreLine]) -> str:
-    return ", ".join(f"{line.signal} {line.points:+g}" for line in lines) or "nothing speaks for it"
+    return terms(lines) or "nothing speaks for it"
 
 
 def _left(state: State) -> Iterator[str]:
     left = state.frontier.in_order()
     for candidate in left[:LEFT]:
         score = state.score(candidate)
-        yield f"{candidate.title!r}, depth {candidate.depth}, {score.total:g} points: {score_words(score.lines)}"
+        yield f"{candidate.title!r}, depth {candidate.depth}, {shown(score.total)} points: {score_words(score.lines)}"
     if len(left) > LEFT:
         yield f"And {_count(len(left) - LEFT, 'more candidate')} with fewer points."
     if not left:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
-
-from kiwiresearch.errors import EmbedderError
 
 if TYPE_CHECKING:  # numpy comes with it, which a crawl without vectors does not need
     from kiwiresearch.embed.embedder import Embedder, Rows
@@ -15,12 +13,11 @@ LEAD_WORDS = 60
 
 
 class Meanings:
-    """Compares pages with the topic; an embedder that fails is told once, and done without from then on."""
+    """Compares pages with the topic; an embedder that fails on the way is an error, not another kind of run."""
 
-    def __init__(self, embedder: Embedder, topic: str, say: Callable[[str], None] | None = None) -> None:
-        self._embedder: Embedder | None = embedder
+    def __init__(self, embedder: Embedder, topic: str) -> None:
+        self._embedder = embedder
         self._topic = topic
-        self._say = say
         self._row: Rows | None = None
 
     def likeness(self, pages: Sequence[tuple[str, str]]) -> list[float]:
@@ -34,24 +31,13 @@ class Meanings:
     def _compared(self, pages: Sequence[tuple[str, str]]) -> list[tuple[float, str]]:
         from kiwiresearch.embed.embedder import similarity
 
-        rows = self._rows([_beginning(title, text) for title, text in pages])
-        if rows is None or self._row is None:
-            return [(0.0, "") for _ in pages]
+        if not pages:
+            return []
+        if self._row is None:
+            self._row = self._embedder.embed([self._topic])[0]
+        rows = self._embedder.embed([_beginning(title, text) for title, text in pages])
         likeness = similarity(self._row, rows)
         return [(round(float(like), 4), packed(row)) for like, row in zip(likeness, rows, strict=True)]
-
-    def _rows(self, texts: Sequence[str]) -> Rows | None:
-        if self._embedder is None or not texts:
-            return None
-        try:
-            if self._row is None:
-                self._row = self._embedder.embed([self._topic])[0]
-            return self._embedder.embed(texts)
-        except EmbedderError as problem:
-            self._embedder = None
-            if self._say:
-                self._say(f"Meanings are not compared: {problem}")
-            return None
 
 
 def _beginning(title: str, text: str) -> str:

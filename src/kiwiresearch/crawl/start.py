@@ -118,7 +118,7 @@ def _searched(book: OpenBook, topic: Topic, findings: Findings, found: Sequence[
         unknown=tuple(term.word for term in words if not book.knows(term.word)),
         corrected=findings.corrected,
         pages=len(here),
-        naming=sum(one.named >= 1 for one in here),
+        naming=sum(one.is_named for one in here),
     )
 
 

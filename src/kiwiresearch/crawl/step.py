@@ -26,6 +26,8 @@ class Found(NamedTuple):
     named: float
     page: float
     focus: float
+    is_named: bool = False
+    """It names the topic in full."""
     meaning: float = 0.0
     """How like in meaning it is to the topic, where vectors are compared."""
 

@@ -23,6 +23,8 @@ SAID_ONCE = 0.7
 OFTEN = 3
 """A page that names the topic once may do so in passing: it has this much of what one has that does so often."""
 
+ALMOST_ALL = 0.999
+
 
 class Spoken(NamedTuple):
     """How much a text is about the topic, in shares."""
@@ -33,6 +35,8 @@ class Spoken(NamedTuple):
     """Its words, by rarity and by how often they are there."""
     focus: float
     """The same for the words of the focus."""
+    is_named: bool = False
+    """It names the topic in full, if only once."""
 
     def relevance(self, share: float = 0.0) -> float:
         """All of it in one number, with the page's share of the best search result."""
@@ -83,12 +87,13 @@ class Topic:
         if len(self.name) < len(self.query.terms):
             naming = match(levelled, self.name, self.rarity, self.query.language, lead=lead)
         named = naming.together / self._neighbours if self._neighbours else float(naming.page > 0)
+        is_named = named > ALMOST_ALL
         named = min(1.0, named) * self._again(levelled) if named else 0.0
         focus = 0.0
         if self.query.focus:
             of_focus = match(levelled, self.query.focus, self.focus_rarity, self.query.language, lead=lead)
             focus = min(1.0, (of_focus.page + of_focus.lead) / 2)
-        return Spoken(round(min(1.0, named), 4), round(found.page, 4), round(focus, 4))
+        return Spoken(round(named, 4), round(found.page, 4), round(focus, 4), is_named)
 
     def _again(self, levelled: str) -> float:
         """What is left of a name that is said only once or twice."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from math import ceil
@@ -25,6 +25,7 @@ from kiwiresearch.ids import BookId
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.read import open_page
 from kiwiresearch.search.find import Advice
+from kiwiresearch.search.hit import shown, terms
 from kiwiresearch.search.open_book import OpenBook, PageText
 from kiwiresearch.search.query import parse
 from kiwiresearch.search.senses import first_line
@@ -92,7 +93,7 @@ class Walker:
         self.state = State(crawl.settings, {book.book.id: book.language for book in crawl.books})
         self._topics: dict[BookId, Topic] = {}
         meant = f"{crawl.topic}. {crawl.focus}".strip(". ")
-        self._meanings = Meanings(crawl.embedder, meant, _say(crawl.advice)) if crawl.embedder else None
+        self._meanings = Meanings(crawl.embedder, meant) if crawl.embedder else None
         self._at_hand: OrderedDict[EntryRef, Read] = OrderedDict()
 
     def next(self) -> Move:
@@ -156,9 +157,8 @@ class Walker:
             better = state.points(rival)
             if better > score.total:
                 self._keep(ref, read)
-                against = [line for line in score.lines if line.points < 0]
-                why = ", ".join(f"{line.signal} {line.points:+g}" for line in against) or "what it says"
-                why = f"{why}: {score.total:g} points now, {rival.title!r} has {better:g}"
+                why = terms([line for line in score.lines if line.points < 0]) or "what it says"
+                why = f"{why}: {shown(score.total)} points now, {rival.title!r} has {shown(better)}"
                 return Move(Looked(ref.book, ref.path, candidate.title, why, gone=False, facts=facts))
         links = self._links(read)
         is_expanded = candidate.depth < self._settings.max_depth
@@ -175,7 +175,7 @@ class Walker:
             reason=candidate.reason(),
             lines=score.lines,
             relevance=state.relevance(known),
-            runner_up=f"{rival.title} {state.points(rival):g}" if rival else "",
+            runner_up=f"{rival.title} {shown(state.points(rival))}" if rival else "",
             facts=facts,
             branch=state.branch_of(known),
             words=words_beside(read.levelled, page.sentences, read.places, book.language),
@@ -293,10 +293,6 @@ class Walker:
 def _short(title: str, text: PageText | None) -> tuple[str, str]:
     """What a search result that was read is about."""
     return title, text.text[text.lead :] if text else ""
-
-
-def _say(advice: Advice | None) -> Callable[[str], None] | None:
-    return advice.say if advice else None
 
 
 def _gone(candidate: Candidate, why: str, facts: Facts | None = None) -> Looked:

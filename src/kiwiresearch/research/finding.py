@@ -86,7 +86,9 @@ class Finder:
         """The embedder of the settings, else the one that comes with the program; None if it cannot be had."""
         try:
             if self.advice.embedder is not None:
-                return self.advice.embedder()
+                embedder = self.advice.embedder()
+                embedder.embed(["Is anybody there?"])  # a server that is away is noticed before the run, not in it
+                return embedder
             from kiwiresearch.embed.static import StaticEmbedder
 
             return StaticEmbedder()

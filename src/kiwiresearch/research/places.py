@@ -33,15 +33,16 @@ def place_for(topic: str, fingerprint: str, today: str, *, runs: Path = RUNS, re
 
 
 def is_unfinished(folder: Path) -> bool:
-    return (folder / HIDDEN / STEPS).is_file()
+    try:
+        return (folder / HIDDEN / STEPS).is_file()
+    except OSError:  # a circle of links
+        return False
 
 
 def fingerprint_in(folder: Path) -> str:
     """Whose run a folder holds; empty if it holds none."""
-    header = header_of(folder / HIDDEN / STEPS)
-    if header is not None:
-        return str(header.get("fingerprint", ""))
     try:
-        return str(read_manifest(folder)["fingerprint"])
-    except RunError:
+        header = header_of(folder / HIDDEN / STEPS) or read_manifest(folder)
+    except (OSError, RunError):
         return ""
+    return str(header.get("fingerprint", ""))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
@@ -20,8 +20,7 @@ from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.crawl.state import State
 from kiwiresearch.crawl.step import Begun, Step, Visited, row_of, step_of
 from kiwiresearch.crawl.walk import Crawl, Walker
-from kiwiresearch.disk import write_whole
-from kiwiresearch.errors import CannotWrite, RunDamaged
+from kiwiresearch.errors import RunDamaged
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.record import record_of
@@ -30,6 +29,7 @@ from kiwiresearch.research.run_folder import RunFolder, mark
 from kiwiresearch.research.settings import Settings
 from kiwiresearch.research.topics import checked_focus, checked_topic
 from kiwiresearch.search.hit import Score
+from kiwiresearch.text.plain import printable
 from kiwiresearch.zim.book import Book
 from kiwiresearch.zim.entry import EntryRef
 from kiwiresearch.zim.sources import is_address
@@ -96,10 +96,11 @@ class Research:
 
     def __init__(self, finder: Finder, task: Task) -> None:
         self._finder = finder
-        self.task = Task(
-            checked_topic(task.topic), checked_focus(task.focus), task.settings, task.kiwix_url.rstrip("/")
-        )
         self._embedder = None if task.settings.fast else finder.embedder_for_crawls()
+        # Without an embedder a run is a fast one, and says so in all that it writes.
+        settings = replace(task.settings, fast=self._embedder is None)
+        self._advice = finder.advice if self._embedder else replace(finder.advice, embedder=None)
+        self.task = Task(checked_topic(task.topic), checked_focus(task.focus), settings, task.kiwix_url.rstrip("/"))
 
     @property
     def books(self) -> Sequence[Book]:
@@ -111,10 +112,10 @@ class Research:
             "topic": self.task.topic,
             "focus": self.task.focus,
             "version": __version__,
-            "settings": asdict(self.task.settings) | {"kiwix_url": self.task.kiwix_url},
+            "settings": asdict(self.task.settings) | {"search_books": self._finder.most_books},
             "embedder": self._embedder.id if self._embedder else "",
             "model": self._finder.model_name,
-            "books": [_book_record(book) for book in self.books],
+            "books": [_book_record(book) | {"opens_at": self._address(EntryRef(book.id, ""))} for book in self.books],
         }
 
     @property
@@ -131,9 +132,8 @@ class Research:
             state, kept, seconds = self._crawl(folder, tell)
             if state.begun is not None and not state.begun.seeds:
                 raise self._finder.nothing(topic)
-            outputs = self._outputs(state)
-            folder.finish(outputs, self.made_from() | {"pages": len(state.visited)})
-        _write_timings(out, seconds, kept)
+            told = self.made_from() | {"pages": len(state.visited)}
+            folder.finish(self._outputs(state), told, {TIMINGS: _timings(seconds, kept)})
         return Outcome(out, topic, len(state.visited), "resumed" if kept else "done", kept)
 
     def _crawl(self, folder: RunFolder, tell: Tell | None) -> tuple[State, int, list[float]]:
@@ -143,7 +143,7 @@ class Research:
                 self.task.topic,
                 self.task.focus,
                 self.task.settings,
-                self._finder.advice,
+                self._advice,
                 self._embedder,
                 self._finder.most_books,
             )
@@ -185,9 +185,12 @@ class Research:
     def _address(self, ref: EntryRef) -> str:
         """Where a reader opens a page: the user's kiwix-serve if one is set, else what the book itself says."""
         source = self._finder.book(ref.book).book.source
-        if not self.task.kiwix_url or is_address(source):
+        if is_address(source):
             return self._url(ref)
-        return f"{self.task.kiwix_url}/content/{quote(Path(source).stem)}/{quote(ref.path)}"
+        start = (
+            f"{self.task.kiwix_url}/content/{quote(Path(source).stem)}" if self.task.kiwix_url else f"zim://{ref.book}"
+        )
+        return f"{start}/{quote(ref.path, errors='replace')}"
 
 
 def _past(folder: RunFolder) -> list[Step]:
@@ -230,18 +233,16 @@ def _book_record(book: Book) -> dict[str, Any]:
     }
 
 
-def _write_timings(out: Path, seconds: Sequence[float], kept: int) -> None:
+def _timings(seconds: Sequence[float], kept: int) -> str:
     """How long it took: in a file of its own, since it is never the same twice."""
-    told: Mapping[str, Any] = {"seconds": round(sum(seconds), 3), "seconds_by_page": list(seconds), "pages_kept": kept}
-    try:
-        write_whole(out / TIMINGS, canonical_json(told, indent=2) + "\n")
-    except OSError as problem:
-        raise CannotWrite(f"The file {str(out / TIMINGS)!r} cannot be written: {problem.strerror}.") from problem
+    told = {"seconds": round(sum(seconds), 3), "seconds_by_page": list(seconds), "pages_kept": kept}
+    return canonical_json(told, indent=2) + "\n"
 
 
 def _one_line(text: str) -> str:
-    """What a book says cannot begin a line of its own in the log."""
-    return " ".join(text.split()) if "\n" in text or "\r" in text else text
+    """What a book says cannot begin a line of its own in the log, nor command the terminal it is read on."""
+    indent = text[: len(text) - len(text.lstrip(" "))]
+    return indent + printable(text[len(indent) :])
 
 
 def _count_lines(file: Path) -> int:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from hashlib import sha256
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, Self
 
 from kiwiresearch.errors import CannotWrite, FolderTaken, RunError
@@ -48,8 +49,11 @@ class RunFolder:
     `journal.rows` are the steps of before, without the header.
     """
 
-    def __init__(self, path: Path, state: State, header: Mapping[str, str], work: Work | None) -> None:
+    def __init__(
+        self, path: Path, state: State, header: Mapping[str, str], work: Work | None, made: Sequence[Path] = ()
+    ) -> None:
         self.path = path
+        self._made = made
         self.state: State = state
         self._header = header
         self._work = work
@@ -57,7 +61,7 @@ class RunFolder:
     @classmethod
     def open(cls, path: Path | str, fingerprint: str, topic: str) -> RunFolder:
         """The folder, made if need be, and held until it is closed."""
-        folder = _made(path)
+        folder, made = _made(path)
         header = {"fingerprint": fingerprint, "topic": topic}
         with writing(folder):
             if _is_finished(folder, header):
@@ -74,7 +78,7 @@ class RunFolder:
                 if _manifest(folder):  # of a run that lost an output and is done again
                     (folder / MANIFEST).unlink()
                 undo.pop_all()
-        return cls(folder, "new" if work.journal.is_new else "unfinished", header, work)
+        return cls(folder, "new" if work.journal.is_new else "unfinished", header, work, made)
 
     @property
     def journal(self) -> Journal:
@@ -84,11 +88,14 @@ class RunFolder:
     def corpus(self) -> Part:
         return self._at_work().corpus
 
-    def finish(self, files: Mapping[str, str], manifest: Mapping[str, Any]) -> None:
+    def finish(
+        self, files: Mapping[str, str], manifest: Mapping[str, Any], beside: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
         """Put all outputs in their place, the manifest last, and throw the journal away.
 
         The manifest gets the fingerprint, the topic, and the outputs with their
-        hashes. Nothing is put in its place before everything is on the disk.
+        hashes; what goes `beside` them is in no hash. Nothing is put in its place
+        before everything is on the disk.
         """
         work = self._at_work()
         staging = self.path / HIDDEN / OUTPUTS
@@ -98,11 +105,12 @@ class RunFolder:
                 outputs = {CORPUS_FILE: _written(staging / CORPUS_FILE, work.corpus.chunks())}
                 outputs |= {name: _written(staging / name, [_bytes(text)]) for name, text in files.items()}
                 whole = canonical_json(dict(manifest) | dict(self._header) | {"outputs": outputs}, indent=2) + "\n"
+                others = {name: _written(staging / name, [_bytes(text)]) for name, text in beside.items()}
                 last = {MANIFEST: _written(staging / MANIFEST, [_bytes(whole)])}
                 _refuse_to_overwrite(self.path, outputs | last)
                 work.journal.sync()
                 work.corpus.sync()
-                _put(staging, outputs, self.path)
+                _put(staging, outputs | others, self.path)
                 _put(staging, last, self.path)
             finally:
                 shutil.rmtree(staging, ignore_errors=True)
@@ -110,13 +118,14 @@ class RunFolder:
         self._end(work)
 
     def close(self) -> None:
-        """Give the folder back; a run that took no step in an empty folder leaves it empty."""
+        """Give the folder back; a run that took no step leaves nothing behind, not even the folders it made."""
         if self._work is None:
             return
         work, self._work = self._work, None
         with contextlib.suppress(OSError):
             if not len(work.journal) and names_in(self.path) <= {HIDDEN}:
                 self._end(work)
+                _unmake(self._made)
         work.close()
 
     def __enter__(self) -> Self:
@@ -137,20 +146,31 @@ class RunFolder:
         remove(self.path, work.lock)
 
 
-def _made(path: Path | str) -> Path:
+def _made(path: Path | str) -> tuple[Path, list[Path]]:
+    """The folder, and those of it and above it that were not there before, the innermost first."""
     what = "it is no name that a folder can have"
+    made: list[Path] = []
     try:
         if str(path):
             folder = Path(path)
+            made = [one for one in (folder, *folder.parents) if not one.exists()]
             folder.mkdir(parents=True, exist_ok=True)
-            return folder
+            return folder, made
     except (FileExistsError, NotADirectoryError):
         what = "there is a file of that name, or of the name of a folder above it"
     except OSError as problem:
         what = str(problem.strerror or problem)
     except ValueError:  # a NUL, or half a surrogate pair
         pass
+    _unmake(made)
     raise CannotWrite(f"The folder {str(path)[:200]!r} cannot be made: {what}.", remedy="Choose another folder.")
+
+
+def _unmake(made: Sequence[Path]) -> None:
+    """Remove folders that were made for nothing; one that holds something stays."""
+    for folder in made:
+        with contextlib.suppress(OSError, ValueError):
+            folder.rmdir()
 
 
 def _manifest(folder: Path) -> dict[str, Any] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import os
 import tomllib
 from collections.abc import Mapping
@@ -187,7 +188,7 @@ def _with_file(settings: Settings, path: Path) -> Settings:
         raise BadSettings(
             f"The settings folder {str(path.parent)!r} is no folder.", remedy=f"Set {HOME} to one, or unset it."
         ) from problem
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
+    except (OSError, ValueError, RecursionError) as problem:
         raise BadSettings(f"The settings file {str(path)!r} cannot be read: {problem}.", remedy="Mend it.") from problem
     for key, value in _flat(table, path).items():
         settings = _set(settings, key, _checked(f"{key!r} in {str(path)!r}", key, value))
@@ -249,7 +250,7 @@ def _from_text(name: str, key: str, text: str) -> Any:
 def _checked(name: str, key: str, value: Any) -> Any:
     kind = type(defaults()[key])
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
-        value = float(value)
+        value = float(value) if abs(value) < LARGEST else math.inf
     if kind is tuple and isinstance(value, list) and all(isinstance(part, str) for part in value):
         value = tuple(value)
     if type(value) is not kind:
@@ -262,6 +263,9 @@ def _checked(name: str, key: str, value: Any) -> Any:
         raise BadSettings(f"{name} is {value!r}.", remedy=f"It must be one of: {', '.join(CHOICES[key])}.")
     return value
 
+
+LARGEST = 10**18
+"""Whole numbers beyond it are in no range here."""
 
 _WORDS: dict[type, str] = {
     bool: "yes or no",

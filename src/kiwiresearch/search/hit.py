@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -34,8 +35,17 @@ class Score:
         return Score(self.lines + other.lines)
 
     def __str__(self) -> str:
-        terms = ", ".join(f"{line.signal} {line.points:+g}" for line in self.lines)
-        return f"{self.total:g} ({terms or 'no signal'})"
+        return f"{shown(self.total)} ({terms(self.lines) or 'no signal'})"
+
+
+def terms(lines: Sequence[ScoreLine]) -> str:
+    """The lines of a score, one after the other."""
+    return ", ".join(f"{line.signal} {'+' if line.points > 0 else ''}{shown(line.points)}" for line in lines)
+
+
+def shown(points: float) -> str:
+    """Points as people read them: no more digits than they have, and no fewer."""
+    return f"{points:.2f}".rstrip("0").rstrip(".")
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,11 @@ def three_letter_code(code: str) -> str:
     return _codes().get(plain, plain)
 
 
+def two_letter_code(code: str) -> str:
+    """The short code of a language, as web pages name it; where there is none, the long one."""
+    return next((short for short, long in _codes().items() if long == code and len(short) == 2), code)
+
+
 @cache
 def words_of(language: str) -> LanguageWords:
     """The words of a language given by its ISO 639-3 code; English serves for the rest."""

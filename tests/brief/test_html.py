@@ -1,0 +1,141 @@
+"""Briefs as HTML: one page that needs nothing else, in which the words of books stay words."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kiwiresearch.brief.document import Document, Heading, Items, Paragraph, Rows, Span, address, words
+from kiwiresearch.brief.html import html
+from kiwiresearch.text.plain import printable
+
+ALLOWED = {
+    "html": {"lang"}, "head": set(), "meta": {"charset", "name", "content"}, "title": set(), "style": set(),
+    "body": set(), "h1": set(), "h2": set(), "h3": set(), "p": set(), "ol": set(), "ul": set(), "li": set(),
+    "em": set(), "a": {"href"}, "table": set(), "thead": set(), "tbody": set(), "tr": set(), "th": set(), "td": set(),
+}  # fmt: skip
+"""Every element a brief may have, with its attributes."""
+
+
+class Read(HTMLParser):
+    """What a browser makes of a page: elements, links and visible words."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: set[tuple[str, str]] = set()
+        self.links: list[str] = []
+        self.language = ""
+        self.said: dict[str, list[str]] = {}
+        self._open: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes |= {(tag, key) for key, _ in attrs}
+        self.links += [value or "" for key, value in attrs if key in ("href", "src")]
+        self.language = next((value or "" for key, value in attrs if key == "lang"), self.language)
+        if tag != "meta":
+            self._open.append(tag)
+            self.said.setdefault(tag, []).append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        for tag in set(self._open):
+            self.said[tag][-1] += data
+
+    @property
+    def is_harmless(self) -> bool:
+        return set(self.tags) <= ALLOWED.keys() and all(key in ALLOWED[tag] for tag, key in self.attributes)
+
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "</li></ol><script src=//evil.example></script>",
+    "</title><script>x</script>",
+    "</style><img src=x onerror=alert(1)>",
+    '" onmouseover="alert(1)',
+    "' autofocus onfocus='x",
+    "&lt;b&gt; &copy; &",
+    "<!--x",
+    "]]>",
+    "\u202eRTL שלום",
+    "# x | `y`",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_words_of_books_become_no_markup(text: str) -> None:
+    """In every place hostile words are shown as they are: no script, no attribute, no element is added."""
+    document = Document(
+        text,
+        (
+            Heading(text),
+            Paragraph(words("a ", Span(text, emphasis=True), text)),
+            Items((words(Span(text, f"zim://book/{text}"), f": {text}"), words(text)), numbered=True),
+            Rows((text, "b"), ((text, text),)),
+        ),
+        language=text,
+    )
+    page = Read(html(document))
+    link, text = address(f"zim://book/{text}"), printable(text)
+    assert page.is_harmless
+    assert page.said["title"] == page.said["h1"] == page.said["h2"] == [text]
+    assert page.said["p"] == [f"a {text}{text}"]
+    assert page.said["li"] == [f"{text}: {text}", text]
+    assert page.said["th"] + page.said["td"] == [text, "b", text, text]
+    assert page.links == [link]
+
+
+@given(st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=40))
+def test_any_title_is_one_link(title: str) -> None:
+    """Whatever a title and a path hold, an entry is one link with that address and these words."""
+    page = Read(html(Document("T", (Items((words(Span(title, f"zim://book/{title}")),)),))))
+    assert page.is_harmless
+    assert page.links == [address(f"zim://book/{title}")]
+    assert page.said["li"][0].strip() == printable(title).strip()
+
+
+@pytest.mark.parametrize(
+    ("url", "links"),
+    [
+        ("zim://book/A", ["zim://book/A"]),
+        ("http://127.0.0.1:8080/content/b/A%20b", ["http://127.0.0.1:8080/content/b/A%20b"]),
+        ("https://host/x?a=1&b=2", ["https://host/x?a=1&b=2"]),
+        ("#top", ["#top"]),
+        ("javascript:alert(1)", []),
+        ("JavaScript:alert(1)", []),
+        (" javascript:alert(1)", []),
+        ("data:text/html,<script>x</script>", []),
+        ("file:///etc/passwd", []),
+        ("//evil.example", []),
+        ("", []),
+    ],
+)
+def test_links_lead_to_pages_only(url: str, links: list[str]) -> None:
+    """An address that is none of a page is no link; its words stay (R29)."""
+    page = Read(html(Document("T", (Paragraph(words(Span("page", url))),))))
+    assert (page.links, page.said["p"]) == (links, ["page"])
+
+
+def test_a_page_needs_nothing_else() -> None:
+    """The page says its letters' code and its language, has its style inside, and loads nothing."""
+    text = html(Document("Salt", (Items((words("a"), words("b"))), Items((words("c"),), numbered=True)), "deu"))
+    page = Read(text)
+    assert text.startswith('<!DOCTYPE html>\n<html lang="de">\n<head>\n<meta charset="utf-8">\n')
+    assert (page.links, "url(" in text, "@import" in text) == ([], False, False)
+    assert [page.tags.count(tag) for tag in ("ul", "ol", "li", "style", "script", "link", "img")] == [
+        1,
+        1,
+        3,
+        1,
+        0,
+        0,
+        0,
+    ]

@@ -1,0 +1,92 @@
+"""`kiwiresearch export`: a finished run for other programs."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kiwiresearch.cli.start import run
+from kiwiresearch.zim.build import NewPage, write_book
+
+Told = Callable[..., tuple[int, str, str]]
+
+FILES = [
+    ("graphml", ["graph.graphml"]),
+    ("gexf", ["graph.gexf"]),
+    ("csv", ["nodes.csv", "edges.csv"]),
+    ("kiwix-bookmarks", ["bookmarks.xml"]),
+]
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run of three pages."""
+    folder = tmp_path_factory.mktemp("finished")
+    texts = {
+        "Salt road": "The salt road ran over the <a href='Pass'>Pass</a>.",
+        "Pass": "A pass of the <a href='Salt_road'>salt road</a>.",
+        "Inn": "An inn at the salt road.",
+    }
+    pages = [NewPage(title.replace(" ", "_"), title, f"<p>{text}</p>".encode()) for title, text in texts.items()]
+    metadata = {"Name": "road_en", "Title": "Road book", "Language": "eng", "Date": "2026-01-01"}
+    write_book(folder / "road.zim", pages, metadata=metadata)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KIWIRESEARCH_HOME", str(folder / "home"))
+        assert run(["salt road", "--fast", "-b", str(folder / "road.zim"), "--out", str(folder / "run")]) == 0
+    return folder / "run"
+
+
+@pytest.fixture
+def a_run(finished: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(finished, tmp_path / "run")
+    return Path("run")
+
+
+@pytest.mark.parametrize(("form", "names"), FILES)
+def test_a_run_is_exported(kiwi: Told, a_run: Path, form: str, names: list[str]) -> None:
+    """Each format's files are written below the run and named, and they hold its pages."""
+    code, told, err = kiwi("export", a_run, "--to", form)
+    assert (code, err) == (0, "")
+    assert told.splitlines() == [f"Written: {a_run}/export/{name}" for name in names]
+    assert "Salt road" in (a_run / "export" / names[0]).read_text(encoding="utf-8")
+
+
+def test_json_names_the_files(kiwi: Told, a_run: Path) -> None:
+    """With --json the files are a list in one document."""
+    code, told, _ = kiwi("export", a_run, "--to", "csv", "--out", "tables", "--json")
+    assert (code, json.loads(told)) == (0, {"files": ["tables/nodes.csv", "tables/edges.csv"]})
+    assert len(Path("tables/nodes.csv").read_text(encoding="utf-8").splitlines()) == 4
+
+
+def test_an_exported_run_is_still_finished(kiwi: Told, a_run: Path, finished: Path) -> None:
+    """The files of an export do not make the folder another one: the run is still found finished there."""
+    assert kiwi("export", a_run, "--to", "gexf")[0] == 0
+    code, told, _ = kiwi("salt road", "--fast", "-b", finished.parent / "road.zim", "--out", a_run)
+    assert (code, told.splitlines()[0]) == (0, "This run was finished before: 3 pages on 'salt road'.")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (("run", "--to", "pdf"), 2, "'pdf'"),
+        (("run",), 2, "--to"),
+        (("--to", "csv"), 2, "RUN"),
+        (("missing", "--to", "csv"), 1, "There is no folder 'missing'."),
+        ((".", "--to", "csv"), 1, "The folder '.' holds no run."),
+        (("run", "--to", "csv", "--out", "run/report.md/x"), 1, "report.md"),
+    ],
+)
+def test_what_cannot_be_exported_is_named(
+    kiwi: Told, a_run: Path, words: tuple[str, ...], code: int, message: str
+) -> None:
+    """An unknown format, a missing run and an impossible place are refused, and nothing is written."""
+    before = sorted(Path().rglob("*"))
+    found, told, err = kiwi("export", *words)
+    assert (found, told, "Traceback" in err) == (code, "", False)
+    assert message in err
+    assert sorted(Path().rglob("*")) == before

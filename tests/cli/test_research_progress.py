@@ -1,0 +1,183 @@
+"""What a user sees while a run goes on: lines, events, or a display on a terminal."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pty
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from rich.live import Live
+
+from kiwiresearch.cli.progress import Lines, OnTerminal
+from kiwiresearch.crawl.settings import CrawlSettings
+from kiwiresearch.crawl.step import Visited
+from kiwiresearch.research.desk import open_desk
+from kiwiresearch.research.finding import Finder
+from kiwiresearch.research.run import Progress, Research, Task
+
+Told = Callable[..., tuple[int, str, str]]
+PROGRAM = "from kiwiresearch.cli.start import main; main()"
+PAGE = re.compile(r"\[(\d+)/8\] (.+) \(depth (\d), ([\d.]+) points\)")
+
+
+@pytest.fixture(scope="module")
+def furnished(tmp_path_factory: pytest.TempPathFactory, sample_zim: Path) -> Path:
+    """A home that knows the sample book."""
+    folder = tmp_path_factory.mktemp("furnished")
+    open_desk({"KIWIRESEARCH_HOME": str(folder)}).opener.look_up(str(sample_zim))
+    return folder
+
+
+@pytest.fixture
+def command(
+    furnished: Path, home: Path, tmp_path: Path, sample_zim: Path, monkeypatch: pytest.MonkeyPatch
+) -> tuple[str, ...]:
+    """A command of eight pages, to be given in an empty folder."""
+    shutil.copytree(furnished, home, ignore=shutil.ignore_patterns("state"))
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    return ("Sunset", "--fast", "--max-pages", "8", "-b", str(sample_zim), "--out", "run")
+
+
+def titles(out: str = "run") -> list[str]:
+    return [json.loads(line)["title"] for line in (Path(out) / "corpus.jsonl").read_bytes().splitlines()]
+
+
+def test_lines_go_to_standard_error(kiwi: Told, command: tuple[str, ...]) -> None:
+    """Off a terminal there is a line for each page on standard error; standard output has the result alone."""
+    code, told, err = kiwi(*command)
+    assert code == 0
+    assert told.splitlines()[0] == "8 pages on 'Sunset'."
+    assert [line.split()[-1] for line in told.splitlines()[1:]] == [
+        "run/report.md", "run/run.log", "run/corpus.jsonl", "run/graph.json",
+    ]  # fmt: skip
+    lines = err.splitlines()
+    assert lines[0].startswith("Beginning with Sunset; ")
+    rows = [found.groups() for line in lines if (found := PAGE.fullmatch(line))]
+    assert [row[0] for row in rows] == [str(number) for number in range(1, 9)]
+    assert [row[1] for row in rows] == titles()
+    assert lines[-1] == "Ended: max_pages (8) was reached."
+    assert "\x1b" not in told + err
+
+
+def test_json_is_an_event_a_line(kiwi: Told, command: tuple[str, ...]) -> None:
+    """With --json each line of standard output is an object with an event, the last of them 'done'."""
+    code, told, err = kiwi(*command, "--json")
+    events = [json.loads(line) for line in told.splitlines()]
+    assert (code, err) == (0, "")
+    assert {type(event) for event in events} == {dict}
+    assert (events[0]["event"], events[0]["topic"]) == ("begun", "Sunset")
+    assert events[0]["seeds"][0].keys() == {"book", "path", "title", "why"}
+    pages = [event for event in events if event["event"] == "page"]
+    assert [page["order"] for page in pages] == [*range(1, 9)]
+    assert [page["title"] for page in pages] == titles()
+    for page in pages:
+        assert page.keys() == {"event", "order", "book", "path", "title", "depth", "score", "reason", "candidates"}
+    assert events[-2]["event"] == "ended"
+    assert events[-1] == {
+        "event": "done", "how": "done", "kept": 0, "pages": 8, "run": "run", "topic": "Sunset",
+    }  # fmt: skip
+    code, told, _ = kiwi(*command, "--json")
+    assert [json.loads(line)["how"] for line in told.splitlines()] == ["was finished"]
+
+
+def on_terminal(*words: str, **environment: str) -> tuple[int, str]:
+    """The exit code of a command, and what it writes to a terminal of its own."""
+    ours, theirs = pty.openpty()
+    kept = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS")}
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, *words],
+        stdin=theirs, stdout=theirs, stderr=theirs, env=kept | {"COLUMNS": "100"} | environment,
+    ) as process:  # fmt: skip
+        os.close(theirs)
+        shown = b""
+        while True:
+            try:
+                part = os.read(ours, 65_536)
+            except OSError:  # Linux says so when the other side is closed
+                break
+            shown += part
+    os.close(ours)
+    return process.returncode, shown.decode()
+
+
+def test_a_terminal_gets_a_live_display(command: tuple[str, ...]) -> None:
+    """On a terminal pages, depth and elapsed time are drawn in place, and the result follows below."""
+    code, shown = on_terminal(*command, TERM="xterm")
+    assert code == 0
+    assert re.search(r"8 of 8 pages, depth 1, \d+ candidates, \d+ s\r\n", shown)
+    assert f"  [8/8] {titles()[-1]} (depth " in shown
+    assert "\x1b[2K" in shown  # a line is drawn anew
+    rest = shown.rpartition("\x1b[2K")[2]
+    assert rest.startswith("8 pages on 'Sunset'.\r\nBrief:     run/report.md\r\n")
+
+
+def test_no_color_is_heeded_on_a_terminal(command: tuple[str, ...]) -> None:
+    """Where NO_COLOR is set, neither the display nor the result has colours or bold letters."""
+    code, shown = on_terminal(*command, TERM="xterm-256color", NO_COLOR="1")
+    assert (code, "8 of 8 pages" in shown) == (0, True)
+    assert re.findall(r"\x1b\[[\d;]*m", shown) == []
+
+
+Look = Callable[[Progress, str], None]
+
+
+def watched(furnished: Path, sample_zim: Path, out: Path, look: Look) -> None:
+    """Do a run, and look at the display after each step."""
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=True, width=200, highlight=False)
+    with Live(console=console, auto_refresh=False, redirect_stdout=False, redirect_stderr=False) as live:
+        display = OnTerminal(live, 8)
+
+        def tell(progress: Progress) -> None:
+            screen.truncate(screen.seek(0))
+            display.tell(progress)
+            live.refresh()
+            look(progress, screen.getvalue())
+
+        desk = open_desk({"KIWIRESEARCH_HOME": str(furnished)})
+        with desk.shelf([str(sample_zim)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
+            Research(finder, Task("Sunset", settings=CrawlSettings(max_pages=8, fast=True))).run(out, tell)
+
+
+def test_the_display_follows_the_crawl(furnished: Path, sample_zim: Path, tmp_path: Path) -> None:
+    """After each page the display has the number of pages, the depth, the latest pages and the best next one."""
+    nexts: list[str] = []
+
+    def look(progress: Progress, screen: str) -> None:
+        state, step = progress.state, progress.step
+        assert f"{len(state.visited)} of 8 pages, depth {max(state.at_depth, default=0)}, " in screen
+        assert re.search(rf" {len(state.frontier)} candidates, \d+ s", screen)
+        for page in list(state.visited.values())[-3:]:
+            assert f"] {page.title} (depth {page.depth}, " in screen
+        if isinstance(step, Visited) and step.runner_up:
+            assert f"best next: {step.runner_up}" in screen
+            nexts.append(step.runner_up)
+
+    watched(furnished, sample_zim, tmp_path / "run", look)
+    assert len(nexts) > 3
+
+
+def test_titles_cannot_command_the_terminal(
+    furnished: Path, sample_zim: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Control characters of a title are not printed."""
+
+    def look(progress: Progress, screen: str) -> None:
+        if isinstance(progress.step, Visited):
+            Lines(8).tell(Progress(replace(progress.step, title="Sun\x1b[2Jset\x07\x9b"), progress.state))
+
+    watched(furnished, sample_zim, tmp_path / "run", look)
+    assert [line.partition(" (depth")[0] for line in capsys.readouterr().err.splitlines()] == [
+        f"[{number}/8] Sun[2Jset" for number in range(1, 9)
+    ]

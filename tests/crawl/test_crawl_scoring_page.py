@@ -1,0 +1,65 @@
+"""docs/reference/crawl-scoring.md says what the code does: every signal and every number."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from kiwiresearch.crawl import points as points_module
+from kiwiresearch.crawl.points import points
+
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "crawl-scoring.md").read_text(encoding="utf-8")
+ROWS = dict(re.findall(r"^\| `([^`]+)` \| ([^|]+) \|", PAGE, re.MULTILINE))
+SIGNALS = {
+    ("relevance", "search"): "found by search",
+    ("relevance", "named"): "names the topic",
+    ("relevance", "page"): "topic words on the page",
+    ("relevance", "focus"): "focus",
+    ("relevance", "link"): "topic words in links",
+    ("relevance", "keywords"): "keywords",
+    ("relevance", "meaning"): "meaning",
+    ("link_context", "most_votes"): "links from relevant pages",
+    ("page_signals", "stub"): "stub",
+    ("page_signals", "list"): "list page",
+    ("page_signals", "disambiguation"): "disambiguation page",
+    ("novelty", "duplicate"): "near-duplicate",
+    ("novelty", "full_branch"): "full branch",
+    ("novelty", "fullest_branch"): "full branch",
+    ("novelty", "depth"): "depth",
+    ("authority", "references"): "references",
+    ("authority", "length"): "length",
+    ("authority", "inbound"): "linked from visited pages",
+}
+IN_WORDS = {("link_context", key) for key in ("votes", "seed", "relevance_power", "repeated", "beside_topic")}
+"""Numbers that stand in the sentences on votes."""
+
+
+def test_the_page_names_the_signals_of_the_code_and_no_others() -> None:
+    """A reader finds every line that a score can have, and none it cannot (R50, R55)."""
+    folder = Path(points_module.__file__).parent
+    sources = "\n".join((folder / name).read_text(encoding="utf-8") for name in ("candidate.py", "state.py"))
+    assert set(ROWS) == set(re.findall(r'yield "([^"]+)", ', sources))
+
+
+def test_every_entry_of_the_table_is_explained() -> None:
+    """No number can be added to the file without a place on the page."""
+    entries = {(group, key) for group, keys in points().items() if group != "place" for key in keys}
+    assert entries == set(SIGNALS) | IN_WORDS
+
+
+@pytest.mark.parametrize(("group", "key"), SIGNALS)
+def test_every_number_stands_beside_its_signal(group: str, key: str) -> None:
+    """The points on the page are those of the file."""
+    worth = f"{points()[group][key]:g}"
+    assert re.search(rf"(?<![\d.-]){re.escape(worth)}(?![\d.]\d)", ROWS[SIGNALS[group, key]])
+
+
+def test_the_numbers_of_votes_and_places_are_told() -> None:
+    """What a link counts by its place, and what a vote is made of, is on the page (R47, R79-R81)."""
+    votes = PAGE.split("## Link context")[1].split("## Page signals")[0]
+    for _, key in sorted(IN_WORDS):
+        assert f"{points()['link_context'][key]:g}" in votes
+    for place, worth in points()["place"].items():
+        assert f"{place} {worth:g}" in votes

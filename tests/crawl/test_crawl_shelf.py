@@ -1,0 +1,71 @@
+"""A crawl over several books."""
+
+from __future__ import annotations
+
+import pytest
+from tests.crawl.trails import TEXT, a_shelf_book, begun, lines, settings, steps_of, taken, visits
+
+from kiwiresearch.crawl.walk import Crawl
+from kiwiresearch.search.open_book import OpenBook
+
+
+@pytest.fixture
+def shelf() -> list[OpenBook]:
+    """A book on roads and one of tales, both with a page 'Inn' and a page 'Salt road'."""
+    roads = {
+        "Salt road": f"The salt road is a road over a pass, with an [[Inn]].\n{TEXT}",
+        "Inn": f"A house of the road.\n{TEXT} It has [[Beds]].",
+        "Beds": f"They are hard.\n{TEXT}",
+    }
+    tales = {
+        "Salt road": f"A tale of the salt road and a thief who sleeps in an [[Inn]].\n{TEXT}",
+        "Inn": f"Here the thief is caught.\n{TEXT} By a [[Guard]].",
+        "Guard": f"He never sleeps.\n{TEXT}",
+    }
+    return [a_shelf_book(roads, name="Roads", kind="wikipedia"), a_shelf_book(tales, name="Tales", kind="gutenberg")]
+
+
+def test_each_book_may_give_a_seed(shelf: list[OpenBook]) -> None:
+    """A topic that is a title in two books of different kinds begins in both."""
+    start = begun(steps_of(Crawl(shelf, "salt road")))
+    assert [(seed.title, seed.book) for seed in start.seeds] == [("Salt road", book.book.id) for book in shelf]
+    assert start.seeds[1].why == "its title is the topic, in another book"
+    assert {searched.book for searched in start.searched} == {book.book.id for book in shelf}
+
+
+def test_links_stay_in_their_book(shelf: list[OpenBook]) -> None:
+    """A link leads to the page of its own book, though another book has one of the same path."""
+    steps = steps_of(Crawl(shelf, "salt road"))
+    roads, tales = (book.book.id for book in shelf)
+    assert {(step.book, step.title) for step in visits(steps)} == {
+        *((roads, title) for title in ("Salt road", "Inn", "Beds")),
+        *((tales, title) for title in ("Salt road", "Inn", "Guard")),
+    }
+    inns = {step.book: step for step in visits(steps) if step.title == "Inn"}
+    assert "over a pass" in inns[roads].reason
+    assert "a thief" in inns[tales].reason
+
+
+def test_equal_pages_are_ordered_by_book(shelf: list[OpenBook]) -> None:
+    """Which book is named first changes nothing in what is taken, nor in its order (R141, R142)."""
+    one, two = steps_of(Crawl(shelf, "salt road")), steps_of(Crawl(shelf[::-1], "salt road"))
+    assert [step.ref for step in visits(one)] == [step.ref for step in visits(two)]
+
+
+def test_a_book_that_has_nothing_to_say_is_left_out(shelf: list[OpenBook]) -> None:
+    """Where one book answers and another does not, all pages come from the first."""
+    other = a_shelf_book({"Ship": f"It sails.\n{TEXT}", "Mast": f"A tree.\n{TEXT}"}, name="Ships")
+    steps = steps_of(Crawl([other, shelf[0]], "salt road"))
+    assert {step.book for step in visits(steps)} == {shelf[0].book.id}
+
+
+def test_a_page_says_what_it_says_in_the_language_of_its_book() -> None:
+    """Words of a German book are taken in their German forms, and its lists are known as lists."""
+    pages = {
+        "Salzstraße": "Die Salzstraße führte ans Meer.\n== Siehe auch ==\n* [[Liste der Straßen]]\n* [[Mühle]]\n",
+        "Liste der Straßen": TEXT,
+        "Mühle": TEXT,
+    }
+    steps = steps_of(Crawl([a_shelf_book(pages, language="deu")], "Salzstraße", settings=settings(max_pages=5)))
+    assert taken(steps) == ["Salzstraße", "Mühle", "Liste der Straßen"]
+    assert lines(visits(steps)[-1])["list page"] < 0

@@ -1,0 +1,23 @@
+"""Sentences of run.log that once were not true."""
+
+from __future__ import annotations
+
+from tests.crawl.trails import TEXT, a_shelf_book, settings, state_after, steps_of
+
+from kiwiresearch.crawl.log import log_of, score_words
+from kiwiresearch.crawl.walk import Crawl
+from kiwiresearch.search.hit import ScoreLine
+
+
+def test_a_page_that_names_the_topic_once_names_it() -> None:
+    """'No page names the topic' is not said where a page has it as its title and in its first sentence."""
+    book = a_shelf_book({"Salt road": f"The salt road was long.\n{TEXT}"})
+    crawl = Crawl([book], "salt road", settings=settings(fast=True))
+    text = "\n".join(log_of(state_after(crawl, steps_of(crawl)), {book.book.id: "B"}))
+    assert "1 page found, 1 of them name the topic." in text
+    assert "names the topic as it stands" not in text
+
+
+def test_large_points_are_printed_in_full() -> None:
+    """Weights up to 1000 are allowed, and terms still add up to the points printed."""
+    assert score_words((ScoreLine("keywords", 50051.26),)) == "keywords +50051.26"

@@ -1,0 +1,338 @@
+"""A whole run over the sample book: which files it writes, what they say, and when it says no."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kiwiresearch import __version__
+from kiwiresearch.crawl.settings import CrawlSettings, LinkFilters
+from kiwiresearch.crawl.step import Begun, Ended, Visited
+from kiwiresearch.errors import FolderTaken, NothingFound
+from kiwiresearch.research.desk import open_desk
+from kiwiresearch.research.finding import Finder
+from kiwiresearch.research.run import Progress, Research, Task
+
+OUTPUTS = {"corpus.jsonl", "graph.json", "report.html", "report.md", "run.log"}
+TOPIC = "causes of the Bronze Age collapse"
+
+
+@contextmanager
+def research(home: Path, task: Task, *books: Path) -> Iterator[Research]:
+    desk = open_desk({"KIWIRESEARCH_HOME": str(home)})
+    with desk.shelf([str(book) for book in books]) as shelf, Finder(desk, shelf, all_books=True) as finder:
+        yield Research(finder, task)
+
+
+def quick(topic: str, *, focus: str = "", **settings: Any) -> Task:
+    """A task without vectors, which take longest to load."""
+    return Task(topic, focus, CrawlSettings(**{"fast": True, "max_pages": 8} | settings))
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("runs")
+
+
+@pytest.fixture(scope="module")
+def told() -> list[Progress]:
+    return []
+
+
+@pytest.fixture(scope="module")
+def done(place: Path, told: list[Progress], sample_zim: Path) -> Path:
+    """A finished run of twelve pages, with vectors."""
+    task = Task(TOPIC, settings=CrawlSettings(max_pages=12))
+    with research(place / "home", task, sample_zim) as work:
+        outcome = work.run(place / "done", told.append)
+    assert (outcome.how, outcome.pages, outcome.kept, outcome.topic) == ("done", 12, 0, TOPIC)
+    assert outcome.report == place / "done" / "report.md"
+    return outcome.folder
+
+
+def corpus(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "corpus.jsonl").read_bytes().splitlines()]
+
+
+def titles(folder: Path) -> list[str]:
+    return [page["title"] for page in corpus(folder)]
+
+
+def manifest(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    return found
+
+
+def graph(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "graph.json").read_text(encoding="utf-8"))
+    return found
+
+
+def test_a_run_leaves_its_files_and_nothing_else(done: Path) -> None:
+    """Corpus, graph and log are saved, with the brief, the manifest and the timings (R154)."""
+    assert {entry.name for entry in done.iterdir()} == OUTPUTS | {"manifest.json", "timings.json"}
+
+
+def test_the_manifest_tells_what_the_run_was_made_from(done: Path) -> None:
+    """Settings, version, and each book with its UUID, date and flavour are in the manifest."""
+    found = manifest(done)
+    assert (found["topic"], found["focus"], found["version"], found["pages"]) == (TOPIC, "", __version__, 12)
+    assert found["fingerprint"].startswith("sha256:")
+    assert found["embedder"].startswith("kiwiresearch-static")
+    assert (found["settings"]["max_pages"], found["settings"]["strategy"]) == (12, "priority")
+    assert found["settings"]["weights"].keys() >= {"relevance", "novelty", "authority"}
+    assert found["settings"]["filters"]["exclude"] == ["ISBN", "Help:"]
+    (book,) = found["books"]
+    assert book.pop("opens_at") == f"zim://{book['id']}/"
+    assert book == {
+        "articles": book["articles"],
+        "date": "2025-07-01",
+        "flavour": "",
+        "id": book["id"],
+        "language": "eng",
+        "name": "kiwiresearch_en_sample",
+        "title": "kiwiresearch sample book",
+    }
+    assert re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", book["id"])
+
+
+def test_the_manifest_has_the_hash_of_every_output(done: Path) -> None:
+    """Each output is named with the SHA-256 and the size of its bytes; the timings, never the same twice, are not."""
+    named = manifest(done)["outputs"]
+    assert named.keys() == OUTPUTS
+    for name, output in named.items():
+        content = (done / name).read_bytes()
+        assert output == {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}, name
+
+
+def test_the_corpus_has_a_line_for_each_page(done: Path) -> None:
+    """Each line holds title, url, plain text, links, sections and metadata of a page (R25)."""
+    book = manifest(done)["books"][0]["id"]
+    for order, page in enumerate(corpus(done), start=1):
+        assert page["url"] == f"zim://{book}/{page['path']}"
+        assert page["title"] == page["path"].replace("_", " ")
+        assert page["plain_text"].startswith(page["lead"][:100])
+        assert len(page["plain_text"]) > 300
+        assert page["sections"][0].keys() >= {"heading", "level", "start_offset", "end_offset"}
+        assert page["links"][0].keys() >= {"target_path", "target_title", "anchor_text", "section", "context_snippet"}
+        metadata = page["metadata"]
+        assert (metadata["order"], metadata["depth"] <= 2) == (order, True)
+        assert 0 <= metadata["relevance"] <= 1
+        assert Decimal(str(metadata["priority_score"])) == sum(
+            Decimal(str(line["points"])) for line in metadata["lines"]
+        )
+        assert metadata["reason"]
+
+
+def test_a_topic_that_is_no_title_begins_with_the_page_it_means(done: Path) -> None:
+    """From a phrase the run finds the best-matching article and begins there (R1, R2, R9)."""
+    assert corpus(done)[0]["title"] == "Late Bronze Age collapse"
+    assert corpus(done)[0]["metadata"]["depth"] == 0
+
+
+def test_the_graph_has_the_pages_of_the_corpus(done: Path) -> None:
+    """Nodes are pages with their scores and their relevance; those visited are the corpus, in its order (R27, R126)."""
+    visited = [node for node in graph(done)["nodes"] if node["state"] == "visited"]
+    pages = corpus(done)
+    assert [node["page_id"] for node in visited] == [page["id"] for page in pages]
+    for node, page in zip(visited, pages, strict=True):
+        metadata = page["metadata"]
+        for key in ("order", "depth", "priority_score", "relevance", "lines", "reason", "cluster"):
+            assert node[key] == metadata[key]
+    left = [node for node in graph(done)["nodes"] if node["state"] == "left"]
+    assert left
+    assert len(left) <= 12
+    assert [node["priority_score"] for node in left] == sorted((node["priority_score"] for node in left), reverse=True)
+    assert {node["order"] for node in left} == {None}
+
+
+def test_edges_are_the_links_between_the_pages(done: Path) -> None:
+    """Both ends of each edge are nodes, and its weight is how often and in which context they link (R5, R127)."""
+    found = graph(done)
+    nodes = {node["ref"]: node for node in found["nodes"]}
+    anchors = {page["url"]: {link["anchor_text"] for link in page["links"]} for page in corpus(done)}
+    assert len(found["edges"]) > 50
+    for edge in found["edges"]:
+        start, end = nodes[edge["from"]], nodes[edge["to"]]
+        assert (edge["from_page_id"], edge["to_page_id"]) == (start["page_id"], end["page_id"])
+        assert start["state"] == "visited"
+        assert edge["anchor_text"] in anchors[start["url"]]
+        assert Decimal(str(edge["weight"])) == edge["count"] + Decimal(str(edge["context"]))
+        assert edge["count"] >= 1
+    assert any(edge["context"] > 0 for edge in found["edges"])
+
+
+def test_the_log_tells_why_each_page_was_chosen(done: Path) -> None:
+    """For each page there is a reason and a score, whose terms add up to the points in its heading (R8, R28)."""
+    log = (done / "run.log").read_text(encoding="utf-8")
+    rows = re.findall(r"^(\d+)\. (.+) \(depth (\d), ([\d.]+) points\)\n   Chosen: (.+)\n   Score: (.+)\n", log, re.M)
+    assert [row[1] for row in rows] == titles(done)
+    for number, (order, title, depth, points, chosen, terms) in enumerate(rows, start=1):
+        assert int(order) == number
+        assert chosen == corpus(done)[number - 1]["metadata"]["reason"], title
+        assert int(depth) == corpus(done)[number - 1]["metadata"]["depth"]
+        assert Decimal(points) == sum(Decimal(found) for found in re.findall(r" ([+-][\d.]+)(?:,|$)", terms)), title
+
+
+def test_the_log_ends_with_a_search_statement(done: Path) -> None:
+    """The last part says what was looked for, where, with which words, and why it stopped."""
+    statement = (done / "run.log").read_text(encoding="utf-8").partition("## Search statement\n")[2].splitlines()
+    assert statement[0] == f"Looked for: {TOPIC!r}."
+    assert statement[1].startswith("In 'kiwiresearch sample book', by titles and by full text, with the words ")
+    assert re.fullmatch(r"Ended because max_pages \(12\) was reached; \d+ candidates not visited\.", statement[-2])
+    assert statement[-1].startswith("Only these books were searched")
+
+
+def test_the_brief_lists_all_pages_and_the_settings(done: Path) -> None:
+    """report.md has the run's story, a bibliography of all visited pages, and the snapshot it was made from (R24)."""
+    text = (done / "report.md").read_text(encoding="utf-8")
+    assert text.startswith(f"# Research Brief: {TOPIC}\n")
+    assert re.findall(r"^## (.+)$", text, re.M) == [
+        "Where to begin reading", "How the sources were gathered", "Bibliography", "Run Metadata",
+    ]  # fmt: skip
+    listed = text.partition("## Bibliography")[2].partition("## ")[0]
+    assert re.findall(r"^\d+\. \[(.+?)\]\((.+?)\)", listed, re.M) == [
+        (page["title"], page["url"]) for page in corpus(done)
+    ]
+    assert manifest(done)["fingerprint"] in text
+    assert manifest(done)["books"][0]["id"] in text
+
+
+class Links(HTMLParser):
+    """The addresses that a page links to."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found += [value or "" for key, value in attrs if tag == "a" and key == "href"]
+
+
+def test_the_html_brief_links_to_local_pages(done: Path) -> None:
+    """report.html lists the same pages, each linked to its place in the local book (R29)."""
+    links = Links((done / "report.html").read_text(encoding="utf-8")).found
+    assert links[-12:] == [page["url"] for page in corpus(done)]
+
+
+def test_timings_are_in_a_file_of_their_own(done: Path) -> None:
+    """timings.json tells how long the run took, by page."""
+    found = json.loads((done / "timings.json").read_text(encoding="utf-8"))
+    assert (found["pages_kept"], len(found["seconds_by_page"])) == (0, 12)
+    assert found["seconds"] == pytest.approx(sum(found["seconds_by_page"]), abs=0.001)
+
+
+def test_each_step_is_told_as_it_is_made(done: Path, told: list[Progress]) -> None:
+    """Whoever listens hears of the beginning, of each page in its order, and of the end."""
+    steps = [progress.step for progress in told]
+    assert isinstance(steps[0], Begun)
+    assert isinstance(steps[-1], Ended)
+    assert [step.title for step in steps if isinstance(step, Visited)] == titles(done)
+
+
+def test_the_same_task_again_finds_it_finished(done: Path, place: Path, sample_zim: Path) -> None:
+    """A finished run is not done again: its files are not touched."""
+    before = {file.name: (file.stat().st_mtime_ns, file.read_bytes()) for file in done.iterdir()}
+    with research(place / "home", Task(f"  {TOPIC}\n", settings=CrawlSettings(max_pages=12)), sample_zim) as work:
+        outcome = work.run(done)
+    assert (outcome.how, outcome.pages) == ("was finished", 12)
+    assert {file.name: (file.stat().st_mtime_ns, file.read_bytes()) for file in done.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("task", "message"),
+    [
+        (quick(TOPIC), f"holds a finished run on {TOPIC!r} with other settings, other books or another version."),
+        (quick("Sunset"), f"holds a finished run on {TOPIC!r}."),
+    ],
+    ids=["settings", "topic"],
+)
+def test_another_task_does_not_get_the_folder(
+    done: Path, place: Path, sample_zim: Path, task: Task, message: str
+) -> None:
+    """Other settings or another topic into the same folder are refused, and the topic of the run there is named."""
+    with research(place / "home", task, sample_zim) as work, pytest.raises(FolderTaken) as caught:
+        work.run(done)
+    assert caught.value.message == f"The folder {str(done)!r} {message}"
+
+
+def test_two_runs_do_not_share_a_folder(place: Path, tmp_path: Path, sample_zim: Path) -> None:
+    """While a run goes on, the same task into the same folder is refused, and the first one ends well."""
+    refused: list[str] = []
+
+    def meanwhile(progress: Progress) -> None:
+        if isinstance(progress.step, Visited):
+            with research(place / "home", quick("Sunset"), sample_zim) as second, pytest.raises(FolderTaken) as caught:
+                second.run(tmp_path / "run")
+            refused.append(caught.value.message)
+
+    with research(place / "home", quick("Sunset"), sample_zim) as first:
+        assert first.run(tmp_path / "run", meanwhile).pages == 8
+    assert refused == [f"Another run is writing to the folder {str(tmp_path / 'run')!r}."] * 8
+
+
+def test_nothing_found_is_an_error_with_near_titles(place: Path, tmp_path: Path, sample_zim: Path) -> None:
+    """A topic that no page knows writes no file, and titles near it are offered."""
+    with research(place / "home", quick("Ugaritology"), sample_zim) as work, pytest.raises(NothingFound) as caught:
+        work.run(tmp_path / "run")
+    assert str(caught.value) == (
+        "There is nothing about 'Ugaritology' in 'kiwiresearch sample book'. Near it are: 'Ugarit'."
+    )
+    assert [entry for entry in tmp_path.rglob("*") if entry.is_file()] == []
+
+
+def test_fast_compares_no_meanings(done: Path, place: Path, tmp_path: Path, sample_zim: Path) -> None:
+    """A fast run loads no embedder and scores by words and links alone (R149)."""
+    with research(place / "home", quick(TOPIC), sample_zim) as work:
+        folder = work.run(tmp_path / "run").folder
+    assert manifest(folder)["embedder"] == ""
+    meant = {line["signal"] for page in corpus(folder) for line in page["metadata"]["lines"]}
+    assert "meaning" not in meant
+    assert "meaning" in {line["signal"] for page in corpus(done) for line in page["metadata"]["lines"]}
+
+
+def test_a_focus_moves_its_pages_forward(place: Path, tmp_path: Path, sample_zim: Path) -> None:
+    """With a focus, pages about it come earlier than without (R151)."""
+    orders = []
+    for number, focus in enumerate(("", "earthquakes, drought")):
+        with research(place / "home", quick("Bronze Age collapse", focus=focus, max_pages=12), sample_zim) as work:
+            orders.append(titles(work.run(tmp_path / str(number)).folder))
+    plain, focused = orders
+    about = {"Drought", "Earthquake", "Earthquake storm", "Climate and the Late Bronze Age collapse"}
+    assert len(about & set(plain[:6])) < len(about & set(focused[:6]))
+    assert manifest(tmp_path / "1")["focus"] == "earthquakes, drought"
+
+
+@pytest.mark.parametrize("lists", ["penalty", "exclude", "include"])
+def test_list_pages_are_taken_as_the_setting_says(place: Path, tmp_path: Path, sample_zim: Path, lists: Any) -> None:
+    """List pages lose points, are left out, or are pages like others (R148)."""
+    task = quick("Bronze Age sites", max_pages=30, filters=LinkFilters(lists=lists))
+    with research(place / "home", task, sample_zim) as work:
+        folder = work.run(tmp_path / "run").folder
+    listed = [page for page in corpus(folder) if page["title"].startswith("List of ")]
+    signals = [line["signal"] for page in listed for line in page["metadata"]["lines"]]
+    assert (bool(listed), "list page" in signals) == {
+        "penalty": (True, True),
+        "exclude": (False, False),
+        "include": (True, False),
+    }[lists]
+
+
+def test_a_run_goes_no_deeper_than_it_may(place: Path, tmp_path: Path, sample_zim: Path) -> None:
+    """At depth 0 only the seeds are taken; the crawl is limited by depth (R3, R11)."""
+    depths = []
+    for depth in (0, 1):
+        with research(place / "home", quick("Sunset", max_depth=depth, max_pages=40), sample_zim) as work:
+            folder = work.run(tmp_path / str(depth)).folder
+        depths.append({page["metadata"]["depth"] for page in corpus(folder)})
+    assert depths == [{0}, {0, 1}]

@@ -1,0 +1,61 @@
+"""docs/reference/run-files.md names every file of a run and every field in it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from kiwiresearch.crawl.settings import CrawlSettings
+from kiwiresearch.research.finding import open_shelf
+
+DOCS = Path(__file__).parents[2] / "docs" / "reference"
+PAGE = (DOCS / "run-files.md").read_text(encoding="utf-8")
+
+
+def part(heading: str) -> str:
+    return PAGE.split(f"## {heading}\n")[1].split("\n## ")[0]
+
+
+def told(heading: str) -> set[str]:
+    """The words set in code under a heading."""
+    return set(re.findall(r"`([^`]+)`", part(heading)))
+
+
+@pytest.fixture
+def run(home: Path, sample_zim: Path, tmp_path: Path) -> Path:
+    with open_shelf([sample_zim]) as shelf:
+        return shelf.research("Bronze Age collapse", tmp_path / "run", settings=CrawlSettings(max_pages=4)).folder
+
+
+def test_every_file_is_named(run: Path) -> None:
+    """The table of files is what a run leaves behind (R24, R25, R27, R28, R154)."""
+    listed = set(re.findall(r"^\| `([^`]+)` \|", PAGE.split("\n## ")[0], re.MULTILINE))
+    assert {file.name for file in run.iterdir()} == listed - {".journal/"}
+
+
+def test_every_field_of_the_corpus_is_named(run: Path) -> None:
+    """Each field of a line is on this page or on the page record's (R25)."""
+    row = json.loads((run / "corpus.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    record = (DOCS / "page-record.md").read_text(encoding="utf-8")
+    assert {key for key in row if f"`{key}`" not in record} == {"metadata"}
+    assert set(row["metadata"]) <= told("corpus.jsonl")
+
+
+def test_every_field_of_the_graph_is_named(run: Path) -> None:
+    """Nodes and edges have the fields on the page, and no others (R27, R126, R127)."""
+    graph = json.loads((run / "graph.json").read_text(encoding="utf-8"))
+    fields = {*graph, *graph["nodes"][0], *graph["edges"][0]}
+    assert fields <= told("graph.json")
+    rows = re.findall(r"^\| ((?:`[^`]+`(?:, )?)+) \|", part("graph.json"), re.MULTILINE)
+    assert {name for row in rows for name in re.findall(r"`([^`]+)`", row)} <= fields
+
+
+def test_every_field_of_the_manifest_and_the_timings_is_named(run: Path) -> None:
+    """What the run was made from is documented to the last key."""
+    manifest = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
+    assert {*manifest, *manifest["books"][0], *manifest["outputs"]["graph.json"]} <= told("manifest.json")
+    timings = json.loads((run / "timings.json").read_text(encoding="utf-8"))
+    assert set(timings) <= told("timings.json")

@@ -1,0 +1,116 @@
+"""Runs that once went wrong: what a fingerprint covers, what is left behind, and what books may put into outputs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from markdown_it import MarkdownIt
+
+from kiwiresearch.crawl.settings import CrawlSettings
+from kiwiresearch.errors import KiwiError
+from kiwiresearch.research.desk import open_desk
+from kiwiresearch.research.finding import Finder
+from kiwiresearch.research.places import place_for
+from kiwiresearch.research.run import Research, Task
+
+FAST = CrawlSettings(fast=True, max_pages=4)
+
+
+@contextmanager
+def research(environment: dict[str, str], task: Task, *books: object, all_books: bool = True) -> Iterator[Research]:
+    desk = open_desk(environment)
+    with desk.shelf([str(book) for book in books]) as shelf, Finder(desk, shelf, all_books=all_books) as finder:
+        yield Research(finder, task)
+
+
+def test_how_many_books_are_searched_is_in_the_fingerprint(home: Path, tmp_path: Path, a_book: Any) -> None:
+    """search_books decides what is found, so runs that differ in it have other fingerprints."""
+    books = [a_book({"Salt": f"<p>Salt {n}.</p>"}, name=f"{n}.zim", Name=n, Title=n) for n in "ab"]
+    found = []
+    for number in "12":
+        env = {"KIWIRESEARCH_HOME": str(home), "KIWIRESEARCH_SEARCH_BOOKS": number}
+        with research(env, Task("salt", settings=FAST), *books, all_books=False) as work:
+            folder = work.run(tmp_path / number).folder
+            found.append((work.fingerprint, (folder / "corpus.jsonl").read_bytes()))
+    assert found[0][1] != found[1][1]
+    assert found[0][0] != found[1][0]
+
+
+def test_where_pages_are_linked_to_is_in_the_fingerprint(
+    home: Path, tmp_path: Path, sample_zim: Path, kiwix_serve: Callable[..., str]
+) -> None:
+    """A renamed file with kiwix_url, and another server, give other links, so another fingerprint."""
+    renamed = tmp_path / "renamed.zim"
+    renamed.write_bytes(sample_zim.read_bytes())
+    env = {"KIWIRESEARCH_HOME": str(home)}
+    found = []
+    servers = (kiwix_serve(sample_zim), kiwix_serve(sample_zim))
+    for book, url in ((sample_zim, "http://h"), (renamed, "http://h"), *((server, "") for server in servers)):
+        with research(env, Task("Sunset", settings=FAST, kiwix_url=url), book) as work:
+            found.append(work.fingerprint)
+    assert len(set(found)) == 4
+
+
+def test_an_embedder_that_failed_is_not_in_the_manifest(home: Path, tmp_path: Path, sample_zim: Path) -> None:
+    """A run whose embedder did not answer says so in manifest, log and brief: it is not the run with meanings."""
+    env = {"KIWIRESEARCH_HOME": str(home), "KIWIRESEARCH_EMBEDDER": "http://127.0.0.1:9"}
+    with research(env, Task("Sunset", settings=replace(FAST, fast=False)), sample_zim) as work:
+        folder = work.run(tmp_path / "run").folder
+    assert json.loads((folder / "manifest.json").read_text())["embedder"] == ""
+    assert "vectors off" in (folder / "run.log").read_text(encoding="utf-8")
+    assert "| vectors | off |" in (folder / "report.md").read_text(encoding="utf-8")
+
+
+def test_fast_compares_no_meanings_in_the_search_either(home: Path, tmp_path: Path, sample_zim: Path) -> None:
+    """With an embedder in the settings, --fast still does without it: the bytes are those of no embedder (R149)."""
+    logs = []
+    for embedder in ("", "static"):
+        env = {"KIWIRESEARCH_HOME": str(home), "KIWIRESEARCH_EMBEDDER": embedder}
+        with research(env, Task("Sunset", settings=FAST), sample_zim) as work:
+            logs.append((work.run(tmp_path / f"run{embedder}").folder / "run.log").read_text(encoding="utf-8"))
+    assert logs[0] == logs[1]
+
+
+def test_nothing_found_leaves_no_folder(home: Path, tmp_path: Path, sample_zim: Path) -> None:
+    """A search without result leaves nothing behind, not even the folders on the way."""
+    environment = {"KIWIRESEARCH_HOME": str(home)}
+    with research(environment, Task("Ugaritology", settings=FAST), sample_zim) as work, pytest.raises(KiwiError):
+        work.run(tmp_path / "runs" / "today")
+    assert not (tmp_path / "runs").exists()
+
+
+def test_control_characters_of_books_reach_no_output(home: Path, tmp_path: Path, a_book: Any) -> None:
+    """Whoever prints run.log or report.md on a terminal is not at the mercy of a book's titles."""
+    page = "<p>Salt is dug.</p><h2>Use</h2><p>It is eaten.</p>"
+    book = a_book({"Salt": page, "x": page}, titles={"x": "Salt \x1b[31mred\x07"})
+    with research({"KIWIRESEARCH_HOME": str(home)}, Task("salt", settings=FAST), book) as work:
+        folder = work.run(tmp_path / "run").folder
+    for name in ("run.log", "report.md", "report.html"):
+        assert b"\x1b" not in (folder / name).read_bytes(), name
+
+
+def test_a_path_with_a_line_break_breaks_no_list(home: Path, tmp_path: Path, a_book: Any) -> None:
+    """A path is part of one entry, whatever it holds; '?' and '#' in it stay part of the address."""
+    page = "<p>Salt is dug.</p><h2>Use</h2><p>It is eaten.</p>"
+    paths = {"Salt": "Salt", "n\n# head\n- item": "Salt one", "What?#": "Salt two", "t\tab": "Salt three"}
+    book = a_book(dict.fromkeys(paths, page), titles=paths)
+    with research({"KIWIRESEARCH_HOME": str(home)}, Task("salt", settings=FAST), book) as work:
+        folder = work.run(tmp_path / "run").folder
+    tokens = MarkdownIt().parse((folder / "report.md").read_text(encoding="utf-8"))
+    links = [c.attrs["href"] for t in tokens for c in t.children or [] if c.type == "link_open"]
+    assert len(links) == 8
+    assert not [link for link in links if "?" in str(link) or "#" in str(link)]
+
+
+@pytest.mark.parametrize("day", ["2026-01-01", "2026-01-02"])
+def test_odd_things_in_the_default_folder_are_passed_by(tmp_path: Path, day: str) -> None:
+    """A folder in the place of the journal, or a circle of links, does not stop the choice of a folder."""
+    (tmp_path / "2026-01-01_salt" / ".journal" / "steps").mkdir(parents=True)
+    (tmp_path / "2026-01-02_salt").symlink_to("2026-01-02_salt")
+    assert place_for("salt", "f1", day, runs=tmp_path, resume=True).name.startswith(day)
