@@ -58,7 +58,7 @@ def test_lines_go_to_standard_error(kiwi: Told, command: tuple[str, ...]) -> Non
     code, told, err = kiwi(*command)
     assert code == 0
     assert told.splitlines()[0] == "8 pages on 'Sunset'."
-    assert [line.split()[-1] for line in told.splitlines()[1:]] == [
+    assert [line.split()[-1] for line in told.splitlines()[2:]] == [
         "run/report.md", "run/run.log", "run/corpus.jsonl", "run/graph.json",
     ]  # fmt: skip
     lines = err.splitlines()
@@ -119,7 +119,9 @@ def test_a_terminal_gets_a_live_display(command: tuple[str, ...]) -> None:
     assert f"  [8/8] {titles()[-1]} (depth " in shown
     assert "\x1b[2K" in shown  # a line is drawn anew
     rest = shown.rpartition("\x1b[2K")[2]
-    assert rest.startswith("8 pages on 'Sunset'.\r\nBrief:     run/report.md\r\n")
+    assert rest.startswith(
+        "8 pages on 'Sunset'.\r\nIt began with Sunset, and ended because max_pages (8) was reached.\r\n"
+    )
 
 
 def test_no_color_is_heeded_on_a_terminal(command: tuple[str, ...]) -> None:

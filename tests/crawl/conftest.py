@@ -41,7 +41,7 @@ SALT = {
         The [[Toll keeper]] lived there, and paid the [[Guild of carriers]].
         categories: Trade
     """,
-    "Toll keeper": "The keeper of a toll counted sacks.\n== Life ==\nIt was a poor one, with a [[Lantern]].",
+    "Toll keeper": "The keeper of a toll counted sacks of the salts' roads.\n== Life ==\nHe had a [[Lantern]].",
     "Salt": "Salt is a mineral that people eat. It is dug or boiled.\n== Making ==\nIn a [[Salt mine]] it is dug.",
     "Salt mine": "A salt mine is where salt is dug.\n== Work ==\nWith a [[Lantern]] and a pick.",
     "Guild of carriers": """
@@ -53,9 +53,9 @@ SALT = {
     "Harbour": "A harbour is where ships lie.\n== Kinds ==\nSome are deep, as that of [[Varn]].",
     "Hospice": "A hospice takes in whoever comes over a pass in snow.\n== Life ==\nMonks keep a [[Lantern]] lit.",
     "Mule driver": "A mule driver walks beside mules.",
-    "Lantern": "A lantern holds a light.\n== Kinds ==\nSome burn oil.",
+    "Lantern": "A lantern holds a light, also on the salts' roads.\n== Kinds ==\nSome burn oil.",
     "Pass": "Pass may refer to:\n* [[Grey Pass]], a way over mountains\n* [[Letter of pass]], a paper",
-    "Letter of pass": "A letter of pass let its bearer go by.\n== Use ==\nIt was shown at a [[Toll house]].",
+    "Letter of pass": "It let its bearer go by on the salts' roads.\n== Use ==\nIt was shown at a [[Toll house]].",
     "List of roads": "These are roads:\n* [[Salt road]]\n* [[Coast road]]\n* [[Wine road]]",
     "Coast road": "The coast road runs along the sea.\n== Way ==\nIt ends in [[Varn]].",
     "Wine road": "The wine road runs along the hills.\n== Way ==\nIt is short.",

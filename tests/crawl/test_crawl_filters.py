@@ -118,7 +118,8 @@ def test_a_page_of_senses_is_left_and_what_it_lists_is_offered(salt_book: OpenBo
 
 def test_a_page_of_senses_is_taken_where_the_filter_is_off(salt_book: OpenBook) -> None:
     """With the filter off it is a page as any other, for fewer points (R15)."""
-    steps = crawled(salt_book, disambiguation=False)
+    chosen = settings(max_pages=60, strategy="bfs", filters={"disambiguation": False})
+    steps = steps_of(Crawl([salt_book], "salt road", settings=chosen))
     assert lines(visit(steps, "Pass"))["disambiguation page"] < 0
     assert visit(steps, "Letter of pass").depth == 2
 

@@ -198,5 +198,5 @@ def test_no_book_and_no_topic_stops_a_crawl(
     book = OpenBook(MemoryArchive(pages, redirects))
     steps = steps_of(Crawl([book], topic, "word", settings(strategy=strategy, max_depth=3)))
     assert begun(steps).topic == topic
-    assert ended(steps).left == 0
+    assert ended(steps).why
     assert len(visits(steps)) == len({step.ref for step in visits(steps)}) <= len(pages)

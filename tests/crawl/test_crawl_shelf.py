@@ -29,7 +29,7 @@ def test_each_book_may_give_a_seed(shelf: list[OpenBook]) -> None:
     """A topic that is a title in two books of different kinds begins in both."""
     start = begun(steps_of(Crawl(shelf, "salt road")))
     assert [(seed.title, seed.book) for seed in start.seeds] == [("Salt road", book.book.id) for book in shelf]
-    assert start.seeds[1].why == "its title is the topic, in another book"
+    assert all(seed.why.startswith("its title is the topic") for seed in start.seeds)
     assert {searched.book for searched in start.searched} == {book.book.id for book in shelf}
 
 

@@ -61,14 +61,17 @@ def test_points_are_the_total_of_the_score(pages: dict[str, str], chosen: CrawlS
 @examples(max_examples=25)
 @given(BOOKS, SETTINGS)
 def test_a_page_lies_one_deeper_than_what_led_to_it(pages: dict[str, str], chosen: CrawlSettings) -> None:
-    """Seeds have depth 0; others lie at most one deeper than any page taken before that links there (R91)."""
+    """Seeds have depth 0; other candidates lie at most one deeper than any page taken that links there (R91).
+
+    A link that found no place among max_links_per_page makes no candidate, and so gives no depth.
+    """
     _, steps = crawled(pages, chosen)
-    seeds = {seed.ref for seed in begun(steps).seeds}
-    linked: dict[tuple[str, str], int] = {}
+    seeds = {seed.path for seed in begun(steps).seeds}
+    deepest = {found.path: 1 for found in begun(steps).found}
     for step in visits(steps):
-        assert (step.depth == 0) == (step.ref in seeds)
-        assert step.depth <= linked.get((step.book, step.path), chosen.max_depth)
+        assert (step.depth == 0) == (step.path in seeds)
+        assert step.depth <= deepest[step.path]
         if step.depth < chosen.max_depth:
             for offer in step.offers:
-                key = (step.book, offer.path)
-                linked[key] = min(linked.get(key, chosen.max_depth), step.depth + 1)
+                if offer.is_new or offer.path in deepest:
+                    deepest[offer.path] = min(deepest.get(offer.path, step.depth + 1), step.depth + 1)

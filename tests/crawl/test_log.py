@@ -135,7 +135,10 @@ def test_words_that_were_learned_are_told(salt_book: OpenBook) -> None:
 
 @pytest.mark.parametrize(
     ("options", "why"),
-    [({"max_pages": 3}, "max_pages (3) was reached"), ({"max_depth": 0}, "there were no more candidates")],
+    [
+        ({"max_pages": 3}, "max_pages (3) was reached"),
+        ({"max_depth": 0}, "max_depth is 0, so that only the seeds were wanted"),
+    ],
 )
 def test_the_statement_says_why_it_ended(salt_book: OpenBook, options: dict[str, Any], why: str) -> None:
     """The search statement says what was taken, why the crawl stopped, and how many candidates it left."""
@@ -170,7 +173,8 @@ def test_settings_are_in_the_log(salt_book: OpenBook) -> None:
     state = crawled(
         salt_book, max_pages=3, strategy="bfs", filters={"years": False, "lists": "exclude"}, weights={"novelty": 0.5}
     )
-    first, second, third = part(log(state, salt_book), "Settings")
+    first, shared, second, third = part(log(state, salt_book), "Settings")
+    assert shared.startswith("bfs: the pages are shared among the depths")
     assert first.startswith("strategy bfs, max_pages 3, max_depth 2, max_links_per_page 30, ")
     assert first.endswith("vectors off")
     assert ("years off" in second, "lists exclude" in second) == (True, True)
@@ -180,12 +184,16 @@ def test_settings_are_in_the_log(salt_book: OpenBook) -> None:
 def test_two_books_are_told_apart() -> None:
     """With several books each page and each seed says which it is from."""
     names = ("Hills", "Coast")
-    books = [a_shelf_book({"Salt road": f"The salt road of the {name}.\n{TEXT}"}, name=name) for name in names]
+    books = [
+        a_shelf_book({f"Salt road of the {name}": " ".join([f"The salt road of {name}.", *own])}, name=name)
+        for name in names
+        for own in [[f"{name}{number}" for number in range(200)]]
+    ]
     lines = log(crawled(*books), *books)
     assert {line.partition(" (depth")[0][3:] for line in lines if PAGE.fullmatch(line)} == {
-        "Salt road in 'Hills'", "Salt road in 'Coast'",
+        "Salt road of the Hills in 'Hills'", "Salt road of the Coast in 'Coast'",
     }  # fmt: skip
-    assert any(re.match("Seed: 'Salt road' in '(Hills|Coast)', ", line) for line in lines)
+    assert any(re.match("Seed: 'Salt road of the (Hills|Coast)' in '(Hills|Coast)', ", line) for line in lines)
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,15 @@ from kiwiresearch.zim.entry import Entry
 from kiwiresearch.zim.memory import MemoryArchive
 
 LINK = re.compile(r"\[\[([^]|]+)\|?([^]]*)\]\]")
-TEXT = "== History ==\nMuch is told of it."
+PLAIN = "== History ==\nMuch is told of it."
 """A page without any section would be taken for a stub."""
+
+TEXT = f"{PLAIN} So it was with the salts' roads."
+"""The same, on a page that has to do with a salt road.
+
+A book in memory is searched for words as they are, so such a page is not found
+by search: it has to be reached by a link, and shows what it is when it is read.
+"""
 
 
 def html(text: str) -> str:

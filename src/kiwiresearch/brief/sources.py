@@ -41,6 +41,8 @@ def reading_list(origin: Origin) -> Document:
 
 def _overview(origin: Origin) -> Iterator[Block]:
     state = origin.state
+    if begun_weakly(state):
+        yield Paragraph(words("No page names the topic as it stands: these pages only share its words."))
     best = sorted(state.visited.values(), key=lambda step: (step.depth > 0, -state.importance(step), step.ref))
     yield Paragraph(
         words(
@@ -50,6 +52,11 @@ def _overview(origin: Origin) -> Iterator[Block]:
     )
     yield Heading("Where to begin reading")
     yield Items(tuple(_entry(step, origin) for step in best[:BEST]), numbered=True)
+
+
+def begun_weakly(state: State) -> bool:
+    """Whether nothing that was found names the topic."""
+    return state.begun is not None and not any(searched.naming for searched in state.begun.searched)
 
 
 def _entry(step: Visited, origin: Origin) -> Line:
@@ -65,11 +72,11 @@ def _story(origin: Origin) -> Iterator[Block]:
     yield Paragraph(words(*_beginning(begun)))
     met = len(state.visited) + len(state.frontier)
     depths = ", ".join(f"{state.at_depth[depth]} at depth {depth}" for depth in sorted(state.at_depth))
-    order = "the best next" if state.settings.strategy == "priority" else "depth by depth, the best of each"
+    order = "the best one next" if state.settings.strategy == "priority" else "the best of each depth"
     why = f" It ended because {state.ended.why}." if state.ended else ""
     yield Paragraph(
         words(
-            f"From there the crawl followed links, {order}: it met {met:,} pages and took "
+            f"From these, and from the pages they link to, the crawl took {order}: it met {met:,} pages and took "
             f"{len(state.visited):,} ({depths}).{why} The file run.log tells for each page why it was chosen, "
             "and which pages were left."
         )
@@ -78,8 +85,6 @@ def _story(origin: Origin) -> Iterator[Block]:
     if learned:
         yield Paragraph(words(f"Words that the relevant pages have in common: {', '.join(learned[-1])}."))
     yield from _branches(state)
-    if not any(searched.naming for searched in begun.searched):
-        yield Paragraph(words("No page names the topic as it stands: these pages only share its words."))
     missing = [word for searched in begun.searched for word in searched.unknown]
     if missing:
         yield Paragraph(words(f"No page has the words: {', '.join(dict.fromkeys(missing))}."))
@@ -87,7 +92,7 @@ def _story(origin: Origin) -> Iterator[Block]:
 
 def _beginning(begun: Begun) -> Iterator[str | Span]:
     pages = sum(searched.pages for searched in begun.searched)
-    yield f"The search for the topic found {pages:,} pages, and the crawl began with "
+    yield f"The search for the topic found {pages:,} page{'' if pages == 1 else 's'}, and the crawl began with "
     for number, seed in enumerate(begun.seeds):
         if number:
             yield " and " if number == len(begun.seeds) - 1 else ", "

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from kiwiresearch.cli import show
 from kiwiresearch.cli.options import say
+from kiwiresearch.cli.start import ReaderLeft
 from kiwiresearch.crawl.step import Begun, Ended, Learned, Looked, Visited
 from kiwiresearch.search.hit import Score, shown
 
@@ -63,7 +64,7 @@ class Lines:
         match progress.step:
             case Begun() as step:
                 seeds = ", ".join(seed.title for seed in step.seeds)
-                return f"Beginning with {seeds}; {len(step.found)} pages found by search."
+                return f"Beginning with {seeds}; {_pages(len(step.found))} found by search."
             case Visited() as step:
                 place = f"[{len(state.visited)}/{self._most}]"
                 return f"{place} {step.title} (depth {step.depth}, {shown(Score(step.lines).total)} points)"
@@ -80,10 +81,12 @@ class Lines:
         else:
             kept = f" ({outcome.kept:,} of them from before)" if outcome.kept else ""
             show.line(f"{_pages(outcome.pages)} on {outcome.topic!r}{kept}.")
-        show.line(f"Brief:     {outcome.report}")
-        show.line(f"Why each:  {outcome.folder / 'run.log'}")
-        show.line(f"Corpus:    {outcome.folder / 'corpus.jsonl'}")
-        show.line(f"Graph:     {outcome.folder / 'graph.json'}")
+        if outcome.story:
+            show.line(outcome.story)
+        show.whole_line(f"Brief:     {outcome.report}")
+        show.whole_line(f"Why each:  {outcome.folder / 'run.log'}")
+        show.whole_line(f"Corpus:    {outcome.folder / 'corpus.jsonl'}")
+        show.whole_line(f"Graph:     {outcome.folder / 'graph.json'}")
 
 
 class OnTerminal(Lines):
@@ -118,13 +121,21 @@ class OnTerminal(Lines):
 class Events:
     """A JSON line on standard output for each step."""
 
+    def __init__(self) -> None:
+        self._is_heard = True
+
     def tell(self, progress: Progress) -> None:
         event = _event(progress)
-        if event:
-            show.document(event)
-            sys.stdout.flush()
+        if event and self._is_heard:
+            try:
+                show.document(event)
+                sys.stdout.flush()
+            except ReaderLeft:  # the work goes on for those who read its files
+                self._is_heard = False
 
     def done(self, outcome: Outcome) -> None:
+        if not self._is_heard:
+            return
         show.document(
             {
                 "event": "done",

@@ -60,6 +60,7 @@ def research(
     from kiwiresearch.cli import show
     from kiwiresearch.cli.progress import teller
     from kiwiresearch.research.finding import Finder
+    from kiwiresearch.research.places import holds_run
     from kiwiresearch.research.run import Research
     from kiwiresearch.research.topics import checked_focus, checked_topic
 
@@ -78,6 +79,8 @@ def research(
     with open_books(desk, book or []) as shelf, Finder(desk, shelf, all_books=bool(book)) as finder:
         work = Research(finder, task)
         folder = _folder(out, work, resume=resume)
+        if resume and not holds_run(folder):
+            say(f"There is nothing to resume in {str(folder)!r}, so a new run begins.")
         try:
             with teller(task.settings.max_pages, as_json=json) as display:
                 done = work.run(folder, display.tell)
@@ -97,8 +100,9 @@ def _folder(out: str | None, work: Research, *, resume: bool) -> Path:
     from kiwiresearch.research.places import place_for
 
     if out is not None:
-        if not out.strip():
-            raise BadUsage("The name of the folder is empty.", remedy="Such as: --out runs/bronze-age")
+        if not out.strip() or any(ord(char) < ord(" ") for char in out):
+            what = "holds a control character" if out.strip() else "is empty"
+            raise BadUsage(f"The name of the folder {what}.", remedy="Such as: --out runs/bronze-age")
         try:
             return Path(out).expanduser()
         except RuntimeError as problem:  # '~name' of nobody

@@ -40,6 +40,11 @@ def line(text: str) -> None:
     _console().print(Text(safe(text)))
 
 
+def whole_line(text: str) -> None:
+    """A line that is never broken, so that a path in it can be copied."""
+    _console().print(Text(safe(text)), soft_wrap=True)
+
+
 def safe(text: str) -> str:
     """Without characters that could move the cursor or change the terminal."""
     return CODES.sub("", text)

@@ -66,28 +66,35 @@ class Candidate:
             linked = f"{self.parent!r} links to it {where}"
             linked += f": {link.sentence!r}" if link.sentence and link.place != "table" else ""
         if self.is_found:
-            return f"found by search; {linked}" if linked else "found by search"
+            how = "found by search" if self.share else "its text names the topic"
+            return f"{how}; {linked}" if linked else how
         return linked or "listed as a sense of a name"
 
-    def relevance_rows(self) -> Iterator[Row]:
+    def relevance_rows(self) -> list[Row]:
         """How much the page is about the topic, before it is set against the best page found."""
+        if not (self.page or self.share or self.focus):
+            return []
         worth = points()["relevance"]
-        yield "found by search", worth["search"] * self.share
-        yield "names the topic", worth["named"] * self.named
-        yield "topic words on the page", worth["page"] * self.page
-        yield "focus", worth["focus"] * self.focus
+        return [
+            ("found by search", worth["search"] * self.share),
+            ("names the topic", worth["named"] * self.named),
+            ("topic words on the page", worth["page"] * self.page),
+            ("focus", worth["focus"] * self.focus),
+        ]
 
     def relevance(self, scale: float) -> float:
         """The same as a share, at most 1: what its own links count by."""
         return round(min(1.0, sum(points for _, points in self.relevance_rows()) * scale / 100), 4)
 
-    def authority_rows(self) -> Iterator[Row]:
-        worth = points()["authority"]
-        yield "linked from visited pages", worth["inbound"] * math.log1p(max(0, self.voters - 1))
+    def authority_rows(self) -> list[Row]:
+        worth, rows = points()["authority"], []
+        if self.voters > 1:
+            rows.append(("linked from visited pages", worth["inbound"] * math.log(self.voters)))
         if self.facts is not None:
             references = math.log1p(self.facts.references) / math.log1p(MANY_REFERENCES)
-            yield "references", worth["references"] * min(1.0, references)
-            yield "length", worth["length"] * min(1.0, self.facts.length / LONG)
+            rows.append(("references", worth["references"] * min(1.0, references)))
+            rows.append(("length", worth["length"] * min(1.0, self.facts.length / LONG)))
+        return rows
 
     def signal_rows(self, *, lists: bool) -> Iterator[Row]:
         """What its kind takes off; `lists` says whether lists are worth less."""

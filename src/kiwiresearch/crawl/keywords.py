@@ -13,7 +13,7 @@ from kiwiresearch.text.stem import stemmer
 from kiwiresearch.text.words import words_in
 
 SHORTEST = 3
-MOST_SENTENCES = 30
+MOST_SENTENCES = 15
 LONGEST_SENTENCE = 500
 MOST_IN_PAGE = 25
 OFTEN_ENOUGH = 3
@@ -21,6 +21,9 @@ OFTEN_ENOUGH = 3
 
 WEIGHED = 40
 KEPT = 12
+TELLING = 1.6
+"""A word that a quarter of all pages have is no keyword."""
+
 FROM_PAGES = 2
 """A word of a single page tells about that page."""
 
@@ -64,10 +67,13 @@ class Vocabulary:
         forms: dict[str, list[str]] = {}
         for word in often:
             forms.setdefault(stem_of(word), []).append(word)
+        rare = {stem: rarity(words[0]) for stem, words in forms.items() if stem not in known}
+        # In a small book all words are common; else those that every other page has tell nothing.
+        least = min(TELLING, sorted(rare.values())[len(rare) // 2]) if rare else 0.0
         worth = {
-            stem: sum(self._weights[word] for word in words) * rarity(words[0])
-            for stem, words in forms.items()
-            if stem not in known
+            stem: sum(self._weights[word] for word in forms[stem]) * rareness
+            for stem, rareness in rare.items()
+            if rareness >= least
         }
         best = sorted(worth, key=lambda stem: (-worth[stem], stem))[:KEPT]
         top = worth[best[0]] if best else 0.0

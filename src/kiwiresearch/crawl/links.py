@@ -48,7 +48,7 @@ def links_of(
             refused[why] += 1
             continue
         if link.target not in known:
-            known[link.target] = book.archive.resolve(link.target)
+            known[link.target] = book.resolve(link.target)
         path = known[link.target]
         if path is None:
             refused["not in the book"] += 1
@@ -103,8 +103,8 @@ def _offer(page: PageDoc, path: str, title: str, links: list[Link], places: Plac
         worth=round(worth, 4),
         times=len(links),
         context=round(beside, 4),
-        place=best.place,
-        section=page.sections[best.section].heading,
+        place=shown.place,
+        section=page.sections[shown.section].heading,
         anchor=shown.text,
         sentence=_sentence(page, shown),
         is_new=False,

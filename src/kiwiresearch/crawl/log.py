@@ -48,6 +48,8 @@ def settings_lines(settings: CrawlSettings) -> Iterator[str]:
         f"first_sections {settings.first_sections}, branch_share {settings.branch_share:g}, "
         f"vectors {'off' if settings.fast else 'on'}"
     )
+    if settings.strategy == "bfs":
+        yield "bfs: the pages are shared among the depths, each with its best; what a depth does not use goes to others"
     switches = ("main_articles_only", "disambiguation", "self_links", "years", "outside_text")
     switched = ", ".join(f"{name} {'on' if getattr(filters, name) else 'off'}" for name in switches)
     excluded = ", ".join(map(repr, filters.exclude)) or "nothing"
@@ -72,10 +74,8 @@ def _beginning(begun: Begun, books: Mapping[str, str]) -> Iterator[str]:
 def _searched(searched: Searched, books: Mapping[str, str]) -> str:
     words = ", ".join(repr(word) for word, _ in searched.words)
     meant = f", read as {searched.corrected!r}" if searched.corrected else ""
-    return (
-        f"Searched {books[searched.book]!r} for {words}{meant}: "
-        f"{_count(searched.pages, 'page')} found, {searched.naming} of them name the topic."
-    )
+    naming = f"{searched.naming} of which name{'s' if searched.naming == 1 else ''} the topic"
+    return f"Searched {books[searched.book]!r} for {words}{meant}: {_count(searched.pages, 'page')} found, {naming}."
 
 
 def _in_book(page: Considered, books: Mapping[str, str]) -> str:

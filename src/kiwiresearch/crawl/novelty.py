@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from kiwiresearch.crawl.meaning import unpacked
 from kiwiresearch.crawl.step import Facts
+from kiwiresearch.page.doc import PageDoc
+from kiwiresearch.text.fold import fold
 from kiwiresearch.text.words import words_in
 
 if TYPE_CHECKING:  # numpy comes with it, which a crawl without vectors does not need
@@ -19,6 +21,9 @@ SKETCHED_WORDS = 160
 SKETCH = 32
 COPIED = SKETCH // 2
 """Pages that share this many of their smallest shingles say nearly the same at their beginning."""
+
+EDITED = SKETCH // 8
+"""Pages of one title in two books that share this many are editions of one article."""
 
 ALIKE = 0.6
 """Pages whose vectors are this near are of one branch, where the book tells no categories."""
@@ -33,21 +38,39 @@ def sketch_of(levelled: str) -> tuple[int, ...]:
     return tuple(sorted({zlib.crc32(run.encode("utf-8", "replace")) for run in runs})[:SKETCH])
 
 
+def paragraphs_of(page: PageDoc, levelled: str) -> str:
+    """The first paragraphs of a page: boxes and lists may be the same on many."""
+    taken: list[str] = []
+    for block in page.blocks:
+        if block.kind == "paragraph":
+            taken.append(levelled[block.start : block.end])
+            if sum(map(len, taken)) > 12 * SKETCHED_WORDS:
+                break
+    return "\n".join(taken)
+
+
 class Copies:
-    """The sketches of the pages visited so far."""
+    """The sketches of the pages visited so far, and their titles."""
 
     def __init__(self) -> None:
         self._pages: dict[int, list[str]] = {}
+        self._titles: dict[str, str] = {}
 
-    def add(self, title: str, sketch: Sequence[int]) -> None:
+    def add(self, title: str, sketch: Sequence[int], book: str = "") -> None:
+        self._titles.setdefault(fold(title), book)
         for hashed in sketch:
             self._pages.setdefault(hashed, []).append(title)
 
-    def original(self, sketch: Sequence[int]) -> str:
-        """The title of a visited page that says nearly the same; empty if there is none."""
-        shared = Counter(title for hashed in sketch for title in self._pages.get(hashed, ()))
-        title, count = min(shared.items(), key=lambda item: (-item[1], item[0]), default=("", 0))
-        return title if count >= COPIED else ""
+    def original(self, sketch: Sequence[int], title: str = "", book: str = "") -> str:
+        """The title of a visited page that says nearly the same; empty if there is none.
+
+        Two editions of an article have the same title in two books, and share less.
+        """
+        shared = Counter(name for hashed in sketch for name in self._pages.get(hashed, ()))
+        if title and self._titles.get(fold(title), book) != book and shared[title] >= EDITED:
+            return title
+        name, count = min(shared.items(), key=lambda item: (-item[1], item[0]), default=("", 0))
+        return name if count >= COPIED else ""
 
 
 class Branches:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from math import ceil
 
 from kiwiresearch.crawl.candidate import Candidate, Row
@@ -27,8 +28,20 @@ FIRST_LESSON = 4
 """Keywords are learned after so many pages, and again each time their number has doubled."""
 
 SMALLEST_BRANCH = 5
+UNREAD = 15.0
+"""What the text of a page that is only linked to is taken to add, until it is read and known."""
+
+WEAKEST = 80.0
+"""What a page has at least that is taken for the measure of relevance: a poor best page is not worth 100."""
+
 SAID_AGAIN = 20.0
 """For a reader, a page that comes back to the topic is worth more than one that names it once."""
+
+
+@lru_cache(maxsize=16_384)
+def _stems(words: str, language: str) -> frozenset[str]:
+    stem_of = stemmer(language)
+    return frozenset(stem_of(word) for word in fold(words).split())
 
 
 class State:
@@ -42,7 +55,9 @@ class State:
         self.steps: list[Step] = []
         self.visited: dict[EntryRef, Visited] = {}
         self.looks = 0
-        self.frontier = Frontier(self.points, by_depth=settings.strategy == "bfs")
+        self.weak = 0
+        """Pages looked at and left since the last visit, as they have next to nothing to do with the topic."""
+        self.frontier = Frontier(self.promise, by_depth=settings.strategy == "bfs")
         self.seeds: list[EntryRef] = []
         """Seeds that are still to be visited, the next one first."""
         self.copies = Copies()
@@ -78,41 +93,51 @@ class State:
 
     def score(self, candidate: Candidate) -> Score:
         """All that speaks for a candidate, as far as it is known now."""
-        return Score(
-            tuple(ScoreLine(signal, round(points, 2)) for signal, points in self._rows(candidate) if round(points, 2))
-        )
+        return Score(tuple(ScoreLine(signal, points) for signal, points in self._rows(candidate)))
 
     def points(self, candidate: Candidate) -> float:
         """The total of its score: the same sum, without the lines."""
-        return round(sum(round(points, 2) for _, points in self._rows(candidate)), 2)
+        return round(sum([points for _, points in self._rows(candidate)]), 2)
 
-    def _rows(self, candidate: Candidate) -> Iterator[Row]:
+    def promise(self, candidate: Candidate) -> float:
+        """What a candidate may have once its page is read: of one that is only linked to, the text is not known yet."""
+        is_unread = candidate.facts is None and not candidate.is_found
+        return round(self.points(candidate) + (UNREAD * self.settings.weights.relevance if is_unread else 0.0), 2)
+
+    def _rows(self, candidate: Candidate) -> list[Row]:
+        """The lines of a score, rounded; those of nothing are left out. Asked for often, so it is written flat."""
         weights, worth = self.settings.weights, points()
-        scale = self._scale * weights.relevance
-        for signal, share in candidate.relevance_rows():
-            yield signal, share * scale
-        yield "topic words in links", weights.relevance * worth["relevance"]["link"] * candidate.in_words
-        known = sum([weight for stem, weight in self.keywords.items() if stem in candidate.stems])
-        yield "keywords", weights.relevance * worth["relevance"]["keywords"] * min(1.0, known)
-        yield "meaning", weights.relevance * worth["relevance"]["meaning"] * max(0.0, candidate.meaning)
+        relevance, scale = weights.relevance, self._scale * weights.relevance
+        rows = [(signal, share * scale) for signal, share in candidate.relevance_rows()]
+        rows.append(("topic words in links", relevance * worth["relevance"]["link"] * candidate.in_words))
+        if not self.keywords.keys().isdisjoint(candidate.stems):
+            known = sum([self.keywords[stem] for stem in sorted(self.keywords.keys() & candidate.stems)])
+            rows.append(("keywords", relevance * worth["relevance"]["keywords"] * min(1.0, known)))
+        if candidate.meaning > 0:
+            rows.append(("meaning", relevance * worth["relevance"]["meaning"] * candidate.meaning))
         votes = min(candidate.votes, worth["link_context"]["most_votes"])
-        yield "links from relevant pages", weights.link_context * votes
-        for signal, loss in candidate.signal_rows(lists=self.settings.filters.lists == "penalty"):
-            yield signal, weights.page_signals * loss
-        for signal, loss in self._novelty(candidate):
-            yield signal, weights.novelty * loss
-        for signal, gain in candidate.authority_rows():
-            yield signal, weights.authority * gain
+        rows.append(("links from relevant pages", weights.link_context * votes))
+        rows += [(signal, weights.page_signals * loss) for signal, loss in self._signals(candidate)]
+        rows += [(signal, weights.novelty * loss) for signal, loss in self._novelty(candidate)]
+        rows += [(signal, weights.authority * gain) for signal, gain in candidate.authority_rows()]
+        return [(signal, rounded) for signal, points in rows if (rounded := round(points, 2))]
 
-    def _novelty(self, candidate: Candidate) -> Iterator[Row]:
+    def _signals(self, candidate: Candidate) -> Iterable[Row]:
+        if candidate.facts is None and not candidate.is_list:
+            return ()
+        return candidate.signal_rows(lists=self.settings.filters.lists == "penalty")
+
+    def _novelty(self, candidate: Candidate) -> list[Row]:
         worth = points()["novelty"]
+        rows: list[Row] = []
         if candidate.facts is not None and candidate.facts.duplicate_of:
-            yield "near-duplicate", worth["duplicate"]
+            rows.append(("near-duplicate", worth["duplicate"]))
         over = self.branches.over(self.branch_of(candidate), self._most_in_branch)
         if over:
-            yield "full branch", max(worth["fullest_branch"], worth["full_branch"] * over)
+            rows.append(("full branch", max(worth["fullest_branch"], worth["full_branch"] * over)))
         if candidate.depth > 1 and self.settings.strategy == "priority":
-            yield "depth", worth["depth"] * (candidate.depth - 1)
+            rows.append(("depth", worth["depth"] * (candidate.depth - 1)))
+        return rows
 
     def branch_of(self, candidate: Candidate) -> str:
         return self.branches.of(candidate.title, candidate.facts, candidate.root)
@@ -132,8 +157,7 @@ class State:
         return len(self.visited) >= FIRST_LESSON << self.lessons
 
     def stems(self, words: str, book: str) -> frozenset[str]:
-        stem_of = stemmer(self.languages.get(book, "eng"))
-        return frozenset(stem_of(word) for word in fold(words).split())
+        return _stems(words, self.languages.get(book, "eng"))
 
     def topic_stems(self) -> frozenset[str]:
         return frozenset(stem for weights in self._topic.values() for stem in weights)
@@ -144,7 +168,7 @@ class State:
             stem_of = stemmer(self.languages.get(searched.book, "eng"))
             self._topic[searched.book] = {stem_of(word): rarity for word, rarity in searched.words}
         most = max((Spoken(one.named, one.page, one.focus).relevance(one.share) for one in step.found), default=0.0)
-        self._scale = 100 / most if most else 1.0
+        self._scale = 100 / max(most, WEAKEST)
         seeds = {seed.ref: seed for seed in step.seeds}
         self._coverage = {seed.ref: seed.coverage for seed in step.seeds}
         for found in step.found:
@@ -181,11 +205,12 @@ class State:
         candidate = self.frontier.get(ref)
         self.frontier.remove(ref)
         self.visited[ref] = step
+        self.weak = 0
         self._heard[ref] = candidate.votes if candidate is not None else 0.0
         self.at_depth[step.depth] += 1
         if self.seeds and self.seeds[0] == ref:
             self.seeds.pop(0)
-        self.copies.add(step.title, step.facts.sketch)
+        self.copies.add(step.title, step.facts.sketch, step.book)
         self.branches.add(step.branch, step.facts, is_seed=step.depth == 0)
         self.vocabulary.add(step.words, max(step.relevance, LEAST_RELEVANCE))
         root = candidate.root if candidate is not None and step.depth > 1 else step.title
@@ -193,6 +218,7 @@ class State:
 
     def _look(self, step: Looked) -> None:
         self.looks += 1
+        self.weak += step.is_weak
         ref = step.ref
         candidate = self.frontier.get(ref)
         if step.gone:
@@ -230,9 +256,11 @@ class State:
         candidate.voters += 1
         if votes > candidate.best_votes:
             candidate.best, candidate.best_votes, candidate.parent = offer, votes, parent
-        if offer.anchor and fold(offer.anchor) != fold(offer.title):
-            candidate.stems |= self.stems(offer.anchor, ref.book)
-            candidate.in_words = self._in_topic(ref.book, candidate.stems)
+        if offer.anchor and offer.anchor.casefold() != offer.title.casefold():
+            more = self.stems(offer.anchor, ref.book)
+            if not more <= candidate.stems:
+                candidate.stems |= more
+                candidate.in_words = self._in_topic(ref.book, candidate.stems)
         self.frontier.put(candidate)
 
     def replay(self, steps: Iterable[Step]) -> None:

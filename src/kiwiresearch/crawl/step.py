@@ -173,6 +173,8 @@ class Looked:
     links: int = 0
     offers: tuple[Offer, ...] = ()
     """What a page of senses lists, offered in its place."""
+    is_weak: bool = False
+    """It has next to nothing to do with the topic."""
 
     @property
     def ref(self) -> EntryRef:

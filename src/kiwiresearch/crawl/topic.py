@@ -6,9 +6,9 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import NamedTuple
 
+from kiwiresearch.crawl.naming import names_in, said
 from kiwiresearch.crawl.points import points
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.passages import match
@@ -17,11 +17,7 @@ from kiwiresearch.search.rank import QUALIFIER
 from kiwiresearch.text.fold import fold
 from kiwiresearch.text.languages import words_of
 from kiwiresearch.text.stem import stemmer
-from kiwiresearch.text.words import occurrences, words_in
-
-SAID_ONCE = 0.7
-OFTEN = 3
-"""A page that names the topic once may do so in passing: it has this much of what one has that does so often."""
+from kiwiresearch.text.words import occurrences
 
 ALMOST_ALL = 0.999
 
@@ -56,8 +52,8 @@ class Topic:
     query: Query
     rarity: Mapping[str, float]
     focus_rarity: Mapping[str, float]
-    name: tuple[Term, ...]
-    """The words that name the thing: without 'causes of', which says what of it is asked."""
+    names: tuple[tuple[Term, ...], ...]
+    """The things it names, without 'causes of', which says what of them is asked."""
 
     @classmethod
     def of(cls, book: OpenBook, query: Query) -> Topic:
@@ -65,41 +61,37 @@ class Topic:
             query,
             {term.stem: book.rarity(term.word) for term in query.terms},
             {term.stem: book.rarity(term.word) for term in query.focus},
-            name_in(query),
+            names_in(query),
         )
 
     @cached_property
     def total(self) -> float:
         return sum(self.rarity.values())
 
-    @cached_property
-    def _neighbours(self) -> float:
-        """What all neighbours of the topic weigh, as a share of the whole."""
-        ordered = sorted(self.name, key=lambda term: term.place)
-        pairs = pairwise([self.rarity[term.stem] for term in ordered])
-        whole = sum(self.rarity[term.stem] for term in self.name)
-        return sum(min(pair) for pair in pairs) / whole if whole else 0.0
-
     def spoken(self, levelled: str, lead: int = 0) -> Spoken:
         """How much a levelled text speaks of the topic."""
         found = match(levelled, self.query.terms, self.rarity, self.query.language, lead=lead)
-        naming = found
-        if len(self.name) < len(self.query.terms):
-            naming = match(levelled, self.name, self.rarity, self.query.language, lead=lead)
-        named = naming.together / self._neighbours if self._neighbours else float(naming.page > 0)
-        is_named = named > ALMOST_ALL
-        named = min(1.0, named) * self._again(levelled) if named else 0.0
+        named, is_named = self._named(levelled) if found.page else (0.0, False)
         focus = 0.0
         if self.query.focus:
             of_focus = match(levelled, self.query.focus, self.focus_rarity, self.query.language, lead=lead)
             focus = min(1.0, (of_focus.page + of_focus.lead) / 2)
         return Spoken(round(named, 4), round(found.page, 4), round(focus, 4), is_named)
 
-    def _again(self, levelled: str) -> float:
-        """What is left of a name that is said only once or twice."""
-        rarest = max(self.name, key=lambda term: (self.rarity[term.stem], term.stem))
-        times = len(occurrences(levelled, rarest.word, stemmer(self.query.language)))
-        return SAID_ONCE + (1 - SAID_ONCE) * min(1.0, max(0, times - 1) / (OFTEN - 1))
+    def _named(self, levelled: str) -> tuple[float, bool]:
+        """How much of what the topic names is said by its name, and whether all of it is."""
+        stem_of = stemmer(self.query.language)
+        silent = words_of(self.query.language).stop_words
+        total = worth = 0.0
+        is_named = True
+        for name in self.names:
+            places = {term.stem: occurrences(levelled, term.word, stem_of) for term in name}
+            weight = sum(self.rarity[term.stem] for term in name)
+            how = said(levelled, name, places, self.rarity, silent)
+            total += weight
+            worth += weight * how.worth
+            is_named = is_named and how.share > ALMOST_ALL
+        return (worth / total if total else 0.0), is_named
 
     def places(self, levelled: str) -> Places:
         """Where the topic's and the focus's words are in a text."""
@@ -110,31 +102,31 @@ class Topic:
         absent = tuple(term.word for term in terms if not found[term.stem])
         return Places(self.total, tuple((weights[stem], at) for stem, at in sorted(found.items()) if at), absent)
 
-    def covered_by(self, title: str) -> float:
-        """How much of the topic's name a title is, if it says nothing else."""
+    def held(self, levelled: str) -> float:
+        """How much of the topic's words a text has at all, by their rarity."""
+        here = self.places(levelled)
+        lost = sum(self.rarity[term.stem] for term in self.query.terms if term.word in here.absent)
+        return 1 - lost / self.total if self.total else 0.0
+
+    def has_all(self, words: str) -> bool:
+        """Whether the topic or the focus has all of some words."""
+        stem_of = stemmer(self.query.language)
+        known = {*self.rarity, *self.focus_rarity}
+        return all(stem_of(word) in known for word in fold(words).split())
+
+    def name_stems(self, title: str) -> frozenset[str]:
+        """The telling words of a title, without what stands in brackets behind it."""
         stem_of = stemmer(self.query.language)
         silent = words_of(self.query.language).stop_words
-        stems = {stem_of(word) for word in fold(QUALIFIER.sub("", title)).split() if word not in silent}
-        weights = {term.stem: self.rarity[term.stem] for term in self.name}
+        return frozenset(stem_of(word) for word in fold(QUALIFIER.sub("", title)).split() if word not in silent)
+
+    def covered_by(self, title: str) -> float:
+        """How much of what the topic names a title is, if it says nothing else."""
+        stems = self.name_stems(title)
+        weights = {term.stem: self.rarity[term.stem] for name in self.names for term in name}
         if not stems or not stems <= weights.keys():
             return 0.0
         return round(sum(weights[stem] for stem in stems) / sum(weights.values()), 4)
-
-
-def name_in(query: Query) -> tuple[Term, ...]:
-    """The words of a topic that name its thing.
-
-    'causes of the Bronze Age collapse' names the collapse. A title such as 'The
-    Origin of Species' is a name as a whole, which its capitals tell.
-    """
-    aspects = words_of(query.language).aspects
-    ordered = sorted(query.terms, key=lambda term: term.place)
-    first = ordered[0] if ordered else None
-    if first is None or len(ordered) == 1 or first.word not in aspects:
-        return tuple(ordered)
-    written = words_in(query.core)
-    is_name = first.place < len(written) and written[first.place][:1].isupper()
-    return tuple(ordered) if is_name and first.place > 0 else tuple(ordered[1:])
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from kiwiresearch.crawl.filters import Filter
 from kiwiresearch.crawl.keywords import words_beside
 from kiwiresearch.crawl.links import Links, links_of, ranked
 from kiwiresearch.crawl.meaning import Meanings
-from kiwiresearch.crawl.novelty import MOST_CATEGORIES, sketch_of
+from kiwiresearch.crawl.novelty import MOST_CATEGORIES, paragraphs_of, sketch_of
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.crawl.start import begin
 from kiwiresearch.crawl.state import State
@@ -35,10 +35,14 @@ from kiwiresearch.zim.entry import EntryRef
 if TYPE_CHECKING:
     from kiwiresearch.embed.embedder import Embedder
 
-AT_HAND = 24
+AT_HAND = 64
 """Pages that were looked at and put back are kept, in case they are taken soon."""
 
 OPENING = 300
+LEAST_POINTS = 15.0
+ENOUGH_WEAK = 8
+"""A page with fewer has next to nothing to do with the topic."""
+
 LOOKS = 2
 """Pages read and put back, for each page that may be taken; after that the best is taken as it comes."""
 
@@ -106,7 +110,9 @@ class Walker:
             return Move(self._learn())
         candidate = self._seed() or self._best()
         if candidate is None:
-            return self._end("there were no more candidates" if state.visited else "nothing was found to begin with")
+            return self._end(self._why_none())
+        if not candidate.seed and (state.promise(candidate) < LEAST_POINTS or state.weak >= ENOUGH_WEAK):
+            return self._end("nothing nearer to the topic was left")
         return self._look_at(candidate)
 
     def _begin(self) -> Begun:
@@ -120,6 +126,13 @@ class Walker:
 
     def _end(self, why: str) -> Move:
         return Move(Ended(why, len(self.state.frontier)))
+
+    def _why_none(self) -> str:
+        if not self.state.visited:
+            return "nothing was found to begin with"
+        if self._settings.max_depth == 0:
+            return "max_depth is 0, so that only the seeds were wanted"
+        return "there were no more candidates"
 
     def _seed(self) -> Candidate | None:
         return self.state.frontier.get(self.state.seeds[0]) if self.state.seeds else None
@@ -154,14 +167,18 @@ class Walker:
         rival = None if candidate.seed else self._rival(candidate)
         score = state.score(known)
         if rival is not None and candidate.facts is None and state.looks < LOOKS * self._settings.max_pages:
-            better = state.points(rival)
+            better = state.promise(rival)
             if better > score.total:
                 self._keep(ref, read)
                 why = terms([line for line in score.lines if line.points < 0]) or "what it says"
                 why = f"{why}: {shown(score.total)} points now, {rival.title!r} has {shown(better)}"
                 return Move(Looked(ref.book, ref.path, candidate.title, why, gone=False, facts=facts))
+        if not candidate.seed and score.total < LEAST_POINTS:
+            why = f"it has next to nothing to do with the topic: {shown(score.total)} points"
+            return Move(Looked(ref.book, ref.path, candidate.title, why, gone=True, facts=facts, is_weak=True))
         links = self._links(read)
         is_expanded = candidate.depth < self._settings.max_depth
+        known_before = sum(state.is_known(EntryRef(ref.book, offer.path)) for offer in links.offers)
         offers = self._ranked(ref.book, links, self._settings.max_links_per_page if is_expanded else 0)
         book = self._books[ref.book]
         step = Visited(
@@ -181,7 +198,7 @@ class Walker:
             words=words_beside(read.levelled, page.sentences, read.places, book.language),
             links=links.targets,
             offers=offers,
-            refused=links.refused,
+            refused=_with_surplus(links, offers, known_before) if is_expanded else links.refused,
         )
         return Move(step, page)
 
@@ -209,7 +226,7 @@ class Walker:
         page = read.page
         spoken = self._topic(page.ref.book).spoken(read.levelled)
         meaning, vector = self._meanings.of(page.title, page.lead or page.text) if self._meanings else (0.0, "")
-        sketch = sketch_of(read.levelled)
+        sketch = sketch_of(paragraphs_of(page, read.levelled))
         return Facts(
             # A search result keeps what the search saw, which read the same page.
             named=max(spoken.named, candidate.named),
@@ -224,7 +241,7 @@ class Walker:
             categories=page.categories[:MOST_CATEGORIES],
             sketch=sketch,
             vector=vector,
-            duplicate_of=self.state.copies.original(sketch),
+            duplicate_of=self.state.copies.original(sketch, page.title, page.ref.book),
             absent=read.places.absent,
         )
 
@@ -288,6 +305,12 @@ class Walker:
         known = frozenset({*topic.rarity, *topic.focus_rarity})
         book = self._books[first.book]
         return Learned(*state.vocabulary.keywords(book.rarity, known, book.language))
+
+
+def _with_surplus(links: Links, offers: Sequence[Offer], known_before: int) -> tuple[tuple[str, int], ...]:
+    """Why links were refused, and how many pages were too many for one page to bring in."""
+    surplus = len(offers) - known_before - sum(offer.is_new for offer in offers)
+    return (*links.refused, ("beyond max_links_per_page", surplus)) if surplus else links.refused
 
 
 def _short(title: str, text: PageText | None) -> tuple[str, str]:

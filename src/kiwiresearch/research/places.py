@@ -39,6 +39,11 @@ def is_unfinished(folder: Path) -> bool:
         return False
 
 
+def holds_run(folder: Path) -> bool:
+    """Whether a run was begun or finished there."""
+    return bool(fingerprint_in(folder))
+
+
 def fingerprint_in(folder: Path) -> str:
     """Whose run a folder holds; empty if it holds none."""
     try:

@@ -69,6 +69,8 @@ class Outcome:
     how: Literal["done", "resumed", "was finished"]
     kept: int = 0
     """Pages that were there from before, when it was resumed."""
+    story: str = ""
+    """Where it began and why it ended, in a sentence."""
 
     @property
     def report(self) -> Path:
@@ -134,7 +136,7 @@ class Research:
                 raise self._finder.nothing(topic)
             told = self.made_from() | {"pages": len(state.visited)}
             folder.finish(self._outputs(state), told, {TIMINGS: _timings(seconds, kept)})
-        return Outcome(out, topic, len(state.visited), "resumed" if kept else "done", kept)
+        return Outcome(out, topic, len(state.visited), "resumed" if kept else "done", kept, _story(state))
 
     def _crawl(self, folder: RunFolder, tell: Tell | None) -> tuple[State, int, list[float]]:
         walker = Walker(
@@ -191,6 +193,14 @@ class Research:
             f"{self.task.kiwix_url}/content/{quote(Path(source).stem)}" if self.task.kiwix_url else f"zim://{ref.book}"
         )
         return f"{start}/{quote(ref.path, errors='replace')}"
+
+
+def _story(state: State) -> str:
+    begun, ended = state.begun, state.ended
+    if begun is None or ended is None:
+        return ""
+    weak = "" if any(one.naming for one in begun.searched) else " No page names the topic: these only share its words."
+    return f"It began with {', '.join(seed.title for seed in begun.seeds)}, and ended because {ended.why}.{weak}"
 
 
 def _past(folder: RunFolder) -> list[Step]:

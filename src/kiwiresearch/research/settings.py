@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
@@ -259,6 +260,8 @@ def _checked(name: str, key: str, value: Any) -> Any:
         low, high = LIMITS[key]
         if not low <= value <= high:  # not a number is in no range
             raise BadSettings(f"{name} is {value!r}.", remedy=f"It must be between {low:g} and {high:g}.")
+    if key == "kiwix_url" and value and not re.fullmatch(r"https?://[^\s/?#]+(/[^\s?#]*)?", value):
+        raise BadSettings(f"{name} is {value!r}.", remedy="It must be an address such as 'http://localhost:8080'.")
     if key in CHOICES and value not in CHOICES[key]:
         raise BadSettings(f"{name} is {value!r}.", remedy=f"It must be one of: {', '.join(CHOICES[key])}.")
     return value

@@ -37,8 +37,8 @@ def _checked(text: str, what: str, *, remedy: str, needed: bool) -> str:
 
 
 def folder_name(topic: str) -> str:
-    """A name for a folder that every system takes: 'bronze-age-collapse'."""
-    plain = re.sub(r"[^a-z0-9]+", "-", fold(topic).encode("ascii", "ignore").decode()).strip("-")
+    """A name for a folder: letters of any script, figures, and lines between them, as in 'bronze-age-collapse'."""
+    plain = re.sub(r"[\W_]+", "-", fold(topic)).strip("-")
     if len(plain) > LONGEST_NAME:
         plain = plain[:LONGEST_NAME].rpartition("-")[0] or plain[:LONGEST_NAME]
     return plain or "topic"

@@ -20,6 +20,7 @@ KEPT_CHARS = 24_000_000
 """Pages kept at hand for the next query, counted in characters; each takes about two bytes."""
 
 KEPT_LISTS = 4_096
+KEPT_PATHS = 32_768
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,8 @@ class OpenBook:
         self._kept_chars = kept_chars
         self.frequency = lru_cache(maxsize=KEPT_LISTS)(archive.estimate)
         self.pages_with = lru_cache(maxsize=KEPT_LISTS)(self._pages_with)
+        self.title = lru_cache(maxsize=KEPT_PATHS)(self._title)
+        self.resolve = lru_cache(maxsize=KEPT_PATHS)(archive.resolve)
 
     def ref(self, path: str) -> EntryRef:
         return EntryRef(self.book.id, path)
@@ -87,7 +90,7 @@ class OpenBook:
         in_titles = self.titles is not None and self.titles.frequency(word) > 0
         return in_titles or self.frequency(word) > 0
 
-    def title(self, path: str) -> str:
+    def _title(self, path: str) -> str:
         try:
             return self.archive.title(path)
         except KiwiError:

@@ -34,6 +34,7 @@ class LanguageWords:
     framing: tuple[str, ...] = ()
     timeline: frozenset[str] = frozenset()
     aspects: frozenset[str] = frozenset()
+    joining: frozenset[str] = frozenset()
     abbreviated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
@@ -82,6 +83,7 @@ def words_of(language: str) -> LanguageWords:
         framing=_folded(table, "framing"),
         timeline=frozenset(_folded(table, "timeline")),
         aspects=frozenset(_folded(table, "aspects")),
+        joining=frozenset(_folded(table, "joining")),
         abbreviated={short: tuple(long) for short, long in table.get("abbreviated", {}).items()},
     )
 

@@ -85,10 +85,10 @@ def test_a_page_without_words_is_named_alone() -> None:
 @pytest.mark.parametrize(
     ("options", "order", "end"),
     [
-        ({"max_pages": 4}, ", the best next: it met ", "It ended because max_pages (4) was reached."),
+        ({"max_pages": 4}, "took the best one next: it met ", "It ended because max_pages (4) was reached."),
         (
             {"strategy": "bfs", "max_depth": 1},
-            ", depth by depth, the best of each: it met ",
+            "took the best of each depth: it met ",
             "It ended because there were no more candidates.",
         ),
     ],
