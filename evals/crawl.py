@@ -24,8 +24,8 @@ from statistics import fmean
 
 from evals.data import SHARED_DATA, digest_of
 from evals.hidden import BookWithout, Ends, HiddenArchive
-from kiwiresearch.crawl.settings import STRATEGIES, CrawlSettings
-from kiwiresearch.crawl.step import Begun, Visited
+from kiwiresearch.crawl.settings import STRATEGIES, CrawlSettings, Strategy
+from kiwiresearch.crawl.step import Begun, Step, Visited
 from kiwiresearch.crawl.walk import Crawl, walk
 from kiwiresearch.embed.static import StaticEmbedder
 from kiwiresearch.page.read import open_page
@@ -48,11 +48,14 @@ ALL_PAGES = 2_000_000_000
 Links = Mapping[str, Sequence[str]]
 
 
-def crawled(book: OpenBook, topic: str, *, pages: int, strategy: str) -> list[str]:
-    """Paths in the order in which the crawl visits them."""
-    settings = CrawlSettings(max_pages=pages, strategy=STRATEGIES[STRATEGIES.index(strategy)])
-    moves = walk(Crawl([book], topic, settings=settings, embedder=embedder()))
-    return [move.step.path for move in moves if isinstance(move.step, Visited)]
+def crawled(book: OpenBook, begun: Step, strategy: Strategy) -> list[str]:
+    """Paths in the order in which the crawl visits them; the search that it begins with is done once for all."""
+    crawl = _crawl(book, begun.topic if isinstance(begun, Begun) else "", strategy)
+    return [move.step.path for move in walk(crawl, [begun]) if isinstance(move.step, Visited)]
+
+
+def _crawl(book: OpenBook, topic: str, strategy: Strategy = "priority") -> Crawl:
+    return Crawl([book], topic, settings=CrawlSettings(max_pages=PAGES, strategy=strategy), embedder=embedder())
 
 
 @cache
@@ -61,9 +64,8 @@ def embedder() -> StaticEmbedder:
     return StaticEmbedder()
 
 
-def seeds_of(book: OpenBook, topic: str) -> list[str]:
+def seeds_of(begun: Step) -> list[str]:
     """Where the crawl begins: the walk in the order of links begins there too."""
-    begun = next(walk(Crawl([book], topic, settings=CrawlSettings(max_pages=PAGES)))).step
     return [seed.path for seed in begun.seeds] if isinstance(begun, Begun) else []
 
 
@@ -176,8 +178,9 @@ def _title_index(archive: Archive) -> Iterator[TitleIndex | None]:
 
 def _visits(book: OpenBook, case: Case) -> Visits:
     hits = [hit.ref.path for hit in find([book], case.topic, Wish(limit=PAGES)).hits]
-    walks: dict[str, list[str]] = {name: crawled(book, case.topic, pages=PAGES, strategy=name) for name in STRATEGIES}
-    return Visits(walks, hits, seeds_of(book, case.topic))
+    begun = next(walk(_crawl(book, case.topic))).step
+    walks: dict[str, list[str]] = {name: crawled(book, begun, name) for name in STRATEGIES}
+    return Visits(walks, hits, seeds_of(begun))
 
 
 def breadth_first(links: Links, seeds: Iterable[str], hidden: str) -> list[str]:
