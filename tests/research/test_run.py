@@ -93,6 +93,7 @@ def test_the_manifest_tells_what_the_run_was_made_from(done: Path) -> None:
     assert found["settings"]["filters"]["exclude"] == ["ISBN", "Help:"]
     (book,) = found["books"]
     assert book.pop("opens_at") == f"zim://{book['id']}/"
+    assert book.pop("title_index") is True
     assert book == {
         "articles": book["articles"],
         "date": "2025-07-01",

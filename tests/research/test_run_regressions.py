@@ -17,7 +17,7 @@ from kiwiresearch.errors import KiwiError
 from kiwiresearch.research.desk import open_desk
 from kiwiresearch.research.finding import Finder
 from kiwiresearch.research.places import place_for
-from kiwiresearch.research.run import Research, Task
+from kiwiresearch.research.run import Progress, Research, Task
 
 FAST = CrawlSettings(fast=True, max_pages=4)
 
@@ -114,3 +114,26 @@ def test_odd_things_in_the_default_folder_are_passed_by(tmp_path: Path, day: str
     (tmp_path / "2026-01-01_salt" / ".journal" / "steps").mkdir(parents=True)
     (tmp_path / "2026-01-02_salt").symlink_to("2026-01-02_salt")
     assert place_for("salt", "f1", day, runs=tmp_path, resume=True).name.startswith(day)
+
+
+def test_a_run_goes_on_when_a_title_index_has_come(home: Path, tmp_path: Path, sample_zim: Path) -> None:
+    """A large book gets its title index beside the work: a run that began without it is still the same run."""
+    environment = {"KIWIRESEARCH_HOME": str(home)}
+    desk = open_desk(environment)
+    with desk.shelf([str(sample_zim)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
+        (book,) = finder.books
+        titles, book.titles = book.titles, None
+        work = Research(finder, Task("Sunset", settings=FAST))
+
+        def stop(progress: Progress) -> None:
+            if len(progress.state.visited) == 2:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            work.run(tmp_path / "run", stop)
+        book.titles = titles
+    with research(environment, Task("Sunset", settings=FAST), sample_zim) as later:
+        outcome = later.run(tmp_path / "run")
+    assert (outcome.how, outcome.kept) == ("resumed", 2)
+    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text(encoding="utf-8"))
+    assert [one["title_index"] for one in manifest["books"]] == [False]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from kiwiresearch.crawl.candidate import Candidate
 from kiwiresearch.zim.entry import EntryRef
@@ -68,9 +68,6 @@ class Frontier:
 
     def get(self, ref: EntryRef) -> Candidate | None:
         return self._candidates.get(ref)
-
-    def all(self) -> Iterable[Candidate]:
-        return self._candidates.values()
 
     def in_order(self) -> list[Candidate]:
         """All candidates, the best first."""

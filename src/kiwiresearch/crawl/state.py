@@ -159,9 +159,6 @@ class State:
     def stems(self, words: str, book: str) -> frozenset[str]:
         return _stems(words, self.languages.get(book, "eng"))
 
-    def topic_stems(self) -> frozenset[str]:
-        return frozenset(stem for weights in self._topic.values() for stem in weights)
-
     def _begin(self, step: Begun) -> None:
         self.begun = step
         for searched in step.searched:

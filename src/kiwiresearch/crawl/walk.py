@@ -2,63 +2,37 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import ceil
-from typing import TYPE_CHECKING, NamedTuple
 
 from kiwiresearch.crawl.candidate import Candidate
-from kiwiresearch.crawl.filters import Filter
 from kiwiresearch.crawl.keywords import words_beside
-from kiwiresearch.crawl.links import Links, links_of, ranked
-from kiwiresearch.crawl.meaning import Meanings
-from kiwiresearch.crawl.novelty import MOST_CATEGORIES, paragraphs_of, sketch_of
-from kiwiresearch.crawl.settings import CrawlSettings
+from kiwiresearch.crawl.links import Links, ranked
+from kiwiresearch.crawl.plan import Crawl
+from kiwiresearch.crawl.reading import Read, Reader
 from kiwiresearch.crawl.start import begin
 from kiwiresearch.crawl.state import State
 from kiwiresearch.crawl.step import Begun, Ended, Facts, Learned, Looked, Offer, Step, Visited
-from kiwiresearch.crawl.topic import Places, Topic
 from kiwiresearch.errors import PageNotFound, RedirectLoop
 from kiwiresearch.ids import BookId
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.read import open_page
-from kiwiresearch.search.find import Advice
 from kiwiresearch.search.hit import shown, terms
-from kiwiresearch.search.open_book import OpenBook, PageText
-from kiwiresearch.search.query import parse
 from kiwiresearch.search.senses import first_line
-from kiwiresearch.text.words import level
 from kiwiresearch.zim.entry import EntryRef
 
-if TYPE_CHECKING:
-    from kiwiresearch.embed.embedder import Embedder
-
-AT_HAND = 64
-"""Pages that were looked at and put back are kept, in case they are taken soon."""
+__all__ = ["Crawl", "Move", "Walker", "walk"]
 
 OPENING = 300
 LEAST_POINTS = 15.0
-ENOUGH_WEAK = 8
 """A page with fewer has next to nothing to do with the topic."""
+
+ENOUGH_WEAK = 8
+"""After so many of them in a row nothing better is to be hoped for."""
 
 LOOKS = 2
 """Pages read and put back, for each page that may be taken; after that the best is taken as it comes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Crawl:
-    """What a crawl is given."""
-
-    books: Sequence[OpenBook]
-    topic: str
-    focus: str = ""
-    settings: CrawlSettings = field(default_factory=CrawlSettings)
-    advice: Advice | None = None
-    embedder: Embedder | None = None
-    max_books: int = 2
-    """How many of the books are searched in full, the likeliest ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +53,6 @@ def walk(crawl: Crawl, past: Iterable[Step] = ()) -> Iterator[Move]:
         yield move
 
 
-class Read(NamedTuple):
-    """A page that was read, and where the topic's words are in it."""
-
-    page: PageDoc
-    levelled: str
-    places: Places
-
-
 class Walker:
     """Decides the next step from the state, and reads what it needs for it from the books."""
 
@@ -95,10 +61,7 @@ class Walker:
         self._settings = crawl.settings
         self._books = {book.book.id: book for book in crawl.books}
         self.state = State(crawl.settings, {book.book.id: book.language for book in crawl.books})
-        self._topics: dict[BookId, Topic] = {}
-        meant = f"{crawl.topic}. {crawl.focus}".strip(". ")
-        self._meanings = Meanings(crawl.embedder, meant) if crawl.embedder else None
-        self._at_hand: OrderedDict[EntryRef, Read] = OrderedDict()
+        self._reader = Reader(crawl, self.state)
 
     def next(self) -> Move:
         state = self.state
@@ -118,11 +81,7 @@ class Walker:
     def _begin(self) -> Begun:
         crawl = self._crawl
         begun = begin(crawl.books, crawl.topic, crawl.focus, crawl.settings, crawl.advice, max_books=crawl.max_books)
-        if self._meanings is None:
-            return begun
-        texts = [_short(one.title, self._books[one.book].text(one.path)) for one in begun.found]
-        likeness = self._meanings.likeness(texts)
-        return replace(begun, found=tuple(f._replace(meaning=m) for f, m in zip(begun.found, likeness, strict=True)))
+        return replace(begun, found=self._reader.with_meanings(begun.found))
 
     def _end(self, why: str) -> Move:
         return Move(Ended(why, len(self.state.frontier)))
@@ -152,13 +111,13 @@ class Walker:
         """Read the best candidate, and take it, if what the page shows does not put it behind another."""
         state, ref = self.state, candidate.ref
         try:
-            read = self._read(ref)
+            read = self._reader.read(ref)
         except (PageNotFound, RedirectLoop) as problem:
             return Move(_gone(candidate, f"it cannot be read: {problem.message}"))
         page = read.page
         if page.ref != ref and state.is_known(page.ref):
             return Move(_gone(candidate, f"it only leads to {page.title!r}"))
-        facts = candidate.facts or self._facts(read, candidate)
+        facts = candidate.facts or self._reader.facts(read, candidate)
         if facts.is_disambiguation and self._settings.filters.disambiguation:
             return Move(self._senses(candidate, read, facts))
         if facts.is_list and self._settings.filters.lists == "exclude":
@@ -166,17 +125,24 @@ class Walker:
         known = _with(candidate, facts)
         rival = None if candidate.seed else self._rival(candidate)
         score = state.score(known)
-        if rival is not None and candidate.facts is None and state.looks < LOOKS * self._settings.max_pages:
-            better = state.promise(rival)
-            if better > score.total:
-                self._keep(ref, read)
-                why = terms([line for line in score.lines if line.points < 0]) or "what it says"
-                why = f"{why}: {shown(score.total)} points now, {rival.title!r} has {shown(better)}"
-                return Move(Looked(ref.book, ref.path, candidate.title, why, gone=False, facts=facts))
+        may_go_back = candidate.facts is None and state.looks < LOOKS * self._settings.max_pages
+        if rival is not None and may_go_back and state.promise(rival) > score.total:
+            self._reader.keep(ref, read)
+            why = terms([line for line in score.lines if line.points < 0]) or "what it says"
+            unread = " and is not read yet" if state.promise(rival) > state.points(rival) else ""
+            has = f"{rival.title!r} has {shown(state.points(rival))}{unread}"
+            why = f"{why}: {shown(score.total)} points now, {has}"
+            return Move(Looked(ref.book, ref.path, candidate.title, why, gone=False, facts=facts))
         if not candidate.seed and score.total < LEAST_POINTS:
             why = f"it has next to nothing to do with the topic: {shown(score.total)} points"
             return Move(Looked(ref.book, ref.path, candidate.title, why, gone=True, facts=facts, is_weak=True))
-        links = self._links(read)
+        return self._take(candidate, read, facts, rival)
+
+    def _take(self, candidate: Candidate, read: Read, facts: Facts, rival: Candidate | None) -> Move:
+        """Take a page, and offer its links."""
+        state, ref, page = self.state, candidate.ref, read.page
+        known = _with(candidate, facts)
+        links = self._reader.links(read)
         is_expanded = candidate.depth < self._settings.max_depth
         known_before = sum(state.is_known(EntryRef(ref.book, offer.path)) for offer in links.offers)
         offers = self._ranked(ref.book, links, self._settings.max_links_per_page if is_expanded else 0)
@@ -190,7 +156,7 @@ class Walker:
             opening=first_line(page, OPENING),
             depth=candidate.depth,
             reason=candidate.reason(),
-            lines=score.lines,
+            lines=state.score(known).lines,
             relevance=state.relevance(known),
             runner_up=f"{rival.title} {shown(state.points(rival))}" if rival else "",
             facts=facts,
@@ -210,64 +176,6 @@ class Walker:
         frontier.put(candidate)
         return rival
 
-    def _read(self, ref: EntryRef) -> Read:
-        if ref in self._at_hand:
-            return self._at_hand.pop(ref)
-        page = open_page(self._books[ref.book].archive, ref.path)
-        levelled = level(page.text)
-        return Read(page, levelled, self._topic(ref.book).places(levelled))
-
-    def _keep(self, ref: EntryRef, read: Read) -> None:
-        self._at_hand[ref] = read
-        if len(self._at_hand) > AT_HAND:
-            self._at_hand.popitem(last=False)
-
-    def _facts(self, read: Read, candidate: Candidate) -> Facts:
-        page = read.page
-        spoken = self._topic(page.ref.book).spoken(read.levelled)
-        meaning, vector = self._meanings.of(page.title, page.lead or page.text) if self._meanings else (0.0, "")
-        sketch = sketch_of(paragraphs_of(page, read.levelled))
-        return Facts(
-            # A search result keeps what the search saw, which read the same page.
-            named=max(spoken.named, candidate.named),
-            page=max(spoken.page, candidate.page),
-            focus=max(spoken.focus, candidate.focus),
-            meaning=meaning,
-            length=page.signals.length,
-            references=page.signals.references,
-            is_stub=page.signals.stub.holds,
-            is_list=page.signals.list_page.holds,
-            is_disambiguation=page.signals.disambiguation.holds,
-            categories=page.categories[:MOST_CATEGORIES],
-            sketch=sketch,
-            vector=vector,
-            duplicate_of=self.state.copies.original(sketch, page.title, page.ref.book),
-            absent=read.places.absent,
-        )
-
-    def _topic(self, book: BookId) -> Topic:
-        if book not in self._topics:
-            opened = self._books[book]
-            begun = self.state.begun
-            corrected = next((one.corrected for one in begun.searched if one.book == book), "") if begun else ""
-            query = parse(corrected or self._crawl.topic, opened.language, self._crawl.focus)
-            self._topics[book] = Topic.of(opened, query)
-        return self._topics[book]
-
-    def _links(self, read: Read) -> Links:
-        page = read.page
-        book = self._books[page.ref.book]
-        begun = self.state.begun
-        judge = Filter.of(book, self._settings.filters, timeline=begun is not None and begun.timeline)
-        return links_of(
-            page,
-            book,
-            read.places,
-            judge,
-            first_sections=self._settings.first_sections,
-            self_links=self._settings.filters.self_links,
-        )
-
     def _ranked(self, book: BookId, links: Links, most: int) -> tuple[Offer, ...]:
         """The offers, best first, of which so many become new candidates."""
         state = self.state
@@ -283,7 +191,7 @@ class Walker:
     def _senses(self, candidate: Candidate, read: Read, facts: Facts) -> Looked:
         """A page of senses is left, and what it lists is offered in its place."""
         known = _with(candidate, facts)
-        links = self._links(read)
+        links = self._reader.links(read)
         ref = candidate.ref
         return Looked(
             ref.book,
@@ -301,7 +209,7 @@ class Walker:
     def _learn(self) -> Learned:
         state = self.state
         first = next(iter(state.visited))
-        topic = self._topic(first.book)
+        topic = self._reader.topic(first.book)
         known = frozenset({*topic.rarity, *topic.focus_rarity})
         book = self._books[first.book]
         return Learned(*state.vocabulary.keywords(book.rarity, known, book.language))
@@ -311,11 +219,6 @@ def _with_surplus(links: Links, offers: Sequence[Offer], known_before: int) -> t
     """Why links were refused, and how many pages were too many for one page to bring in."""
     surplus = len(offers) - known_before - sum(offer.is_new for offer in offers)
     return (*links.refused, ("beyond max_links_per_page", surplus)) if surplus else links.refused
-
-
-def _short(title: str, text: PageText | None) -> tuple[str, str]:
-    """What a search result that was read is about."""
-    return title, text.text[text.lead :] if text else ""
 
 
 def _gone(candidate: Candidate, why: str, facts: Facts | None = None) -> Looked:

@@ -25,6 +25,7 @@ from kiwiresearch.ids import canonical_json
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.record import record_of
 from kiwiresearch.research.finding import Finder
+from kiwiresearch.research.places import fingerprint_in, is_unfinished
 from kiwiresearch.research.run_folder import RunFolder, mark
 from kiwiresearch.research.settings import Settings
 from kiwiresearch.research.topics import checked_focus, checked_topic
@@ -103,6 +104,7 @@ class Research:
         settings = replace(task.settings, fast=self._embedder is None)
         self._advice = finder.advice if self._embedder else replace(finder.advice, embedder=None)
         self.task = Task(checked_topic(task.topic), checked_focus(task.focus), settings, task.kiwix_url.rstrip("/"))
+        self._indexed = {book.book.id: book.titles is not None for book in finder.books}
 
     @property
     def books(self) -> Sequence[Book]:
@@ -117,7 +119,11 @@ class Research:
             "settings": asdict(self.task.settings) | {"search_books": self._finder.most_books},
             "embedder": self._embedder.id if self._embedder else "",
             "model": self._finder.model_name,
-            "books": [_book_record(book) | {"opens_at": self._address(EntryRef(book.id, ""))} for book in self.books],
+            "books": [
+                _book_record(book)
+                | {"title_index": self._indexed[book.id], "opens_at": self._address(EntryRef(book.id, ""))}
+                for book in self.books
+            ],
         }
 
     @property
@@ -128,6 +134,7 @@ class Research:
     def run(self, out: Path, tell: Tell | None = None) -> Outcome:
         """Do the task, or what is left of it, in a folder."""
         topic = self.task.topic
+        self._begin_as_before(out)
         with RunFolder.open(out, self.fingerprint, topic) as folder:
             if folder.state == "finished":
                 return Outcome(out, topic, _count_lines(out / "corpus.jsonl"), "was finished")
@@ -137,6 +144,15 @@ class Research:
             told = self.made_from() | {"pages": len(state.visited)}
             folder.finish(self._outputs(state), told, {TIMINGS: _timings(seconds, kept)})
         return Outcome(out, topic, len(state.visited), "resumed" if kept else "done", kept, _story(state))
+
+    def _begin_as_before(self, out: Path) -> None:
+        """A run that began before the title index of a large book was built goes on as one without it."""
+        indexed = self._indexed
+        if not is_unfinished(out) or fingerprint_in(out) == self.fingerprint:
+            return
+        self._indexed = dict.fromkeys(indexed, False)
+        if fingerprint_in(out) != self.fingerprint:
+            self._indexed = indexed
 
     def _crawl(self, folder: RunFolder, tell: Tell | None) -> tuple[State, int, list[float]]:
         walker = Walker(
