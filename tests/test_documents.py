@@ -82,7 +82,17 @@ def test_every_setting_is_in_the_reference_with_its_default() -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [[], ["page"], ["doctor"], ["books"], *(["books", w] for w in ("list", "add", "remove", "info", "check"))]
+    "words",
+    [
+        [],
+        ["research"],
+        ["export"],
+        ["search"],
+        ["page"],
+        ["doctor"],
+        ["books"],
+        *(["books", w] for w in ("list", "add", "remove", "info", "check")),
+    ],
 )
 def test_every_command_and_option_is_in_the_reference(words: list[str]) -> None:
     """docs/reference/cli.md names each command and each of its options."""

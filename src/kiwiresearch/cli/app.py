@@ -14,7 +14,7 @@ from kiwiresearch.errors import BadSettings, BadUsage, PageNotFound
 
 app = typer.Typer(
     name="kiwiresearch",
-    help="An offline research desk over Kiwix ZIM files.",
+    help="An offline research desk over Kiwix ZIM files. 'kiwiresearch TOPIC' researches a topic.",
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
@@ -22,7 +22,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(books, name="books")
-app.command("research", hidden=True)(runs.research)
+app.command("research")(runs.research)
 app.command("export")(runs.export)
 
 
