@@ -116,6 +116,21 @@ def test_a_page_of_senses_is_left_and_what_it_lists_is_offered(salt_book: OpenBo
     assert "'Pass' links to it" in visit(steps, "Letter of pass").reason
 
 
+def test_a_page_that_was_left_is_not_offered_again() -> None:
+    """A page of senses that was left stays left, though pages visited later link to it as well (R15)."""
+    pages = {
+        "Salt road": f"The salt road had an [[Abbey]] and a [[Toll]].\n{TEXT}",
+        "Abbey": "Abbey may refer to:\n* [[Inn]]\n* [[Mill]]",
+        "Toll": f"It was paid at the [[Abbey]].\n{TEXT}",
+        "Inn": TEXT,
+        "Mill": TEXT,
+    }
+    steps = crawled(a_shelf_book(pages))
+    assert sorted(taken(steps)) == ["Inn", "Mill", "Salt road", "Toll"]
+    assert [look.title for look in looks(steps) if look.gone] == ["Abbey"]
+    assert {offer.title: offer.is_new for offer in visit(steps, "Toll").offers} == {"Abbey": False}
+
+
 def test_a_page_of_senses_is_taken_where_the_filter_is_off(salt_book: OpenBook) -> None:
     """With the filter off it is a page as any other, for fewer points (R15)."""
     chosen = settings(max_pages=60, strategy="bfs", filters={"disambiguation": False})

@@ -82,9 +82,12 @@ class Candidate:
             ("focus", worth["focus"] * self.focus),
         ]
 
+    def raw_relevance(self) -> float:
+        return sum(points for _, points in self.relevance_rows())
+
     def relevance(self, scale: float) -> float:
         """The same as a share, at most 1: what its own links count by."""
-        return round(min(1.0, sum(points for _, points in self.relevance_rows()) * scale / 100), 4)
+        return round(min(1.0, self.raw_relevance() * scale / 100), 4)
 
     def authority_rows(self) -> list[Row]:
         worth, rows = points()["authority"], []

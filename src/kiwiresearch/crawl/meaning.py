@@ -6,10 +6,10 @@ import base64
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from kiwiresearch.search.meaning import what_it_is
+
 if TYPE_CHECKING:  # numpy comes with it, which a crawl without vectors does not need
     from kiwiresearch.embed.embedder import Embedder, Rows
-
-LEAD_WORDS = 60
 
 
 class Meanings:
@@ -35,13 +35,9 @@ class Meanings:
             return []
         if self._row is None:
             self._row = self._embedder.embed([self._topic])[0]
-        rows = self._embedder.embed([_beginning(title, text) for title, text in pages])
+        rows = self._embedder.embed([what_it_is(title, text) for title, text in pages])
         likeness = similarity(self._row, rows)
         return [(round(float(like), 4), packed(row)) for like, row in zip(likeness, rows, strict=True)]
-
-
-def _beginning(title: str, text: str) -> str:
-    return f"{title}. {' '.join(text[: 12 * LEAD_WORDS].split()[:LEAD_WORDS])}"
 
 
 def packed(row: Rows) -> str:

@@ -15,7 +15,6 @@ from kiwiresearch.crawl.novelty import Branches, Copies
 from kiwiresearch.crawl.points import points
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.crawl.step import Begun, Considered, Ended, Found, Learned, Looked, Offer, Step, Visited
-from kiwiresearch.crawl.topic import Spoken
 from kiwiresearch.search.hit import Score, ScoreLine
 from kiwiresearch.text.fold import fold
 from kiwiresearch.text.stem import stemmer
@@ -164,26 +163,24 @@ class State:
         for searched in step.searched:
             stem_of = stemmer(self.languages.get(searched.book, "eng"))
             self._topic[searched.book] = {stem_of(word): rarity for word, rarity in searched.words}
-        most = max((Spoken(one.named, one.page, one.focus).relevance(one.share) for one in step.found), default=0.0)
-        self._scale = 100 / max(most, WEAKEST)
         seeds = {seed.ref: seed for seed in step.seeds}
         self._coverage = {seed.ref: seed.coverage for seed in step.seeds}
-        for found in step.found:
-            self._offer_found(found, seeds.get(found.ref))
+        candidates = [self._of_found(found, seeds.get(found.ref)) for found in step.found]
+        self._scale = 100 / max([WEAKEST, *(candidate.raw_relevance() for candidate in candidates)])
+        for candidate in candidates:
+            if candidate.depth <= self.settings.max_depth:
+                self.frontier.put(candidate)
         self.seeds = [seed.ref for seed in step.seeds if seed.ref in self.frontier]
 
-    def _offer_found(self, found: Found, seed: Considered | None) -> None:
-        depth = 0 if seed else 1
-        if depth > self.settings.max_depth:
-            return
-        candidate = self._new(found.ref, found.title, depth, root=found.title)
+    def _of_found(self, found: Found, seed: Considered | None) -> Candidate:
+        candidate = self._new(found.ref, found.title, 0 if seed else 1, root=found.title)
         candidate.share, candidate.named, candidate.page, candidate.focus = (
             found.share, found.named, found.page, found.focus,
         )  # fmt: skip
         candidate.meaning = found.meaning
         candidate.is_found = True
         candidate.seed = seed.why if seed else ""
-        self.frontier.put(candidate)
+        return candidate
 
     def _new(self, ref: EntryRef, title: str, depth: int, root: str) -> Candidate:
         stems = self.stems(title, ref.book)

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 from kiwiresearch.crawl.naming import names_in, said
-from kiwiresearch.crawl.points import points
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.passages import match
 from kiwiresearch.search.query import Query, Term
@@ -33,16 +32,6 @@ class Spoken(NamedTuple):
     """The same for the words of the focus."""
     is_named: bool = False
     """It names the topic in full, if only once."""
-
-    def relevance(self, share: float = 0.0) -> float:
-        """All of it in one number, with the page's share of the best search result."""
-        worth = points()["relevance"]
-        return (
-            worth["search"] * share
-            + worth["named"] * self.named
-            + worth["page"] * self.page
-            + worth["focus"] * self.focus
-        )
 
 
 @dataclass(frozen=True)

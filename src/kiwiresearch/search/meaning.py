@@ -34,5 +34,9 @@ def by_meaning(book: OpenBook, query: Query, hits: Sequence[Hit], embedder: Embe
 
 def _lead(book: OpenBook, hit: Hit) -> str:
     page = book.text(hit.ref.path)
-    words = page.text[page.lead : page.lead + 12 * LEAD_WORDS].split()[:LEAD_WORDS] if page else []
-    return f"{hit.title}. {' '.join(words)}"
+    return what_it_is(hit.title, page.text[page.lead :] if page else "")
+
+
+def what_it_is(title: str, text: str) -> str:
+    """What a page is about, in a few words: its title and how its text begins."""
+    return f"{title}. {' '.join(text[: 12 * LEAD_WORDS].split()[:LEAD_WORDS])}"
