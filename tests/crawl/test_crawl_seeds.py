@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.crawl.trails import TEXT, a_shelf_book, begun, ended, lines, settings, steps_of, taken, total, visit, visits
+from tests.crawl.trails import TEXT, a_shelf_book, begun, ended, lines, settings, steps_of, taken, visit, visits
 
 from kiwiresearch.crawl.step import Begun, Visited
 from kiwiresearch.crawl.walk import Crawl
@@ -126,21 +126,6 @@ def test_seeds_are_visited_first_at_depth_0() -> None:
     assert [(step.title, step.depth) for step in first] == [(seed.title, 0) for seed in start.seeds]
     assert all(step.reason == f"seed: {seed.why}" for step, seed in zip(first, start.seeds, strict=True))
     assert all(step.depth > 0 for step in visits(steps)[len(start.seeds) :])
-
-
-def test_no_page_comes_between_the_seeds() -> None:
-    """A page that is better than the second seed is taken after it all the same."""
-    pages = {
-        "Drought": f"A time without rain.\n{TEXT}",
-        "Mule train": f"A line of mules, for which drought is bad: see [[Barn]].\n{TEXT}",
-        "Barn": f"In a drought a mule train, each mule train, is kept here for drought.\n{TEXT}",
-        **{f"Other {number}": TEXT for number in range(20)},
-    }
-    steps = steps_of(Crawl([a_shelf_book(pages)], "drought and the mule train"))
-    first, second, third = visits(steps)[:3]
-    assert {first.title, second.title} == {seed.title for seed in begun(steps).seeds} == {"Drought", "Mule train"}
-    assert third.title == "Barn"
-    assert total(third) > total(second)
 
 
 def test_a_page_of_senses_without_targets_is_no_seed() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.crawl.trails import TEXT, a_shelf_book, begun, lines, settings, steps_of, taken, visits
+from tests.crawl.trails import TEXT, a_shelf_book, begun, lines, settings, steps_of, taken, total, visits
 
 from kiwiresearch.crawl.walk import Crawl
 from kiwiresearch.search.open_book import OpenBook
@@ -31,6 +31,20 @@ def test_each_book_may_give_a_seed(shelf: list[OpenBook]) -> None:
     assert [(seed.title, seed.book) for seed in start.seeds] == [("Salt road", book.book.id) for book in shelf]
     assert all(seed.why.startswith("its title is the topic") for seed in start.seeds)
     assert {searched.book for searched in start.searched} == {book.book.id for book in shelf}
+
+
+def test_no_page_comes_between_the_seeds() -> None:
+    """A page that is better than the second seed is taken after it all the same."""
+    inn = f"The inn of the salt road. Whoever came by the salt road slept here, on the salt road.\n{TEXT}"
+    roads = {"Salt road": f"The salt road had an [[Inn]].\n{TEXT}", "Inn": inn}
+    books = [
+        a_shelf_book(roads, name="Roads", kind="wikipedia"),
+        a_shelf_book({"Salt road": f"A tale of a thief.\n{TEXT}"}, name="Tales", kind="gutenberg"),
+    ]
+    steps = steps_of(Crawl(books, "salt road"))
+    assert [(step.title, step.depth) for step in visits(steps)] == [("Salt road", 0), ("Salt road", 0), ("Inn", 1)]
+    _, second, third = visits(steps)
+    assert total(third) > total(second)
 
 
 def test_links_stay_in_their_book(shelf: list[OpenBook]) -> None:

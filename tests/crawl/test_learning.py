@@ -79,10 +79,10 @@ def test_a_word_of_a_single_page_is_not_learned() -> None:
 
 def test_rare_words_tell_more() -> None:
     """Of two words said alike by visited pages, that which the book has everywhere tells less, if anything (R45)."""
-    common = {title: f"{text} weather" if title.startswith("Other") else text for title, text in PAGES.items()}
-    pages = common | {inn: f"The salt road with caravan and weather.\n{TEXT} {of_its_own(inn)}" for inn in INNS}
+    common = {title: f"{text} barley" if title.startswith("Other") else text for title, text in PAGES.items()}
+    pages = common | {inn: f"The salt road with caravan and barley.\n{TEXT} {of_its_own(inn)}" for inn in INNS}
     lesson = lessons(steps_of(crawl_of(pages)))[0]
-    assert "weather" not in lesson.words[: lesson.words.index("caravan") + 1]
+    assert "barley" not in lesson.words[: lesson.words.index("caravan") + 1]
 
 
 def test_lessons_come_ever_more_seldom() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from kiwiresearch.crawl.candidate import Candidate
 from kiwiresearch.zim.entry import EntryRef
@@ -39,6 +39,12 @@ class Frontier:
         self._levels.clear()
         for candidate in self._candidates.values():
             self.put(candidate)
+
+    def refresh(self, refs: Iterable[EntryRef]) -> None:
+        """Score some candidates again: those of them that are still waiting."""
+        for ref in refs:
+            if ref in self._candidates:
+                self.put(self._candidates[ref])
 
     def best(self, level: int = 0) -> Candidate | None:
         """The best candidate of a level; it stays where it is."""

@@ -83,15 +83,20 @@ class Branches:
         self._vectors: list[Rows] = []
         self._matrix: Rows | None = None
 
-    def add(self, branch: str, facts: Facts, *, is_seed: bool = False) -> None:
+    def add(self, branch: str, facts: Facts, *, is_seed: bool = False) -> bool:
+        """Count a page; true if pages that were placed before may now be of another branch, or of the topic itself."""
+        is_new = False
         for name in facts.categories or (branch,):
             self._counts[name] += 1
             if is_seed:
                 self._trunk.add(name)
+                is_new = True
         if facts.vector and not facts.categories and branch not in self._names:
             self._names.append(branch)
             self._vectors.append(unpacked(facts.vector))
             self._matrix = None
+            is_new = True
+        return is_new
 
     def of(self, title: str, facts: Facts | None, parent: str) -> str:
         """The branch of a page: its least filled category, the group it is like, or the page that led to it."""

@@ -42,7 +42,8 @@ class Reader:
         self._books = {book.book.id: book for book in crawl.books}
         self._topics: dict[BookId, Topic] = {}
         meant = f"{crawl.topic}. {crawl.focus}".strip(". ")
-        self._meanings = Meanings(crawl.embedder, meant) if crawl.embedder else None
+        embedder = None if crawl.settings.fast else crawl.embedder
+        self._meanings = Meanings(embedder, meant) if embedder is not None else None
         self._at_hand: OrderedDict[EntryRef, Read] = OrderedDict()
 
     def read(self, ref: EntryRef) -> Read:
@@ -59,8 +60,11 @@ class Reader:
             self._at_hand.popitem(last=False)
 
     def facts(self, read: Read, candidate: Candidate) -> Facts:
-        """What a page shows about itself and about the topic."""
+        """What a page shows about itself and about the topic; of one that was read before, only copies may be new."""
         page = read.page
+        if candidate.facts is not None:
+            original = self._state.copies.original(candidate.facts.sketch, page.title, page.ref.book)
+            return candidate.facts._replace(duplicate_of=original)
         spoken = self.topic(page.ref.book).spoken(read.levelled)
         meaning, vector = self._meanings.of(page.title, page.lead or page.text) if self._meanings else (0.0, "")
         sketch = sketch_of(paragraphs_of(page, read.levelled))

@@ -56,7 +56,7 @@ def begin(
         if one.ref in kept or not filters[one.book].refusal(one.path, one.title)
     ]
     if not _is_about(seeds, found, books, text):
-        seeds = ()
+        seeds, found = (), []
     return Begun(
         topic=text,
         focus=focus,

@@ -66,6 +66,8 @@ class State:
         self.lessons = 0
         self.at_depth: Counter[int] = Counter()
         self._gone: set[EntryRef] = set()
+        self._read: dict[EntryRef, None] = {}
+        """Candidates whose pages were read and put back, in that order."""
         self._heard: dict[EntryRef, float] = {}
         """Votes for visited pages, also those that came after the visit."""
         self._topic: dict[str, dict[str, float]] = {}
@@ -138,6 +140,12 @@ class State:
             rows.append(("depth", worth["depth"] * (candidate.depth - 1)))
         return rows
 
+    def nearness(self, candidate: Candidate) -> float:
+        """What a candidate has to do with the topic, whatever the weights are and whether it brings anything new."""
+        votes = min(candidate.votes, points()["link_context"]["most_votes"])
+        is_unread = candidate.facts is None and not candidate.is_found
+        return 100 * self.relevance(candidate) + votes + (UNREAD if is_unread else 0.0)
+
     def branch_of(self, candidate: Candidate) -> str:
         return self.branches.of(candidate.title, candidate.facts, candidate.root)
 
@@ -205,7 +213,8 @@ class State:
         if self.seeds and self.seeds[0] == ref:
             self.seeds.pop(0)
         self.copies.add(step.title, step.facts.sketch, step.book)
-        self.branches.add(step.branch, step.facts, is_seed=step.depth == 0)
+        if self.branches.add(step.branch, step.facts, is_seed=step.depth == 0):
+            self.frontier.refresh(self._read)
         self.vocabulary.add(step.words, max(step.relevance, LEAST_RELEVANCE))
         root = candidate.root if candidate is not None and step.depth > 1 else step.title
         self._take_offers(root, step)
@@ -222,12 +231,13 @@ class State:
                 self.seeds.pop(0)
         elif candidate is not None and step.facts is not None:
             candidate.learn(step.facts)
+            self._read[ref] = None
             self.frontier.put(candidate)
         self._take_offers(candidate.root if candidate else step.title, step)
 
     def _take_offers(self, root: str, step: Visited | Looked) -> None:
-        # What a page of senses lists stands where the page stood.
-        depth = step.depth + 1 if isinstance(step, Visited) else step.depth
+        # What a page of senses lists stands where the page stood, but seeds are chosen by the search alone.
+        depth = step.depth + 1 if isinstance(step, Visited) else max(1, step.depth)
         if depth > self.settings.max_depth:
             return
         worth = points()["link_context"]

@@ -26,7 +26,7 @@ __all__ = ["Crawl", "Move", "Walker", "walk"]
 
 OPENING = 300
 LEAST_POINTS = 15.0
-"""A page with fewer has next to nothing to do with the topic."""
+"""A page that has fewer by its relevance and its links has next to nothing to do with the topic."""
 
 ENOUGH_WEAK = 8
 """After so many of them in a row nothing better is to be hoped for."""
@@ -74,7 +74,7 @@ class Walker:
         candidate = self._seed() or self._best()
         if candidate is None:
             return self._end(self._why_none())
-        if not candidate.seed and (state.promise(candidate) < LEAST_POINTS or state.weak >= ENOUGH_WEAK):
+        if not candidate.seed and state.weak >= ENOUGH_WEAK:
             return self._end("nothing nearer to the topic was left")
         return self._look_at(candidate)
 
@@ -115,9 +115,9 @@ class Walker:
         except (PageNotFound, RedirectLoop) as problem:
             return Move(_gone(candidate, f"it cannot be read: {problem.message}"))
         page = read.page
-        if page.ref != ref and state.is_known(page.ref):
-            return Move(_gone(candidate, f"it only leads to {page.title!r}"))
-        facts = candidate.facts or self._reader.facts(read, candidate)
+        if page.ref != ref:
+            return Move(self._leading(candidate, page))
+        facts = self._reader.facts(read, candidate)
         if facts.is_disambiguation and self._settings.filters.disambiguation:
             return Move(self._senses(candidate, read, facts))
         if facts.is_list and self._settings.filters.lists == "exclude":
@@ -125,16 +125,16 @@ class Walker:
         known = _with(candidate, facts)
         rival = None if candidate.seed else self._rival(candidate)
         score = state.score(known)
-        may_go_back = candidate.facts is None and state.looks < LOOKS * self._settings.max_pages
-        if rival is not None and may_go_back and state.promise(rival) > score.total:
+        may_go_back = candidate.facts != facts and state.looks < LOOKS * self._settings.max_pages
+        if rival is not None and may_go_back and self._goes_before(rival, known):
             self._reader.keep(ref, read)
             why = terms([line for line in score.lines if line.points < 0]) or "what it says"
             unread = " and is not read yet" if state.promise(rival) > state.points(rival) else ""
             has = f"{rival.title!r} has {shown(state.points(rival))}{unread}"
             why = f"{why}: {shown(score.total)} points now, {has}"
             return Move(Looked(ref.book, ref.path, candidate.title, why, gone=False, facts=facts))
-        if not candidate.seed and score.total < LEAST_POINTS:
-            why = f"it has next to nothing to do with the topic: {shown(score.total)} points"
+        if not candidate.seed and state.nearness(known) < LEAST_POINTS:
+            why = "it has next to nothing to do with the topic"
             return Move(Looked(ref.book, ref.path, candidate.title, why, gone=True, facts=facts, is_weak=True))
         return self._take(candidate, read, facts, rival)
 
@@ -167,6 +167,25 @@ class Walker:
             refused=_with_surplus(links, offers, known_before) if is_expanded else links.refused,
         )
         return Move(step, page)
+
+    def _goes_before(self, rival: Candidate, known: Candidate) -> bool:
+        """Whether another candidate is to be looked at first, now that this one's page is known."""
+        if self._settings.strategy == "bfs" and rival.depth != known.depth:
+            return rival.depth < known.depth
+        mine = (-self.state.promise(known), known.depth, known.ref)
+        return (-self.state.promise(rival), rival.depth, rival.ref) < mine
+
+    def _leading(self, candidate: Candidate, page: PageDoc) -> Looked:
+        """A page that was made only to lead to another is left, and the other is offered in its place."""
+        why = f"it only leads to {page.title!r}"
+        if self.state.is_known(page.ref):
+            return _gone(candidate, why)
+        offer = Offer(page.ref.path, page.title, 1.0, 1, 0.0, "body", "", candidate.title, "", is_new=True)
+        ref, relevance = candidate.ref, self.state.relevance(candidate)
+        return Looked(
+            ref.book, ref.path, candidate.title, why, gone=True, facts=None,
+            depth=candidate.depth, relevance=relevance, links=1, offers=(offer,),
+        )  # fmt: skip
 
     def _rival(self, candidate: Candidate) -> Candidate | None:
         """The best of the others: what would be next."""
