@@ -144,3 +144,14 @@ def test_fast_means_no_vectors(salt_book: OpenBook) -> None:
     """With `fast` no vector is made, though an embedder is there."""
     steps = steps_of(Crawl([salt_book], "salt road", settings=settings(fast=True), embedder=Directions("salt", "road")))
     assert all(step.facts.vector == "" and "meaning" not in lines(step) for step in visits(steps))
+
+
+def test_refusals_of_a_page_of_senses_are_counted() -> None:
+    """Links that a page of senses lists and that are refused are counted as any (R14)."""
+    pages = {
+        "Salt road": f"The salt road has a [[Pass]].\n{TEXT}",
+        "Pass": "Pass may refer to:\n* [[1275]]\n* [[Talk:Pass]]\n* [[Inn]]",
+        **dict.fromkeys(("1275", "Talk:Pass", "Inn"), TEXT),
+    }
+    (look,) = [look for look in looks(crawled(pages)) if look.title == "Pass"]
+    assert dict(look.refused) == {"no main article": 1, "only a year": 1}

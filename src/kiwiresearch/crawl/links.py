@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from kiwiresearch.crawl.filters import Filter
 from kiwiresearch.crawl.points import points
@@ -16,13 +16,6 @@ from kiwiresearch.search.open_book import OpenBook
 
 SENTENCE = 200
 """Of a longer sentence, the part around the link is kept."""
-
-
-@dataclass(slots=True)
-class _Group:
-    """Links of one page that lead to the same page."""
-
-    links: list[Link] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +33,7 @@ def links_of(
 ) -> Links:
     """Gather a page's links by where they lead; redirects are followed."""
     refused: Counter[str] = Counter()
-    groups: dict[str, _Group] = {}
+    groups: dict[str, list[Link]] = {}
     known: dict[str, str | None] = {}
     for link in page.links:
         why = judge.outside(link.place) or _too_late(link, first_sections)
@@ -55,15 +48,15 @@ def links_of(
         elif path == page.ref.path and self_links:
             refused["the page itself"] += 1
         else:
-            groups.setdefault(path, _Group()).links.append(link)
+            groups.setdefault(path, []).append(link)
     offers = []
-    for path, group in groups.items():
+    for path, links in groups.items():
         title = book.title(path)
         why = judge.refusal(path, title)
         if why:
-            refused[why] += len(group.links)
+            refused[why] += len(links)
         else:
-            offers.append(_offer(page, path, title, group.links, places))
+            offers.append(_offer(page, path, title, links, places))
     return Links(tuple(offers), tuple(sorted(refused.items())), len(offers))
 
 

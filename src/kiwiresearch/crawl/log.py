@@ -137,8 +137,9 @@ def _left(state: State) -> Iterator[str]:
 def refusals(state: State) -> list[tuple[str, int]]:
     """Why links were refused in the whole crawl, the most frequent reason first."""
     counts: Counter[str] = Counter()
-    for step in state.visited.values():
-        counts.update(dict(step.refused))
+    for step in state.steps:
+        if isinstance(step, Visited | Looked):
+            counts.update(dict(step.refused))
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 

@@ -173,6 +173,8 @@ class Looked:
     links: int = 0
     offers: tuple[Offer, ...] = ()
     """What a page of senses lists, offered in its place."""
+    refused: tuple[tuple[str, int], ...] = ()
+    """Why links of a page of senses were not offered, and how many."""
     is_weak: bool = False
     """It has next to nothing to do with the topic."""
 
@@ -242,7 +244,14 @@ def step_of(row: Mapping[str, Any]) -> Step:
             )
         case "looked":
             facts = _facts(row["facts"]) if row["facts"] is not None else None
-            return Looked(**values | {"facts": facts, "offers": tuple(Offer(*offer) for offer in row["offers"])})
+            return Looked(
+                **values
+                | {
+                    "facts": facts,
+                    "offers": tuple(Offer(*offer) for offer in row["offers"]),
+                    "refused": tuple((why, count) for why, count in row["refused"]),
+                }
+            )
         case "learned":
             keywords = tuple((stem, weight) for stem, weight in row["keywords"])
             return Learned(keywords, tuple(row["words"]))

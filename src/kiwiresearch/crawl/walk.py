@@ -223,6 +223,7 @@ class Walker:
             relevance=self.state.relevance(known),
             links=links.targets,
             offers=self._ranked(ref.book, links, self._settings.max_links_per_page),
+            refused=links.refused,
         )
 
     def _learn(self) -> Learned:
