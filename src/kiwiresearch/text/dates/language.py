@@ -1,0 +1,204 @@
+"""The words of a language that dates are read and written with."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Literal, NamedTuple
+
+from kiwiresearch.text.languages import DATA
+
+Group = Literal["century", "millennium"]
+NEVER = r"(?!)"
+
+
+class Part(NamedTuple):
+    """A part of a time, such as 'early': the percent it covers, and the word it is written with."""
+
+    percent: tuple[int, int]
+    written: str
+
+
+class Lead(NamedTuple):
+    """What a phrase before a date does to it."""
+
+    kind: str
+    value: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Words beside a bare number that tell years from counts."""
+
+    before: frozenset[str] = frozenset()
+    weak: frozenset[str] = frozenset()
+    authors: frozenset[str] = frozenset()
+    certain: frozenset[str] = frozenset()
+    likely: frozenset[str] = frozenset()
+    attributive: frozenset[str] = frozenset()
+    small: frozenset[str] = frozenset()
+    reigns: frozenset[str] = frozenset()
+    determiners: frozenset[str] = frozenset()
+    leading_to: frozenset[str] = frozenset()
+    amounts: frozenset[str] = frozenset()
+    numbered: frozenset[str] = frozenset()
+    follows: frozenset[str] = frozenset()
+    counted: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class DateWords:
+    """What one language says about time; a language that is not known has only figures."""
+
+    months: Mapping[str, int] = field(default_factory=dict)
+    seasons: Mapping[str, str] = field(default_factory=dict)
+    parts: Mapping[str, Part] = field(default_factory=dict)
+    leads: Mapping[str, Lead] = field(default_factory=dict)
+    lead_ends: frozenset[str] = frozenset()
+    """The last words of leads: most words before a date are none of them."""
+    ordinals: Mapping[str, int] = field(default_factory=dict)
+    scales: Mapping[str, int] = field(default_factory=dict)
+    numbers: Mapping[str, int] = field(default_factory=dict)
+    to: frozenset[str] = frozenset("–—-")
+    both: frozenset[str] = frozenset()
+    evidence: Evidence = Evidence()
+    era: re.Pattern[str] = re.compile(NEVER)
+    day_first: re.Pattern[str] = re.compile(NEVER)
+    day_second: re.Pattern[str] = re.compile(NEVER)
+    style: re.Pattern[str] = re.compile(NEVER)
+    other_style: re.Pattern[str] = re.compile(NEVER)
+    style_before: re.Pattern[str] = re.compile(NEVER)
+    decade: re.Pattern[str] = re.compile(NEVER)
+    groups: Mapping[str, Group] = field(default_factory=dict)
+    group_signs: frozenset[str] = frozenset()
+    """Letters inside the nouns of groups, so that one look spares many: 'entu' for 'century' and 'Centuries'."""
+    ago_signs: tuple[str, ...] = ()
+    not_a_group: re.Pattern[str] = re.compile(NEVER)
+    group_before: re.Pattern[str] = re.compile(NEVER)
+    ago: re.Pattern[str] = re.compile(NEVER)
+    ago_words: re.Pattern[str] = re.compile(NEVER)
+    onwards: re.Pattern[str] = re.compile(NEVER)
+    pair_before_era: re.Pattern[str] = re.compile(NEVER)
+
+
+@cache
+def date_words(language: str) -> DateWords:
+    """How a language given by its ISO 639-3 code reads dates."""
+    table = _table(language)
+    if not table:
+        return DateWords()
+    leads, groups = _leads(table), _groups(table)
+    return DateWords(
+        months={name: at for at, names in enumerate(table["months"], 1) for name in names},
+        seasons={word: name for name, words in table["seasons"].items() for word in words},
+        parts=_parts(table),
+        leads=leads,
+        lead_ends=frozenset(phrase.split()[-1] for phrase in leads),
+        ordinals=_ordinals(table),
+        scales=table["scales"] | table["counted_ages"],
+        numbers={word: at for at, word in enumerate(table["numbers"], 1)},
+        groups=groups,
+        group_signs=frozenset(noun[1:5] for noun in groups),
+        ago_signs=tuple(table["ago_signs"]),
+        to=frozenset(table["to"]),
+        both=frozenset(table["and"]),
+        evidence=Evidence(**{key: frozenset(words) for key, words in table["evidence"].items()}),
+        **_patterns(table),
+    )
+
+
+@cache
+def written(language: str) -> Mapping[str, Any]:
+    """The forms a language writes dates in; English serves for the rest."""
+    table = _table(language) or _table("eng")
+    forms: dict[str, Any] = dict(table["written"])
+    forms["months"] = tuple(names[0] for names in table["months"])
+    forms["seasons"] = {name: words[0] for name, words in table["seasons"].items()}
+    forms["scales"] = tuple(
+        sorted(((size, name) for name, size in table["scales"].items() if size > 1000), reverse=True)
+    )
+    forms["parts"] = tuple(_parts(table).values())
+    return forms
+
+
+@cache
+def _table(language: str) -> dict[str, Any]:
+    path = DATA / "when" / f"{language}.toml"
+    if not (language.isascii() and language.isalpha() and path.is_file()):
+        return {}
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def _parts(table: Mapping[str, Any]) -> dict[str, Part]:
+    return {
+        name: Part((row["percent"][0], row["percent"][1]), row["words"][0] + row.get("glue", " "))
+        for name, row in table["parts"].items()
+    }
+
+
+def _leads(table: Mapping[str, Any]) -> dict[str, Lead]:
+    phrases = {phrase: Lead(kind) for kind, words in table["lead"].items() for phrase in words}
+    for name, words in table["seasons"].items():
+        phrases |= {word: Lead("season", name) for word in words}
+    for name, row in table["parts"].items():
+        phrases |= {word: Lead("part", name) for word in row["words"]}
+    return phrases
+
+
+def _ordinals(table: Mapping[str, Any]) -> dict[str, int]:
+    places = {word: at for at, word in enumerate(table["ordinals"], 1)}
+    return places | {word.capitalize(): at for word, at in places.items()}
+
+
+def _groups(table: Mapping[str, Any]) -> dict[str, Group]:
+    kinds: tuple[Group, ...] = ("century", "millennium")
+    return {noun: kind for kind in kinds for noun in table[kind]}
+
+
+def _patterns(table: Mapping[str, Any]) -> dict[str, re.Pattern[str]]:
+    month = _any(name for names in table["months"] for name in names)
+    suffix = table["day_suffix"]
+    join = f"(?: ?[–—-] ?| ?/ ?| (?:{_any((*table['to'], *table['and']))}) )"
+    eras = f"(?P<bc>{_any(table['bc'])})|(?P<ad>{_any(table['ad'])})|(?P<not>{_any(table['other_eras'])})"
+    era = rf"[ \u00a0]?(?:{eras})(?!\w)"
+    year = rf"(?:(?P<pre>{_any(table['ad'])}) )?" r"(?P<year>[0-9]{1,4})(?![0-9]|[.,:][0-9])"
+    day = rf"{suffix}?(?:{join}(?:the )?(?P<last>[0-9]{{1,2}}){suffix}?)?"
+    styles = rf"(?:(?P<old>{_any(table['old_style'])})|(?P<new>{_any(table['new_style'])}))"
+    ordinal = rf"(?:[0-9]{{1,2}}{suffix}|{_any(_ordinals(table))})"
+    part = f"(?:(?:{_any(word for row in table['parts'].values() for word in row['words'])})[ -](?:the )?)?"
+    number = r"[0-9]+(?:[.,][0-9]+)*"
+    scales = _any(table["scales"])
+    scale = f"(?P<scale>{scales})"
+    signs = f"(?P<ago>{table['ago']})|(?P<present>{table['present']})"
+    age = rf"(?:(?:{scale} )?(?:{signs})|(?P<short>{_any(table['counted_ages'])}))(?!\w)"
+    words = _any((*table["numbers"], "a"))
+    sources = {
+        "era": era,
+        "day_first": rf"{day}(?:{table['before_month']} |-)(?P<month>{month})\b\.?(?:(?:,? (?:of )?|-){year})?",
+        "day_second": rf"{day}(?:,? {year})?",
+        "style": rf" ?(?P<open>[(\[])?{styles}(?(open)[)\]])(?!\w)",
+        "style_before": rf"(?:^|[^\w]){styles}:? ?$",
+        "other_style": rf" ?[(\[]{styles}[^)\]\n]{{3,40}}[)\]],? {year}",
+        "decade": table["decade_suffix"] + r"(?!\w)",
+        "not_a_group": rf" (?:{_any(table['not_a_century'])})\b",
+        "group_before": (
+            rf"(?:^|[\s(\[“\"—–-])(?:(?P<first_lead>{part})(?P<first>{ordinal})"
+            rf"(?P<join>-?{join}|, )(?:the )?)?(?P<lead>{part})(?P<ordinal>{ordinal})[ -]$"
+        ),
+        "ago": (
+            rf"(?:(?: (?P<first_scale>{scales}))?(?P<join>{join})(?P<last>{number}))?"
+            rf"(?: ?± ?{number})?[ \u00a0-]?{age}"
+        ),
+        "ago_words": rf"\b(?P<number>{words}) {scale} (?:{table['ago']})\b",
+        "onwards": table["onwards"],
+        "pair_before_era": rf"{join}(?:c\. ?)?[0-9]{{1,4}}(?:,[0-9]{{3}})*{era}",
+    }
+    return {name: re.compile(source) for name, source in sources.items()}
+
+
+def _any(words: Iterable[str]) -> str:
+    """A pattern for any of the words, the longest first."""
+    return "|".join(re.escape(word) for word in sorted(set(words), key=lambda word: (-len(word), word)))

@@ -1,0 +1,125 @@
+"""The time that a date means, and how two of them stand to each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from kiwiresearch.text.dates import edtf, wording
+from kiwiresearch.text.dates.days import FIRST_GREGORIAN_DAY, Calendar, calendar_at, counted, day_at, day_number, named
+from kiwiresearch.text.dates.units import AGO_FROM
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kiwiresearch.text.dates.days import Day
+
+Precision = Literal["day", "month", "season", "year", "decade", "century", "millennium", "age"]
+Qualifier = Literal["", "about", "before", "after"]
+Relation = Literal["same", "within", "overlap", "calendar", "apart"]
+
+ABOUT_SHARE = 100
+"""'About' may be off by one part in so many of the time that has passed since."""
+ABOUT_DAYS = {"day": 7, "month": 31, "season": 92}
+"""How far 'about' reaches for what is more exact than a year; at least two years otherwise."""
+ABOUT_AT_LEAST = 730
+LAST_LADY_DAY_YEAR = 1752
+"""The last year that began, somewhere, on 25 March."""
+ENDLESS = 10**15
+
+
+@dataclass(frozen=True, slots=True)
+class DateRange:
+    """The days that are meant, from the first to the last, as Julian Day Numbers.
+
+    `lasts` tells a time that went on from the first to the last day ('1914–1918')
+    from a moment somewhere in it ('between 1200 and 1150 BC', 'the 12th century').
+    """
+
+    earliest: int
+    latest: int
+    precision: Precision = "year"
+    qualifier: Qualifier = ""
+    calendar: Calendar = "gregorian"
+    lasts: bool = False
+
+    @property
+    def first_day(self) -> Day:
+        return day_at(self.earliest, self.calendar_on(self.earliest))
+
+    @property
+    def last_day(self) -> Day:
+        return day_at(self.latest, self.calendar_on(self.latest))
+
+    @property
+    def first_year(self) -> int:
+        """The year of the first day, signed and without a zero: 1200 BC is -1200."""
+        return self.first_day.year
+
+    @property
+    def last_year(self) -> int:
+        """The year of the last day, signed and without a zero: 1200 BC is -1200."""
+        return self.last_day.year
+
+    def calendar_on(self, day: int) -> Calendar:
+        """The calendar its days are named in: a range across 1582 starts in one and ends in the other."""
+        if self.calendar == "julian" or self.latest < FIRST_GREGORIAN_DAY:
+            return self.calendar
+        return calendar_at(day)
+
+    def edtf(self) -> str:
+        """The date as EDTF, for storage; its years count 1 BC as 0000, as ISO 8601 does."""
+        return edtf.edtf(self)
+
+    def words(self, language: str = "eng") -> str:
+        """The date as a reader writes it: 'c. 1250', '12th century BC', '5 June 1944'."""
+        return wording.words(self, language)
+
+    def reach(self) -> tuple[int, int]:
+        """The first and last day that agree with it once the qualifier is taken into account."""
+        if self.qualifier == "before":
+            return -ENDLESS, self.latest
+        if self.qualifier == "after":
+            return self.earliest, ENDLESS
+        if self.qualifier == "about":
+            return self.earliest - self._about_days(), self.latest + self._about_days()
+        return self.earliest, self.latest
+
+    def _about_days(self) -> int:
+        exact = ABOUT_DAYS.get(self.precision)
+        passed = day_number(AGO_FROM) - self.latest
+        return exact if exact is not None else max(ABOUT_AT_LEAST, passed // ABOUT_SHARE)
+
+
+def relation(one: DateRange, other: DateRange) -> Relation:
+    """How two dates stand to each other: only 'apart' means that both cannot be right."""
+    if (one.earliest, one.latest, one.qualifier) == (other.earliest, other.latest, other.qualifier):
+        return "same"
+    (first, last), (other_first, other_last) = one.reach(), other.reach()
+    if (first <= other_first and other_last <= last) or (other_first <= first and last <= other_last):
+        return "within"
+    if first <= other_last and other_first <= last:
+        return "overlap"
+    if _other_reading(one, other) or _other_reading(other, one):
+        return "calendar"
+    return "apart"
+
+
+def _other_reading(one: DateRange, other: DateRange) -> bool:
+    """Whether `one`, read in the other calendar or with a year that began in March, falls into `other`."""
+    if one.precision not in ("day", "month") or one.qualifier or other.qualifier:
+        return False
+    return any(other.earliest <= first and last <= other.latest for first, last in _readings(one))
+
+
+def _readings(when: DateRange) -> Iterator[tuple[int, int]]:
+    """The days that the same written date means elsewhere."""
+    first = when.first_day
+    length = when.latest - when.earliest
+    shifts = (-1, 0, 1) if (first.month, first.day) < (3, 25) and first.year <= LAST_LADY_DAY_YEAR + 1 else (0,)
+    for shift in shifts:
+        year = named(counted(first.year) + shift)
+        calendars: tuple[Calendar, ...] = ("julian", "gregorian")
+        for calendar in calendars:
+            start = day_number(year, first.month, first.day, calendar)
+            yield start, start + length

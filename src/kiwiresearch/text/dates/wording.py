@@ -1,0 +1,236 @@
+"""Dates as they are written for a reader.
+
+What `words` writes, `dates_in` reads back as the same range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kiwiresearch.text.dates import units
+from kiwiresearch.text.dates.days import FIRST_GREGORIAN_DAY, Day, counted
+from kiwiresearch.text.dates.language import written
+from kiwiresearch.text.dates.units import SEASON_MONTHS, Span
+
+if TYPE_CHECKING:
+    from kiwiresearch.text.dates.ranges import DateRange
+
+WHOLE = (0, 100)
+NOUNS = ("decade", "century", "millennium")
+SAID_ONCE = ("day", "month", "century", "millennium")
+LONGEST_DASHED = 400
+ALWAYS_A_YEAR = range(1000, 2101)
+"""Years that need no era to be known as years."""
+
+
+class Named(NamedTuple):
+    """A stretch of time and its name; the era is kept apart, for a range says it once."""
+
+    span: Span
+    text: str
+    era: str = ""
+
+
+def words(when: DateRange, language: str) -> str:
+    forms = written(language)
+    lasting = {"before": "until", "after": "since"} if when.lasts else {}
+    form = lasting.get(when.qualifier, when.qualifier)
+    text = _age(when, forms) if when.precision == "age" else _single(when, forms)
+    if text and form not in ("", "about"):
+        text = _noun(text, when, forms)
+    text = text or _pair(when, forms)
+    if when.calendar == "julian" and when.latest >= FIRST_GREGORIAN_DAY:
+        text = str(forms["old_style"]).format(text)
+    elif when.calendar == "gregorian" and when.latest < FIRST_GREGORIAN_DAY:
+        text = str(forms["new_style"]).format(text)
+    return str(forms[form]).format(text) if form else text
+
+
+def _noun(text: str, when: DateRange, forms: Mapping[str, Any]) -> str:
+    """'the 1960s': what needs an article after 'since' and the like."""
+    article = str(forms["article"])
+    return article + text if when.precision in NOUNS and not text.startswith(article) else text
+
+
+def _single(when: DateRange, forms: Mapping[str, Any]) -> str:
+    """The name of a range that is one day, one month, one century, or a part of one."""
+    for day in (when.first_day, when.last_day):
+        for name in _names(when, day, forms):
+            if name.span == (when.earliest, when.latest):
+                return _with_era(name.text, name.era, forms)
+    return ""
+
+
+def _pair(when: DateRange, forms: Mapping[str, Any]) -> str:
+    """A range as its first and its last part; in days where no larger unit fits."""
+    first = next((name for name in _names(when, when.first_day, forms) if name.span.earliest == when.earliest), None)
+    last = next((name for name in _names(when, when.last_day, forms) if name.span.latest == when.latest), None)
+    if first is None or last is None:
+        first, last = (_year(day, forms) for day in (when.first_day, when.last_day))
+    if (first.span.earliest, last.span.latest) != (when.earliest, when.latest):
+        first, last = (_day(when, day, forms) for day in (when.first_day, when.last_day))
+    whole_years = when.precision not in ("day", "month")
+    once = first.era == last.era == "bc" and whole_years
+    start = first.text if once else _with_era(first.text, first.era, forms)
+    end = _with_era(last.text, last.era, forms)
+    if first.era == "bc" and end.isdigit():
+        end = str(forms["ad"]).format(end)
+    if not when.lasts:
+        return str(forms["between"]).format(_noun(start, when, forms), _noun(end, when, forms))
+    if _needs_words(start, end):
+        return str(forms["from"]).format(start, end)
+    if when.precision in SAID_ONCE and first.era == last.era and (whole_years or when.first_year == when.last_year):
+        start = _without_end(start, last.text if once else end)
+    ad = str(forms["ad"]).format("")
+    if when.precision == "year" and start.startswith(ad):
+        end = end.removeprefix(ad)
+    short = " " not in start.removeprefix(ad) and end[0].isdigit()
+    return f"{start}–{end}" if short else f"{start} – {end}"
+
+
+def _needs_words(start: str, end: str) -> bool:
+    """Whether two years with a dash could be taken for a range of counts: '1000–1500'."""
+    if not (start.isdigit() and end.isdigit()):
+        return False
+    first, last = int(start), int(end)
+    return last - first > LONGEST_DASHED or (first % 100 == 0 and last % 100 == 0)
+
+
+def _without_end(text: str, other: str) -> str:
+    """'5 June' of '5 June 1944' before '9 July 1944': what both end in is said once."""
+    words, others = text.split(" "), other.split(" ")
+    while len(words) > 1 and len(others) > 1 and words[-1] == others[-1]:
+        words.pop()
+        others.pop()
+    return " ".join(words)
+
+
+def _with_era(text: str, era: str, forms: Mapping[str, Any]) -> str:
+    return str(forms[era]).format(text) if era else text
+
+
+def _names(when: DateRange, day: Day, forms: Mapping[str, Any]) -> list[Named]:
+    """The unit of the range's precision that a day falls into, whole first, then its parts."""
+    if when.precision == "day":
+        return [_day(when, day, forms)]
+    if when.precision == "season":
+        return _seasons(day, forms)
+    makers = {"month": _month, "decade": _decade, "century": _century, "millennium": _millennium}
+    make = makers.get(when.precision)
+    if make is None:
+        return [_year(day, forms)]
+    parts = [("", WHOLE), *((part.written, part.percent) for part in forms["parts"])]
+    return [name for text, percent in parts for name in make(day, text, percent, forms)]
+
+
+def _day(when: DateRange, day: Day, forms: Mapping[str, Any]) -> Named:
+    number = when.earliest if day == when.first_day else when.latest
+    return Named(Span(number, number), _filled("day", day, forms), _after(day))
+
+
+def _filled(form: str, day: Day, forms: Mapping[str, Any], **more: str) -> str:
+    return str(forms[form]).format(day=day.day, month=forms["months"][day.month - 1], year=_figure(day, forms), **more)
+
+
+def _figure(day: Day, forms: Mapping[str, Any]) -> str:
+    """The year as it stands after a month: BC comes behind the whole, AD before the year."""
+    text = _number(abs(day.year))
+    return text if day.year < 0 or day.year in ALWAYS_A_YEAR else str(forms["ad"]).format(text)
+
+
+def _number(value: int) -> str:
+    return f"{value:,}" if value >= 10_000 else str(value)
+
+
+def _after(day: Day) -> str:
+    return "bc" if day.year < 0 else ""
+
+
+def _year(day: Day, forms: Mapping[str, Any]) -> Named:
+    return Named(units.years(day.year, day.year), _figure(day, forms), _after(day))
+
+
+def _month(day: Day, part: str, percent: tuple[int, int], forms: Mapping[str, Any]) -> list[Named]:
+    span = units.month_days(day.year, day.month, percent)
+    return [Named(span, part + _filled("month", day, forms), _after(day))]
+
+
+def _seasons(day: Day, forms: Mapping[str, Any]) -> list[Named]:
+    found = []
+    for year in (day.year, day.year - 1 if day.year != 1 else -1):
+        at = Day(year, 1, 1)
+        for name in SEASON_MONTHS:
+            text = _filled("season", at, forms, season=forms["seasons"][name])
+            found.append(Named(units.season(year, name), text, _after(at)))
+    for part in forms["parts"]:
+        span = units.part_of_year(day.year, part.percent)
+        found.append(Named(span, part.written + _figure(day, forms), _after(day)))
+    return found
+
+
+def _decade(day: Day, part: str, percent: tuple[int, int], forms: Mapping[str, Any]) -> list[Named]:
+    first = abs(day.year) // 10 * 10
+    # 'The 1900s' are read as a hundred years.
+    return _rounded(first, 10, day, part, percent, forms) if first % 100 or first == 2000 else []
+
+
+def _century(day: Day, part: str, percent: tuple[int, int], forms: Mapping[str, Any]) -> list[Named]:
+    hundreds = abs(day.year) // 100 * 100
+    rounded = _rounded(hundreds, 100, day, part, percent, forms) if hundreds not in (0, 2000) else []
+    return [*_grouped("century", 100, day, part, percent, forms), *rounded]
+
+
+def _millennium(day: Day, part: str, percent: tuple[int, int], forms: Mapping[str, Any]) -> list[Named]:
+    return _grouped("millennium", 1000, day, part, percent, forms)
+
+
+def _rounded(
+    first: int, size: int, day: Day, part: str, percent: tuple[int, int], forms: Mapping[str, Any]
+) -> list[Named]:
+    bounds = units.rounded(first, size, bc=day.year < 0)
+    text = str(forms["decade"]).format(first)
+    article = _article(part, forms) or (str(forms["article"]) if not part and 0 < day.year < 1000 else "")
+    era = "ad_after" if 0 < day.year < 100 else _after(day)
+    return [Named(units.years(*bounds, percent), part + article + text, era)]
+
+
+def _grouped(
+    form: str, size: int, day: Day, part: str, percent: tuple[int, int], forms: Mapping[str, Any]
+) -> list[Named]:
+    number = (abs(day.year) - 1) // size + 1
+    names = []
+    # The turn of a century begins in the one before.
+    for at in (number, number - 1, number + 1) if percent[0] < 0 else (number,):
+        if at > 0:
+            bounds = units.grouped(at, size, bc=day.year < 0)
+            text = part + _article(part, forms) + str(forms[form]).format(_ordinal(at, forms))
+            names.append(Named(units.years(*bounds, percent), text, _after(day)))
+    return names
+
+
+def _article(part: str, forms: Mapping[str, Any]) -> str:
+    return str(forms["article"]) if " " in part.strip() else ""
+
+
+def _ordinal(number: int, forms: Mapping[str, Any]) -> str:
+    endings = forms["ordinal"]
+    return str(endings.get(str(number % 100)) or endings.get(str(number % 10)) or endings["other"]).format(number)
+
+
+def _age(when: DateRange, forms: Mapping[str, Any]) -> str:
+    """'66 million years ago', if a round figure covers just this time."""
+    first, last = counted(when.first_year), counted(when.last_year)
+    for present, form in ((units.AGO_FROM, "ago"), (units.PRESENT, "present")):
+        back = present - (first + last) // 2
+        if back >= 1000 and units.ago(back, back, present) == (when.earliest, when.latest):
+            return str(forms[form]).format(_scaled(back, forms))
+    most, least = (_scaled(units.AGO_FROM - year, forms) for year in (first, last))
+    return str(forms["from" if when.lasts else "between"]).format(most, str(forms["ago"]).format(least))
+
+
+def _scaled(number: int, forms: Mapping[str, Any]) -> str:
+    for scale, name in forms["scales"]:
+        if number >= scale and number * 1000 % scale == 0:
+            return f"{number / scale:g} {name}" if number < 1000 * scale else f"{number // scale:,} {name}"
+    return f"{number:,}"

@@ -1,0 +1,311 @@
+"""Numbers as they are written: '1,234.5', '2½', '12 million', 'three hundred and forty', '6 × 10²⁴'."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+DATA = files("kiwiresearch.text") / "data" / "quantities"
+
+SPACES = "[ \u00a0\u2009\u202f]"
+PARTS = {"½": 1 / 2, "⅓": 1 / 3, "⅔": 2 / 3, "¼": 1 / 4, "¾": 3 / 4, "⅕": 1 / 5, "⅖": 2 / 5, "⅗": 3 / 5, "⅘": 4 / 5}
+PARTS |= {"⅙": 1 / 6, "⅚": 5 / 6, "⅛": 1 / 8, "⅜": 3 / 8, "⅝": 5 / 8, "⅞": 7 / 8}
+PART_SIGNS = "".join(PARTS)
+DENOMINATORS = frozenset((2, 3, 4, 5, 6, 7, 8, 9, 10, 16, 20, 32, 64, 100, 1000))
+"""What fractions are made of; '9/11' is a date."""
+
+RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺−", "0123456789-+-")
+LARGEST_POWER = 99
+MOST_SCALES = 3
+MOST_GROUPS = 5
+LARGEST_SCALE = 1e30
+LARGE = str.maketrans("ſıİK", "siiK")
+"""Letters that a pattern takes for others where case makes no difference."""
+
+LONGEST_FIGURE = 40
+SCALE_GAP = " \u00a0\u2009\u202f-"
+
+FIGURE = re.compile(
+    rf"(?:(?P<whole>[0-9]{{1,3}}(?:,[0-9]{{3}})+(?![0-9])|[0-9]{{1,3}}(?:{SPACES}[0-9]{{3}})+(?![0-9])|[0-9]+)"
+    rf"(?P<rest>\.[0-9]+)?|(?P<bare>\.[0-9]+))"
+    rf"(?:{SPACES}?(?P<sign>[{PART_SIGNS}])|(?:{SPACES}(?P<top>[0-9]))?[/⁄](?P<under>[0-9]{{1,4}})(?![0-9/]))?"
+    rf"|(?P<alone>[{PART_SIGNS}])"
+)
+SIMPLE = re.compile(r"[0-9]{1,6}(?=(?: [A-Za-wyz(]|[)%;\t\n–-](?![0-9])))(?!10[-−])")
+POWER = re.compile(
+    rf"{SPACES}?[×x·*⋅]{SPACES}?10(?:\^[({{]?(?P<caret>[-−+]?[0-9]{{1,3}})(?![0-9])[)}}]?|(?P<high>[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{{1,3}})|(?P<lost>[-−][0-9]{{1,3}})(?![0-9]))"
+)
+POWER_OF_TEN = re.compile(r"10(?:\^(?P<caret>[-−+]?[0-9]{1,3})(?![0-9])|(?P<high>[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))")
+
+
+class Amount(NamedTuple):
+    """A number with the place behind it, and how finely it was written."""
+
+    value: float
+    end: int
+    digits: int
+    step: float
+    scale: float = 1.0
+    number_end: int = 0
+    is_word: bool = False
+    is_bare: bool = False
+    is_part: bool = False
+
+    def times(self, scale: float, end: int) -> Amount:
+        """The same amount in thousands or millions."""
+        return self._replace(
+            value=self.value * scale,
+            end=end,
+            step=self.step * scale,
+            scale=self.scale * scale,
+            is_bare=False,
+            is_part=False,
+        )
+
+
+@cache
+def table(language: str) -> dict[str, Any]:
+    """What is known about quantities in a language; English serves for the rest."""
+    name = language if (DATA / f"{language}.toml").is_file() else "eng"
+    return tomllib.loads((DATA / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def either(words: Iterable[str]) -> str:
+    """A pattern for any of the words, the longest first."""
+    return "|".join(re.escape(word) for word in sorted(set(words), key=lambda word: (-len(word), word)))
+
+
+class NumberWords:
+    """Reads the numbers of one language."""
+
+    def __init__(self, language: str) -> None:
+        numbers = table(language)["numbers"]
+        ones, teens, tens = (numbers[key].split() for key in ("ones", "teens", "tens"))
+        self.values = {word: float(n) for n, word in enumerate([*ones, *teens], 1)}
+        self.values |= {word: float(n * 10) for n, word in enumerate(tens, 2)}
+        self.scales: dict[str, float] = numbers["scales"]
+        self.short_scales: dict[str, float] = numbers["short_scales"]
+        self.money_scales: dict[str, float] = numbers["money_scales"]
+        self.parts: dict[str, int] = numbers["parts"]
+        self.pronoun: str = numbers["pronoun"]
+        self.one = frozenset(numbers["one"].split())
+        self._and: str = numbers["and"][0]
+        self.half: str = numbers["half"]
+        small = f"(?:(?:{either(tens)})(?:[- ](?:{either(ones)})\\b)?|{either(teens)}|{either(ones)})\\b"
+        scale = f"(?:[ -](?:{either(self.scales)})\\b)"
+        a = either(self.one)
+        part = either([*self.parts, *(f"{word}s" for word in self.parts)])
+        scales = f"{scale}{{1,{MOST_SCALES}}}"
+        more = f"(?:{scales}[ -](?:{numbers['and']}[ -])?{small}){{0,{MOST_GROUPS}}}"
+        self._words = re.compile(f"(?:{small}|(?:{a})(?={scale})){more}(?:{scales})?", re.IGNORECASE)
+        self._part = re.compile(
+            rf"(?:(?P<of>{a}|{either(self.values)})[ -](?P<part>{part}|{self.half})"
+            rf"|(?P<half>{self.half}))\b(?![-’'])(?:[ -](?P<scaled>{a})[ -](?P<scale>{either(self.scales)})\b)?",
+            re.IGNORECASE,
+        )
+        self._more = re.compile(
+            rf"[ -]{numbers['and']}[ -](?:{a}|(?P<top>{either(ones)}))[ -]"
+            rf"(?:(?P<half>{self.half})|(?P<part>{part}))\b",
+            re.IGNORECASE,
+        )
+        self._scale = re.compile(rf"{SPACES}?-?({either([*self.scales, *self.short_scales])})\b(?!\.\w)", re.IGNORECASE)
+        self._money_scale = re.compile(rf"{SPACES}?({either(self.money_scales)})\b", re.IGNORECASE)
+        self._scale_letters = frozenset(
+            letter
+            for word in (*self.scales, *self.short_scales, *self.money_scales)
+            for letter in (word[0], word[0].upper())
+        )
+        starts = sorted({*self.values, self.half} | {f"{a} {s}" for a in self.one for s in (*self.scales, *self.parts)})
+        tree = _tree(starts)
+        self.starts = re.compile(f"[ \\n\\t\u00a0\u202f(\\[\"“‘'’—–/-](?:{tree})\\b")
+        self.first = re.compile(f"(?:{tree})\\b")
+        self._told = lru_cache(maxsize=1_024)(self._told_by)
+        """Few number words are told again and again."""
+
+    def read(self, text: str, start: int, limit: int, *, is_money: bool = False) -> Amount | None:
+        """The number that starts here, with its scale; None where there is none."""
+        if text[start].isdecimal() or text[start] == "." or text[start] in PARTS:
+            amount = _figure(text, start, limit)
+        else:
+            amount = self._worded(text, start, limit)
+        if amount is None or (amount.is_part and amount.is_word):
+            return amount
+        amount = self._with_part(text, amount, limit)
+        for scale in (self._scale, self._money_scale) if is_money else (self._scale,):
+            while (
+                amount.scale <= LARGEST_SCALE
+                and text[amount.end : amount.end + 2].strip(SCALE_GAP)[:1] in self._scale_letters
+                and (found := scale.match(text, amount.end, limit))
+                and not (amount.is_word and "-" in found[0])
+            ):
+                word = found[1].translate(LARGE).lower()
+                factor = self.scales.get(word) or self.short_scales.get(word) or self.money_scales[word]
+                amount = amount.times(factor, found.end())
+        return amount
+
+    def _worded(self, text: str, start: int, limit: int) -> Amount | None:
+        if (found := self._part.match(text, start, limit)) and (part := self._part_of(found)):
+            return part
+        if (found := self._words.match(text, start, limit)) is None:
+            return None
+        told = self._told(found[0].translate(LARGE).lower())
+        return told._replace(end=start + told.end, number_end=start + told.number_end)
+
+    def _told_by(self, written: str) -> Amount:
+        """What number words mean, as if the text began with them."""
+        words = re.split("[ -]", written)
+        value, scale = self._sum(words)
+        end = _number_end(len(written), words, self)
+        return Amount(value, len(written), _significant(value), _step(value), scale, end, is_word=True)
+
+    def _part_of(self, found: re.Match[str]) -> Amount | None:
+        """'two thirds', 'a quarter', 'half a million'."""
+        top = (
+            1.0
+            if found["half"] or found["of"].translate(LARGE).lower() in self.one
+            else self.values[found["of"].translate(LARGE).lower()]
+        )
+        name = (found["part"] or found["half"]).translate(LARGE).lower()
+        under = 2 if name == self.half else self.parts.get(name) or self.parts[name[:-1]]
+        # 'five third' is no fraction, nor is 'twenty fifths'.
+        if top >= under or (top > 1) != (name not in self.parts and name != self.half):
+            return None
+        scale = self.scales[found["scale"].translate(LARGE).lower()] if found["scale"] else 1.0
+        end = found.end()
+        return Amount(top / under * scale, end, 1, 0.1 * scale, scale, end, is_word=True, is_part=scale == 1.0)
+
+    def _with_part(self, text: str, amount: Amount, limit: int) -> Amount:
+        """'two and a half': the part is added."""
+        if (
+            amount.scale != 1.0
+            or text[amount.end + 1 : amount.end + 2] != self._and
+            or not (found := self._more.match(text, amount.end, limit))
+        ):
+            return amount
+        top = self.values[found["top"].translate(LARGE).lower()] if found["top"] else 1.0
+        name = (found["part"] or "").translate(LARGE).lower()
+        under = 2 if found["half"] else self.parts.get(name) or self.parts[name[:-1]]
+        value, end = amount.value + top / under, found.end()
+        return amount._replace(value=value, end=end, number_end=end, digits=amount.digits + 1, step=0.5, is_bare=False)
+
+    def _sum(self, words: list[str]) -> tuple[float, float]:
+        total, group, scale = 0.0, 0.0, 1.0
+        for word in words:
+            if word in self.values:
+                group += self.values[word]
+                scale = 1.0
+            elif word in self.scales:
+                factor = self.scales[word]
+                scale *= factor
+                if factor < 1000:
+                    group = (group or 1.0) * factor
+                elif group or not total:
+                    total, group = total + (group or 1.0) * factor, 0.0
+                else:
+                    total *= factor
+        return total + group, scale
+
+
+def _number_end(end: int, words: list[str], numbers: NumberWords) -> int:
+    """Where the number ends and its last scale begins."""
+    for word in reversed(words):
+        if word not in numbers.scales:
+            break
+        end -= len(word) + 1
+    return end
+
+
+def _figure(text: str, start: int, limit: int) -> Amount | None:
+    # Nine of ten are a few figures and a space before a word.
+    if (found := SIMPLE.match(text, start, limit)) and found.end() < limit:
+        written, end = found[0], found.end()
+        significant = len(written.rstrip("0")) or 1
+        return Amount(float(written), end, significant, 10.0 ** (len(written) - significant), 1.0, end, is_bare=True)
+    if found := POWER_OF_TEN.match(text, start, limit):
+        power = _power(found)
+        return None if power is None else Amount(10.0**power, found.end(), 1, 10.0**power, 1.0, found.end())
+    if (found := FIGURE.match(text, start, min(limit, start + LONGEST_FIGURE))) is None:
+        return None
+    end = found.end()
+    if end < limit and (text[end].isdecimal() or text[end] in "^⁰¹²³⁴⁵⁶⁷⁸⁹⁻"):
+        return None
+    amount = _plain_figure(found)
+    if amount and end < limit and (power_found := POWER.match(text, end, limit)):
+        power = _power(power_found)
+        if power is None:
+            return None
+        end = power_found.end()
+        scaled = amount.times(10.0**power, end)
+        return scaled._replace(value=_raised(amount.value, power), scale=1.0, number_end=end)
+    return amount
+
+
+def _plain_figure(found: re.Match[str]) -> Amount | None:
+    end = found.end()
+    whole, rest = found["whole"] or "", found["rest"] or found["bare"] or ""
+    if found["alone"]:
+        return Amount(PARTS[found["alone"]], end, 1, 0.1, 1.0, end, is_part=True)
+    plain = "".join(filter(str.isdecimal, whole))
+    if under := found["under"]:
+        top = found["top"] or plain
+        if rest or int(under) not in DENOMINATORS or not 0 < int(top) < int(under):
+            return None
+        value = int(top) / int(under) + (int(plain) if found["top"] else 0)
+        return Amount(value, end, 2 if found["top"] else 1, 0.1, 1.0, end, is_part=not found["top"])
+    if found["sign"]:
+        return Amount(float(plain or 0) + PARTS[found["sign"]], end, len(plain) + 1, 0.5, 1.0, end)
+    value = float(f"{plain or 0}{rest}")
+    if rest:
+        digits = len(f"{plain}{rest[1:]}".lstrip("0")) or 1
+        return Amount(value, end, digits, 10.0 ** -(len(rest) - 1), 1.0, end)
+    return Amount(value, end, _significant(value), _step(value), 1.0, end, is_bare=len(whole) == len(plain))
+
+
+def _power(found: re.Match[str]) -> int | None:
+    written = next(group for group in found.groups() if group)
+    power = int(written.translate(RAISED))
+    return power if abs(power) <= LARGEST_POWER else None
+
+
+def _raised(value: float, power: int) -> float:
+    """The value times a power of ten, as it would be written, without the error of multiplying."""
+    written = repr(value)
+    return value * 10.0**power if "e" in written else float(f"{written}e{power}")
+
+
+def _significant(value: float) -> int:
+    return len(f"{value:.0f}".rstrip("0")) or 1
+
+
+def _step(value: float) -> float:
+    written = f"{value:.0f}"
+    return 10.0 ** (len(written) - max(len(written.rstrip("0")), 1))
+
+
+def _tree(words: Iterable[str]) -> str:
+    """A pattern of words by their first letters, large or small: most words fail at their first."""
+    by_letter: dict[str, list[str]] = {}
+    for word in words:
+        by_letter.setdefault(word[0], []).append(word[1:])
+    return "|".join(f"[{letter.upper()}{letter}]{_branches(rests)}" for letter, rests in sorted(by_letter.items()))
+
+
+def _branches(rests: Iterable[str]) -> str:
+    by_letter: dict[str, list[str]] = {}
+    for rest in rests:
+        by_letter.setdefault(rest[:1], []).append(rest[1:])
+    branches = [
+        re.escape(letter) + (_branches(below) if len(below) > 1 else re.escape(below[0]))
+        for letter, below in sorted(by_letter.items(), reverse=True)
+    ]
+    return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"
+
+
+@cache
+def number_words(language: str) -> NumberWords:
+    """The numbers of a language, read from its table once."""
+    return NumberWords(language)

@@ -1,0 +1,255 @@
+"""Quantities in running text: how many, how much, how far, and of what.
+
+A number is found first, by its figures or words. What stands behind it (a
+scale, a second number, a unit, a noun) and before it (a sign, a currency, a
+word such as 'about') decides whether it is a quantity, and of which kind.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+
+from kiwiresearch.text.counted import Counted, counted_nouns
+from kiwiresearch.text.number_words import PART_SIGNS
+from kiwiresearch.text.quantity import Qualifier, Quantity, Relation, relation
+from kiwiresearch.text.quantity_cues import NO_QUANTITY, Before, cues, starts_sentence
+from kiwiresearch.text.quantity_spans import Measured, Spans
+from kiwiresearch.text.units import Unit
+
+__all__ = ["Qualifier", "Quantity", "Relation", "quantities_in", "relation"]
+
+BEFORE_WORD = re.compile("[0-9]+ [b-oq-wyzB-OQ-WYZ(]|[A-Za-z]")
+"""A figure and a word: no need to look for times of day and the like. Nor is there where no figure starts."""
+
+DIGIT = re.compile(f"[0-9{PART_SIGNS}]")
+RUN = re.compile(r"[0-9.,:/]*")
+BRACKET = re.compile(r"\s?[(\[]\s?(?:[a-z.]+\s){0,2}[~≈]?")
+MORE_IN_BRACKET = re.compile(r"\s?(?:[;,/]|or)\s?")
+PER_SIGNS = ("/", " ", "-", "\u00a0")
+PER_MANY = re.compile(r"(?:/|[ -]per[ -])([0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?![0-9]|[.,][0-9])")
+
+PLAIN = Unit("", 1.0)
+SHARE = Unit("%", 100.0)
+YEAR = Unit("s", 31557600.0)
+SQUARE_KILOMETRE = 1e6
+OLDEST = 130
+FIRST_YEAR, LAST_YEAR = 1000, 2100
+ROUND = 50
+"""What a figure that might be a year is divisible by where it is a count; others are written with a comma."""
+
+LARGE_WORD = 13
+LARGE_FIGURE = 10_000
+NUMBER_OF_SOMETHING = 1e7
+"""From here on, figures without commas are more often the number of a thing than a number of things."""
+
+
+def quantities_in(text: str, language: str = "eng", *, not_in: Sequence[tuple[int, int]] = ()) -> list[Quantity]:
+    """The quantities a text states, in order; spans in `not_in`, such as those of dates, are no part of any."""
+    return _Reader(text, language, not_in).read()
+
+
+def _joined(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The spans in order, those that meet as one."""
+    if not spans:
+        return []
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(span for span in spans if span[0] < span[1]):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return joined
+
+
+class _Reader:
+    """Goes through one text from number to number."""
+
+    def __init__(self, text: str, language: str, not_in: Sequence[tuple[int, int]]) -> None:
+        self.text = text
+        self.spans = Spans(text, language)
+        self.nouns, self.cues = counted_nouns(language), cues(language)
+        self.closed = _joined(not_in)
+        self.closed_starts = [start for start, _ in self.closed]
+        self.ends = [*self.closed_starts, len(text)]
+        self.floor = self.next = 0
+        self.limit = len(text)
+
+    def read(self) -> list[Quantity]:
+        found: list[Quantity] = []
+        for start in self._starts():
+            step = self._at(start)
+            if isinstance(step, int):
+                self.next = max(step, start + 1)
+                continue
+            if found and self._is_converted(found[-1], step):
+                step = step._replace(converted=True, qualifier=step.qualifier or found[-1].qualifier)
+            found.append(step)
+            self.floor = self.next = max(step.end, start + 1)
+        return found
+
+    def _starts(self) -> Iterator[int]:
+        """Where figures and number words begin, from where reading has come to."""
+        text, size, numbers = self.text, len(self.text), self.spans.numbers
+        digit = -1
+        word = 0 if numbers.first.match(text) else -1
+        while True:
+            if digit < self.next:
+                digit = found.start() if (found := DIGIT.search(text, self.next)) else size
+            if word < self.next and not word == self.next == 0:
+                word = found.start() + 1 if (found := numbers.starts.search(text, max(self.next - 1, 0))) else size
+            if min(digit, word) >= size:
+                return
+            yield min(digit, word)
+
+    def _at(self, start: int) -> Quantity | int:
+        """The quantity whose number starts here, or where to go on."""
+        place = bisect_right(self.closed_starts, start)
+        if place and self.closed[place - 1][1] > start:
+            return self.closed[place - 1][1]
+        self.limit = min(self.ends[place], len(self.text))
+        self.floor = max(self.floor, self.closed[place - 1][1] if place else 0)
+        if not BEFORE_WORD.match(self.text, start, self.limit) and (
+            found := NO_QUANTITY.match(self.text, start, self.limit)
+        ):
+            return found.end()
+        number = self.spans.measured(start, self.floor, self.limit)
+        if number is None:
+            return max(RUN.match(self.text, start, self.limit).end(), start + 1)  # type: ignore[union-attr]
+        before = number.before
+        if number.low.is_word and self._is_named(start, number):
+            return number.end
+        if number.low.is_part:
+            return self._part(number, before)
+        if number.unit:
+            return self._with_unit(number, before)
+        return self._plain(number, before)
+
+    def _is_named(self, start: int, number: Measured) -> bool:
+        """'the Seven Sisters', 'the twenty-fifth'."""
+        if self.cues.ordinal.match(self.text, number.end, self.limit):
+            return True
+        return self.text[start].isupper() and not starts_sentence(self.text, start)
+
+    def _with_unit(self, number: Measured, before: Before) -> Quantity | int:
+        unit, end = number.unit, number.end
+        if self._is_pronoun(number) and number.written.lower() in self.cues.idioms:
+            return end
+        if unit and unit.base == "s" and (old := self.cues.old.match(self.text, end, self.limit)):
+            number = number._replace(written=self.text[end - len(number.written) : old.end()], end=old.end())
+        return self._made(number, unit or PLAIN, before)
+
+    def _part(self, number: Measured, before: Before) -> Quantity | int:
+        """'half of it' is a share, 'half a mile' is a length, 'the second half' is neither."""
+        if self.cues.is_side(before):
+            return number.end
+        if number.unit:
+            return self._made(number, number.unit, before)
+        if self.cues.parts_of.match(self.text, number.end, self.limit):
+            return self._made(number, SHARE, before)
+        return number.end
+
+    def _plain(self, number: Measured, before: Before) -> Quantity | int:
+        """A number without a unit: an age, a rate, a count, or no quantity at all."""
+        low, high = number.low, number.high
+        if high.is_bare and high.value < OLDEST and self.cues.is_age(before):
+            return self._made(number._replace(written=self.cues.age_unit), YEAR, before)
+        if self.cues.is_label(before) or (low.is_bare and self.cues.is_in_name(before)):
+            return number.end
+        is_pronoun = self._is_pronoun(number)
+        if is_pronoun and not self.cues.may_be_one(before, self.text, number.end):
+            return number.end
+        is_single = low.value == high.value == 1
+        behind = number.end + self.text.startswith("+", number.end)
+        noun = None if number.is_split else self.nouns.read(self.text, behind, self.limit, is_single=is_single)
+        if rate := self._rate(number, noun):
+            return self._made(rate[0], rate[1], before, noun)
+        if not self._counts(number, noun, before):
+            return number.end
+        if noun:
+            number = number._replace(end=noun.end, written=self.text[high.number_end : noun.end].strip(" \u00a0-"))
+        return self._made(number, PLAIN, before, noun)
+
+    def _is_pronoun(self, number: Measured) -> bool:
+        low = number.low
+        return low.is_word and low.value == 1 == low.scale and number.high is low
+
+    def _is_small_word(self, number: Measured) -> bool:
+        return number.low.is_word and number.low.value < LARGE_WORD
+
+    def _rate(self, number: Measured, noun: Counted | None) -> tuple[Measured, Unit] | None:
+        """'300 people per square kilometre', '12 deaths per 1,000'."""
+        end = noun.end if noun else number.end
+        if self.text[end : end + 1] not in PER_SIGNS:
+            return None
+        if many := PER_MANY.match(self.text, end, self.limit):
+            unit, end = Unit(f"/{many[1].replace(',', '')}", 1.0), many.end()
+        elif below := self.spans.units.over(self.text, end, self.limit):
+            is_area = below.unit.base == "m2"
+            unit = (
+                Unit("/km2", SQUARE_KILOMETRE / below.unit.factor)
+                if is_area
+                else Unit(f"/{below.unit.base}", 1 / below.unit.factor)
+            )
+            end = below.end
+        else:
+            return None
+        written = self.text[number.high.number_end : end].strip(" \u00a0-")
+        return number._replace(end=end, written=written), unit
+
+    def _counts(self, number: Measured, noun: Counted | None, before: Before) -> bool:
+        """Whether a plain number is a number of something."""
+        low, high = number.low, number.high
+        if high.is_bare and FIRST_YEAR <= high.value <= LAST_YEAR:
+            if noun is None or (low is not high and low.value >= FIRST_YEAR):
+                return False
+            is_round = high.value % ROUND == 0 and self.cues.may_be_plain(before)
+            return is_round or bool(self._qualifier(number, before))
+        if noun:
+            return True
+        if high.is_word:
+            if high.scale != 1.0 or high.value >= LARGE_WORD:
+                return True
+            is_theirs = bool(before.words) and before.words[-1] in self.cues.determiners
+            return not is_theirs and self.cues.were.match(self.text, number.end, self.limit) is not None
+        if self.text[number.end : number.end + 1].isalpha() or self.text[number.end : number.end + 1] in ("-", "°"):
+            return False
+        if not high.is_bare or self.cues.were.match(self.text, number.end, self.limit):
+            return True
+        is_number = high.value < NUMBER_OF_SOMETHING and (high.value >= LARGE_FIGURE or self.cues.may_be_plain(before))
+        return is_number or bool(self._qualifier(number, before))
+
+    def _qualifier(self, number: Measured, before: Before) -> Qualifier:
+        found = self.cues.qualifier(before, self.text, (number.high.end, number.end), self.limit)
+        # 'over 16–18 days' and 'over two legs' say how long, not more than what.
+        is_ambiguous = number.low is not number.high or (number.unit is None and self._is_small_word(number))
+        return "" if found == "more than" and is_ambiguous and before.words[-1] in self.cues.ambiguous else found
+
+    def _made(self, number: Measured, unit: Unit, before: Before, noun: Counted | None = None) -> Quantity:
+        low = (number.low.value + unit.offset) * unit.factor
+        high = low if number.high is number.low else (number.high.value + unit.offset) * unit.factor
+        return Quantity(
+            start=number.start,
+            end=number.end,
+            low=low + number.extra,
+            high=high + number.extra,
+            unit=unit.base,
+            counted=noun.noun if noun else "",
+            qualifier=self._qualifier(number, before),
+            written_unit=number.written,
+            digits=max(number.low.digits, number.high.digits),
+            is_range=low != high,
+            counted_words=noun.words if noun else "",
+            step=(number.step or min(number.low.step, number.high.step)) * unit.factor,
+        )
+
+    def _is_converted(self, first: Quantity, second: Quantity) -> bool:
+        """Whether the second says the first again in another unit, in brackets."""
+        gap = self.text[first.end : second.start]
+        if not (BRACKET.fullmatch(gap) or (first.converted and MORE_IN_BRACKET.fullmatch(gap))):
+            return False
+        if not first.unit or first.unit != second.unit or first.written_unit == second.written_unit:
+            return False
+        allowed = max(first.rounding, second.rounding) * (1 + 1e-9)
+        return abs(first.low - second.low) <= allowed and abs(first.high - second.high) <= allowed
