@@ -19,6 +19,8 @@ KiwiError                     exit code 1, with a remedy
 │   ├── CannotWrite           the disk is full, or the folder cannot be written
 │   ├── RunNotFound           there is no finished run in that folder
 │   └── RunDamaged            a file of the run is not as it was written
+├── QuoteNotFound             the page does not say that: drop the claim, and note it
+├── StatementWithoutClaims    nothing that was read says that: it may not be written
 ├── IndexStale                a title index was made from another file: build it again
 ├── EmbedderError             vectors cannot be had: go on without them
 └── ModelError                something about a language model
@@ -126,6 +128,14 @@ class RunNotFound(RunError):
 
 class RunDamaged(RunError):
     """A file of the run is missing, or not as it was written."""
+
+
+class QuoteNotFound(KiwiError):
+    """The page does not have these words, letter by letter."""
+
+
+class StatementWithoutClaims(KiwiError):
+    """A sentence that rests on nothing was about to be written."""
 
 
 class IndexStale(KiwiError):

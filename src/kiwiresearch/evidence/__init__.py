@@ -1,0 +1,1 @@
+"""Words tied to their place in a page."""
