@@ -1,0 +1,1 @@
+"""What pages say, as claims that can be proved."""

@@ -1,0 +1,260 @@
+"""The numbers, ranks, lists and dates of a sentence, each with what it is said of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, takewhile
+from typing import Literal
+
+from kiwiresearch.claims.conflicts.compare_words import CompareWords, alike_stem
+from kiwiresearch.claims.conflicts.events import Word, event_at, owner_of, told_of_event
+from kiwiresearch.claims.conflicts.lists import Listed, lists_in
+from kiwiresearch.text.quantities import Quantity
+from kiwiresearch.text.when import Dated, DateRange
+from kiwiresearch.text.words import level
+
+ORDINAL = re.compile(r"(\d{1,3})(?:st|nd|rd|th)")
+FIGURE = re.compile(r"\d{1,3}(?:,\d{3})+|\d{1,5}")
+LIFE_YEARS = range(12, 115)
+"""A range of years behind a name is a life if it lasts so long."""
+
+WORDS_BEFORE_LIST = 16
+ITEMS = range(2, 31)
+FEWEST_IN_CLAUSE = 2
+WORDS_BEFORE, WORDS_BEHIND = 6, 4
+REACH = 6
+
+DAYS = {"day": 0, "month": 29, "season": 90, "year": 364}
+"""How many days follow the first of a date, by its precision."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A number, rank or date of a sentence, and what it is said of."""
+
+    what: Literal["a number", "a date", "a rank"]
+    start: int
+    end: int
+    clause: int
+    key: str = ""
+    """What is counted, ranked, or the event that is dated."""
+    near: frozenset[str] = frozenset()
+    """What its clause tells."""
+    close: frozenset[str] = frozenset()
+    """The same of the few words around it."""
+    told_of: frozenset[str] | None = frozenset()
+    """Whom or what a dated event befell; None where that is not sure."""
+    quantity: Quantity | None = None
+    when: DateRange | None = None
+    rank: int = 0
+    listed: tuple[int, int] = (0, 0)
+    """How many things a list has, from and to."""
+    said: tuple[int, int, int] = (0, 0, 0)
+    """Where the number stands that says how many they are, and what it is."""
+
+
+def values_in(
+    text: str,
+    words: Sequence[Word],
+    quantities: Sequence[Quantity],
+    dates: Sequence[Dated],
+    known: CompareWords,
+    language: str,
+) -> Iterator[Value]:
+    """All values of a sentence."""
+    for quantity in (*quantities, *_bare_numbers(text, words, quantities, dates)):
+        clause = _clause_at(words, quantity.start)
+        key = alike_stem(level(quantity.counted), language) if quantity.counted else ""
+        inside = {alike_stem(low, language) for low in level(quantity.counted_words).split()}
+        near = _near(words, clause) | ({key} if key else set()) | inside
+        if not key:
+            key = _counted_beside(words, quantity.start, quantity.end)
+        if quantity.unit:
+            key = _measured_from(words, quantity.end, known)
+        close = _close(words, quantity.start, quantity.end, clause)
+        yield Value("a number", quantity.start, quantity.end, clause, key, near, close, quantity=quantity)
+    for dated in dates:
+        yield from _dated(text, words, dated, known)
+    yield from _lists(text, words, quantities, known, language)
+    taken = [(dated.start, dated.end) for dated in dates]
+    for at, word in enumerate(words):
+        if word.low not in known.ordinals and not word.low[0].isdigit():
+            continue
+        rank = _rank(word.low, known)
+        if rank and at + 1 < len(words) and not any(start <= word.start < end for start, end in taken):
+            key = _ranked(words, at + 1, known)
+            if key:
+                close = _close(words, word.start, word.end, word.clause)
+                yield Value(
+                    "a rank", word.start, word.end, word.clause, key, _near(words, word.clause), close, rank=rank
+                )
+
+
+def _ranked(words: Sequence[Word], at: int, known: CompareWords) -> str:
+    """By what or among what something is ranked: 'largest citi', 'most populous countri', 'album'."""
+    first = words[at].low
+    if first.endswith("est") or first in known.superlatives:
+        behind = words[at + 1 : at + (3 if first in known.superlatives else 2)]
+        return " ".join([first, *(word.stem or word.low for word in behind)])
+    if words[at - 1].is_name or words[at - 1].low in known.common_ordinals:
+        return ""
+    run = list(takewhile(lambda word: word.stem and not word.is_name, words[at : at + 3]))
+    return run[-1].stem if run else ""
+
+
+def _bare_numbers(
+    text: str, words: Sequence[Word], quantities: Sequence[Quantity], dates: Sequence[Dated]
+) -> Iterator[Quantity]:
+    """Figures that count without a noun: those killed in '500 killed', those named before a tab or a colon."""
+    taken = [(value.start, value.end) for value in quantities] + [(dated.start, dated.end) for dated in dates]
+    for word, behind in zip(words, [*words[1:], None], strict=False):
+        if not FIGURE.fullmatch(word.low) or any(start <= word.start < end for start, end in taken):
+            continue
+        is_cell = text[max(0, word.start - 2) : word.start].endswith(("\t", ": "))
+        if is_cell or (behind and behind.low.endswith("ed") and behind.start - word.end == 1):
+            value = float(word.low.replace(",", ""))
+            yield Quantity(
+                word.start, word.end, value, value, "", "", "", "", len(word.low.strip("0,")), is_range=False
+            )
+
+
+def _counted_beside(words: Sequence[Word], start: int, end: int) -> str:
+    """What a number without a noun counts: survivors in 'three survived', people in 'a population of 500'."""
+    behind = next((word.stem for word in words if word.start >= end), "")
+    return behind or next((word.stem for word in reversed(words) if word.end <= start and word.stem), "")
+
+
+def _measured_from(words: Sequence[Word], end: int, known: CompareWords) -> str:
+    """The place a distance is measured from: 'Rome' in '5 km north of Rome'."""
+    behind = [word for word in words if word.start >= end][:REACH]
+    for before, word in pairwise(behind):
+        if before.low in known.before_places and word.is_name:
+            return f"from {word.stem}"
+    return ""
+
+
+def _close(words: Sequence[Word], start: int, end: int, clause: int) -> frozenset[str]:
+    inside = [word for word in words if word.clause == clause]
+    if sum(bool(word.stem) for word in inside) < FEWEST_IN_CLAUSE:
+        inside = [word for word in words if clause - 1 <= word.clause <= clause]
+    before = [word.stem for word in inside if word.end <= start][-WORDS_BEFORE:]
+    behind = [word.stem for word in inside if word.start >= end][:WORDS_BEHIND]
+    return frozenset(before + behind) - {""}
+
+
+def _lists(
+    text: str, words: Sequence[Word], quantities: Sequence[Quantity], known: CompareWords, language: str
+) -> Iterator[Value]:
+    """Lists, each with what it lists: what a number before it counts, or what its sentence begins with."""
+    if ": " not in text and "(" not in text:
+        return
+    for listed in lists_in(text, known.open_lists, known.open_before):
+        said, key = _announced(words, quantities, listed, known, language)
+        if not key and not said and not listed.in_brackets:
+            key = next((word.stem for word in words if word.stem), "")
+        if key or said:
+            clause = _clause_at(words, listed.opening - 1)
+            near = frozenset(word.stem for word in words if word.stem and word.start < listed.opening)
+            number = (listed.fewest, listed.most)
+            yield Value("a number", listed.start, listed.end, clause, key, near, listed=number, said=said or (0, 0, 0))
+
+
+def _announced(
+    words: Sequence[Word], quantities: Sequence[Quantity], listed: Listed, known: CompareWords, language: str
+) -> tuple[tuple[int, int, int] | None, str]:
+    """The number that says how many things a list has, and what they are."""
+    before = [word for word in words if word.start < listed.opening]
+    number = next((word for word in reversed(before) if _is_number(word, known)), None)
+    if number is None or sum(word.start > number.start for word in before) > (
+        3 if listed.in_brackets else WORDS_BEFORE_LIST
+    ):
+        return None, ""
+    at = before.index(number)
+    if [word.low for word in before[max(0, at - 2) : at]] == ["of", "the"]:  # 'six of the 24 states' counts six
+        return None, ""
+    exact = next((q for q in quantities if q.start <= number.start < q.end), None)
+    if exact is None:
+        said = known.numbers.get(number.low, 0)
+        return ((number.start, number.end, said), "") if said in ITEMS else (None, "")
+    if exact.unit or exact.low != exact.high or exact.qualifier or int(exact.low) not in ITEMS:
+        return None, ""
+    return (exact.start, exact.end, int(exact.low)), alike_stem(level(exact.counted), language)
+
+
+def _is_number(word: Word, known: CompareWords) -> bool:
+    return word.low[0].isdigit() or word.low in known.value_words
+
+
+def _rank(low: str, known: CompareWords) -> int:
+    if low[0].isdigit():
+        found = ORDINAL.fullmatch(low)
+        return int(found[1]) if found else 0
+    return known.ordinals.get(low, 0)
+
+
+def _clause_at(words: Sequence[Word], start: int) -> int:
+    return next((word.clause for word in words if word.start >= start), words[-1].clause if words else 0)
+
+
+def _near(words: Sequence[Word], clause: int) -> frozenset[str]:
+    """What a clause tells; one of a word or two belongs to the one before it, or behind it."""
+    found = frozenset(word.stem for word in words if word.clause == clause and word.stem)
+    if len(found) >= FEWEST_IN_CLAUSE:
+        return found
+    if clause:
+        return found | _near(words, clause - 1)
+    return found | frozenset(word.stem for word in words if word.clause == 1 and word.stem)
+
+
+def _dated(text: str, words: Sequence[Word], dated: Dated, known: CompareWords) -> Iterator[Value]:
+    clause = _clause_at(words, dated.start)
+    when, span = dated.when, (dated.start, dated.end)
+    if _is_life(text, dated):
+        bracket = text.rfind("(", 0, dated.start)
+        at = sum(word.start < bracket for word in words)
+        near = _near(words, words[at - 1].clause)
+        owner = owner_of(words, at, known) if words[at - 1].is_name else None
+        yield Value("a date", *span, clause, "birth", near, told_of=owner, when=_moment(when, when.earliest))
+        yield Value("a date", *span, clause, "death", near, told_of=owner, when=_moment(when, when.latest, ends=True))
+        return
+    event, first, last = event_at(words, dated.start, dated.end, clause, known)
+    told_of = told_of_event(words, event, first, last, known) if event else frozenset()
+    close = _close(words, dated.start, dated.end, clause)
+    near = _near(words, clause)
+    if event:
+        near -= {word.stem for word in words[first:last]}
+    yield Value("a date", *span, clause, event, near, close, told_of, when=when)
+
+
+def _moment(when: DateRange, day: int, *, ends: bool = False) -> DateRange:
+    """The first or the last date of a range."""
+    more = DAYS.get(when.precision, 364)
+    earliest, latest = (day - more, day) if ends else (day, day + more)
+    return DateRange(earliest, latest, when.precision, when.qualifier, when.calendar)
+
+
+def first_moment(when: DateRange) -> DateRange:
+    """When something that lasted began; any other date as it is."""
+    return _moment(when, when.earliest) if when.lasts else when
+
+
+def last_moment(when: DateRange) -> DateRange:
+    """When something that lasted ended; any other date as it is."""
+    return _moment(when, when.latest, ends=True) if when.lasts else when
+
+
+def _is_life(text: str, dated: Dated) -> bool:
+    """Whether a range of years in brackets behind a name is how long somebody lived."""
+    when = dated.when
+    if not when.lasts or (when.latest - when.earliest) // 365 not in LIFE_YEARS:
+        return False
+    opening = text.rfind("(", 0, dated.start)
+    if opening < 2 or ")" in text[opening : dated.start] or dated.start - opening > 80:
+        return False
+    inside = text[opening + 1 : dated.start].lower()
+    if re.search(r"\br\.|reign|rule|fl\.", inside):
+        return False
+    before = text[:opening].rstrip().rpartition(" ")[2]
+    return before[:1].isupper() or before[:1] in "ʿʾ'I"
