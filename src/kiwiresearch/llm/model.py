@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, get_args
 
-from kiwiresearch.errors import BadSettings
+from kiwiresearch.errors import BadSettings, ModelError
 from kiwiresearch.ids import canonical_json
 
 Role = Literal["system", "user", "assistant"]
@@ -142,6 +142,15 @@ class Model(Protocol):
 
     def stream(self, messages: Sequence[Message], options: Options = ...) -> Iterator[str]:
         """The answer's text as it arrives, and nothing else."""
+
+
+def called(model: Model) -> str:
+    """How to speak of a model, also of one that does not even tell its name."""
+    try:
+        name = model.name
+    except ModelError:
+        name = ""
+    return f"The model {name!r}" if name else "The model"
 
 
 def answer_in(pieces: Iterable[Piece | Reply]) -> Iterator[str]:
