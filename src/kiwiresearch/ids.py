@@ -15,6 +15,10 @@ UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029]")
 """Characters that JSON allows and terminals or line readers take for commands."""
 
 
+COMPACT = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+"""Made once: files have thousands of lines, and `json.dumps` makes one for each."""
+
+
 def page_id(title: str) -> str:
     """The hash of a title, tagged with its algorithm.
 
@@ -25,6 +29,10 @@ def page_id(title: str) -> str:
 
 def canonical_json(value: Any, *, indent: int | None = None) -> str:
     """JSON with sorted keys and real letters: equal values give equal bytes."""
-    separators = (",", ":") if indent is None else (",", ": ")
-    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=separators, indent=indent)
+    if indent is None:
+        text = COMPACT.encode(value)
+    else:
+        text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ": "), indent=indent)
+    if text.isprintable():  # most are, and it is quicker than looking for those that are not
+        return text
     return UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -1,0 +1,200 @@
+"""How a sentence begins: words that tie it to others, a phrase of time or place, the subject, the verb."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import NamedTuple
+
+from kiwiresearch.claims.tables import Grammar
+
+WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*|[(),;:—–]")
+LONGEST_INTRODUCTION = 110
+MOST_WORDS = 24
+"""No subject is longer than this many words."""
+
+
+class Opening(NamedTuple):
+    """Offsets into a sentence: it says something from `start` on, its subject is `subject:verb`."""
+
+    start: int
+    subject: int
+    verb: int
+    """-1 where no verb was found."""
+
+
+def opening_of(text: str, grammar: Grammar) -> Opening:
+    """Take the start of a sentence apart."""
+    start, kept = _after_connectives(text, grammar)
+    subject = _after_introduction(text, start, kept, grammar)
+    verb = verb_after(text, subject, grammar)
+    return Opening(start, _after_adverbs(text, subject, verb, grammar), verb)
+
+
+def _after_connectives(text: str, grammar: Grammar) -> tuple[int, re.Match[str] | None]:
+    """The place behind all 'Thus,' and 'However,', and the connective that was left there, if one was."""
+    start = 0
+    while found := grammar.connective.match(text, start):
+        words = found[0].strip(" ,").lower()
+        # 'Thus, it fell' but not 'Also sprach', 'So far', 'Yet another'.
+        if words in grammar.kept_connectives or not ("," in found[0] or words in SAFE_WITHOUT_COMMA):
+            break
+        start = found.end()
+    return start, found
+
+
+def _after_adverbs(text: str, subject: int, verb: int, grammar: Grammar) -> int:
+    """Behind 'So far,' and the like: a few small words before the only comma that stands before the verb."""
+    comma = text.find(", ", subject, verb) if verb >= 0 else -1
+    if comma < 0 or text.find(",", comma + 1, verb) >= 0:
+        return subject
+    words = text[subject:comma].lower().split()
+    is_small = 0 < len(words) <= MOST_ADVERBS and words[0] in grammar.adverbs
+    return comma + 2 if is_small else subject
+
+
+MOST_ADVERBS = 3
+SAFE_WITHOUT_COMMA = frozenset({"and", "but", "thus", "however", "therefore", "hence", "moreover", "nevertheless"})
+
+
+def _after_introduction(text: str, start: int, kept: re.Match[str] | None, grammar: Grammar) -> int:
+    """Behind 'In 1825,' and the like, where such a phrase stands before the subject."""
+    first = WORD.match(text, start)
+    if first is None:
+        return start
+    word = first[0].lower()
+    if word not in grammar.introductions and not (word.endswith(("ly", "ing", "ed")) and len(word) > len("only")):
+        return kept.end() if kept and "," in kept[0] else start
+    comma = _comma_after(text, start)
+    short = _short_introduction(text, start, comma if comma >= 0 else len(text), grammar)
+    if short != start or comma < 0:
+        return short
+    inside = INNER_DATE if any(char.isdigit() for char in text[start:comma]) else INNER
+    while inner := inside.match(text, comma + 1):
+        comma = inner.end() - 1
+    after = WORD.match(text, comma + 2)
+    if after and after[0] in grammar.introductions:  # 'Around 1200 BC, in the great collapse, the island …'
+        second = _comma_after(text, comma + 2)
+        comma = second if second >= 0 else comma
+    return min(comma + 2, len(text))
+
+
+INNER_DATE = re.compile(r" \d{1,4}(?: BCE?| AD| CE)?,(?= )")
+INNER = re.compile(r" (?:\d{1,4}(?: BCE?| AD| CE)?|[A-Z][\w.]+(?: (?:and )?[A-Z][\w.]+){0,2}),(?= )")
+"""'In Paris, France, he', 'On May 5, 1821, Napoleon': what may stand between two commas of one phrase."""
+
+
+def _comma_after(text: str, start: int) -> int:
+    """The first comma outside brackets that is near enough to end a phrase; -1 if there is none."""
+    end = min(len(text), start + LONGEST_INTRODUCTION)
+    comma = text.find(", ", start, end + 1)
+    if comma < 0 or (text.find("(", start, comma) < 0 and text.find("[", start, comma) < 0):
+        return comma
+    depth = 0
+    for at in range(start, end):
+        char = text[at]
+        if char in "([":
+            depth += 1
+        elif char in ")]":
+            depth -= 1
+        elif char == "," and depth <= 0 and text[at + 1 : at + 2] == " ":
+            return at
+    return -1
+
+
+DATED = re.compile(
+    r"(?:In|By|Since|During|Until|From|On|At|After|Before|Around)\s+(?:the\s+|about\s+|c\.\s*)?"
+    r"(?:(?:early|late|mid)[- ])?[\w–-]*\d[\w–-]*(?:\s+(?:BC|BCE|AD|CE|century|centuries)){0,2}\s+"
+)
+MONTHS = frozenset(
+    ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+     "December")
+)  # fmt: skip
+PLACED = re.compile(r"(?:[\w'’-]+\s+){1,7}?(?=(?:he|she|it|they)\b)")
+
+
+def _short_introduction(text: str, start: int, end: int, grammar: Grammar) -> int:
+    """'In 1838 he conceived …', 'In the Near East it …': a phrase without a comma behind it."""
+    found = DATED.match(text, start, end)
+    if found:
+        word = WORD.match(text, found.end())
+        starts = word is not None and (word[0].lower() in grammar.genders or word[0] in ("the", "a", "an"))
+        if word and word[0] not in MONTHS and (starts or word[0][0].isupper()):
+            return found.end()
+    found = PLACED.match(text, start, end)
+    if found and text[start].isupper() and verb_after(text[start : found.end()], 0, grammar) < 0:
+        return found.end()
+    return start
+
+
+def verb_after(text: str, start: int, grammar: Grammar) -> int:
+    """Where the first finite verb behind this place is; -1 if none is near."""
+    verbs, depth, count, before = grammar.verbs, 0, 0, ""
+    for found in WORD.finditer(text, start):
+        word = found[0]
+        if word in SIGNS:
+            if word == "(":
+                depth += 1
+            elif word == ")":
+                depth = max(depth - 1, 0)
+            elif not depth and word == ",":
+                before = ","
+            elif not depth and word in ";:":
+                return -1
+        elif not depth:
+            count += 1
+            if count > MOST_WORDS:
+                return -1
+            small = word.lower()
+            # Most words are none: they are let go before anything else is asked.
+            may_be = small in verbs or (count > 1 and small.endswith("ed"))
+            if may_be and word[0].islower() and _is_verb(text, found.end(), small, before, grammar):
+                return found.start()
+            before = small
+    return _present_after(text, start)
+
+
+SIGNS = frozenset("(),;:—–")
+
+
+def _is_verb(text: str, end: int, word: str, before: str, grammar: Grammar) -> bool:
+    """Whether a word that looks like a verb is one, behind the word that stands before it."""
+    if before in WHICH:
+        return False
+    if word in grammar.verbs and before not in AFTER_WHICH_NOUN:
+        # 'pyroclastic flows are', 'the state rules were'
+        is_noun = word in grammar.nouns_too and _verb_follows(text, end, grammar)
+        if not is_noun:
+            return True
+    return word.endswith("ed") and len(word) > 3 and before != "," and before not in grammar.not_before_verbs
+
+
+PRESENT = re.compile(
+    r"(?<=[\w)] )(?!(?:its|his|this|is|as|was|has|thus|plus|various|always|perhaps|across)\b)[a-z]{2,}[^\Wsui]s"
+    r"(?= (?:the|an?|in|on|to|by|from|with|at|as|its|their|his|her|for|into|over|between|through|about|only|that)\b)"
+)
+
+
+def _present_after(text: str, start: int) -> int:
+    """A word that only looks like a verb of the present: 'the plague survives in'; -1 if there is none either."""
+    found = PRESENT.search(text, start, start + LONGEST_INTRODUCTION)
+    return found.start() if found else -1
+
+
+def _verb_follows(text: str, start: int, grammar: Grammar) -> bool:
+    """Whether another verb stands in the next few words, before any sign."""
+    for found in itertools.islice(WORD.finditer(text, start), NEAR_WORDS):
+        word = found[0]
+        if word in "(),;:—–" or word in WHICH:
+            return False
+        if word in grammar.verbs and word not in grammar.nouns_too:
+            return True
+    return False
+
+
+NEAR_WORDS = 6
+WHICH = frozenset({"who", "which", "that", "whom", "whose", "where"})
+AFTER_WHICH_NOUN = frozenset(
+    ("the", "a", "an", "of", "his", "her", "its", "their", "this", "in", "by", "for", "and", "or", "with", "to")
+)
+"""What stands behind these is a noun, even if it looks like a verb."""

@@ -1,0 +1,309 @@
+"""Whom or what a sentence is about: a leading "He", "It" or "The city" by its name, or nothing at all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from kiwiresearch.claims.opening import Opening, opening_of
+from kiwiresearch.claims.sentence import Sentence
+from kiwiresearch.claims.tables import Grammar
+from kiwiresearch.claims.theme import Theme, singular, theme_of
+from kiwiresearch.page.doc import PageDoc
+from kiwiresearch.text.words import WORD as ANY_WORD
+
+PRONOUN = re.compile(r"\b(?:he|she|his|her|him|it|its|they|their)\b", re.IGNORECASE)
+DEFINITE = re.compile(r"(?:The|the|This|this|These|these|That|that)\s+(?:[a-z-]+\s+)?([a-z]+)")
+OWNER = re.compile(r"(?:The|the|This|this)\s+([a-z]+)['’]s?(?=\s)")
+NAME = re.compile(r"(?:[A-Z][\w'’.-]*)(?:\s+(?:(?:of|the|de|von|van|la|le|du|al|bin|ibn|and)\s+)*[A-Z][\w'’.-]*)*")
+END_OF_NAME = re.compile(r"\s*(?:,(?!\d)|[(;:—–])|\s+(?:who|which|that|whose|where)\b")
+ADVERB = re.compile(
+    r"\s+(?:also|still|then|never|always|often|usually|generally|only|first|later|soon|both|all|each|"
+    r"itself|himself|herself|[a-z]+ly)$"
+)
+ARTICLE = re.compile(r"^(?:an?|the)\s+")
+OWNED = re.compile(r"(.+?)['’]s?\s")
+SPEAKER = re.compile(rf"[\"”»],? (?:[a-z]+ ){{0,2}}({NAME.pattern})")
+CONTRACTED = re.compile(r"(?:it|he|she|they|that|there|who|what|we|i|you)['’](?:s|d|re|ll|ve)")
+COUNTING = re.compile(r"\w+ (?:\d|a (?:third|half|quarter)|half|two|three)")
+MOST_BACK = 4
+"""How many sentences back a pronoun is followed."""
+LONGEST_SUBJECT = 60
+LONGEST_NAME = 5
+FIRST_SENTENCES = 4
+COUNTED_WORDS = 3
+SPOKEN = frozenset({"he", "she", "his", "him"})
+
+
+class Named(NamedTuple):
+    """A subject by its name, and the words of the sentence that the name replaces."""
+
+    name: str
+    start: int = 0
+    end: int = 0
+    possessive: bool = False
+    found: tuple[int, int] | None = None
+    """Where on the page the name stands that was put in; None if it is the title's, or nothing was replaced."""
+
+    def in_place(self, text: str, theme: Theme) -> str:
+        """The sentence with the name in place of the words that stand for it."""
+        if self.end <= self.start:
+            return text
+        name = theme.spoken if self.name == theme.name else self.name
+        if self.start and name.startswith("The "):
+            name = f"the {name[4:]}"
+        if self.possessive:
+            name += "’" if name.endswith("s") else "’s"
+        return text[: self.start] + name + text[self.end :]
+
+
+class Subjects:
+    """Finds the subjects of a page's sentences; those before a sentence tell whom its pronouns stand for."""
+
+    def __init__(self, page: PageDoc, grammar: Grammar, sentences: Sequence[Sentence]) -> None:
+        self._page = page
+        self._grammar = grammar
+        self._sentences = sentences
+        self._openings: dict[int, Opening] = {}
+        self.theme = theme_of(page, grammar, sentences)
+
+    def opening(self, number: int) -> Opening:
+        if number not in self._openings:
+            self._openings[number] = opening_of(self._sentences[number].text, self._grammar)
+        return self._openings[number]
+
+    def of(self, number: int) -> Named | None:
+        """The subject of a sentence; None where it cannot be named, so that nothing can be claimed."""
+        text = self._sentences[number].text
+        opening = self.opening(number)
+        if text[0] in '"“«':
+            speaker = SPEAKER.search(text)
+            return Named(speaker[1]) if speaker else None
+        word = ANY_WORD.match(text, opening.subject)
+        if word is None:
+            return None
+        small = word[0].lower()
+        gender = self._grammar.genders.get(small)
+        if small.endswith(("self", "selves")) or CONTRACTED.fullmatch(small):
+            return None
+        if gender and small != "both":
+            return self._pronoun(number, gender, word.start(), word.end(), possessive=small in self._grammar.possessive)
+        if small in ("the", "this", "these", "that", "those"):
+            return self._definite(number, opening, small)
+        if small in self._grammar.pointing:
+            return self._pointing(text, opening, small)
+        return self._named(text, opening)
+
+    def _named(self, text: str, opening: Opening) -> Named | None:
+        """A subject that the sentence itself names."""
+        words = self.phrase(text, opening)
+        if words and words.split()[0].lower() in self._grammar.introductions and not COUNTING.match(words):
+            return None  # 'With the siege lifted he left': where its subject begins, nobody knows
+        if self._is_theme(words):
+            is_short = self.theme.is_person and words in self.theme.short and words != self.theme.name
+            goes_on = text[opening.subject + len(words) :].startswith((",", " ("))
+            if is_short and text.startswith(words, opening.subject) and not goes_on:
+                return Named(self.theme.name, opening.subject, opening.subject + len(words))
+            return Named(self.theme.name)
+        possessive = OWNED.match(words)
+        if possessive and self._is_theme(possessive[1]):
+            return Named(self.theme.name)
+        return self._spoken_of(text, opening, words) or Named(words or self._first_words(text, opening))
+
+    def _first_words(self, text: str, opening: Opening) -> str:
+        """What a sentence begins with where no verb shows how long its subject is."""
+        name = NAME.match(text, opening.subject)
+        if name and " " in name[0]:
+            return name[0]
+        return END_OF_NAME.split(text[opening.subject :], maxsplit=1)[0][:LONGEST_SUBJECT].rstrip(".")
+
+    def _spoken_of(self, text: str, opening: Opening, words: str) -> Named | None:
+        """'The sights he saw led him on': the first pronoun by its name, where the subject is nobody else's."""
+        if not self.theme.is_person or (words and NAME.fullmatch(words) and not self._is_several(words)):
+            return None
+        for found in PRONOUN.finditer(text, opening.subject):
+            small = found[0].lower()
+            before = text[: found.start()]
+            if before.count("(") != before.count(")") or any(name in before for name in self.theme.short):
+                return None  # he has been named, or is spoken of in passing
+            if small in SPOKEN and self._grammar.genders[small] == self.theme.gender:
+                return Named(self.theme.name, found.start(), found.end(), small in self._grammar.possessive)
+        return None
+
+    def _is_theme(self, words: str) -> bool:
+        """Whether some words name what the page is about: 'A volcano' and 'Volcanoes' on the page Volcano."""
+        if words in self.theme.short:
+            return True
+        if self.theme.is_person and self.theme.ends <= set(words.split()):
+            return True  # 'Charles Robert Darwin'
+        bare = ARTICLE.sub("", words.lower())
+        name = self.theme.name.lower()
+        return bare == name or singular(bare) == singular(name) or bare.startswith((f"{name} or ", f"{name} and "))
+
+    def phrase(self, text: str, opening: Opening) -> str:
+        """The words of a subject, as far as they are a name for something; empty if they are none."""
+        if opening.verb < 0:
+            return ""
+        words = text[opening.subject : opening.verb].strip(" ,")
+        words = END_OF_NAME.split(words, maxsplit=1)[0]
+        words = ADVERB.sub("", words)
+        return words if 0 < len(words) <= LONGEST_SUBJECT else ""
+
+    def _pointing(self, text: str, opening: Opening, small: str) -> Named | None:
+        if small not in self._grammar.pointing_at_nouns:
+            return None
+        phrase = self.phrase(text, opening)
+        if small == "there" or not phrase:
+            return Named(self.theme.name) if small == "there" else None
+        # 'Some historians', 'Most of the city', but not 'Most are', 'All were', 'One such', 'Some of them'.
+        words = phrase.lower().split()
+        vague = words[-1] in ("them", "it", "such", "others", "these", "those") or words[1:] in (["two"], ["three"])
+        return Named(phrase) if len(words) > 1 and not vague else None
+
+    def _definite(self, number: int, opening: Opening, small: str) -> Named | None:
+        """'The city' is the page's subject if the page is about a city; 'the first king of Spain' is itself."""
+        text = self._sentences[number].text
+        phrase = self.phrase(text, opening)
+        if self._is_theme(phrase):
+            return Named(self.theme.name)
+        owner = OWNER.match(phrase)
+        if owner and owner[1] in self.theme.kinds:
+            return Named(self.theme.name, opening.subject, opening.subject + owner.end(), possessive=True)
+        found = DEFINITE.fullmatch(phrase)
+        if small == "the":
+            if found is None:
+                return self._spoken_of(text, opening, phrase) or self._the(phrase)
+            noun = found[1]
+            if len(phrase.split()) > 2:  # 'the uniflow engine' is not what the page is about, but a kind of it
+                return self._spoken_of(text, opening, phrase) or self._the(phrase)
+            if noun in self.theme.kinds and self.theme.gender != "several":
+                return self._replaced(self.theme.name, opening.subject, phrase)
+            if noun in self._grammar.kinds:
+                named = self._kind_before(number, noun)
+                return named and Named(named.name, opening.subject, opening.subject + len(phrase), found=named.found)
+            has_parts = not self.theme.kinds.isdisjoint(self._grammar.has_parts)
+            if noun in self._grammar.parts and has_parts and self.theme.gender == "thing":
+                return Named(self.theme.name, opening.subject, opening.subject + len(small), possessive=True)
+        return None
+
+    def _the(self, phrase: str) -> Named | None:
+        if not phrase:
+            return Named(self.theme.name)
+        words = phrase.lower().split()
+        if len(words) <= COUNTED_WORDS and words[1:2] and words[1] in self._grammar.counted:
+            return None  # 'the two brothers', 'the latter', 'the first of these'
+        return Named(phrase)
+
+    def _replaced(self, name: str, start: int, phrase: str) -> Named:
+        return Named(name, start, start + len(phrase))
+
+    def _kind_before(self, number: int, noun: str) -> Named | None:
+        """A name right before, of the kind that 'the …' names: 'Fort Sumter … The fort …'."""
+        for back in range(number - 1, max(number - 3, -1), -1):
+            sentence = self._sentences[back]
+            if sentence.block != self._sentences[number].block:
+                break
+            for found in NAME.finditer(sentence.text):
+                if noun in found[0].lower().split() and len(found[0].split()) > 1:
+                    place = (sentence.start + found.start(), sentence.start + found.end())
+                    return Named(found[0], found=place)
+        return None
+
+    def _pronoun(self, number: int, gender: str, start: int, end: int, *, possessive: bool) -> Named | None:
+        text = self._sentences[number].text
+        if text[start:end].lower() == "it" and self._grammar.expletive.match(text, end + 1):
+            return Named(self.theme.name)
+        found = self._before(number, gender)
+        if found is None:
+            return None
+        if found.name == self.theme.name and any(name in text[:start] for name in self.theme.short):
+            return Named(found.name)  # 'In recognition of Darwin's work, he …'
+        return Named(found.name, start, end, possessive, found.found)
+
+    def _before(self, number: int, gender: str) -> Named | None:
+        """Whom or what a pronoun of this gender stands for, by the sentences before it."""
+        here = self._sentences[number]
+        for back in range(number - 1, max(number - 1 - MOST_BACK, -1), -1):
+            sentence = self._sentences[back]
+            if sentence.block != here.block or sentence.kind == "item":
+                break
+            opening = self.opening(back)
+            word = ANY_WORD.match(sentence.text, opening.subject)
+            other = self._grammar.genders.get(word[0].lower(), "") if word else ""
+            if other == gender:
+                continue  # the same one goes on
+            if other and {other, gender} == {"male", "female"}:
+                return None
+            if sentence.text.count("(") != sentence.text.count(")"):
+                return None  # torn
+            found = self._candidate(sentence, opening, gender, other)
+            if found is not None:
+                return found
+            if gender in ("thing", "several") or not self.phrase(sentence.text, opening):
+                return None  # something else came between
+        # Further down, an 'it' that nothing was said of before is often what the section is about.
+        return None if gender == "thing" and here.section else self._theme_for(gender)
+
+    @property
+    def first(self) -> int:
+        """The sentence that says what the page is about: the first of the introduction that is about it."""
+        for number, sentence in enumerate(self._sentences[:FIRST_SENTENCES]):
+            if sentence.section:
+                break
+            named = self.of(number)
+            if named is not None and named.name == self.theme.name and self.opening(number).verb >= 0:
+                return number
+        return 0
+
+    def _candidate(self, sentence: Sentence, opening: Opening, gender: str, other: str) -> Named | None:
+        if other:
+            return None
+        phrase = self.phrase(sentence.text, opening)
+        if not phrase:
+            return None
+        bare = re.sub(r"['’]s?\s.*$", "", phrase)
+        if self._is_theme(phrase) or (bare != phrase and self._is_theme(bare)):
+            return self._theme_for(gender)
+        if gender in ("male", "female"):
+            return self._person(sentence, opening, phrase, gender)
+        kind = DEFINITE.fullmatch(phrase)
+        if kind and len(phrase.split()) == 2 and kind[1] in self.theme.kinds and gender == "thing":
+            return self._theme_for(gender)
+        if self._is_several(phrase) != (gender == "several") or phrase.split()[0].lower() in self._grammar.pointing:
+            return None
+        words = phrase.lower().split()
+        vague = words[0] in self._grammar.genders or words[0] in ("a", "an") or words[-1] in self._grammar.people
+        vague = vague or words[0] in self._grammar.introductions or words[0].endswith("ing")
+        if len(words) > LONGEST_NAME or kind or vague or not self._is_word_for(phrase):
+            return None  # a phrase that would need to be named itself, or somebody instead of something
+        place = (sentence.start + opening.subject, sentence.start + opening.subject + len(phrase))
+        return Named(phrase, found=place)
+
+    def _person(self, sentence: Sentence, opening: Opening, phrase: str, gender: str) -> Named | None:
+        """A name as the subject of a sentence, if it can be a person's."""
+        found = NAME.match(phrase)
+        if found is None or found[0] != phrase or phrase.partition(" ")[0] in ("The", "A", "An", "In", "On"):
+            return None
+        if not self._is_word_for(phrase):
+            return None
+        if self.theme.is_person and self.theme.gender == gender and set(phrase.split()) & self.theme.short:
+            return Named(self.theme.name)
+        place = (sentence.start + opening.subject, sentence.start + opening.subject + len(phrase))
+        return Named(phrase, found=place)
+
+    def _is_word_for(self, phrase: str) -> bool:
+        """Whether one word at the start of a sentence is a name: then it has its capital inside sentences as well."""
+        if " " in phrase:
+            return True
+        return re.search(rf"[a-z,;] {re.escape(phrase)}\b", self._page.text) is not None
+
+    def _theme_for(self, gender: str) -> Named | None:
+        return Named(self.theme.name) if self.theme.gender == gender else None
+
+    def _is_several(self, phrase: str) -> bool:
+        last = re.split(r"\s+(?:of|in|from|with|for|at|on)\s", phrase)[0].split()[-1]
+        if phrase.split()[0].lower() in self._grammar.counted:
+            return True
+        plural = last.endswith("s") and not last.endswith(("ss", "us", "is"))
+        return " and " in phrase or (plural and (last[0].islower() or last == phrase))

@@ -1,0 +1,143 @@
+"""What claims are recognised by in one language: words as data, ready for quick looking up."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+from kiwiresearch.claims.claim import CLAIM_TYPES, ClaimType
+from kiwiresearch.text.languages import words_of
+
+DATA = files("kiwiresearch.claims") / "data"
+STRONG, WEAK = 2.0, 0.7
+
+
+class Cue(NamedTuple):
+    """A phrase that speaks for a type; it has a space at both ends, as the words it is looked for in have."""
+
+    phrase: str
+    type: ClaimType
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """What the start of a sentence looks like, and which words point out of it."""
+
+    connective: re.Pattern[str]
+    kept_connectives: frozenset[str]
+    introductions: frozenset[str]
+    adverbs: frozenset[str]
+    genders: Mapping[str, str]
+    """A pronoun and what it stands for: male, female, thing, several."""
+    possessive: frozenset[str]
+    pointing: frozenset[str]
+    pointing_at_nouns: frozenset[str]
+    dangling: Mapping[str, tuple[str, ...]]
+    """Phrases that point out of a sentence, by the longest word in each."""
+    number_words: frozenset[str]
+    expletive: re.Pattern[str]
+    kinds: frozenset[str]
+    parts: frozenset[str]
+    """Nouns for what a place, a body or a thing has one of: 'the population' is that of the page's subject."""
+    has_parts: frozenset[str]
+    """Kinds of things that have those parts."""
+    counted: frozenset[str]
+    """Words that count or single out: what they count is not in the sentence."""
+    people: frozenset[str]
+    verbs: frozenset[str]
+    nouns_too: frozenset[str]
+    """Verbs that look like nouns."""
+    not_before_verbs: frozenset[str]
+    measures: Mapping[str, tuple[str, ...]]
+    """What a unit may measure, what it mostly does first."""
+    measure_words: Mapping[str, str]
+
+
+def is_known(language: str) -> bool:
+    """Whether there are tables for a language."""
+    return (DATA / f"{language}.toml").is_file()
+
+
+@dataclass(frozen=True, slots=True)
+class Cues:
+    """The cues of a language, by the longest word in each, and phrases that are blanked out before they are sought."""
+
+    by_word: Mapping[str, tuple[Cue, ...]]
+    blank: re.Pattern[str]
+    blank_words: frozenset[str]
+
+
+@cache
+def cues_of(language: str) -> Cues:
+    table = tomllib.loads((DATA / "cues" / f"{language}.toml").read_text(encoding="utf-8"))
+    by_word: dict[str, list[Cue]] = {}
+    common = words_of(language).stop_words
+    for kind in CLAIM_TYPES:
+        for strength, weight in (("strong", STRONG), ("weak", WEAK)):
+            for phrase in table.get(kind, {}).get(strength, ()):
+                word = max(phrase.split(), key=lambda word: (word not in common, len(word)))
+                by_word.setdefault(word, []).append(Cue(f" {phrase} ", kind, weight))
+    blank = re.compile(rf" (?:{_any(table['blank'])}) ")
+    blank_words = frozenset(max(phrase.split(), key=len) for phrase in table["blank"])
+    return Cues({word: tuple(cues) for word, cues in by_word.items()}, blank, blank_words)
+
+
+@cache
+def grammar_of(language: str) -> Grammar:
+    table = tomllib.loads((DATA / f"{language}.toml").read_text(encoding="utf-8"))
+    genders = {word: kind for kind in ("male", "female", "thing", "several") for word in table[kind]}
+    words = {word: measure for measure, words in table["measure_words"].items() for word in words.split()}
+    return Grammar(
+        connective=re.compile(rf"(?:{_any(table['connectives'])})(?:,\s*|\s+)", re.IGNORECASE),
+        kept_connectives=frozenset(table["kept_connectives"]),
+        introductions=frozenset(table["introductions"]),
+        adverbs=frozenset(table["adverbs"]),
+        genders=genders,
+        possessive=frozenset(table["possessive"]),
+        pointing=frozenset(table["pointing"]),
+        pointing_at_nouns=frozenset(table["pointing_at_nouns"]),
+        dangling=_by_longest_word(table["dangling"]),
+        number_words=frozenset(" ".join(table["number_words"]).split()),
+        expletive=_expletive(table),
+        kinds=frozenset(table["kinds"]),
+        has_parts=frozenset(table["has_parts"]),
+        counted=frozenset(table["counted"]),
+        people=frozenset(table["people"]),
+        parts=frozenset(table["parts"]),
+        verbs=frozenset(" ".join(table["verbs"]).split()),
+        nouns_too=frozenset(table["nouns_too"]),
+        not_before_verbs=frozenset(table["not_before_verbs"]),
+        measures={unit: tuple(words.split()) for unit, words in table["measures"].items()},
+        measure_words=words,
+    )
+
+
+def _expletive(table: Mapping[str, list[str]]) -> re.Pattern[str]:
+    """What stands behind an 'it' that stands for nothing: 'is believed that', 'was in Rome that', 'is easy to'."""
+    being = _any(table["expletives"])
+    adverbs = r"(?:[\w-]+\s+){0,3}?"
+    return re.compile(
+        rf"(?:{being})\s+{adverbs}(?:{_any(table['expletive_participles'])})\s+(?:[\w-]+\s+){{0,3}}?"
+        r"(?:that|whether|how|why|where|when|if)\b"
+        rf"|(?:{being})\s+{adverbs}(?:{_any(table['expletive_adjectives'])})\s+(?:that|to|for|in|among|practice)\b"
+        r"|(?:is|was)\s+not\s+until\b|(?:seems|appears|follows)\s+that\b"
+        r"|(?:is|was)\s+(?:at|on|by|from|with|for|to|there|in|during|through|under|after|before)\b[^,;]{3,60}\bthat\b",
+        re.IGNORECASE,
+    )
+
+
+def _by_longest_word(phrases: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {}
+    for phrase in phrases:
+        found.setdefault(max(re.split(r"[^\w'’-]+", phrase), key=len), []).append(f" {phrase} ")
+    return {word: tuple(several) for word, several in found.items()}
+
+
+def _any(phrases: Iterable[str]) -> str:
+    return "|".join(map(re.escape, sorted(phrases, key=lambda phrase: (-len(phrase), phrase))))

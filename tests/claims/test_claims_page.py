@@ -1,0 +1,153 @@
+"""docs/reference/claims.md says what claims are in the code: fields, types, hedges, terms, kinds and tolerances."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from kiwiresearch.claims import by_table, completion, confidence
+from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, Signals
+from kiwiresearch.claims.conflicts.measured import ESTIMATE_TOLERANCE, TOLERANCE
+from kiwiresearch.claims.conflicts.saying import Kind
+from kiwiresearch.claims.record import FLAGS, record_of
+from kiwiresearch.research.claiming import claims_of_text
+from kiwiresearch.text.dates.ranges import Precision
+from kiwiresearch.text.dates.ranges import Qualifier as DateQualifier
+from kiwiresearch.text.hedges import Hedge, hedges_in
+from kiwiresearch.text.hedges import Kind as HedgeKind
+from kiwiresearch.text.quantity import Qualifier
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "reference" / "claims.md").read_text(encoding="utf-8")
+ROW = re.compile(r"^\| (.+) \|$", re.MULTILINE)
+
+
+def part(heading: str) -> str:
+    return PAGE.split(f"## {heading}\n")[1].split("\n## ")[0]
+
+
+def rows(heading: str) -> list[list[str]]:
+    """The cells of the tables under a heading, without what heads them."""
+    cells = [row.split(" | ") for row in ROW.findall(part(heading))]
+    return [row for row in cells if "`" in row[0]]
+
+
+def first_names(heading: str) -> set[str]:
+    """The names in the first column."""
+    return {name for row in rows(heading) for name in re.findall(r"`([^`]+)`", row[0])}
+
+
+def told(heading: str) -> set[str]:
+    """All words set in code under a heading."""
+    return set(re.findall(r"`([^`]+)`", part(heading)))
+
+
+@pytest.fixture
+def claim() -> Claim:
+    """A claim that has everything: a number with its date, and a hedge."""
+    claims = claims_of_text("Varn probably had about 900 inhabitants in 1300.", "Varn").claims
+    assert claims[0].measures
+    assert claims[0].measures[0].when
+    assert claims[0].hedges
+    return claims[0]
+
+
+def test_every_field_of_a_claim_is_on_its_page(claim: Claim) -> None:
+    """The table of fields is the record of a claim, no more and no less (R57, R116-R125)."""
+    assert first_names("Fields") == set(record_of(claim))
+
+
+def test_every_field_inside_a_field_is_on_its_page(claim: Claim) -> None:
+    """Quotes, hedges, terms, signals, measures and dates have the fields that the page names (R62, R64)."""
+    record = record_of(claim)
+    fields = {*record["spans"][0], *record["hedging"][0], *record["confidence_terms"][0]}
+    assert fields <= told("Fields")
+    assert first_names("Evidence signals") == set(record["evidence_signals"]) == set(Signals._fields)
+    assert first_names("Measures") == set(record["measures"][0])
+    assert first_names("Dates") == set(record["dates"][0])
+    assert set(record["measures"][0]["when"]) == set(record["dates"][0]) - {"start", "end"}
+
+
+def test_values_that_have_names_are_on_the_page() -> None:
+    """Qualifiers and precisions are listed to the last."""
+    assert {*get_args(Qualifier)} - {""} <= told("Measures")
+    assert {*get_args(Precision), *get_args(DateQualifier)} - {""} <= told("Dates")
+
+
+def test_the_examples_of_the_types_are_of_their_types() -> None:
+    """There are seven types, and the rules file each example under the type it stands for (R59)."""
+    table = {row[0].strip("`"): row[2] for row in rows("Types")}
+    assert tuple(table) == CLAIM_TYPES
+    for kind, example in table.items():
+        title = re.findall(r"\b(?:Varn|Salt road|sluice)\b", example)[0].capitalize()
+        assert [claim.type for claim in claims_of_text(example, title).claims] == [kind], example
+
+
+def test_as_many_rows_of_tables_are_taken_as_the_page_says() -> None:
+    """The limit on claims from tables is the one of the code."""
+    assert f"at most {by_table.MOST_FROM_TABLES} such claims" in part("Types")
+
+
+def test_the_words_that_hedge_do() -> None:
+    """There are four flags, and each word beside one holds back in that way (R61, R123)."""
+    table = {row[0].strip("`"): row[2].split(", ") for row in rows("Hedging")}
+    assert tuple(table) == FLAGS == get_args(HedgeKind)
+    frames = (
+        "It is {} so.",
+        "It {} be so.",
+        "It {} to be so.",
+        "It is so, and {} towns deny it.",
+        "It {} a port there.",
+    )
+    for kind, words in table.items():
+        for word in words:
+            found = {(hedge.cue, hedge.kind) for frame in frames for hedge in hedges_in(frame.format(word))}
+            assert (word, kind) in found, word
+
+
+SIGNALS = Signals(references=1, citation_needed=True, disputed=True, stub=True)
+
+
+def terms() -> dict[str, float]:
+    """Every term that a claim by rule can have."""
+    hedges = tuple(Hedge(0, 1, "", kind) for kind in get_args(HedgeKind))
+    one = confidence.score_of(
+        SIGNALS,
+        hedges,
+        points=confidence.CLEAR_POINTS,
+        put_in=confidence.TITLE_PUT_IN,
+        length=confidence.LONG_CHARS + 1,
+        about_the_page=True,
+        has_name=False,
+    )
+    other = confidence.score_of(SIGNALS, (), put_in=confidence.BEFORE_PUT_IN, table=True)
+    return {line.signal: line.points for line in (*one.lines, *other.lines)}
+
+
+def test_the_terms_of_confidence_have_their_values() -> None:
+    """Each term stands on the page with what it counts (R65)."""
+    table = {row[0].strip("`"): row[1] for row in rows("Confidence")}
+    by_model = {"in a model's words": f"{completion.IN_OTHER_WORDS:+g}", "the model's own estimate": "-0.5 to +0.5"}
+    assert table == {signal: f"{points:+g}" for signal, points in terms().items()} | by_model
+    assert f"clear from {confidence.CLEAR_POINTS:g} points on" in part("Confidence")
+    assert f"long above {confidence.LONG_CHARS} characters" in part("Confidence")
+
+
+def test_the_kinds_of_disagreement_and_their_tolerances_are_on_the_page() -> None:
+    """The page names each kind, and how far values may be apart (R140)."""
+    assert first_names("Disagreement") == set(get_args(Kind))
+    assert f"at most {TOLERANCE:.0%} of".replace("%", " %") in part("Disagreement")
+    assert f"at most {ESTIMATE_TOLERANCE:.0%} of".replace("%", " %") in part("Disagreement")
+    apart = f"apart by more than {TOLERANCE:.0%}, or {ESTIMATE_TOLERANCE:.0%}".replace("%", " %")
+    assert apart in part("Disagreement")
+
+
+def test_the_files_of_a_language_are_there_for_english() -> None:
+    """Each file that another language needs is one that English has, and none is left out."""
+    source = ROOT / "src" / "kiwiresearch"
+    named = {name.replace("LANGUAGE", "eng") for name in first_names("Another language")}
+    has = {str(file.relative_to(source)) for file in source.rglob("eng.toml")}
+    assert named == has
