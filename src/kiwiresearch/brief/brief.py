@@ -1,0 +1,167 @@
+"""A brief: statements, each resting on claims, in parts that a reader can take in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from kiwiresearch.claims.claim import Claim, ClaimId
+from kiwiresearch.errors import StatementWithoutClaims
+from kiwiresearch.ids import BookId
+from kiwiresearch.zim.entry import EntryRef
+
+Sureness = Literal["well supported", "supported", "one source", "hedged", "disputed"]
+PartKey = Literal["summary", "definitions", "timeline", "mechanisms", "actors", "disputes", "numbers", "gaps"]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence of the brief and the claims it rests on: never none."""
+
+    text: str
+    claims: tuple[ClaimId, ...]
+    sureness: Sureness
+    pages: int = 1
+    """How many pages say so independently of each other."""
+    written: Literal["rule", "model"] = "rule"
+
+    def __post_init__(self) -> None:
+        if not self.claims:
+            raise StatementWithoutClaims(f"Nothing supports {self.text[:60]!r}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Statements under one heading: a concept, a mechanism, an actor."""
+
+    heading: str
+    statements: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A line of the timeline: when, as readers write it and as it is ordered, and what happened."""
+
+    when: str
+    earliest: int
+    latest: int
+    statement: Statement
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One side of a dispute: who holds it, if the page says so, and what it says."""
+
+    holder: str
+    statement: Statement
+    cues: tuple[str, ...] = ()
+    """Words on the page that hedge it or mark it as disputed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dispute:
+    """View A against view B; with one view only, the sources give one side."""
+
+    about: str
+    views: tuple[View, ...]
+    kind: str = ""
+    """Of a contradiction: which kind it is, and why it is told apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A row of the table of numbers."""
+
+    value: str
+    what: str
+    of: str
+    when: str
+    statement: Statement
+    disagrees: str = ""
+    """Where another page gives another value: which kind of disagreement it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Something that the book leaves open, and how that was seen. It is about the sources, not about the world."""
+
+    kind: Literal["concept", "hedged", "missing page", "introductions only", "question"]
+    text: str
+    claims: tuple[ClaimId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A page that was read: what it is, where a reader opens it, and why it was taken."""
+
+    ref: EntryRef
+    title: str
+    url: str
+    depth: int
+    points: float
+    why: str
+    opening: str = ""
+    """Its first sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class BookNote:
+    """A book that was used, as its maker describes it."""
+
+    id: BookId
+    title: str
+    name: str
+    date: str
+    flavour: str
+    language: str
+    articles: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What a brief was made from, and how it was gathered."""
+
+    books: tuple[BookNote, ...]
+    pages: tuple[Source, ...]
+    """In the order in which they were read."""
+    links: tuple[tuple[int, int], ...]
+    """Which pages led to which, by their numbers in `pages`, from 0."""
+    story: tuple[str, ...]
+    """How the pages were gathered, in paragraphs."""
+    settings: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """What is written about a topic, before it has a form. `claims` holds every claim that a statement rests on."""
+
+    topic: str
+    sources: Sources
+    lead: tuple[Statement, ...]
+    """What the topic is, if a page about it says so: the sentence before the summary."""
+    summary: tuple[Statement, ...]
+    definitions: tuple[Group, ...]
+    timeline: tuple[Moment, ...]
+    mechanisms: tuple[Group, ...]
+    actors: tuple[Group, ...]
+    disputes: tuple[Dispute, ...]
+    numbers: tuple[Figure, ...]
+    gaps: tuple[Gap, ...]
+    claims: dict[ClaimId, Claim] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    """What a reader should know first: a weak beginning, introductions only, a model that did not answer."""
+
+    def __post_init__(self) -> None:
+        for statement in self.statements():
+            missing = [one for one in statement.claims if one not in self.claims]
+            if missing:
+                raise StatementWithoutClaims(f"{statement.text[:60]!r} rests on claims that nobody made.")
+
+    def statements(self) -> list[Statement]:
+        """All statements, in reading order."""
+        found = [*self.lead, *self.summary]
+        found += [one for group in self.definitions for one in group.statements]
+        found += [moment.statement for moment in self.timeline]
+        found += [one for group in (*self.mechanisms, *self.actors) for one in group.statements]
+        found += [view.statement for dispute in self.disputes for view in dispute.views]
+        return found + [figure.statement for figure in self.numbers]

@@ -1,0 +1,294 @@
+"""What sources do not agree on: values that contradict each other, and views that are set against each other."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from kiwiresearch.brief.brief import Dispute, View
+from kiwiresearch.brief.stating import stated
+from kiwiresearch.brief.support import Said
+from kiwiresearch.brief.themes import LEAST
+from kiwiresearch.brief.weighing import Scales
+from kiwiresearch.brief.wording import likeness, names_in, without_article
+from kiwiresearch.claims.claim import Claim, ClaimId
+from kiwiresearch.claims.conflicts.compare import compare
+from kiwiresearch.claims.conflicts.pairs import STRONG
+from kiwiresearch.claims.conflicts.saying import Disagreement, Saying
+
+MOST_COMPARED = 200
+MOST_CONTRADICTIONS = 8
+MOST_DISPUTES = 8
+MOST_ONE_SIDED = 5
+NEAR_CHARS = 700
+"""Two views that stand no further apart than this on one page are set against each other."""
+TURN = re.compile(
+    r"\b(?:others?|critics|opponents|sceptics|skeptics|reject\w*|disput\w+|disagree\w*|den(?:y|ies|ied)|refut\w+|"
+    r"contrary|whereas|however|criticis\w+|criticiz\w+|challeng\w+|doubt\w*|question(?:ed|s)|not all|although)\b",
+    re.IGNORECASE,
+)
+HOLDER = re.compile(
+    r"(?:According to\s+(?P<source>[^,]{3,60}),|"
+    r"(?P<who>(?:[A-Z][\w.’'-]*\s+){0,4}?[A-Z]?[\w.’'-]+(?:\s+(?:historians|scholars|scientists|critics|experts|"
+    r"researchers|people|authors|archaeologists|economists))?)\s+(?:have\s+|has\s+|had\s+|also\s+)?"
+    r"(?:argue|claim|suggest|believe|contend|propose|maintain|reject|assert|dispute|question|deny|criticise|criticize|"
+    r"hold|held|consider|think|thought|say|said|see|saw|view|point|doubt|answer|prefer|caution|den)(?:s|d|ed|ied|ies)?\b)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two things said that disagree, and how."""
+
+    one: Said
+    other: Said
+    disagreement: Disagreement
+
+
+def conflicts(said: Sequence[Said], scales: Scales) -> list[Conflict]:
+    """Disagreements among the claims that matter most, the clearest first."""
+    about = (one for one in said if (one.best.measures or one.best.dates) and scales.is_about(one.claims[0]))
+    by_subject: dict[str, list[Said]] = defaultdict(list)
+    for one in itertools.islice(about, MOST_COMPARED):
+        by_subject[without_article(one.best.subject)].append(one)
+    found = [
+        Conflict(one, other, how)
+        for several in by_subject.values()
+        for one, other in itertools.combinations(several[:MOST_OF_SUBJECT], 2)
+        if (how := compare(_saying(one), _saying(other))) is not None and how.strength >= STRONG
+    ]
+    found.sort(key=lambda one: (one.disagreement.kind != "contradiction", -one.disagreement.strength, one.one.best.id))
+    return [one for one in found if _is_clear(one)]
+
+
+MOST_OF_SUBJECT = 60
+
+
+def _is_clear(conflict: Conflict) -> bool:
+    """Whether two claims are about the same thing by name and words: a doubtful conflict is worse than none."""
+    one, other = conflict.one, conflict.other
+    if (
+        without_article(one.best.subject) != without_article(other.best.subject)
+        or likeness(one.stems, other.stems) < CLEAR
+    ):
+        return False
+    if _label(one.best) != _label(other.best) or (_label(one.best) and one.best.ref == other.best.ref):
+        return False  # two rows of tables are of different things, or their labels would be the same
+    return not (names_in(one.best.text) ^ names_in(other.best.text)) - MONTHS
+
+
+def _label(claim: Claim) -> str:
+    """Of what comes from a table: all before the value."""
+    return claim.text.rpartition(": ")[0] if " — " in claim.text and ": " in claim.text else ""
+
+
+CLEAR = 0.3
+MONTHS = frozenset(
+    ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+     "December", "BC", "AD", "BCE", "CE")
+)  # fmt: skip
+
+
+def _saying(said: Said) -> Saying:
+    claim = said.best
+    quantities = tuple(measure.quantity for measure in claim.measures)
+    return Saying(claim.text, claim.subject, quantities, claim.dates, said.claims[0].language)
+
+
+def disputes(said: Sequence[Said], found: Sequence[Conflict], scales: Scales) -> tuple[Dispute, ...]:
+    """Contradictions, then views against views."""
+    if not said:
+        return ()
+    least = LEAST * said[0].points
+    contradictions = [
+        _of_conflict(one)
+        for one in found
+        if one.disagreement.kind == "contradiction" and max(one.one.points, one.other.points) >= least
+    ]
+    held = [one for one in said if one.points >= least and _is_view(one, scales) and scales.is_about(one.claims[0])]
+    theories = _theories(held)
+    told = {view.statement.text for view in (theories.views if theories else ())}
+    views = _views([one for one in held if one.best.text not in told])
+    two_sided = [dispute for dispute in views if len(dispute.views) > 1]
+    one_sided = [dispute for dispute in views if len(dispute.views) == 1]
+    explained = (theories,) if theories else ()
+    rest = (*explained, *two_sided, *one_sided)
+    used = {claim for dispute in rest for view in dispute.views for claim in view.statement.claims}
+    sections = _sections([one for one in said if scales.is_seed(one.best) and one.best.id not in used])
+    return (
+        *contradictions[:MOST_CONTRADICTIONS],
+        *explained,
+        *sections[:MOST_SECTIONS],
+        *two_sided[:MOST_DISPUTES],
+        *one_sided[:MOST_ONE_SIDED],
+    )
+
+
+def _sections(said: Sequence[Said]) -> list[Dispute]:
+    """What the pages about the topic say under headings such as 'Criticism' and 'Alternative explanations'."""
+    found: dict[str, list[Said]] = defaultdict(list)
+    for one in said:
+        if one.best.type != "definition" and DISPUTING.search(one.best.section):
+            found[one.best.section].append(one)
+    return [
+        Dispute(
+            f"{several[0].best.page_title}: {section}",
+            tuple(View(_holder(one), stated(one), _cues(one)) for one in several[:MOST_OF_SECTION]),
+        )
+        for section, several in found.items()
+        if len(several) > 1
+    ]
+
+
+DISPUTING = re.compile(
+    r"\b(?:alternative|counter|criticism|critique|controvers|dispute|debate|theor(?:y|ies)\b|objection|rival|competing)",
+    re.IGNORECASE,
+)
+MOST_SECTIONS, MOST_OF_SECTION = 2, 4
+
+
+def _theories(held: Sequence[Said]) -> Dispute | None:
+    """Explanations that several people give, each his own, side by side."""
+    by_holder: dict[str, Said] = {}
+    for one in held:
+        holder = _holder(one)
+        if (
+            holder
+            and holder[0].isupper()
+            and "causal" in (one.best.type, *one.best.also)
+            and not two_sides(one.best.text)
+        ):
+            by_holder.setdefault(holder.split()[-1], one)
+    if len(by_holder) < 2:
+        return None
+    chosen = list(by_holder.values())[:MOST_THEORIES]
+    return Dispute("What explains it", tuple(View(_holder(one), stated(one), _cues(one)) for one in chosen))
+
+
+MOST_THEORIES = 5
+
+
+def two_sides(text: str) -> tuple[str, str] | None:
+    """A sentence that gives one view and then another: 'X argues …, while others …'."""
+    found = OTHER_SIDE.search(text)
+    if found is None or found.start() < SHORTEST_SIDE or len(text) - found.end() < SHORTEST_SIDE:
+        return None
+    second = text[found.end() :]
+    if LEFT_OPEN.search(text[: found.start()]) or re.match(r"[\w ]{3,30}, ", second):
+        return None  # ', some argue, …' is said in passing
+    return f"{text[: found.start()]}.", f"{second[0].upper()}{second[1:]}"
+
+
+SHORTEST_SIDE = 25
+LEFT_OPEN = re.compile(r"\b(?:that|which|who|and|or|of|in|the|as)$")
+OTHER_SIDE = re.compile(
+    r"[,;] (?:while |whereas |but |although |though |and )?"
+    r"(?=(?:others?|some|critics|opponents|sceptics|skeptics|[A-Z][\w.’'-]+(?: (?:and )?[A-Z][\w.’'-]+){0,4})"
+    r"(?: \w+)? (?:holds?|argues?|argued|considers?|rejects?|rejected|points?|doubts?|maintains?|claims?|claimed|"
+    r"believes?|believed|disagrees?|thinks?|prefers?|answers?|suggests?|suggested|says?|cautions?|dates?|sees?|regards?)\b)"
+)
+
+
+def _is_view(said: Said, scales: Scales) -> bool:
+    """Whether a claim is somebody's view, or says that there are several."""
+    claim = said.best
+    kinds = (claim.type, *claim.also)
+    holder = _holder(said)
+    if holder and scales.is_topic(holder):
+        return False  # what a person believed is no dispute in a brief about that person
+    if claim.signals.disputed or (holder and "causal" in kinds and scales.is_seed(claim)):
+        return True
+    if "disputed" not in kinds:
+        return False
+    return bool(holder) or two_sides(claim.text) is not None or any(hedge.kind == "debated" for hedge in claim.hedges)
+
+
+def _of_conflict(conflict: Conflict) -> Dispute:
+    how = conflict.disagreement
+    views = tuple(View("", stated(one), _cues(one)) for one in (conflict.one, conflict.other))
+    return Dispute(conflict.one.best.subject, views, f"{how.kind}: {how.why}")
+
+
+def _views(disputed: Sequence[Said]) -> list[Dispute]:
+    """Views of the same section that stand near each other, the second of which turns against the first."""
+    by_section: dict[tuple[str, str, str], list[Said]] = defaultdict(list)
+    for one in disputed:
+        by_section[(one.best.ref.book, one.best.ref.path, one.best.section)].append(one)
+    found: list[tuple[float, Dispute]] = []
+    used: set[ClaimId] = set()
+    for one in disputed:
+        if one.best.id in used:
+            continue
+        sides = two_sides(one.best.text)
+        if sides:
+            used.add(one.best.id)
+            found.append((one.points + 2, Dispute(_about(one), tuple(_side(one, text) for text in sides))))
+            continue
+        section = by_section[(one.best.ref.book, one.best.ref.path, one.best.section)]
+        other = _against(one, [two for two in section if two is not one and two.best.id not in used])
+        pair = [one] if other is None else sorted((one, other), key=lambda said: said.best.quotes[0].start)
+        used |= {said.best.id for said in pair}
+        views = tuple(View(_holder(said), stated(said), _cues(said)) for said in pair)
+        found.append((one.points + len(pair), Dispute(_about(one), views)))
+    return [dispute for _, dispute in sorted(found, key=lambda row: (len(row[1].views) < 2, -row[0]))]
+
+
+def _side(said: Said, text: str) -> View:
+    """One half of a sentence that gives two views."""
+    statement = replace(stated(said), text=text, sureness="disputed")
+    cues = tuple(cue for cue in _cues(said) if cue in text.lower())
+    return View(_holder_in(text), statement, cues)
+
+
+def _against(one: Said, others: Sequence[Said]) -> Said | None:
+    """The nearest view that the one before or behind it turns against."""
+    start = one.best.quotes[0].start
+    near = [
+        (abs(other.best.quotes[0].start - start), other)
+        for other in others
+        if abs(other.best.quotes[0].start - start) <= NEAR_CHARS
+        and TURN.search(max(one, other, key=lambda said: said.best.quotes[0].start).best.text)
+        and likeness(one.stems, other.stems) > 0
+    ]
+    return min(near, key=lambda row: (row[0], row[1].best.id))[1] if near else None
+
+
+def _holder(said: Said) -> str:
+    """Who holds a view, as far as its sentence begins with that."""
+    return _holder_in(said.best.text)
+
+
+def _holder_in(text: str) -> str:
+    found = HOLDER.match(text)
+    if found is None:
+        return ""
+    who = (found["source"] or found["who"] or "").strip()
+    words = who.lower().split()
+    if not 0 < len(words) <= LONGEST_HOLDER or words[0] in NOBODY or words[-1] in ADVERBS:
+        return ""
+    named = all(word[0].isupper() or word in ("and", "of", "de", "von", "van") for word in who.split())
+    return who if named or words[-1] in PEOPLE else ""
+
+
+LONGEST_HOLDER = 6
+ADVERBS = frozenset({"still", "now", "also", "even", "never", "once", "then", "later", "open", "first"})
+PEOPLE = frozenset(
+    ("some", "many", "most", "others", "critics", "historians", "scholars", "scientists", "experts", "researchers",
+     "people", "authors", "archaeologists", "economists", "supporters", "opponents", "advocates", "proponents",
+     "physicists", "biologists", "geologists", "writers", "sources", "observers", "linguists", "philosophers")
+)  # fmt: skip
+NOBODY = frozenset({"it", "they", "he", "she", "this", "these", "there", "which", "that", "evidence", "recent"})
+
+
+def _cues(said: Said) -> tuple[str, ...]:
+    claim = said.best
+    marks = ("marked as disputed",) if claim.signals.disputed else ()
+    return (*dict.fromkeys(hedge.cue for hedge in claim.hedges), *marks)
+
+
+def _about(said: Said) -> str:
+    claim = said.best
+    return f"{claim.page_title}: {claim.section}" if claim.section else claim.subject

@@ -1,0 +1,66 @@
+"""What small books written for a test say: crawled, read for claims, weighed and joined as a run does it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tests.crawl.trails import a_shelf_book, settings, state_after
+
+from kiwiresearch.brief.brief import Brief
+from kiwiresearch.brief.compose import compose
+from kiwiresearch.brief.disputes import Conflict, conflicts
+from kiwiresearch.brief.sources import Origin
+from kiwiresearch.brief.support import Said, joined
+from kiwiresearch.brief.weighing import Scales, Weighed
+from kiwiresearch.claims.by_rule import claims_of
+from kiwiresearch.claims.claim import Claim
+from kiwiresearch.crawl.walk import Crawl, walk
+from kiwiresearch.search.open_book import OpenBook
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """A crawl, and all that its pages say."""
+
+    origin: Origin
+    claims: tuple[Claim, ...]
+
+    @property
+    def scales(self) -> Scales:
+        return Scales(self.origin)
+
+    def weighed(self) -> list[Weighed]:
+        return self.scales.weigh(self.claims)
+
+    def said(self) -> list[Said]:
+        return joined(self.weighed())
+
+    def conflicts(self) -> list[Conflict]:
+        scales = self.scales
+        return conflicts(joined(scales.weigh(self.claims)), scales)
+
+    def brief(self, missing: Mapping[str, int] | None = None) -> Brief:
+        return compose(self.origin, self.claims, Counter(missing or {}))
+
+    def of_flavour(self, flavour: str) -> Gathered:
+        """The same from a book of another flavour."""
+        return replace(
+            self, origin=replace(self.origin, books=[replace(book, flavour=flavour) for book in self.origin.books])
+        )
+
+
+def gathered(*books: OpenBook | Mapping[str, str], topic: str, focus: str = "", **options: Any) -> Gathered:
+    """What some books say of a topic; a book may be given as titles and what their pages say."""
+    shelf = [book if isinstance(book, OpenBook) else a_shelf_book(book) for book in books]
+    crawl = Crawl(shelf, topic, focus, settings(fast=True, **options))
+    moves = list(walk(crawl))
+    names = {book.book.id: book.book.name for book in shelf}
+    claims = [
+        claim for move in moves if move.page is not None for claim in claims_of(move.page, names[move.page.ref.book])
+    ]
+    state = state_after(crawl, [move.step for move in moves])
+    sheets = [book.book for book in shelf]
+    return Gathered(Origin(state, sheets, lambda ref: f"http://host/{ref.path}", "1.2.3", "sha256:f00"), tuple(claims))

@@ -1,0 +1,175 @@
+"""What a brief says of its sources: the pages, how they were gathered, and the settings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.brief.gathered import Gathered, gathered
+from tests.crawl.conftest import NAMES, SALT
+from tests.crawl.trails import a_shelf_book
+
+from kiwiresearch.brief.document import Document, Heading, Items, Line, Paragraph, Rows
+from kiwiresearch.brief.markdown import markdown
+from kiwiresearch.brief.report import report
+from kiwiresearch.brief.sources import begun_weakly, sources_of
+from kiwiresearch.crawl.step import Visited
+from kiwiresearch.search.open_book import OpenBook
+
+
+def crawled(*books: OpenBook, topic: str = "salt road", **options: Any) -> Gathered:
+    """What a brief is made from, after a crawl over some books."""
+    shelf = books or (a_shelf_book(SALT, NAMES, name="Roads", main_page="Welcome"),)
+    return gathered(*shelf, topic=topic, **options)
+
+
+def said(line: Line) -> str:
+    return "".join(span.text for span in line)
+
+
+def below(document: Document, heading: str) -> list[Any]:
+    """The blocks between a heading and the next."""
+    blocks = list(document.blocks)
+    start = next(n for n, block in enumerate(blocks) if isinstance(block, Heading) and block.text == heading)
+    rest = blocks[start + 1 :]
+    end = next((n for n, block in enumerate(rest) if isinstance(block, Heading)), len(rest))
+    return rest[:end]
+
+
+def test_a_brief_tells_of_its_sources_last() -> None:
+    """The brief is named for its topic and ends with the bibliography, the story and the settings (R24)."""
+    document = report(crawled().brief())
+    assert document.title == "Research Brief: salt road"
+    headings = [block.text for block in document.blocks if isinstance(block, Heading) and block.level == 2]
+    assert headings[0] == "Executive Summary"
+    assert headings[-3:] == ["Bibliography", "How the sources were gathered", "Run Metadata"]
+
+
+def test_the_bibliography_has_every_page_in_its_order() -> None:
+    """Each visited page is one numbered entry with its link, its depth and its points (R72)."""
+    found = crawled(max_pages=12)
+    visited = list(found.origin.state.visited.values())
+    (listed,) = below(report(found.brief()), "Bibliography")
+    assert isinstance(listed, Items)
+    assert (len(listed.lines), listed.numbered) == (12, True)
+    assert [(line[0].text, line[0].url) for line in listed.lines] == [
+        (step.title, f"http://host/{step.path}") for step in visited
+    ]
+    for line, step in zip(listed.lines, visited, strict=True):
+        assert said(line).startswith(f"{step.title} — depth {step.depth}, ")
+
+
+def test_a_page_is_known_by_its_first_sentence() -> None:
+    """Each source has its title, its opening sentence, its depth and why it was taken; the seed is the first."""
+    found = crawled(max_pages=15)
+    pages = sources_of(found.origin).pages
+    assert (pages[0].title, pages[0].depth, pages[0].why) == ("Salt road", 0, "seed: its title is the topic")
+    assert pages[0].opening == "The salt road was a way over the Grey Pass."
+    assert [(one.title, one.depth, one.why, one.opening) for one in pages] == [
+        (step.title, step.depth, step.reason, step.opening) for step in found.origin.state.visited.values()
+    ]
+
+
+def test_a_page_without_words_is_named_alone() -> None:
+    """Where a page has no first sentence and no reason, its entry has its title, depth and points."""
+    origin = crawled(max_pages=3).origin
+    for ref, step in list(origin.state.visited.items()):
+        origin.state.visited[ref] = replace(step, opening="", reason="")
+    brief = Gathered(origin, ()).brief()
+    assert {page.opening for page in brief.sources.pages} == {""}
+    (listed,) = below(report(brief), "Bibliography")
+    assert all(said(line).endswith(" points") for line in listed.lines)
+
+
+@pytest.mark.parametrize(
+    ("options", "order", "end"),
+    [
+        ({"max_pages": 4}, "took the best one next: it met ", "It ended because max_pages (4) was reached."),
+        (
+            {"strategy": "bfs", "max_depth": 1},
+            "took the best of each depth: it met ",
+            "It ended because there were no more candidates.",
+        ),
+    ],
+)
+def test_the_story_tells_how_it_went(options: dict[str, Any], order: str, end: str) -> None:
+    """The story says where the crawl began and why, in which order it went, how far, and why it ended."""
+    found = crawled(**options)
+    state = found.origin.state
+    first, second, *_ = [said(block.line) for block in below(report(found.brief()), "How the sources were gathered")]
+    assert first.endswith(" pages, and the crawl began with Salt road (its title is the topic).")
+    assert order in second
+    assert end in second
+    depths = ", ".join(f"{state.at_depth[depth]} at depth {depth}" for depth in sorted(state.at_depth))
+    assert f"took {len(state.visited)} ({depths})" in second
+
+
+def test_words_that_no_page_has_are_told() -> None:
+    """A word of the topic that the book does not have is named in the story."""
+    story = below(report(crawled(topic="salt road zeppelins").brief()), "How the sources were gathered")
+    assert "No page has the words: zeppelins." in [said(block.line) for block in story if isinstance(block, Paragraph)]
+
+
+def test_a_weak_beginning_is_told_first() -> None:
+    """Where no page names the topic, a note before everything else says so; else there is none."""
+    weak = crawled(topic="autumn sacks")
+    assert begun_weakly(weak.origin.state)
+    assert weak.brief().notes == ("No page names the topic as it stands: these pages only share its words.",)
+    assert not begun_weakly(crawled().origin.state)
+    assert crawled().brief().notes == ()
+
+
+def test_links_lead_from_page_to_page() -> None:
+    """Which of the pages led to which is told by their numbers, each link once, and none to a page itself."""
+    found = crawled(max_pages=8)
+    sources = sources_of(found.origin)
+    titles = [page.title for page in sources.pages]
+    assert (titles.index("Salt road"), titles.index("Grey Pass")) in sources.links
+    assert sorted(set(sources.links)) == list(sources.links)
+    assert all(one != other and max(one, other) < len(titles) for one, other in sources.links)
+
+
+def rows(document: Document) -> dict[str, str]:
+    table = next(block for block in document.blocks if isinstance(block, Rows))
+    assert table.header == ("Setting", "Value")
+    return {key: value for key, value in table.rows}  # noqa: C416
+
+
+def test_the_settings_and_the_snapshot_are_in_the_brief() -> None:
+    """The brief says under which settings, from which book and by which version it was made (R106)."""
+    found = crawled(focus="mules", max_pages=5, max_depth=1, max_links_per_page=7, strategy="bfs")
+    book = found.origin.books[0]
+    told = rows(report(found.brief()))
+    assert told == {
+        "max_pages": "5",
+        "max_depth": "1",
+        "max_links_per_page": "7",
+        "crawl strategy": "bfs",
+        "vectors": "off",
+        "focus": "mules",
+        "book": told["book"],
+        "book UUID": book.id,
+        "kiwiresearch": "1.2.3",
+        "fingerprint": "sha256:f00",
+    }
+    assert told["book"].startswith("Roads, ")
+    assert told["book"].endswith(f" {book.articles} articles")
+
+
+def test_pages_of_several_books_name_theirs() -> None:
+    """With more than one book each entry of the bibliography says which it is from, and the first line names both."""
+    road = a_shelf_book({"Salt road": "The salt road was long.\n== Way ==\nOver hills."}, name="Roads")
+    salt = a_shelf_book({"Salt road": "A salt road is a road for salt.\n== Use ==\nMuch."}, name="Minerals")
+    document = report(crawled(road, salt).brief())
+    (listed,) = below(document, "Bibliography")
+    assert {line[1].text.partition(" — ")[0] for line in listed.lines} == {" (Roads)", " (Minerals)"}
+    assert "“Roads” (roads) and “Minerals” (minerals)." in markdown(document).partition("## ")[0]
+
+
+def test_each_page_is_listed_once() -> None:
+    """A page that was visited is one entry, also where titles are alike."""
+    found = crawled(max_pages=15)
+    steps = [step for step in found.origin.state.steps if isinstance(step, Visited)]
+    (listed,) = below(report(found.brief()), "Bibliography")
+    assert sorted(line[0].url for line in listed.lines) == sorted({f"http://host/{step.path}" for step in steps})

@@ -1,0 +1,251 @@
+"""From claims to a brief: a summary to trust, claims behind every statement, and the same bytes every time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.brief.briefs import bronze_age
+from tests.brief.gathered import Gathered, gathered
+
+from kiwiresearch.brief.brief import Brief, Statement
+from kiwiresearch.brief.compose import with_needed_claims
+from kiwiresearch.brief.markdown import markdown
+from kiwiresearch.brief.record import record_of
+from kiwiresearch.brief.report import report
+from kiwiresearch.brief.report_html import page
+from kiwiresearch.brief.wording import likeness, stems_of
+from kiwiresearch.errors import StatementWithoutClaims
+from kiwiresearch.ids import canonical_json
+
+FROST = {
+    "Great Frost": """
+        The Great Frost was a cold winter that closed the roads of the north.
+        The Great Frost began in November 1431 and ended in April 1432.
+        == Ash ==
+        The Great Frost was caused by clouds of ash from [[Mount Sorn]].
+        Ash in the air led to two dim and wet summers.
+        == Winds ==
+        Olin Marr argues that a turn of the winds kept the snow.
+        Critics reject the winds and believe that currents of the sea kept the snow.
+        == Effects ==
+        The Great Frost killed 3,000 mules on the [[Salt road]].
+        The Great Frost led to a revolt of the drivers of [[Varn]].
+        The Great Frost may have caused the fall of the [[Guild of carriers]].
+        Bread was three times as dear in the Great Frost as in the year before.
+    """,
+    "Mount Sorn": """
+        Mount Sorn is a volcano beyond the lakes.
+        == Eruptions ==
+        Thick clouds of ash from Mount Sorn caused the [[Great Frost]] in the hills.
+    """,
+    "Salt road": """
+        The salt road is a way over the hills.
+        == Mules ==
+        The salt road lost 3,000 mules when the [[Great Frost]] came.
+        The Great Frost of the hills killed 3,000 mules on the whole salt road in one month.
+    """,
+    "Varn": """
+        Varn is a town on the coast.
+        == Revolt ==
+        The [[Great Frost]] led to a long revolt of the drivers of Varn in its old harbour.
+        Varn has 12,000 inhabitants.
+    """,
+    "Guild of carriers": "The Guild of carriers was a company.\n== End ==\nIt fell after the [[Great Frost]].",
+}
+
+
+@pytest.fixture(scope="module")
+def frost() -> Gathered:
+    return gathered(FROST, topic="Great Frost")
+
+
+@pytest.fixture(scope="module")
+def brief(frost: Gathered) -> Brief:
+    return frost.brief()
+
+
+def test_the_summary_has_six_to_ten_statements(brief: Brief) -> None:
+    """There are enough of them to tell the topic, and no more than a reader takes in (R95)."""
+    assert 6 <= len(brief.summary) <= 10
+
+
+def test_the_most_supported_comes_first(brief: Brief) -> None:
+    """Statements stand by the number of pages that say them; what several pages say leads (R95)."""
+    pages = [statement.pages for statement in brief.summary]
+    assert pages == sorted(pages, reverse=True)
+    assert pages[0] > 1
+    assert pages[-1] == 1
+
+
+def test_the_summary_says_nothing_twice(brief: Brief) -> None:
+    """No two statements share most of their words, and what was joined is told once."""
+    for one, other in combinations(brief.summary, 2):
+        assert likeness(stems_of(one.text, "eng"), stems_of(other.text, "eng")) < 0.5, (one.text, other.text)
+    assert sum("mules" in statement.text for statement in brief.summary) == 1
+
+
+def test_the_summary_is_about_the_topic(brief: Brief) -> None:
+    """What the topic is comes before all else, and every statement is from its own page or names it."""
+    (first,) = brief.lead
+    assert first.text == "The Great Frost was a cold winter that closed the roads of the north."
+    assert first not in brief.summary
+    for statement in brief.summary:
+        titles = {brief.claims[one].page_title for one in statement.claims}
+        assert "Great Frost" in titles or "Great Frost" in statement.text
+
+
+def test_questions_and_endless_sentences_are_not_in_the_summary() -> None:
+    """A summary is read in a minute: what asks or does not end is left to the other parts."""
+    goods = (
+        "bread",
+        "salt",
+        "wood",
+        "wool",
+        "fish",
+        "hay",
+        "oil",
+        "wine",
+        "meat",
+        "corn",
+        "flax",
+        "iron",
+        "coal",
+        "tin",
+    )
+    long = (
+        f"The Great Frost led to {', '.join(f'a lack of {one}' for one in goods)} in all towns and on all the islands."
+    )
+    asks = "Was the Great Frost caused by the ash of a volcano in the north?"
+    short = "The Great Frost led to a revolt of the drivers."
+    pages = {"Great Frost": "\n".join(("The Great Frost was a winter.", "== Effects ==", long, asks, short))}
+    found = gathered(pages, topic="Great Frost")
+    assert {long, short} <= {claim.text for claim in found.claims}
+    assert [statement.text for statement in found.brief().summary] == [short]
+
+
+def test_a_page_that_says_little_gives_a_short_summary() -> None:
+    """Nothing is made up to reach six."""
+    text = "The Great Frost was a winter.\n== Causes ==\nThe Great Frost was caused by ash."
+    found = gathered({"Great Frost": text}, topic="Great Frost").brief()
+    told = [statement.text for statement in (*found.lead, *found.summary)]
+    assert told == ["The Great Frost was a winter.", "The Great Frost was caused by ash."]
+
+
+def test_a_book_that_says_nothing_gives_an_empty_brief() -> None:
+    """Without claims there is a brief with its sources, and no statement."""
+    found = gathered({"Great Frost": "Brrr!"}, topic="Great Frost").brief()
+    assert found.statements() == []
+    assert found.claims == {}
+    assert [source.title for source in found.sources.pages] == ["Great Frost"]
+    assert markdown(report(found)).startswith("# Research Brief: Great Frost\n")
+
+
+def test_a_statement_without_claims_cannot_be() -> None:
+    """Nothing can say what no claim says: the value itself refuses (R138)."""
+    with pytest.raises(StatementWithoutClaims, match=r"Nothing supports 'The Great Frost was warm\.'"):
+        Statement("The Great Frost was warm.", (), "one source")
+
+
+def test_a_brief_with_claims_that_nobody_made_cannot_be(brief: Brief) -> None:
+    """A statement that rests on claims outside the run is refused, in any part of the brief (R138)."""
+    stranger = bronze_age().summary[0]
+    with pytest.raises(StatementWithoutClaims, match="rests on claims that nobody made"):
+        replace(brief, summary=(*brief.summary, stranger))
+    moment = replace(brief.timeline[0], statement=stranger)
+    with pytest.raises(StatementWithoutClaims, match="rests on claims that nobody made"):
+        replace(brief, timeline=(moment,))
+
+
+def test_every_statement_rests_on_claims_of_the_run(frost: Gathered, brief: Brief) -> None:
+    """Each statement names claims that the pages of this run made, and says what one of them says (R138)."""
+    made = {claim.id: claim for claim in frost.claims}
+    assert len(brief.statements()) > len(brief.summary)
+    for statement in brief.statements():
+        assert statement.claims
+        assert set(statement.claims) <= set(made)
+        assert any(statement.text.rstrip(".") in made[one].text for one in statement.claims), statement.text
+    assert all(set(gap.claims) <= set(made) for gap in brief.gaps)
+
+
+def test_a_brief_carries_the_claims_it_needs(frost: Gathered, brief: Brief) -> None:
+    """All claims behind a statement or a gap are in the brief, and no others."""
+    needed = {one for statement in brief.statements() for one in statement.claims}
+    needed |= {one for gap in brief.gaps for one in gap.claims}
+    assert set(brief.claims) == needed
+    assert len(needed) < len(frost.claims)
+    assert with_needed_claims(brief) == brief
+
+
+def test_sureness_follows_from_support(brief: Brief) -> None:
+    """One page is 'one source', hedged or disputed; several are 'supported' or better."""
+    for statement in brief.statements():
+        first = brief.claims[statement.claims[0]]
+        if statement.sureness in ("supported", "well supported"):
+            assert statement.pages > 1
+        if statement.pages == 1 and first.type == "disputed":
+            assert statement.sureness == "disputed"
+    sure = {statement.text: statement.sureness for statement in brief.statements()}
+    assert sure["The Great Frost may have caused the fall of the Guild of carriers."] == "hedged"
+    assert sure["The Great Frost began in November 1431 and ended in April 1432."] == "one source"
+
+
+def bytes_of(brief: Brief) -> str:
+    return "\n".join((canonical_json(record_of(brief)), markdown(report(brief)), page(brief)))
+
+
+@settings(max_examples=25)
+@given(st.data())
+def test_the_order_of_claims_changes_nothing(frost: Gathered, brief: Brief, data: st.DataObject) -> None:
+    """Whatever order the claims come in, brief, Markdown and HTML are the same bytes."""
+    shuffled = replace(frost, claims=tuple(data.draw(st.permutations(frost.claims))))
+    assert bytes_of(shuffled.brief()) == bytes_of(brief)
+
+
+PROGRAM = """
+import hashlib, sys
+from tests.brief.test_compose import FROST, bytes_of
+from tests.brief.gathered import gathered
+print(hashlib.sha256(bytes_of(gathered(FROST, topic="Great Frost").brief()).encode()).hexdigest())
+"""
+
+
+def test_hash_seeds_and_locales_change_nothing(brief: Brief) -> None:
+    """Another process with another hash seed, language, time zone and place gives the same bytes."""
+    root = Path(__file__).parents[2]
+    environment = os.environ | {
+        "PYTHONHASHSEED": "12345",
+        "LC_ALL": "tr_TR.UTF-8",
+        "LANG": "de_DE",
+        "TZ": "Asia/Tokyo",
+        "PYTHONPATH": os.pathsep.join((str(root), *filter(None, [os.environ.get("PYTHONPATH")]))),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True, env=environment, cwd="/"
+    )
+    assert done.stdout.strip() == hashlib.sha256(bytes_of(brief).encode()).hexdigest()
+
+
+def test_the_record_of_a_brief_has_every_statement(brief: Brief) -> None:
+    """What is written as brief.json holds the statements with the claims they rest on."""
+    text = json.dumps(record_of(brief), ensure_ascii=False)
+    for statement in brief.statements():
+        assert json.dumps(statement.text, ensure_ascii=False) in text
+        assert all(one in text for one in statement.claims)
+
+
+def test_the_report_has_its_bibliography(brief: Brief) -> None:
+    """The report is structured in parts and ends with all visited pages (R72)."""
+    listed = markdown(report(brief)).partition("## Bibliography")[2].partition("\n## ")[0]
+    assert [line.split("[")[1].split("]")[0] for line in listed.strip().splitlines()] == [
+        source.title for source in brief.sources.pages
+    ]

@@ -1,0 +1,184 @@
+"""What sources do not agree on: views against views, one-sided views, and values that contradict each other."""
+
+from __future__ import annotations
+
+import pytest
+from tests.brief.gathered import Gathered, gathered
+
+from kiwiresearch.brief.brief import Brief, Dispute
+from kiwiresearch.brief.markdown import markdown
+from kiwiresearch.brief.report import report
+
+
+def frost(*sections: str, **pages: str) -> Gathered:
+    """A page on the Great Frost with some sections, and other pages that it links to."""
+    links = " and ".join(f"[[{title}]]" for title in pages)
+    lead = f"The Great Frost was a cold winter. See {links}." if pages else "The Great Frost was a cold winter."
+    return gathered({"Great Frost": "\n".join((lead, *sections))} | pages, topic="Great Frost")
+
+
+def varn(own: str, other: str) -> Brief:
+    """A brief on a town, of which its own page and another one speak."""
+    return gathered(
+        {
+            "Varn": f"Varn is a town near [[Lund]].\n== People ==\n{own}",
+            "Lund": f"Lund is a town.\n== Near ==\n{other}",
+        },
+        topic="Varn",
+    ).brief()
+
+
+def told(dispute: Dispute) -> list[tuple[str, str]]:
+    return [(view.holder, view.statement.text) for view in dispute.views]
+
+
+AGAINST = """
+    == Causes ==
+    Some historians argue that ash from the hills caused the Great Frost.
+    Other historians reject the ash and believe that a change of winds caused the Great Frost.
+"""
+
+
+def test_views_are_set_against_each_other() -> None:
+    """Two views of one section, the second of which turns against the first, are view A and view B (R70, R99)."""
+    (dispute,) = frost(AGAINST).brief().disputes
+    assert (dispute.about, dispute.kind) == ("Great Frost: Causes", "")
+    assert told(dispute) == [
+        ("Some historians", "Some historians argue that ash from the hills caused the Great Frost."),
+        (
+            "Other historians",
+            "Other historians reject the ash and believe that a change of winds caused the Great Frost.",
+        ),
+    ]
+    assert {view.statement.sureness for view in dispute.views} == {"disputed"}
+
+
+def test_a_view_brings_its_signals() -> None:
+    """The words that hedge a view or mark it as somebody's are told with it (R99)."""
+    (dispute,) = frost(AGAINST).brief().disputes
+    assert all(view.cues for view in dispute.views)
+    assert all(cue in view.statement.text.lower() for view in dispute.views for cue in view.cues)
+    shown = markdown(report(frost(AGAINST).brief()))
+    assert shown.count("*Signals: ") == 2
+
+
+@pytest.mark.parametrize(
+    ("sentence", "holder"),
+    [
+        ("Olin Marr argues that ash caused the Great Frost.", "Olin Marr"),
+        ("According to Olin Marr, the Great Frost was caused by ash, but this is disputed.", "Olin Marr"),
+        ("It is debated whether the Great Frost ended in spring or in summer.", ""),
+        ("The cause of the Great Frost is disputed.", ""),
+        ("Some scholars claim that the Great Frost was caused by ash.", "Some scholars"),
+    ],
+)
+def test_a_view_without_another_is_one_sided(sentence: str, holder: str) -> None:
+    """'X argues', 'debated', 'disputed' and 'some claim' are disputes, also where one side only is told (R70)."""
+    (dispute,) = frost(f"== Causes ==\n{sentence}").brief().disputes
+    assert [view.holder for view in dispute.views] == [holder]
+
+
+def test_one_sided_views_say_so() -> None:
+    """A view that nothing stands against is shown as that, and is named view A of nothing."""
+    shown = markdown(report(frost("== Causes ==\nOlin Marr argues that ash caused the Great Frost.").brief()))
+    part = shown.partition("## Competing Views & Disputes")[2].partition("\n## ")[0]
+    assert "one side only" in part
+    assert "View A" not in part
+
+
+def test_two_sides_in_one_sentence_are_two_views() -> None:
+    """'X rejects …, while Y holds …' gives both sides, both proved by the same claim."""
+    sentence = (
+        "Olin Marr rejects the ash as a cause of the Great Frost, while Ebba Lind holds that it was the only one."
+    )
+    brief = frost(f"== Causes ==\n{sentence}").brief()
+    (dispute,) = brief.disputes
+    assert told(dispute) == [
+        ("Olin Marr", "Olin Marr rejects the ash as a cause of the Great Frost."),
+        ("Ebba Lind", "Ebba Lind holds that it was the only one."),
+    ]
+    assert {brief.claims[one].text for view in dispute.views for one in view.statement.claims} == {sentence}
+
+
+def test_views_of_other_sections_are_not_set_against_each_other() -> None:
+    """What stands under another heading is about something else, however it turns."""
+    brief = frost(
+        "== Causes ==\nOlin Marr argues that ash caused the Great Frost.",
+        "== Length ==\nCritics reject the claim that the Great Frost was long.",
+    ).brief()
+    assert [len(dispute.views) for dispute in brief.disputes] == [1, 1]
+
+
+def test_what_nobody_disputes_is_no_dispute() -> None:
+    """Plain causes, dates and numbers are no views."""
+    plain = "The Great Frost was caused by ash. The Great Frost began in 1431. The Great Frost killed 3,000 mules."
+    assert frost(f"== Causes ==\n{plain}").brief().disputes == ()
+
+
+def test_two_sided_disputes_come_first() -> None:
+    """Contradictions, then views against views, then views without the other side."""
+    brief = frost("== Length ==\nIt is debated whether the Great Frost ended in spring or in summer.", AGAINST).brief()
+    assert [len(dispute.views) for dispute in brief.disputes] == [2, 1]
+
+
+def test_values_that_contradict_stand_side_by_side() -> None:
+    """Two pages with another number for the same thing in the same year contradict each other (R69, R139)."""
+    brief = varn("Varn had 12,000 inhabitants in 1430.", "Varn had 15,000 inhabitants in 1430.")
+    (dispute,) = [one for one in brief.disputes if one.kind]
+    assert dispute.kind.startswith("contradiction: ")
+    assert told(dispute) == [
+        ("", "Varn had 12,000 inhabitants in 1430."),
+        ("", "Varn had 15,000 inhabitants in 1430."),
+    ]
+    pages = [brief.claims[view.statement.claims[0]].page_title for view in dispute.views]
+    assert pages == ["Varn", "Lund"]
+
+
+OWN, OTHER = "The old wall of Varn was built in 1430.", "The old wall of Varn was built in 1450 by sailors."
+
+
+def test_both_quotes_of_a_contradiction_are_shown() -> None:
+    """The report has the words of both pages in one table, each with its page (R69)."""
+    shown = markdown(report(varn(OWN, OTHER)))
+    part = shown.partition("## Competing Views & Disputes")[2].partition("\n## ")[0]
+    (row,) = [line for line in part.splitlines() if line.startswith("| In the page’s words")]
+    one, other = row.split("|")[2:4]
+    assert f"“{OWN}” ([Varn — “People” section](http://host/Varn)" in one
+    assert f"“{OTHER}” ([Lund — “Near” section](http://host/Lund)" in other
+
+
+def test_an_article_makes_no_other_thing() -> None:
+    """'The Great Frost' on another page is what the page 'Great Frost' is about: their numbers are compared (R69)."""
+    brief = frost(
+        "== Toll ==\nThe Great Frost killed 3,000 mules.",
+        Lund="So it was.\n== Toll ==\nThe Great Frost killed 5,000 mules.",
+    ).brief()
+    assert [dispute.kind.partition(":")[0] for dispute in brief.disputes] == ["contradiction"]
+
+
+@pytest.mark.parametrize(
+    ("own", "other"),
+    [
+        ("Varn had 12,000 inhabitants in 1430.", "Varn had 15,000 inhabitants in 1530."),
+        ("Varn had 12,000 inhabitants in 1430.", "Varn had 12,000 inhabitants in 1430."),
+        ("The harbour of Varn is 12 m deep.", "The harbour of Varn is 1,200 cm deep."),
+        ("Varn had 12,000 inhabitants in 1430.", "Lund had 15,000 inhabitants in 1430."),
+        ("Varn was founded in 1430.", "Varn was burnt in 1450."),
+    ],
+)
+def test_what_does_not_contradict_is_no_dispute(own: str, other: str) -> None:
+    """Another year, another unit, another town or another event is no contradiction."""
+    assert varn(own, other).disputes == ()
+
+
+def test_a_contradiction_keeps_both_claims() -> None:
+    """Nothing is overwritten: both claims are in the brief, each in its own words."""
+    brief = varn(OWN, OTHER)
+    (dispute,) = brief.disputes
+    ids = [view.statement.claims for view in dispute.views]
+    assert [brief.claims[one].text for (one,) in ids] == [OWN, OTHER]
+
+
+def test_nothing_said_is_no_dispute() -> None:
+    """A book that says nothing has no disputes."""
+    assert gathered({"Great Frost": "Brrr!"}, topic="Great Frost").brief().disputes == ()
