@@ -15,7 +15,8 @@ from kiwiresearch.text.plain import printable
 ALLOWED = {
     "html": {"lang"}, "head": set(), "meta": {"charset", "name", "content"}, "title": set(), "style": set(),
     "body": set(), "h1": set(), "h2": set(), "h3": set(), "p": set(), "ol": set(), "ul": set(), "li": set(),
-    "em": set(), "a": {"href"}, "table": set(), "thead": set(), "tbody": set(), "tr": set(), "th": set(), "td": set(),
+    "em": set(), "a": {"href"}, "table": set(), "thead": set(), "tbody": set(), "tr": set(), "th": {"scope"},
+    "td": set(),
 }  # fmt: skip
 """Every element a brief may have, with its attributes."""
 

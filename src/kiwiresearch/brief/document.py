@@ -1,4 +1,4 @@
-"""A text with headings, lists and links, before it is Markdown or HTML."""
+"""A text with headings, lists, tables, links and proofs, before it is Markdown or HTML."""
 
 from __future__ import annotations
 
@@ -7,6 +7,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import quote
 
+SCHEMES = ("http://", "https://", "zim://", "#")
+"""What a link may lead to; a book's text never chooses another."""
+
+NOT_IN_ADDRESS = re.compile(r"[\x00-\x20\x7f-\xa0\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
 
 class Span(NamedTuple):
     """Some words; with an address they are a link, and they may be set apart."""
@@ -14,24 +19,76 @@ class Span(NamedTuple):
     text: str
     url: str = ""
     emphasis: bool = False
+    strong: bool = False
 
 
 Line = tuple[Span, ...]
 
 
+class Cite(NamedTuple):
+    """A place in a book: as readers name it, where they open it, and where its words are marked when they do."""
+
+    words: str
+    url: str
+    marked_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A claim, for a reader who wants to see what a sentence rests on."""
+
+    says: str
+    """What it was read as; empty where the quote says just that."""
+    quotes: tuple[str, ...]
+    cite: Cite
+    hedges: tuple[str, ...]
+    confidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What a sentence rests on: a few places for every reader, and all of it for those who unfold it."""
+
+    cites: tuple[Cite, ...]
+    more: int
+    """Pages that say so too."""
+    sureness: str
+    evidence: tuple[Evidence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """Words and what they rest on."""
+
+    line: Line
+    proof: Proof | None = None
+
+
+Text = tuple[Sentence, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """Words above a part of the text."""
+    """Words above a part of the text; by its anchor it can be linked to."""
 
     text: str
     level: int = 2
+    anchor: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """Running text."""
+    """Running text; its role says what it is for where that can be shown."""
 
     line: Line
+    role: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Running text with its proofs."""
+
+    text: Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +100,34 @@ class Items:
 
 
 @dataclass(frozen=True, slots=True)
+class Points:
+    """A list of sentences with their proofs; with an anchor, each point can be linked to by its number."""
+
+    entries: tuple[Text, ...]
+    role: str = ""
+    anchor: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Rows:
-    """A table."""
+    """A table of plain words."""
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
 
-Block = Heading | Paragraph | Items | Rows
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of sentences with their proofs; the first cell of a row names it."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[Text, ...], ...]
+    label: str
+    """What it shows, for those who cannot see it."""
+    role: str = ""
+
+
+Block = Heading | Paragraph | Passage | Items | Points | Rows | Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +140,20 @@ class Document:
 
 
 def address(url: str) -> str:
-    """An address without what no address holds: white space and control characters are percent-encoded."""
-    return re.sub(r"[\x00-\x20\x7f-\xa0\u2028\u2029]", lambda found: quote(found[0]), url)
+    """An address without what no address holds: white space, control characters and marks that turn the direction."""
+    return NOT_IN_ADDRESS.sub(lambda found: quote(found[0]), url)
 
 
 def words(*parts: str | Span) -> Line:
     """A line of plain words and spans."""
     return tuple(part if isinstance(part, Span) else Span(part) for part in parts)
+
+
+def plain(*parts: str | Span) -> Text:
+    """A text of one sentence that needs no proof."""
+    return (Sentence(words(*parts)),)
+
+
+def more_pages(count: int) -> str:
+    """How many pages stand behind a sentence beyond those that are named."""
+    return f"and {count} more page{'' if count == 1 else 's'}"

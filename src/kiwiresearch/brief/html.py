@@ -3,64 +3,172 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from html import escape
+from importlib.resources import files
 
-from kiwiresearch.brief.document import Block, Document, Heading, Items, Line, Paragraph, Rows, Span, address
+from kiwiresearch.brief.document import (
+    SCHEMES,
+    Block,
+    Cite,
+    Document,
+    Evidence,
+    Heading,
+    Items,
+    Line,
+    Paragraph,
+    Passage,
+    Points,
+    Proof,
+    Rows,
+    Sentence,
+    Span,
+    Table,
+    Text,
+    address,
+    more_pages,
+)
 from kiwiresearch.text.languages import two_letter_code
 from kiwiresearch.text.plain import printable
 
-STYLE = """
-:root { color-scheme: light dark; }
-body { font: 1.05rem/1.6 Georgia, "Times New Roman", serif; max-width: 44rem; margin: 2rem auto; padding: 0 1rem; }
-h1, h2, h3 { line-height: 1.25; margin-top: 2em; }
-h1 { margin-top: 0; }
-li { margin: .4em 0; }
-table { border-collapse: collapse; width: 100%; font-size: .95em; }
-th, td { text-align: left; vertical-align: top; padding: .3em .6em; border-bottom: 1px solid color-mix(in srgb, currentColor 25%, transparent); overflow-wrap: anywhere; }
-@media print { body { margin: 0; max-width: none; } a { color: inherit; } }
-""".strip()  # noqa: E501
 
-SCHEMES = ("http://", "https://", "zim://", "#")
-"""What a link may lead to; a book's text never chooses another."""
+@cache
+def style() -> str:
+    """How pages look: on screen by day and by night, on a phone, and on paper."""
+    return (files("kiwiresearch.brief") / "style.css").read_text(encoding="utf-8").strip()
 
 
 def html(document: Document) -> str:
     """The document as a page."""
-    title = escape(" ".join(printable(document.title).split()))
-    body = "\n".join(line for block in document.blocks for line in _block(block))
+    return framed(document, f"<h1>{title_of(document)}</h1>\n{blocks_in_html(document.blocks)}")
+
+
+def framed(document: Document, body: str, head: str = "") -> str:
+    """A whole page around its body."""
     return (
         f'<!DOCTYPE html>\n<html lang="{escape(two_letter_code(document.language))}">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{title}</title>\n'
-        f"<style>\n{STYLE}\n</style>\n</head>\n<body>\n<h1>{title}</h1>\n{body}\n</body>\n</html>\n"
+        f'{head}<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{title_of(document)}</title>\n"
+        f"<style>\n{style()}\n</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
     )
+
+
+def title_of(document: Document) -> str:
+    return escape(" ".join(printable(document.title).split()))
+
+
+def blocks_in_html(blocks: tuple[Block, ...]) -> str:
+    return "\n".join(line for block in blocks for line in _block(block))
+
+
+def escaped(text: str) -> str:
+    """Words that stay words, in one line; a space at the edge is part of the sentence."""
+    before = " " if text[:1].isspace() else ""
+    behind = " " if text[-1:].isspace() and text.strip() else ""
+    return f"{before}{escape(printable(text).strip())}{behind}"
+
+
+def link(url: str, inside: str) -> str:
+    """A link around markup; what leads to no page of a book is none."""
+    return f'<a href="{escape(address(url))}">{inside}</a>' if url.startswith(SCHEMES) else inside
 
 
 def _block(block: Block) -> Iterator[str]:
     match block:
         case Heading():
-            yield f"<h{block.level}>{_words(block.text)}</h{block.level}>"
+            named = f' id="{block.anchor}"' if block.anchor else ""
+            yield f"<h{block.level}{named}>{escaped(block.text)}</h{block.level}>"
         case Paragraph():
-            yield f"<p>{_line(block.line)}</p>"
+            yield f"<p{_class(block.role)}>{_line(block.line)}</p>"
+        case Passage():
+            yield _text(block.text)
         case Items():
             tag = "ol" if block.numbered else "ul"
             yield f"<{tag}>"
             yield from (f"<li>{_line(line)}</li>" for line in block.lines)
             yield f"</{tag}>"
+        case Points():
+            yield f"<ul{_class(block.role)}>"
+            for number, entry in enumerate(block.entries, start=1):
+                named = f' id="{block.anchor}-{number}"' if block.anchor else ""
+                yield f"<li{named}>{_text(entry)}</li>"
+            yield "</ul>"
         case Rows():
-            yield "<table>"
-            yield f"<thead><tr>{''.join(f'<th>{_words(cell)}</th>' for cell in block.header)}</tr></thead>"
-            yield "<tbody>"
-            for row in block.rows:
-                yield f"<tr>{''.join(f'<td>{_words(cell)}</td>' for cell in row)}</tr>"
-            yield "</tbody>"
-            yield "</table>"
+            yield from _rows(block)
+        case Table():
+            yield from _table(block)
 
 
-def _words(text: str) -> str:
-    # A space at the edge of a span is part of the sentence.
-    before = " " if text[:1].isspace() else ""
-    behind = " " if text[-1:].isspace() and text.strip() else ""
-    return f"{before}{escape(printable(text).strip())}{behind}"
+def _rows(block: Rows) -> Iterator[str]:
+    yield "<table>"
+    head = (f'<th scope="col">{escaped(cell)}</th>' for cell in block.header)
+    yield f"<thead><tr>{''.join(head)}</tr></thead>"
+    yield "<tbody>"
+    for row in block.rows:
+        yield f"<tr>{''.join(f'<td>{escaped(cell)}</td>' for cell in row)}</tr>"
+    yield "</tbody>"
+    yield "</table>"
+
+
+def _table(block: Table) -> Iterator[str]:
+    # A wide table is moved by itself, by finger or by keyboard, and the page stands still.
+    yield f'<div class="wide" role="region" tabindex="0" aria-label="{escape(printable(block.label))}">'
+    yield f"<table{_class(block.role)}>"
+    # A header without words heads nothing, and a reader's program should not announce it.
+    head = (f'<th scope="col">{escaped(cell)}</th>' if cell else "<td></td>" for cell in block.header)
+    yield f"<thead><tr>{''.join(head)}</tr></thead>"
+    yield "<tbody>"
+    for first, *rest in block.rows:
+        cells = "".join(f"<td>{_text(cell)}</td>" for cell in rest)
+        yield f'<tr><th scope="row">{_text(first)}</th>{cells}</tr>'
+    yield "</tbody>"
+    yield "</table>"
+    yield "</div>"
+
+
+def _class(role: str) -> str:
+    return f' class="{role}"' if role else ""
+
+
+def _text(text: Text) -> str:
+    if len(text) == 1 and text[0].proof is None:
+        return _line(text[0].line)
+    return "".join(f'<div class="said">{_sentence(one)}</div>' for one in text)
+
+
+def _sentence(sentence: Sentence) -> str:
+    said = _line(sentence.line)
+    return f"{said} {_proof(sentence.proof)}".strip() if sentence.proof else said
+
+
+def _proof(proof: Proof) -> str:
+    cites = [_cite(cite) for cite in proof.cites]
+    if proof.more:
+        cites.append(more_pages(proof.more))
+    shown = f'<span class="cites">{" ".join(cites)}</span>'
+    if not proof.evidence:
+        return shown
+    label = escaped(proof.sureness) or "quotes"
+    role = proof.sureness.replace(" ", "-") if proof.sureness.replace(" ", "").isalpha() else ""
+    unfolded = "".join(map(_evidence, proof.evidence))
+    return f"{shown} <details><summary{_class(role)}>{label}</summary>{unfolded}</details>"
+
+
+def _cite(cite: Cite) -> str:
+    return link(cite.marked_url, f"[{escaped(cite.words)}]")
+
+
+def _evidence(evidence: Evidence) -> str:
+    parts = [f"<p>“{escaped(quote)}”</p>" for quote in evidence.quotes]
+    parts.append(f"<footer>{_cite(evidence.cite)}</footer>")
+    notes = []
+    if evidence.says:
+        notes.append(f"Read as: {escaped(evidence.says)}")
+    if evidence.hedges:
+        notes.append(f"Held back by: {', '.join(f'“{escaped(cue)}”' for cue in evidence.hedges)}.")
+    notes.append(escaped(evidence.confidence))
+    told = "".join(f"<p>{note}</p>" for note in notes)
+    return f'<blockquote>{"".join(parts)}</blockquote><div class="notes">{told}</div>'
 
 
 def _line(line: Line) -> str:
@@ -68,9 +176,9 @@ def _line(line: Line) -> str:
 
 
 def _span(span: Span) -> str:
-    text = _words(span.text)
+    text = escaped(span.text)
     if span.emphasis:
         text = f"<em>{text}</em>"
-    if span.url.startswith(SCHEMES):
-        text = f'<a href="{escape(address(span.url))}">{text}</a>'
-    return text
+    if span.strong:
+        text = f"<strong>{text}</strong>"
+    return link(span.url, text)

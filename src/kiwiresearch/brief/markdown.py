@@ -5,12 +5,31 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kiwiresearch.brief.document import Block, Document, Heading, Items, Line, Paragraph, Rows, Span, address
+from kiwiresearch.brief.document import (
+    SCHEMES,
+    Block,
+    Document,
+    Heading,
+    Items,
+    Line,
+    Paragraph,
+    Passage,
+    Points,
+    Proof,
+    Rows,
+    Sentence,
+    Span,
+    Table,
+    Text,
+    address,
+    more_pages,
+)
 from kiwiresearch.text.plain import printable
 
 SPECIAL = re.compile(r"([\\`*_\[\]<>|~]|&(?=#?\w+;))")
 LINE_START = re.compile(r"^(#{1,6}|[>+=-]+|\d+[.)])(?=\s|$)")
-IN_ADDRESS = str.maketrans({"(": "%28", ")": "%29", "<": "%3C", ">": "%3E", "\\": "%5C"})
+ENTITY = re.compile(r"&(?=#?\w+;)")
+IN_ADDRESS = str.maketrans({sign: f"%{ord(sign):02X}" for sign in "()<>\\|`"})
 
 
 def markdown(document: Document) -> str:
@@ -38,14 +57,43 @@ def _block(block: Block) -> Iterator[str]:
             yield f"{'#' * block.level} {escaped(block.text)}"
         case Paragraph():
             yield _line(block.line)
+        case Passage():
+            yield _text(block.text)
         case Items():
             for number, line in enumerate(block.lines, start=1):
                 yield f"{f'{number}.' if block.numbered else '-'} {_line(line)}"
+        case Points():
+            yield from (f"- {_text(entry)}" for entry in block.entries)
         case Rows():
-            yield f"| {' | '.join(map(escaped, block.header))} |"
-            yield f"|{' --- |' * len(block.header)}"
-            for row in block.rows:
-                yield f"| {' | '.join(map(escaped, row))} |"
+            yield from _table(block.header, [[escaped(cell) for cell in row] for row in block.rows])
+        case Table():
+            yield from _table(block.header, [[_text(cell) for cell in row] for row in block.rows])
+
+
+def _table(header: tuple[str, ...], rows: list[list[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(map(escaped, header))} |"
+    yield f"|{' --- |' * len(header)}"
+    for row in rows:
+        yield f"| {' | '.join(row)} |"
+
+
+def _text(text: Text) -> str:
+    return " ".join(part for part in map(_sentence, text) if part)
+
+
+def _sentence(sentence: Sentence) -> str:
+    said = _line(sentence.line)
+    proof = _proof(sentence.proof) if sentence.proof else ""
+    return f"{said} ({proof})" if said and proof else said or proof
+
+
+def _proof(proof: Proof) -> str:
+    parts = [_span(Span(cite.words, cite.url)) for cite in proof.cites]
+    if proof.more:
+        parts.append(more_pages(proof.more))
+    if proof.sureness:
+        parts.append(f"*{escaped(proof.sureness)}*")
+    return "; ".join(parts)
 
 
 def _line(line: Line) -> str:
@@ -57,8 +105,13 @@ def _span(span: Span) -> str:
     before = " " if span.text[:1].isspace() else ""
     behind = " " if span.text[-1:].isspace() and span.text.strip() else ""
     text = escaped(span.text)
-    if span.emphasis and text:
-        text = f"*{text}*"
-    if span.url:
-        text = f"[{text}]({address(span.url).translate(IN_ADDRESS)})"
+    if text and (span.emphasis or span.strong):
+        mark = "*" * (span.emphasis + 2 * span.strong)
+        text = f"{mark}{text}{mark}"
+    if span.url.startswith(SCHEMES):
+        text = f"[{text}]({_address(span.url)})"
     return f"{before}{text}{behind}"
+
+
+def _address(url: str) -> str:
+    return ENTITY.sub(r"\\&", address(url).translate(IN_ADDRESS))

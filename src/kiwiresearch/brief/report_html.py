@@ -1,0 +1,85 @@
+"""The brief as one HTML page that needs nothing else: pictures inside, and each sentence unfolds to its quotes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from kiwiresearch.brief.brief import Brief
+from kiwiresearch.brief.document import Block, Heading
+from kiwiresearch.brief.graph_picture import graph_picture
+from kiwiresearch.brief.html import blocks_in_html, escaped, framed, title_of
+from kiwiresearch.brief.report import report
+from kiwiresearch.brief.timeline_picture import timeline_picture
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+"""What a browser is told to load for the page: nothing."""
+
+HEAD = (
+    f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
+    '<meta name="referrer" content="no-referrer">\n'
+    '<meta name="color-scheme" content="light dark">\n'
+)
+
+
+TOP_LEVEL = 2
+TIMELINE = (
+    "Timeline",
+    "Each label leads to its line below. Bars are spans of time, or dates known only roughly.",
+)
+GRAPH = ("How the pages are linked", "Each name opens its page. The stronger line is the link that led there first.")
+
+
+def page(brief: Brief) -> str:
+    """The whole brief, for a browser."""
+    document = report(brief)
+    parts = _parts(document.blocks)
+    opening = document.blocks[: len(document.blocks) - sum(1 + len(part.blocks) for part in parts)]
+    contents = (f'<li><a href="#{part.heading.anchor}">{escaped(part.heading.text)}</a></li>' for part in parts)
+    body = [
+        '<a class="skip" href="#summary">Skip to the summary</a>',
+        f"<header>\n<h1>{title_of(document)}</h1>\n{blocks_in_html(opening)}\n</header>",
+        '<nav aria-label="Contents">\n<ol>',
+        *contents,
+        "</ol>\n</nav>",
+        "<main>",
+        *(_section(part, brief) for part in parts),
+        "</main>",
+    ]
+    return framed(document, "\n".join(body), HEAD)
+
+
+class Part(NamedTuple):
+    """A heading and what stands under it."""
+
+    heading: Heading
+    blocks: tuple[Block, ...]
+
+
+def _parts(blocks: Sequence[Block]) -> list[Part]:
+    starts = [n for n, block in enumerate(blocks) if isinstance(block, Heading) and block.level == TOP_LEVEL]
+    parts = []
+    for start, end in zip(starts, [*starts[1:], len(blocks)], strict=True):
+        heading = blocks[start]
+        assert isinstance(heading, Heading)
+        parts.append(Part(heading, tuple(blocks[start + 1 : end])))
+    return parts
+
+
+def _section(part: Part, brief: Brief) -> str:
+    anchor = part.heading.anchor
+    inside = [blocks_in_html((part.heading,)), *_picture(anchor, brief), blocks_in_html(part.blocks)]
+    return "\n".join([f'<section aria-labelledby="{anchor}">', *inside, "</section>"])
+
+
+def _picture(anchor: str, brief: Brief) -> Iterator[str]:
+    """The picture that belongs to a part, where there is something to draw."""
+    if anchor == "timeline":
+        drawn, caption = timeline_picture(brief.timeline), TIMELINE
+    elif anchor == "gathering":
+        drawn, caption = graph_picture(brief.sources), GRAPH
+    else:
+        return
+    if drawn:
+        yield f'<figure>\n<div class="wide" role="region" tabindex="0" aria-label="{caption[0]}">'
+        yield f"{drawn}\n</div>\n<figcaption>{caption[1]}</figcaption>\n</figure>"
