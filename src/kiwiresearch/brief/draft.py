@@ -1,0 +1,207 @@
+"""Sentences of a model on their way into a brief: which statements they rest on, and whether they may stay."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Literal, NamedTuple, get_args
+
+from kiwiresearch.brief.brief import Brief, Dispute, Group, PartKey, Statement, Sureness, View
+from kiwiresearch.claims.firewall import Fault, fault_of
+from kiwiresearch.ids import canonical_json
+from kiwiresearch.text.hedges import hedges_in
+from kiwiresearch.text.plain import printable
+
+Reason = (
+    Fault | Literal["wrong form", "no key", "unknown key", "more than one view", "said twice", "too many sentences"]
+)
+FROM_LEAST_DOUBT: tuple[Sureness, ...] = get_args(Sureness)
+OWN_WORDS = 0.6
+"""So much of a sentence must be in the words of the claims it rests on."""
+LONGEST_SENTENCE = 320
+FEWEST_SUMMARY, MOST_SUMMARY = 6, 10
+MOST_INTRODUCTION = 3
+
+
+class Line(NamedTuple):
+    """A sentence that is in, and the rule's sentence that stands for it if it must go."""
+
+    statement: Statement
+    rule: Statement
+
+
+Drafts = Mapping[PartKey, tuple[Line, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A sentence that was not taken as the model wrote it, and why."""
+
+    part: PartKey
+    reason: Reason
+    words: str
+
+
+class Desk:
+    """The statements of a brief by keys that no model can guess, and the judgement of what is written of them."""
+
+    def __init__(self, brief: Brief) -> None:
+        self.brief = brief
+        self.language = (brief.sources.books[0].language if brief.sources.books else "") or "eng"
+        self._salt = canonical_json([brief.topic, sorted(brief.claims)])
+        statements = tuple(dict.fromkeys(brief.statements()))
+        self.keys = self._opaque([canonical_json([one.text, one.claims]) for one in statements])
+        self._by_key = dict(zip(self.keys, statements, strict=True))
+        self._key_of = dict(zip(statements, self.keys, strict=True))
+        self._order = {statement: number for number, statement in enumerate(statements)}
+
+    def key(self, statement: Statement) -> str:
+        return self._key_of[statement]
+
+    def statement(self, key: str) -> Statement | None:
+        return self._by_key.get(key)
+
+    def sentence_key(self, text: str) -> str:
+        """A key for a sentence that was written, as opaque as the others."""
+        return _hashed(self._salt, "sentence", text)[: len(self.keys[0]) + 1 if self.keys else 7]
+
+    def _opaque(self, contents: Sequence[str]) -> list[str]:
+        """Six signs of a hash that differs from run to run; more where two would be the same."""
+        whole = [_hashed(self._salt, content) for content in contents]
+        length = next(n for n in range(6, 65) if len({one[:n] for one in whole}) == len(set(whole)))
+        return [one[:length] for one in whole]
+
+    def judged(self, part: PartKey, text: str, keys: Sequence[str]) -> Line | Rejected:
+        """The sentence with what it rests on; or why it cannot be taken."""
+        keys = tuple(dict.fromkeys(key.strip().strip("[]()").lower() for key in keys))
+        words = self._without_keys(printable(text))
+        if not keys:
+            return Rejected(part, "no key", words[:120])
+        known = [statement for statement in map(self.statement, keys) if statement]
+        if len(known) < len(keys):
+            return Rejected(part, "unknown key", words[:120])
+        if part == "disputes" and len(known) > 1:
+            return Rejected(part, "more than one view", words[:120])
+        same = next((one for one in known if one.text == words), None)
+        if same is not None:
+            return Line(same, same)
+        fault = fault_of(
+            words,
+            self.sources(known),
+            self.language,
+            hedged=any(map(self.holds_back, known)),
+            share=OWN_WORDS,
+            longest=LONGEST_SENTENCE,
+        )
+        return Rejected(part, fault, words[:120]) if fault else Line(_joined(words, known), known[0])
+
+    def first_known(self, keys: Iterable[str]) -> Statement | None:
+        """The rule's sentence that stands in for one that cannot be taken."""
+        found = (self.statement(key.strip().strip("[]()").lower()) for key in keys)
+        return next((statement for statement in found if statement), None)
+
+    def sources(self, statements: Iterable[Statement]) -> list[str]:
+        """What may be said: the words of the claims and of their quotes."""
+        claims = [self.brief.claims[one] for statement in statements for one in statement.claims]
+        return list(dict.fromkeys(words for claim in claims for words in (claim.text, *(q.text for q in claim.quotes))))
+
+    def holds_back(self, statement: Statement) -> bool:
+        """Whether a statement is hedged, by its own words or by those of all its claims."""
+        claims = [self.brief.claims[one] for one in statement.claims]
+        by_claims = all(claim.hedges for claim in claims)
+        return by_claims or bool(hedges_in(statement.text, self.language))
+
+    def order(self, line: Line) -> int:
+        """Where the brief of the rules has what the line rests on."""
+        return self._order[line.rule]
+
+    def _without_keys(self, text: str) -> str:
+        """Models like to put the keys into their sentences."""
+        known = re.sub(
+            r"\s*[\[(]([0-9a-f]{6,64}(?:[,;\s]+[0-9a-f]{6,64})*)[\])]",
+            lambda found: "" if all(key in self._by_key for key in re.split(r"[,;\s]+", found[1])) else found[0],
+            text,
+        )
+        return " ".join(known.split())
+
+
+def _hashed(*parts: str) -> str:
+    return sha256("\n".join(parts).encode("utf-8", "replace")).hexdigest()
+
+
+def _joined(text: str, statements: Sequence[Statement]) -> Statement:
+    """A sentence that rests on several statements is as sure as the least sure of them."""
+    claims = tuple(dict.fromkeys(claim for statement in statements for claim in statement.claims))
+    doubt = max(FROM_LEAST_DOUBT.index(statement.sureness) for statement in statements)
+    pages = min(statement.pages for statement in statements)
+    return Statement(text, claims, FROM_LEAST_DOUBT[doubt], pages, written="model")
+
+
+def without_repeats(lines: Iterable[Line]) -> tuple[Line, ...]:
+    """Each sentence once, and each set of claims once."""
+    found: dict[tuple[str, ...], Line] = {}
+    texts: set[str] = set()
+    for line in lines:
+        claims = tuple(sorted(line.statement.claims))
+        text = line.statement.text.casefold()
+        if claims not in found and text not in texts:
+            found[claims] = line
+            texts.add(text)
+    return tuple(found.values())
+
+
+def assembled(desk: Desk, drafts: Drafts) -> Brief:
+    """The brief with what was written, in the form it had."""
+    brief = desk.brief
+    reworded = {line.rule: line.statement for line in drafts.get("disputes", ())}
+    return replace(
+        brief,
+        summary=_summary(desk, drafts["summary"]) if "summary" in drafts else brief.summary,
+        definitions=_introduced(drafts.get("definitions", ()), brief.definitions),
+        mechanisms=_introduced(drafts.get("mechanisms", ()), brief.mechanisms),
+        disputes=tuple(_reworded(dispute, reworded) for dispute in brief.disputes),
+    )
+
+
+def _summary(desk: Desk, lines: Sequence[Line]) -> tuple[Statement, ...]:
+    """Six to ten sentences where the rules have them, none of which says what another says; best supported first."""
+    rules = desk.brief.summary
+    kept = _filled(list(without_repeats(lines))[:MOST_SUMMARY], rules)
+    written = [line for line in kept if line.statement.written == "model"]
+    while written and len(kept) < min(len(rules), FEWEST_SUMMARY):
+        # A sentence that takes several statements together leaves too few: they come apart again.
+        widest = max(written, key=lambda line: sum(_covers(line, one) for one in rules))
+        written.remove(widest)
+        kept = _filled([line for line in kept if line != widest], rules)
+    missing = [Line(one, one) for one in rules if all(line.statement != one for line in kept)]
+    kept += missing[: max(min(len(rules), FEWEST_SUMMARY) - len(kept), 0)]
+    return tuple(line.statement for line in sorted(kept, key=desk.order))
+
+
+def _filled(lines: list[Line], rules: Sequence[Statement]) -> list[Line]:
+    """The lines, and what the rules say beside them, as far as there is room."""
+    for statement in rules:
+        if len(lines) < MOST_SUMMARY and not any(_covers(line, statement) for line in lines):
+            lines = [*lines, Line(statement, statement)]
+    return lines
+
+
+def _covers(line: Line, statement: Statement) -> bool:
+    return not set(line.statement.claims).isdisjoint(statement.claims)
+
+
+def _introduced(lines: Sequence[Line], groups: tuple[Group, ...]) -> tuple[Group, ...]:
+    """Sentences before the groups; those of the rules stand in the groups already."""
+    written = tuple(line.statement for line in without_repeats(lines) if line.statement.written == "model")
+    return (Group("", written[:MOST_INTRODUCTION]), *groups) if written else groups
+
+
+def _reworded(dispute: Dispute, by_rule: Mapping[Statement, Statement]) -> Dispute:
+    views = tuple(_view(view, by_rule.get(view.statement, view.statement)) for view in dispute.views)
+    return replace(dispute, views=views)
+
+
+def _view(view: View, statement: Statement) -> View:
+    return replace(view, statement=statement)
