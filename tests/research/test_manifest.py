@@ -18,6 +18,7 @@ def run(tmp_path: Path) -> Path:
     path = tmp_path / "run"
     with RunFolder.open(path, "f1", "Stone") as folder:
         folder.corpus.append(b"{}\n")
+        folder.claims.append(b"[]\n[]\n")
         folder.finish({"report.md": "# Stone\n", "run.log": ""}, {"version": "1"})
     return path
 
@@ -31,6 +32,7 @@ def test_a_manifest_says_what_was_written(run: Path) -> None:
         "version": "1",
     }
     assert {name: output["bytes"] for name, output in manifest["outputs"].items()} == {
+        "claims.jsonl": 6,
         "corpus.jsonl": 3,
         "report.md": 8,
         "run.log": 0,

@@ -22,7 +22,7 @@ from kiwiresearch.research.desk import open_desk
 from kiwiresearch.research.finding import Finder
 from kiwiresearch.research.run import Progress, Research, Task
 
-OUTPUTS = {"corpus.jsonl", "graph.json", "report.html", "report.md", "run.log"}
+OUTPUTS = {"brief.json", "claims.jsonl", "corpus.jsonl", "graph.json", "report.html", "report.md", "run.log"}
 TOPIC = "causes of the Bronze Age collapse"
 
 
@@ -78,7 +78,7 @@ def graph(folder: Path) -> dict[str, Any]:
 
 
 def test_a_run_leaves_its_files_and_nothing_else(done: Path) -> None:
-    """Corpus, graph and log are saved, with the brief, the manifest and the timings (R154)."""
+    """Corpus, claims, graph and log are saved, with the brief, the manifest and the timings (R154)."""
     assert {entry.name for entry in done.iterdir()} == OUTPUTS | {"manifest.json", "timings.json"}
 
 
@@ -197,8 +197,11 @@ def test_the_brief_lists_all_pages_and_the_settings(done: Path) -> None:
     """report.md has the run's story, a bibliography of all visited pages, and the snapshot it was made from (R24)."""
     text = (done / "report.md").read_text(encoding="utf-8")
     assert text.startswith(f"# Research Brief: {TOPIC}\n")
-    assert re.findall(r"^## (.+)$", text, re.M) == [
-        "Where to begin reading", "How the sources were gathered", "Bibliography", "Run Metadata",
+    # Key actors are told of where the pages have some.
+    assert [part for part in re.findall(r"^## (.+)$", text, re.M) if part != "Key Actors"] == [
+        "Executive Summary", "Key Concepts & Definitions", "Timeline / Historical Development",
+        "Mechanisms / Explanations", "Competing Views & Disputes", "Numbers & Quantitative Claims",
+        "What Wikipedia Doesn’t Settle Yet", "Bibliography", "How the sources were gathered", "Run Metadata",
     ]  # fmt: skip
     listed = text.partition("## Bibliography")[2].partition("## ")[0]
     assert re.findall(r"^\d+\. \[(.+?)\]\((.+?)\)", listed, re.M) == [

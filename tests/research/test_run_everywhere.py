@@ -142,15 +142,18 @@ def test_a_served_book_is_researched(kiwix_serve: ServeStarter, home: Path, tmp_
 
 def test_the_brief_links_to_the_user_s_kiwix_serve(home: Path, tmp_path: Path, a_book: BookMaker) -> None:
     """With kiwix_url set, the briefs link there, by the file's name and a percent-encoded path (R29)."""
-    pages = dict.fromkeys(("Salt", "Salt/a b?(c)#d%", "Sält"), "<p>Salt is dug.</p><h2>Use</h2><p>It is eaten.</p>")
+    html = "<p>Salt is a mineral that people dig.</p><h2 id='Use'>Use</h2><p>Salt keeps because it is dry.</p>"
+    pages = dict.fromkeys(("Salt", "Salt/a b?(c)#d%", "Sält"), html)
     book = a_book(pages, name="my book.zim")
     with shelf_of(home, book) as (finder, _):
         task = Task("salt", settings=CrawlSettings(fast=True), kiwix_url="http://127.0.0.1:8080/wiki/")
         folder = Research(finder, task).run(tmp_path / "run").folder
     start = "http://127.0.0.1:8080/wiki/content/my%20book/"
     wanted = {start + path for path in ("Salt", "Salt/a%20b%3F%28c%29%23d%25", "S%C3%A4lt")}
-    assert set(re.findall(r'href="(.+?)"', (folder / "report.html").read_text(encoding="utf-8"))) == wanted
-    assert set(re.findall(r"\((http.+?)\)", (folder / "report.md").read_text(encoding="utf-8"))) == wanted
+    for name, address in (("report.html", r'href="(.+?)"'), ("report.md", r"\]\((.+?)\)")):
+        links = re.findall(address, (folder / name).read_text(encoding="utf-8"))
+        assert {link.partition("#")[0] for link in links if not link.startswith("#")} == wanted, name
+        assert f"{start}Salt#Use" in {link.partition(":~:")[0] for link in links}, name
 
 
 def test_pages_of_several_books_are_told_apart(home: Path, tmp_path: Path, a_book: BookMaker) -> None:

@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 from kiwiresearch.errors import CannotWrite, FolderTaken, KiwiError
-from kiwiresearch.research.run_folder import RunFolder, mark
+from kiwiresearch.research.run_folder import RunFolder
+from kiwiresearch.research.seal import seal_of
+from kiwiresearch.research.work import added
 
 FILES = {"graph.json": "{}\n", "run.log": "one\r\ntwo\n", "report.md": "# Größe\n"}
 STEPS = 3
@@ -30,8 +32,8 @@ def opened(path: Path | str, fingerprint: str = "f1", topic: str = "Stone") -> R
 
 def step(folder: RunFolder) -> None:
     line = f'{{"page": {len(folder.journal)}}}\n'.encode()
-    folder.corpus.append(line)
-    folder.journal.append({"corpus_size": folder.corpus.size, "corpus_sha": mark(line)})
+    said = f'{{"claim": {len(folder.journal)}}}\n'.encode()
+    folder.journal.append(added("corpus", folder.corpus, line) | added("claims", folder.claims, said))
 
 
 def run(path: Path, files: Mapping[str, str] = FILES) -> None:
@@ -66,9 +68,11 @@ def test_a_run_leaves_its_outputs_and_nothing_else(path: Path) -> None:
         folder.finish(FILES, {"version": "1", "topic": "not this one"})
         assert folder.state == "finished"
     corpus = b'{"page": 0}\n{"page": 1}\n{"page": 2}\n'
-    expected = {name: text.encode() for name, text in FILES.items()} | {"corpus.jsonl": corpus}
+    parts = {"corpus.jsonl": corpus, "claims.jsonl": corpus.replace(b"page", b"claim")}
+    expected = {name: text.encode() for name, text in FILES.items()} | parts
     manifest = json.loads((path / "manifest.json").read_text())
     assert tree(path) == expected | {"manifest.json": (path / "manifest.json").read_bytes()}
+    assert manifest.pop("seal") == seal_of(manifest)
     assert manifest == {
         "version": "1",
         "fingerprint": "f1",
@@ -116,7 +120,7 @@ def test_a_finished_run_is_cleaned_up(path: Path) -> None:
     assert ".journal" not in names(path)
 
 
-@pytest.mark.parametrize("lost", ["report.md", "corpus.jsonl"])
+@pytest.mark.parametrize("lost", ["report.md", "corpus.jsonl", "claims.jsonl"])
 def test_a_lost_output_is_made_again(path: Path, lost: str) -> None:
     """The run is done anew; until it is finished there is no manifest, and notes stay."""
     run(path)
@@ -146,7 +150,7 @@ def test_an_output_changed_by_a_person_is_kept(path: Path, lose: bool) -> None:
     assert ".journal" not in names(path)
 
 
-@pytest.mark.parametrize("name", ["report.md", "corpus.jsonl", "manifest.json"])
+@pytest.mark.parametrize("name", ["report.md", "corpus.jsonl", "claims.jsonl", "manifest.json"])
 def test_a_file_put_there_meanwhile_is_kept(path: Path, name: str) -> None:
     """If a file of an output's name appears while the run goes on, the run asks for it to be moved away."""
     with opened(path) as folder:
@@ -159,7 +163,7 @@ def test_a_file_put_there_meanwhile_is_kept(path: Path, name: str) -> None:
     (path / name).rename(path / "mine")
     assert state_of(path) == "unfinished"
     run(path)
-    assert tree(path).keys() == {*FILES, "corpus.jsonl", "manifest.json", "mine"}
+    assert tree(path).keys() == {*FILES, "corpus.jsonl", "claims.jsonl", "manifest.json", "mine"}
 
 
 def test_another_run_is_refused(path: Path) -> None:
@@ -385,7 +389,7 @@ def test_an_error_at_the_end_can_be_made_good(path: Path, tmp_path: Path) -> Non
         with pytest.raises(KiwiError):
             folder.finish(FILES | {"no such folder/x": ""}, {"version": "1"})
         assert names(path) == [".journal"]
-        assert names(path / ".journal") == ["corpus", "lock", "steps"]
+        assert names(path / ".journal") == ["claims", "corpus", "lock", "steps"]
         folder.finish(FILES, {"version": "1"})
     run(tmp_path / "other")
     assert tree(path) == tree(tmp_path / "other")

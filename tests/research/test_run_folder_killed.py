@@ -19,7 +19,8 @@ import json, os, shutil, signal, sys
 from pathlib import Path
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.research import journal, manifest, part, run_folder, work
-from kiwiresearch.research.run_folder import RunFolder, mark
+from kiwiresearch.research.run_folder import RunFolder
+from kiwiresearch.research.work import added
 
 WATCHED = {module.__file__ for module in (journal, manifest, part, run_folder, work)}
 TOP, STEPS = Path(sys.argv[1]), 5
@@ -33,8 +34,9 @@ def run(path, at_work=lambda: None):
         for number in range(len(folder.journal.rows), STEPS):
             line = json.dumps({"page": number, "text": "stone " * number}).encode() + b"\\n"
             if number != 3:
-                folder.corpus.append(line)
-                folder.journal.append({"n": number, "corpus_size": folder.corpus.size, "corpus_sha": mark(line)})
+                said = line * (number % 3)  # a page may say nothing, or more than one thing
+                sizes = added("corpus", folder.corpus, line) | added("claims", folder.claims, said)
+                folder.journal.append({"n": number} | sizes)
             else:
                 folder.journal.append({"n": number})
         folder.finish({"report.md": "# Stone\\n", "run.log": "five steps\\n"}, {"version": "1"})

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from markdown_it import MarkdownIt
@@ -97,15 +98,18 @@ def test_control_characters_of_books_reach_no_output(home: Path, tmp_path: Path,
 
 def test_a_path_with_a_line_break_breaks_no_list(home: Path, tmp_path: Path, a_book: Any) -> None:
     """A path is part of one entry, whatever it holds; '?' and '#' in it stay part of the address."""
-    page = "<p>Salt is dug.</p><h2>Use</h2><p>It is eaten.</p>"
+    page = "<p>Salt is a mineral that people dig.</p><h2>Use</h2><p>It is eaten.</p>"
     paths = {"Salt": "Salt", "n\n# head\n- item": "Salt one", "What?#": "Salt two", "t\tab": "Salt three"}
     book = a_book(dict.fromkeys(paths, page), titles=paths)
     with research({"KIWIRESEARCH_HOME": str(home)}, Task("salt", settings=FAST), book) as work:
         folder = work.run(tmp_path / "run").folder
     tokens = MarkdownIt().parse((folder / "report.md").read_text(encoding="utf-8"))
-    links = [c.attrs["href"] for t in tokens for c in t.children or [] if c.type == "link_open"]
-    assert len(links) == 8
-    assert not [link for link in links if "?" in str(link) or "#" in str(link)]
+    links = [str(c.attrs["href"]) for t in tokens for c in t.children or [] if c.type == "link_open"]
+    (listed,) = [number for number, t in enumerate(tokens) if t.type == "inline" and t.content == "Bibliography"]
+    entries = [t.children[1] for t in tokens[listed + 1 :] if t.type == "inline" and t.level == 3 and t.children]
+    assert len(links) > len(entries) == 4
+    assert {unquote(link.split("/", 3)[3]) for link in links} == set(paths)
+    assert not [link for link in links if "?" in link or "#" in link]
 
 
 @pytest.mark.parametrize("day", ["2026-01-01", "2026-01-02"])

@@ -94,6 +94,7 @@ reads.clear()
 code, told = in_child(0, TOP / "whole")
 assert code == 0
 assert files(TOP / "first") == files(TOP / "whole")
+assert len(bytes.fromhex(files(TOP / "whole")["claims.jsonl"]).splitlines()) > int(PAGES)
 WHOLE, moments = files(TOP / "whole"), told[-1]["moments"]
 order = [event["path"] for event in told if event["event"] == "page"]
 found = []
@@ -134,7 +135,10 @@ def little_book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for number, name in enumerate(names):
         links = [names[(number * 3 + step) % len(names)] for step in (1, 2, 5)]
         linked = " and ".join(f'<a href="{link.replace(" ", "_")}">{link}</a>' for link in links)
-        html = f"<p>{name} belongs to the salt road.</p><h2>Use</h2><p>On the salt road one meets {linked}.</p>"
+        told = f"{name} was seen on the salt road in 12{number}0." if number % 4 else ""
+        html = (
+            f"<p>{name} is a part of the salt road. {told}</p><h2>Use</h2><p>On the salt road one meets {linked}.</p>"
+        )
         pages.append(NewPage(name.replace(" ", "_"), name, html.encode()))
     target = tmp_path_factory.mktemp("little") / "little.zim"
     metadata = {"Name": "little_en", "Title": "Little book", "Language": "eng", "Date": "2026-01-01"}

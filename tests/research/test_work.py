@@ -1,4 +1,4 @@
-"""The work of a run: one process at a time, and of journal and corpus what fits together."""
+"""The work of a run: one process at a time, and of journal, corpus and claims what fits together."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from kiwiresearch.errors import FolderTaken
-from kiwiresearch.research.part import mark
-from kiwiresearch.research.work import FolderLock, Work, begin, remove, sweep, take_lock
+from kiwiresearch.research.work import PARTS, FolderLock, Work, added, begin, remove, sweep, take_lock
 
 HEADER = {"fingerprint": "f1", "topic": "Stone"}
 LINES = [b"one\n", b"", b"three\n", b"four four\n"]
@@ -91,63 +90,81 @@ def _work(folder: Path) -> Work:
     return begin(folder, HEADER, take_lock(folder))
 
 
-def _four_steps(folder: Path) -> None:
+@pytest.fixture(params=PARTS)
+def name(request: pytest.FixtureRequest) -> str:
+    """What grows with every page: the corpus or the claims."""
+    return str(request.param)
+
+
+def _four_steps(folder: Path, name: str) -> None:
     """A step with a line, one without, and two with a line again."""
     work = _work(folder)
     for number, line in enumerate(LINES):
         row: dict[str, object] = {"number": number}
         if line:
-            work.corpus.append(line)
-            row |= {"corpus_size": work.corpus.size, "corpus_sha": mark(line)}
+            row |= added(name, work.parts[name], line)
         work.journal.append(row)
     work.close()
 
 
-def _kept(folder: Path) -> tuple[int, bytes]:
+def _kept(folder: Path, name: str) -> tuple[int, bytes]:
     work = _work(folder)
     work.close()
     assert len(work.journal) == len(work.journal.rows)
-    return len(work.journal), work.corpus.path.read_bytes()
+    return len(work.journal), work.parts[name].path.read_bytes()
 
 
-def test_all_that_fits_is_kept(tmp_path: Path) -> None:
+def test_all_that_fits_is_kept(tmp_path: Path, name: str) -> None:
     """A run that was killed between two steps loses nothing."""
-    _four_steps(tmp_path)
-    assert _kept(tmp_path) == (4, b"".join(LINES))
+    _four_steps(tmp_path, name)
+    assert _kept(tmp_path, name) == (4, b"".join(LINES))
 
 
 @pytest.mark.parametrize(("size", "steps"), [(0, 0), (3, 0), (4, 2), (5, 2), (9, 2), (10, 3), (19, 3), (20, 4)])
-def test_a_corpus_that_is_behind_cuts_the_journal(tmp_path: Path, size: int, steps: int) -> None:
+def test_a_part_that_is_behind_cuts_the_journal(tmp_path: Path, name: str, size: int, steps: int) -> None:
     """Steps whose lines did not reach the disk are taken again, whether the rest is missing or zeros."""
     for folder, rest in ((tmp_path / "short", b""), (tmp_path / "zeros", bytes(20 - size))):
-        _four_steps(folder)
-        corpus = folder / ".journal" / "corpus"
-        corpus.write_bytes(corpus.read_bytes()[:size] + rest)
-        assert _kept(folder) == (steps, b"".join(LINES[:steps]))
+        _four_steps(folder, name)
+        part = folder / ".journal" / name
+        part.write_bytes(part.read_bytes()[:size] + rest)
+        assert _kept(folder, name) == (steps, b"".join(LINES[:steps]))
 
 
-def test_a_corpus_that_is_ahead_is_cut(tmp_path: Path) -> None:
+def test_a_part_that_is_ahead_is_cut(tmp_path: Path, name: str) -> None:
     """Lines whose step was not written any more are gone, so that they do not come twice."""
-    _four_steps(tmp_path)
+    _four_steps(tmp_path, name)
     steps = tmp_path / ".journal" / "steps"
     steps.write_bytes(b"".join(steps.read_bytes().splitlines(keepends=True)[:3]))
-    assert _kept(tmp_path) == (2, b"one\n")
+    assert _kept(tmp_path, name) == (2, b"one\n")
 
 
-def test_a_corpus_without_steps_is_empty(tmp_path: Path) -> None:
+def test_a_part_without_steps_is_empty(tmp_path: Path, name: str) -> None:
     """If the journal is lost, the run begins anew."""
-    _four_steps(tmp_path)
+    _four_steps(tmp_path, name)
     (tmp_path / ".journal" / "steps").write_bytes(bytes(100))
-    assert _kept(tmp_path) == (0, b"")
+    assert _kept(tmp_path, name) == (0, b"")
 
 
-def test_a_step_may_leave_out_the_mark(tmp_path: Path) -> None:
-    """With the size alone, the length of the corpus decides."""
+def test_a_step_may_leave_out_the_mark(tmp_path: Path, name: str) -> None:
+    """With the size alone, the length of the part decides."""
     work = _work(tmp_path)
     for line in (b"one\n", b"two\n"):
-        work.corpus.append(line)
-        work.journal.append({"corpus_size": work.corpus.size})
+        work.parts[name].append(line)
+        work.journal.append({f"{name}_size": work.parts[name].size})
     work.close()
-    assert _kept(tmp_path) == (2, b"one\ntwo\n")
-    (tmp_path / ".journal" / "corpus").write_bytes(b"one\ntw")
-    assert _kept(tmp_path) == (1, b"one\n")
+    assert _kept(tmp_path, name) == (2, b"one\ntwo\n")
+    (tmp_path / ".journal" / name).write_bytes(b"one\ntw")
+    assert _kept(tmp_path, name) == (1, b"one\n")
+
+
+@pytest.mark.parametrize("behind", PARTS)
+def test_what_one_part_lost_the_other_gives_up_too(tmp_path: Path, behind: str) -> None:
+    """A step counts only if the page and its claims are both there: otherwise both are taken again."""
+    work = _work(tmp_path)
+    for page, said in ((b"page 1\n", b"claim 1\n"), (b"page 2\n", b""), (b"page 3\n", b"claim 2\nclaim 3\n")):
+        work.journal.append(added("corpus", work.parts["corpus"], page) | added("claims", work.parts["claims"], said))
+    work.close()
+    part = tmp_path / ".journal" / behind
+    part.write_bytes(part.read_bytes()[:-3])
+    assert _kept(tmp_path, "corpus") == (2, b"page 1\npage 2\n")
+    assert _kept(tmp_path, "claims") == (2, b"claim 1\n")

@@ -205,6 +205,7 @@ class Ended:
 
 
 Step = Begun | Visited | Looked | Learned | Ended
+KINDS: dict[str, type[Step]] = {kind.kind: kind for kind in (Begun, Visited, Looked, Learned, Ended)}
 
 
 def row_of(step: Step) -> dict[str, Any]:
@@ -219,7 +220,9 @@ def row_of(step: Step) -> dict[str, Any]:
 
 def step_of(row: Mapping[str, Any]) -> Step:
     """The step that a row was made of."""
-    values = {key: value for key, value in row.items() if key not in ("step", "corpus_size", "corpus_sha")}
+    kind = KINDS.get(row["step"])
+    names = {field.name for field in fields(kind)} if kind else set()  # a journal's rows know more than their steps
+    values = {key: value for key, value in row.items() if key in names}
     match row["step"]:
         case "begun":
             return Begun(

@@ -11,24 +11,32 @@ from typing import Any, Literal
 from urllib.parse import quote
 
 from kiwiresearch import __version__
-from kiwiresearch.brief.html import html
+from kiwiresearch.brief.brief import Brief
+from kiwiresearch.brief.compose import compose
 from kiwiresearch.brief.markdown import markdown
-from kiwiresearch.brief.sources import Origin, reading_list
+from kiwiresearch.brief.record import record_of as brief_record
+from kiwiresearch.brief.report import report
+from kiwiresearch.brief.report_html import page as report_page
+from kiwiresearch.brief.sources import Origin
+from kiwiresearch.brief.writer import rewritten
+from kiwiresearch.claims.by_model import ClaimReader
 from kiwiresearch.crawl.graph import graph_of, graph_text, lines_record
 from kiwiresearch.crawl.log import log_of
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.crawl.state import State
 from kiwiresearch.crawl.step import Begun, Step, Visited, row_of, step_of
 from kiwiresearch.crawl.walk import Crawl, Walker
-from kiwiresearch.errors import RunDamaged
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.record import record_of
 from kiwiresearch.research.finding import Finder
+from kiwiresearch.research.gathered import Gathered, unreadable
 from kiwiresearch.research.places import fingerprint_in, is_unfinished
-from kiwiresearch.research.run_folder import RunFolder, mark
+from kiwiresearch.research.run_folder import RunFolder
+from kiwiresearch.research.seal import sealed
 from kiwiresearch.research.settings import Settings
 from kiwiresearch.research.topics import checked_focus, checked_topic
+from kiwiresearch.research.work import added
 from kiwiresearch.search.hit import Score
 from kiwiresearch.text.plain import printable
 from kiwiresearch.zim.book import Book
@@ -47,6 +55,8 @@ class Task:
     focus: str = ""
     settings: CrawlSettings = field(default_factory=CrawlSettings)
     kiwix_url: str = ""
+    critic: bool = False
+    """Whether a second look is taken at what a model wrote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +104,14 @@ def crawl_settings(settings: Settings, *, fast: bool = False) -> CrawlSettings:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A brief, and what became of a model's part in it."""
+
+    brief: Brief
+    counts: dict[str, Any] = field(default_factory=dict)
+
+
 class Research:
     """One task over the books of a finder; the same task gives the same bytes in any folder."""
 
@@ -103,7 +121,13 @@ class Research:
         # Without an embedder a run is a fast one, and says so in all that it writes.
         settings = replace(task.settings, fast=self._embedder is None)
         self._advice = finder.advice if self._embedder else replace(finder.advice, embedder=None)
-        self.task = Task(checked_topic(task.topic), checked_focus(task.focus), settings, task.kiwix_url.rstrip("/"))
+        self.task = replace(
+            task,
+            topic=checked_topic(task.topic),
+            focus=checked_focus(task.focus),
+            settings=settings,
+            kiwix_url=task.kiwix_url.rstrip("/"),
+        )
         self._indexed = {book.book.id: book.titles is not None for book in finder.books}
 
     @property
@@ -119,6 +143,8 @@ class Research:
             "settings": asdict(self.task.settings) | {"search_books": self._finder.most_books},
             "embedder": self._embedder.id if self._embedder else "",
             "model": self._finder.model_name,
+            "model_pages": self._finder.model_pages,
+            "critic": self._finder.critic_name if self.task.critic else "",
             "books": [
                 _book_record(book)
                 | {"title_index": self._indexed[book.id], "opens_at": self._address(EntryRef(book.id, ""))}
@@ -138,11 +164,15 @@ class Research:
         with RunFolder.open(out, self.fingerprint, topic) as folder:
             if folder.state == "finished":
                 return Outcome(out, topic, _count_lines(out / "corpus.jsonl"), "was finished")
-            state, kept, seconds = self._crawl(folder, tell)
+            model = self._finder.brief_model
+            reader = ClaimReader(model) if model is not None and self._finder.model_pages else None
+            gathered = Gathered(folder, reader, self._finder.model_pages)
+            state, kept, seconds = self._crawl(folder, gathered, tell)
             if state.begun is not None and not state.begun.seeds:
                 raise self._finder.nothing(topic)
-            told = self.made_from() | {"pages": len(state.visited)}
-            folder.finish(self._outputs(state), told, {TIMINGS: _timings(seconds, kept)})
+            made = self._made(state, gathered)
+            told = self.made_from() | {"pages": len(state.visited), "claims": len(gathered.claims)} | made.counts
+            folder.finish(self._outputs(state, gathered, made.brief), told, {TIMINGS: _timings(seconds, kept)})
         return Outcome(out, topic, len(state.visited), "resumed" if kept else "done", kept, _story(state))
 
     def _begin_as_before(self, out: Path) -> None:
@@ -154,7 +184,7 @@ class Research:
         if fingerprint_in(out) != self.fingerprint:
             self._indexed = indexed
 
-    def _crawl(self, folder: RunFolder, tell: Tell | None) -> tuple[State, int, list[float]]:
+    def _crawl(self, folder: RunFolder, gathered: Gathered, tell: Tell | None) -> tuple[State, int, list[float]]:
         walker = Walker(
             Crawl(
                 self._finder.books,
@@ -178,6 +208,7 @@ class Research:
             row = row_of(move.step)
             if move.page is not None and isinstance(move.step, Visited):
                 row |= _to_corpus(folder, move.page, move.step, len(walker.state.visited) + 1)
+                row |= gathered.take(move.page, self._finder.book(move.page.ref.book))
                 seconds.append(round(time.monotonic() - before, 4))
                 before = time.monotonic()
             folder.journal.append(row)
@@ -186,15 +217,27 @@ class Research:
                 tell(Progress(move.step, walker.state))
         return walker.state, kept, seconds
 
-    def _outputs(self, state: State) -> dict[str, str]:
-        titles: dict[str, str] = {book.id: book.title for book in self.books}
+    def _made(self, state: State, gathered: Gathered) -> Made:
+        """The brief by rule, worded by a model where there is one."""
         origin = Origin(state, self.books, self._address, __version__, self.fingerprint)
-        document = reading_list(origin)
+        brief = compose(origin, gathered.claims, gathered.missing)
+        model = self._finder.brief_model
+        if model is None:
+            return Made(brief)
+        critic = self._finder.critic_model if self.task.critic else None
+        written = rewritten(brief, model, critic=self.task.critic, critic_model=critic)
+        noted = replace(written.brief, notes=(*written.brief.notes, *gathered.notes))
+        return Made(noted, {"claims_by_model": gathered.counts, "sentences_by_model": asdict(written.counts)})
+
+    def _outputs(self, state: State, gathered: Gathered, brief: Brief) -> dict[str, str]:
+        titles: dict[str, str] = {book.id: book.title for book in self.books}
+        log = (*log_of(state, titles), *gathered.log())
         return {
             "graph.json": graph_text(graph_of(state, self._url)),
-            "run.log": "\n".join(map(_one_line, log_of(state, titles))) + "\n",
-            REPORT: markdown(document),
-            "report.html": html(document),
+            "run.log": "\n".join(map(_one_line, log)) + "\n",
+            "brief.json": canonical_json(brief_record(brief), indent=1) + "\n",
+            REPORT: markdown(report(brief)),
+            "report.html": report_page(brief),
         }
 
     def _url(self, ref: EntryRef) -> str:
@@ -223,10 +266,7 @@ def _past(folder: RunFolder) -> list[Step]:
     try:
         return [step_of(row) for row in folder.journal.rows]
     except (KeyError, TypeError, ValueError) as problem:
-        raise RunDamaged(
-            f"The journal of the run in {str(folder.path)!r} cannot be read.",
-            remedy="Choose another folder, or delete this one.",
-        ) from problem
+        raise unreadable(folder) from problem
 
 
 def _to_corpus(folder: RunFolder, page: PageDoc, step: Visited, order: int) -> dict[str, Any]:
@@ -242,9 +282,7 @@ def _to_corpus(folder: RunFolder, page: PageDoc, step: Visited, order: int) -> d
             "cluster": step.branch,
         }
     }
-    line = (canonical_json(record) + "\n").encode("utf-8", "replace")
-    folder.corpus.append(line)
-    return {"corpus_size": folder.corpus.size, "corpus_sha": mark(line)}
+    return added("corpus", folder.corpus, (canonical_json(record) + "\n").encode("utf-8", "replace"))
 
 
 def _book_record(book: Book) -> dict[str, Any]:
@@ -262,7 +300,7 @@ def _book_record(book: Book) -> dict[str, Any]:
 def _timings(seconds: Sequence[float], kept: int) -> str:
     """How long it took: in a file of its own, since it is never the same twice."""
     told = {"seconds": round(sum(seconds), 3), "seconds_by_page": list(seconds), "pages_kept": kept}
-    return canonical_json(told, indent=2) + "\n"
+    return canonical_json(sealed(told), indent=2) + "\n"
 
 
 def _one_line(text: str) -> str:

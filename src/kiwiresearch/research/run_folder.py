@@ -17,6 +17,7 @@ from kiwiresearch.ids import canonical_json
 from kiwiresearch.research.journal import Journal
 from kiwiresearch.research.manifest import HIDDEN, MANIFEST, damaged, digest, read_manifest
 from kiwiresearch.research.part import Part, mark, writing
+from kiwiresearch.research.seal import sealed
 from kiwiresearch.research.work import (
     OUTPUTS,
     Work,
@@ -33,19 +34,18 @@ from kiwiresearch.research.work import (
 __all__ = ["Part", "RunFolder", "State", "damaged", "mark", "read_manifest"]
 
 State = Literal["new", "unfinished", "finished"]
-CORPUS_FILE = "corpus.jsonl"
 
 
 class RunFolder:
-    """Where a run writes: a journal and the corpus while it goes on, its outputs at the end.
+    """Where a run writes: a journal, the corpus and the claims while it goes on, its outputs at the end.
 
-    A step first appends its lines to `corpus`, then its row to `journal`. A row
-    that added lines carries `corpus_size`, the size of the corpus after it, and
-    `corpus_sha`, the `mark` of what it added. Opening keeps the steps up to the
-    last whose lines are all there, and cuts the rest off both.
+    A step first appends its lines to `corpus` and `claims`, then its row to `journal`.
+    A row that added lines carries `corpus_size`, the size of the corpus after it, and
+    `corpus_sha`, the `mark` of what it added, and likewise for the claims. Opening keeps
+    the steps up to the last whose lines are all there, and cuts the rest off all of them.
 
     `state` is "new" if no run was begun here, "unfinished" if one was, and
-    "finished" if nothing is left to do: then there is no journal and no corpus.
+    "finished" if nothing is left to do: then there is no journal and nothing that grows.
     `journal.rows` are the steps of before, without the header.
     """
 
@@ -86,7 +86,11 @@ class RunFolder:
 
     @property
     def corpus(self) -> Part:
-        return self._at_work().corpus
+        return self._at_work().parts["corpus"]
+
+    @property
+    def claims(self) -> Part:
+        return self._at_work().parts["claims"]
 
     def finish(
         self, files: Mapping[str, str], manifest: Mapping[str, Any], beside: Mapping[str, str] = MappingProxyType({})
@@ -102,14 +106,19 @@ class RunFolder:
         with writing(self.path):
             try:
                 staging.mkdir(exist_ok=True)
-                outputs = {CORPUS_FILE: _written(staging / CORPUS_FILE, work.corpus.chunks())}
+                outputs = {
+                    f"{name}.jsonl": _written(staging / f"{name}.jsonl", part.chunks())
+                    for name, part in work.parts.items()
+                }
                 outputs |= {name: _written(staging / name, [_bytes(text)]) for name, text in files.items()}
-                whole = canonical_json(dict(manifest) | dict(self._header) | {"outputs": outputs}, indent=2) + "\n"
+                told = sealed(dict(manifest) | dict(self._header) | {"outputs": outputs})
+                whole = canonical_json(told, indent=2) + "\n"
                 others = {name: _written(staging / name, [_bytes(text)]) for name, text in beside.items()}
                 last = {MANIFEST: _written(staging / MANIFEST, [_bytes(whole)])}
                 _refuse_to_overwrite(self.path, outputs | last)
                 work.journal.sync()
-                work.corpus.sync()
+                for part in work.parts.values():
+                    part.sync()
                 _put(staging, outputs | others, self.path)
                 _put(staging, last, self.path)
             finally:
@@ -142,7 +151,8 @@ class RunFolder:
     def _end(self, work: Work) -> None:
         self._work = None
         work.journal.close()  # before they are removed: not every system can remove an open file
-        work.corpus.close()
+        for part in work.parts.values():
+            part.close()
         remove(self.path, work.lock)
 
 

@@ -70,6 +70,12 @@ class Settings:
     model_context_tokens: int = 0
     """How much the model reads at once, where the server does not tell; 0 asks the server."""
 
+    model_pages: int = 8
+    """How many pages of a run, from the first on, the model reads for claims; the rules read all."""
+
+    critic_model: str = ""
+    """Which of its models looks at the brief a second time with --critic; empty takes the same."""
+
     embedder: str = ""
     """Compare meanings with vectors: 'static' (comes with the program), a folder with an ONNX model, or an address."""
 
@@ -119,6 +125,7 @@ LIMITS: dict[str, tuple[float, float]] = {
     "search_books": (1, 1_000),
     "model_timeout_s": (1, 86_400),
     "model_context_tokens": (0, 10_000_000),
+    "model_pages": (0, 100_000),
     "routing_ttl_s": (0, 31_536_000),
     "max_pages": (1, 100_000),
     "max_depth": (0, 100),

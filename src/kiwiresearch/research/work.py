@@ -1,4 +1,4 @@
-"""What a run has open while it goes on: a lock, its journal and the corpus, in a hidden folder of their own."""
+"""What a run has open while it goes on: a lock, its journal, the corpus and the claims, in a hidden folder."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from kiwiresearch.research.journal import Journal, header_of
 from kiwiresearch.research.manifest import HIDDEN
 from kiwiresearch.research.part import Part, mark
 
-STEPS, CORPUS, LOCK, OUTPUTS = "steps", "corpus", "lock", "outputs"
+STEPS, LOCK, OUTPUTS = "steps", "lock", "outputs"
+PARTS = ("corpus", "claims")
+"""What grows with every page; a step says of each how long it is after it."""
+
 OF_THE_SYSTEM = {".DS_Store", "Thumbs.db", "desktop.ini"}
 """Files that appear by themselves in a folder that a person has looked at."""
 
@@ -49,12 +52,13 @@ class Work:
 
     lock: FolderLock
     journal: Journal
-    corpus: Part
+    parts: Mapping[str, Part]
 
     def close(self) -> None:
         with ExitStack() as last:
             last.callback(self.lock.release)
-            last.callback(self.corpus.close)
+            for part in self.parts.values():
+                last.callback(part.close)
             last.callback(self.journal.close)
 
 
@@ -80,18 +84,20 @@ def take_lock(folder: Path) -> FolderLock:
 
 
 def begin(folder: Path, header: Mapping[str, str], lock: FolderLock) -> Work:
-    """Open journal and corpus, and keep of both what fits together."""
+    """Open the journal and the parts, and keep of them what fits together."""
     hidden = folder / HIDDEN
     shutil.rmtree(hidden / OUTPUTS, ignore_errors=True)
     with ExitStack() as undo:
         journal = Journal(hidden / STEPS, header)
         undo.callback(journal.close)
         refuse_another(folder, journal.header, header, "an unfinished")
-        corpus = Part(hidden / CORPUS)
-        undo.callback(corpus.close)
-        _bring_together(journal, corpus)
+        parts = {}
+        for name in PARTS:
+            parts[name] = Part(hidden / name)
+            undo.callback(parts[name].close)
+        _bring_together(journal, parts)
         undo.pop_all()
-    return Work(lock, journal, corpus)
+    return Work(lock, journal, parts)
 
 
 def remove(folder: Path, lock: FolderLock) -> None:
@@ -100,7 +106,8 @@ def remove(folder: Path, lock: FolderLock) -> None:
     shutil.rmtree(hidden / OUTPUTS, ignore_errors=True)
     with contextlib.suppress(OSError):
         (hidden / STEPS).unlink(missing_ok=True)
-        (hidden / CORPUS).unlink(missing_ok=True)
+        for name in PARTS:
+            (hidden / name).unlink(missing_ok=True)
         if sys.platform == "win32":
             lock.release()  # a file that is open cannot be removed there
         # Elsewhere it is removed while it is held: who gets it afterwards sees that it is no longer in its place.
@@ -155,20 +162,30 @@ def _is_ours(hidden: Path) -> bool:
             return False
     except FileNotFoundError:
         return True
-    return header_of(hidden / STEPS) is not None or names_in(hidden) <= {STEPS, CORPUS, LOCK, OUTPUTS}
+    return header_of(hidden / STEPS) is not None or names_in(hidden) <= {STEPS, LOCK, OUTPUTS, *PARTS}
 
 
-def _bring_together(journal: Journal, corpus: Part) -> None:
-    """After a power cut one of the two may be ahead of the other, or hold zeros at its end."""
-    steps = size = 0
-    with corpus.path.open("rb") as stream:
+def added(name: str, part: Part, lines: bytes) -> dict[str, Any]:
+    """Add lines to a part; what the journal's row must say of it."""
+    if lines:
+        part.append(lines)
+    return {f"{name}_size": part.size, f"{name}_sha": mark(lines)}
+
+
+def _bring_together(journal: Journal, parts: Mapping[str, Part]) -> None:
+    """After a power cut one of them may be ahead of the others, or hold zeros at its end."""
+    steps = 0
+    sizes = dict.fromkeys(parts, 0)
+    with ExitStack() as streams:
+        readers = {name: streams.enter_context(part.path.open("rb")) for name, part in parts.items()}
         for row in journal.rows:
-            after = row.get("corpus_size", size)
-            if not size <= after <= corpus.size:
+            after = {name: row.get(f"{name}_size", size) for name, size in sizes.items()}
+            if not all(sizes[name] <= after[name] <= parts[name].size for name in parts):
                 break
-            added = stream.read(after - size)
-            if row.get("corpus_sha") not in (None, mark(added)):
+            news = {name: readers[name].read(after[name] - sizes[name]) for name in parts}
+            if any(row.get(f"{name}_sha") not in (None, mark(new)) for name, new in news.items()):
                 break
-            steps, size = steps + 1, after
+            steps, sizes = steps + 1, after
     journal.cut(steps)
-    corpus.cut(size)
+    for name, part in parts.items():
+        part.cut(sizes[name])
