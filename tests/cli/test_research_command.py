@@ -76,6 +76,8 @@ def test_the_command_of_the_manual_runs(kiwi: Told, road: Path, sample_zim: Path
         "12 pages on 'Bronze Age collapse'.\n"
         "It began with Late Bronze Age collapse, and ended because max_pages (12) was reached.\n"
         f"Brief:     {out}/report.md\n"
+        f"To read:   {out}/report.html\n"
+        f"Claims:    {out}/claims.jsonl\n"
         f"Why each:  {out}/run.log\n"
         f"Corpus:    {out}/corpus.jsonl\n"
         f"Graph:     {out}/graph.json\n"
@@ -83,7 +85,8 @@ def test_the_command_of_the_manual_runs(kiwi: Told, road: Path, sample_zim: Path
     settings = manifest(out)["settings"]
     assert (settings["max_depth"], settings["max_pages"], settings["strategy"]) == (2, 12, "priority")
     assert sorted(file.name for file in out.iterdir()) == [
-        "corpus.jsonl", "graph.json", "manifest.json", "report.html", "report.md", "run.log", "timings.json",
+        "brief.json", "claims.jsonl", "corpus.jsonl", "graph.json", "manifest.json",
+        "report.html", "report.md", "run.log", "timings.json",
     ]  # fmt: skip
 
 
@@ -139,11 +142,11 @@ def test_a_slip_in_a_command_is_explained(kiwi: Told, road: Path) -> None:
     assert list(Path().iterdir()) == []
 
 
-def test_critic_has_nothing_to_do_yet(kiwi: Told, road: Path) -> None:
-    """--critic is taken, and told to have nothing to look at (R150)."""
+def test_critic_has_nothing_to_do_without_a_model(kiwi: Told, road: Path) -> None:
+    """--critic is taken, and told to have nothing to look at where no model writes (R150)."""
     code, _, err = kiwi("salt road", "-b", road, "--fast", "--critic", "--out", "run")
     assert code == 0
-    assert "Nothing for --critic to look at" in err
+    assert "There is nothing for --critic to look at: without a model every sentence is a page's own.\n" in err
 
 
 def test_a_book_given_twice_is_one(kiwi: Told, road: Path, furnished: Path) -> None:

@@ -4,10 +4,27 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import fields
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import pytest
 
+from kiwiresearch.brief.brief import (
+    BookNote,
+    Brief,
+    Dispute,
+    Figure,
+    Gap,
+    Group,
+    Moment,
+    Source,
+    Sources,
+    Statement,
+    View,
+)
+from kiwiresearch.brief.writer import Counts
+from kiwiresearch.claims.proposals import Reason
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.research.finding import open_shelf
 
@@ -59,3 +76,23 @@ def test_every_field_of_the_manifest_and_the_timings_is_named(run: Path) -> None
     assert {*manifest, *manifest["books"][0], *manifest["outputs"]["graph.json"]} <= told("manifest.json")
     timings = json.loads((run / "timings.json").read_text(encoding="utf-8"))
     assert set(timings) <= told("timings.json")
+    assert {"claims_by_model", "sentences_by_model", *(part.name for part in fields(Counts))} <= told("manifest.json")
+
+
+def test_every_field_of_the_brief_is_named(run: Path) -> None:
+    """brief.json is documented down to its statements, and claims.jsonl is where the page says (R138)."""
+    kinds = (Brief, Dispute, Figure, Gap, Group, Moment, Source, Sources, Statement, View, BookNote)
+    named = {part.name for kind in kinds for part in fields(kind)} | {"book"}
+    assert named <= told("brief.json")
+    brief = json.loads((run / "brief.json").read_text(encoding="utf-8"))
+    assert set(brief) == {part.name for part in fields(Brief)}
+    values = [
+        get_type_hints(kind)[name] for kind, name in ((Statement, "sureness"), (Statement, "written"), (Gap, "kind"))
+    ]
+    assert {name for value in values for name in get_args(value)} <= told("brief.json")
+
+
+def test_every_reason_to_drop_a_claim_is_named() -> None:
+    """The reasons that run.log gives for what a model proposed in vain are listed, and no others."""
+    reasons = {name for part in get_args(Reason) for name in get_args(part)}
+    assert set(re.findall(r"`([^`]+)`", part("run.log").partition("The reasons are:")[2].partition("\n")[0])) == reasons

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from kiwiresearch import __version__
-from kiwiresearch.cli import runs
+from kiwiresearch.cli import proofs, runs
 from kiwiresearch.cli.books import books
 from kiwiresearch.cli.options import AsJson, Wanted, open_books, the_desk
 from kiwiresearch.errors import BadSettings, BadUsage, PageNotFound
@@ -24,6 +24,9 @@ app = typer.Typer(
 app.add_typer(books, name="books")
 app.command("research")(runs.research)
 app.command("export")(runs.export)
+app.command("claims")(proofs.claims)
+app.command("conflicts")(proofs.conflicts)
+app.command("verify")(proofs.verify)
 
 
 def _version(value: bool) -> None:

@@ -84,6 +84,8 @@ class Lines:
         if outcome.story:
             show.line(outcome.story)
         show.whole_line(f"Brief:     {outcome.report}")
+        show.whole_line(f"To read:   {outcome.folder / 'report.html'}")
+        show.whole_line(f"Claims:    {outcome.folder / 'claims.jsonl'}")
         show.whole_line(f"Why each:  {outcome.folder / 'run.log'}")
         show.whole_line(f"Corpus:    {outcome.folder / 'corpus.jsonl'}")
         show.whole_line(f"Graph:     {outcome.folder / 'graph.json'}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -49,7 +50,7 @@ def research(
         typer.Option("--include-lists/--exclude-lists", help="Take list pages like others, or not at all."),
     ] = None,
     fast: Annotated[bool, typer.Option("--fast", help="Compare words only, no meanings.")] = False,
-    critic: Annotated[bool, typer.Option("--critic", help="Have a second look at what the brief claims.")] = False,
+    critic: Annotated[bool, typer.Option("--critic", help="Have a second look at what a model wrote.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")] = False,
     json: AsJson = False,
 ) -> None:
@@ -73,9 +74,9 @@ def research(
     }
     topic, focus = checked_topic(" ".join(words)), checked_focus(focus)
     desk = the_desk()
-    task = _task(desk.settings, topic, focus, given, fast=fast)
-    if critic:
-        say("Nothing for --critic to look at: this version writes no claims yet.")
+    task = replace(_task(desk.settings, topic, focus, given, fast=fast), critic=critic)
+    if critic and not desk.settings.model_url.strip():
+        say("There is nothing for --critic to look at: without a model every sentence is a page's own.")
     with open_books(desk, book or []) as shelf, Finder(desk, shelf, all_books=bool(book)) as finder:
         work = Research(finder, task)
         folder = _folder(out, work, resume=resume)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from kiwiresearch.errors import BadUsage, KiwiError
 
-COMMANDS = frozenset({"books", "doctor", "export", "page", "research", "search"})
+COMMANDS = frozenset({"books", "claims", "conflicts", "doctor", "export", "page", "research", "search", "verify"})
 OF_THE_PROGRAM = frozenset({"-h", "--help", "--version", "--install-completion", "--show-completion"})
 INTERRUPTED = 130
 

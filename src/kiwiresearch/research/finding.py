@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from kiwiresearch.errors import BadUsage, EmbedderError, NothingFound
 from kiwiresearch.ids import BookId
-from kiwiresearch.research.desk import Desk, named, near_it, open_desk
+from kiwiresearch.research.desk import Desk, find_page, named, near_it, open_desk
 from kiwiresearch.research.models import chat_model, embedder_of
 from kiwiresearch.research.title_indexes import TitleIndexes
 from kiwiresearch.search.find import Advice, Findings, Wish, find
@@ -22,9 +22,13 @@ from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.zim.library import Shelf, placed
 
 if TYPE_CHECKING:
+    from kiwiresearch.claims.claim import Claim
+    from kiwiresearch.claims.conflicts.compare import PairOutcome
     from kiwiresearch.crawl.settings import CrawlSettings
     from kiwiresearch.embed.cache import CachedEmbedder
     from kiwiresearch.embed.embedder import Embedder
+    from kiwiresearch.llm.model import Model
+    from kiwiresearch.research.proof.ledger import Verification
     from kiwiresearch.research.run import Outcome, Tell
 
 MOST_HITS = 1_000
@@ -81,6 +85,35 @@ class Finder:
     def model_name(self) -> str:
         """Which model helps with the search; empty if none does."""
         return self._desk.settings.model_name or "the first" if self.advice.model is not None else ""
+
+    @property
+    def model_pages(self) -> int:
+        """How many pages of a run a model reads; none where there is no model."""
+        return self._desk.settings.model_pages if self.brief_model is not None else 0
+
+    @functools.cached_property
+    def brief_model(self) -> Model | None:
+        """The model that reads pages and words briefs, if one is set."""
+        return self._kept_model(self._desk.settings.model_name)
+
+    @functools.cached_property
+    def critic_model(self) -> Model | None:
+        """The model that looks at what the other wrote."""
+        return self._kept_model(self._desk.settings.critic_model or self._desk.settings.model_name)
+
+    @property
+    def critic_name(self) -> str:
+        return self._desk.settings.critic_model or self.model_name
+
+    def _kept_model(self, name: str) -> Model | None:
+        """A model whose replies are kept, so that a run repeats itself and goes on where it stopped."""
+        settings = self._desk.settings
+        if not settings.model_url.strip():
+            return None
+        from kiwiresearch.llm.replay import Replayed
+
+        model = self._open.enter_context(chat_model(replace(settings, model_name=name)))
+        return Replayed(model, self._desk.folders.cache / "replies", say=self._desk.opener.say)
 
     def embedder_for_crawls(self) -> Embedder | None:
         """The embedder of the settings, else the one that comes with the program; None if it cannot be had."""
@@ -142,6 +175,27 @@ class OpenShelf(Shelf):
 
         chosen = settings or crawl_settings(self._settings)
         return Research(self._finder, Task(topic, focus, chosen, self._settings.kiwix_url)).run(Path(out), tell)
+
+    def extract_claims(self, title: str = "", *, text: str = "") -> tuple[Claim, ...]:
+        """What the page of this title or path claims; or a text of yours, which the title then names."""
+        from kiwiresearch.research.claiming import claims_of_page, claims_of_text
+
+        if text:
+            return claims_of_text(text, title).claims
+        found = find_page(self, title)
+        return claims_of_page(found.page, found.book.name).claims
+
+    def find_conflicts(self, a: str, b: str, *, title: str = "") -> PairOutcome:
+        """Whether one text contradicts another, and where; `title` says what both are about."""
+        from kiwiresearch.claims.conflicts.compare import compare_texts
+
+        return compare_texts(a, b, title)
+
+    def verify(self, run: str | Path) -> Verification:
+        """Prove a finished run again from the books of this shelf."""
+        from kiwiresearch.research.verify import verify
+
+        return verify(Path(run), self)
 
     def close(self) -> None:
         self._finder.close()

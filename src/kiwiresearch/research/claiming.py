@@ -1,0 +1,86 @@
+"""The claims of one page or of one text, by rule."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from typing import Any, get_args
+
+from kiwiresearch.claims.by_rule import claims_of
+from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, ClaimType
+from kiwiresearch.claims.confidence import TITLE_PUT_IN
+from kiwiresearch.claims.record import record_of
+from kiwiresearch.errors import BadUsage
+from kiwiresearch.ids import BookId
+from kiwiresearch.page.doc import PageDoc
+from kiwiresearch.page.read import read_page
+from kiwiresearch.text.hedges import hedges_in
+from kiwiresearch.zim.entry import Entry, EntryRef
+
+UNTITLED = "The text"
+BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """What a page or a text claims, in its order, and the words anywhere in it that hold back."""
+
+    page: PageDoc
+    claims: tuple[Claim, ...]
+    hedges: tuple[str, ...]
+
+    def of_type(self, wanted: str) -> Claimed:
+        """Only the claims of a type; all where none is wanted."""
+        if not wanted:
+            return self
+        return replace(self, claims=tuple(claim for claim in self.claims if wanted in (claim.type, *claim.also)))
+
+    def record(self) -> dict[str, Any]:
+        """What `--json` shows of it."""
+        return {
+            "title": self.page.title,
+            "book": self.page.ref.book,
+            "path": self.page.ref.path,
+            "claims": [record_of(claim) for claim in self.claims],
+            "hedges": list(self.hedges),
+        }
+
+
+def claims_of_page(page: PageDoc, book_name: str = "") -> Claimed:
+    """What a page of a book claims."""
+    return Claimed(page, claims_of(page, book_name), _cues(page.text, page.language))
+
+
+def claims_of_text(text: str, title: str = "", language: str = "eng") -> Claimed:
+    """What a plain text claims. Its offsets point into the text as a page: paragraphs in lines of their own.
+
+    Without a title nobody knows what its pronouns stand for, unless the text names it first.
+    """
+    page = page_of_text(text, title, language)
+    claims: Sequence[Claim] = claims_of(page)
+    if not title.strip():
+        claims = [claim for claim in claims if all(line.signal != TITLE_PUT_IN for line in claim.score.lines)]
+    return Claimed(page, tuple(claims), _cues(text, language))
+
+
+def page_of_text(text: str, title: str = "", language: str = "eng") -> PageDoc:
+    """A plain text as a page; a blank line ends a paragraph."""
+    name = " ".join(title.split()) or UNTITLED
+    paragraphs = BLANK_LINE.split(text.replace("\r\n", "\n").replace("\r", "\n"))
+    html = "\n".join(f"<p>{escape(one)}</p>" for one in paragraphs if one.strip())
+    content = f"<html><body>{html}</body></html>".encode("utf-8", "replace")
+    return read_page(Entry(EntryRef(BookId(""), name), name, "text/html", content), language=language)
+
+
+def checked_type(wanted: str) -> str:
+    """A type of claims, in any case; empty is none."""
+    name = wanted.strip().lower()
+    if wanted and name not in get_args(ClaimType):
+        raise BadUsage(f"There is no type {wanted!r} of claims.", remedy=f"The types are: {', '.join(CLAIM_TYPES)}.")
+    return name
+
+
+def _cues(text: str, language: str) -> tuple[str, ...]:
+    return tuple(hedge.cue for hedge in hedges_in(text, language))

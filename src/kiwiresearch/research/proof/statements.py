@@ -1,0 +1,128 @@
+"""The statements of a brief, with their headings, dates, figures and views, held against their claims."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from kiwiresearch.brief.brief import Brief, Dispute, Figure, Group, Moment, Statement
+from kiwiresearch.brief.stating import MOST_CLAIMS
+from kiwiresearch.brief.themes import worded_dates
+from kiwiresearch.claims.claim import Claim, Measure
+from kiwiresearch.claims.facts import unsupported_facts
+from kiwiresearch.ids import BookId
+from kiwiresearch.research.proof.files import BRIEF
+from kiwiresearch.research.proof.ledger import Ledger
+from kiwiresearch.text.fold import fold
+
+OWN_WORDS = frozenset({"", "Explanations", "Other explanations", "What explains it"})
+"""Headings that are the program's and name nothing."""
+DISPUTED = "marked as disputed"
+LONGEST_SHOWN = 60
+
+
+def prove_statements(brief: Brief, languages: Mapping[BookId, str], ledger: Ledger) -> None:
+    """Every statement rests on claims that say so; what stands around it comes from the same claims."""
+    spot = ledger.at(BRIEF)
+    for statement in brief.statements():
+        with ledger.proving("statements"):
+            for what in _faults(statement, _claims(brief, statement), languages):
+                spot.fail(f"the statement {_shown(statement.text)} {what}")
+    around: list[str] = []
+    for group in (*brief.definitions, *brief.mechanisms, *brief.actors):
+        around += _of_group(group, [one for each in group.statements for one in _claims(brief, each)])
+    for moment in brief.timeline:
+        around += _of_moment(moment, _claims(brief, moment.statement))
+    for figure in brief.numbers:
+        around += _of_figure(figure, _claims(brief, figure.statement))
+    for dispute in brief.disputes:
+        around += _of_dispute(dispute, brief)
+    for what in around:
+        spot.fail(what)
+    for gap in brief.gaps:
+        for claim in gap.claims:
+            if claim not in brief.claims:
+                spot.fail(f"the gap {_shown(gap.text)} names the claim {claim!r}, which is not there")
+
+
+def _claims(brief: Brief, statement: Statement) -> list[Claim]:
+    return [brief.claims[one] for one in statement.claims]
+
+
+def _faults(statement: Statement, claims: Sequence[Claim], languages: Mapping[BookId, str]) -> Iterator[str]:
+    if not any(is_part(statement.text, claim.text) for claim in claims):
+        if statement.written == "rule":
+            yield "is not in the words of any claim it rests on"
+        sources = [words for claim in claims for words in (claim.text, claim.page_title, *_quoted(claim))]
+        language = languages.get(claims[0].ref.book, "eng")
+        for fact in unsupported_facts(statement.text, list(dict.fromkeys(sources)), language):
+            yield f"has the {fact.kind} {_shown(fact.words)}, which none of its claims has"
+    pages = len({claim.ref for claim in claims})
+    if statement.pages < 1 or (statement.pages > pages and len(claims) < MOST_CLAIMS):
+        yield f"is said to be on {statement.pages} pages, and its claims are of {pages}"
+
+
+def is_part(text: str, claim: str) -> bool:
+    """Whether a text is a claim, or one side of it, with a capital and a stop of its own."""
+    words = text.removesuffix(".")
+    for begin in {words, words[:1].lower() + words[1:]} if words else ():
+        at = claim.find(begin)
+        if at >= 0 and not claim[at - 1 : at].isalnum() and not claim[at + len(begin) :][:1].isalnum():
+            return True
+    return False
+
+
+def _quoted(claim: Claim) -> Iterator[str]:
+    return (quote.text for quote in claim.quotes)
+
+
+def _of_group(group: Group, claims: Sequence[Claim]) -> Iterator[str]:
+    """A heading is a name that the claims under it have."""
+    known = [fold(words) for claim in claims for words in (claim.subject, claim.section, claim.text, *claim.names)]
+    if group.heading not in OWN_WORDS and not any(fold(group.heading) in words for words in known):
+        yield f"the heading {_shown(group.heading)} is no name of the claims under it"
+
+
+def _of_moment(moment: Moment, claims: Sequence[Claim]) -> Iterator[str]:
+    told = (moment.when, moment.earliest, moment.latest)
+    known = {
+        (words, date.when.earliest, date.when.latest)
+        for claim in claims
+        for date in claim.dates
+        for words in worded_dates(claim.text, date)
+    }
+    if told not in known:
+        yield f"the date {_shown(moment.when)} of the timeline is in none of its claims"
+
+
+def _of_figure(figure: Figure, claims: Sequence[Claim]) -> Iterator[str]:
+    if not any(_shows(figure, claim, measure) for claim in claims for measure in claim.measures):
+        told = " ".join((figure.value, figure.what, figure.of, figure.when))
+        yield f"the number {_shown(told)} of the table is in none of its claims"
+
+
+def _shows(figure: Figure, claim: Claim, measure: Measure) -> bool:
+    """Whether a row of the table of numbers is this measure of a claim."""
+    quantity, what, of, when = measure
+    value = claim.text[quantity.start : quantity.end]
+    values = {f"{before} {value}".strip() for before in ("", quantity.qualifier or "", "between")}
+    told = (figure.what, figure.of, figure.when)
+    return figure.value in values and told == (what, of, when.words() if when else "")
+
+
+def _of_dispute(dispute: Dispute, brief: Brief) -> Iterator[str]:
+    claims = [claim for view in dispute.views for claim in _claims(brief, view.statement)]
+    names = {claim.subject for claim in claims} | {f"{claim.page_title}: {claim.section}" for claim in claims}
+    if dispute.about not in names | OWN_WORDS:
+        yield f"the dispute {_shown(dispute.about)} is not what its claims are about"
+    for view in dispute.views:
+        mine = _claims(brief, view.statement)
+        if not any(view.holder in claim.text for claim in mine):
+            yield f"none of its claims names {_shown(view.holder)}, who is said to hold a view"
+        cues = {hedge.cue for claim in mine for hedge in claim.hedges} | {DISPUTED}
+        for cue in view.cues:
+            if cue not in cues:
+                yield f"none of its claims has the signal {_shown(cue)}"
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…")

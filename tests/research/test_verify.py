@@ -1,0 +1,329 @@
+"""Proving a run again: what is proved, how failures are told, and what can be done without the book."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.research.proved_runs import METADATA, a_finished_run, changed, forged, proved, told
+
+from kiwiresearch.brief.brief import Brief, Dispute, Statement, View
+from kiwiresearch.brief.record import brief_of
+from kiwiresearch.claims.claim import Claim
+from kiwiresearch.claims.completion import completed
+from kiwiresearch.claims.conflicts.compare import compare_texts
+from kiwiresearch.claims.record import claim_of, record_of
+from kiwiresearch.errors import RunNotFound
+from kiwiresearch.evidence.quote import ground as quote_of
+from kiwiresearch.ids import canonical_json
+from kiwiresearch.research.claiming import claims_of_page, page_of_text
+from kiwiresearch.research.finding import open_shelf
+from kiwiresearch.research.proof import files as files_module
+from kiwiresearch.research.proof.claims import Filed, Ground, prove_claims
+from kiwiresearch.research.proof.files import Row, written
+from kiwiresearch.research.proof.judgements import prove_judgements
+from kiwiresearch.research.proof.ledger import Ledger
+from kiwiresearch.research.proof.statements import prove_statements
+from kiwiresearch.research.run_folder import RunFolder
+from kiwiresearch.research.seal import seal_of, sealed
+from kiwiresearch.zim.build import NewPage, write_book
+from kiwiresearch.zim.entry import Entry
+
+OUTPUTS = ("brief.json", "claims.jsonl", "corpus.jsonl", "graph.json", "report.html", "report.md", "run.log")
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return a_finished_run(tmp_path_factory.mktemp("verify"))
+
+
+@pytest.fixture
+def run(finished: Path, tmp_path: Path) -> Path:
+    """A finished run with its book beside it, to be spoiled."""
+    shutil.copytree(finished.parent, tmp_path / "place", ignore=shutil.ignore_patterns("state"))
+    return tmp_path / "place" / "run"
+
+
+def manifest(run: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
+    return found
+
+
+def with_manifest(run: Path, **changes: Any) -> None:
+    """A manifest that says something else, and is sealed for it."""
+    text = canonical_json(sealed(manifest(run) | changes), indent=2) + "\n"
+    (run / "manifest.json").write_text(text, encoding="utf-8")
+
+
+def test_a_run_is_proved_from_its_book(run: Path) -> None:
+    """Every page, claim, quote, statement and file of a run as it was written is proved (R138)."""
+    found = proved(run)
+    assert told(found) == []
+    lines = (run / "claims.jsonl").read_text(encoding="utf-8").splitlines()
+    brief = json.loads((run / "brief.json").read_text(encoding="utf-8"))
+    assert (found.pages, found.files) == (4, 9)
+    assert found.claims == len(lines)
+    assert found.quotes == sum(len(json.loads(line)["support_snippets"]) for line in lines)
+    assert found.statements >= len(brief["summary"]) + len(brief["timeline"]) + len(brief["numbers"])
+    assert found.holds
+    assert re.fullmatch(r"\d+ quotes, \d+ claims, \d+ statements, 4 pages, 9 files", found.summary)
+
+
+def test_a_program_can_ask_for_it(run: Path, home: Path) -> None:
+    """`verify` of a shelf is the same proof, with the books of that shelf."""
+    with open_shelf([run.parent / "road.zim"]) as shelf:
+        assert shelf.verify(run).holds
+        assert shelf.verify(str(run)) == shelf.verify(run)
+
+
+def test_each_page_is_read_once(run: Path, home: Path) -> None:
+    """However many claims a page has, the book is asked for it once."""
+    with open_shelf([run.parent / "road.zim"]) as shelf:
+        (archive,) = shelf.archives()
+        paths: list[str] = []
+        before = archive.read
+
+        def read(path: str) -> Entry:
+            paths.append(path)
+            return before(path)
+
+        archive.read = read  # type: ignore[method-assign]
+        assert shelf.verify(run).holds
+    assert sorted(paths) == ["Custom_house", "Lubmin", "Ostrava", "Salt_road"]
+
+
+@pytest.mark.parametrize("name", [*OUTPUTS, "timings.json"])
+def test_a_missing_file_is_told(run: Path, name: str) -> None:
+    """A file that is gone, or a folder in its place, is one failure of that name."""
+    (run / name).unlink()
+    assert f"{name}: it is missing." in told(proved(run))
+    (run / name).mkdir()
+    assert f"{name}: it is no file." in told(proved(run))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_is_not_waited_for(run: Path) -> None:
+    """A pipe in the place of a file ends nothing but its own proof."""
+    (run / "brief.json").unlink()
+    os.mkfifo(run / "brief.json")
+    assert "brief.json: it is no file." in told(proved(run))
+
+
+def test_a_huge_file_is_not_read(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file larger than any of a run is told by its size."""
+    size = (run / "corpus.jsonl").stat().st_size
+    monkeypatch.setattr(files_module, "MOST_BYTES", size - 1)
+    assert f"corpus.jsonl: it has {size:,} bytes, which is more than a run writes." in told(proved(run))
+    monkeypatch.setattr(files_module, "MOST_BYTES", 10)
+    assert [line.partition(":")[0] for line in told(proved(run))] == ["manifest.json"]
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\0\0", b"[" * 99_999, b"\xff\xfe\x00", b'"text"', b'{"a": NaN}\n'])
+@pytest.mark.parametrize("name", ["brief.json", "claims.jsonl", "corpus.jsonl", "graph.json", "timings.json"])
+def test_a_file_that_is_no_json_is_told(run: Path, name: str, content: bytes) -> None:
+    """What cannot be read is a failure in words, and the rest is proved all the same."""
+    (run / name).write_bytes(content)
+    found = proved(run)
+    assert any(line.startswith(name) for line in told(found))
+    assert found.files >= 7
+
+
+def test_a_manifest_that_is_no_json_is_told(run: Path) -> None:
+    """Without its manifest nothing else of a run can be proved."""
+    (run / "manifest.json").write_bytes(b"{]")
+    assert told(proved(run)) == ["manifest.json: it is not as a run writes it."]
+
+
+def test_no_run_is_an_error(tmp_path: Path, run: Path) -> None:
+    """Where there is no finished run, there is nothing to prove: the error says what to do."""
+    with pytest.raises(RunNotFound, match="There is no folder"):
+        proved(run / "none", run.parent / "road.zim")
+    (run / "manifest.json").unlink()
+    with pytest.raises(RunNotFound, match="There is no run in"):
+        proved(run)
+    with RunFolder.open(tmp_path / "begun", "f1", "Stone") as folder:
+        folder.journal.append({"step": 1})
+    with pytest.raises(RunNotFound, match="is not finished"):
+        proved(tmp_path / "begun", run.parent / "road.zim")
+
+
+BAD_FIELDS = [
+    ("pages", 5), ("claims", "many"), ("topic", "Pepper road"), ("version", "0.0.1"), ("fingerprint", "sha256:0"),
+    ("settings", {}), ("books", []), ("books", 7), ("books", [{"id": 3}]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("field", "value"), BAD_FIELDS, ids=lambda value: str(value)[:20])
+def test_a_manifest_is_proved_field_by_field(run: Path, field: str, value: Any) -> None:
+    """A field that does not fit the others fails, though the manifest is sealed again."""
+    with_manifest(run, **{field: value})
+    assert any(line.startswith(("manifest.json", "brief.json")) for line in told(proved(run)))
+
+
+def test_an_output_that_the_manifest_does_not_name_is_told(run: Path) -> None:
+    """A manifest cannot be silent about a file."""
+    outputs = manifest(run)["outputs"]
+    del outputs["claims.jsonl"]
+    with_manifest(run, outputs=outputs)
+    assert told(proved(run)) == ["manifest.json: it does not name the output 'claims.jsonl'."]
+
+
+def test_without_the_book_the_rest_is_proved(run: Path) -> None:
+    """A book that is not there is told with what to do; files, ids and statements are proved without it."""
+    other = run.parent / "other.zim"
+    write_book(other, [NewPage("Sea", "Sea", b"<p>The sea.</p>")], metadata=METADATA | {"Name": "sea_en"})
+    found = proved(run, other)
+    (line,) = told(found)
+    book = manifest(run)["books"][0]["id"]
+    assert line == (
+        f"manifest.json: the book 'Road book' ({book}) is not there. "
+        "Put it on your shelf with 'kiwiresearch books add', or name it with --book, and verify again."
+    )
+    assert (found.pages, found.quotes, found.claims, found.files) == (0, 0, 0, 9)
+    assert found.statements > 10
+
+
+def test_without_the_book_quotes_are_held_against_the_corpus(run: Path) -> None:
+    """A quote that the corpus does not have fails without the book too."""
+    other = run.parent / "other.zim"
+    write_book(other, [NewPage("Sea", "Sea", b"<p>The sea.</p>")], metadata=METADATA)
+    rows = (run / "claims.jsonl").read_text(encoding="utf-8").splitlines()
+    row = json.loads(rows[0])
+    row["spans"][0]["start"] += 1
+    with forged(run, "claims.jsonl", "".join(f"{one}\n" for one in [canonical_json(row), *rows[1:]]).encode()):
+        assert any("claims.jsonl, line 1, " in line and "does not say" in line for line in told(proved(run, other)))
+
+
+def test_another_edition_of_the_book_does_not_prove_the_run(run: Path) -> None:
+    """The book is known by its UUID: one of the same name and title is another."""
+    write_book(run.parent / "new.zim", [NewPage("Salt_road", "Salt road", b"<p>Salt.</p>")], metadata=METADATA)
+    assert "is not there" in told(proved(run, run.parent / "new.zim"))[0]
+
+
+def test_a_run_of_another_version_is_told_as_such(run: Path) -> None:
+    """Claims and quotes are proved; a report that this version would write otherwise says which version to use."""
+    text = (run / "report.md").read_text(encoding="utf-8")
+    with_manifest(run, version="0.0.1")
+    (run / "report.md").write_text(text.replace("# ", "## ", 1), encoding="utf-8")
+    lines = told(proved(run))
+    assert any(line.endswith("kiwiresearch 0.0.1 wrote it, so prove it with that version.") for line in lines)
+    assert not any(line.startswith(("claims.jsonl", "corpus.jsonl")) for line in lines)
+
+
+def test_failures_say_where_and_what(run: Path) -> None:
+    """A line names the file, the line in it, the claim, and both what is there and what should be."""
+    rows = (run / "claims.jsonl").read_text(encoding="utf-8").splitlines()
+    number, row = next((n, json.loads(row)) for n, row in enumerate(rows, start=1) if "It was 118 km" in row)
+    content = (run / "claims.jsonl").read_bytes().replace(b"It was 118 km", b"It was 119 km")
+    with changed(run / "claims.jsonl", content):
+        lines = told(proved(run))
+    place = f"claims.jsonl, line {number}, {row['claim_id']}: "
+    assert "claims.jsonl: it was changed: its SHA-256 is not the manifest's." in lines
+    assert any(line.startswith(f"{place}the page does not say 'It was 119 km") for line in lines)
+    assert all(line.count("\n") == 0 for line in lines)
+
+
+def test_a_seal_is_over_everything_but_itself() -> None:
+    """Sealing twice changes nothing, and every change breaks it."""
+    record = sealed({"seconds": 1.5, "pages": [1, 2]})
+    assert sealed(record) == record
+    assert record["seal"] == seal_of({"pages": [1, 2], "seconds": 1.5})
+    assert seal_of(record | {"seconds": 1.4}) != record["seal"] != seal_of(record | {"more": ""})
+
+
+def test_a_model_may_add_tags_and_no_more(run: Path) -> None:
+    """A rule's claim that a model found too keeps the rule's tags first; without a model it has no others."""
+    page = page_of_text(TEXT, "Ostrava")
+    (claim,) = claims_of_page(page, "road_en").claims
+    more = replace(claim, tags=(*claim.tags, "fires"))
+    ground = Ground(page.text, page.title, "eng", "road_en", (), page, again=True)
+    assert faults(claim, ground) == []
+    assert faults(more, ground) == ["topic_tags is not what the page gives"]
+    assert faults(more, replace(ground, with_model=True)) == []
+    assert faults(replace(claim, tags=("fires",)), replace(ground, with_model=True)) != []
+
+
+TEXT = "Ostrava was rebuilt within six years after the fire of 1512, which may have begun in a bakery."
+
+
+def model_claim(text: str) -> tuple[Claim, Ground]:
+    page = page_of_text(TEXT, "Ostrava")
+    quote = quote_of("rebuilt within six years after the fire of 1512", page)
+    claim = completed(page, text, "timeline", (quote,), section=0, book_name="road_en")
+    claim = replace(claim, score=claim.score.plus("the model's own estimate", 0.3))
+    return claim, Ground(page.text, page.title, "eng", "road_en", (), page, again=True)
+
+
+def faults(claim: Claim, ground: Ground) -> list[str]:
+    """What is wrong with a claim, apart from the rules' own claims, which are missing beside it."""
+    ledger = Ledger()
+    row = record_of(claim)
+    prove_claims([Filed(Row(1, written(row), row), claim)], ground, ledger)
+    return [failure.what for failure in ledger.closed(Path()).failures if "is missing" not in failure.what]
+
+
+def test_a_model_s_claim_is_proved_like_any_other() -> None:
+    """Its facts must stand in its quotes, and all but its words is what the page gives."""
+    claim, ground = model_claim("Ostrava needed six years after the fire of 1512.")
+    assert faults(claim, ground) == []
+    assert faults(replace(claim, names=("Lubmin",)), ground) == ["names is not what the page gives"]
+    assert faults(replace(claim, subject="Lubmin"), ground) == ["subject is not what the page gives"]
+    invented, ground = model_claim("Lubmin needed seven years after the fire of 1513.")
+    (what,) = faults(invented, ground)
+    assert what.startswith("neither its quotes nor the page's title have ")
+    assert all(word in what for word in ("'seven'", "'1513'", "'Lubmin'"))
+
+
+def test_what_the_program_says_of_statements_is_said_again(run: Path) -> None:
+    """How sure a statement is, and how two views disagree, must be what the rules say of their claims."""
+    claims = [claim_of(json.loads(line)) for line in (run / "claims.jsonl").read_bytes().splitlines()]
+    one, other = (next(claim for claim in claims if value in claim.text) for value in ("118 km long", "186 km long"))
+    views = tuple(View("", Statement(claim.text, (claim.id,), "one source")) for claim in (one, other))
+    outcome = compare_texts(one.text, other.text, "Salt road")
+    dispute = Dispute(one.subject, views, f"{outcome.kind}: {outcome.why}")
+    brief = brief_of(json.loads((run / "brief.json").read_bytes()))
+    brief = replace(brief, disputes=(dispute,), claims={claim.id: claim for claim in claims})
+
+    def wrong(changed: Brief) -> list[str]:
+        ledger = Ledger()
+        prove_statements(changed, {}, ledger)
+        prove_judgements(changed, {}, ledger)
+        return [failure.what for failure in ledger.closed(run).failures]
+
+    assert wrong(brief) == []
+    kind = replace(dispute, kind="different year: one is newer")
+    assert wrong(replace(brief, disputes=(kind,))) == [
+        "the views on 'Salt road' do not differ by 'different year: one is newer'"
+    ]
+    sure = replace(views[0], statement=replace(views[0].statement, sureness="well supported"))
+    (what,) = wrong(replace(brief, disputes=(replace(dispute, views=(sure, views[1])),)))
+    assert what == f"the statement {one.text!r} is not 'well supported'"
+    (what,) = wrong(replace(brief, disputes=(replace(dispute, about="Pepper road"),)))
+    assert what == "the dispute 'Pepper road' is not what its claims are about"
+    (what,) = wrong(replace(brief, disputes=(replace(dispute, views=(replace(views[0], holder="Nobody"), views[1])),)))
+    assert what == "none of its claims names 'Nobody', who is said to hold a view"
+    (what,) = wrong(replace(brief, disputes=(replace(dispute, views=(replace(views[0], cues=("may",)), views[1])),)))
+    assert what == "none of its claims has the signal 'may'"
+
+
+def test_a_model_s_sentence_is_proved_fact_by_fact(run: Path) -> None:
+    """A sentence that a model wrote may have other words than its claims, but no other number, date or name (R138)."""
+    brief = brief_of(json.loads((run / "brief.json").read_bytes()))
+    first = brief.summary[0]
+
+    def wrong(text: str) -> list[str]:
+        ledger = Ledger()
+        statement = replace(first, text=text, written="model")
+        prove_statements(replace(brief, summary=(statement,)), {}, ledger)
+        return [failure.what.partition("…' ")[2] or failure.what for failure in ledger.closed(run).failures]
+
+    words = first.text.split()
+    assert wrong(" ".join(["Indeed,", words[0].lower(), *words[1:]])) == []
+    assert any("'Pomerania'" in what for what in wrong(f"{first.text} Pomerania paid for it."))
+    assert any("'77'" in what for what in wrong(f"{first.text} Of these, 77 were sold."))
