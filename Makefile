@@ -36,7 +36,7 @@ lint: $(READY)
 	$(BIN)/lint-imports
 
 test: $(READY) programs lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 	$(BIN)/python -m evals.gate
 
 # A model of 1.5 thousand million parameters, joined from packages with a pinned sum: too large for every run.

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evals import crawl, pages, search
+from evals import briefs, claims, conflicts, coverage, crawl, hedging, pages, search
 from evals.data import SHARED_DATA
 
 FLOORS = Path(__file__).with_name("floors.json")
@@ -32,7 +32,12 @@ class Outcome:
 
 
 EVALUATIONS: dict[str, Callable[[], Outcome | None]] = {
+    "briefs": lambda: _outcome(briefs.measure()),
+    "claims": lambda: _outcome(claims.measure()),
+    "conflicts": lambda: _outcome(conflicts.measure()),
+    "coverage": lambda: _outcome(coverage.measure()),
     "crawl": lambda: _outcome(crawl.measure()),
+    "hedging": lambda: _outcome(hedging.measure()),
     "pages": lambda: _outcome(pages.measure()),
     "search": lambda: _outcome(search.measure()),
 }

@@ -47,7 +47,8 @@ def test_every_requirement_met_so_far_is_proved() -> None:
         *range(1, 4), 5, *range(7, 20), 20, 24, 25, *range(27, 30), *range(44, 56), *range(73, 94), 126, 127,
         *range(141, 152), 153, 154, 157,
     }  # fmt: skip
-    wanted = books_and_pages | search | model | crawl
+    claims_and_brief = {*range(56, 73), *range(94, 109), *range(116, 141), 155, 156}
+    wanted = books_and_pages | search | model | crawl | claims_and_brief
     assert wanted - set(a_tool("requirements_map").proofs()) == set()
 
 
@@ -87,11 +88,14 @@ def test_every_setting_is_in_the_reference_with_its_default() -> None:
         [],
         ["research"],
         ["export"],
+        ["verify"],
+        ["claims"],
+        ["conflicts"],
         ["search"],
         ["page"],
         ["doctor"],
         ["books"],
-        *(["books", w] for w in ("list", "add", "remove", "info", "check")),
+        *(["books", w] for w in ("list", "add", "remove", "info", "check", "index")),
     ],
 )
 def test_every_command_and_option_is_in_the_reference(words: list[str]) -> None:
@@ -121,8 +125,20 @@ def test_every_cut_has_its_reason() -> None:
 def test_links_between_documents_lead_somewhere() -> None:
     """Every relative link in the README and the docs points at a file that is there."""
     for file in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")]:
-        for target in re.findall(r"\]\((?!https?:)([^)#]+)", file.read_text(encoding="utf-8")):
+        for target in re.findall(r"\]\((?!https?:|zim:)([^)#]+)", file.read_text(encoding="utf-8")):
             assert (file.parent / target).exists(), f"{file.name}: {target}"
+
+
+def test_what_documents_show_is_what_the_program_does(tmp_path: Path) -> None:
+    """The example brief and the output in README and guides are made anew from the sample book, to the same bytes."""
+    for path, text in a_tool("make_docs").made(tmp_path).items():
+        assert path.read_text(encoding="utf-8") == text, f"{path.name} is old: run python tools/make_docs.py"
+
+
+def test_the_table_of_confidence_is_measured(shared_data: Path) -> None:
+    """docs/reference/claims.md tells how often claims of each confidence are right, as measured now (R65)."""
+    for path, text in a_tool("make_docs").made_table().items():
+        assert path.read_text(encoding="utf-8") == text, f"{path.name} is old: run python tools/make_docs.py"
 
 
 def test_the_readme_names_commands_that_exist() -> None:

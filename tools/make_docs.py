@@ -1,0 +1,143 @@
+"""Write what documents show of the program: the example brief, output of commands, and the table of confidence.
+
+Run it after a change of rules: python tools/make_docs.py
+
+A page marks what is written here: <!-- made: NAME --> before it, <!-- end --> behind it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+EXAMPLE = ROOT / "docs" / "examples" / "bronze-age-collapse.md"
+PAGES = tuple(ROOT / name for name in ("README.md", "docs/guide/claims.md", "docs/guide/verify.md"))
+CLAIMS = ROOT / "docs" / "reference" / "claims.md"
+TOPIC, LIMIT = "Bronze Age collapse", "30"
+FOLDER = "runs/2026-01-31_bronze-age-collapse"
+"""How documents name the folder of the run; its name is the day's."""
+HEAD = (
+    f'<!-- The report.md that `kiwiresearch "{TOPIC}" --max-pages {LIMIT}` writes from the sample book; '
+    "made again by `python tools/make_docs.py`. -->\n\n"
+)
+MARKED = re.compile(r"(<!-- made: ([a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+LINK = re.compile(r"\[([^]]+)\]\(zim:[^)]+\)")
+EDIT = ("Pylos was burned about 1180 BC", "Pylos was burned about 1186 BC")
+"""What is changed in a run to show that it is noticed."""
+
+
+class Program:
+    """The command line with a home of its own, and no book but the sample."""
+
+    def __init__(self, work: Path) -> None:
+        self.work = work
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("KIWIRESEARCH_")}
+        self._environment = kept | {"KIWIRESEARCH_HOME": str(work / "home"), "NO_COLOR": "1", "COLUMNS": "100"}
+
+    def run(self, *words: str, code: int = 0) -> tuple[str, str]:
+        """What a command writes to standard output and standard error."""
+        command = [sys.executable, "-m", "kiwiresearch", *words]
+        done = subprocess.run(  # noqa: S603 (it is our own program)
+            command, capture_output=True, text=True, cwd=self.work, env=self._environment, check=False
+        )
+        if done.returncode != code:
+            raise SystemExit(f"{' '.join(words)} ended with {done.returncode}: {done.stderr}")
+        return done.stdout, done.stderr
+
+
+def made(work: Path) -> dict[Path, str]:
+    """The documents as they should be, by their paths."""
+    program = Program(work)
+    out, told = program.run(TOPIC, "--max-pages", LIMIT, "--out", FOLDER)
+    report = (work / FOLDER / "report.md").read_text(encoding="utf-8")
+    blocks = {
+        "run": _shown(f'"{TOPIC}" --max-pages {LIMIT}', _progress(told) + out),
+        "brief": _excerpt(report),
+        "verify": _shown(f"verify {FOLDER}", program.run("verify", FOLDER)[0]),
+        "claims": _shown("claims Ugarit", _first_lines(program.run("claims", "Ugarit")[0], 10)),
+        "failure": _fenced(_failure(program)),
+    }
+    pages = {page: _filled(page.read_text(encoding="utf-8"), blocks) for page in PAGES}
+    return {EXAMPLE: HEAD + report} | pages
+
+
+def made_table() -> dict[Path, str]:
+    """The page that tells how often claims of each confidence are right; it needs the books they were judged in."""
+    if str(ROOT) not in sys.path:
+        sys.path.insert(0, str(ROOT))
+    from evals import calibration
+    from evals.labelled import SCHOOLS
+
+    page = CLAIMS.read_text(encoding="utf-8")
+    if not SCHOOLS.is_file():
+        return {CLAIMS: page}
+    judged = calibration.judged_claims()
+    rows = ["| confidence | claims | says, on average | right |", "| --- | --- | --- | --- |"]
+    rows += [
+        f"| {row.low:.2f} to {row.high:.2f} | {row.claims} | {row.said:.2f} | {row.right:.2f} |"
+        for row in calibration.table(judged)
+    ]
+    told = (
+        f"\nOf the 200 claims that were judged, {len(judged)} are still made in the same words, and only those count.\n"
+    )
+    return {CLAIMS: _filled(page, {"confidence": "\n".join(rows) + "\n" + told})}
+
+
+def _filled(page: str, blocks: dict[str, str]) -> str:
+    """The page with each marked place written anew."""
+    return MARKED.sub(lambda found: f"{found[1]}{blocks[found[2]]}{found[3]}", page)
+
+
+def _shown(command: str, output: str) -> str:
+    return _fenced(f"$ kiwiresearch {command}\n{output}")
+
+
+def _fenced(text: str) -> str:
+    return f"```\n{text.rstrip()}\n```\n"
+
+
+def _progress(told: str) -> str:
+    """The first steps of a run."""
+    lines = [line for line in told.splitlines() if line.startswith(("Beginning", "[1/", "[2/"))]
+    return "\n".join([*lines, "…", ""])
+
+
+def _excerpt(report: str) -> str:
+    """The summary of a brief, without the addresses of its links."""
+    summary = report.partition("## Executive Summary\n")[2].partition("\n## ")[0].strip().split("\n")
+    lines = LINK.sub(r"[\1]", "\n".join(summary[:6])).split("\n")
+    return "\n".join(f"> {line}".rstrip() for line in lines) + "\n"
+
+
+def _first_lines(text: str, count: int) -> str:
+    return "\n".join([*text.splitlines()[:count], "…", ""])
+
+
+def _failure(program: Program) -> str:
+    """The line that tells of a figure that was changed in the claims of a run."""
+    file = program.work / FOLDER / "claims.jsonl"
+    whole = file.read_text(encoding="utf-8")
+    if EDIT[0] not in whole:
+        raise SystemExit(f"no claim says {EDIT[0]!r} any more: choose another one to change")
+    file.write_text(whole.replace(*EDIT), encoding="utf-8")
+    out, _ = program.run("verify", FOLDER, code=1)
+    file.write_text(whole, encoding="utf-8")
+    return next(line for line in out.splitlines() if "the page does not say" in line)
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as work:
+        pages = made(Path(work)) | made_table()
+    for path, text in pages.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        print(path.relative_to(ROOT), file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
