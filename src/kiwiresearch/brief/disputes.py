@@ -121,10 +121,18 @@ def disputes(said: Sequence[Said], found: Sequence[Conflict], scales: Scales) ->
     return (
         *contradictions[:MOST_CONTRADICTIONS],
         *explained,
-        *sections[:MOST_SECTIONS],
-        *two_sided[:MOST_DISPUTES],
+        *_by_heading((*two_sided[:MOST_DISPUTES], *sections[:MOST_SECTIONS])),
         *one_sided[:MOST_ONE_SIDED],
     )
+
+
+def _by_heading(found: Sequence[Dispute]) -> list[Dispute]:
+    """Disputes of one section are one dispute with more views."""
+    merged: dict[str, Dispute] = {}
+    for dispute in found:
+        known = merged.get(dispute.about)
+        merged[dispute.about] = replace(known, views=known.views + dispute.views) if known else dispute
+    return list(merged.values())
 
 
 def _sections(said: Sequence[Said]) -> list[Dispute]:
