@@ -225,13 +225,17 @@ def test_pages_of_meanings_claim_nothing() -> None:
     assert claims_of(a_page(f"<p><b>Norbury</b> may refer to:</p>{items}", title="Norbury")) == ()
 
 
-def test_pages_in_other_languages_are_left_alone() -> None:
-    """Of a language without tables only numbers in tables and boxes are claimed, and no sentence."""
+def test_pages_in_other_languages_give_their_first_sentence() -> None:
+    """Of a language without tables the first sentence is claimed, which says what a page is about, and boxes are."""
     box = "<table class='infobox'><tr><th>Länge</th><td>40 km</td></tr></table>"
     page = a_page(
-        f"{box}<p>Norbury ist 1905 gegründet. Norbury is a city in Avonia.</p>", title="Norbury", language="xho"
+        f"{box}<p>Norbury yidolophu eAvonia, elwandle. Norbury was founded in 1905.</p>",
+        title="Norbury",
+        language="xho",
     )
-    assert [claim.text for claim in claims_of(page)] == ["Norbury — Länge: 40 km"]
+    claims = claims_of(page)
+    assert [claim.text for claim in claims] == ["Norbury yidolophu eAvonia, elwandle.", "Norbury — Länge: 40 km"]
+    assert (claims[0].type, claims[0].subject) == ("definition", "Norbury")
 
 
 def test_claims_come_in_the_order_of_the_page() -> None:

@@ -59,7 +59,7 @@ def test_lines_go_to_standard_error(kiwi: Told, command: tuple[str, ...]) -> Non
     assert code == 0
     assert told.splitlines()[0] == "8 pages on 'Sunset'."
     assert [line.split()[-1] for line in told.splitlines()[2:]] == [
-        "run/report.md", "run/run.log", "run/corpus.jsonl", "run/graph.json",
+        "run/report.md", "run/report.html", "run/claims.jsonl", "run/run.log", "run/corpus.jsonl", "run/graph.json",
     ]  # fmt: skip
     lines = err.splitlines()
     assert lines[0].startswith("Beginning with Sunset; ")
