@@ -18,7 +18,7 @@ from kiwiresearch.brief.wording import folded, likeness
 from kiwiresearch.claims.claim import Claim, ClaimId
 from kiwiresearch.claims.tables import is_known
 
-MOST_STATEMENTS = 8
+MOST_STATEMENTS = 9
 ENOUGH = 6
 ALIKE = 0.38
 LEAST = 0.35

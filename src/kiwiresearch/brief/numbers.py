@@ -13,8 +13,8 @@ from kiwiresearch.brief.weighing import Scales
 from kiwiresearch.brief.wording import folded
 from kiwiresearch.claims.claim import ClaimId, Measure
 
-MOST_FIGURES = 24
-MOST_OF_ONE = 6
+MOST_FIGURES = 28
+MOST_OF_ONE = 8
 """One page of statistics does not fill the table."""
 
 

@@ -20,10 +20,10 @@ from kiwiresearch.text.when import Dated
 
 DATA = files("kiwiresearch.brief") / "data"
 MOST_CONCEPTS = 12
-MOST_MOMENTS = 24
+MOST_MOMENTS = 28
 MOST_MECHANISMS = 7
 MOST_IN_GROUP = 5
-MOST_OTHERS = 6
+MOST_OTHERS = 8
 MOST_ACTORS = 10
 ALIKE = 0.45
 """Statements with more words in common than this repeat each other."""
