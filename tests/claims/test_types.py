@@ -141,7 +141,7 @@ def test_a_sentence_may_be_filed_twice(sentence: str, kind: str, other: str) -> 
     [
         ("The Red Tower was built in 1905.", [], []),
         ("The Red Tower may have been built in 1905.", ["may"], ["may"]),
-        ("The Red Tower was often rebuilt before 1905.", ["some"], ["often"]),
+        ("The Red Tower is often said to date from 1905.", ["some"], ["often said"]),
         ("Some historians say that the Red Tower was built in 1905.", ["some"], ["some historians"]),
         ("Some historians argue that the Red Tower was a prison.", ["debated"], ["some historians argue"]),
         ("The purpose of the Red Tower is disputed.", ["debated"], ["disputed"]),

@@ -26,7 +26,7 @@ def cues(text: str) -> list[str]:
         ("This could be a copy.", ["may: could be"]),
         ("It is possible that he lied.", ["may: possible"]),
         ("Some historians place it in Rome.", ["some: some historians"]),
-        ("Floods often follow.", ["some: often"]),
+        ("Floods are often said to follow.", ["some: often said"]),
         ("Most villages have a well.", ["some: most"]),
         ("It is widely regarded as good.", ["some: widely"]),
         ("She is considered the founder.", ["some: considered"]),
@@ -94,7 +94,7 @@ def test_words_that_only_look_like_hedges(text: str) -> None:
     ("text", "found"),
     [
         ("He said &quot;perhaps&quot; to some.", ["may: perhaps", "some: some"]),
-        ("Rock &amp; roll is often loud.", ["some: often"]),
+        ("Rock &amp; roll is often considered loud.", ["some: often considered"]),
         ("It is\u00a0not\u00a0known when.", ["uncertain: not\u00a0known"]),
         ("MANY CAME.", ["some: many"]),
         ("İ may have İ seen it.", ["may: may"]),
