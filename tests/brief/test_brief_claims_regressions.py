@@ -75,7 +75,7 @@ def test_half_a_definition_is_no_support() -> None:
 
 
 def test_short_sentences_are_compared_too() -> None:
-    """'Varn was founded in 1430' and 'in 1450' contradict each other: pairs_to_compare leaves them out (R69)."""
+    """'Varn was founded in 1430' and 'in 1450' contradict each other, short as they are (R69)."""
     assert [
         one.kind.partition(":")[0] for one in varn("Varn was founded in 1430.", "Varn was founded in 1450.").disputes
     ] == ["contradiction"]

@@ -16,8 +16,7 @@ from kiwiresearch.brief.weighing import Scales
 from kiwiresearch.brief.wording import likeness, names_in, without_article
 from kiwiresearch.claims.claim import Claim, ClaimId
 from kiwiresearch.claims.conflicts.compare import compare
-from kiwiresearch.claims.conflicts.pairs import STRONG
-from kiwiresearch.claims.conflicts.saying import Disagreement, Saying
+from kiwiresearch.claims.conflicts.saying import Disagreement
 
 MOST_COMPARED = 200
 MOST_CONTRADICTIONS = 8
@@ -58,13 +57,15 @@ def conflicts(said: Sequence[Said], scales: Scales) -> list[Conflict]:
         Conflict(one, other, how)
         for several in by_subject.values()
         for one, other in itertools.combinations(several[:MOST_OF_SUBJECT], 2)
-        if (how := compare(_saying(one), _saying(other))) is not None and how.strength >= STRONG
+        if (how := compare(one.claims[0].saying, other.claims[0].saying)) is not None and how.strength >= STRONG
     ]
     found.sort(key=lambda one: (one.disagreement.kind != "contradiction", -one.disagreement.strength, one.one.best.id))
     return [one for one in found if _is_clear(one)]
 
 
 MOST_OF_SUBJECT = 60
+STRONG = 0.6
+"""Among all claims of a run few contradict, so weak signs are left out that count where two texts were picked."""
 
 
 def _is_clear(conflict: Conflict) -> bool:
@@ -90,12 +91,6 @@ MONTHS = frozenset(
     ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
      "December", "BC", "AD", "BCE", "CE")
 )  # fmt: skip
-
-
-def _saying(said: Said) -> Saying:
-    claim = said.best
-    quantities = tuple(measure.quantity for measure in claim.measures)
-    return Saying(claim.text, claim.subject, quantities, claim.dates, said.claims[0].language)
 
 
 def disputes(said: Sequence[Said], found: Sequence[Conflict], scales: Scales) -> tuple[Dispute, ...]:

@@ -12,7 +12,6 @@ from kiwiresearch.brief.weighing import Weighed, best_first
 from kiwiresearch.brief.wording import containment, folded, likeness, names_in, same_name, without_article
 from kiwiresearch.claims.claim import Claim, Measure
 from kiwiresearch.claims.conflicts.compare import compare
-from kiwiresearch.claims.conflicts.saying import Saying
 from kiwiresearch.search.hit import Score
 from kiwiresearch.text import quantities, when
 
@@ -122,7 +121,7 @@ def says_the_same(one: Weighed, other: Weighed) -> bool:
             return False
         if not (_same_dates(a, b) and _same_names(a, b)):
             return False
-    how = compare(_saying(one), _saying(other))
+    how = compare(one.saying, other.saying)
     return how is None or how.kind != "contradiction"
 
 
@@ -145,12 +144,6 @@ def _is_reversed(a: Claim, b: Claim) -> bool:
 
 
 DENIAL = re.compile(r"\b(?:not|never|no|neither|nor|without|cannot|nobody|nothing)\b|n['’]t\b", re.IGNORECASE)
-
-
-def _saying(weighed: Weighed) -> Saying:
-    claim = weighed.claim
-    quantities = tuple(measure.quantity for measure in claim.measures)
-    return Saying(claim.text, claim.subject, quantities, claim.dates, weighed.language)
 
 
 def same_value(a: Claim, b: Claim) -> bool:

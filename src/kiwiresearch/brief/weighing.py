@@ -11,6 +11,7 @@ from importlib.resources import files
 from kiwiresearch.brief.sources import Origin
 from kiwiresearch.brief.wording import folded, stems_of
 from kiwiresearch.claims.claim import Claim
+from kiwiresearch.claims.conflicts.saying import Saying
 from kiwiresearch.crawl.state import State
 from kiwiresearch.ids import BookId
 from kiwiresearch.search.hit import Score, ScoreLine
@@ -54,6 +55,13 @@ class Weighed:
     score: Score
     language: str
     points: float
+
+    @property
+    def saying(self) -> Saying:
+        """The claim as it is compared with others."""
+        claim = self.claim
+        quantities = tuple(measure.quantity for measure in claim.measures)
+        return Saying(claim.text, claim.subject, quantities, claim.dates, self.language)
 
 
 class Scales:
