@@ -116,7 +116,9 @@ def _of_dispute(dispute: Dispute, brief: Brief) -> Iterator[str]:
         yield f"the dispute {_shown(dispute.about)} is not what its claims are about"
     for view in dispute.views:
         mine = _claims(brief, view.statement)
-        if not any(view.holder in claim.text for claim in mine):
+        # The second half of a sentence begins with a capital of its own.
+        spelt = (view.holder, view.holder[:1].lower() + view.holder[1:])
+        if not any(name in claim.text for name in spelt for claim in mine):
             yield f"none of its claims names {_shown(view.holder)}, who is said to hold a view"
         cues = {hedge.cue for claim in mine for hedge in claim.hedges} | {DISPUTED}
         for cue in view.cues:

@@ -1,0 +1,27 @@
+"""Runs that nobody has touched hold, whatever their topic: a proof that cries wolf is no proof."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.research.proved_runs import told
+
+from kiwiresearch.crawl.settings import CrawlSettings
+from kiwiresearch.research.desk import open_desk
+from kiwiresearch.research.finding import Finder
+from kiwiresearch.research.run import Research, Task
+from kiwiresearch.research.verify import verify
+
+
+@pytest.mark.parametrize(
+    "topic",
+    ["causes of the Bronze Age collapse", "drought and the Hittites", "Albert Einstein", "Galaxy", "Ugarit", "Sunset"],
+)
+def test_an_untouched_run_holds(topic: str, sample_zim: Path, tmp_path: Path) -> None:
+    """What the program wrote of a topic, it proves again without a complaint."""
+    desk = open_desk({"KIWIRESEARCH_HOME": str(tmp_path / "home")})
+    with desk.shelf([str(sample_zim)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
+        settings = CrawlSettings(fast=True, max_pages=25)
+        run = Research(finder, Task(topic, settings=settings)).run(tmp_path / "run").folder
+        assert told(verify(run, shelf)) == []
