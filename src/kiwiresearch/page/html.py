@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from html import unescape
+from html import escape, unescape
 
 from selectolax.lexbor import LexborHTMLParser
 
@@ -53,6 +53,29 @@ def regular(content: bytes) -> Markup:
         markup = COMMENT.sub("", markup)
     refresh = _refresh(tree) if b"http-equiv" in content[:HEAD_BYTES].lower() else ""
     return Markup(markup, refresh)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A whole page written anew by the parser, without the elements that were not wanted."""
+
+    root: str
+    """The tag that opens it, with its attributes."""
+    head: str
+    body: str
+
+
+def document(content: bytes, *, without: str) -> Document:
+    """Regular markup of a whole page, for showing it; elements that the selector finds go with all that is in them."""
+    tree = LexborHTMLParser(_prepared(content))
+    if without:
+        for node in tree.css(without):
+            node.decompose()
+    attributes = tree.root.attributes if tree.root is not None else {}
+    root = "".join(f' {name}="{escape(value or "")}"' for name, value in attributes.items())
+    head = (tree.head.html if tree.head is not None else None) or ""
+    body = (tree.body.html if tree.body is not None else None) or ""
+    return Document(f"<html{root}>", head, body)
 
 
 def _refresh(tree: LexborHTMLParser) -> str:
