@@ -23,7 +23,6 @@ from kiwiresearch.llm.reading import MAX_CHARS, BrokenOff, Complaint, Reading, r
 COMPLETIONS = "/v1/chat/completions"
 MAX_FACT_BYTES = 8 * 2**20
 PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
-REFUSED = frozenset({400, 422})
 GIVE_LESS = "Give it less text, or start the model server with a larger context."
 PLAIN = Options()
 
@@ -251,7 +250,7 @@ class ChatModel:
         refused, streamed = server.refused, True
         while True:
             request = wire.body(messages, options, self.name, refused, streamed=streamed)
-            self._check_room(server, request["messages"], options, deadline)
+            self._check_room(server, request, options, deadline)
             with server.calling(COMPLETIONS, request, deadline) as response:
                 if response.status_code == 200:
                     reading = Reading(self._max_chars)
@@ -263,23 +262,23 @@ class ChatModel:
                     streamed = False
                     continue
                 said = server.complaint(response)
-                can_spare = response.status_code in REFUSED and not wire.TOO_LONG.search(said)
+                can_spare = wire.is_about_form(response.status_code, said, request)
                 spare = wire.to_give_up(request, said, options) if can_spare else None
                 if spare is None:
                     raise server.refusal(response, said)
                 refused |= {spare}
 
-    def _check_room(self, server: Server, turns: list[dict[str, str]], options: Options, deadline: Deadline) -> None:
+    def _check_room(self, server: Server, request: dict[str, Any], options: Options, deadline: Deadline) -> None:
         """A prompt that does not fit is refused here: some servers would cut it without a word."""
 
-        def ask(path: str, request: Mapping[str, Any] | None) -> Any:
-            return server.ask(path, request, deadline=deadline)
+        def ask(path: str, question: Mapping[str, Any] | None) -> Any:
+            return server.ask(path, question, deadline=deadline)
 
         room = self._context(server, ask)
-        needed = estimate_prompt(turn["content"] for turn in turns)
+        needed = estimate_prompt(wire.texts_of(request))
         if room is None or needed + options.max_tokens <= room:
             return
-        needed = facts.token_count(ask, turns) or needed
+        needed = facts.token_count(ask, request) or needed
         if needed + options.max_tokens > room:
             raise PromptTooLong(
                 f"The prompt takes about {needed:,} tokens and the reply up to {options.max_tokens:,}, "

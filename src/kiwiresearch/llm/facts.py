@@ -60,9 +60,10 @@ def _ollama(ask: Ask, model: str) -> Context:
     return Context(min([OLLAMA_DEFAULT, *filter(None, trained)]), is_sure=False)
 
 
-def token_count(ask: Ask, turns: list[dict[str, str]]) -> int | None:
+def token_count(ask: Ask, request: Mapping[str, Any]) -> int | None:
     """The prompt's exact size where the server counts (llama.cpp), template and all."""
-    prompt = _part(ask("/apply-template", {"messages": turns}), "prompt")
+    told = {key: request[key] for key in ("messages", "tools") if key in request}
+    prompt = _part(ask("/apply-template", told), "prompt")
     if not isinstance(prompt, str):
         return None
     tokens = _part(ask("/tokenize", {"content": prompt, "add_special": True, "parse_special": True}), "tokens")

@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol, get_args
 from kiwiresearch.errors import BadSettings, ModelError
 from kiwiresearch.ids import canonical_json
 
-Role = Literal["system", "user", "assistant"]
+Role = Literal["system", "user", "assistant", "tool"]
 Effort = Literal["", "none", "minimal", "low", "medium", "high"]
 Finish = Literal["stop", "length", "repeated"]
 """It was done; it was cut off at `max_tokens`; it went round in circles and was cut by us."""
@@ -25,11 +25,24 @@ def whole_letters(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool that a model wants used, with its arguments as the model wrote them: JSON, if it kept to that."""
+
+    name: str
+    arguments: str
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
-    """One turn of a conversation."""
+    """One turn of a conversation; `tool` is the role of what a call gave."""
 
     role: Role
     text: str
+    calls: tuple[ToolCall, ...] = ()
+    """What the model wanted used in this turn of its own."""
+    call_id: str = ""
+    """The call that this turn answers."""
 
     def __post_init__(self) -> None:
         if self.role not in get_args(Role):
@@ -77,6 +90,15 @@ class Schema:
 
 
 @dataclass(frozen=True, slots=True)
+class Tool:
+    """Something a model may ask us to do for it; its parameters are a JSON schema written out once."""
+
+    name: str
+    purpose: str
+    parameters: Schema
+
+
+@dataclass(frozen=True, slots=True)
 class Options:
     """How a reply is to be made. Equal options and messages may share one kept reply."""
 
@@ -85,6 +107,8 @@ class Options:
     schema: Schema | None = None
     reasoning_effort: Effort = "low"
     seed: int = 0
+    tools: tuple[Tool, ...] = ()
+    """A server that knows no tools is asked without them."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "temperature", float(ANY_WORK.checked(self.temperature)))
@@ -123,6 +147,8 @@ class Reply:
     prompt_tokens: int | None = None
     reply_tokens: int | None = None
     thinking: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    """Tools the model wants used before it goes on; known only when the reply is whole."""
 
 
 class Model(Protocol):

@@ -6,6 +6,7 @@ import functools
 import re
 from dataclasses import dataclass
 from importlib import resources
+from typing import NamedTuple
 
 from kiwiresearch.errors import BadSettings
 from kiwiresearch.llm.model import Message, Role
@@ -15,6 +16,16 @@ TURN = re.compile(r"^# (system|user|assistant)$", re.MULTILINE)
 PLACE = re.compile(r"\{\{(\w+)\}\}")
 OWN_TOKENS = re.compile(r"<(?=\s*/?\s*data\b)|<(?=\|)|<(?=/?(?:s|bos|eos|start_of_turn|end_of_turn)>)", re.IGNORECASE)
 """Our fence, and what chat templates put around turns: a page that holds them could end its own fence."""
+
+
+class Data(NamedTuple):
+    """One of several texts that go to the same place, with a name of our own making."""
+
+    name: str
+    text: str
+
+
+Value = str | int | tuple[Data, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +47,8 @@ class Prompt:
     def places(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(place for turn in self.turns for place in PLACE.findall(turn.text)))
 
-    def fill(self, **values: str | int) -> tuple[Message, ...]:
-        """The messages to send. Numbers go in as they are; text goes in fenced."""
+    def fill(self, **values: Value) -> tuple[Message, ...]:
+        """The messages to send. Numbers go in as they are; text goes in fenced, and several texts each for itself."""
         missing = [place for place in self.places if place not in values]
         unknown = sorted(set(values) - set(self.places))
         if missing or unknown:
@@ -49,7 +60,9 @@ class Prompt:
         )
 
 
-def _written(name: str, value: str | int) -> str:
+def _written(name: str, value: Value) -> str:
+    if isinstance(value, tuple):
+        return "\n".join(fenced(*one) for one in value) or fenced(name, "none")
     return fenced(name, value) if isinstance(value, str) else str(value)
 
 

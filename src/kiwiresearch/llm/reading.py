@@ -7,10 +7,10 @@ from typing import Any
 
 from kiwiresearch.errors import BadReply
 from kiwiresearch.llm.events import NotUnderstood
-from kiwiresearch.llm.model import Finish, Piece, Reply
+from kiwiresearch.llm.model import Finish, Piece, Reply, ToolCall
 from kiwiresearch.llm.repetition import RepetitionGuard, without_circle
 from kiwiresearch.llm.thinking import Splitter
-from kiwiresearch.llm.wire import Delta, complaint_in, delta_in
+from kiwiresearch.llm.wire import CallPart, Delta, complaint_in, delta_in
 
 MAX_CHARS = 1_000_000
 
@@ -33,6 +33,7 @@ class Reading:
         self._thoughts: list[str] = []
         self._max_chars = max_chars
         self._chars = 0
+        self._calls: list[CallPart] = []
         self._prompt_tokens: int | None = None
         self._reply_tokens: int | None = None
         self.finish = ""
@@ -40,7 +41,7 @@ class Reading:
 
     @property
     def is_empty(self) -> bool:
-        return self._chars == 0
+        return self._chars == 0 and not self._calls
 
     @property
     def has_circle(self) -> bool:
@@ -48,7 +49,7 @@ class Reading:
 
     def take(self, delta: Delta) -> list[Piece]:
         """What an event adds, split into answer and thinking."""
-        self._chars += len(delta.text) + len(delta.thinking)
+        self._chars += len(delta.text) + len(delta.thinking) + sum(len(part.arguments) for part in delta.calls)
         if self._chars > self._max_chars:
             raise BadReply(
                 f"The reply is longer than {self._max_chars:,} characters.",
@@ -57,12 +58,28 @@ class Reading:
         self.finish = delta.finish or self.finish
         self._prompt_tokens = delta.prompt_tokens if delta.prompt_tokens is not None else self._prompt_tokens
         self._reply_tokens = delta.reply_tokens if delta.reply_tokens is not None else self._reply_tokens
+        for part in delta.calls:
+            self._take_call(part)
         found = []
         thinking = self._thought_guard.feed(delta.thinking)
         if thinking:
             self._thoughts.append(thinking)
             found.append(Piece("thinking", thinking))
         return found + self._splitter.feed(self._guard.feed(delta.text))
+
+    def _take_call(self, part: CallPart) -> None:
+        """A part goes to the last call of its number; another id begins another call, as some servers number none."""
+        at = max((at for at, call in enumerate(self._calls) if call.number == part.number), default=-1)
+        known = self._calls[at] if at >= 0 else None
+        if known is None or (part.id and known.id and part.id != known.id):
+            self._calls.append(part)
+        else:
+            name, arguments = known.name or part.name, known.arguments + part.arguments
+            self._calls[at] = CallPart(part.number, known.id or part.id, name, arguments)
+
+    def _whole_calls(self) -> tuple[ToolCall, ...]:
+        named = [call for call in self._calls if call.name]
+        return tuple(ToolCall(call.name, call.arguments, call.id or f"call{n}") for n, call in enumerate(named, 1))
 
     def rest(self) -> list[Piece]:
         """What was held back until it was clear what it is."""
@@ -74,7 +91,7 @@ class Reading:
         text, thinking = self._splitter.answer, "".join([*self._thoughts, self._splitter.thinking]).strip()
         if finish == "repeated":
             text, thinking = without_circle(text), without_circle(thinking)
-        return Reply(text, finish, self._prompt_tokens, self._reply_tokens, thinking)
+        return Reply(text, finish, self._prompt_tokens, self._reply_tokens, thinking, self._whole_calls())
 
 
 def read_pieces(events: Iterable[dict[str, Any] | None], reading: Reading) -> Iterator[Piece]:

@@ -14,7 +14,7 @@ from typing import Any, get_args
 from kiwiresearch.disk import write_whole
 from kiwiresearch.errors import ModelUnreachable
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.llm.model import Finish, Message, Model, Options, Piece, Reply, answer_in
+from kiwiresearch.llm.model import Finish, Message, Model, Options, Piece, Reply, ToolCall, answer_in
 from kiwiresearch.llm.repair import candidates
 
 VERSION = 1
@@ -98,8 +98,8 @@ class Replayed:
         return self._model
 
     def _request(self, messages: Sequence[Message], options: Options) -> dict[str, Any]:
-        turns = [[message.role, message.text] for message in messages]
-        return {"version": VERSION, "model": self.name, "messages": turns, "options": asdict(options)}
+        turns = [_turn(message) for message in messages]
+        return {"version": VERSION, "model": self.name, "messages": turns, "options": _plain(asdict(options))}
 
     def _path(self, request: dict[str, Any]) -> Path:
         key = _key(request)
@@ -115,11 +115,22 @@ class Replayed:
     def _keep(self, request: dict[str, Any], reply: Reply, options: Options) -> None:
         if not _is_of_use(reply, options):
             return
-        record = {"request": request, "reply": asdict(reply)}
+        record = {"request": request, "reply": _plain(asdict(reply))}
         try:
             write_whole(self._path(request), canonical_json(record) + "\n")
         except OSError as problem:
             self._say(f"Replies cannot be kept in {str(self._folder)!r}: {problem.strerror}.")
+
+
+def _turn(message: Message) -> list[Any]:
+    called = [[call.name, call.arguments, call.id] for call in message.calls]
+    return [message.role, message.text, *([called, message.call_id] if called or message.call_id else [])]
+
+
+def _plain(row: dict[str, Any]) -> dict[str, Any]:
+    """As JSON gives it back: lists, and no word of tools and calls where there are none."""
+    rows = {key: list(value) if isinstance(value, tuple) else value for key, value in row.items()}
+    return {key: value for key, value in rows.items() if value != []}
 
 
 def _key(request: dict[str, Any]) -> str:
@@ -135,7 +146,7 @@ def _at_once(reply: Reply) -> Iterator[Piece | Reply]:
 
 
 def _is_of_use(reply: Reply, options: Options) -> bool:
-    if not reply.text or reply.finish == "repeated":
+    if not (reply.text or reply.calls) or reply.finish == "repeated":
         return False
     return options.schema is None or any(map(_is_object, candidates(reply.text)))
 
@@ -149,10 +160,17 @@ def _is_object(text: str) -> bool:
 
 def _reply(row: dict[str, Any]) -> Reply:
     """A reply from its record; anything that is not as it was written is refused."""
+    row = {"calls": [], **row}
     if set(row) != {field.name for field in fields(Reply)} or row["finish"] not in get_args(Finish):
         raise ValueError("no record of a reply")
     counts = (row["prompt_tokens"], row["reply_tokens"])
     texts = (row["text"], row["thinking"])
     if not all(isinstance(t, str) for t in texts) or not all(c is None or type(c) is int for c in counts):
         raise ValueError("no record of a reply")
-    return Reply(**row)
+    return Reply(**row | {"calls": tuple(map(_call, row["calls"]))})
+
+
+def _call(row: dict[str, Any]) -> ToolCall:
+    if set(row) != {field.name for field in fields(ToolCall)} or not all(isinstance(v, str) for v in row.values()):
+        raise ValueError("no record of a call")
+    return ToolCall(**row)

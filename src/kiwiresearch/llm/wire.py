@@ -7,7 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kiwiresearch.llm.model import Message, Options, whole_letters
+from kiwiresearch.ids import canonical_json
+from kiwiresearch.llm.model import Message, Options, Tool, ToolCall, whole_letters
 
 TOO_LONG = re.compile(
     r"exceed_?(?:s|ed)?\b.{0,40}context|context.{0,20}exceed|maximum context|context (?:length|size|window)"
@@ -16,10 +17,14 @@ TOO_LONG = re.compile(
 )
 """How servers say that a prompt does not fit."""
 
-FIELDS = ("reasoning_effort", "stream_options", "seed", "response_format")
+REFUSED = frozenset({400, 422})
+OWN_ERROR = 500
+
+FIELDS = ("tools", "reasoning_effort", "stream_options", "seed", "response_format")
 """What a request can do without, in the order in which it is given up when the server does not say."""
 
 NAMES = {
+    "tools": ("tool", "function call"),
     "reasoning_effort": ("reasoning", "think"),
     "stream_options": ("stream_options",),
     "seed": ("seed",),
@@ -42,12 +47,19 @@ def body(
         request["stream_options"] = {"include_usage": True}
     if options.reasoning_effort:
         request["reasoning_effort"] = options.reasoning_effort
+    if options.tools:
+        request["tools"] = [_tool(tool) for tool in options.tools]
     for field in refused:
         request.pop(field, None)
     request |= _form(options, refused)
     told = "json_schema" in request.get("response_format", {})
     request["messages"] = turns(messages if told else with_form(messages, options))
     return request
+
+
+def _tool(tool: Tool) -> dict[str, Any]:
+    function = {"name": tool.name, "description": tool.purpose, "parameters": tool.parameters.value}
+    return {"type": "function", "function": function}
 
 
 def _form(options: Options, refused: Collection[str]) -> dict[str, Any]:
@@ -69,9 +81,36 @@ def with_form(messages: Sequence[Message], options: Options) -> tuple[Message, .
     return (*before, Message(last.role, f"{last.text}\n\n{words}"))
 
 
-def turns(messages: Sequence[Message]) -> list[dict[str, str]]:
+def turns(messages: Sequence[Message]) -> list[dict[str, Any]]:
     """Messages as they are sent."""
-    return [{"role": message.role, "content": message.text} for message in messages]
+    return [_turn(message) for message in messages]
+
+
+def _turn(message: Message) -> dict[str, Any]:
+    turn: dict[str, Any] = {"role": message.role, "content": message.text}
+    if message.calls:
+        turn["tool_calls"] = [_call(call) for call in message.calls]
+    if message.call_id:
+        turn["tool_call_id"] = message.call_id
+    return turn
+
+
+def _call(call: ToolCall) -> dict[str, Any]:
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+
+
+def texts_of(request: Mapping[str, Any]) -> list[str]:
+    """All of a request that takes tokens: what is said, what was called, and the tools on offer."""
+    told = [turn["content"] for turn in request["messages"]]
+    rest = [turn["tool_calls"] for turn in request["messages"] if "tool_calls" in turn]
+    return told + [canonical_json(part) for part in (*rest, *request.get("tools", ()))]
+
+
+def is_about_form(status: int, complaint: str, request: Mapping[str, Any]) -> bool:
+    """Whether a refusal may be over what the request could do without; llama.cpp refuses tools as its own error."""
+    if TOO_LONG.search(complaint):
+        return False
+    return status in REFUSED or (status == OWN_ERROR and "tools" in request and "tool" in complaint.lower())
 
 
 def to_give_up(request: Mapping[str, Any], complaint: str, options: Options) -> str | None:
@@ -87,6 +126,16 @@ def to_give_up(request: Mapping[str, Any], complaint: str, options: Options) -> 
 
 
 @dataclass(frozen=True, slots=True)
+class CallPart:
+    """What one event adds to a call: its name comes once, its arguments in pieces."""
+
+    number: int
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
 class Delta:
     """What one event adds to a reply."""
 
@@ -95,6 +144,7 @@ class Delta:
     finish: str = ""
     prompt_tokens: int | None = None
     reply_tokens: int | None = None
+    calls: tuple[CallPart, ...] = ()
 
 
 def delta_in(event: Mapping[str, Any]) -> Delta | None:
@@ -103,13 +153,35 @@ def delta_in(event: Mapping[str, Any]) -> Delta | None:
     if not isinstance(choices, list):
         return None
     usage = usage if isinstance(usage, dict) else {}
-    counts = [value if isinstance(value, int) else None for value in map(usage.get, USAGE)]
+    prompt_tokens, reply_tokens = (value if isinstance(value, int) else None for value in map(usage.get, USAGE))
     choice = choices[0] if choices and isinstance(choices[0], dict) else {}
     said = choice.get("delta") or choice.get("message") or {}
     if not isinstance(said, dict):
         return None
     thinking = _words(said.get("reasoning_content")) or _words(said.get("reasoning"))
-    return Delta(_words(said.get("content")), thinking, str(choice.get("finish_reason") or ""), *counts)
+    finish = str(choice.get("finish_reason") or "")
+    return Delta(_words(said.get("content")), thinking, finish, prompt_tokens, reply_tokens, _calls(said))
+
+
+def _calls(said: Mapping[str, Any]) -> tuple[CallPart, ...]:
+    """The calls in a message or a part of one; what has not their form is no call."""
+    rows = said.get("tool_calls")
+    rows = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    return tuple(
+        CallPart(
+            row["index"] if isinstance(row.get("index"), int) else number,
+            _words(row.get("id")),
+            _words(row["function"].get("name")),
+            _arguments(row["function"].get("arguments")),
+        )
+        for number, row in enumerate(rows)
+        if isinstance(row.get("function"), dict)
+    )
+
+
+def _arguments(value: object) -> str:
+    """Arguments are sent as JSON in a string, by some servers as JSON itself."""
+    return whole_letters(canonical_json(value)) if isinstance(value, dict) else _words(value)
 
 
 USAGE = ("prompt_tokens", "completion_tokens")

@@ -1,0 +1,289 @@
+"""Whether the passages bear out a sentence of a model: which of them, and if not, what is wrong.
+
+The claims layer knows what numbers, dates, names, denials and hedges are. A passage is longer than a
+claim, though, so a sentence is held against the few sentences of it that speak of the same things:
+a 'not' at the other end of a passage neither excuses a denial nor asks for one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from kiwiresearch.ask.passages import Passage
+from kiwiresearch.ask.sources import Source, bare, figures_in, is_named, keys_in, sources_of
+from kiwiresearch.claims.conflicts.compare import compare, sayings_of
+from kiwiresearch.claims.facts import unsupported_facts
+from kiwiresearch.claims.firewall import OF_FACTS, WORD, Fault, begins_with_pronoun, content_stems, denies
+from kiwiresearch.claims.names import names_in, without_stops
+from kiwiresearch.claims.wording import wording_of
+from kiwiresearch.text.hedges import hedges_in
+from kiwiresearch.text.stem import stemmer
+
+Reason = (
+    Fault
+    | Literal[
+        "no key",
+        "unknown key",
+        "hedge added",
+        "another subject",
+        "contradicts its passage",
+        "not about the question",
+        "said twice",
+        "cut off",
+        "general words",
+        "question without answer",
+        "too many questions",
+    ]
+)
+LONGEST = 500
+FEW_WORDS = 3
+"""So few are no sentence of their own: they answer something."""
+
+COPIED = 0.8
+"""A sentence with so much of another is a copy of it, and has as many denials."""
+
+MOST_SUPPORT = 3
+"""A sentence that needs more sentences of a passage than these is a conclusion, not a report."""
+
+REPORTING = ["according", "passage", "source", "text", "article", "page", "book", "say", "state", "mention"]
+"""Words about the passages, which need not stand in them."""
+
+CLAUSE = re.compile(r"[,;:()]\s*")
+ASIDE = re.compile(r"(?:which|who|whose|where|when|(?:al)?though|while|whereas|but|and|because|since)\b", re.IGNORECASE)
+
+
+OWNED = re.compile(r"(?:his|her|its|their)\s+(\S+)", re.IGNORECASE)
+"""'Her father' is somebody else than she."""
+
+
+class Borne(NamedTuple):
+    """A sentence that is borne out: by which passages, by which of their sentences, and if not by those it named."""
+
+    keys: tuple[str, ...]
+    support: tuple[Source, ...]
+    mended: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """What a language and a way to answer ask of a sentence."""
+
+    language: str = "eng"
+    share: float = 0.6
+    """So much of the words that carry meaning must be those of the passage."""
+
+    def judged(self, text: str, keys: Sequence[str], given: Mapping[str, Passage], asked: str = "") -> Borne | Reason:
+        """The sentence with the keys it rests on; or why it is not shown. `asked` is what a fragment answers.
+
+        Models mix keys up. A sentence that another passage bears out has been proved as well as any
+        other, so it gets that key; but only within the page it named, or where it names its subject
+        itself: 'the bridge' of one page is not that of another.
+        """
+        known = [given[key] for key in keys if key in given]
+        if not known:
+            return "unknown key" if keys else "no key"
+        single = [found for passage in known if isinstance(found := self.proved(text, [passage], asked), tuple)]
+        if single:
+            return _borne([source for support in single for source in support])
+        joint = self.proved(text, known, asked)
+        if isinstance(joint, tuple):
+            return _borne(joint)
+        named = asked or self._subject(text, [words for one in given.values() for words in (one.title, one.text)])
+        for passage in given.values():
+            if passage not in known and (named or any(passage.ref == one.ref for one in known)):
+                found = self.proved(text, [passage], asked)
+                if isinstance(found, tuple):
+                    return _borne(found)._replace(mended=True)
+        return joint
+
+    def proved(self, text: str, passages: Sequence[Passage], asked: str = "") -> tuple[Source, ...] | Reason:
+        """The sentences of these passages that bear the text out, or the first thing that is wrong."""
+        if not self._stems(text) and not figures_in(text, self.language):
+            return "empty"
+        sources = [source for passage in passages for source in sources_of(passage, self.language)]
+        same = next((source for source in sources if bare(source.text) == bare(text)), None)
+        if same is not None:
+            return (same,)
+        if len(text) > LONGEST:
+            return "too long"
+        whole = f"{asked} {text}".strip()
+        told = [words for one in passages for words in (one.text, one.title, one.section)]
+        wrong = unsupported_facts(whole, told, self.language)
+        if wrong:
+            return OF_FACTS[wrong[0].kind]
+        if asked and len(self._stems(text)) < FEW_WORDS and not self._answers(text, asked, sources):
+            return "another subject"
+        support = self._support(whole, sources)
+        return self._fault(whole, support, told) or self._strayed(whole, support, asked) or support
+
+    def _answers(self, text: str, asked: str, sources: Sequence[Source]) -> bool:
+        """Whether a few words stand in the sentence that has most of the question, and not in any other."""
+        question, mine = self._stems(asked), self._stems(text) - self._stems(asked)
+        titles = {one.passage: content_stems(one.passage.title, self.language) for one in sources}
+        asked_of = [len(question & (one.stems | titles[one.passage])) for one in sources]
+        figures = figures_in(text, self.language)
+        return any(
+            overlap == max(asked_of) and mine <= one.stems and figures <= one.numbers
+            for one, overlap in zip(sources, asked_of, strict=True)
+        )
+
+    def _fault(self, text: str, support: Sequence[Source], told: Sequence[str]) -> Reason | None:
+        """What is wrong with the words of a text whose facts all stand in the passages."""
+        if self._brings_in_holders(text, told):
+            return "holder not in its sources"
+        if not support or self._share(text, support) < self.share:
+            return "other words"
+        if self._changes_denial(text, support):
+            return "denial changed"
+        hedged = bool(hedges_in(text, self.language))
+        if not hedged and hedges_in(support[0].text, self.language):
+            return "hedge dropped"
+        if hedged and not any(hedges_in(words, self.language) for words in told):
+            return "hedge added"
+        return None
+
+    def _share(self, text: str, support: Sequence[Source]) -> float:
+        """How much of a text its sentences have, apart from what it shares with the title of any page about it."""
+        places = " ".join(words for one in support for words in (one.passage.title, one.passage.section))
+        mine = self._stems(text) - content_stems(places, self.language)
+        theirs = frozenset(stem for one in support for stem in one.stems)
+        return len(mine & theirs) / len(mine) if mine else 1.0
+
+    def _strayed(self, text: str, support: Sequence[Source], asked: str) -> Reason | None:
+        """Whether a text puts together what its sentences keep apart: a number of one with the subject of another."""
+        if any(self._contradicts(text, source) for source in support):
+            return "contradicts its passage"
+        figures = figures_in(text, self.language)
+        of_subject = [
+            one for one in support if one == support[0] or one.numbers & figures or one.passage.kind != "text"
+        ]
+        is_same = all(self._same_subject(text, source, asked) for source in of_subject)
+        return None if is_same else "another subject"
+
+    def is_about(self, question: str, passages: Iterable[Passage]) -> bool:
+        """Whether passages speak of what was asked: all its names stand in them, and most of its words."""
+        told = [words for one in passages for words in (one.title, one.section, one.text)]
+        if any(one.kind == "name" for one in unsupported_facts(question, told, self.language)):
+            return False
+        asked = content_stems(question, self.language)
+        return not asked or len(asked & content_stems(" ".join(told), self.language)) / len(asked) >= self.share
+
+    def is_heading_of(self, text: str, passages: Iterable[Passage]) -> bool:
+        """A heading is not proved by anything, so it may only name what a title or a section names."""
+        told = [words for one in passages for words in (one.title, one.section)]
+        wrong = unsupported_facts(text, told, self.language)
+        return not wrong and content_stems(text, self.language) <= content_stems(" ".join(told), self.language)
+
+    def _support(self, text: str, sources: Sequence[Source]) -> tuple[Source, ...]:
+        """The sentences that have most of the text, each with something that those before it lack."""
+        stems, figures = self._stems(text), figures_in(text, self.language)
+        chosen: list[Source] = []
+        while len(chosen) < MOST_SUPPORT:
+            gains = [len(stems & one.stems) + 2 * len(figures & one.numbers) for one in sources]
+            best = max(gains, default=0)
+            if not best:
+                break
+            chosen.append(sources[gains.index(best)])
+            stems, figures = stems - chosen[-1].stems, figures - chosen[-1].numbers
+        return tuple(chosen)
+
+    def is_fragment(self, text: str) -> bool:
+        """'In 1867.' and 'Yes.' say something only together with what was asked."""
+        return len(self._stems(text)) < FEW_WORDS - 1
+
+    def _stems(self, text: str) -> frozenset[str]:
+        stem = stemmer(self.language)
+        return content_stems(text, self.language) - {stem(word) for word in REPORTING}
+
+    def _brings_in_holders(self, text: str, told: Sequence[str]) -> bool:
+        holders = wording_of(self.language).holders
+        known = {word.lower() for words in told for word in WORD.findall(words)}
+        return any(word in holders and word not in known for word in map(str.lower, WORD.findall(text)))
+
+    def _changes_denial(self, text: str, support: Sequence[Source]) -> bool:
+        denied = [denies(self._to_the_point(text, source), self.language) for source in support]
+        if not denies(text, self.language):
+            return denied[0]
+        mine = self._stems(text)
+        copied = [one for one in support if len(one.stems & mine) >= COPIED * len(one.stems)]
+        as_often = not copied or self._denials(text) == sum(self._denials(one.text) for one in copied)
+        return not any(denied) or not as_often
+
+    def _denials(self, text: str) -> int:
+        return sum(denies(word, self.language) for word in WORD.findall(text))
+
+    def _to_the_point(self, text: str, source: Source) -> str:
+        """A sentence without the asides in it that say nothing of what the text says."""
+        stems = self._stems(text)
+        clauses = CLAUSE.split(source.text)
+        return ", ".join(
+            clause
+            for clause in clauses
+            if not (ASIDE.match(clause) and (of_clause := content_stems(clause, self.language)))
+            or not of_clause.isdisjoint(stems)
+        )
+
+    def _contradicts(self, text: str, source: Source) -> bool:
+        title = source.passage.title
+        pairs = (
+            (one, other)
+            for one in sayings_of(text, title, self.language)
+            for other in sayings_of(source.text, title, self.language)
+        )
+        return any((found := compare(*pair)) is not None and found.kind == "contradiction" for pair in pairs)
+
+    def _same_subject(self, text: str, source: Source, asked: str) -> bool:
+        """Whether a sentence has the name that a text begins with, or stands on its page and begins with no other."""
+        if source.passage.kind != "text":
+            return self._is_of_row(text, source)
+        owned = OWNED.match(source.text)
+        if owned and not self._stems(text) & content_stems(owned[1], self.language):
+            return False
+        told = (source.passage.title, source.passage.text)
+        title = keys_in(source.passage.title)
+        mine = self._names(asked) if asked else self._subject(text, told)
+        theirs = self._subject(source.text, told)
+        return mine <= keys_in(source.text) | (title if theirs <= title | mine else frozenset())
+
+    def _is_of_row(self, text: str, row: Source) -> bool:
+        """Whether a text names what a row is about, its first cell, and no name of another row."""
+        first = sources_of(row.passage, self.language)[0]
+        header = "" if first.numbers else first.text
+        if row.text == header:
+            return True
+        label = content_stems(row.text.split("\t")[0], self.language)
+        names_it = not label or not label.isdisjoint(self._stems(text))
+        return names_it and self._names(text) <= keys_in(f"{row.text} {header} {row.passage.title}")
+
+    def _subject(self, text: str, told: Iterable[str]) -> frozenset[str]:
+        """The words of the name that a text begins with; one word alone is a name if it is written so elsewhere."""
+        plain = without_stops(text)
+        first = next(iter(names_in(plain, self.language)), ())
+        articles = wording_of(self.language).articles
+        if not first or any(word.lower() not in articles for word in plain[: first[0].start].split()):
+            return frozenset()
+        is_name = len(first) > 1 or first[0].text.isupper() or any(is_named(first[0].key, words) for words in told)
+        return frozenset(word.key for word in first) if is_name else frozenset()
+
+    def _names(self, text: str) -> frozenset[str]:
+        return frozenset(word.key for name in names_in(without_stops(text), self.language) for word in name)
+
+
+def _borne(support: Sequence[Source]) -> Borne:
+    return Borne(tuple(dict.fromkeys(source.passage.key for source in support)), tuple(support))
+
+
+def stands_alone(text: str, language: str, before: Iterable[Passage] | None, support: Iterable[Source]) -> bool:
+    """Whether a reader knows whom the first words mean: what was shown just before is of the same page.
+
+    `before` is empty where nothing came before but the question, and None where what came before is not shown.
+    """
+    if not begins_with_pronoun(text, language):
+        return True
+    if before is None:
+        return False
+    pages = {passage.ref for passage in before}
+    return not pages or not pages.isdisjoint(source.passage.ref for source in support)

@@ -1,0 +1,80 @@
+"""Replies come out in whole sentences, however they were chopped, and keys are taken out of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kiwiresearch.ask.spoken import LONGEST_LINE, Cutter, Said
+
+
+def cut(pieces: Iterable[str], *, by_line: bool = False) -> list[Said]:
+    cutter = Cutter(by_line=by_line)
+    return [said for piece in pieces for said in cutter.feed(piece)] + list(cutter.end())
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ("Rome fell [k3x9qa]. It rose.", [("Rome fell.", ("k3x9qa",)), ("It rose.", ())]),
+        ("Rome fell. [k3x9qa] It rose. [k2x9qa]", [("Rome fell.", ("k3x9qa",)), ("It rose.", ("k2x9qa",))]),
+        ("Rome fell.[k3x9qa][2x9qab] It rose", [("Rome fell.", ("k3x9qa", "2x9qab")), ("It rose", ())]),
+        ("Rome fell [K3X9QA, k2x9qa; 7].", [("Rome fell.", ("k3x9qa", "k2x9qa", "7"))]),
+        ("Rome fell 【k3x9qa】.", [("Rome fell.", ("k3x9qa",))]),
+        ("Rome fell (k3x9qa).", [("Rome fell.", ("k3x9qa",))]),
+        ("Rome [fell](http://x.org/a) [k3x9qa](#k3x9qa).", [("Rome fell.", ("k3x9qa",))]),
+        ("He said [sic] so (at Rome).", [("He said [sic] so (at Rome).", ())]),
+        ("Mr. Smith of the U.S. Army came.", [("Mr. Smith of the U.S. Army came.", ())]),
+        ("**Rome** `fell` [k3x9qa]", [("Rome fell", ("k3x9qa",))]),
+        ("Rome\x00 fell\x1b[31m.", [("Rome fell [31m.", ())]),
+    ],
+)
+def test_sentences_and_their_keys(reply: str, expected: list[tuple[str, tuple[str, ...]]]) -> None:
+    """Keys before or behind the stop, in any brackets, belong to the sentence they end."""
+    assert [(said.text, said.keys) for said in cut([reply])] == expected
+
+
+def test_lines_items_and_headings_are_told_apart() -> None:
+    """Where a sentence stands is kept with it."""
+    found = cut(["# Title\nOne. Two.\n- Three.\n2) Four.\n**Five**"])
+    assert [(said.text, said.opens, said.kind) for said in found] == [
+        ("Title", "line", "heading"),
+        ("One.", "line", "sentence"),
+        ("Two.", "", "sentence"),
+        ("Three.", "item", "sentence"),
+        ("Four.", "item", "sentence"),
+        ("Five", "line", "heading"),
+    ]
+
+
+def test_a_sentence_comes_as_soon_as_the_next_has_begun() -> None:
+    """Nothing is held back longer than it takes to know that it is whole."""
+    cutter = Cutter()
+    assert list(cutter.feed("Rome fell. [k3x9")) == []
+    assert list(cutter.feed("qa] ")) == []
+    assert [said.text for said in cutter.feed("It rose ")] == ["Rome fell."]
+    assert cutter.rest() == "It rose"
+
+
+def test_a_line_without_end_is_cut() -> None:
+    """A reply of one endless line costs no more than any other."""
+    found = cut(["word " * LONGEST_LINE])
+    assert len(found) == 5
+    assert all(len(said.text) <= LONGEST_LINE for said in found)
+
+
+STOPS = (". ", "? ", "! ", "…", ".", "U.S.", "Dr.")
+GROUPS = ("[k3x9qa]", " [2x9qab, k3x9qa]", "【k3x9qa】", "[", "]", "(", ")", "](")
+WORDS = ("Rome fell", "\n", "- ", "1. ", "# ", "**", " The ", " A", "lso ", " 7", "http://x")
+PARTS = st.sampled_from((*STOPS, *GROUPS, *WORDS))
+
+
+@given(st.lists(PARTS | st.text(max_size=5), max_size=14).map("".join), st.booleans(), st.data())
+def test_where_a_reply_is_chopped_makes_no_difference(reply: str, by_line: bool, data: st.DataObject) -> None:
+    """One letter at a time, in any pieces, or at once: the sentences are the same."""
+    places = sorted(data.draw(st.lists(st.integers(0, len(reply)), max_size=6)))
+    pieces = [reply[start:end] for start, end in zip([0, *places], [*places, len(reply)], strict=True)]
+    assert cut(pieces, by_line=by_line) == cut([reply], by_line=by_line) == cut(reply, by_line=by_line)
