@@ -119,7 +119,8 @@ def test_help_imports_nothing_heavy(home: Path) -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     loaded = set(done.stderr.split())
     assert {name for name in loaded if name.startswith("kiwiresearch")} == {
-        "kiwiresearch", "kiwiresearch.cli", "kiwiresearch.cli.app", "kiwiresearch.cli.books",
+        "kiwiresearch", "kiwiresearch.cli", "kiwiresearch.cli.app", "kiwiresearch.cli.asking", "kiwiresearch.cli.books",
+        "kiwiresearch.cli.mcp", "kiwiresearch.cli.serving",
         "kiwiresearch.cli.options", "kiwiresearch.cli.proofs", "kiwiresearch.cli.runs", "kiwiresearch.cli.start",
         "kiwiresearch.errors",
     }  # fmt: skip

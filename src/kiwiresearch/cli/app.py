@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from kiwiresearch import __version__
-from kiwiresearch.cli import proofs, runs
+from kiwiresearch.cli import asking, mcp, proofs, runs, serving
 from kiwiresearch.cli.books import books
 from kiwiresearch.cli.options import AsJson, Wanted, open_books, the_desk
 from kiwiresearch.errors import BadSettings, BadUsage, PageNotFound
@@ -22,7 +22,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(books, name="books")
+app.command("ask")(asking.ask)
+app.command("mcp")(mcp.mcp)
 app.command("research")(runs.research)
+app.command("serve")(serving.serve)
 app.command("export")(runs.export)
 app.command("claims")(proofs.claims)
 app.command("conflicts")(proofs.conflicts)

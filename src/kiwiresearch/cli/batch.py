@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ def each_query(source: str, finder: Finder, wish: Wish) -> int:
     for number, line in rows_of(source):
         text = ""
         try:
-            text = _query(line, number)
+            text = query_in(line, number)
             show.document(record_of(finder.find(text, wish), finder))
         except KiwiError as problem:
             failed = True
@@ -46,12 +46,13 @@ def rows_of(source: str) -> Iterator[tuple[int, str]]:
         ) from problem
 
 
-def _query(line: str, number: int) -> str:
+def query_in(line: str, number: int, keys: Sequence[str] = QUERY_KEYS) -> str:
+    """What a row asks, under the first of the keys that it has."""
     try:
         row: Any = json.loads(line)
     except (ValueError, RecursionError) as problem:
         raise BadUsage(f"Line {number} is no JSON: {problem}.", remedy="Write one JSON object a line.") from problem
-    for key in QUERY_KEYS:
+    for key in keys:
         if isinstance(row, dict) and isinstance(row.get(key), str) and row[key].strip():
             return str(row[key])
-    raise BadUsage(f"Line {number} has no query.", remedy=f"Give it one of the keys {', '.join(QUERY_KEYS)}.")
+    raise BadUsage(f"Line {number} has no query.", remedy=f"Give it one of the keys {', '.join(keys)}.")

@@ -40,6 +40,11 @@ def line(text: str) -> None:
     _console().print(Text(safe(text)))
 
 
+def write(text: Text) -> None:
+    """A line with some of its words marked."""
+    _console().print(text)
+
+
 def whole_line(text: str) -> None:
     """A line that is never broken, so that a path in it can be copied."""
     _console().print(Text(safe(text)), soft_wrap=True)

@@ -10,7 +10,9 @@ from collections.abc import Sequence
 
 from kiwiresearch.errors import BadUsage, KiwiError
 
-COMMANDS = frozenset({"books", "claims", "conflicts", "doctor", "export", "page", "research", "search", "verify"})
+COMMANDS = frozenset(
+    {"ask", "books", "claims", "conflicts", "doctor", "export", "mcp", "page", "research", "search", "serve", "verify"}
+)
 OF_THE_PROGRAM = frozenset({"-h", "--help", "--version", "--install-completion", "--show-completion"})
 INTERRUPTED = 130
 

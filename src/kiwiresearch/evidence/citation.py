@@ -67,7 +67,7 @@ def cited(title: str, section: str) -> str:
     """How a page and its section are named in a citation."""
     if not section:
         return f"{title} — {INTRODUCTION}"
-    return f"{title} — {section}" if section == BOX else f"{title} — “{section}” section"
+    return f"{title} — {section}" if section.startswith(BOX) else f"{title} — “{section}” section"
 
 
 def _fragment(text: str) -> str:

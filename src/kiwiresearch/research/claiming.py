@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from typing import Any, get_args
 
 from kiwiresearch.claims.by_rule import claims_of
@@ -13,14 +11,9 @@ from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, ClaimType
 from kiwiresearch.claims.confidence import TITLE_PUT_IN
 from kiwiresearch.claims.record import record_of
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.ids import BookId
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.read import read_page
+from kiwiresearch.page.plain import page_of_text
 from kiwiresearch.text.hedges import hedges_in
-from kiwiresearch.zim.entry import Entry, EntryRef
-
-UNTITLED = "The text"
-BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +56,6 @@ def claims_of_text(text: str, title: str = "", language: str = "eng") -> Claimed
     if not title.strip():
         claims = [claim for claim in claims if all(line.signal != TITLE_PUT_IN for line in claim.score.lines)]
     return Claimed(page, tuple(claims), _cues(text, language))
-
-
-def page_of_text(text: str, title: str = "", language: str = "eng") -> PageDoc:
-    """A plain text as a page; a blank line ends a paragraph."""
-    name = " ".join(title.split()) or UNTITLED
-    paragraphs = BLANK_LINE.split(text.replace("\r\n", "\n").replace("\r", "\n"))
-    html = "\n".join(f"<p>{escape(one)}</p>" for one in paragraphs if one.strip())
-    content = f"<html><body>{html}</body></html>".encode("utf-8", "replace")
-    return read_page(Entry(EntryRef(BookId(""), name), name, "text/html", content), language=language)
 
 
 def checked_type(wanted: str) -> str:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from kiwiresearch.errors import BadUsage, EmbedderError, NothingFound
 from kiwiresearch.ids import BookId
@@ -19,15 +20,20 @@ from kiwiresearch.research.models import chat_model, embedder_of
 from kiwiresearch.research.title_indexes import TitleIndexes
 from kiwiresearch.search.find import Advice, Findings, Wish, find
 from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.zim.entry import EntryRef
 from kiwiresearch.zim.library import Shelf, placed
+from kiwiresearch.zim.sources import is_address
 
 if TYPE_CHECKING:
+    from kiwiresearch.ask.answer import Answer, Cited
+    from kiwiresearch.ask.wish import AskWish
     from kiwiresearch.claims.claim import Claim
     from kiwiresearch.claims.conflicts.compare import PairOutcome
     from kiwiresearch.crawl.settings import CrawlSettings
     from kiwiresearch.embed.cache import CachedEmbedder
     from kiwiresearch.embed.embedder import Embedder
     from kiwiresearch.llm.model import Model
+    from kiwiresearch.research.asking import Asker
     from kiwiresearch.research.proof.ledger import Verification
     from kiwiresearch.research.run import Outcome, Tell
 
@@ -132,6 +138,20 @@ class Finder:
     def book(self, book_id: BookId) -> OpenBook:
         return next(book for book in self.books if book.book.id == book_id)
 
+    def link(self, cited: Cited) -> str:
+        """Where a citation is read: at the user's kiwix-serve, else by book and path."""
+        at = functools.partial(self.address, kiwix_url=self._desk.settings.kiwix_url)
+        return cited.citation.url(at, highlight=True)
+
+    def address(self, ref: EntryRef, kiwix_url: str) -> str:
+        """Where a reader opens a page: the user's kiwix-serve if one is set, else what the book itself says."""
+        book = self.book(ref.book)
+        source = book.book.source
+        if is_address(source):
+            return book.archive.url(ref.path)
+        start = f"{kiwix_url}/content/{quote(Path(source).stem)}" if kiwix_url else f"zim://{ref.book}"
+        return f"{start}/{quote(ref.path, errors='replace')}"
+
     def name_of(self, book_id: str) -> str:
         return next((book.book.name for book in self.books if book.book.id == book_id), book_id)
 
@@ -160,6 +180,16 @@ class OpenShelf(Shelf):
     def search(self, query: str, *, limit: int = 10, fast: bool = False, focus: str = "") -> Findings:
         """The pages that answer a query, best first; `fast` reads none, `focus` decides between senses."""
         return self._finder.find(query, Wish(limit=limit, fast=fast, focus=focus))
+
+    def ask(self, question: str, wish: AskWish | None = None) -> Answer:
+        """The answer to a question, in the books' own words or a model's; not grounded where they hold none."""
+        return self._asker.ask(question, wish) if wish else self._asker.ask(question)
+
+    @functools.cached_property
+    def _asker(self) -> Asker:
+        from kiwiresearch.research.asking import Asker
+
+        return Asker(self._finder, self._settings.ask)
 
     def research(
         self,

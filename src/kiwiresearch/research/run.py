@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import quote
 
 from kiwiresearch import __version__
 from kiwiresearch.brief.brief import Brief
@@ -41,7 +40,6 @@ from kiwiresearch.search.hit import Score
 from kiwiresearch.text.plain import printable
 from kiwiresearch.zim.book import Book
 from kiwiresearch.zim.entry import EntryRef
-from kiwiresearch.zim.sources import is_address
 
 REPORT = "report.md"
 TIMINGS = "timings.json"
@@ -244,14 +242,7 @@ class Research:
         return self._finder.book(ref.book).archive.url(ref.path)
 
     def _address(self, ref: EntryRef) -> str:
-        """Where a reader opens a page: the user's kiwix-serve if one is set, else what the book itself says."""
-        source = self._finder.book(ref.book).book.source
-        if is_address(source):
-            return self._url(ref)
-        start = (
-            f"{self.task.kiwix_url}/content/{quote(Path(source).stem)}" if self.task.kiwix_url else f"zim://{ref.book}"
-        )
-        return f"{start}/{quote(ref.path, errors='replace')}"
+        return self._finder.address(ref, self.task.kiwix_url)
 
 
 def _story(state: State) -> str:

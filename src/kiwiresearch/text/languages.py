@@ -58,10 +58,15 @@ def two_letter_code(code: str) -> str:
     return next((short for short, long in _codes().items() if long == code and len(short) == 2), code)
 
 
+def has_words(language: str) -> bool:
+    """Whether a language, by its ISO 639-3 code, has words of its own here."""
+    return (DATA / f"{language}.toml").is_file()
+
+
 @cache
 def words_of(language: str) -> LanguageWords:
     """The words of a language given by its ISO 639-3 code; English serves for the rest."""
-    name = language if (DATA / f"{language}.toml").is_file() else "eng"
+    name = language if has_words(language) else "eng"
     table = tomllib.loads((DATA / f"{name}.toml").read_text(encoding="utf-8"))
     return LanguageWords(
         abbreviations=frozenset(" ".join(table.get("abbreviations", ())).split()),

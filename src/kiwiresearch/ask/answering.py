@@ -1,0 +1,244 @@
+"""An answer in the books' own words: the sentences and rows that answer best, with their citations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from kiwiresearch.ask.answer import Answer, BookNote, Cited, Line
+from kiwiresearch.ask.choosing import lines_of, passages_of
+from kiwiresearch.ask.conversation import Resolved, resolve
+from kiwiresearch.ask.danger import Danger, danger_of, verbatim_notice
+from kiwiresearch.ask.disagreeing import disagreements
+from kiwiresearch.ask.ladder import Climber, Evidence
+from kiwiresearch.ask.passages import Passage, key_of
+from kiwiresearch.ask.question import Question, read_question
+from kiwiresearch.ask.reading import Reading
+from kiwiresearch.ask.settings import AskSettings
+from kiwiresearch.ask.short import short_answer
+from kiwiresearch.ask.weighing import Weighed
+from kiwiresearch.ask.whole_quotes import with_context
+from kiwiresearch.ask.wish import AskWish
+from kiwiresearch.evidence.citation import Citation, place_of
+from kiwiresearch.evidence.quote import span
+from kiwiresearch.search.find import Advice
+from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.text.languages import has_words, words_of
+from kiwiresearch.text.words import level
+from kiwiresearch.zim.book import Book
+from kiwiresearch.zim.entry import EntryRef
+
+if TYPE_CHECKING:
+    from kiwiresearch.embed.embedder import Embedder
+
+SURE = 0.55
+"""A short answer is marked only where the sentence around it is right often enough."""
+
+SAFE = 0.5
+UNSAFE = "What comes nearest is not sure enough for a question where a wrong answer can hurt."
+LEADS_ONLY = "The book {title!r} holds introductions only: what it lacks, the full book may have."
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What answers are made with: books, settings, pages at hand, and who may be asked for help."""
+
+    books: Sequence[OpenBook]
+    settings: AskSettings
+    reading: Reading
+    advice: Advice = field(default_factory=Advice)
+    embedder: Embedder | None = None
+    max_books: int = 2
+
+    def language_of(self, question: str) -> str:
+        """The language of the books that has most of the question's small words; the first book's in doubt."""
+        languages = list(dict.fromkeys(book.language for book in self.books)) or ["eng"]
+        words = set(level(question).split())
+        known = [language for language in languages if has_words(language)]
+        best = max(known, key=lambda language: len(words & words_of(language).stop_words), default=languages[0])
+        return best if words & words_of(best).stop_words else languages[0]
+
+    def climber(self, question: Question) -> Climber:
+        return Climber(self.books, question, self.settings, self.reading, self.advice, self.max_books, self.embedder)
+
+    def passages(self, ref: EntryRef, question: str, most: int) -> tuple[Passage, ...]:
+        """The passages of one page that are nearest to a question, for a model that asks for the page."""
+        book = next(book for book in self.books if book.book.id == ref.book)
+        found = self.climber(read_question(question, book.language)).on_page(book, ref.path)
+        return passages_of(found.units, self.settings, most)
+
+
+@dataclass(frozen=True, slots=True)
+class Ruled:
+    """An answer by rule, and what a model needs that may put it into words."""
+
+    answer: Answer
+    danger: Danger | None = None
+    """Why no model may."""
+    offered: tuple[Cited, ...] = ()
+    """A citation for each passage, under its key, with its best sentence; none where nothing answers."""
+
+
+def answer_by_rule(desk: Desk, question: str, wish: AskWish, page: EntryRef | None = None) -> Ruled:
+    """Climb the ladder, or stay on one page, and say what was found there."""
+    language = desk.language_of(question)
+    resolved = resolve(question, wish.turns, language)
+    asked = read_question(resolved.text, language)
+    climber = desk.climber(asked)
+    if page is None:
+        evidence = climber.climb()
+    else:
+        evidence = climber.on_page(next(book for book in desk.books if book.book.id == page.book), page.path)
+    passages = passages_of(evidence.units, desk.settings, wish.passages or desk.settings.passages)
+    found = danger_of(asked.text, [passage.text for passage in passages], language)
+    danger = found if desk.settings.verbatim_dangers else None
+    telling = _Telling(desk, question, resolved, asked, evidence, passages, danger, wish)
+    answer = telling.answer()
+    return Ruled(answer, danger, telling.offered() if answer.grounded else ())
+
+
+@dataclass(frozen=True, slots=True)
+class _Telling:
+    """All that an answer is told from."""
+
+    desk: Desk
+    typed: str
+    resolved: Resolved
+    asked: Question
+    evidence: Evidence
+    passages: tuple[Passage, ...]
+    danger: Danger | None
+    wish: AskWish
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the evidence is shown as an answer; where it can hurt, only if it is more likely right than not."""
+        evidence = self.evidence
+        is_safe = self.danger is None or evidence.strength.right >= SAFE
+        return evidence.route != "none" and bool(evidence.units) and is_safe
+
+    def answer(self) -> Answer:
+        evidence = self.evidence
+        books: dict[str, Book] = {book.book.id: book.book for book in self.desk.books}
+        refused = Answer(
+            self.typed,
+            self.asked.text,
+            evidence.route if self.is_answered else "none",
+            " ".join(filter(None, (self.resolved.why, evidence.why if self.is_answered else self._why_not()))),
+            grounded=False,
+            passages=self.passages,
+            pages=evidence.pages,
+            sure=evidence.strength.right,
+            notices=tuple(self._notices(books)),
+            mode=self.wish.mode,
+            subject=self._subject(),
+        )
+        if not self.is_answered:
+            return refused
+        chosen = evidence.units[: evidence.parts] if evidence.parts else lines_of(evidence.units)
+        citations = self._numbered(_apart([self._cited(one, books) for one in chosen]))
+        lines = tuple(Line(one.citation.quote.text, (one.key,)) for one in citations)
+        at, short = self._short(chosen[0], lines[0].text)
+        return replace(
+            refused,
+            grounded=True,
+            text="\n".join(line.text for line in lines),
+            short=short,
+            short_at=at,
+            lines=lines,
+            citations=citations,
+            conflicts=() if evidence.parts else disagreements(chosen, evidence.units, self.asked.language),
+            books=tuple(dict.fromkeys(one.book for one in citations)),
+        )
+
+    def _why_not(self) -> str:
+        return self.evidence.why if self.evidence.route == "none" else UNSAFE
+
+    def _subject(self) -> str:
+        """What the question is about: the page it names, else what it says by itself, else where it led."""
+        best = self.evidence.units[0].read.page.title if self.evidence.units else ""
+        return best if self.evidence.named else self.resolved.subject or best
+
+    def offered(self) -> tuple[Cited, ...]:
+        """What a model may cite, before it has said a word."""
+        books: dict[str, Book] = {book.book.id: book.book for book in self.desk.books}
+        found = []
+        for passage in self.passages:
+            best = next(one for one in self.evidence.units if _is_in(one, passage))
+            found.append(replace(self._cited(best, books), key=passage.key))
+        return self._numbered(found)
+
+    def _numbered(self, found: Iterable[Cited]) -> tuple[Cited, ...]:
+        """Each once, with its number."""
+        once = {cited.key: cited for cited in found}
+        return tuple(replace(cited, number=number) for number, cited in enumerate(once.values(), start=1))
+
+    def _short(self, best: Weighed, line: str) -> tuple[int, str]:
+        """The short answer and its place in the line; none where the sentence may be about something else."""
+        is_sure = self.evidence.strength.right >= SURE and not best.parts.get("names missing")
+        if self.evidence.parts or not is_sure or line != best.text:
+            return -1, ""
+        found = short_answer(line, self.asked, is_box=best.read.units[best.unit].kind == "box")
+        return (found.start, line[found.start : found.end]) if found else (-1, "")
+
+    def _cited(self, one: Weighed, books: Mapping[str, Book]) -> Cited:
+        """The citation of a unit; a number that can hurt is never quoted without what it depends on."""
+        page = one.read.page
+        unit = one.read.units[one.unit]
+        start, end = unit.start, unit.end
+        if self.danger is not None:
+            start, end = with_context(page.text, start, end, page.sentences, page.blocks, page.language)
+        quote = span(page, start, end)
+        book = books[page.ref.book]
+        place = place_of(page, quote.start)
+        above = one.read.contexts[one.read.context_of[one.unit]] if unit.kind == "box" else ""
+        section = f"{place.section}, {above}" if above else place.section
+        return Cited(
+            key_of(page.ref, quote.start, quote.end),
+            Citation(quote, book.name, page.title, section, place.anchor),
+            note_of(book),
+            one.read.passages[one.passage].text,
+        )
+
+    def _newer(self, books: Mapping[str, Book]) -> list[str]:
+        """Newer books among those asked that have the page which answers."""
+        shown = self.evidence.units[0].read.page
+        same = [one for one in self.evidence.pages if one.ref == shown.ref or one.title == shown.title]
+        refs = [ref for one in same for ref in (one.ref, *one.copies)]
+        newer = [books[ref.book] for ref in refs if books[ref.book].date > books[shown.ref.book].date]
+        return [NEWER.format(title=book.title or book.name, date=book.date) for book in dict.fromkeys(newer)]
+
+    def _notices(self, books: Mapping[str, Book]) -> list[str]:
+        found = [verbatim_notice(self.danger, self.asked.language)] if self.danger and self.is_answered else []
+        found += self._newer(books) if self.is_answered else []
+        if not self.is_answered:
+            found += [LEADS_ONLY.format(title=book.title or book.name) for book in books.values() if book.lead_only]
+        return found
+
+
+NEWER = "A newer book on the shelf has this page too: {title}, {date}."
+
+
+def _apart(found: Sequence[Cited]) -> list[Cited]:
+    """Without quotes that stand within another one: a dose is not told twice."""
+    quotes = [cited.citation.quote for cited in found]
+    inside = {
+        number
+        for number, one in enumerate(quotes)
+        for place, other in enumerate(quotes)
+        if one.ref == other.ref
+        and other.start <= one.start
+        and one.end <= other.end
+        and (other.end - other.start > one.end - one.start or place < number)
+    }
+    return [cited for number, cited in enumerate(found) if number not in inside]
+
+
+def _is_in(one: Weighed, passage: Passage) -> bool:
+    page, unit = one.read.page, one.read.units[one.unit]
+    return page.ref == passage.ref and passage.start <= unit.start < passage.end
+
+
+def note_of(book: Book) -> BookNote:
+    return BookNote(book.id, book.name, book.title, book.date, book.flavour, book.language)

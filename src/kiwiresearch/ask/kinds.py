@@ -1,0 +1,45 @@
+"""Whether a text holds what a kind of question wants: a person, a date, a place, a number, a reason."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from kiwiresearch.ask.question import Question, kind_patterns
+from kiwiresearch.text.fold import fold
+
+NAME = re.compile(
+    r"(?<![.!?] )(?<!^)\b[A-Z][\w'’.-]+(?:\s+(?:(?:of|de|von|van|the|la|le|du|al|bin|ibn)\s+)?[A-Z][\w'’.-]+)*"
+)
+"""Capitals that do not begin the text or a sentence."""
+
+PLAIN = 0.5
+
+
+@cache
+def _pattern(language: str, name: str) -> re.Pattern[str]:
+    return re.compile(kind_patterns(language).get(name, r"(?!)"))
+
+
+def holds_kind(text: str, question: Question) -> float:
+    """1 if the text has what this kind of question wants, 0 if it does not, 0.5 where nothing special is wanted."""
+    kind, language = question.kind, question.language
+    if kind == "date":
+        return (
+            1.0 if _pattern(language, "year").search(text) else 0.7 if _pattern(language, "month").search(text) else 0.0
+        )
+    if kind == "number":
+        return 1.0 if _pattern(language, "number").search(text) else 0.0
+    if kind == "person":
+        return 1.0 if new_name(text, question) else 0.0
+    if kind == "place":
+        return 1.0 if _pattern(language, "place").search(text) else 0.4 if new_name(text, question) else 0.0
+    if kind == "reason":
+        return 1.0 if _pattern(language, "reason").search(text) else 0.0
+    return PLAIN
+
+
+def new_name(text: str, question: Question) -> bool:
+    """Whether there is a name in it that the question does not have."""
+    asked = set(question.query.words)
+    return any(not set(fold(found[0]).split()) <= asked for found in NAME.finditer(text))

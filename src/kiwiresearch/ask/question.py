@@ -1,0 +1,209 @@
+"""What a question asks for: its words, the kind of answer it wants, and its parts."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from typing import Literal, NamedTuple
+
+from kiwiresearch.search.query import Query, Term, parse
+from kiwiresearch.text.languages import words_of
+from kiwiresearch.text.stem import stemmer
+from kiwiresearch.text.words import level, words_in
+
+Kind = Literal["person", "date", "place", "number", "reason", "manner", "definition", "choice", "yes_no", "topic"]
+DATA = files("kiwiresearch.ask") / "data" / "questions"
+
+
+class AskedTerm(NamedTuple):
+    """A word of the question that matters, and other words that may stand for it in the answer."""
+
+    term: Term
+    others: tuple[str, ...]
+    is_asking: bool
+    """It only says what kind of answer is wanted."""
+    is_name: bool
+    """A name or a figure: an answer that has nothing of it is about something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question, taken apart once for all that follows."""
+
+    text: str
+    query: Query
+    kind: Kind
+    terms: tuple[AskedTerm, ...]
+
+    @property
+    def language(self) -> str:
+        return self.query.language
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it is small talk, or none of its words says anything; two may still be a name, as 'The Who'."""
+        if " ".join(self.query.words) in question_words(self.language).small_talk:
+            return True
+        silent = words_of(self.language).stop_words
+        is_name = self.query.definitional and len(self.terms) > 1
+        return not is_name and all(asked.term.word in silent for asked in self.terms)
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionWords:
+    """What is known of the questions of a language."""
+
+    openings: tuple[tuple[str, Kind], ...]
+    """The longest first."""
+    asking: frozenset[str]
+    related: Mapping[str, tuple[str, ...]]
+    patterns: Mapping[str, str]
+    """Regular expressions that tell a kind of answer in a text."""
+    ends: Mapping[str, frozenset[str]]
+    """Stems of a question that ask for the first or the last end of a range."""
+    joiners: frozenset[str]
+    """Small words that stand inside names."""
+    whole: frozenset[str]
+    """Words of a label that ask for nothing special, as 'Total'."""
+    agents: frozenset[str]
+    places: frozenset[str]
+    """Words right before the name of a doer, and of a place."""
+    forms: tuple[re.Pattern[str], ...]
+    """How a question compares two things, 'a' and 'b'."""
+    compared: Mapping[str, Kind]
+    """Words that compare, and the kind of answer they want."""
+    small_talk: frozenset[str]
+    """What people say to a chat that asks nothing of a book."""
+
+
+NONE: frozenset[str] = frozenset()
+UNKNOWN = QuestionWords((), NONE, {}, {}, {"first": NONE, "last": NONE}, NONE, NONE, NONE, NONE, (), {}, NONE)
+
+
+@cache
+def question_words(language: str) -> QuestionWords:
+    """The words of a language; none where nobody has written them down yet."""
+    file = DATA / f"{language}.toml"
+    if not file.is_file():
+        return UNKNOWN
+    table = tomllib.loads(file.read_text(encoding="utf-8"))
+    openings = [(phrase, kind) for kind, phrases in table["openings"].items() for phrase in phrases]
+    related: dict[str, list[str]] = {word: list(others) for word, others in table["related"].items()}
+    for forms in table["verbs"]["forms"]:
+        for word in forms.split():
+            related.setdefault(word, []).extend(other for other in forms.split() if other != word)
+    return QuestionWords(
+        tuple(sorted(openings, key=lambda row: (-len(row[0]), row[0]))),
+        frozenset(table["asking"]["words"]),
+        {word: tuple(dict.fromkeys(others)) for word, others in related.items()},
+        table["patterns"],
+        {end: frozenset(stemmer(language)(word) for word in words) for end, words in table["ends"].items()},
+        frozenset(table["before"]["joiners"]),
+        frozenset(table["before"]["whole"]),
+        frozenset(table["before"]["agents"]),
+        frozenset(table["before"]["places"]),
+        tuple(re.compile(form, re.IGNORECASE if "A-Z" not in form else 0) for form in table["comparing"]["forms"]),
+        {word: kind for kind in ("date", "number") for word in table["comparing"][kind]},
+        frozenset(table["talk"]["small"]),
+    )
+
+
+def kind_patterns(language: str) -> Mapping[str, str]:
+    return question_words(language).patterns
+
+
+def read_question(text: str, language: str = "eng") -> Question:
+    """Take a question apart."""
+    query = parse(text, language)
+    known = question_words(language)
+    named = names_in(text)
+    terms = tuple(
+        AskedTerm(term, known.related.get(level(term.word), ()), level(term.word) in known.asking, term.word in named)
+        for term in query.terms
+    )
+    return Question(text, query, kind_of(query.asked, known), terms)
+
+
+def names_in(text: str) -> frozenset[str]:
+    """The words of a question that are names by their capitals, or figures; its first word has a capital anyway."""
+    words = words_in(text)
+    is_shouted = not any(char.islower() for char in text)
+    found = {word.lower() for word in words if word[:1].isdigit()}
+    if not is_shouted:
+        found |= {word.lower() for word in words[1:] if word[:1].isupper()}
+    return frozenset(found)
+
+
+PREPOSITION = re.compile(r"^(?:in|on|at|by|from|to|for|of|with|about|during|under|near|through|around)\s+(?=\w)")
+POLITE = re.compile(
+    r"^(?:(?:please|(?:can|could|would) you|do you know|tell me(?! about)|i (?:want|wish) to know|i wonder)[ ,]+)+"
+)
+WHO = re.compile(r"who(?:'s| is| was| are| were)\s+(?P<rest>.+)")
+SHORT_NAME = 3
+INSIDE = re.compile(r"\b(?:in|on|at|by|from|to|for|of|with|during|under|near)\s+(what|which|whom)\s+([^\W\d_]+)")
+
+
+def _is_bare_name(rest: str, text: str) -> bool:
+    """Whether 'Who was …?' goes on with nothing but a name, so that it asks who that is."""
+    words = rest.rstrip(" ?").split()
+    if "'s" in rest or words[:1] == ["the"] or len(words) > 2 * SHORT_NAME:
+        return False
+    written = text.rstrip(" ?").split()[-len(words) :]
+    if any(word[:1].isupper() for word in written):
+        return all(word[:1].isupper() or len(word) <= SHORT_NAME for word in written)
+    return len(words) <= SHORT_NAME
+
+
+def kind_of(text: str, known: QuestionWords) -> Kind:
+    """The kind of answer that is wanted, by how the question begins; a question may also end in its own words."""
+    asked = POLITE.sub("", level(text).strip(" ¿\"'“”‘’«»"))
+    begun = PREPOSITION.sub("", asked)
+    who = WHO.match(begun)
+    if who and "person" in {kind for _, kind in known.openings}:
+        return "definition" if _is_bare_name(who["rest"], text) else "person"
+    for phrase, kind in known.openings:
+        if begun.startswith(phrase) and not begun[len(phrase) :][:1].isalnum():
+            return kind
+    # 'The treaty was signed in what year?', 'Lincoln was born where?'
+    inside = INSIDE.search(asked)
+    tail = f"{inside[1]} {inside[2]}" if inside else asked.rstrip(" ?").rpartition(" ")[2]
+    for phrase, kind in known.openings:
+        if phrase == tail and kind in ("person", "date", "place", "number"):
+            return kind
+    words = asked.split()
+    for phrase, kind in known.openings:
+        if kind in ("date", "number", "place", "person") and " " in phrase and f" {phrase} " in f" {' '.join(words)} ":
+            return kind
+    return "choice" if "which" in words or "what" in words else "topic"
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Two things that a question compares, and what is asked of each."""
+
+    things: tuple[str, str]
+    questions: tuple[Question, Question]
+
+
+def compared_in(question: Question) -> Compared | None:
+    """The two things of 'Which is older, A or B?'; None where nothing is compared."""
+    known = question_words(question.language)
+    words = level(question.text).replace(",", " ").replace("?", " ").split()
+    kind = next((known.compared[word] for word in words if word in known.compared), None)
+    if kind is None:
+        return None
+    for form in known.forms:
+        found = form.search(question.text.strip())
+        if found and "," not in question.text[: found.start()]:  # of three things, no two are meant
+            a, b = (ARTICLE.sub("", found[name].strip()) for name in ("a", "b"))
+            word = next(word for word in words if word in known.compared)
+            both = tuple(replace(read_question(f"{word} {thing}", question.language), kind=kind) for thing in (a, b))
+            return Compared((a, b), (both[0], both[1]))
+    return None
+
+
+ARTICLE = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)

@@ -1,0 +1,127 @@
+"""Questions over a shelf: the ladder of `ask` with the user's books, settings, embedder and model."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kiwiresearch.ask.answer import Answer
+from kiwiresearch.ask.answering import Desk, answer_by_rule
+from kiwiresearch.ask.events import Done, Event, Found, Token
+from kiwiresearch.ask.passages import Passage
+from kiwiresearch.ask.reading import Reading
+from kiwiresearch.ask.settings import MODES, AskSettings
+from kiwiresearch.ask.wish import AskWish
+from kiwiresearch.errors import BadUsage, EmbedderError, KiwiError, PageNotFound
+from kiwiresearch.research.finding import Finder
+from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.zim.lookup import find_path
+
+if TYPE_CHECKING:
+    from kiwiresearch.embed.embedder import Embedder
+    from kiwiresearch.llm.model import Model
+
+PLAIN = AskWish()
+MOST_PASSAGES = 20
+LONGEST = 4_000
+"""Characters of a question; what is longer is no question."""
+
+
+class Asker:
+    """Answers questions over the books of one shelf; several threads may ask at once.
+
+    Books and pages are read by one thread at a time; a model is waited for outside of that.
+    """
+
+    def __init__(
+        self,
+        finder: Finder,
+        settings: AskSettings,
+        reading: threading.RLock | None = None,
+        *,
+        model: Model | None = None,
+    ) -> None:
+        self._finder = finder
+        self._settings = settings
+        self._reading = reading or threading.RLock()
+        self._model = model
+
+    def ask(self, question: str, wish: AskWish = PLAIN) -> Answer:
+        """The whole answer."""
+        answers = [event.answer for event in self.events(question, wish) if isinstance(event, Done)]
+        return answers[0]
+
+    def events(self, question: str, wish: AskWish = PLAIN) -> Iterator[Event]:
+        """The answer as it comes: `Found` first, `Done` last. Errors are raised before the first event."""
+        _check(question, wish)
+        with self._reading:
+            ruled = answer_by_rule(self._desk, question, wish, self._page(wish.page, wish.book) if wish.page else None)
+        answer = ruled.answer
+        model = self.model if wish.with_model and ruled.danger is None else None
+        yield Found(replace(answer, citations=ruled.offered) if model and ruled.offered else answer)
+        if model is None:
+            if answer.text:
+                yield Token(answer.text)
+            yield Done(answer)
+            return
+        from kiwiresearch.ask.by_model import answer_by_model
+
+        fetch = functools.partial(self._fetch, answer.asked)
+        yield from answer_by_model(model, answer, fetch, self._settings)
+
+    @property
+    def model(self) -> Model | None:
+        """The model that puts answers into words; None where none is set."""
+        if self._model is not None:
+            return self._model
+        with self._reading:
+            return self._finder.brief_model
+
+    @functools.cached_property
+    def _desk(self) -> Desk:
+        finder = self._finder
+        embedder = self._embedder()
+        return Desk(finder.books, self._settings, Reading(self._settings), finder.advice, embedder, finder.most_books)
+
+    def _embedder(self) -> Embedder | None:
+        """The embedder of the settings; one that cannot be had is told, and done without."""
+        advice = self._finder.advice
+        try:
+            return advice.embedder() if advice.embedder else None
+        except EmbedderError as problem:
+            if advice.say:
+                advice.say(f"Meanings are not compared: {problem}")
+            return None
+
+    def _page(self, words: str, wanted: str = "") -> EntryRef:
+        """The page of this title or path, in the first book that has it."""
+        for book in self._finder.books:
+            if wanted not in ("", book.book.id):
+                continue
+            path = find_path(book.archive, words)
+            if path:
+                return EntryRef(book.book.id, path)
+        raise PageNotFound(f"There is no page {words!r} in the books.", remedy="Look for it with a search first.")
+
+    def _fetch(self, question: str, path: str) -> tuple[Passage, ...]:
+        """What a model gets that asks for a page of the shelf; nothing where there is none."""
+        with self._reading:
+            try:
+                return self._desk.passages(self._page(path), question, self._settings.passages)
+            except KiwiError:
+                return ()
+
+
+def _check(question: str, wish: AskWish) -> None:
+    if not any(unicodedata.category(char)[0] in "LNS" for char in question):
+        raise BadUsage("The question has no words.", remedy="Ask something, such as 'Why is the sky orange at sunset?'")
+    if len(question) > LONGEST:
+        raise BadUsage(f"The question has {len(question):,} characters.", remedy=f"Ask in at most {LONGEST:,}.")
+    if wish.mode not in MODES:
+        raise BadUsage(f"There is no mode {wish.mode!r}.", remedy=f"Use one of: {', '.join(MODES)}.")
+    if not 0 <= wish.passages <= MOST_PASSAGES:
+        raise BadUsage(f"{wish.passages} passages cannot be shown.", remedy=f"Ask for 1 to {MOST_PASSAGES}.")

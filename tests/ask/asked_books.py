@@ -1,0 +1,89 @@
+"""Books, pages and desks that questions are asked of, small enough to read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from kiwiresearch.ask.answer import Answer
+from kiwiresearch.ask.answering import Desk, answer_by_rule
+from kiwiresearch.ask.question import read_question
+from kiwiresearch.ask.reading import Reading
+from kiwiresearch.ask.settings import AskSettings
+from kiwiresearch.ask.weighing import Weighed
+from kiwiresearch.ask.wish import AskWish, Turn
+from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.zim.entry import Entry
+from kiwiresearch.zim.libzim import LibzimArchive
+from kiwiresearch.zim.memory import MemoryArchive
+
+PLAIN = AskWish()
+ALWAYS, NEVER = 0.0, 2.0
+"""Thresholds that any evidence reaches, and that none does."""
+
+
+def a_memory_book(pages: Mapping[str, str], *, language: str = "eng", title: str = "Memory") -> OpenBook:
+    """A book of titles and what their pages say."""
+    paths = {name.replace(" ", "_"): html for name, html in pages.items()}
+    return OpenBook(MemoryArchive(paths, language=language, title=title))
+
+
+def settings(*, exit_at: float | None = None, enough: float | None = None, **more: float) -> AskSettings:
+    """Settings with one threshold for both ways of weighing."""
+    chosen: dict[str, float] = dict(more)
+    if exit_at is not None:
+        chosen |= {"title_sim_exit": exit_at, "title_sim_exit_meaning": exit_at}
+    if enough is not None:
+        chosen |= {"sim_threshold": enough, "sim_threshold_meaning": enough}
+    return AskSettings(**chosen)  # type: ignore[arg-type]
+
+
+def a_desk(books: Sequence[OpenBook], chosen: AskSettings | None = None, *, max_books: int = 2) -> Desk:
+    chosen = chosen or AskSettings()
+    return Desk(books, chosen, Reading(chosen), max_books=max_books)
+
+
+def asked(
+    books: OpenBook | Sequence[OpenBook],
+    question: str,
+    chosen: AskSettings | None = None,
+    wish: AskWish = PLAIN,
+    *,
+    page: str = "",
+) -> Answer:
+    """The answer of some books by rule; with `page` of that page of the first book."""
+    books = [books] if isinstance(books, OpenBook) else books
+    return answer_by_rule(a_desk(books, chosen), question, wish, books[0].ref(page) if page else None).answer
+
+
+def held(book: OpenBook, question: str, chosen: AskSettings | None = None) -> float:
+    """How strong the evidence is that the ladder ends with: what thresholds are compared with."""
+    return a_desk([book], chosen).climber(read_question(question)).climb().strength.held
+
+
+def after(*questions: str) -> AskWish:
+    """A wish of a conversation that had these questions."""
+    return AskWish(turns=tuple(Turn(question) for question in questions))
+
+
+def weighed(html: str, question: str, *, title: str = "Page") -> list[Weighed]:
+    """The units of a page of a book that has no other, best first."""
+    book = a_memory_book({title: html})
+    return list(a_desk([book]).climber(read_question(question)).on_page(book, title.replace(" ", "_")).units)
+
+
+def titles(answer: Answer) -> list[str]:
+    """The pages that were looked at, best first."""
+    return [page.title for page in answer.pages]
+
+
+class Counting(LibzimArchive):
+    """A book on disk that notes which pages are read."""
+
+    def __init__(self, path: Path) -> None:
+        self.pages_read: list[str] = []
+        super().__init__(path)
+
+    def read(self, path: str) -> Entry:
+        self.pages_read.append(path)
+        return super().read(path)

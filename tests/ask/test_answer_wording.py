@@ -1,0 +1,163 @@
+"""An answer in words: cited sentence by sentence, honest where there is none, dated in its last line."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from tests.ask.answers import BOOK, a_cited, an_answer
+
+from kiwiresearch.ask.answer import GENERAL, Answer, BookNote, Cited, Conflict, Line, Looked
+from kiwiresearch.ask.wording import (
+    ending_of,
+    escaped,
+    markdown_of,
+    origin_of,
+    unloaded,
+    without_ending,
+    words_of,
+)
+from kiwiresearch.ids import BookId
+from kiwiresearch.zim.entry import EntryRef
+
+
+def link(cited: Cited) -> str:
+    return f"http://desk/read/{cited.citation.quote.ref.path}#mark"
+
+
+def address(ref: EntryRef) -> str:
+    return f"http://desk/read/{ref.path}"
+
+
+def test_each_sentence_carries_the_number_of_its_citation() -> None:
+    """A sentence is followed by the numbers of what it rests on, in the order of the citations."""
+    one, two = a_cited("It burned.", title="Hattusa"), a_cited("It fell.", title="Troy", start=40)
+    answer = an_answer(one, two, lines=(Line("It burned.", (one.key,)), Line("It fell.", (two.key, one.key))))
+    assert words_of(answer) == "It burned. [1]\n\nIt fell. [2][1]"
+
+
+def test_what_is_there_twice_is_told_once() -> None:
+    """The same quote from two places of the search is one line with one source."""
+    one = a_cited("It burned.")
+    told = markdown_of(an_answer(one, one, a_cited("It fell.", title="Troy")), link)
+    assert told.startswith("It burned. [1]\n\nIt fell. [2]\n")
+    assert told.count("[Hattusa — introduction]") == 1
+
+
+def test_the_last_line_names_the_book_and_its_date() -> None:
+    """Every answer ends with its book and how old that is."""
+    assert markdown_of(an_answer(a_cited("It burned.")), link).splitlines()[-1] == "From Wikipedia for Schools, 2007"
+
+
+def test_several_books_and_what_they_leave_out_are_named() -> None:
+    """Books of an answer are told apart, each with date and flavour."""
+    other = BookNote("2", "w", "Wikipedia", "2023-09-15", "mini", "eng")
+    assert origin_of((BOOK, other)) == "From Wikipedia for Schools, 2007; and Wikipedia, 2023-09-15 (mini)"
+
+
+def test_a_refusal_says_so_and_shows_the_nearest_pages() -> None:
+    """Where nothing answers, that is the first sentence, and the nearest pages follow with links."""
+    pages = tuple(Looked(EntryRef(BookId("b"), name), name, 1.0) for name in ("A", "B", "A", "C", "D"))
+    refused = Answer("q", "q", "none", "Nothing.", grounded=False, pages=pages, books=(BOOK,))
+    told = markdown_of(refused, link, address)
+    assert told.startswith(
+        "Nothing in the books answers this. The nearest pages are: "
+        "[A](http://desk/read/A), [B](http://desk/read/B), [C](http://desk/read/C)."
+    )
+    assert told.endswith("From Wikipedia for Schools, 2007")
+
+
+def test_general_words_are_followed_by_a_warning() -> None:
+    """What a model says of its own is never left to stand alone, and cites nothing."""
+    words = f"{GENERAL}The Moon is round."
+    general = Answer("q", "q", "none", "Nothing.", grounded=False, text=words, model="m")
+    told = markdown_of(general, link)
+    assert told.startswith(words)
+    assert "nothing bears them out" in told
+    assert "Sources" not in told
+
+
+def test_disagreement_is_shown_with_both_quotes() -> None:
+    """Sources that do not agree are both quoted, with their numbers."""
+    one, two = a_cited("Built in 1889."), a_cited("Built in 1887.", start=50)
+    conflict = Conflict("date", one.key, two.key, "Built in 1889.", "Built in 1887.", "One says 1889, the other 1887.")
+    told = ending_of(replace(an_answer(one, two), conflicts=(conflict,)), link)
+    assert (
+        "**Sources do not agree.** One says 1889, the other 1887. “Built in 1889.” [1] — “Built in 1887.” [2]" in told
+    )
+
+
+def test_notices_and_sources_stand_below_the_words() -> None:
+    """What a reader should know, and where each number leads."""
+    told = markdown_of(replace(an_answer(a_cited("It burned.")), notices=("Ask a doctor.",)), link)
+    assert "Ask a doctor." in told
+    assert "[1] [Hattusa — introduction](http://desk/read/Hattusa#mark)" in told
+
+
+def test_the_short_answer_is_made_strong() -> None:
+    """The few words that are the answer stand out in their sentence."""
+    cited = a_cited("It burned about 1180 BC.")
+    answer = replace(an_answer(cited), short="about 1180 BC", short_at=10)
+    assert words_of(answer) == "It burned **about 1180 BC**. [1]"
+
+
+def test_cells_of_a_row_are_kept_apart() -> None:
+    """A row of a table reads as one."""
+    assert escaped("Population\t3 million\t") == "Population | 3 million"
+
+
+def test_words_sent_back_lose_their_ending() -> None:
+    """A client sends our own answers back: only their words count."""
+    answer = an_answer(a_cited("It burned."))
+    assert without_ending(markdown_of(answer, link)) == "It burned. [1]"
+    assert without_ending("Just words.") == "Just words."
+
+
+SIGNS = "_*[]()<>!#`~\\&;:a1 \t\n.-+=|\"'h"
+"""What Markdown is made of."""
+
+HOSTILE = (
+    "![x](http://evil/a.png)",
+    "[click](javascript:alert(1))",
+    "<img src=http://evil/a.png>",
+    "<script>alert(1)</script>",
+    "# heading",
+    "1. item",
+    "**bold** _emphasis_ `code`",
+    "&lt;b&gt;",
+)
+
+
+@pytest.mark.parametrize("words", HOSTILE)
+def test_words_of_books_stay_words(words: str) -> None:
+    """Nothing in a book becomes a picture, a link, a tag or a heading in the answer."""
+    tokens = MarkdownIt().parse(escaped(words))
+    assert [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"]
+    kinds = {child.type for token in tokens for child in token.children or ()}
+    assert kinds <= {"text", "text_special"}, kinds
+
+
+@pytest.mark.parametrize("words", HOSTILE[:4])
+def test_words_of_a_model_load_nothing(words: str) -> None:
+    """A model keeps its Markdown, but no picture, link or tag of its making reaches a client."""
+    kinds = {child.type for token in MarkdownIt().parse(unloaded(words)) for child in token.children or ()}
+    assert not kinds & {"image", "link_open", "html_inline"}
+    assert "html_block" not in {token.type for token in MarkdownIt().parse(unloaded(words))}
+
+
+@given(st.one_of(st.text(max_size=60), st.text(alphabet=SIGNS, max_size=40)))
+def test_any_text_of_a_book_is_one_paragraph_of_its_own_words(text: str) -> None:
+    """Whatever a book says, a reader of Markdown shows it as plain words."""
+    shown = "".join(child.content for token in MarkdownIt().parse(escaped(text)) for child in token.children or ())
+    assert shown.split() == escaped_plain(text).split()
+
+
+def escaped_plain(text: str) -> str:
+    """What stays of a text when it is not escaped: spaces made one, cells set apart, controls left out."""
+    from kiwiresearch.text.plain import printable
+
+    cells = (" ".join(cell.split()) for cell in text.strip().split("\t"))
+    return printable(" | ".join(cell for cell in cells if cell)).replace("\x00", "\ufffd")

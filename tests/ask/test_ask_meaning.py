@@ -1,0 +1,117 @@
+"""Meanings beside words: an embedder, where there is one, helps to weigh sentences, and reads no more than it must."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.ask.asked_books import a_desk, a_memory_book, settings
+
+from kiwiresearch.ask.answer import Answer
+from kiwiresearch.ask.answering import Desk, answer_by_rule
+from kiwiresearch.ask.ladder import READ_FOR_TITLES
+from kiwiresearch.ask.question import read_question
+from kiwiresearch.ask.reading import Reading
+from kiwiresearch.ask.settings import AskSettings
+from kiwiresearch.ask.weighing import LOOKED_AT
+from kiwiresearch.ask.wish import AskWish
+from kiwiresearch.embed.embedder import Rows, unit_rows
+from kiwiresearch.errors import EmbedderError
+from kiwiresearch.search.find import Advice
+from kiwiresearch.search.open_book import OpenBook
+
+HOMES = {"nest", "home", "dwell", "dwells"}
+FOODS = {"eat", "food", "feeds"}
+QUESTION = "Where does the heron have its nest?"
+
+
+class Homes:
+    """Knows two things, homes and food; notes every text it was given."""
+
+    id = "homes"
+    dimensions = 2
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> Rows:
+        self.texts += texts
+        words = [text.casefold().replace(".", " ").replace("?", " ").split() for text in texts]
+        return unit_rows(np.array([[sum(w in topic for w in some) for topic in (HOMES, FOODS)] for some in words]))
+
+
+@pytest.fixture
+def herons() -> OpenBook:
+    """Two sentences that no word of the question tells apart."""
+    return a_memory_book(
+        {
+            "Heron": "<p>It is a bird.</p><h2>Part</h2><p>The heron feeds on many frogs.</p>"
+            "<h2>Piece</h2><p>The heron dwells in tall reeds.</p>",
+            **{f"Bird {number}": "<p>A heron is no gull.</p>" for number in range(40)},
+        }
+    )
+
+
+def with_embedder(book: OpenBook, chosen: AskSettings | None = None) -> tuple[Desk, Homes]:
+    embedder = Homes()
+    return replace(a_desk([book], chosen), embedder=embedder), embedder
+
+
+def answer(desk: Desk) -> Answer:
+    return answer_by_rule(desk, QUESTION, AskWish()).answer
+
+
+def test_a_sentence_nearer_in_meaning_scores_higher(herons: OpenBook) -> None:
+    """Sentences are compared with the question, and what is near counts under its own name (R226, R261)."""
+    desk, _ = with_embedder(herons)
+    units = desk.climber(read_question(QUESTION)).on_page(herons, "Heron").units
+    by_text = {one.text: one for one in units}
+    near, far = by_text["The heron dwells in tall reeds."], by_text["The heron feeds on many frogs."]
+    assert near.total > far.total
+    assert "meaning" in [line.signal for line in near.score().lines]
+    plain = a_desk([herons]).climber(read_question(QUESTION)).on_page(herons, "Heron").units
+    assert not any("meaning" in one.parts for one in plain)
+
+
+def test_thresholds_for_meanings_are_their_own(herons: OpenBook) -> None:
+    """With an embedder the thresholds for meanings count, without one the others do (R228, R230)."""
+    never = AskSettings(title_sim_exit=2.0, sim_threshold=2.0, title_sim_exit_meaning=0.0, sim_threshold_meaning=0.0)
+    desk, _ = with_embedder(herons, never)
+    assert answer(desk).grounded
+    assert not answer(a_desk([herons], never)).grounded
+
+
+def test_only_the_question_and_a_handful_of_pages_are_embedded(herons: OpenBook) -> None:
+    """No vector is made of a page that was not a candidate, however large the book (R212, R238, R254)."""
+    desk, embedder = with_embedder(herons, settings(exit_at=0.0, enough=0.0))
+    answer(desk)
+    assert QUESTION in embedder.texts
+    assert 0 < len(set(embedder.texts) - {QUESTION}) <= READ_FOR_TITLES + 3 * LOOKED_AT
+    pages = {text.partition(".")[0] for text in embedder.texts} - {QUESTION}
+    assert len(pages) <= READ_FOR_TITLES
+
+
+def test_without_an_embedder_nothing_is_compared(herons: OpenBook) -> None:
+    """Every product works with words alone."""
+    assert answer(a_desk([herons], settings(enough=0.0))).grounded
+
+
+class AwayEmbedder:
+    """An embedder whose server has gone."""
+
+    id = "away"
+    dimensions = 3
+
+    def embed(self, texts: Sequence[str]) -> Rows:
+        raise EmbedderError("The embedding server does not answer.")
+
+
+def test_an_embedder_that_fails_is_done_without(herons: OpenBook) -> None:
+    """Whoever asks is told that meanings are not compared, and gets an answer all the same."""
+    said: list[str] = []
+    chosen = AskSettings()
+    desk = Desk((herons,), chosen, Reading(chosen), Advice(say=said.append), AwayEmbedder())
+    assert answer_by_rule(desk, "Where does the heron dwell?", AskWish()).answer.grounded
+    assert any("Meanings are not compared" in words for words in said)

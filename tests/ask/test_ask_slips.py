@@ -1,0 +1,146 @@
+"""Questions that once went wrong, each in its own way."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations, pairwise
+from pathlib import Path
+
+import pytest
+from tests.ask.asked_books import a_memory_book, asked, weighed
+from tests.ask.test_ask_choosing import overlap
+from tests.page.pages import a_page
+
+from kiwiresearch.ask.choosing import passages_of
+from kiwiresearch.ask.question import compared_in, read_question
+from kiwiresearch.ask.reading import cut
+from kiwiresearch.ask.settings import AskSettings
+from kiwiresearch.ask.short import short_answer
+from kiwiresearch.cli.start import run
+from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.zim.libzim import LibzimArchive
+
+
+def test_passages_never_overlap() -> None:
+    """Two windows of one section, both grown, do not show a sentence twice."""
+    said = [f"Nobody comes here number {place}." for place in range(300)]
+    said[50], said[76] = "Grey herons nest in the reeds.", "Grey herons nest in trees."
+    found = passages_of(weighed(f"<p>{' '.join(said)}</p>", "Where do grey herons nest?"), AskSettings(), 6)
+    assert not any(overlap(*pair) for pair in combinations(found, 2))
+
+
+def test_no_window_lies_within_the_one_before() -> None:
+    """A long sentence behind short ones does not leave a window that holds nothing new."""
+    text = f"{'Sheep graze there. ' * 52}{'The ' + 'sheep and ' * 180 + 'goats.'}"
+    read = cut(a_page(f"<p>{text}</p>"), AskSettings())
+    assert all(one.end < other.end for one, other in pairwise(read.passages))
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("“How many oxen were sold?”", "number"),
+        ("please tell me who carved the sphinx", "person"),
+        ("Do you know when the mill burned down?", "date"),
+        ("Who was the first keeper of the lighthouse?", "person"),
+        ("Who was Einstein's second wife?", "person"),
+        ("Who was Albert Einstein?", "definition"),
+    ],
+)
+def test_what_is_asked_is_told_behind_kind_words(text: str, kind: str) -> None:
+    """Quotation marks, politeness and 'who was the …' do not hide the kind of answer."""
+    assert read_question(text).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "things"),
+    [
+        ("Is the Nile longer than the Amazon?", ("Nile", "Amazon")),
+        ("Is Mont Blanc higher than Everest?", ("Mont Blanc", "Everest")),
+        ("Is the Louvre older than the Prado?", ("Louvre", "Prado")),
+    ],
+)
+def test_names_of_compared_things_stay_whole(text: str, things: tuple[str, str]) -> None:
+    """No word of a name is taken for a part of the comparison."""
+    compared = compared_in(read_question(text))
+    assert compared is not None
+    assert compared.things == things
+
+
+def test_three_things_are_no_pair() -> None:
+    """Rather than leave one of three out, nothing is compared."""
+    assert compared_in(read_question("Which is heavier, a cat, a dog or a horse?")) is None
+
+
+def test_the_year_behind_the_verb_is_meant() -> None:
+    """Of two years the one next to the question's word is marked, counted from the word's end."""
+    text = "The canal, begun in 1790, was opened in 1805."
+    span = short_answer(text, read_question("When was the canal opened?"))
+    assert span is None or text[span.start : span.end] == "1805"
+
+
+def test_a_page_that_does_not_answer_is_not_grounded() -> None:
+    """Also a page that the user named may have no answer, and says so (R235)."""
+    book = a_memory_book({"Quinine": "<p>Quinine is a drug. It is bitter.</p>"})
+    answer = asked(book, "Who won the curling cup?", page="Quinine")
+    assert (answer.grounded, answer.citations) == (False, ())
+
+
+def test_two_pages_that_do_not_agree_are_both_quoted() -> None:
+    """The same sentence with another year on another page is told as a disagreement."""
+    book = a_memory_book(
+        {
+            "Green Tower": "<p>The Green Tower was built in 1889.</p>",
+            "Towers of Kent": "<p>Kent has towers. The Green Tower was built in 1887.</p>",
+        }
+    )
+    answer = asked(book, "When was the Green Tower built?")
+    assert len(answer.lines) == 2
+    assert {"1889" in conflict.a_quote + conflict.b_quote for conflict in answer.conflicts} == {True}
+
+
+def test_a_date_is_no_place(sample_zim: Path) -> None:
+    """Of a box's 'Born' row the line is marked that the question asks for."""
+    answer = asked(OpenBook(LibzimArchive(sample_zim)), "Where was Albert Einstein born?")
+    assert answer.short == "" or answer.short.startswith("Ulm")
+
+
+def test_a_batch_of_questions_reads_the_question(
+    tmp_path: Path, sample_zim: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A row that has both a query and a question is asked the question."""
+    monkeypatch.setenv("KIWIRESEARCH_HOME", str(tmp_path / "home"))
+    (tmp_path / "rows.jsonl").write_text('{"query": "chariot", "question": "When was Einstein born?"}\n')
+    run(["ask", "--batch", str(tmp_path / "rows.jsonl"), "-b", str(sample_zim)])
+    assert json.loads(capsys.readouterr().out)["question"] == "When was Einstein born?"
+
+
+def test_a_dose_is_not_quoted_twice() -> None:
+    """Quotes that were widened until nothing is missing do not stand in each other."""
+    book = a_memory_book(
+        {
+            "Quinine": "<p>Quinine is a drug. The dose of quinine for adults is 600 mg every 8 hours. "
+            "The dose of quinine for children is 10 mg per kg. It must not be taken with alcohol.</p>"
+        }
+    )
+    quotes = [one.citation.quote for one in asked(book, "What is the dose of quinine?").citations]
+    assert quotes
+    assert not any(one.start < other.end and other.start < one.end for one, other in combinations(quotes, 2))
+
+
+@pytest.mark.parametrize("question", ["the", "Who is it?"])
+def test_words_that_say_nothing_are_not_answered(question: str) -> None:
+    """A question without a word that tells what it is about is refused, whatever pages hold these words."""
+    book = a_memory_book({"Quinine": "<p>Quinine is a drug. The dose is small. It must not be taken with alcohol.</p>"})
+    assert not asked(book, question).grounded
+
+
+def test_two_people_of_one_name_do_not_contradict_each_other(sample_zim: Path) -> None:
+    """The painter's dates are no other dates of the composer."""
+    answer = asked(OpenBook(LibzimArchive(sample_zim)), "How many children did Johann Sebastian Bach have?")
+    assert answer.conflicts == ()
+
+
+def test_a_capital_that_begins_a_sentence_is_nobody(sample_zim: Path) -> None:
+    """'Ancient writers placed …' does not name a founder."""
+    assert asked(OpenBook(LibzimArchive(sample_zim)), "Who founded Carthage?").short != "Ancient"

@@ -1,0 +1,277 @@
+"""Questions over a shelf: events in order, errors first, models that help or do not, many at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.ask.given import a_found
+from tests.conftest import free_port
+
+import kiwiresearch
+from kiwiresearch.ask.events import Done, Event, Found, Thought, Token
+from kiwiresearch.ask.record import record_of
+from kiwiresearch.ask.settings import AskSettings
+from kiwiresearch.ask.wish import AskWish, Turn
+from kiwiresearch.errors import BadUsage, KiwiError, PageNotFound
+from kiwiresearch.ids import canonical_json
+from kiwiresearch.llm.scripted import ScriptedModel
+from kiwiresearch.research.asking import LONGEST, MOST_PASSAGES, Asker
+from kiwiresearch.research.desk import open_desk
+from kiwiresearch.research.finding import Finder
+
+EINSTEIN = "When was Einstein born?"
+QUESTIONS = (
+    EINSTEIN, "Why is the sky orange at sunset?", "Who wins the world cup in curling?", "What is a chariot?",
+    "Where is Ugarit?", "Which is older, John Adams or Johann Sebastian Bach?", "How far away is the Andromeda Galaxy?",
+    "Who was Anna Magdalena Bach?",
+)  # fmt: skip
+
+
+@contextmanager
+def a_finder(folder: Path, *books: Path, **environment: str) -> Iterator[Finder]:
+    desk = open_desk(environment={"KIWIRESEARCH_HOME": str(folder), **environment})
+    with desk.shelf([str(book) for book in books]) as shelf, Finder(desk, shelf, all_books=True) as finder:
+        yield finder
+
+
+@pytest.fixture(scope="module")
+def finder(sample_zim: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Finder]:
+    with a_finder(tmp_path_factory.mktemp("asking"), sample_zim) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def asker(finder: Finder) -> Asker:
+    return Asker(finder, AskSettings())
+
+
+def record(asker: Asker, question: str, wish: AskWish | None = None) -> str:
+    return canonical_json(record_of(asker.ask(question, wish or AskWish()), lambda cited: cited.key))
+
+
+def check_order(events: list[Event]) -> None:
+    """`Found` first and once, `Done` last and once, and the words between them are the answer's."""
+    assert isinstance(events[0], Found)
+    assert isinstance(events[-1], Done)
+    assert all(isinstance(event, Token | Thought) for event in events[1:-1])
+    assert "".join(event.text for event in events if isinstance(event, Token)) == events[-1].answer.text
+    assert events[0].answer.question == events[-1].answer.question
+
+
+WORDS = (
+    "When",
+    "was",
+    "Einstein",
+    "born",
+    "who",
+    "older",
+    ",",
+    "or",
+    "Bach",
+    "sunset",
+    "he",
+    "?",
+    "dose",
+    "lethal",
+    "42",
+)
+wishes = st.builds(
+    AskWish,
+    mode=st.sampled_from(["default", "eli10", "advanced", "quiz"]),
+    passages=st.integers(0, MOST_PASSAGES),
+    page=st.sampled_from(["", "", "Sunset", "Einstein"]),
+    turns=st.lists(st.builds(Turn, st.sampled_from(QUESTIONS)), max_size=2).map(tuple),
+    with_model=st.booleans(),
+)
+
+
+@settings(max_examples=25)
+@given(question=st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join), wish=wishes)
+def test_events_come_in_order_or_an_error_before_the_first(asker: Asker, question: str, wish: AskWish) -> None:
+    """Citations first, the whole last; what cannot be asked gives an error and no event (R217)."""
+    events: list[Event] = []
+    try:
+        for event in asker.events(question, wish):
+            events.append(event)
+    except KiwiError:
+        assert events == []
+    else:
+        check_order(events)
+
+
+def test_without_a_model_the_first_event_is_the_whole_answer(asker: Asker) -> None:
+    """All that is known stands before the first word."""
+    first, *_, last = asker.events(EINSTEIN)
+    assert isinstance(first, Found)
+    assert isinstance(last, Done)
+    assert first.answer == last.answer == asker.ask(EINSTEIN)
+    assert first.answer.citations
+
+
+def test_a_refusal_has_no_words(asker: Asker) -> None:
+    """Nothing is said where nothing answers: there is no token (R234)."""
+    events = list(asker.events("Who wins the world cup in curling?"))
+    assert [type(event) for event in events] == [Found, Done]
+
+
+@pytest.mark.parametrize(
+    ("question", "wish", "error", "said"),
+    [
+        ("", AskWish(), BadUsage, "The question has no words."),
+        (" \n\t?! …", AskWish(), BadUsage, "The question has no words."),
+        ("a" * (LONGEST + 1), AskWish(), BadUsage, "characters"),
+        (EINSTEIN, AskWish(passages=-1), BadUsage, "-1 passages"),
+        (EINSTEIN, AskWish(passages=MOST_PASSAGES + 1), BadUsage, f"{MOST_PASSAGES + 1} passages"),
+        (EINSTEIN, AskWish(mode="loud"), BadUsage, "'loud'"),  # type: ignore[arg-type]
+        (EINSTEIN, AskWish(page="Nowhere"), PageNotFound, "'Nowhere'"),
+    ],
+)
+def test_errors_come_before_the_first_event(
+    asker: Asker, question: str, wish: AskWish, error: type[KiwiError], said: str
+) -> None:
+    """What cannot be asked is refused at the first step, with what to do instead."""
+    with pytest.raises(error, match=said) as caught:
+        next(asker.events(question, wish))
+    assert caught.value.remedy
+
+
+@pytest.mark.parametrize("page", ["Sunset", "sunset"])
+def test_a_page_is_found_by_title_or_path(asker: Asker, page: str) -> None:
+    """The page that was named answers alone (R235)."""
+    answer = asker.ask("Why is the sky orange?", AskWish(page=page))
+    assert (answer.route, [looked.title for looked in answer.pages]) == ("page", ["Sunset"])
+    assert {cited.citation.title for cited in answer.citations} == {"Sunset"}
+
+
+def test_a_model_that_cannot_be_reached_leaves_the_answer_by_rule(
+    sample_zim: Path, tmp_path: Path, asker: Asker
+) -> None:
+    """The page's own words are shown, and a notice says that the model did not help."""
+    address = f"http://127.0.0.1:{free_port()}"
+    with a_finder(tmp_path, sample_zim, KIWIRESEARCH_MODEL_URL=address) as finder:
+        alone = Asker(finder, AskSettings())
+        assert alone.model is not None
+        events = list(alone.events(EINSTEIN))
+        quiet = alone.ask(EINSTEIN, AskWish(with_model=False))
+    check_order(events)
+    last = events[-1]
+    assert isinstance(last, Done)
+    expected = asker.ask(EINSTEIN)
+    assert (last.answer.text, last.answer.citations, last.answer.model) == (expected.text, expected.citations, "")
+    assert len(last.answer.notices) == len(expected.notices) + 1
+    assert quiet == expected
+
+
+def test_a_model_is_asked_only_where_it_may(finder: Finder) -> None:
+    """`with_model` off leaves it alone; else it is given the passages of the answer."""
+    model = ScriptedModel("Nothing of this is borne out by anything.", "Neither is this.")
+    asker = Asker(finder, AskSettings(), model=model)
+    asker.ask(EINSTEIN, AskWish(with_model=False))
+    assert model.asked == []
+    events = list(asker.events(EINSTEIN))
+    check_order(events)
+    assert model.asked
+    assert "14 March 1879" in model.asked[0].text
+
+
+def test_a_dangerous_question_never_reaches_a_model(a_book: Callable[..., Path], tmp_path: Path) -> None:
+    """A dose is answered in the book's own words even where a model is set; with the switch off it may be asked."""
+    html = "<p>Quinine is a drug. The dose of quinine for adults is 600 mg every 8 hours.</p>"
+    question = "What is the dose of quinine for adults?"
+    with a_finder(tmp_path / "home", a_book({"Quinine": html})) as finder:
+        model = ScriptedModel("Take 900 mg.", "Take 900 mg.", "Take 900 mg.")
+        answer = Asker(finder, AskSettings(), model=model).ask(question)
+        assert model.asked == []
+        assert "600 mg every 8 hours" in answer.text
+        assert (answer.model, bool(answer.notices)) == ("", True)
+        Asker(finder, AskSettings(verbatim_dangers=False), model=model).ask(question)
+        assert model.asked
+
+
+def test_eight_threads_get_the_answers_that_one_gets(finder: Finder, asker: Asker) -> None:
+    """Questions at once are answered as if each were asked alone."""
+    alone = [record(asker, question) for question in QUESTIONS]
+    fresh = Asker(finder, AskSettings())
+    with ThreadPoolExecutor(8) as pool:
+        together = list(pool.map(lambda question: record(fresh, question), QUESTIONS * 2))
+    assert together == alone * 2
+
+
+def test_an_earlier_question_leaves_no_trace(finder: Finder) -> None:
+    """The order in which questions are asked does not change an answer."""
+    one, other = Asker(finder, AskSettings()), Asker(finder, AskSettings())
+    forwards = {question: record(one, question) for question in QUESTIONS}
+    backwards = {question: record(other, question) for question in reversed(QUESTIONS)}
+    assert forwards == backwards
+
+
+PROGRAM = """
+import sys
+called = []
+sys.addaudithook(lambda event, _: called.append(event) if event in ("socket.connect", "socket.getaddrinfo") else None)
+from kiwiresearch.ask.record import record_of
+from kiwiresearch.ids import canonical_json
+from kiwiresearch.research.finding import open_shelf
+with open_shelf([sys.argv[1]]) as shelf:
+    for question in sys.argv[2:]:
+        print(canonical_json(record_of(shelf.ask(question), lambda cited: cited.key)))
+sys.exit(f"tried to reach somebody: {called}" if called else 0)
+"""
+
+
+@pytest.fixture(scope="module")
+def elsewhere(sample_zim: Path, tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, Path]]:
+    """What two processes of users who never ran the program before wrote, and their homes; no call went out."""
+    told = []
+    for seed in ("1", "4242"):
+        folder = tmp_path_factory.mktemp(f"seed{seed}")
+        known = {**os.environ, "PYTHONHASHSEED": seed, "KIWIRESEARCH_HOME": str(folder)}
+        command = [sys.executable, "-c", PROGRAM, str(sample_zim), *QUESTIONS[:6]]
+        done = subprocess.run(command, env=known, capture_output=True, check=False)
+        assert (done.returncode, done.stderr.decode()) == (0, "")
+        told.append((done.stdout.decode(), folder))
+    return told
+
+
+def test_the_same_question_gives_the_same_bytes(elsewhere: list[tuple[str, Path]], asker: Asker) -> None:
+    """Other processes with other hash seeds write the same records, byte for byte."""
+    (one, _), (other, _) = elsewhere
+    assert one == other
+    assert one.splitlines() == [record(asker, question) for question in QUESTIONS[:6]]
+
+
+def test_a_book_that_was_just_copied_answers(elsewhere: list[tuple[str, Path]]) -> None:
+    """One file is enough: no setting up, no network, nothing kept but its titles (R205, R208, R209, R216, R245)."""
+    for lines, folder in elsewhere:
+        first = json.loads(lines.splitlines()[0])
+        assert (first["grounded"], first["citations"][0]["title"]) == (True, "Albert Einstein")
+        kept = {file.relative_to(folder).parts[:2] for file in folder.rglob("*") if file.is_file()}
+        assert {parts for parts in kept if parts[0] == "cache"} <= {("cache", "checks"), ("cache", "titles")}
+
+
+def test_a_shelf_for_programs_answers(sample_zim: Path, home: Path) -> None:
+    """`open_shelf` gives the same answers as the command."""
+    with kiwiresearch.open_shelf([sample_zim]) as shelf:
+        answer = shelf.ask(EINSTEIN)
+        assert shelf.ask("When was he born?", AskWish(page="Albert Einstein")).route == "page"
+    assert (answer.short, answer.route) == ("14 March 1879", "title")
+
+
+def test_a_record_leaves_nothing_out() -> None:
+    """Every field of an answer stands in its record under some name, best first wherever there is an order."""
+    answer = a_found()
+    told = record_of(answer, lambda cited: f"there/{cited.key}")
+    assert told["citations"][0]["url"] == f"there/{answer.citations[0].key}"
+    assert [passage["id"] for passage in told["passages"]] == [passage.key for passage in answer.passages]
+    assert [line["text"] for line in told["lines"]] == [line.text for line in answer.lines]
+    assert canonical_json(told)
