@@ -17,6 +17,7 @@ KiwiError                     exit code 1, with a remedy
 ├── RunError                  something about the folder of a run
 │   ├── FolderTaken           another run writes there, or it holds something else
 │   ├── CannotWrite           the disk is full, or the folder cannot be written
+│   ├── TooManyRuns           so many wait already that one more would only wait: try again later
 │   ├── RunNotFound           there is no finished run in that folder
 │   └── RunDamaged            a file of the run is not as it was written
 ├── QuoteNotFound             the page does not say that: drop the claim, and note it
@@ -120,6 +121,10 @@ class FolderTaken(RunError):
 
 class CannotWrite(RunError):
     """The disk is full, the folder is read-only, or it cannot be one."""
+
+
+class TooManyRuns(RunError):
+    """So many runs wait already that one more would only wait. Trying again later may help."""
 
 
 class RunNotFound(RunError):

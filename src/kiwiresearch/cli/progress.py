@@ -7,12 +7,13 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from kiwiresearch.cli import show
 from kiwiresearch.cli.options import say
 from kiwiresearch.cli.start import ReaderLeft
-from kiwiresearch.crawl.step import Begun, Ended, Learned, Looked, Visited
+from kiwiresearch.crawl.step import Begun, Ended, Looked, Visited
+from kiwiresearch.research.job_steps import event_of
 from kiwiresearch.search.hit import Score, shown
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ class Events:
         self._is_heard = True
 
     def tell(self, progress: Progress) -> None:
-        event = _event(progress)
+        event = event_of(progress)
         if event and self._is_heard:
             try:
                 show.document(event)
@@ -152,28 +153,3 @@ class Events:
 
 def _pages(count: int) -> str:
     return f"{count:,} page{'' if count == 1 else 's'}"
-
-
-def _event(progress: Progress) -> dict[str, Any]:
-    match progress.step:
-        case Begun() as step:
-            seeds = [{"book": s.book, "path": s.path, "title": s.title, "why": s.why} for s in step.seeds]
-            return {"event": "begun", "topic": step.topic, "seeds": seeds, "found": len(step.found)}
-        case Visited() as step:
-            return {
-                "event": "page",
-                "order": len(progress.state.visited),
-                "book": step.book,
-                "path": step.path,
-                "title": step.title,
-                "depth": step.depth,
-                "score": Score(step.lines).total,
-                "reason": step.reason,
-                "candidates": len(progress.state.frontier),
-            }
-        case Looked() as step:
-            return {"event": "left" if step.gone else "put back", "title": step.title, "why": step.why}
-        case Learned() as step:
-            return {"event": "learned", "words": list(step.words)}
-        case Ended() as step:
-            return {"event": "ended", "why": step.why, "left": step.left}

@@ -1,0 +1,201 @@
+"""What the routes of research take and give, as the OpenAPI shows it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt
+
+from kiwiresearch.crawl.settings import Strategy
+from kiwiresearch.research.finished import FinishedRun
+from kiwiresearch.research.job import Job, JobState, JobWish
+from kiwiresearch.research.settings import LIMITS
+from kiwiresearch.web.bodies import encodable
+from kiwiresearch.web.problems import without_places
+
+MOST_BOOKS = 100
+MOST_WORDS = 500
+
+Text = Annotated[str, Field(max_length=MOST_WORDS), BeforeValidator(encodable)]
+
+
+def _within(key: str) -> Any:
+    low, high = LIMITS[key]
+    return Field(ge=int(low), le=int(high))
+
+
+class ResearchBody(BaseModel):
+    """A topic to research, and how; what is left out is as the server's settings say."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    topic: Annotated[
+        Text, Field(min_length=1, description="What to research, in words.", examples=["Bronze Age collapse"])
+    ]
+    focus: Annotated[Text, Field(description="Words that matter most.", examples=["metallurgy, drought"])] = ""
+    depth: Annotated[
+        Annotated[StrictInt, _within("max_depth")] | None,
+        Field(description="How many links away from the first pages to go."),
+    ] = None
+    max_pages: Annotated[
+        Annotated[StrictInt, _within("max_pages")] | None, Field(description="How many pages to take at most.")
+    ] = None
+    max_links: Annotated[
+        Annotated[StrictInt, _within("max_links_per_page")] | None,
+        Field(description="How many new pages one page may bring in."),
+    ] = None
+    strategy: Annotated[
+        Strategy | None, Field(description="`priority`: the best page next; `bfs`: depth by depth.")
+    ] = None
+    books: Annotated[
+        list[Text],
+        Field(max_length=MOST_BOOKS, description="Only these books of the shelf: their names, titles or UUIDs."),
+    ] = []
+    critic: Annotated[StrictBool, Field(description="Have a second look at what a model wrote.")] = False
+
+    def wish(self) -> JobWish:
+        return JobWish(
+            self.topic,
+            self.focus,
+            self.depth,
+            self.max_pages,
+            self.max_links,
+            self.strategy,
+            tuple(self.books),
+            critic=self.critic,
+        )
+
+
+class JobReply(BaseModel):
+    """A research run that was asked for, and how far it is."""
+
+    id: str
+    state: JobState
+    topic: str
+    focus: str
+    depth: int | None
+    max_pages: int | None
+    max_links: int | None
+    strategy: str | None
+    books: list[str]
+    critic: bool
+    attempt: int = Field(description="How often it was started.")
+    pages: int = Field(description="How many pages were taken so far.")
+    kept: int = Field(description="How many of them were there from before, when it was resumed.")
+    story: str = Field(description="Where it began and why it ended, in a sentence.")
+    problem: str = Field(description="Why it failed or was interrupted, in words.")
+    remedy: str
+    resumable: bool
+    asked_at: str
+    started_at: str
+    ended_at: str
+    url: str = Field(description="Where this job is seen.")
+    events: str = Field(description="Where its events are streamed.")
+    run: str = Field(description="Where its run is read; empty until it is done.")
+
+
+class JobsReply(BaseModel):
+    """Jobs, the newest first."""
+
+    jobs: list[JobReply]
+    total: int
+
+
+class RunBook(BaseModel):
+    """A book that a run was made from."""
+
+    id: str
+    name: str
+    title: str
+    date: str
+
+
+class RunReply(BaseModel):
+    """A finished run."""
+
+    id: str
+    topic: str
+    focus: str
+    version: str
+    fingerprint: str = Field(description="Runs with the same one have the same files.")
+    pages: int
+    claims: int
+    books: list[RunBook]
+    files: dict[str, str] = Field(description="The address of each file, by its name.")
+
+
+class RunsReply(BaseModel):
+    """Finished runs by their names."""
+
+    runs: list[RunReply]
+    total: int
+
+
+class RunClaimsReply(BaseModel):
+    """Some of the claims of a run, in the order of its pages."""
+
+    run: str
+    total: int = Field(description="How many claims fit what was asked for.")
+    offset: int
+    limit: int
+    claims: list[dict[str, Any]] = Field(description="Claims as in `claims.jsonl`.")
+
+
+def job_url(job_id: str) -> str:
+    return f"/api/research/{quote(job_id)}"
+
+
+def job_record(job: Job) -> dict[str, Any]:
+    """What a client sees of a job."""
+    wish, url = job.wish, job_url(job.id)
+    return {
+        "id": job.id,
+        "state": job.state,
+        "topic": wish.topic,
+        "focus": wish.focus,
+        "depth": wish.depth,
+        "max_pages": wish.max_pages,
+        "max_links": wish.max_links,
+        "strategy": wish.strategy,
+        "books": list(wish.books),
+        "critic": wish.critic,
+        "attempt": job.attempt,
+        "pages": job.pages,
+        "kept": job.kept,
+        "story": job.story,
+        "problem": without_places(job.problem),
+        "remedy": without_places(job.remedy),
+        "resumable": job.is_resumable,
+        "asked_at": job.asked_at,
+        "started_at": job.started_at,
+        "ended_at": job.ended_at,
+        "url": url,
+        "events": f"{url}/events",
+        "run": run_url(job.id) if job.state == "done" else "",
+    }
+
+
+def run_url(run_id: str) -> str:
+    return f"/api/runs/{quote(run_id, errors='replace')}"
+
+
+def run_record(run: FinishedRun) -> dict[str, Any]:
+    """What a client sees of a run."""
+    told, url = run.manifest, run_url(run.id)
+    books = [book for book in told.get("books") or () if isinstance(book, dict)]
+    return {
+        "id": run.id,
+        "topic": str(told.get("topic", "")),
+        "focus": str(told.get("focus", "")),
+        "version": str(told.get("version", "")),
+        "fingerprint": str(told["fingerprint"]),
+        "pages": _whole(told.get("pages")),
+        "claims": _whole(told.get("claims")),
+        "books": [{key: str(book.get(key, "")) for key in RunBook.model_fields} for book in books],
+        "files": {name: f"{url}/files/{quote(name)}" for name in run.files},
+    }
+
+
+def _whole(value: object) -> int:
+    return value if isinstance(value, int) else 0

@@ -1,0 +1,266 @@
+"""Research over HTTP: jobs on a real server and real processes on the sample book, and the runs they leave."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import httpx2
+import pytest
+from fastapi import FastAPI
+from tests.llm.servers import Told, serving
+from tests.research.job_tools import TOPIC, Gate
+from tests.web.running import a_client, a_room, heard, running
+
+from kiwiresearch.research.job import Job, JobWish
+from kiwiresearch.research.job_files import JobFiles
+from kiwiresearch.research.jobs import Jobs, Limits
+from kiwiresearch.web.problems import tell_problems
+from kiwiresearch.web.research import jobs_of, router
+from kiwiresearch.web.room import Room
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="this system has no signals")
+
+
+def an_app(room: Room, jobs: Jobs | None = None) -> FastAPI:
+    app = FastAPI()
+    app.include_router(router(room, jobs))
+    tell_problems(app)
+    return app
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("desk")
+
+
+@pytest.fixture(scope="module")
+def client(place: Path, sample_zim: Path) -> Iterator[httpx2.Client]:
+    """A client of a server on the sample book."""
+    settings = {"KIWIRESEARCH_SERVE_RUNS": str(place / "runs")}
+    with (
+        a_room(place / "home", str(sample_zim), **settings) as room,
+        running(room, an_app) as address,
+        a_client(address) as client,
+    ):
+        yield client
+
+
+def streamed(client: httpx2.Client, url: str, **headers: str) -> list[str]:
+    """The lines of a stream that ends by itself."""
+    with client.stream("GET", url, headers={name.replace("_", "-"): value for name, value in headers.items()}) as reply:
+        assert reply.status_code == 200
+        assert reply.headers["content-type"].startswith("text/event-stream")
+        return list(reply.iter_lines())
+
+
+def ids_in(lines: list[str]) -> list[str]:
+    return [line.removeprefix("id: ") for line in lines if line.startswith("id: ")]
+
+
+@pytest.fixture(scope="module")
+def run(client: httpx2.Client) -> dict[str, Any]:
+    """A job that is done."""
+    reply = client.post("/api/research", json={"topic": TOPIC, "max_pages": 6, "books": ["sample"]})
+    assert reply.status_code == 202, reply.text
+    job = reply.json()
+    assert reply.headers["location"] == job["url"] == "/api/research/bronze-age-collapse-1"
+    assert (job["state"], job["topic"], job["max_pages"], job["depth"]) == ("running", TOPIC, 6, None)
+    job["lines"] = streamed(client, job["events"])
+    return dict(job)
+
+
+def test_a_run_tells_its_steps_and_its_end(client: httpx2.Client, run: dict[str, Any]) -> None:
+    """The stream has each page with its reason and score, and ends with the job; a client goes on where it was."""
+    told = list(heard(run["lines"]))
+    assert {event.name for event in told[:-1]} == {"progress"}
+    pages = [event.data for event in told[:-1] if event.data["event"] == "page"]
+    assert [page["order"] for page in pages] == [1, 2, 3, 4, 5, 6]
+    assert all(page["reason"] and page["score"] for page in pages)
+    done = client.get(run["url"]).json()
+    assert told[-1] == ("done", done)
+    assert (done["state"], done["pages"], done["resumable"], done["problem"]) == ("done", 6, False, "")
+    assert client.get("/api/research").json() == {"jobs": [done], "total": 1}
+    ids = ids_in(run["lines"])
+    assert ids == [f"1.{number}" for number in range(1, len(told))]
+    again = streamed(client, run["events"], Last_Event_ID=ids[4])
+    assert (ids_in(again), list(heard(again))[-1]) == (ids[5:], told[-1])
+    assert list(heard(streamed(client, run["events"], Last_Event_ID=ids[-1]))) == [told[-1]]
+
+
+def test_a_finished_run_is_read_file_by_file(client: httpx2.Client, run: dict[str, Any], place: Path) -> None:
+    """Each file comes byte for byte with its type, also of a run that others put there; reports can do nothing."""
+    shutil.copytree(place / "runs" / run["id"], place / "runs" / "my ünusual run")
+    names = [one["id"] for one in client.get("/api/runs").json()["runs"]]
+    assert names == [run["id"], "my ünusual run"]
+    for name in names:
+        found = client.get(f"/api/runs/{quote(name)}").json()
+        assert (found["topic"], found["pages"], found["claims"] > 6) == (TOPIC, 6, True)
+        assert len(found["files"]) == 9
+        for file, url in found["files"].items():
+            reply = client.get(url)
+            assert reply.content == (place / "runs" / name / file).read_bytes()
+            assert "sandbox" in reply.headers["content-security-policy"]
+            assert "script" not in reply.headers["content-security-policy"]
+    types = {file: client.get(url).headers["content-type"] for file, url in found["files"].items()}
+    assert types == {
+        "brief.json": "application/json",
+        "claims.jsonl": "application/jsonl",
+        "corpus.jsonl": "application/jsonl",
+        "graph.json": "application/json",
+        "manifest.json": "application/json",
+        "report.html": "text/html; charset=utf-8",
+        "report.md": "text/markdown; charset=utf-8",
+        "run.log": "text/plain; charset=utf-8",
+        "timings.json": "application/json",
+    }
+    shutil.rmtree(place / "runs" / "my ünusual run")
+
+
+def test_claims_are_filtered(client: httpx2.Client, run: dict[str, Any], place: Path) -> None:
+    """By type, page, hedging and confidence, some at a time, in their order."""
+    lines = (place / "runs" / run["id"] / "claims.jsonl").read_text(encoding="utf-8").splitlines()
+    every = [json.loads(line) for line in lines]
+    url = f"/api/runs/{run['id']}/claims"
+
+    def asked(**query: Any) -> list[dict[str, Any]]:
+        found = client.get(url, params={"limit": 1000, **query}).json()
+        assert found["total"] == len(found["claims"])
+        return list(found["claims"])
+
+    assert asked() == every
+    assert asked(type="causal") == [row for row in every if row["claim_type"] == "causal"] != []
+    assert asked(hedged="true") == [row for row in every if row["hedging"]] != []
+    assert asked(min_confidence=0.6) == [row for row in every if row["confidence"] >= 0.6] != []
+    title = every[0]["page_title"]
+    assert asked(page=title.upper()) == asked(page=every[0]["path"]) == [r for r in every if r["page_title"] == title]
+    assert asked(page="Nowhere") == []
+    some = client.get(url, params={"limit": 2, "offset": 3}).json()
+    assert (some["claims"], some["total"], some["offset"], some["limit"]) == (every[3:5], len(every), 3, 2)
+    for query in ("type=poem", "min_confidence=2", "min_confidence=nan", "limit=0", "offset=-1", "hedged=perhaps"):
+        assert client.get(f"{url}?{query}").status_code == 422
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/runs/..", "/api/runs/%2e%2e", "/api/runs/..%2fhome", "/api/runs/.%00", "/api/runs/linked",
+        "/api/runs/%2e%2e/files/manifest.json", "/api/runs/linked/files/report.md", "/api/runs/linked/claims",
+        "/api/runs/{run}/files/secret.md", "/api/runs/{run}/files/linked.md", "/api/runs/{run}/files/..",
+        "/api/runs/{run}/files/%2e%2e%2f{run}.job.json", "/api/runs/{run}.job.json", "/api/runs/nobody",
+        "/api/research/nobody-1", "/api/research/%2e%2e", "/api/research/nobody-1/events", "/api/research/linked-1",
+    ],
+)  # fmt: skip
+def test_nothing_outside_the_runs_is_served(client: httpx2.Client, run: dict[str, Any], place: Path, path: str) -> None:
+    """No id and no name leads out of the folder, neither by dots nor by links, nor to files that are no output."""
+    runs = place / "runs"
+    with contextlib.suppress(FileExistsError):
+        shutil.copytree(runs / run["id"], place / "elsewhere")
+        (runs / "linked").symlink_to(place / "elsewhere")
+        (runs / "linked-1.job.json").symlink_to(runs / f"{run['id']}.job.json")
+        (runs / run["id"] / "linked.md").symlink_to(place / "elsewhere" / "report.md")
+        (runs / run["id"] / "secret.md").write_text("no output of the run")
+    with contextlib.closing(HTTPConnection(client.base_url.host, client.base_url.port or 0)) as line:
+        line.request("GET", path.replace("{run}", run["id"]))  # as it stands: other clients take the dots out
+        reply = line.getresponse()
+        assert (reply.status, reply.headers["content-type"]) == (404, "application/problem+json")
+        assert str(place) not in reply.read().decode()
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ("{", 422), ("[]", 422), ("{}", 422), ('{"topic": 5}', 422), ('{"topic": ""}', 422), ('{"topic": " "}', 400),
+        ('{"topic": "\\u0000"}', 400), ('{"topic": "?!"}', 400), ('{"topic": "Rome", "depth": true}', 422),
+        ('{"topic": "Rome", "depth": 1e9}', 422), ('{"topic": "Rome", "max_pages": 0}', 422),
+        ('{"topic": "Rome", "strategy": "dfs"}', 422), ('{"topic": "Rome", "out": "/tmp/x"}', 422),
+        ('{"topic": "Rome", "books": ["/etc/passwd"]}', 404), ('{"topic": "Rome", "books": ["\\ud800"]}', 404),
+        ('{"topic": "Rome", "books": "sample"}', 422), ('{"topic": "' + "x" * 501 + '"}', 422),
+        ('{"topic": "Rome", "max_links": 123456789012345678901234567890}', 422),
+    ],
+)  # fmt: skip
+def test_a_request_that_makes_no_sense_is_refused(client: httpx2.Client, body: str, status: int) -> None:
+    """Bad input is told from the start, with what to do about it, and starts nothing."""
+    reply = client.post("/api/research", content=body, headers={"Content-Type": "application/json"})
+    assert reply.status_code == status, reply.text
+    assert reply.headers["content-type"] == "application/problem+json"
+
+
+def test_a_problem_of_a_run_names_no_place_of_the_machine(client: httpx2.Client, place: Path) -> None:
+    """A run that fails says why in words, and where the folder is stays the server's own business."""
+    files = JobFiles(place / "runs")
+    held = files.new(Job("", JobWish("Rome"), state="failed", turn=0))
+    held.let_go()
+    (place / "runs" / held.job.id).mkdir()
+    (place / "runs" / held.job.id / "letter.txt").write_text("dear reader")
+    url = f"/api/research/{held.job.id}"
+    assert client.post(f"{url}/resume").status_code == 202
+    lines = streamed(client, f"{url}/events")
+    (*_, last) = heard(lines)
+    assert (last.name, last.data["resumable"]) == ("failed", True)
+    assert "holds files that are not of a run, such as 'letter.txt'" in last.data["problem"]
+    assert str(place) not in "\n".join(lines)
+    shutil.rmtree(place / "runs" / held.job.id)
+    (place / "runs" / f"{held.job.id}.job.json").unlink()
+
+
+@pytest.fixture
+def gated() -> Iterator[tuple[Gate, Told]]:
+    """A model that keeps the run waiting in the middle of its second page."""
+    gate = Gate(holds=2)
+    with serving(gate) as told:
+        yield gate, told
+        gate.opened.set()
+
+
+def test_a_run_is_cancelled_and_the_line_is_bounded(gated: tuple[Gate, Told], sample_zim: Path, tmp_path: Path) -> None:
+    """Resuming what runs is a conflict, too many are asked to come again, and who listens hears of the end."""
+    gate, told = gated
+    settings = {"KIWIRESEARCH_SERVE_RUNS": str(tmp_path / "runs"), "KIWIRESEARCH_MODEL_URL": told.address}
+    with a_room(tmp_path / "home", str(sample_zim), **settings) as room:
+        jobs = Jobs(room.desk, room.shelf.books, now=str, limits=Limits(running=1, queued=1))
+        with running(room, lambda room: an_app(room, jobs)) as address, a_client(address) as client:
+            first = client.post("/api/research", json={"topic": TOPIC}).json()
+            assert gate.reached.wait(60)
+            second = client.post("/api/research", json={"topic": TOPIC}).json()
+            assert (second["state"], second["run"]) == ("queued", "")
+            full = client.post("/api/research", json={"topic": TOPIC})
+            assert (full.status_code, full.headers["retry-after"]) == (429, "60")
+            assert client.post(f"{second['url']}/cancel").json()["state"] == "cancelled"
+            conflict = client.post(f"{first['url']}/resume")
+            assert (conflict.status_code, conflict.headers["content-type"]) == (409, "application/problem+json")
+            with client.stream("GET", first["events"]) as reply:
+                told_events = heard(reply.iter_lines())
+                assert next(event for event in told_events if event.data["event"] == "page").data["order"] == 1
+                assert client.post(f"{first['url']}/cancel").status_code == 202
+                gate.opened.set()
+                (*_, last) = told_events
+            assert (last.name, last.data["pages"], last.data["resumable"]) == ("cancelled", 2, True)
+        jobs.close()
+
+
+def jobs_there(room: Room) -> list[Job]:
+    """The jobs that the next server finds."""
+    later = jobs_of(room)
+    later.close()
+    return later.all()
+
+
+def test_jobs_end_with_the_app(gated: tuple[Gate, Told], sample_zim: Path, tmp_path: Path) -> None:
+    """A server that is stopped leaves no process behind, and its runs can be resumed."""
+    gate, told = gated
+    settings = {"KIWIRESEARCH_SERVE_RUNS": str(tmp_path / "runs"), "KIWIRESEARCH_MODEL_URL": told.address}
+    with a_room(tmp_path / "home", str(sample_zim), **settings) as room:
+        with running(room, an_app) as address, a_client(address) as client:
+            job = client.post("/api/research", json={"topic": TOPIC}).json()
+            assert gate.reached.wait(60)
+            gate.opened.set()
+        (left,) = jobs_there(room)
+    assert (left.id, left.state, left.is_resumable) == (job["id"], "interrupted", True)
