@@ -1,0 +1,90 @@
+"""What each tool takes, with the words that a model chooses by; kept short, since every host sends them each time."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from kiwiresearch.ask.settings import Mode
+from kiwiresearch.claims.claim import ClaimType
+from kiwiresearch.text.plain import printable
+
+MOST_WORDS = 2_000
+MOST_NAME = 500
+LONGEST_WAIT_S = 300
+
+Words = Annotated[str, AfterValidator(lambda text: printable(text).strip()), Field(max_length=MOST_WORDS)]
+Name = Annotated[str, AfterValidator(lambda text: printable(text).strip()), Field(max_length=MOST_NAME)]
+
+
+class Arguments(BaseModel):
+    """A name that is not known is an error, so that a model learns the right one."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    @classmethod
+    def schema_for_models(cls) -> dict[str, Any]:
+        """The JSON schema without what only programs read."""
+        schema = cls.model_json_schema()
+        return {"type": "object", **{key: _plain(schema[key]) for key in ("properties", "required") if key in schema}}
+
+
+class AskArguments(Arguments):
+    """A question."""
+
+    question: Annotated[Words, Field(description="One full question, its subject named.")]
+    mode: Annotated[Mode, Field(description="How a model words it, if one is set.")] = "default"
+    page: Annotated[Name, Field(description="Answer from this page alone: title or path.")] = ""
+    passages: Annotated[int, Field(ge=0, le=10, description="How many passages to show below the answer.")] = 2
+
+
+class SearchArguments(Arguments):
+    """A query."""
+
+    query: Annotated[Words, Field(description="A title, words or a question.")]
+    limit: Annotated[int, Field(ge=1, le=50)] = 8
+    focus: Annotated[Name, Field(description="Decides between meanings: 'planet' for Mercury.")] = ""
+
+
+class PageArguments(Arguments):
+    """A page of a book."""
+
+    title: Annotated[Name, Field(description="Title or path, as search gives it.")]
+    book: Annotated[Name, Field(description="Only this book: name, title or UUID.")] = ""
+
+
+class SectionArguments(PageArguments):
+    """A page or a section of it."""
+
+    section: Annotated[Name, Field(description="A heading; without one a long page shows its contents.")] = ""
+    start: Annotated[int, Field(ge=0, description="Go on at this character of a text that was cut.")] = 0
+
+
+class ClaimsArguments(PageArguments):
+    """A page whose claims are wanted."""
+
+    kind: Annotated[ClaimType | None, Field(description="Only claims of this type.")] = None
+    limit: Annotated[int, Field(ge=1, le=100)] = 20
+
+
+class ResearchArguments(Arguments):
+    """A topic to begin with, or a run to ask about."""
+
+    topic: Annotated[Words, Field(description="Begin a run about this.")] = ""
+    id: Annotated[Name, Field(description="Or: ask about this run, and go on if it was interrupted.")] = ""
+    focus: Annotated[Name, Field(description="Words that matter most.")] = ""
+    max_pages: Annotated[int | None, Field(ge=1, le=1_000)] = None
+    wait_s: Annotated[int, Field(ge=0, le=LONGEST_WAIT_S, description="How long to wait for the brief.")] = 45
+
+
+class NoArguments(Arguments):
+    """Nothing."""
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        kept = {key: _plain(inner) for key, inner in value.items() if key not in ("title", "maxLength")}
+        # A property may be called title, too: what stands under it is a schema, not a word.
+        return kept | {key: _plain(inner) for key, inner in value.items() if key == "title" and isinstance(inner, dict)}
+    return [_plain(one) for one in value] if isinstance(value, list) else value

@@ -1,0 +1,58 @@
+"""Research runs for a model: begun, waited for, asked about, and their brief."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from kiwiresearch.errors import BadUsage, RunDamaged
+from kiwiresearch.llm.prompts import fenced
+from kiwiresearch.mcp.arguments import ResearchArguments
+from kiwiresearch.research.job import Job, JobWish
+from kiwiresearch.research.jobs import Jobs
+from kiwiresearch.research.run import REPORT
+
+MOST_BRIEF = 24_000
+"""Characters of a brief that are given; the whole stands in the run's folder."""
+
+
+def run_text(jobs: Jobs, wanted: ResearchArguments) -> str:
+    """The brief of a run, or how far it is and how to ask again."""
+    if bool(wanted.topic) == bool(wanted.id):
+        raise BadUsage("Give either a topic or the id of a run.", remedy="A topic begins a new run.")
+    if wanted.topic:
+        job = jobs.start(JobWish(wanted.topic, wanted.focus, max_pages=wanted.max_pages))
+    else:
+        job = jobs.get(wanted.id)
+        if job.state == "interrupted":
+            job = jobs.resume(wanted.id)
+    return _told(jobs, _waited(jobs, job, wanted.wait_s))
+
+
+def _waited(jobs: Jobs, job: Job, patience_s: float) -> Job:
+    """The job as it is when it ends, or when patience does."""
+    until = time.monotonic() + patience_s
+    changed = threading.Event()
+    with jobs.listening(changed.set):
+        while (job := jobs.get(job.id)).is_open and (left := until - time.monotonic()) > 0:
+            changed.wait(left)
+            changed.clear()
+    return job
+
+
+def _told(jobs: Jobs, job: Job) -> str:
+    if job.state == "done":
+        brief = f"{job.story}\n\n{_brief(jobs, job)}"
+        return f"Done: {job.pages} pages.\n{fenced('brief', brief)}"
+    if job.is_open:
+        return f"The run {job.id!r} is {job.state}: {job.pages} pages so far. Ask again with id={job.id!r}."
+    return f"The run {job.id!r} is {job.state}. {job.problem} {job.remedy}".strip()
+
+
+def _brief(jobs: Jobs, job: Job) -> str:
+    try:
+        with (jobs.folder / job.id / REPORT).open(encoding="utf-8") as file:
+            text = file.read(MOST_BRIEF + 1)
+    except (OSError, ValueError) as problem:
+        raise RunDamaged(f"The brief of the run {job.id!r} cannot be read.", remedy="Research it again.") from problem
+    return text if len(text) <= MOST_BRIEF else f"{text[:MOST_BRIEF]}\n… (the rest stands in the run's {REPORT})"
