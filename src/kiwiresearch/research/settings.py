@@ -14,6 +14,7 @@ from typing import Any
 
 import platformdirs
 
+from kiwiresearch.ask.settings import AskSettings
 from kiwiresearch.crawl.settings import LISTS, STRATEGIES, LinkFilters, ScoringWeights, Strategy
 from kiwiresearch.errors import BadSettings
 from kiwiresearch.zim.sources import SERVE_TIMEOUT_S
@@ -37,6 +38,47 @@ class Folders:
     @property
     def shelf_file(self) -> Path:
         return self.config / "shelf.json"
+
+
+@dataclass(frozen=True, slots=True)
+class ServeSettings:
+    """What a user can set about the server, below [serve] in the settings."""
+
+    host: str = "127.0.0.1"
+    """The address to listen on; any other than loopback needs a token."""
+
+    port: int = 8321
+    """The port to listen on."""
+
+    token: str = ""
+    """What clients must show as 'Authorization: Bearer …'; needed on any address but loopback."""
+
+    hosts: tuple[str, ...] = ()
+    """Names under which the server may be reached besides its own address, such as 'desk.school.lan'."""
+
+    public_url: str = ""
+    """Where readers reach the server when something stands in front of it, such as 'https://desk.school.lan'."""
+
+    proxies: tuple[str, ...] = ("127.0.0.1", "::1")
+    """Addresses or networks of proxies that may say for whom they ask, such as '172.18.0.0/16'."""
+
+    requests_a_minute: int = 600
+    """How many requests one client may make in a minute."""
+
+    max_body_kb: int = 256
+    """How large a request may be."""
+
+    at_once: int = 64
+    """How many requests are worked on at once; more are asked to come again."""
+
+    request_timeout_s: float = 600.0
+    """How long one request may take, streams included."""
+
+    runs: str = ""
+    """The folder that holds the runs made through the server; empty keeps them with the program's own data."""
+
+    scripts: bool = False
+    """Let pages of books run their scripts in the reader, shut off from everything else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +160,12 @@ class Settings:
     scoring_weights: ScoringWeights = field(default_factory=ScoringWeights)
     """What the parts of a page's score are multiplied with."""
 
+    ask: AskSettings = field(default_factory=AskSettings)
+    """How far an answer looks, and how sure it must be."""
+
+    serve: ServeSettings = field(default_factory=ServeSettings)
+    """Where the server listens, and what it allows."""
+
 
 LIMITS: dict[str, tuple[float, float]] = {
     "cluster_cache_mb": (1, 65_536),
@@ -133,6 +181,24 @@ LIMITS: dict[str, tuple[float, float]] = {
     "max_seeds": (1, 10),
     "first_sections": (0, 100_000),
     "branch_share": (0.01, 1),
+    "ask.top_pages": (1, 50),
+    "ask.passages": (1, 50),
+    "ask.context_tokens": (100, 1_000_000),
+    "ask.window_words": (20, 10_000),
+    "ask.overlap_words": (0, 1_000),
+    "ask.max_pages": (1, 1_000),
+    "ask.max_passages": (1, 10_000),
+    "ask.widen": (1, 20),
+    "ask.title_sim_exit": (0, 1),
+    "ask.sim_threshold": (0, 1),
+    "ask.title_sim_exit_meaning": (0, 1),
+    "ask.sim_threshold_meaning": (0, 1),
+    "ask.max_new_tokens": (1, 100_000),
+    "serve.port": (0, 65_535),
+    "serve.requests_a_minute": (1, 10_000_000),
+    "serve.max_body_kb": (1, 1_000_000),
+    "serve.at_once": (1, 10_000),
+    "serve.request_timeout_s": (1, 86_400),
     **{f"scoring_weights.{weight.name}": (0, 1_000) for weight in fields(ScoringWeights)},
 }
 
@@ -267,6 +333,10 @@ def _checked(name: str, key: str, value: Any) -> Any:
         low, high = LIMITS[key]
         if not low <= value <= high:  # not a number is in no range
             raise BadSettings(f"{name} is {value!r}.", remedy=f"It must be between {low:g} and {high:g}.")
+    if key == "serve.public_url" and value and not re.fullmatch(r"https?://[^\s/?#@]+/?", value):
+        raise BadSettings(
+            f"{name} is {value!r}.", remedy="It must be an address without a path, such as 'https://desk.school.lan'."
+        )
     if key == "kiwix_url" and value and not re.fullmatch(r"https?://[^\s/?#]+(/[^\s?#]*)?", value):
         raise BadSettings(f"{name} is {value!r}.", remedy="It must be an address such as 'http://localhost:8080'.")
     if key in CHOICES and value not in CHOICES[key]:

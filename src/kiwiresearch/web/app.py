@@ -1,0 +1,82 @@
+"""The server's routes put together behind its walls."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+
+import anyio.to_thread
+from fastapi import FastAPI
+from starlette.applications import Starlette
+from starlette.routing import Route
+
+from kiwiresearch import __version__
+from kiwiresearch.research.jobs import Jobs
+from kiwiresearch.web import ask_page, asking, finding, front, health, login, openai, outside_search, reader, research
+from kiwiresearch.web.guard.ending import Ending
+from kiwiresearch.web.guard.token import Token
+from kiwiresearch.web.guard.walls import put_up_walls
+from kiwiresearch.web.problems import log, tell_problems
+from kiwiresearch.web.room import Room
+from kiwiresearch.web.schema import describe, operation_id
+
+Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
+
+MOST_THREADS = 256
+SPARE_THREADS = 8
+NO_MOUNTS: Mapping[str, Starlette] = {}
+
+
+def make_app(
+    room: Room,
+    *,
+    jobs: Jobs | None = None,
+    mounts: Mapping[str, Starlette] = NO_MOUNTS,
+    ending: Ending | None = None,
+) -> FastAPI:
+    """All routes over one shelf, guarded.
+
+    `jobs` that are passed in are the caller's to close. `mounts` are apps of others that answer
+    at a path of their own, such as '/mcp', which they see whole. `ending` tells running requests
+    that the server ends.
+    """
+    serve = room.desk.settings.serve
+    app = FastAPI(
+        title="kiwiresearch",
+        version=__version__,
+        docs_url=None,  # its page would load from the internet
+        redoc_url=None,
+        lifespan=_lifespan(mounts, serve.at_once),
+        generate_unique_id_function=operation_id,
+    )
+    for routes in (front, ask_page, health, asking, finding, openai, outside_search, reader):
+        app.include_router(routes.router(room))
+    app.include_router(research.router(room, jobs))
+    if serve.token:
+        app.include_router(login.router(Token(serve.token)))
+    for path, mounted in mounts.items():
+        tell_problems(mounted)
+        app.router.routes.append(Route(path, mounted))
+    tell_problems(app)
+    describe(app)
+    put_up_walls(app, serve, ending or Ending())
+    return app
+
+
+def _lifespan(mounts: Mapping[str, Starlette], at_once: int) -> Lifespan:
+    @contextlib.asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        # As many threads as requests, else those that wait for a model would keep the quick ones waiting.
+        threads = anyio.to_thread.current_default_thread_limiter()
+        threads.total_tokens = max(threads.total_tokens, min(at_once + SPARE_THREADS, MOST_THREADS))
+        async with contextlib.AsyncExitStack() as running:
+            try:
+                for mounted in mounts.values():
+                    await running.enter_async_context(mounted.router.lifespan_context(mounted))
+            except Exception:
+                log.exception("A part of the server could not begin.")
+                raise
+            yield
+
+    return lifespan

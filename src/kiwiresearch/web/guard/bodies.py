@@ -1,0 +1,106 @@
+"""What a request brings along: read whole before anything is done, and never more than is allowed."""
+
+from __future__ import annotations
+
+import anyio
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from kiwiresearch.web.guard.origins import SAFE
+from kiwiresearch.web.guard.replies import refuse
+from kiwiresearch.web.guard.token import LOGIN
+from kiwiresearch.web.problems import Problem
+
+PATIENCE_S = 30.0
+"""How long a client may take to send what it announced."""
+
+TOO_LARGE = 413
+MOST_DRAINED = 4 * 2**20
+DRAIN_PATIENCE_S = 2.0
+
+FORM = "application/x-www-form-urlencoded"
+
+NOT_JSON = Problem(
+    415, "Not JSON", "The body of a request must be JSON.", "Send it with 'Content-Type: application/json'."
+)
+TOO_SLOW = Problem(408, "Too slow", "The request did not arrive in time.", "Send it again.", (("Connection", "close"),))
+
+
+class Bodies:
+    """Reads the body for the routes behind: refuses what is too large, too slow or no JSON."""
+
+    patience_s = PATIENCE_S
+
+    def __init__(self, app: ASGIApp, *, most_bytes: int) -> None:
+        self._app = app
+        self._most_bytes = most_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        problem = self._refusal(scope)
+        if problem is None:
+            body = None
+            with anyio.move_on_after(self.patience_s) as limit:
+                body = await self._read(receive)
+            if body is not None and len(body) <= self._most_bytes:
+                await self._app(scope, _Replayed(body, receive), send)
+                return
+            if body is None and not limit.cancelled_caught:
+                return  # the client has gone
+            problem = self._too_large() if body else TOO_SLOW
+        elif problem.status == TOO_LARGE and "expect" not in Headers(scope=scope):
+            with anyio.move_on_after(DRAIN_PATIENCE_S):
+                await self._read(receive)
+        await refuse(problem, scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> Problem | None:
+        headers = Headers(scope=scope)
+        length = headers.get("content-length", "0")
+        if not length.isascii() or not length.isdigit() or int(length[:20]) > self._most_bytes:
+            return self._too_large()
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        has_body = int(length[:20]) > 0 or "transfer-encoding" in headers
+        if scope["method"] in SAFE or not (kind or has_body):
+            return None
+        return None if kind == (FORM if scope["path"] == LOGIN else "application/json") else NOT_JSON
+
+    async def _read(self, receive: Receive) -> bytes | None:
+        """The body, or None if the client has gone.
+
+        What is more than allowed is heard for a while and thrown away: a client
+        that still sends when we hang up may never see our answer.
+        """
+        parts: list[bytes] = []
+        size, more = 0, True
+        while more and size <= self._most_bytes + MOST_DRAINED:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return None
+            more = message.get("more_body", False)
+            if size <= self._most_bytes:
+                parts.append(message.get("body", b""))
+            size += len(message.get("body", b""))
+        return b"".join(parts)
+
+    def _too_large(self) -> Problem:
+        return Problem(
+            TOO_LARGE,
+            "Too large",
+            f"A request may bring {self._most_bytes // 1024:,} KB.",
+            "Send less; 'max_body_kb' below [serve] in the settings allows more.",
+            (("Connection", "close"),),
+        )
+
+
+class _Replayed:
+    """Gives the body that was read, then whatever else comes."""
+
+    def __init__(self, body: bytes, receive: Receive) -> None:
+        self._first: Message | None = {"type": "http.request", "body": body, "more_body": False}
+        self._receive = receive
+
+    async def __call__(self) -> Message:
+        first, self._first = self._first, None
+        return first if first is not None else await self._receive()

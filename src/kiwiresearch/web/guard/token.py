@@ -1,0 +1,119 @@
+"""The token that clients show, and what they may do without it."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import quote
+
+from starlette.datastructures import Headers
+from starlette.responses import RedirectResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from kiwiresearch.web.guard.origins import is_for_people, is_page
+from kiwiresearch.web.guard.replies import refuse
+from kiwiresearch.web.problems import Problem
+
+COOKIE = "kiwiresearch_token"
+READING_LETTERS = 32
+HEALTH = "/api/health"
+LOGIN = "/login"
+
+UNKNOWN = Problem(
+    401,
+    "Token needed",
+    "This server answers only to those who show its token.",
+    "Send it as 'Authorization: Bearer TOKEN'; in a browser, open /login.",
+    (("WWW-Authenticate", "Bearer"),),
+)
+
+
+class Token:
+    """The right token; comparing with it takes as long for a near miss as for nonsense."""
+
+    def __init__(self, text: str) -> None:
+        self._right = _digest(text)
+        self.cookie = hashlib.sha256(b"cookie " + self._right).hexdigest()
+        """What a browser keeps: it opens pages here, and the token cannot be told from it."""
+        self.reading = hashlib.sha256(b"reading " + self._right).hexdigest()[:READING_LETTERS]
+        """Stands behind a book's name in addresses of its pages: it lets read the books, and nothing else.
+
+        A page of a book is shut off from everything, also from cookies: its pictures and links could not show any.
+        """
+
+    def is_right(self, text: str) -> bool:
+        return hmac.compare_digest(self._right, _digest(text))
+
+    def is_shown(self, scope: Scope) -> bool:
+        """Whether a request carries it: in its header, or for pages in a cookie."""
+        headers = Headers(scope=scope)
+        kind, _, text = headers.get("authorization", "").partition(" ")
+        if kind.lower() == "bearer":
+            return self.is_right(text.strip())
+        return is_for_people(scope) and hmac.compare_digest(_digest(_cookie(headers)), _digest(self.cookie))
+
+
+def _address(scope: Scope) -> str:
+    """What a browser had in its address line, without the server."""
+    query = scope["query_string"].decode("latin-1")
+    return quote(scope["path"]) + (f"?{query}" if query else "")
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "replace")).digest()
+
+
+def _cookie(headers: Headers) -> str:
+    try:
+        kept = SimpleCookie(headers.get("cookie", ""))
+    except CookieError:
+        return ""
+    return kept[COOKIE].value if COOKIE in kept else ""
+
+
+class TokenNeeded:
+    """Lets in who shows the token; others see that the server is up, and the page that asks for the token."""
+
+    def __init__(self, app: ASGIApp, *, token: Token) -> None:
+        self._app = app
+        self._token = token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        has_key = self._take_key(scope)
+        is_shown = has_key or self._token.is_shown(scope)
+        scope.setdefault("state", {})["is_stranger"] = not is_shown
+        if is_shown and not has_key and _opens_book(scope):
+            keyed = KEYED.sub(rf"\g<0>~{self._token.reading}", _address(scope), count=1)
+            await RedirectResponse(keyed, status_code=303)(scope, receive, send)
+        elif is_shown or scope["path"] in (HEALTH, LOGIN):
+            await self._app(scope, receive, send)
+        elif is_for_people(scope) and "text/html" in Headers(scope=scope).get("accept", ""):
+            wanted = quote(_address(scope), safe="")
+            await RedirectResponse(f"{LOGIN}?next={wanted}", status_code=303)(scope, receive, send)
+        else:
+            await refuse(UNKNOWN, scope, receive, send)
+
+    def _take_key(self, scope: Scope) -> bool:
+        """Whether a page's address holds the key to reading; it is taken out, and told to the reader."""
+        found = KEY.match(scope["path"])
+        if not found or not is_page(scope):
+            return False
+        if not hmac.compare_digest(_digest(found["key"]), _digest(self._token.reading)):
+            return False
+        scope["path"] = scope["path"][: found.start("key") - 1] + scope["path"][found.end("key") :]
+        scope.setdefault("state", {})["reading_key"] = f"~{found['key']}"
+        return True
+
+
+KEY = re.compile(r"/read/[^/~]+~(?P<key>[0-9a-f]+)(?=/|$)")
+KEYED = re.compile(r"^/read/[^/~?]+")
+
+
+def _opens_book(scope: Scope) -> bool:
+    """Whether a browser opens a page of a book, whose own files must be let in by the address alone."""
+    return scope["path"].startswith("/read/") and "text/html" in Headers(scope=scope).get("accept", "")

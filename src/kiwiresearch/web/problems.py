@@ -1,0 +1,169 @@
+"""Errors as clients get them: problem+json (RFC 9457), with a remedy and without anything of this machine."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import re
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import Request
+from fastapi.exceptions import RequestValidationError
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from kiwiresearch import errors
+from kiwiresearch.errors import KiwiError
+
+MEDIA_TYPE = "application/problem+json"
+SEE_API = "/openapi.json lists what can be asked here, and how."
+MOST_FAULTS = 20
+log = logging.getLogger("kiwiresearch.web")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One error: what kind it is, what went wrong this time, and what to do about it."""
+
+    status: int
+    title: str
+    detail: str = ""
+    remedy: str = ""
+    headers: tuple[tuple[str, str], ...] = ()
+    more: tuple[tuple[str, Any], ...] = ()
+    """Members that only some kinds have."""
+
+    def record(self) -> dict[str, Any]:
+        kind = "-".join(re.findall(r"[a-z0-9]+", self.title.lower()))
+        known = {
+            "type": f"urn:kiwiresearch:problem:{kind}",
+            "title": self.title,
+            "status": self.status,
+            "detail": self.detail,
+            "remedy": self.remedy,
+        }
+        return known | dict(self.more)
+
+    def response(self, path: str = "") -> Response:
+        """The error as an answer to a request of this path."""
+        body = self.record() | (openai_error(self) if path.startswith("/v1/") else {})
+        return Response(json.dumps(body), self.status, dict(self.headers), MEDIA_TYPE)
+
+
+def openai_error(problem: Problem) -> dict[str, Any]:
+    """What clients made for OpenAI look for; a problem may carry it beside its own members."""
+    words = f"{problem.detail} {problem.remedy}".strip() or problem.title
+    kind = "invalid_request_error" if problem.status < 500 else "server_error"
+    code = "_".join(problem.title.lower().split())
+    return {"error": {"message": words, "type": kind, "param": None, "code": code}}
+
+
+KINDS: Mapping[type[KiwiError], tuple[int, str]] = {
+    KiwiError: (500, "Failed"),
+    errors.BadUsage: (400, "Bad request"),
+    errors.BadSettings: (500, "Bad settings"),
+    errors.BookError: (503, "Book not usable"),
+    errors.BookNotFound: (404, "Book not found"),
+    errors.BookUnreachable: (502, "Book unreachable"),
+    errors.NotOffered: (400, "Not offered by this book"),
+    errors.PageNotFound: (404, "Page not found"),
+    errors.RedirectLoop: (404, "Page leads only to itself"),
+    errors.NothingFound: (404, "Nothing found"),
+    errors.Interrupted: (503, "Interrupted"),
+    errors.RunError: (500, "Run not usable"),
+    errors.FolderTaken: (409, "Already under way"),
+    errors.CannotWrite: (503, "Cannot write"),
+    errors.RunNotFound: (404, "Run not found"),
+    errors.TooManyRuns: (429, "Too many runs"),
+    errors.EmbedderError: (502, "Embedder unreachable"),
+    errors.ModelError: (502, "Model failed"),
+    errors.ModelUnreachable: (502, "Model unreachable"),
+    errors.PromptTooLong: (400, "Too long for the model"),
+}
+"""Status and title of each class of error; a class that is not here has those of its parent."""
+
+OF_THE_REQUEST = (errors.BadUsage, errors.PageNotFound, errors.RedirectLoop, errors.NothingFound)
+"""What these say is made of the client's own words."""
+
+PLACE = re.compile(r"""(?P<mark>['"])(?:[A-Za-z]:)?(?:[/\\][^'"/\\]*)+(?P=mark)""")
+
+
+def without_places(words: str) -> str:
+    """Files are named without their folders: where they are is nobody's business."""
+
+    def name(place: re.Match[str]) -> str:
+        mark = place["mark"]
+        return mark + re.split(r"[/\\]", place[0].strip(mark).rstrip("/\\"))[-1] + mark
+
+    return PLACE.sub(name, words)
+
+
+def problem_of(error: BaseException) -> Problem:
+    """The problem that an exception stands for."""
+    if isinstance(error, KiwiError):
+        status, title = next(KINDS[kind] for kind in type(error).__mro__ if kind in KINDS)
+        later = (("Retry-After", "60"),) if status == 429 else ()
+        problem = Problem(status, title, error.message, error.remedy, later)
+        if isinstance(error, OF_THE_REQUEST):
+            return problem
+        return replace(problem, detail=without_places(error.message), remedy=without_places(error.remedy))
+    if isinstance(error, RequestValidationError):
+        return _not_valid(error)
+    if isinstance(error, HTTPException):
+        return _of_http(error)
+    return Problem(
+        500,
+        "Internal error",
+        "This is a fault of the program.",
+        "The server's log tells more under this id.",
+        more=(("id", _mark_of(error)),),
+    )
+
+
+def unexpected(error: BaseException) -> Problem:
+    """The problem of an error; one that nobody foresaw is told to the server's log, with all that is known."""
+    problem = problem_of(error)
+    for name, mark in problem.more:
+        if name == "id":
+            log.error("Internal error %s", mark, exc_info=error)
+    return problem
+
+
+def _mark_of(error: BaseException) -> str:
+    """A short name for a fault: the same fault at the same place has the same."""
+    told = "".join(traceback.format_exception(error))
+    return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:12]
+
+
+def _not_valid(error: RequestValidationError) -> Problem:
+    faults = [
+        {"where": ".".join(str(part) for part in fault["loc"]), "message": str(fault["msg"])}
+        for fault in error.errors()[:MOST_FAULTS]
+    ]
+    detail = "; ".join(f"{fault['where']}: {fault['message']}" for fault in faults)
+    return Problem(422, "Not valid", detail, SEE_API, more=(("errors", faults),))
+
+
+def _of_http(error: HTTPException) -> Problem:
+    titles = {404: "Not found", 405: "Method not allowed"}
+    remedies = {404: SEE_API, 405: SEE_API, 503: "Try again in a moment."}
+    title = titles.get(error.status_code) or HTTPStatus(error.status_code).phrase
+    detail = "" if error.detail == HTTPStatus(error.status_code).phrase else str(error.detail)
+    headers = tuple((error.headers or {}).items())
+    return Problem(error.status_code, title, detail or title, remedies.get(error.status_code, ""), headers)
+
+
+def tell_problems(app: Starlette) -> None:
+    """Let the app answer every error as a problem."""
+
+    async def answer(request: Request, error: Exception) -> Response:
+        return problem_of(error).response(request.url.path)
+
+    for kind in (KiwiError, HTTPException, RequestValidationError, Exception):
+        app.add_exception_handler(kind, answer)

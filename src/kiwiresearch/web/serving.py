@@ -1,0 +1,216 @@
+"""The server as a process: where it listens, how it begins, and how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import math
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from types import FrameType
+
+import uvicorn
+from fastapi import FastAPI
+from sse_starlette.sse import AppStatus
+from starlette.applications import Starlette
+
+from kiwiresearch.errors import BadSettings, BadUsage, KiwiError
+from kiwiresearch.research.desk import Desk
+from kiwiresearch.research.jobs import Jobs
+from kiwiresearch.research.settings import ServeSettings, with_values
+from kiwiresearch.web.app import make_app
+from kiwiresearch.web.guard.ending import GRACE_S, Ending
+from kiwiresearch.web.guard.hosts import address_of, is_loopback
+from kiwiresearch.web.guard.replies import LAST_WORDS_S
+from kiwiresearch.web.research import jobs_of
+from kiwiresearch.web.room import Room
+from kiwiresearch.web.wire import MOST_HEAD_BYTES, Wire
+from kiwiresearch.zim.library import Shelf
+
+SHORTEST_TOKEN = 8
+INTERRUPTED = 130
+CLOSING_S = 2.0
+"""How long books are given to close when somebody still reads in them."""
+
+Mounts = Callable[[Room, Jobs], Mapping[str, Starlette]]
+
+
+LOOPBACK = ("127.0.0.1", "::1")
+
+
+def no_mounts(_room: Room, _jobs: Jobs) -> Mapping[str, Starlette]:
+    return {}
+
+
+def check(serve: ServeSettings) -> None:
+    """Refuse what would open the server to others without their knowing the token."""
+    if serve.token and not (serve.token.isascii() and serve.token.isprintable() and " " not in serve.token):
+        raise BadSettings("The token has letters that no header can carry.", remedy="Use letters, digits and '-'.")
+    if is_loopback(serve.host.strip("[]").lower()):
+        return
+    if not serve.token:
+        raise BadSettings(
+            f"Listening on {serve.host!r} opens the server to other machines, and there is no token.",
+            remedy="Set one (KIWIRESEARCH_SERVE_TOKEN, or --token), or listen on 127.0.0.1.",
+        )
+    if len(serve.token) < SHORTEST_TOKEN:
+        raise BadSettings(
+            f"A token of {len(serve.token)} letters is soon guessed.", remedy=f"Use at least {SHORTEST_TOKEN}."
+        )
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens there; port 0 takes one that is free."""
+    bare = host.strip().strip("[]")
+    try:
+        found = socket.getaddrinfo(bare or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, _, _, _, place = found[0]
+        return socket.create_server(place[:2], family=family, backlog=128)
+    except (OSError, UnicodeError) as problem:
+        raise _cannot_listen(host, port, problem) from problem
+
+
+def _cannot_listen(host: str, port: int, problem: Exception) -> BadUsage:
+    code = getattr(problem, "errno", None)
+    if code == errno.EADDRINUSE:
+        return BadUsage(
+            f"Port {port} is taken, perhaps by another kiwiresearch.",
+            remedy="Stop that program, or choose another port with --port; --port 0 takes one that is free.",
+        )
+    if code in (errno.EACCES, errno.EPERM):
+        return BadUsage(f"Port {port} may not be used by you.", remedy="Choose one above 1023 with --port.")
+    return BadUsage(
+        f"{host!r} is no address of this machine.", remedy="Use 127.0.0.1, or 0.0.0.0 for all its addresses."
+    )
+
+
+def public_url(serve: ServeSettings, port: int) -> str:
+    """Where readers reach the server; of one that listens on all addresses, by the first name it was given."""
+    if serve.public_url:
+        return serve.public_url.rstrip("/")
+    host = serve.host.strip("[]")
+    address = address_of(host)
+    if address is not None and address.is_unspecified:
+        host = next(iter(serve.hosts), "127.0.0.1" if address.version == 4 else "::1").strip("[]")
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def serve(
+    desk: Desk,
+    shelf: Shelf,
+    *,
+    all_books: bool = False,
+    mounts: Mounts = no_mounts,
+    listening: Callable[[str], None],
+    grace_s: float = GRACE_S,
+) -> int:
+    """Serve a shelf until somebody stops it; returns the exit code.
+
+    `mounts` gives apps of others that work with the same room and jobs;
+    `listening` hears the address once the server answers there.
+    """
+    settings = desk.settings.serve
+    check(settings)
+    with listen(settings.host, settings.port) as door:
+        url = public_url(settings, door.getsockname()[1])
+        room = Room(desk, shelf, all_books=all_books, public_url=url)
+        jobs = jobs_of(room)
+        ending = Ending(grace_s=grace_s)
+        app = make_app(room, jobs=jobs, mounts=mounts(room, jobs), ending=ending)
+        server = Server(app, ending, lambda: listening(url), jobs.close, proxies=settings.proxies)
+        # The library that sends events would cut streams at the first sign of the end; we give them a grace.
+        AppStatus.enable_automatic_graceful_drain = False
+        server.run([door])
+    _close(room, server.exit_code)
+    return server.exit_code
+
+
+def _config(app: FastAPI, grace_s: float, proxies: Sequence[str]) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        http=Wire,
+        ws="none",
+        loop="asyncio",
+        log_config=None,
+        log_level="critical",  # what goes wrong in a request is logged by its walls
+        access_log=False,
+        server_header=False,
+        proxy_headers=True,
+        forwarded_allow_ips=list(proxies),  # who may say for whom it asks
+        h11_max_incomplete_event_size=MOST_HEAD_BYTES,
+        timeout_graceful_shutdown=math.ceil(grace_s + LAST_WORDS_S),
+        lifespan="on",
+    )
+
+
+class Server(uvicorn.Server):
+    """uvicorn, with a grace for streams at the end and an exit code for the reason of it."""
+
+    def __init__(
+        self,
+        app: FastAPI,
+        ending: Ending,
+        listening: Callable[[], None],
+        at_end: Callable[[], None] | None = None,
+        *,
+        proxies: Sequence[str] = LOOPBACK,
+    ) -> None:
+        super().__init__(_config(app, ending.grace_s, proxies))
+        self._ending = ending
+        self._listening = listening
+        self._at_end = at_end
+        self.exit_code = 0
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        try:
+            await super().startup(sockets)
+        except SystemExit as problem:
+            raise KiwiError("The server could not begin.", remedy="The lines above say why.") from problem
+        if self.started:
+            self._listening()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._ending.begin()
+        # Jobs are stopped while their streams still run, so that these can tell of it.
+        last_work = asyncio.ensure_future(asyncio.to_thread(self._at_end)) if self._at_end else None
+        await super().shutdown(sockets)
+        if last_work:
+            await last_work
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 (as signals are told)
+        """The first signal ends the server in good order, a second Ctrl-C at once."""
+        if self.should_exit and sig == signal.SIGINT:
+            leave(INTERRUPTED)
+        if not self.should_exit and sig == signal.SIGINT:
+            self.exit_code = INTERRUPTED
+        self.should_exit = True
+
+
+def _close(room: Room, exit_code: int) -> None:
+    """Close the books; if a thread is still at work in them, or anywhere, the process does not wait for it."""
+    closing = threading.Thread(target=room.close, daemon=True)
+    closing.start()
+    closing.join(CLOSING_S)
+    others = [one for one in threading.enumerate() if one is not threading.current_thread() and not one.daemon]
+    if closing.is_alive() or others:
+        leave(exit_code)
+
+
+def leave(exit_code: int) -> None:
+    """End the process now."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            with contextlib.suppress(OSError, ValueError, RuntimeError):  # nobody may be there to read it
+                stream.flush()
+    os._exit(exit_code)
+
+
+def with_options(desk: Desk, values: Mapping[str, tuple[str, object]]) -> Desk:
+    """The desk with some of its settings changed; each value comes with the name the user gave it under."""
+    return replace(desk, settings=with_values(desk.settings, values))

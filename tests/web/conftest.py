@@ -1,0 +1,33 @@
+"""One server on the sample book for all tests of the web."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import httpx2
+import pytest
+from tests.web.running import UNHURRIED, a_client, a_room, running
+
+from kiwiresearch.web.app import make_app
+from kiwiresearch.web.room import Room
+
+
+@pytest.fixture(scope="session")
+def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
+    """The sample book, open for requests."""
+    with a_room(tmp_path_factory.mktemp("room"), **UNHURRIED) as room:
+        yield room
+
+
+@pytest.fixture(scope="session")
+def server(room: Room) -> Iterator[str]:
+    """The address of a server on the sample book."""
+    with running(room, make_app) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def client(server: str) -> Iterator[httpx2.Client]:
+    """A client of that server."""
+    with a_client(server) as client:
+        yield client

@@ -1,0 +1,70 @@
+"""Apps on a real server on loopback, and what comes out of their streams."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx2
+import uvicorn
+from fastapi import FastAPI
+
+from kiwiresearch.research.desk import open_desk
+from kiwiresearch.web.room import Room
+
+UNHURRIED = {"KIWIRESEARCH_SERVE_REQUESTS_A_MINUTE": "1000000"}
+"""Settings of a server that many tests ask in a short time."""
+
+
+class Heard(NamedTuple):
+    """An event of a stream."""
+
+    name: str
+    data: Any
+
+
+def heard(lines: Iterable[str]) -> Iterator[Heard]:
+    """The events in the lines of a stream, comments left out."""
+    name, data = "message", ""
+    for line in lines:
+        field, _, value = line.partition(":")
+        if field == "event":
+            name = value.strip()
+        elif field == "data":
+            data += value.removeprefix(" ")
+        elif not line.strip() and data:
+            yield Heard(name, json.loads(data))
+            name, data = "message", ""
+
+
+@contextlib.contextmanager
+def a_room(home: Path, *books: str, **environment: str) -> Iterator[Room]:
+    """An open shelf of a user who has a home of their own."""
+    desk = open_desk(environment={"KIWIRESEARCH_HOME": str(home), **environment})
+    with Room(desk, desk.shelf(list(books) or ["sample"])) as room:
+        yield room
+
+
+@contextlib.contextmanager
+def running(room: Room, make: Callable[[Room], FastAPI]) -> Iterator[str]:
+    """A server for the room, and its address; it ends with the block."""
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        room.public_url = f"http://127.0.0.1:{door.getsockname()[1]}"
+        server = uvicorn.Server(uvicorn.Config(make(room), log_level="warning", timeout_graceful_shutdown=5))
+        thread = threading.Thread(target=server.run, args=([door],))
+        thread.start()
+        try:
+            yield room.public_url
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+def a_client(address: str) -> httpx2.Client:
+    """A client that knows no proxy."""
+    return httpx2.Client(base_url=address, trust_env=False, timeout=30)

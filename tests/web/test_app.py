@@ -1,0 +1,175 @@
+"""The routes put together: what the server says of itself."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import socket
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from kiwiresearch import __version__
+from kiwiresearch.web.app import make_app
+from kiwiresearch.web.health import Glance
+from kiwiresearch.web.room import Room
+
+HERE = "http://127.0.0.1"
+
+
+@pytest.fixture(scope="module")
+def client(room: Room) -> TestClient:
+    return TestClient(make_app(room), base_url=HERE)
+
+
+@pytest.fixture(scope="module")
+def schema(client: TestClient) -> dict[str, Any]:
+    found: dict[str, Any] = client.get("/openapi.json").json()
+    return found
+
+
+def _operations(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for path, methods in schema["paths"].items():
+        for operation in methods.values():
+            yield path, operation
+
+
+def test_the_openapi_names_each_operation_once(schema: dict[str, Any]) -> None:
+    """Each operation has a name of its own, a tag and a summary."""
+    names = [operation["operationId"] for _, operation in _operations(schema)]
+    assert len(set(names)) == len(names)
+    assert {"get_api_search", "post_api_ask", "get_api_health"} <= set(names)
+    known = {tag["name"] for tag in schema["tags"]}
+    for path, operation in _operations(schema):
+        assert operation["summary"], path
+        assert set(operation["tags"]) <= known, path
+        assert operation["tags"], path
+
+
+def test_the_openapi_tells_of_problems(schema: dict[str, Any]) -> None:
+    """Whatever an operation answers beside what it documents is a problem."""
+    for path, operation in _operations(schema):
+        content = operation["responses"]["default"]["content"]
+        assert content["application/problem+json"]["schema"]["$ref"] == "#/components/schemas/Problem", path
+    assert "HTTPValidationError" not in schema["components"]["schemas"]
+
+
+def test_every_reference_of_the_openapi_leads_somewhere(schema: dict[str, Any]) -> None:
+    """Nothing that is referred to has been left out."""
+
+    def references(value: object) -> Iterator[str]:
+        if isinstance(value, dict):
+            yield from [value["$ref"]] if isinstance(value.get("$ref"), str) else []
+            for part in value.values():
+                yield from references(part)
+        elif isinstance(value, list):
+            for part in value:
+                yield from references(part)
+
+    known = {f"#/components/schemas/{name}" for name in schema["components"]["schemas"]}
+    assert set(references(schema)) <= known
+
+
+def test_the_front_page_tells_what_runs_here(client: TestClient, room: Room) -> None:
+    """The page at the root names program and books, and loads nothing."""
+    text = client.get("/").text
+    assert __version__ in text
+    for book in room.shelf.books:
+        assert f'href="/read/{book.id}/"' in text
+    assert "<script" not in text
+    assert "src=" not in text
+    assert "http" not in text
+
+
+def test_the_front_page_s_links_lead_to_pages(client: TestClient, room: Room) -> None:
+    """A book's link opens its first page."""
+    assert client.get(f"/read/{room.shelf.books[0].id}/").status_code == 200
+
+
+def test_health_tells_of_books_and_indexes(client: TestClient, room: Room) -> None:
+    """Health has what the seed's has: no use of the internet, the model's name, the indexes."""
+    health = client.get("/api/health").json()
+    book = room.shelf.books[0]
+    assert (health["status"], health["version"], health["wan"], health["model_name"]) == ("ok", __version__, False, "")
+    assert health["model"] == {"set": False, "reachable": False, "models": []}
+    assert health["indices"]["titles"][book.id]["complete"] is True
+    assert [row["id"] for row in health["books"]] == [book.id]
+
+
+def _with_model(room: Room, address: str) -> Room:
+    settings = replace(room.desk.settings, model_url=address, model_name="small")
+    return Room(replace(room.desk, settings=settings), room.shelf)
+
+
+def test_health_asks_nobody_but_the_model(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The only connection that health opens is to the model the user set, and one that is away is no error."""
+    called: list[object] = []
+    connect = socket.socket.connect
+
+    def noted(self: socket.socket, address: Any) -> None:
+        called.append(address[:2])
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", noted)
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        place = nobody.getsockname()
+        address = f"http://127.0.0.1:{place[1]}"
+        health = TestClient(make_app(_with_model(room, address)), base_url=HERE).get("/api/health").json()
+    assert health["model"] == {"set": True, "reachable": False, "models": []}
+    assert health["model_name"] == "small"
+    assert set(called) <= {place}
+
+
+def test_health_does_not_wait_for_a_silent_model(room: Room) -> None:
+    """While a model does not answer, health says that nobody knows yet."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        health = TestClient(make_app(_with_model(room, address)), base_url=HERE).get("/api/health").json()
+    assert health["model"] == {"set": True, "reachable": None, "models": []}
+    assert health["books"]
+
+
+def test_a_glance_looks_once_while_it_is_fresh() -> None:
+    """A fact is looked up by one thread, and again only when it is old."""
+    looks = itertools.count(1)
+    fresh = Glance(lambda: next(looks), fresh_s=3_600)
+    assert [fresh.latest(patience_s=10) for _ in range(3)] == [1, 1, 1]
+    old = Glance(lambda: next(looks), fresh_s=0)
+    assert [old.latest(patience_s=10) for _ in range(3)] == [2, 3, 4]
+
+
+def test_an_app_of_others_answers_behind_the_same_walls(room: Room) -> None:
+    """What is mounted sees its whole path, begins and ends with the server, and is guarded like the rest."""
+    steps: list[str] = []
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        steps.append("begun")
+        yield
+        steps.append("ended")
+
+    async def answer(request: Request) -> PlainTextResponse:
+        return PlainTextResponse(request.url.path)
+
+    async def fail(_: Request) -> PlainTextResponse:
+        raise ValueError("secret")
+
+    routes = [Route("/mcp", answer, methods=["POST"]), Route("/mcp", fail, methods=["PUT"])]
+    mounted = Starlette(routes=routes, lifespan=lifespan)
+    with TestClient(make_app(room, mounts={"/mcp": mounted}), base_url=HERE) as client:
+        assert steps == ["begun"]
+        assert client.post("/mcp", json={}).text == "/mcp"
+        assert client.post("/mcp", json={}, headers={"Origin": "http://evil.example"}).status_code == 403
+        assert client.post("/mcp", content="x", headers={"Content-Type": "text/plain"}).status_code == 415
+        failed = client.put("/mcp")
+        assert (failed.status_code, failed.headers["content-type"]) == (500, "application/problem+json")
+        assert "secret" not in failed.text
+    assert steps == ["begun", "ended"]

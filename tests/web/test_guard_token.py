@@ -1,0 +1,145 @@
+"""A server with a token answers only to those who show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import httpx2
+import pytest
+from tests.web.guarded import TOKEN, guarded
+from tests.web.running import a_client
+
+from kiwiresearch.research.settings import ServeSettings
+from kiwiresearch.web.guard.token import COOKIE, Token
+from kiwiresearch.web.room import Room
+
+RIGHT = {"Authorization": f"Bearer {TOKEN}"}
+BROWSER = {"Accept": "text/html,application/xhtml+xml"}
+
+
+@pytest.fixture(scope="module")
+def address(room: Room) -> Iterator[str]:
+    with guarded(room, ServeSettings(token=TOKEN)) as port:
+        yield f"http://127.0.0.1:{port}"
+
+
+@pytest.fixture
+def client(address: str) -> Iterator[httpx2.Client]:
+    with a_client(address) as client:
+        yield client
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/api/search?q=sunset", "/api/books", "/v1/models", "/openapi.json", "/read/x/y", "/mcp", "/nowhere"]
+)
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Authorization": TOKEN},
+        {"Authorization": f"Basic {TOKEN}"},
+        {"Authorization": "Bearer"},
+        {"Authorization": f"Bearer {TOKEN}x"},
+        {"Authorization": f"Bearer {TOKEN[:-1]}"},
+        {"Cookie": f"{COOKIE}={TOKEN}"},
+        {"Cookie": "=;;;=" * 10},
+    ],
+)
+def test_nothing_is_told_without_the_token(client: httpx2.Client, path: str, headers: dict[str, str]) -> None:
+    """Every path wants the token, also those that do not exist."""
+    answer = client.get(path, headers=headers)
+    assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_the_token_opens_the_api(client: httpx2.Client) -> None:
+    """With the right token a request is answered, whatever the case of the word 'Bearer'."""
+    assert client.get("/api/search?q=sunset", headers=RIGHT).status_code == 200
+    assert client.get("/v1/models", headers={"Authorization": f"bearer  {TOKEN}"}).status_code == 200
+
+
+def test_health_tells_strangers_the_status_only(client: httpx2.Client) -> None:
+    """A monitor needs no token to see that the server is up; who has it sees more."""
+    assert client.get("/api/health").json() == {"status": "ok"}
+    assert client.get("/api/health", headers=RIGHT).json()["wan"] is False
+
+
+def test_a_browser_shows_the_token_once(client: httpx2.Client) -> None:
+    """A browser is led to a form, and back to the page it wanted with a cookie that opens pages and nothing else."""
+    sent_on = client.get("/read/book/A%20page?mark=1-2", headers=BROWSER)
+    assert sent_on.status_code == 303
+    form = client.get(sent_on.headers["location"])
+    assert form.status_code == 200
+    assert 'value="/read/book/A%20page?mark=1-2"' in form.text
+    assert "<script" not in form.text
+    entered = client.post("/login", data={"token": TOKEN, "next": "/read/book/A%20page?mark=1-2"})
+    assert (entered.status_code, entered.headers["location"]) == (303, "/read/book/A%20page?mark=1-2")
+    cookie = entered.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+    assert TOKEN not in cookie
+    assert client.get("/", headers=BROWSER).status_code == 200
+    keyed = client.get("/read/nobody/x?mark=1-2", headers=BROWSER)
+    assert keyed.status_code == 303
+    assert client.get(keyed.headers["location"], headers=BROWSER).status_code == 404
+    assert client.get("/api/search?q=sunset").status_code == 401
+    assert client.post("/", headers=BROWSER, json={}).status_code == 401
+
+
+def test_a_page_of_a_book_needs_no_cookie_for_its_files(client: httpx2.Client) -> None:
+    """Its address holds a key that lets read the books and nothing else: a page without cookies keeps its style."""
+    page = client.get("/api/search?q=sunset", headers=RIGHT).json()["hits"][0]["url"].removeprefix("http://")
+    path = page[page.index("/read/") :]
+    key = path.split("/")[2].partition("~")[2]
+    assert key
+    assert TOKEN not in path
+    shown = client.get(path)
+    assert shown.status_code == 200
+    assert f"~{key}/" in shown.text  # its own links carry it on
+    assert client.get(path.replace(key, key[::-1])).status_code == 401
+    assert client.get(f"/api~{key}/search?q=sunset").status_code == 401
+    assert client.get("/api/search?q=sunset", headers={"Authorization": f"Bearer {key}"}).status_code == 401
+
+
+@pytest.mark.parametrize("wanted", ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:x", ""])
+def test_the_form_leads_nowhere_else(client: httpx2.Client, wanted: str) -> None:
+    """After the form a browser goes to a page of this server, whatever its address said."""
+    entered = client.post("/login", data={"token": TOKEN, "next": wanted})
+    assert (entered.status_code, entered.headers["location"]) == (303, "/")
+    assert "evil" not in client.get("/login", params={"next": wanted}).text
+
+
+@pytest.mark.parametrize("body", [b"", b"token=", b"token=wrong", b"%ff=%ff&token=%00", b"token=\xff"])
+def test_a_wrong_token_opens_nothing(client: httpx2.Client, body: bytes) -> None:
+    """The form is shown again, and no cookie is set."""
+    kind = {"Content-Type": "application/x-www-form-urlencoded"}
+    answer = client.post("/login", content=body, headers=kind)
+    assert (answer.status_code, "set-cookie" in answer.headers) == (401, False)
+
+
+def test_a_form_of_another_site_is_refused(client: httpx2.Client) -> None:
+    """Nobody can log a browser in from elsewhere."""
+    data = {"token": TOKEN, "next": "/"}
+    assert client.post("/login", data=data, headers={"Origin": "http://evil.example"}).status_code == 403
+
+
+def test_guesses_do_not_use_up_what_others_may_ask(room: Room) -> None:
+    """Who has the token is counted apart from those behind the same address who have not."""
+    with (
+        guarded(room, ServeSettings(token=TOKEN, requests_a_minute=2)) as port,
+        a_client(f"http://127.0.0.1:{port}") as c,
+    ):
+        assert [c.get("/v1/models").status_code for _ in range(3)] == [401, 401, 429]
+        assert [c.get("/v1/models", headers=RIGHT).status_code for _ in range(3)] == [200, 200, 429]
+
+
+def test_without_a_token_there_is_no_form(room: Room) -> None:
+    """A server that needs no token has no page that asks for one."""
+    with guarded(room) as port, a_client(f"http://127.0.0.1:{port}") as c:
+        assert c.get("/login").status_code == 404
+
+
+def test_the_cookie_does_not_tell_the_token() -> None:
+    """What a browser keeps is no token, and is the same for the same token."""
+    assert Token("a").cookie == Token("a").cookie != Token("b").cookie
+    assert not Token("a").is_right(Token("a").cookie)

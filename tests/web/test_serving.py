@@ -1,0 +1,285 @@
+"""The server as a process: how it begins, and how it ends while somebody listens."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import typer
+from starlette.applications import Starlette
+from tests.web.guarded import exchange, request, status_of
+
+from kiwiresearch.cli.serving import serve
+from kiwiresearch.errors import BadSettings, BadUsage, KiwiError
+from kiwiresearch.research.desk import open_desk
+from kiwiresearch.research.settings import ServeSettings
+from kiwiresearch.web.app import make_app
+from kiwiresearch.web.guard.ending import Ending
+from kiwiresearch.web.room import Room
+from kiwiresearch.web.serving import Server, check, listen, public_url
+
+SERVER = """\
+import asyncio, sys, threading
+from sse_starlette import EventSourceResponse
+from starlette.applications import Starlette
+from starlette.routing import Route
+from kiwiresearch.cli.options import say
+from kiwiresearch.research.desk import open_desk
+from kiwiresearch.web import serving
+
+async def endless():
+    yield {"event": "citations", "data": "{}"}
+    await asyncio.Event().wait()
+
+def told():
+    yield {"event": "citations", "data": "{}"}
+    sys.stdin.readline()
+    yield {"event": "done", "data": "{}"}
+
+def stuck():
+    yield {"event": "citations", "data": "{}"}
+    threading.Event().wait()
+
+def of(events):
+    async def stream(request):
+        return EventSourceResponse(events(), sep="\\n")
+    return Starlette(routes=[Route("/{name}", stream)])
+
+desk = serving.with_options(open_desk(), {"serve.port": ("port", 0)})
+mounts = {"/endless": of(endless), "/told": of(told), "/stuck": of(stuck)}
+grace_s = float(sys.argv[1])
+sys.exit(serving.serve(desk, desk.shelf(), mounts=lambda room, jobs: mounts, listening=say, grace_s=grace_s))
+"""
+
+FIRST = b"event: citations\ndata: {}\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A server in a process of its own."""
+
+    process: subprocess.Popen[bytes]
+    port: int
+
+    def ended(self) -> tuple[int, bytes]:
+        """Its exit code, and what it said beside its address."""
+        _, err = self.process.communicate(timeout=60)
+        return self.process.returncode, err
+
+
+@contextlib.contextmanager
+def running(home: Path, grace_s: float) -> Iterator[Running]:
+    environment = os.environ | {"KIWIRESEARCH_HOME": str(home)}
+    pipe = subprocess.PIPE
+    command = [sys.executable, "-c", SERVER, str(grace_s)]
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment) as process:
+        try:
+            assert process.stderr
+            told = process.stderr.readline().decode()
+            found = re.fullmatch(r"http://127\.0\.0\.1:([0-9]+)\n", told)
+            assert found, told + process.stderr.read().decode()
+            yield Running(process, int(found[1]))
+        finally:
+            process.kill()
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home that has the sample book already."""
+    folder = tmp_path_factory.mktemp("home")
+    open_desk({"KIWIRESEARCH_HOME": str(folder)}).sample()
+    return folder
+
+
+@contextlib.contextmanager
+def stream(port: int, path: str) -> Iterator[socket.socket]:
+    """A stream whose first event has come."""
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as line:
+        line.sendall(request("GET", path))
+        heard = b""
+        while FIRST not in heard:
+            part = line.recv(65_536)
+            assert part, heard
+            heard += part
+        yield line
+
+
+def rest(line: socket.socket) -> bytes:
+    heard = b""
+    with contextlib.suppress(ConnectionError):
+        while part := line.recv(65_536):
+            heard += part
+    return heard
+
+
+def _until_it_listens_no_more(port: int) -> None:
+    with contextlib.suppress(ConnectionError):
+        while True:
+            socket.create_connection(("127.0.0.1", port), timeout=30).close()
+
+
+def test_streams_end_properly_when_the_server_is_stopped(home: Path) -> None:
+    """A stream that would go on for ever gets a last event, and the process ends with 0 and without a word."""
+    with running(home, 0.2) as server, stream(server.port, "/endless") as line:
+        server.process.send_signal(signal.SIGTERM)
+        heard = rest(line)
+        assert server.ended() == (0, b"")
+    assert b"event: error\ndata: {" in heard
+    assert b'"title": "Server closing"' in heard
+    assert heard.endswith(b"\r\n0\r\n\r\n"), "the body is complete"
+
+
+def test_a_stream_may_finish_within_the_grace(home: Path) -> None:
+    """What comes to its end by itself is not cut, while nobody new is let in."""
+    with running(home, 60) as server, stream(server.port, "/told") as line:
+        server.process.send_signal(signal.SIGTERM)
+        _until_it_listens_no_more(server.port)
+        assert server.process.stdin
+        server.process.stdin.write(b"go on\n")
+        server.process.stdin.flush()
+        heard = rest(line)
+        assert server.ended() == (0, b"")
+    assert b"event: done\ndata: {}\n\n" in heard
+    assert b"event: error" not in heard
+
+
+def test_a_second_ctrl_c_ends_it_at_once(home: Path) -> None:
+    """Who does not want to wait for streams presses again."""
+    with running(home, 600) as server, stream(server.port, "/endless") as line:
+        server.process.send_signal(signal.SIGINT)
+        _until_it_listens_no_more(server.port)
+        server.process.send_signal(signal.SIGINT)
+        assert server.ended() == (130, b"")
+        assert b"event: error" not in rest(line)
+
+
+def test_work_that_hangs_does_not_keep_the_server(home: Path) -> None:
+    """On Ctrl-C a thread that never comes back is left behind, and its client hears the end all the same."""
+    with running(home, 0.2) as server, stream(server.port, "/stuck") as line:
+        server.process.send_signal(signal.SIGINT)
+        heard = rest(line)
+        assert server.ended() == (130, b"")
+    assert b"event: error" in heard
+    assert heard.endswith(b"\r\n0\r\n\r\n"), "the body is complete"
+
+
+def test_links_lead_to_the_real_port(home: Path) -> None:
+    """With port 0, the address that is told and the links in answers have the port that was taken."""
+    with running(home, 0.2) as server:
+        asked = request("GET", "/api/search?q=sunset&limit=1", host=f"127.0.0.1:{server.port}")
+        heard = exchange(server.port, asked)
+        assert status_of(heard) == 200
+        (hit,) = json.loads(heard.partition(b"\r\n\r\n")[2])["hits"]
+        assert hit["url"].startswith(f"http://127.0.0.1:{server.port}/read/")
+        server.process.terminate()
+        assert server.ended() == (0, b"")
+
+
+def test_a_part_that_cannot_begin_is_told(room: Room, caplog: pytest.LogCaptureFixture) -> None:
+    """A server that cannot begin says so with an error of its own, and its log says why."""
+
+    @contextlib.asynccontextmanager
+    async def broken(_: Starlette) -> AsyncIterator[None]:
+        raise ValueError("no room for tools")
+        yield
+
+    with listen("127.0.0.1", 0) as door:
+        ending = Ending()
+        app = make_app(room, mounts={"/tools": Starlette(lifespan=broken)}, ending=ending)
+        with pytest.raises(KiwiError, match="could not begin"):
+            Server(app, ending, lambda: None).run([door])
+    assert "no room for tools" in caplog.text
+
+
+def _command(*words: str) -> None:
+    app = typer.Typer()
+    app.command()(serve)
+    app(list(words), standalone_mode=False)
+
+
+def test_a_port_in_use_is_told(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+    """A port that another program has is named, with what to do."""
+    monkeypatch.setenv("KIWIRESEARCH_HOME", str(home))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(BadUsage, match=rf"Port {port} is taken.*--port 0 takes one that is free"):
+            _command("--port", str(port))
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "desk.school.lan"])
+def test_other_machines_need_a_token(monkeypatch: pytest.MonkeyPatch, home: Path, host: str) -> None:
+    """Listening on anything but loopback is refused without a token, before any book is opened."""
+    monkeypatch.setenv("KIWIRESEARCH_HOME", str(home))
+    monkeypatch.setenv("KIWIRESEARCH_SERVE_TOKEN", "")
+    with pytest.raises(BadSettings, match=r"there is no token.*Set one"):
+        _command("--host", host, "--port", "0")
+
+
+@pytest.mark.parametrize(
+    ("host", "token", "wrong"),
+    [
+        ("127.0.0.1", "", ""),
+        ("localhost", "", ""),
+        ("::1", "", ""),
+        ("[::1]", "short", ""),
+        ("0.0.0.0", "long enough?", "no header can carry"),
+        ("127.0.0.1", "schlüssel", "no header can carry"),
+        ("0.0.0.0", "short", "soon guessed"),
+        ("0.0.0.0", "long-enough", ""),
+    ],
+)
+def test_a_token_must_serve_its_purpose(host: str, token: str, wrong: str) -> None:
+    """A token that cannot be sent, or that is soon guessed where others can try, is refused."""
+    with pytest.raises(BadSettings, match=wrong) if wrong else contextlib.nullcontext():
+        check(ServeSettings(host=host, token=token))
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "no such host", "\ud800", "x" * 300, "999.1.1.1"])
+def test_a_strange_address_is_told(host: str) -> None:
+    """An address that this machine does not have is refused with what to do."""
+    with pytest.raises(BadUsage, match="no address of this machine"):
+        listen(host, 0)
+
+
+def test_ipv6_is_listened_on() -> None:
+    """The loopback address of IPv6 can be named with brackets or without."""
+    for host in ("::1", "[::1]"):
+        try:
+            with listen(host, 0) as door:
+                assert door.family == socket.AF_INET6
+        except BadUsage:
+            pytest.skip("this machine has no IPv6")
+
+
+@pytest.mark.parametrize(
+    ("settings", "url"),
+    [
+        (ServeSettings(), "http://127.0.0.1:80"),
+        (ServeSettings(host="::1"), "http://[::1]:80"),
+        (ServeSettings(host="[::1]"), "http://[::1]:80"),
+        (ServeSettings(host="192.0.2.1", hosts=("desk.lan",)), "http://192.0.2.1:80"),
+        (ServeSettings(host="0.0.0.0", hosts=("desk.lan", "other.lan")), "http://desk.lan:80"),
+        (ServeSettings(host="0.0.0.0"), "http://127.0.0.1:80"),
+        (ServeSettings(host="::"), "http://[::1]:80"),
+    ],
+)
+def test_readers_are_sent_to_an_address_that_works(settings: ServeSettings, url: str) -> None:
+    """Links begin with the address we listen on, or with a name where that is no address to go to."""
+    assert public_url(settings, 80) == url
+
+
+def test_help_needs_no_server() -> None:
+    """The command's module is loaded for every --help, so it loads nothing of the web."""
+    program = "import sys, kiwiresearch.cli.serving; print(*sorted(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert not {"fastapi", "starlette", "uvicorn", "anyio", "mcp", "pydantic", "httpx2"} & set(done.stdout.split())
