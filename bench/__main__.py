@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from bench import claims, embed, growth, pages, reads, research, search, start, titles
+from bench import ask, claims, embed, growth, pages, reads, research, search, start, titles
 
 BENCHMARKS: dict[str, Callable[[], list[str]]] = {
+    "ask": ask.run,
     "claims": claims.run,
     "embed": embed.run,
     "growth": growth.run,

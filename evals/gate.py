@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evals import briefs, claims, conflicts, coverage, crawl, hedging, pages, search
+from evals import absent, ask, briefs, claims, conflicts, coverage, crawl, hedging, pages, search
 from evals.data import SHARED_DATA
 
 FLOORS = Path(__file__).with_name("floors.json")
@@ -32,6 +32,8 @@ class Outcome:
 
 
 EVALUATIONS: dict[str, Callable[[], Outcome | None]] = {
+    "absent": lambda: _outcome(absent.measure()),
+    "ask": lambda: _outcome(ask.measure()),
     "briefs": lambda: _outcome(briefs.measure()),
     "claims": lambda: _outcome(claims.measure()),
     "conflicts": lambda: _outcome(conflicts.measure()),

@@ -17,11 +17,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import bm25s
-import Stemmer
-
 from evals.data import SHARED_DATA, digest_of
-from kiwiresearch.page.html import bare_text
+from evals.windows import windows_of
 from kiwiresearch.search.find import Wish, find
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import parse
@@ -38,13 +35,12 @@ SETS = {
     "squad_book": ("squad.zim", "qa/squad/questions.jsonl"),
 }
 DEPTHS = (1, 3, 10)
-WINDOW = 160
 ALL_PAGES = 2_000_000_000
 """Pages kept at hand while evaluating: all. What is found does not depend on it."""
 
 LARGE_SET = 1_000
-FAST_EVERY = 4
-"""Of large sets, the quick ranking is measured on each so many-th question, which saves minutes."""
+EVERY = 10
+"""Of large sets, each so many-th question is asked, which saves minutes; `python -m evals.search` asks them all."""
 
 PASSAGES = 200
 """Best passages of the anchor for one question, which then rank their pages."""
@@ -61,7 +57,7 @@ class Row:
 Ranking = Callable[[Sequence[str]], list[list[str]]]
 
 
-def measure() -> tuple[str, dict[str, float], dict[str, float]] | None:
+def measure(every: int = EVERY) -> tuple[str, dict[str, float], dict[str, float]] | None:
     """Shares of questions with their page in the first 1, 3 and 10: ours, and beside them both anchors'."""
     files = [SHARED_DATA / name for name in sorted({file for _, file in SETS.values()})]
     books = [SHARED_DATA / "zims" / name for name in sorted({book for book, _ in SETS.values()})]
@@ -70,23 +66,23 @@ def measure() -> tuple[str, dict[str, float], dict[str, float]] | None:
     figures: dict[str, float] = {}
     beside: dict[str, float] = {}
     for book in books:
-        sets = {name: _rows(SHARED_DATA / file) for name, (of, file) in SETS.items() if of == book.name}
+        sets = {name: _some(SHARED_DATA / file, every) for name, (of, file) in SETS.items() if of == book.name}
         questions = [row.question for rows in sets.values() for row in rows]
-        asked_fast = {row.question for rows in sets.values() for row in rows[:: _step(rows)]}
-        full, fast = _in_parallel(book, questions, frozenset(asked_fast))
+        full, fast = _in_parallel(book, questions)
         passages, libzim = _passages_anchor(book)(questions), _libzim(book, questions)
         start = 0
         for name, rows in sets.items():
             part = slice(start, start + len(rows))
             start += len(rows)
             figures |= _shares(name, rows, full[part])
-            figures |= _shares(f"{name}_fast", rows[:: _step(rows)], fast[part][:: _step(rows)])
+            figures |= _shares(f"{name}_fast", rows, fast[part])
             beside |= _shares(f"{name}_passages", rows, passages[part]) | _shares(f"{name}_libzim", rows, libzim[part])
     return digest_of(*files, *books), figures | _leads(figures, beside), beside
 
 
-def _step(rows: Sequence[Row]) -> int:
-    return FAST_EVERY if len(rows) > LARGE_SET else 1
+def _some(file: Path, every: int) -> list[Row]:
+    rows = _rows(file)
+    return rows[::every] if len(rows) > LARGE_SET else rows
 
 
 def questions_of(book: str) -> list[str]:
@@ -123,13 +119,11 @@ def _leads(figures: dict[str, float], beside: dict[str, float]) -> dict[str, flo
     return {"least_lead_at_3": min(at_3), "least_lead_at_10": min(at_10)}
 
 
-def _in_parallel(
-    book: Path, questions: Sequence[str], asked_fast: frozenset[str]
-) -> tuple[list[list[str]], list[list[str]]]:
+def _in_parallel(book: Path, questions: Sequence[str]) -> tuple[list[list[str]], list[list[str]]]:
     """In full and fast, the questions in as many parts as there are cores, each in a process of its own."""
     cores = max(1, min(os.cpu_count() or 1, 8))
     with multiprocessing.get_context("spawn").Pool(cores) as pool:
-        done = pool.map(partial(_ours, book, asked_fast), [questions[number::cores] for number in range(cores)])
+        done = pool.map(partial(_ours, book), [questions[number::cores] for number in range(cores)])
     found: tuple[list[list[str]], list[list[str]]] = ([[] for _ in questions], [[] for _ in questions])
     for number, part in enumerate(done):
         for whole, some in zip(found, part, strict=True):
@@ -137,7 +131,7 @@ def _in_parallel(
     return found
 
 
-def _ours(file: Path, asked_fast: frozenset[str], questions: Sequence[str]) -> tuple[list[list[str]], list[list[str]]]:
+def _ours(file: Path, questions: Sequence[str]) -> tuple[list[list[str]], list[list[str]]]:
     with tempfile.TemporaryDirectory() as folder:
         archive = LibzimArchive(file)
         index = titles_file(Path(folder), archive.book)
@@ -145,7 +139,7 @@ def _ours(file: Path, asked_fast: frozenset[str], questions: Sequence[str]) -> t
         book = OpenBook(archive, open_titles(index, archive.book), kept_chars=ALL_PAGES)
         quickly = Wish(limit=max(DEPTHS), fast=True)
         full = [_paths(book, question, Wish(limit=max(DEPTHS))) for question in questions]
-        fast = [_paths(book, question, quickly) if question in asked_fast else [] for question in questions]
+        fast = [_paths(book, question, quickly) for question in questions]
         if book.titles:
             book.titles.close()
     return full, fast
@@ -164,21 +158,15 @@ def _libzim(file: Path, questions: Sequence[str]) -> list[list[str]]:
 
 def _passages_anchor(file: Path) -> Ranking:
     """BM25 over every 160 words of every page, stemmed, the title in front; a page ranks by its best passage."""
-    archive = LibzimArchive(file)
-    texts, owners = [], []
-    for path in archive.articles():
-        words = bare_text(archive.read(path).content).text.split()
-        title = archive.title(path)
-        for start in range(0, max(1, len(words)), WINDOW):
-            texts.append(f"{title} {' '.join(words[start : start + WINDOW])}")
-            owners.append(path)
-    stemmer = Stemmer.Stemmer("english")
-    index = bm25s.BM25()
-    index.index(bm25s.tokenize(texts, stopwords="en", stemmer=stemmer, show_progress=False), show_progress=False)
+    windows = windows_of(file)
 
     def rank(questions: Sequence[str]) -> list[list[str]]:
-        tokens = bm25s.tokenize(list(questions), stopwords="en", stemmer=stemmer, show_progress=False)
-        numbers, _ = index.retrieve(tokens, k=min(PASSAGES, len(owners)), show_progress=False)
-        return [list(dict.fromkeys(owners[number] for number in row))[: max(DEPTHS)] for row in numbers]
+        found = windows.best(questions, PASSAGES)
+        return [list(dict.fromkeys(windows.owners[number] for number in row))[: max(DEPTHS)] for row in found]
 
     return rank
+
+
+if __name__ == "__main__":
+    for part in (measure(every=1) or ("", {}, {}))[1:]:
+        print("\n".join(f"{name:40} {value:.4f}" for name, value in part.items()))
