@@ -16,7 +16,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 EXAMPLE = ROOT / "docs" / "examples" / "bronze-age-collapse.md"
-PAGES = tuple(ROOT / name for name in ("README.md", "docs/guide/claims.md", "docs/guide/verify.md"))
+GUIDE = ROOT / "docs" / "guide"
+PAGES = (ROOT / "README.md", GUIDE / "ask.md", GUIDE / "claims.md", GUIDE / "verify.md")
 CLAIMS = ROOT / "docs" / "reference" / "claims.md"
 TOPIC, LIMIT = "Bronze Age collapse", "30"
 FOLDER = "runs/2026-01-31_bronze-age-collapse"
@@ -27,6 +28,14 @@ HEAD = (
 )
 MARKED = re.compile(r"(<!-- made: ([a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 LINK = re.compile(r"\[([^]]+)\]\(zim:[^)]+\)")
+QUESTIONS: dict[str, tuple[str, ...]] = {
+    "ask": ("Why is the sky orange at sunset?",),
+    "short": ("When was Ugarit destroyed?",),
+    "compared": ("Who was older, Abigail Adams or John Adams?",),
+    "follow-up": ("When did he die?", "--after", "Who was Ramesses III?"),
+}
+"""What is asked for each place of a page; the sample book answers all of it."""
+NOT_HERE = "Who invented the telephone?"
 EDIT = ("Pylos was burned about 1180 BC", "Pylos was burned about 1186 BC")
 """What is changed in a run to show that it is noticed."""
 
@@ -61,6 +70,7 @@ def made(work: Path) -> dict[Path, str]:
         "verify": _shown(f"verify {FOLDER}", program.run("verify", FOLDER)[0]),
         "claims": _shown("claims Ugarit", _first_lines(program.run("claims", "Ugarit")[0], 10)),
         "failure": _fenced(_failure(program)),
+        **_answers(program),
     }
     pages = {page: _filled(page.read_text(encoding="utf-8"), blocks) for page in PAGES}
     return {EXAMPLE: HEAD + report} | pages
@@ -105,6 +115,16 @@ def _progress(told: str) -> str:
     """The first steps of a run."""
     lines = [line for line in told.splitlines() if line.startswith(("Beginning", "[1/", "[2/"))]
     return "\n".join([*lines, "…", ""])
+
+
+def _answers(program: Program) -> dict[str, str]:
+    """Questions with their answers, and one that has none."""
+    found = {name: _shown(_asked(*words), program.run("ask", *words)[0]) for name, words in QUESTIONS.items()}
+    return found | {"not-here": _shown(_asked(NOT_HERE), program.run("ask", NOT_HERE, code=3)[0])}
+
+
+def _asked(*words: str) -> str:
+    return " ".join(["ask", *(word if word.startswith("--") else f'"{word}"' for word in words)])
 
 
 def _excerpt(report: str) -> str:

@@ -1,0 +1,274 @@
+"""Write the examples of docs/API.md: commands, run against a real server on the sample book, and what came back.
+
+Run it after a change of the server: python tools/make_api_docs.py
+
+The page marks what is written here: <!-- made: NAME --> before it, <!-- end --> behind it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "API.md"
+SHOWN = "http://127.0.0.1:8321"
+"""How the page names the server; the one that is asked listens where there is room."""
+SAMPLE = "e6d1ee30-ad6e-83c3-53cc-fdb07fd7b7ac"
+RUN = "bronze-age-collapse-1"
+START = "from kiwiresearch.cli.serving import serve; serve(port=0, book=['sample'])"
+MARKED = re.compile(r"(<!-- made: ([a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+STATUS = "\n%{http_code}"
+PATIENCE_S = 60
+LONGEST = 110
+"""Longer texts are cut, and values that fit in so much are written in one line."""
+MOST_LINES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A request as a reader would type it, and the status it gets."""
+
+    path: str
+    body: dict[str, Any] | None = None
+    status: int = 200
+    options: str = ""
+    only: tuple[str, ...] = ()
+    """Fields or headers to show, where all would be too many."""
+    rows: tuple[str, ...] = ()
+    """Fields to show of the rows of its lists."""
+    at_end: tuple[str, ...] = ()
+    """Fields to show of the last event of a stream."""
+    items: int = 1
+    """How many rows of a list are shown."""
+
+    def command(self) -> str:
+        words = ["curl -s", *([self.options] if self.options else []), shlex.quote(SHOWN + self.path)]
+        line = " ".join(words)
+        if self.body is None:
+            return line
+        body = json.dumps(self.body, ensure_ascii=False)
+        return f"{line} \\\n  -H 'Content-Type: application/json' \\\n  -d {shlex.quote(body)}"
+
+
+SUNSET = "Why is the sky orange at sunset?"
+EINSTEIN = "When was Einstein born?"
+TURN = {"question": EINSTEIN, "subject": "Albert Einstein", "answer": "14 March 1879"}
+CALL = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "tools/call",
+    "params": {"name": "ask", "arguments": {"question": EINSTEIN}},
+}
+
+ENOUGH = ("question", "route", "grounded", "answer", "short", "sure")
+JOB = ("id", "state", "pages", "story", "run")
+CLAIM = ("claim", "claim_type", "confidence", "subject", "spans", "support_snippets")
+
+EXAMPLES = {
+    "health": Example("/api/health"),
+    "ask": Example("/api/ask", {"question": EINSTEIN}),
+    "ask-address": Example("/api/ask?q=When+was+Einstein+born%3F&k=2", only=ENOUGH),
+    "follow-up": Example(
+        "/api/ask",
+        {"question": "And where?", "turns": [TURN]},
+        only=("question", "asked", "subject", "grounded", "answer"),
+    ),
+    "refusal": Example(
+        "/api/ask",
+        {"question": "Who won the zorbing cup of Xqzzl?"},
+        only=("question", "route", "why", "grounded", "answer", "citations"),
+    ),
+    "chat": Example("/api/chat", {"question": SUNSET, "k": 6, "mode": "default"}, options="-N", at_end=ENOUGH),
+    "one-page": Example(
+        "/api/answer_from_page",
+        {"path": "Sunset", "question": "Why is it orange?"},
+        options="-N",
+        only=("route", "why", "grounded", "citations", "text", "answer"),
+        rows=("id", "title", "url", "section"),
+        at_end=ENOUGH,
+    ),
+    "search": Example("/api/search?q=mercury&limit=3"),
+    "suggest": Example("/api/suggest?q=suns&limit=3", items=3),
+    "books": Example("/api/books"),
+    "page": Example(
+        "/api/page?title=Hattusa",
+        only=("id", "book", "path", "title", "url", "lead", "sections", "links", "infoboxes", "categories", "signals"),
+    ),
+    "section": Example(
+        "/api/page?title=Hattusa&section=The+end+of+the+city", only=("title", "url", "sections"), items=3
+    ),
+    "claims": Example("/api/claims?title=Ugarit&type=timeline", rows=CLAIM),
+    "claims-text": Example(
+        "/api/claims",
+        {"text": "Hattusa was burned about 1180 BC. It may have been abandoned before.", "title": "Hattusa"},
+        only=("title", "hedges", "claims"),
+        rows=CLAIM,
+    ),
+    "not-found": Example("/api/page?title=Hatusa", status=404),
+    "not-valid": Example("/api/ask", {"question": EINSTEIN, "k": 100}, status=422),
+    "research": Example(
+        "/api/research",
+        {"topic": "Bronze Age collapse", "max_pages": 5},
+        status=202,
+        only=("id", "topic", "max_pages", "asked_at", "url", "events"),
+    ),
+    "research-events": Example(f"/api/research/{RUN}/events", options="-N", at_end=JOB),
+    "research-job": Example(f"/api/research/{RUN}", only=JOB),
+    "run": Example(f"/api/runs/{RUN}"),
+    "run-file": Example(f"/api/runs/{RUN}/files/report.md"),
+    "run-claims": Example(f"/api/runs/{RUN}/claims?type=timeline&min_confidence=0.7&limit=1", rows=CLAIM),
+    "models": Example("/v1/models", items=5),
+    "completion": Example(
+        "/v1/chat/completions", {"model": "kiwiresearch", "messages": [{"role": "user", "content": EINSTEIN}]}
+    ),
+    "searxng": Example("/search?q=sunset&format=json"),
+    "external-search": Example("/owui/search", {"query": "sunset", "count": 2}, items=2),
+    "mcp": Example("/mcp", CALL, options="-H 'Accept: application/json, text/event-stream'"),
+    "read": Example(f"/read/{SAMPLE}/Sunset?mark=0-6", options="-I", only=("content-type", "content-security-policy")),
+}
+"""In the order in which they are run: a run is read when it has been made."""
+
+TIMES = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00")
+COMPLETION = re.compile(r"chatcmpl-[0-9a-f]+")
+MASKS = {"created": 1767225600, "fingerprint": "sha256:…"}
+
+
+def made(work: Path) -> dict[Path, str]:
+    """The page as it should be, by its path."""
+    with serving(work) as address:
+        blocks = {name: block(example, address) for name, example in EXAMPLES.items()}
+    page = PAGE.read_text(encoding="utf-8")
+    return {PAGE: MARKED.sub(lambda found: f"{found[1]}{blocks[found[2]]}{found[3]}", page)}
+
+
+@contextlib.contextmanager
+def serving(work: Path) -> Iterator[str]:
+    """The server of a user who has no book but the sample, and its address."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("KIWIRESEARCH_")}
+    environment = kept | {"KIWIRESEARCH_HOME": str(work / "home")}
+    command = [sys.executable, "-c", START]
+    server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)  # noqa: S603 (our own)
+    try:
+        yield _address(server)
+    finally:
+        server.terminate()
+        server.communicate(timeout=PATIENCE_S)
+
+
+def _address(server: subprocess.Popen[str]) -> str:
+    told = []
+    for line in server.stderr or ():
+        told.append(line)
+        if found := re.search(r"http://127\.0\.0\.1:\d+", line):
+            return found[0]
+    raise SystemExit(f"the server does not start: {''.join(told)}")
+
+
+def block(example: Example, address: str) -> str:
+    """A command and what came back, as the page shows them."""
+    status, text = asked(example, address)
+    if status != example.status:
+        raise SystemExit(f"{example.path} gives {status}, not {example.status}: {text[:400]}")
+    told = f"HTTP {status}\n" if status >= 400 else ""
+    return f"```\n$ {example.command()}\n{told}{shown(text.replace(address, SHOWN), example)}\n```\n"
+
+
+def asked(example: Example, address: str) -> tuple[int, str]:
+    """The status and the body of the command itself, sent to a running server."""
+    words = shlex.split(example.command().replace("\\\n", " ").replace(SHOWN, address))
+    command = [*words, "--noproxy", "*", "--max-time", str(PATIENCE_S), "-w", STATUS]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 (as the page says)
+    text, _, status = done.stdout.rpartition("\n")
+    return int(status), text.replace("\r\n", "\n")
+
+
+def shown(text: str, example: Example) -> str:
+    """What came back, masked where it is never twice the same, and cut to what a reader needs to see."""
+    text = COMPLETION.sub("chatcmpl-…", TIMES.sub("2026-01-31T12:00:00+00:00", text))
+    if "-I" in example.options:
+        return "\n".join(line for line in text.split("\n") if line.lower().startswith(example.only))
+    if text.startswith(("event:", "id:")):
+        return _stream(text, example)
+    try:
+        record = json.loads(text)
+    except ValueError:
+        lines = [_cut(line) for line in text.split("\n")]
+        return "\n".join([*lines[:MOST_LINES], *(["…"] if len(lines) > MOST_LINES else [])])
+    return pretty(_shortened(_chosen(record, example.only, example.rows), example.items))
+
+
+def _chosen(record: Any, only: tuple[str, ...], rows: tuple[str, ...]) -> Any:
+    """The fields that are to be seen, of the record and of the rows in it."""
+    if not isinstance(record, dict):
+        return record
+    kept = {name: record[name] for name in only if name in record} if only else dict(record)
+    if rows:
+        for name, value in kept.items():
+            if isinstance(value, list):
+                kept[name] = [_chosen(row, rows, ()) for row in value]
+    return kept
+
+
+def _stream(text: str, example: Example) -> str:
+    """The events, of several of one kind the first."""
+    events: list[str] = []
+    seen = ""
+    parts = text.strip().split("\n\n")
+    for place, part in enumerate(parts, start=1):
+        head, _, data = part.partition("data: ")
+        record = json.loads(data)
+        kind = f"{head.partition('event: ')[2]} {record.get('event', '')}"
+        if kind == seen:
+            events += [] if events[-1] == "…" else ["…"]
+            continue
+        seen = kind
+        only = example.at_end if place == len(parts) and example.at_end else example.only
+        events.append(f"{head}data: {pretty(_shortened(_chosen(record, only, example.rows), example.items))}")
+    return "\n\n".join(events)
+
+
+def _shortened(value: Any, items: int) -> Any:
+    if isinstance(value, dict):
+        return {key: MASKS.get(key, _shortened(inner, items)) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_shortened(inner, items) for inner in value[:items]] + (["…"] if len(value) > items else [])
+    return _cut(value) if isinstance(value, str) else value
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else text[:LONGEST].rstrip() + "…"
+
+
+def pretty(value: Any, indent: str = "") -> str:
+    """JSON for people: short values in one line, others over several."""
+    plain = json.dumps(value, ensure_ascii=False)
+    if len(indent) + len(plain) <= LONGEST or not isinstance(value, dict | list):
+        return plain
+    inside = indent + "  "
+    if isinstance(value, dict):
+        rows = [f"{inside}{json.dumps(key)}: {pretty(inner, inside)}" for key, inner in value.items()]
+        return "{\n" + ",\n".join(rows) + f"\n{indent}}}"
+    return "[\n" + ",\n".join(inside + pretty(inner, inside) for inner in value) + f"\n{indent}]"
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as work:
+        pages = made(Path(work))
+    for path, text in pages.items():
+        path.write_text(text, encoding="utf-8")
+        print(path.relative_to(ROOT), file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
