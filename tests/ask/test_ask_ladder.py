@@ -18,7 +18,7 @@ EINSTEIN = "When was Einstein born?"
 def candidates(book: OpenBook, question: str) -> list[str]:
     """The pages whose titles and leads are weighed for a question."""
     climber = a_desk([book]).climber(read_question(question))
-    return [hit.title for hit in climber.found(question, read=READ_FOR_TITLES, pages=50)]
+    return [hit.title for hit in climber.found(question, read=READ_FOR_TITLES, pages=50).hits]
 
 
 def test_the_orange_sky_is_explained_by_the_page_about_sunsets(either_sample: SampleMaker) -> None:

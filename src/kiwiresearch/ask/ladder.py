@@ -21,7 +21,7 @@ from kiwiresearch.ask.settings import AskSettings
 from kiwiresearch.ask.strength import NOTHING, Strength, strength_of
 from kiwiresearch.ask.weighing import Likeness, Weighed, nearer, weigh
 from kiwiresearch.errors import EmbedderError
-from kiwiresearch.search.find import Advice, Wish, find
+from kiwiresearch.search.find import Advice, Findings, Wish, find
 from kiwiresearch.search.hit import Hit
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.text.words import words_in
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 READ_FOR_TITLES = 8
 """Of the candidates by title, so many are read to see which are meant."""
 
-QUICKLY = Wish(limit=1, fast=True)
 CLOSE = 0.7
 """No early exit where less of the question than this is said near the best sentence, or is in title and heading."""
 
@@ -57,6 +56,8 @@ class Evidence:
     """Whether the question names the page of the best unit."""
     parts: int = 0
     """So many of the first units answer a part of the question each."""
+    corrected: str = ""
+    """The question as the search understood it, where words were mistyped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +89,10 @@ class Climber:
         both = self._compared()
         if both is not None:
             return both
-        mended = self._mended()
+        first = self._step("title", read=READ_FOR_TITLES, pages=self.settings.top_pages)
+        mended = self._mended(first.corrected)
         if mended is not None:
             return replace(self, question=mended, weighed={}).climb()
-        first = self._step("title", read=READ_FOR_TITLES, pages=self.settings.top_pages)
         if first.units and first.named and first.strength.held >= self.exit and first.strength.covered >= CLOSE:
             return first
         read = self.settings.max_pages
@@ -109,10 +110,9 @@ class Climber:
         )
         return Evidence("none", why, last.units, last.pages, last.strength)
 
-    def _mended(self) -> Question | None:
+    def _mended(self, corrected: str) -> Question | None:
         """The question with slips of the finger mended; a name that no book knows is no slip, but a name."""
         text = self.question.query.text
-        corrected = find(self.books, text, QUICKLY, self.advice).corrected
         changed = set(words_in(text)) - set(words_in(corrected)) if corrected else set()
         if not changed or any(word.lower() in names_in(text) for word in changed):
             return None
@@ -126,7 +126,7 @@ class Climber:
         sides = []
         for thing, question in zip(compared.things, compared.questions, strict=True):
             side = replace(self, question=question, weighed={})
-            hits = [hit for hit in side.found(thing, read=READ_FOR_TITLES, pages=1) if _is_named(hit)]
+            hits = [hit for hit in side.found(thing, read=READ_FOR_TITLES, pages=1).hits if _is_named(hit)]
             units = [one for hit in hits for one in side.units_of(hit, 1.0)]
             if not units:
                 return None
@@ -159,17 +159,19 @@ class Climber:
         return Evidence("page", f"From the page {title!r}, as asked.", found, looked, strength, named=True)
 
     def _step(self, route: Route, *, read: int, pages: int) -> Evidence:
-        hits = self.found(self.question.query.text, read=read, pages=pages)
+        findings = self.found(self.question.query.text, read=read, pages=pages)
+        hits = findings.hits
         best = max((hit.score.total for hit in hits), default=0.0) or 1.0
         units = [one for hit in hits for one in self.units_of(hit, hit.score.total / best)]
         units = _of_best_passages(sorted(units, key=_order), self.settings.max_passages)
         named = bool(units) and any(hit.ref == units[0].read.page.ref and _is_named(hit) for hit in hits)
         strength = strength_of(units, self.question, with_meaning=self.embedder is not None, named=named)
-        return Evidence(route, _why(route, units, hits), tuple(units), _looked(hits), strength, named)
+        why, looked = _why(route, units, hits), _looked(hits)
+        return Evidence(route, why, tuple(units), looked, strength, named, corrected=findings.corrected)
 
-    def found(self, text: str, *, read: int, pages: int) -> Sequence[Hit]:
+    def found(self, text: str, *, read: int, pages: int) -> Findings:
         """The best pages for some words."""
-        return find(self.books, text, Wish(limit=pages, read=read, max_books=self.max_books), self.advice).hits
+        return find(self.books, text, Wish(limit=pages, read=read, max_books=self.max_books), self.advice)
 
     def units_of(self, hit: Hit, nearness: float) -> list[Weighed]:
         book = next(book for book in self.books if book.book.id == hit.ref.book)
