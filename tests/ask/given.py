@@ -8,11 +8,13 @@ from typing import Any
 
 from kiwiresearch.ask.answer import Answer, BookNote, Cited, Line
 from kiwiresearch.ask.by_model import answer_by_model
-from kiwiresearch.ask.draft import cited_in
+from kiwiresearch.ask.draft import snippet_of
 from kiwiresearch.ask.events import Done, Thought, Token
 from kiwiresearch.ask.fetching import Fetch
 from kiwiresearch.ask.passages import Passage
 from kiwiresearch.ask.settings import AskSettings
+from kiwiresearch.evidence.citation import Citation
+from kiwiresearch.evidence.quote import of_record
 from kiwiresearch.ids import BookId
 from kiwiresearch.llm.model import Model
 from kiwiresearch.zim.entry import EntryRef
@@ -44,9 +46,16 @@ LURE = a_passage(
 )
 
 
+def cited_in(passage: Passage, start: int, end: int) -> Cited:
+    """Words of a passage as a citation, without a page to look them up on."""
+    quote = of_record(passage.ref, passage.start + start, passage.start + end, passage.text[start:end])
+    citation = Citation(quote, BOOK.name, passage.title, passage.section, passage.anchor)
+    return Cited(passage.key, citation, BOOK, snippet_of(passage.text, start, end))
+
+
 def rule_line(passage: Passage, words: str) -> Cited:
     at = passage.text.index(words)
-    return cited_in(passage, at, at + len(words), [BOOK])
+    return cited_in(passage, at, at + len(words))
 
 
 def a_found(
@@ -105,7 +114,7 @@ class Told:
 
 def told(model: Model, found: Answer | None = None, fetch: Fetch | None = None, **options: Any) -> Told:
     settings = options.pop("settings", AskSettings())
-    events = list(answer_by_model(model, found or a_found(), fetch, settings, **options))
+    events = list(answer_by_model(model, found or a_found(), fetch, settings, cited_in, **options))
     *before, last = events
     assert isinstance(last, Done)
     assert not any(isinstance(event, Done) for event in before)

@@ -115,3 +115,8 @@ class Answer:
     dropped: tuple[Dropped, ...] = ()
     subject: str = ""
     """What the question is about, for the next question of the conversation."""
+
+    @property
+    def short_span(self) -> tuple[int, int]:
+        """Where the short answer stands in the first line; an empty span where there is none."""
+        return (self.short_at, self.short_at + len(self.short)) if self.short and self.short_at >= 0 else (0, 0)

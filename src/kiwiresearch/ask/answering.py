@@ -11,6 +11,7 @@ from kiwiresearch.ask.choosing import lines_of, passages_of
 from kiwiresearch.ask.conversation import Resolved, resolve
 from kiwiresearch.ask.danger import Danger, danger_of, verbatim_notice
 from kiwiresearch.ask.disagreeing import disagreements
+from kiwiresearch.ask.draft import snippet_of
 from kiwiresearch.ask.ladder import Climber, Evidence
 from kiwiresearch.ask.passages import Passage, key_of
 from kiwiresearch.ask.question import Question, read_question
@@ -22,6 +23,7 @@ from kiwiresearch.ask.whole_quotes import with_context
 from kiwiresearch.ask.wish import AskWish
 from kiwiresearch.evidence.citation import Citation, place_of
 from kiwiresearch.evidence.quote import span
+from kiwiresearch.page.read import open_page
 from kiwiresearch.search.find import Advice
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.text.languages import has_words, words_of
@@ -61,6 +63,15 @@ class Desk:
 
     def climber(self, question: Question) -> Climber:
         return Climber(self.books, question, self.settings, self.reading, self.advice, self.max_books, self.embedder)
+
+    def cited(self, passage: Passage, start: int, end: int) -> Cited:
+        """Words of a passage as a citation, looked up on their page again."""
+        book = next(book for book in self.books if book.book.id == passage.ref.book)
+        read = self.reading.page(book, passage.ref.path)
+        page = read.page if read else open_page(book.archive, passage.ref.path)
+        quote = span(page, passage.start + start, passage.start + end)
+        citation = Citation(quote, book.book.name, page.title, passage.section, passage.anchor)
+        return Cited(passage.key, citation, note_of(book.book), snippet_of(passage.text, start, end))
 
     def passages(self, ref: EntryRef, question: str, most: int) -> tuple[Passage, ...]:
         """The passages of one page that are nearest to a question, for a model that asks for the page."""

@@ -29,8 +29,8 @@ def answer_by_model(
     found: Answer,
     fetch: Fetch | None,
     settings: AskSettings,
+    quote_of: QuoteOf,
     *,
-    quote_of: QuoteOf | None = None,
     dangerous: bool = False,
     strict: bool = False,
 ) -> Iterator[Thought | Token | Done]:

@@ -6,15 +6,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from kiwiresearch.ask.answer import GENERAL, Answer, BookNote, Cited, Dropped, Line
+from kiwiresearch.ask.answer import GENERAL, Answer, Cited, Dropped, Line
 from kiwiresearch.ask.firewall import Borne, Judge, Reason, stands_alone
 from kiwiresearch.ask.passages import Passage
 from kiwiresearch.ask.quiz import Quiz
 from kiwiresearch.ask.settings import Mode
 from kiwiresearch.ask.sources import Source
 from kiwiresearch.ask.spoken import Cutter, Said
-from kiwiresearch.evidence.citation import Citation
-from kiwiresearch.evidence.quote import of_record
 from kiwiresearch.text.words import words_in
 
 QuoteOf = Callable[[Passage, int, int], Cited]
@@ -37,7 +35,7 @@ SEPARATORS = {"": " ", "line": "\n", "item": "\n- "}
 class Draft:
     """Takes the words of a model and gives back those that may be shown."""
 
-    def __init__(self, found: Answer, quote_of: QuoteOf | None = None, *, withhold_general: bool = False) -> None:
+    def __init__(self, found: Answer, quote_of: QuoteOf, *, withhold_general: bool = False) -> None:
         self.language = (found.books[0].language if found.books else "") or "eng"
         self.given: dict[str, Passage] = {}
         self.lines: list[Line] = []
@@ -47,7 +45,7 @@ class Draft:
         self.is_general = False
         self._found = found
         self._judge = Judge(self.language, SHARE[found.mode])
-        self._quote_of = quote_of or (lambda passage, start, end: cited_in(passage, start, end, found.books))
+        self._quote_of = quote_of
         self._withhold_general = withhold_general
         self._quiz = Quiz() if found.mode == "quiz" else None
         self._cutter = Cutter(self.language, by_line=self._quiz is not None)
@@ -186,16 +184,6 @@ class Draft:
         self.dropped.append(Dropped(text[:LONGEST_DROPPED], reason))
         self._before = None
         return ""
-
-
-def cited_in(passage: Passage, start: int, end: int, books: Sequence[BookNote]) -> Cited:
-    """Words of a passage as a citation; a passage is a part of its page, so its offsets are the page's."""
-    at = passage.start
-    quote = of_record(passage.ref, at + start, at + end, passage.text[start:end])
-    unnamed = BookNote(passage.ref.book, passage.ref.book, "", "", "", "")
-    book = next((one for one in books if one.id == passage.ref.book), unnamed)
-    citation = Citation(quote, book.name, passage.title, passage.section, passage.anchor)
-    return Cited(passage.key, citation, book, snippet_of(passage.text, start, end))
 
 
 def snippet_of(text: str, start: int, end: int) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from kiwiresearch.ask.answer import Looked, Route
-from kiwiresearch.ask.held import weights_of
+from kiwiresearch.ask.held import Weighted, weights_of
 from kiwiresearch.ask.question import Question, compared_in, names_in, read_question
 from kiwiresearch.ask.reading import Reading
 from kiwiresearch.ask.settings import AskSettings
@@ -73,6 +73,7 @@ class Climber:
     embedder: Embedder | None = None
     weighed: dict[EntryRef, list[Weighed]] = field(default_factory=dict)
     """Pages that an earlier step has weighed."""
+    counted: dict[str, tuple[Weighted, ...]] = field(default_factory=dict)
 
     @property
     def exit(self) -> float:
@@ -82,17 +83,20 @@ class Climber:
     def enough(self) -> float:
         return self.settings.sim_threshold_meaning if self.embedder else self.settings.sim_threshold
 
-    def climb(self) -> Evidence:
-        """The first evidence that is strong enough; the best there was, as `none`, where none is."""
+    def climb(self, *, as_typed: bool = True) -> Evidence:
+        """The first evidence that is strong enough; the best there was, as `none`, where none is.
+
+        A question as a person typed it may have slips in it, which are mended once.
+        """
         if self.question.is_empty:
             return Evidence("none", "The question has no word that tells what it is about.")
         both = self._compared()
         if both is not None:
             return both
         first = self._step("title", read=READ_FOR_TITLES, pages=self.settings.top_pages)
-        mended = self._mended(first.corrected)
+        mended = self._mended(first.corrected) if as_typed else None
         if mended is not None:
-            return replace(self, question=mended, weighed={}).climb()
+            return self._for(mended).climb(as_typed=False)
         if first.units and first.named and first.strength.held >= self.exit and first.strength.covered >= CLOSE:
             return first
         read = self.settings.max_pages
@@ -110,6 +114,10 @@ class Climber:
         )
         return Evidence("none", why, last.units, last.pages, last.strength)
 
+    def _for(self, question: Question) -> Climber:
+        """The same books and settings for another question."""
+        return replace(self, question=question, weighed={}, counted={})
+
     def _mended(self, corrected: str) -> Question | None:
         """The question with slips of the finger mended; a name that no book knows is no slip, but a name."""
         text = self.question.query.text
@@ -125,7 +133,7 @@ class Climber:
             return None
         sides = []
         for thing, question in zip(compared.things, compared.questions, strict=True):
-            side = replace(self, question=question, weighed={})
+            side = self._for(question)
             hits = [hit for hit in side.found(thing, read=READ_FOR_TITLES, pages=1).hits if _is_named(hit)]
             units = [one for hit in hits for one in side.units_of(hit, 1.0)]
             if not units:
@@ -181,9 +189,15 @@ class Climber:
         ref = book.ref(path)
         if ref not in self.weighed:
             read = self.reading.page(book, path)
-            words = weights_of(self.question, book)
+            words = self._words(book)
             self.weighed[ref] = weigh(read, self.question, words, self._likeness()) if read else []
         return nearer(self.weighed[ref], nearness)
+
+    def _words(self, book: OpenBook) -> tuple[Weighted, ...]:
+        """What the question's words count in a book, asked of its indexes once."""
+        if book.book.id not in self.counted:
+            self.counted[book.book.id] = weights_of(self.question, book)
+        return self.counted[book.book.id]
 
     def _likeness(self) -> Likeness | None:
         if self.embedder is None:

@@ -39,8 +39,9 @@ def words_of(answer: Answer) -> str:
         return unloaded(answer.text.strip())
     numbers = _numbers(answer)
     first, *others = dict.fromkeys(answer.lines)
-    span = (answer.short_at, answer.short_at + len(answer.short)) if answer.short and answer.short_at >= 0 else (0, 0)
-    return "\n\n".join([_marked(first, span, numbers), *(_marked(line, (0, 0), numbers) for line in others)])
+    return "\n\n".join(
+        [_marked(first, answer.short_span, numbers), *(_marked(line, (0, 0), numbers) for line in others)]
+    )
 
 
 def ending_of(answer: Answer, link: Link, address: Address | None = None) -> str:

@@ -66,8 +66,7 @@ def _citations(answer: Answer, link: Link) -> None:
 def _lines(answer: Answer) -> None:
     numbers = {cited.key: cited.number for cited in answer.citations}
     for number, one in enumerate(answer.lines):
-        span = (answer.short_at, answer.short_at + len(answer.short)) if number == 0 and answer.short else (0, 0)
-        write(_marked(one, span, numbers))
+        write(_marked(one, (0, 0) if number else answer.short_span, numbers))
 
 
 def _marked(one: Line, span: tuple[int, int], numbers: dict[str, int]) -> Text:

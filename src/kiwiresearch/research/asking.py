@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kiwiresearch.ask.answer import Answer
+from kiwiresearch.ask.answer import Answer, Cited
 from kiwiresearch.ask.answering import Desk, answer_by_rule
 from kiwiresearch.ask.events import Done, Event, Found, Token
 from kiwiresearch.ask.passages import Passage
@@ -71,7 +71,7 @@ class Asker:
         from kiwiresearch.ask.by_model import answer_by_model
 
         fetch = functools.partial(self._fetch, answer.asked)
-        yield from answer_by_model(model, answer, fetch, self._settings)
+        yield from answer_by_model(model, answer, fetch, self._settings, self._cited)
 
     @property
     def model(self) -> Model | None:
@@ -106,6 +106,10 @@ class Asker:
             if path:
                 return EntryRef(book.book.id, path)
         raise PageNotFound(f"There is no page {words!r} in the books.", remedy="Look for it with a search first.")
+
+    def _cited(self, passage: Passage, start: int, end: int) -> Cited:
+        with self._reading:
+            return self._desk.cited(passage, start, end)
 
     def _fetch(self, question: str, path: str) -> tuple[Passage, ...]:
         """What a model gets that asks for a page of the shelf; nothing where there is none."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 from typing import Annotated
-from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Query
 from starlette.responses import HTMLResponse
@@ -14,7 +13,7 @@ from kiwiresearch.ask.answer import Answer, Line
 from kiwiresearch.ask.wish import AskWish
 from kiwiresearch.ask.wording import origin_of, sureness
 from kiwiresearch.errors import KiwiError
-from kiwiresearch.web.pages import page
+from kiwiresearch.web.pages import local, page
 from kiwiresearch.web.problems import problem_of
 from kiwiresearch.web.room import Room
 
@@ -52,13 +51,13 @@ def router(room: Room) -> APIRouter:
 
 
 def _parts(answer: Answer, room: Room) -> Iterator[str]:
-    links = {cited.key: (_local(room.link(cited)), cited) for cited in answer.citations}
+    links = {cited.key: (local(room.link(cited)), cited) for cited in answer.citations}
     for number, line in enumerate(answer.lines):
-        span = (answer.short_at, answer.short_at + len(answer.short)) if number == 0 and answer.short else (0, 0)
+        span = (0, 0) if number else answer.short_span
         marks = "".join(f' <a href="{escape(links[key][0])}">[{links[key][1].number}]</a>' for key in line.keys)
         yield f"<p>{_marked(line, span)}{marks}</p>"
     if not answer.grounded:
-        near = dict.fromkeys((page.title, _local(room.page_url(page.ref))) for page in answer.pages)
+        near = dict.fromkeys((page.title, local(room.page_url(page.ref))) for page in answer.pages)
         named = ", ".join(f'<a href="{escape(url)}">{escape(title)}</a>' for title, url in list(near)[:MOST_NEAR])
         yield f"<p>Nothing in the books answers this.{f' The nearest pages are: {named}.' if named else ''}</p>"
     for conflict in answer.conflicts:
@@ -79,8 +78,3 @@ def _marked(line: Line, span: tuple[int, int]) -> str:
         escape(part.replace("\t", ": ")) for part in (line.text[:start], line.text[start:end], line.text[end:])
     )
     return f"{before}<strong>{short}</strong>{behind}" if short else behind
-
-
-def _local(url: str) -> str:
-    """An address on this server without its name, so that it works under every name it has."""
-    return urlsplit(url)._replace(scheme="", netloc="").geturl()

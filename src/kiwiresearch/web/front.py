@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from html import escape
-from urllib.parse import urlsplit
 
 from fastapi import APIRouter
 from starlette.responses import HTMLResponse
 
 from kiwiresearch import __version__
 from kiwiresearch.web.ask_page import form
-from kiwiresearch.web.pages import page
+from kiwiresearch.web.pages import local, page
 from kiwiresearch.web.room import Room
 from kiwiresearch.zim.entry import EntryRef
 
@@ -29,7 +28,7 @@ def router(room: Room) -> APIRouter:
     @routes.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
     def front() -> HTMLResponse:
         links = [(room.page_url(EntryRef(book.id, "")), book.title or book.name) for book in room.shelf.books]
-        books = "".join(f'<li><a href="{escape(_local(url))}">{escape(title)}</a></li>' for url, title in links)
+        books = "".join(f'<li><a href="{escape(local(url))}">{escape(title)}</a></li>' for url, title in links)
         places = "".join(f"<li><code>{escape(path)}</code>: {escape(words)}</li>" for path, words in PLACES)
         note = "<p>The shelf is empty, so this is the sample book.</p>" if room.shelf.is_sample else ""
         return page(
@@ -39,8 +38,3 @@ def router(room: Room) -> APIRouter:
         )
 
     return routes
-
-
-def _local(url: str) -> str:
-    """An address on this server without its name, so that it works under every name it has."""
-    return urlsplit(url)._replace(scheme="", netloc="").geturl()

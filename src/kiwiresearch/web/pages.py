@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from html import escape
+from urllib.parse import urlsplit
 
 from starlette.responses import HTMLResponse
 
@@ -28,3 +29,8 @@ def page(title: str, body: str, *, status: int = 200) -> HTMLResponse:
     # With no-referrer, browsers would send our own form with an Origin of 'null'.
     headers = {"Content-Security-Policy": POLICY, "Referrer-Policy": "same-origin", "Cache-Control": "no-store"}
     return HTMLResponse(text, status, headers)
+
+
+def local(url: str) -> str:
+    """An address on this server without its name, so that it works under every name it has."""
+    return urlsplit(url)._replace(scheme="", netloc="").geturl()
