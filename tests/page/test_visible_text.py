@@ -31,6 +31,58 @@ def test_marks_are_no_text(html: str, text: str) -> None:
     assert a_page(f"<p>{html}</p>").text == text
 
 
+MARK = '<sup class="reference"><a href="#cite_note-1">[1]</a></sup>'
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        (f"It rains.{MARK} <i>Often</i>.", "It rains. Often."),
+        (f"It rains.{MARK}\n<b>Often</b>.", "It rains. Often."),
+        (f'It rains.{MARK} <a href="Often">Often</a>.', "It rains. Often."),
+        (f'It rains.{MARK} <i><a href="Often">Often</a></i>.', "It rains. Often."),
+        (f"It rains.{MARK}<i> Often</i>.", "It rains. Often."),
+        (f"It rains.{MARK} <i> Often</i>.", "It rains. Often."),
+        (f"It rains. {MARK} <i>Often</i>.", "It rains. Often."),
+        (f"It rains. {MARK}<i>Often</i>.", "It rains. Often."),
+        (f"It <b>rains</b>{MARK} <i>often</i>.", "It rains often."),
+        (f"It <b>rains {MARK} </b> <i>often</i>.", "It rains often."),
+        (f"It rains.{MARK}{MARK} <i>Often</i>.", "It rains. Often."),
+        (f"It rains.{MARK} {MARK} <i>Often</i>.", "It rains. Often."),
+        (f"It rains.{MARK}<i>Often</i>.", "It rains.Often."),
+        (f"It rains<i>{MARK}</i>, <i>often</i>{MARK}<b>.</b>", "It rains, often."),
+        ("It rains.<sup>[<i>when?</i>]</sup> <i>Often</i>.", "It rains. Often."),
+        ("It<span hidden>UNSEEN</span> <i>rains</i>.", "It rains."),
+        ("It<input> <i>rains</i>.", "It rains."),
+    ],
+)
+def test_the_space_behind_a_mark_is_kept(html: str, text: str) -> None:
+    """Words on both sides of what is cut are as far apart as the page has them: by one space or by none."""
+    assert a_page(f"<p>{html}</p>").text == text
+
+
+@pytest.mark.parametrize(
+    ("html", "blocks"),
+    [
+        (f"{MARK} <i>one</i>", ["paragraph: one"]),
+        (f"<p>one</p><p> {MARK} <i>two</i>{MARK} </p>", ["paragraph: one", "paragraph: two"]),
+        (f"<p>one<br>{MARK} <i>two</i></p>", ["paragraph: one", "paragraph: two"]),
+        (f"<p>one{MARK} <br> <i>two</i></p>", ["paragraph: one", "paragraph: two"]),
+        (f"<h2>{MARK} <i>one</i>{MARK} </h2> <i>two</i>", ["heading: one", "paragraph: two"]),
+        (f"<ul><li>{MARK} <i>one</i>{MARK} </li><li>two</li></ul>", ["item: one", "item: two"]),
+        (
+            f"<table><tr><td>{MARK} <i>a</i></td><td>{MARK} <i>b</i>{MARK} </td> <td>c</td></tr></table>",
+            ["row: a\tb\tc"],
+        ),
+        ("<pre><b>if</b> x:\n    go</pre>", ["code: if x:\n    go"]),
+        (f"<pre>{MARK} <b>one</b>{MARK} <b>two</b>{MARK} </pre>", ["code: one two"]),
+    ],
+)
+def test_the_space_behind_a_mark_stands_at_no_edge(html: str, blocks: list[str]) -> None:
+    """Where a block, a line or a cell begins or ends beside a mark, the break is the only white space."""
+    assert kinds(a_page(html)) == blocks
+
+
 @pytest.mark.parametrize(
     "unseen",
     [

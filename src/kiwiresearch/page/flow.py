@@ -210,6 +210,8 @@ def flow(markup: str, words: LanguageWords) -> Flow:
                 keep_apart(found, group, cutting.tag, inside, words, position)
             if group not in WITHIN_LINES and waiting < LINE:
                 waiting = LINE
+            elif not waiting and run[:1].isspace():
+                waiting = SPACE
             if not run:
                 break
 
@@ -244,7 +246,7 @@ def flow(markup: str, words: LanguageWords) -> Flow:
                 waiting = SPACE
             continue
         if not waiting:
-            if text[0] == " " and position:
+            if text[0] == " " and position and not code:
                 out.append(" ")
                 position += 1
         elif waiting >= LINE or not position:
