@@ -177,3 +177,15 @@ def test_no_more_passages_are_shown_than_wished_for(most: int) -> None:
     question = "Where do herons nest?"
     assert len(asked(book, question, None, AskWish(passages=most)).passages) == most
     assert len(asked(book, question, settings(passages=4)).passages) == 4
+
+
+def test_a_page_about_the_subject_that_does_not_speak_of_what_is_asked_answers_nothing() -> None:
+    """The first sentence of a page is no answer to a question about something the page hardly mentions (R232)."""
+    page = (
+        "<p>Ada Brontwick (1815 – 1871) was a singer of ballads.</p><p>She sang in Leeds and in York.</p>"
+        "<h2>Reception</h2><p>Her halls were of a fair size. People walked far to hear her.</p>"
+    )
+    book = a_memory_book({"Ada Brontwick": page, "York": "<p>York is a city.</p>", "Leeds": "<p>A city too.</p>"})
+    assert asked(book, "What was the favourite shoe size of Ada Brontwick?").route == "none"
+    assert asked(book, "When was Ada Brontwick born?").grounded
+    assert asked(book, "Where did Ada Brontwick sing?").grounded

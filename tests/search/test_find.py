@@ -10,7 +10,7 @@ from tests.search.shelves import Noting, titles
 
 from kiwiresearch.search.find import MAX_BOOKS, Wish, find
 from kiwiresearch.search.hit import Hit
-from kiwiresearch.search.in_book import lists_senses, search_book
+from kiwiresearch.search.in_book import BookSearch, lists_senses
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import parse
 from kiwiresearch.zim.libzim import LibzimArchive
@@ -52,7 +52,7 @@ def test_a_book_far_behind_is_left_out(ready: Ready) -> None:
     """A book whose best page has less than half of the overall best adds nothing (R177)."""
     far = ready(Noting({"Cheese": f"<p>{'Cheese is good. ' * 80} The moon is none.</p>"}, title="Far"))
     near = ready(Noting(MOON, title="Near"))
-    assert search_book(far, parse("moon"), limit=1).hits
+    assert BookSearch(far, parse("moon")).by_text(1).hits
     found = find([far, near], "moon")
     assert set(found.books) == {near.book.id}
     assert titles(found.hits) == ["Moon", "Tide"]

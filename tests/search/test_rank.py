@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kiwiresearch.search.find import Wish, find
 from kiwiresearch.search.hit import Score
-from kiwiresearch.search.in_book import search_book
+from kiwiresearch.search.in_book import BookSearch
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.passages import TextMatch
 from kiwiresearch.search.points import points
@@ -63,7 +63,11 @@ def test_every_hit_of_a_search_is_scored_by_the_table(
 ) -> None:
     """Whether pages are read or not, each score has the lines of the one point table (R159)."""
     query = parse(asked)
-    hits = search_book(memory_book(PAGES), query, limit=10, fast=fast).hits
+    hits = (
+        BookSearch(memory_book(PAGES), query).by_titles(10)
+        if fast
+        else BookSearch(memory_book(PAGES), query).by_text(10)
+    ).hits
     assert hits
     for hit in hits:
         assert from_table(hit.score) == said_by_table(points(query, hit.title, hit.snippet))
@@ -73,7 +77,7 @@ def test_pooled_candidates_are_scored_by_the_query_itself(memory_book: Callable[
     """A page that another phrase brought in is scored as if the query had found it (R159)."""
     book = memory_book({**PAGES, "Nougat": "<p>A sweet.</p>", "Chocolate galaxy bar": "<p>Sold since 1960.</p>"})
     query = parse("chocolates")
-    hits = search_book(book, query, limit=10, pooled=[parse("bar sold since 1960")]).hits
+    hits = BookSearch(book, query, pooled=[parse("bar sold since 1960")]).by_text(10).hits
     assert "Chocolate_galaxy_bar" in [hit.ref.path for hit in hits]
     for hit in hits:
         assert from_table(hit.score) == said_by_table(points(query, hit.title, hit.snippet))
@@ -215,20 +219,24 @@ def test_a_hint_decides_between_senses(
     memory_book: Callable[..., OpenBook], hint: str, path: str, fast: bool, lines: list[str]
 ) -> None:
     """Of two pages of one name the one leads that the hint speaks for, by its title and by what it says."""
-    hits = search_book(memory_book(PAGES), parse("mercury", focus=hint), limit=5, fast=fast).hits
+    hits = (
+        BookSearch(memory_book(PAGES), parse("mercury", focus=hint)).by_titles(5)
+        if fast
+        else BookSearch(memory_book(PAGES), parse("mercury", focus=hint)).by_text(5)
+    ).hits
     assert hits[0].ref.path == path
     assert [line.signal for line in hits[0].score.lines if line.signal.startswith("focus")] == lines
 
 
 def test_a_page_that_lists_senses_comes_after_them(memory_book: Callable[..., OpenBook]) -> None:
     """The senses of a name stand before the page that only tells them apart."""
-    hits = search_book(memory_book(PAGES), parse("mercury"), limit=5).hits
+    hits = BookSearch(memory_book(PAGES), parse("mercury")).by_text(5).hits
     assert {hit.ref.path for hit in hits[:2]} == {"Mercury_(planet)", "Mercury_(element)"}
 
 
 def test_a_page_that_lists_senses_is_lost_on_a_hint(memory_book: Callable[..., OpenBook]) -> None:
     """It names every sense, so a hint says nothing for it."""
-    hits = search_book(memory_book(PAGES), parse("mercury", focus="planet"), limit=9).hits
+    hits = BookSearch(memory_book(PAGES), parse("mercury", focus="planet")).by_text(9).hits
     lines = {hit.title: {line.signal for line in hit.score.lines} for hit in hits}
     assert "focus" in lines["Mercury (planet)"]
     assert "disambiguation page" in lines["Mercury (disambiguation)"]
@@ -238,7 +246,7 @@ def test_a_page_that_lists_senses_is_lost_on_a_hint(memory_book: Callable[..., O
 def test_comparable_senses_stand_by_path(memory_book: Callable[..., OpenBook]) -> None:
     """Nothing but words and structure is known: equal pages tie, and the path decides (R179)."""
     pages = {"Nova (film)": "<p>Nova is a name.</p>", "Nova (star)": "<p>Nova is a name.</p>"}
-    one, other = search_book(memory_book(pages), parse("what is a nova"), limit=5).hits
+    one, other = BookSearch(memory_book(pages), parse("what is a nova")).by_text(5).hits
     assert str(one.score) == str(other.score)
     assert [one.ref.path, other.ref.path] == ["Nova_(film)", "Nova_(star)"]
 
@@ -246,7 +254,7 @@ def test_comparable_senses_stand_by_path(memory_book: Callable[..., OpenBook]) -
 def test_an_empty_page_and_one_that_is_gone_do_no_harm(memory_book: Callable[..., OpenBook]) -> None:
     """A page without a word is found by its title; a path that leads nowhere is no hit."""
     book = memory_book(PAGES)
-    hits = search_book(book, parse("empty"), limit=5, besides=["Gone"]).hits
+    hits = BookSearch(book, parse("empty"), besides=["Gone"]).by_text(5).hits
     assert [(hit.ref.path, hit.snippet) for hit in hits] == [("Empty", "")]
 
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from kiwiresearch.search.in_book import search_book
+from kiwiresearch.search.in_book import BookSearch
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.points import points
 from kiwiresearch.search.query import MOST_CHARS, MOST_WORDS, parse
@@ -88,7 +88,7 @@ def test_a_hint_counts_in_the_title_of_a_page_that_was_read() -> None:
     """What a title says in brackets need not be said again in the text."""
     text = "<p>Mercury is a liquid metal.</p>"
     book = OpenBook(MemoryArchive({"Mercury_(a_planet)": text, "Mercury_(element)": text}))
-    hits = search_book(book, parse("mercury", focus="element"), limit=5).hits
+    hits = BookSearch(book, parse("mercury", focus="element")).by_text(5).hits
     assert hits[0].title == "Mercury (element)"
 
 
@@ -97,7 +97,7 @@ def test_a_query_of_nothing_has_no_candidates(asked: str) -> None:
     """Where nothing was asked, the page 'S' is no answer."""
     book = OpenBook(MemoryArchive({"S": "<p>A letter.</p>"}))
     assert recall(book, parse(asked)) == []
-    assert search_book(book, parse(asked), limit=5, primary=True).hits == ()
+    assert BookSearch(book, parse(asked), primary=True).by_text(5).hits == ()
 
 
 def test_half_a_character_is_looked_for_in_memory() -> None:

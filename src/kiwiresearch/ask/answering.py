@@ -209,7 +209,7 @@ class _Telling:
             key_of(page.ref, quote.start, quote.end),
             Citation(quote, book.name, page.title, section, place.anchor),
             note_of(book),
-            one.read.passages[one.passage].text,
+            one.read.passage(one.passage).text,
         )
 
     def _newer(self, books: Mapping[str, Book]) -> list[str]:

@@ -68,7 +68,7 @@ def passages_of(units: Sequence[Weighed], settings: AskSettings, most: int) -> t
 def _grown(one: Weighed, share: float, taken: Sequence[tuple[int, int]]) -> Passage:
     """The passage of a unit with units of its section around it, until its share of tokens is used."""
     read = one.read
-    passage = read.passages[one.passage]
+    passage = read.passage(one.passage)
     first, end = read.spans[one.passage]
     is_shown = any(start < passage.end and passage.start < stop for start, stop in taken)
     if is_shown or tokens_of(passage.text) > share:

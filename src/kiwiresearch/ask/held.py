@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from kiwiresearch.ask.question import Question
+from kiwiresearch.ask.question import Question, question_words
 from kiwiresearch.ask.reading import ReadPage
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import ROMAN
@@ -71,6 +72,8 @@ class Words(NamedTuple):
     """Names and figures of the question that are nowhere near."""
     unknown: float
     """Words of the question that are nowhere in the book, nor anything that stands for them."""
+    asked: float
+    """Of the words that are not the page's title, how much is in the unit, beside it, or in its heading."""
 
     @property
     def sum(self) -> float:
@@ -99,12 +102,17 @@ class Held:
         in_title = {stem_of(word) for word in fold(read.page.title).split()}
         in_title |= {figure for figure, roman in ROMAN.items() if roman in in_title}  # 'world war 2'
         starts = [unit.start for unit in read.units]
+        first = next((number for number, unit in enumerate(read.units) if unit.kind == "sentence"), -1)
+        life = _life_of(read, first)
+        ends = question_words(language).ends
         by_unit: dict[int, list[float]] = {}
         direct = []
         for number, word in enumerate(weights):
             places = occurrences(read.levelled, word.word, stem_of)
             direct.append(places)
             related = [at for other in word.others for at in occurrences(read.levelled, other, stem_of)]
+            if life >= 0 and (word.stem in ends["first"] or word.stem in ends["last"]):
+                related.append(life)  # '(1815 – 1871)' says when somebody was born and died
             for places_of, worth in ((related, word.weight * RELATED), (places, word.weight)):
                 for at in places_of:
                     unit = bisect_right(starts, at) - 1
@@ -131,7 +139,7 @@ class Held:
             _passages_of(read),
             _by_passage(read, by_unit, len(weights)),
             headings,
-            next((number for number, unit in enumerate(read.units) if unit.kind == "sentence"), -1),
+            first,
         )
 
     @property
@@ -161,27 +169,36 @@ class Held:
         if unit.kind == "box":  # 'Population', and below it 'Total': the heading is a part of the label
             own = tuple(map(max, own, self.by_heading.get(self.read.context_of[number], self.nothing)))
         near = own
-        for other in (number - 1, number + 1):
-            if 0 <= other < len(units) and units[other].section == unit.section and unit.kind == "sentence":
-                near = tuple(map(max, near, self.by_unit.get(other, self.nothing)))
+        if unit.kind == "sentence":
+            for other in (number - 1, number + 1):
+                row = self.by_unit.get(other)
+                if row and units[other].section == unit.section:
+                    near = tuple(map(max, near, row))
         around = self.by_passage[self.passage_of[number]]
         headed = self.by_heading.get(self.read.context_of[number], self.nothing)
-        own_sum = title = heading = beside = wider = missing = unknown = 0.0
-        for mine, titled, head, close, wide, word in zip(
+        own_sum = title = heading = beside = wider = missing = unknown = wanted = told = 0.0
+        # Hundreds of times for each question: comparisons, where `max` would be a call each.
+        for best, titled, head, close, wide, word in zip(
             own, self.titled, headed, near, around, self.weights, strict=True
         ):
-            own_sum += mine
-            best = mine
-            title += max(titled - best, 0.0)
-            best = max(best, titled)
-            heading += max(head - best, 0.0)
-            beside += max(close - best, 0.0)
-            best = max(best, close)
-            wider += max(wide - best, 0.0)
-            is_absent = not max(best, wide, head)
-            missing += word.weight * (word.is_name and is_absent)
-            unknown += word.weight * (word.is_unknown and is_absent)
-        return Words(own_sum, title, beside, wider, heading, missing, unknown)
+            own_sum += best
+            if not titled:
+                wanted += word.weight
+                told += max(head, close)
+            elif titled > best:
+                title += titled - best
+                best = titled
+            if head > best:
+                heading += head - best
+            if close > best:
+                beside += close - best
+                best = close
+            if wide > best:
+                wider += wide - best
+            elif not (best or head):
+                missing += word.weight * word.is_name
+                unknown += word.weight * word.is_unknown
+        return Words(own_sum, title, beside, wider, heading, missing, unknown, told / wanted if wanted else 1.0)
 
     def together(self, start: int, end: int) -> float:
         """What of neighbouring words of the question stands close to each other."""
@@ -195,6 +212,18 @@ class Held:
                     worth += min(one.weight, other.weight)
                     break
         return worth
+
+
+def _life_of(read: ReadPage, first: int) -> int:
+    """Where the first sentence of an article tells a span of years in brackets; -1 where it does not."""
+    if first < 0:
+        return -1
+    unit = read.units[first]
+    found = LIFE.search(read.page.text, unit.start, unit.end)
+    return found.start() if found else -1
+
+
+LIFE = re.compile(r"\([^()]*?\b\d{3,4}\b[^()]{0,40}[–—-][^()]{0,40}\b\d{3,4}\b")
 
 
 def _by_passage(read: ReadPage, by_unit: Mapping[int, Sequence[float]], count: int) -> list[Shares]:

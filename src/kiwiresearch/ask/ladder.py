@@ -21,7 +21,7 @@ from kiwiresearch.ask.settings import AskSettings
 from kiwiresearch.ask.strength import NOTHING, Strength, strength_of
 from kiwiresearch.ask.weighing import Likeness, Weighed, nearer, weigh
 from kiwiresearch.errors import EmbedderError
-from kiwiresearch.search.find import Advice, Findings, Wish, find
+from kiwiresearch.search.find import Advice, Findings, Search, Wish
 from kiwiresearch.search.hit import Hit
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.text.words import words_in
@@ -36,8 +36,13 @@ READ_FOR_TITLES = 8
 CLOSE = 0.7
 """No early exit where less of the question than this is said near the best sentence, or is in title and heading."""
 
-PAGES_OF_TEXT = 8
+PAGES_OF_TEXT = 6
 """So many pages of a full-text search are weighed sentence by sentence; `widen` times as many in the last step."""
+
+HOPELESS = 0.05
+"""Weaker evidence than this is not searched for more widely: of all questions tried, that helped none so far off."""
+
+NOT_FOUND = "No page of the books holds the words of the question."
 
 NAMING = frozenset({"title named in query", "title is the query", "exact title", "stemmed title"})
 """Lines of a page's score that say that the question names it."""
@@ -74,6 +79,8 @@ class Climber:
     weighed: dict[EntryRef, list[Weighed]] = field(default_factory=dict)
     """Pages that an earlier step has weighed."""
     counted: dict[str, tuple[Weighted, ...]] = field(default_factory=dict)
+    searches: dict[str, Search] = field(default_factory=dict)
+    """What was gathered for the words that are searched."""
 
     @property
     def exit(self) -> float:
@@ -103,20 +110,17 @@ class Climber:
         text = self._step("fulltext", read=read, pages=max(PAGES_OF_TEXT, self.settings.top_pages))
         if text.units and text.strength.held >= self.enough:
             return text
+        if text.strength.held < HOPELESS:
+            return _none(text)
         wider = self.settings.widen
         last = self._step("widened", read=int(read * wider), pages=int(PAGES_OF_TEXT * wider))
         if last.units and last.strength.held >= self.enough:
             return last
-        why = (
-            "No page of the books holds the words of the question."
-            if not last.units
-            else "What comes nearest is too weak to be called an answer."
-        )
-        return Evidence("none", why, last.units, last.pages, last.strength)
+        return _none(last)
 
     def _for(self, question: Question) -> Climber:
         """The same books and settings for another question."""
-        return replace(self, question=question, weighed={}, counted={})
+        return replace(self, question=question, weighed={}, counted={}, searches={})
 
     def _mended(self, corrected: str) -> Question | None:
         """The question with slips of the finger mended; a name that no book knows is no slip, but a name."""
@@ -179,7 +183,9 @@ class Climber:
 
     def found(self, text: str, *, read: int, pages: int) -> Findings:
         """The best pages for some words."""
-        return find(self.books, text, Wish(limit=pages, read=read, max_books=self.max_books), self.advice)
+        if text not in self.searches:
+            self.searches[text] = Search(self.books, text, Wish(max_books=self.max_books), self.advice)
+        return self.searches[text].best(pages, read)
 
     def units_of(self, hit: Hit, nearness: float) -> list[Weighed]:
         book = next(book for book in self.books if book.book.id == hit.ref.book)
@@ -217,6 +223,12 @@ class Climber:
         return likeness
 
 
+def _none(last: Evidence) -> Evidence:
+    """The evidence as too weak, with what came nearest."""
+    why = "What comes nearest is too weak to be called an answer." if last.units else NOT_FOUND
+    return Evidence("none", why, last.units, last.pages, last.strength)
+
+
 def _order(one: Weighed) -> tuple[float, tuple[str, str, int]]:
     return -one.total, one.place
 
@@ -243,7 +255,7 @@ def _looked(hits: Sequence[Hit]) -> tuple[Looked, ...]:
 
 def _why(route: Route, units: Sequence[Weighed], hits: Sequence[Hit]) -> str:
     if not units:
-        return "No page of the books holds the words of the question."
+        return NOT_FOUND
     title = units[0].read.page.title
     if route == "title":
         alias = next((hit.alias for hit in hits if hit.ref == units[0].read.page.ref), "")

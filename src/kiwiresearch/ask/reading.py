@@ -37,12 +37,11 @@ class Unit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReadPage:
-    """A page with its levelled text (the same offsets), its units in order, and its passages."""
+    """A page with its levelled text (the same offsets), its units in order, and how they make passages."""
 
     page: PageDoc
     levelled: str
     units: tuple[Unit, ...]
-    passages: tuple[Passage, ...]
     spans: tuple[tuple[int, int], ...]
     """Of each passage, its first unit and the one behind its last."""
     contexts: tuple[str, ...]
@@ -52,6 +51,18 @@ class ReadPage:
 
     def text(self, unit: Unit) -> str:
         return self.page.text[unit.start : unit.end]
+
+    @property
+    def passages(self) -> tuple[Passage, ...]:
+        return tuple(map(self.passage, range(len(self.spans))))
+
+    def passage(self, number: int) -> Passage:
+        """A passage as it is shown; most of a page's never are."""
+        first, behind = self.spans[number]
+        start, end = self.units[first].start, self.units[behind - 1].end
+        place = place_of(self.page, start)
+        kind = KINDS[self.units[first].kind]
+        return Passage(self.page.ref, self.page.title, *place, kind, start, end, self.page.text[start:end])
 
 
 class Reading:
@@ -83,24 +94,21 @@ class Reading:
 def cut(page: PageDoc, settings: AskSettings) -> ReadPage:
     """A page in units and passages."""
     units = tuple(_units(page))
-    passages, spans = [], []
-    for first, last in _groups(units, settings):
-        start, end = units[first].start, units[last - 1].end
-        place = place_of(page, start)
-        kind = KINDS[units[first].kind]
-        passages.append(Passage(page.ref, page.title, *place, kind, start, end, page.text[start:end]))
-        spans.append((first, last))
-    groups = {start: group for box in page.infoboxes for start, group in _groups_of(box)}
+    spans = tuple(_groups(units, settings))
+    groups = sorted((start, group) for box in page.infoboxes for start, group in _groups_of(box))
     contexts = [section.heading for section in page.sections]
     numbers: dict[str, int] = {}
     context_of = []
     for unit in units:
-        group = next((groups[at] for at in groups if unit.start <= at < unit.end), "") if unit.kind == "box" else ""
+        group = ""
+        if unit.kind == "box":
+            at = bisect_left(groups, (unit.start, ""))
+            group = groups[at][1] if at < len(groups) and groups[at][0] < unit.end else ""
         if group and group not in numbers:
             numbers[group] = len(contexts)
             contexts.append(group)
         context_of.append(numbers[group] if group else unit.section if unit.kind != "box" else 0)
-    return ReadPage(page, level(page.text), units, tuple(passages), tuple(spans), tuple(contexts), tuple(context_of))
+    return ReadPage(page, level(page.text), units, spans, tuple(contexts), tuple(context_of))
 
 
 def _groups_of(box: Infobox) -> Iterator[tuple[int, str]]:

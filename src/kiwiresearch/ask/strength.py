@@ -20,9 +20,11 @@ ALL = 0.98
 FAR_AHEAD = 8.0
 """A page whose best sentence is this much better than any of another page is as far ahead as can be."""
 
-
 LEAST_ASKED = 0.05
 """A page that has nothing of what is asked, beside its own title, does not hold the answer."""
+
+LITTLE_ASKED = 0.35
+"""Nor does one that has no more of it than this, and nothing of that near its best sentence."""
 
 
 class Strength(NamedTuple):
@@ -53,9 +55,15 @@ def strength_of(units: Sequence[Weighed], question: Question, *, with_meaning: b
     found = signs(units, question, named=named)
     curves = ("held_meaning", "right_meaning") if with_meaning else ("held", "right")
     held, right = (_curve(found, _table()[curve]) for curve in curves)
-    if units[0].parts.get("asked", 1.0) < LEAST_ASKED:
+    if _says_nothing_of_it(units[0].parts):
         held = 0.0
     return Strength(held, right, found["words nearby"])
+
+
+def _says_nothing_of_it(best: Mapping[str, float]) -> bool:
+    """Whether the best sentence is only about the same subject, as the first one of a page mostly is."""
+    on_page = best.get("asked", 0.0)
+    return on_page < LEAST_ASKED or (on_page < LITTLE_ASKED and not best.get("asked nearby"))
 
 
 def _curve(found: Mapping[str, float], worth: Mapping[str, float]) -> float:

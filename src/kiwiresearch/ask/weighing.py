@@ -113,6 +113,7 @@ def _parts(read: ReadPage, number: int, words: Words, question: Question, held: 
         "heading words": words.heading,
         "names missing": words.missing,
         "unknown words": words.unknown,
+        "asked nearby": words.asked,
         "words together": held.together(unit.start, unit.end),
         "kind of answer": max(kind - 0.5, 0.0) * 2,
         "not the kind": max(0.5 - kind, 0.0) * 2,

@@ -10,7 +10,7 @@ from kiwiresearch.ids import BookId
 from kiwiresearch.llm.model import Model
 from kiwiresearch.search.books import Order, in_asking_order, is_named, merged, worth_merging
 from kiwiresearch.search.hit import Hit
-from kiwiresearch.search.in_book import Ranked, search_book
+from kiwiresearch.search.in_book import BookSearch
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import Query, parse
 from kiwiresearch.search.routing import RoutingCache
@@ -67,39 +67,47 @@ class Findings:
 
 def find(books: Sequence[OpenBook], text: str, wish: Wish | None = None, advice: Advice | None = None) -> Findings:
     """Find the pages that answer a query in some books, best first; equal scores by book and path."""
-    wish = wish or Wish()
-    advice = advice or Advice()
-    asked = _asked(books, text, wish)
-    several = len(asked) > 1
-    embedder = advice.embedder() if advice.embedder and not wish.fast else None
-    ranked: list[Ranked] = []
-    known: list[tuple[OpenBook, dict[str, str]]] = []
-    fixed = ""
-    for place, book in enumerate(asked):
-        query = _meant(book, books, text, wish)
-        if query.mended:
-            fixed = fixed or query.text
-        told = {} if wish.fast else sense_paths(book, query)
-        known.append((book, told))
-        ranked.append(
-            search_book(
-                book,
-                query,
-                say=advice.say,
-                limit=max(wish.limit, MOST_SENSES),
-                fast=wish.fast,
-                primary=several and place == 0,
-                pooled=_pooled(book, query, advice),
-                besides=told,
-                embedder=embedder,
-                read=wish.read,
-            )
-        )
-    chosen = worth_merging(ranked)
-    hits, order = merged(chosen)
-    found = () if wish.focus else tuple(sense for book, told in known for sense in senses(book, told, hits))
-    sources = tuple(one.book.book.id for one in chosen if one.hits)
-    return Findings(text, hits[: wish.limit], found, sources, fixed, order)
+    return Search(books, text, wish, advice).best()
+
+
+class Search:
+    """A query in some books, which can be asked for more: what was gathered and read for it is kept."""
+
+    def __init__(
+        self, books: Sequence[OpenBook], text: str, wish: Wish | None = None, advice: Advice | None = None
+    ) -> None:
+        self.text = text
+        self._wish = wish = wish or Wish()
+        self._advice = advice = advice or Advice()
+        asked = _asked(books, text, wish)
+        self._embedder = advice.embedder() if advice.embedder and not wish.fast else None
+        self._known: list[tuple[OpenBook, dict[str, str]]] = []
+        self._searches: list[BookSearch] = []
+        self.corrected = ""
+        for place, book in enumerate(asked):
+            query = _meant(book, books, text, wish)
+            if query.mended:
+                self.corrected = self.corrected or query.text
+            told = {} if wish.fast else sense_paths(book, query)
+            self._known.append((book, told))
+            is_first = len(asked) > 1 and place == 0
+            pooled = _pooled(book, query, advice)
+            self._searches.append(BookSearch(book, query, primary=is_first, pooled=pooled, besides=told))
+
+    def best(self, limit: int = 0, read: int = 0) -> Findings:
+        """The best pages; `limit` and `read` are the wish's unless given."""
+        wish = self._wish
+        limit, read = limit or wish.limit, read or wish.read
+        most = max(limit, MOST_SENSES)
+        ranked = [
+            one.by_titles(most) if wish.fast else one.by_text(most, read, self._embedder, self._advice.say)
+            for one in self._searches
+        ]
+        chosen = worth_merging(ranked)
+        hits, order = merged(chosen)
+        found = () if wish.focus else tuple(sense for book, told in self._known for sense in senses(book, told, hits))
+        sources = tuple(one.book.book.id for one in chosen if one.hits)
+        return Findings(self.text, hits[:limit], found, sources, self.corrected, order)
 
 
 def _meant(book: OpenBook, books: Sequence[OpenBook], text: str, wish: Wish) -> Query:
@@ -113,7 +121,7 @@ def _asked(books: Sequence[OpenBook], text: str, wish: Wish) -> list[OpenBook]:
     ordered = in_asking_order(books, text)
     if len(ordered) <= wish.max_books:
         return ordered
-    glances = [search_book(book, _meant(book, books, text, wish), limit=1, fast=True) for book in ordered]
+    glances = [BookSearch(book, _meant(book, books, text, wish)).by_titles(1) for book in ordered]
     place = {id(one.book): number for number, one in enumerate(glances)}
     kept = worth_merging(glances)
     # A book the query names is asked whatever its points, which are lower where it has no index of its own.

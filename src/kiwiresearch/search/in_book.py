@@ -44,43 +44,55 @@ class Ranked:
         return self.hits[0].score.total if self.hits else 0.0
 
 
-def search_book(
-    book: OpenBook,
-    query: Query,
-    *,
-    limit: int,
-    fast: bool = False,
-    primary: bool = False,
-    pooled: Sequence[Query] = (),
-    besides: Iterable[str] = (),
-    embedder: Embedder | None = None,
-    say: Callable[[str], None] | None = None,
-    read: int = 0,
-) -> Ranked:
-    """Rank pages by one scoring, whichever of the queries found them; `fast` reads none.
+class BookSearch:
+    """A query in one book: its candidates in order, of which as many are read as are asked for, each once."""
 
-    `besides` are pages known from elsewhere, such as the senses of a name; `read`
-    pages are read, unless the book is on a server, which has its own measure.
-    """
-    judge = Judge.of(book, query)
-    candidates = {path: Candidate(path, book.title(path)) for path in sorted(besides)}
-    candidates |= {candidate.path: candidate for other in pooled for candidate in recall(book, other)}
-    candidates |= {candidate.path: candidate for candidate in recall(book, query)}
-    quick = []
-    for candidate in candidates.values():
-        title = judge.title(candidate)
-        score = judge.quick(candidate, title, primary=primary)
-        quick.append((_guided(judge, score, candidate.title), candidate, title))
-    quick.sort(key=lambda row: (-row[0].total, row[1].path))
-    if fast:
-        hits = [_hit(book, candidate, score, title) for score, candidate, title in quick[:limit] if score.total > 0]
-    else:
-        most = book.effort.read if book.is_served or not read else read
-        pages = [_read(book, judge, candidate, title, primary=primary) for _, candidate, title in quick[:most]]
-        hits = [hit for hit in pages if hit is not None and hit.score.total > 0]
+    def __init__(
+        self,
+        book: OpenBook,
+        query: Query,
+        *,
+        primary: bool = False,
+        pooled: Sequence[Query] = (),
+        besides: Iterable[str] = (),
+    ) -> None:
+        """`besides` are pages known from elsewhere, such as the senses of a name.
+
+        All are ranked by one scoring, whichever of the queries found them.
+        """
+        self.book = book
+        self.query = query
+        self._primary = primary
+        self._judge = judge = Judge.of(book, query)
+        candidates = {path: Candidate(path, book.title(path)) for path in sorted(besides)}
+        candidates |= {candidate.path: candidate for other in pooled for candidate in recall(book, other)}
+        candidates |= {candidate.path: candidate for candidate in recall(book, query)}
+        quick = []
+        for candidate in candidates.values():
+            title = judge.title(candidate)
+            score = judge.quick(candidate, title, primary=primary)
+            quick.append((_guided(judge, score, candidate.title), candidate, title))
+        self._quick = sorted(quick, key=lambda row: (-row[0].total, row[1].path))
+        self._pages: list[Hit | None] = []
+        """What reading the first candidates gave."""
+
+    def by_titles(self, limit: int) -> Ranked:
+        """The best pages as far as can be told without reading one."""
+        best = self._quick[:limit]
+        hits = [_hit(self.book, candidate, score, title) for score, candidate, title in best if score.total > 0]
+        return Ranked(self.book, tuple(in_order(hits)))
+
+    def by_text(
+        self, limit: int, read: int = 0, embedder: Embedder | None = None, say: Callable[[str], None] | None = None
+    ) -> Ranked:
+        """The best pages; `read` are read, unless the book is on a server, which has its own measure."""
+        most = self.book.effort.read if self.book.is_served or not read else read
+        for _, candidate, title in self._quick[len(self._pages) : most]:
+            self._pages.append(_read(self.book, self._judge, candidate, title, primary=self._primary))
+        hits = [hit for hit in self._pages[:most] if hit is not None and hit.score.total > 0]
         if embedder is not None:
-            hits = _by_meaning(book, query, hits, embedder, say)
-    return Ranked(book, tuple(in_order(hits)[:limit]))
+            hits = _by_meaning(self.book, self.query, hits, embedder, say)
+        return Ranked(self.book, tuple(in_order(hits)[:limit]))
 
 
 def _by_meaning(

@@ -75,17 +75,17 @@ def occurrences(text: str, word: str, stem_of: Callable[[str], str]) -> list[int
     if len(start) > SURE_LETTERS and start[-1] in "eiy":  # 'galaxi' is the stem of 'galaxy'
         start = start[:-1]
     found = []
-    length = len(text)
-    at = text.find(start)
-    while at >= 0:
-        end = at + len(start)
-        if at == 0 or not _in_word(text[at - 1]):
-            while end < length and _in_word(text[end]):
-                end += 1
-            if text[at:end] == word or stem_of(text[at:end]) == stem:
-                found.append(at)
-        at = text.find(start, end)
+    for form in _forms(start).finditer(text):
+        at = form.start()
+        if (at == 0 or not _in_word(text[at - 1])) and (form[0] == word or stem_of(form[0]) == stem):
+            found.append(at)
     return found
+
+
+@lru_cache(maxsize=4_096)
+def _forms(start: str) -> re.Pattern[str]:
+    """The rest of each word from these letters on."""
+    return re.compile(rf"{re.escape(start)}[^\W_]*(?:[{MARKS}]+[^\W_]*)*")
 
 
 SURE_LETTERS = 3
