@@ -12,7 +12,7 @@ from kiwiresearch.search.open_book import OpenBook, PageText
 from kiwiresearch.search.titles import TitleIndex
 from kiwiresearch.zim.archive import Archive
 from kiwiresearch.zim.book import Book
-from kiwiresearch.zim.entry import Entry, Match, TitleEntry
+from kiwiresearch.zim.entry import Entry, Item, Match, TitleEntry
 from kiwiresearch.zim.paths import resolve_href
 
 LINK_TAG = re.compile(
@@ -83,6 +83,13 @@ class HiddenArchive:
         if self.gone not in self._ends.of_page(entry):
             return entry
         return replace(entry, content=self._without_links(entry))
+
+    def look(self, path: str) -> Item:
+        entry = self.read(path)
+        return Item(entry.ref, entry.mimetype, len(entry.content), entry.via)
+
+    def part(self, path: str, start: int, end: int) -> bytes:
+        return self.read(path).content[start:end]
 
     def resolve(self, path: str) -> str | None:
         end = self._ends.of_path(path)

@@ -5,21 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from tests.ask.answers import BOOK, a_cited, an_answer
 
 from kiwiresearch.ask.answer import GENERAL, Answer, BookNote, Cited, Conflict, Line, Looked
-from kiwiresearch.ask.wording import (
+from kiwiresearch.ask.markdown import (
     ending_of,
-    escaped,
     markdown_of,
-    origin_of,
     unloaded,
     without_ending,
     words_of,
 )
+from kiwiresearch.ask.wording import in_a_line, origin_of
 from kiwiresearch.ids import BookId
 from kiwiresearch.zim.entry import EntryRef
 
@@ -104,9 +101,13 @@ def test_the_short_answer_is_made_strong() -> None:
     assert words_of(answer) == "It burned **about 1180 BC**. [1]"
 
 
-def test_cells_of_a_row_are_kept_apart() -> None:
-    """A row of a table reads as one."""
-    assert escaped("Population\t3 million\t") == "Population | 3 million"
+def test_rows_read_as_lines() -> None:
+    """The name of a value stands before it, and what stands on lines of its own behind one another."""
+    cited = a_cited("Born:\t14 March 1879\n\nUlm, Germany")
+    answer = replace(an_answer(cited), short="14 March 1879", short_at=6)
+    assert words_of(answer) == "Born: **14 March 1879**, Ulm, Germany [1]"
+    assert in_a_line("Population\t3 million") == "Population: 3 million"
+    assert in_a_line("The colours are:\nred\ngreen.\nNo other.") == "The colours are: red, green. No other."
 
 
 def test_words_sent_back_lose_their_ending() -> None:
@@ -115,9 +116,6 @@ def test_words_sent_back_lose_their_ending() -> None:
     assert without_ending(markdown_of(answer, link)) == "It burned. [1]"
     assert without_ending("Just words.") == "Just words."
 
-
-SIGNS = "_*[]()<>!#`~\\&;:a1 \t\n.-+=|\"'h"
-"""What Markdown is made of."""
 
 HOSTILE = (
     "![x](http://evil/a.png)",
@@ -134,7 +132,7 @@ HOSTILE = (
 @pytest.mark.parametrize("words", HOSTILE)
 def test_words_of_books_stay_words(words: str) -> None:
     """Nothing in a book becomes a picture, a link, a tag or a heading in the answer."""
-    tokens = MarkdownIt().parse(escaped(words))
+    tokens = MarkdownIt().parse(words_of(an_answer(a_cited(words))))
     assert [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"]
     kinds = {child.type for token in tokens for child in token.children or ()}
     assert kinds <= {"text", "text_special"}, kinds
@@ -146,18 +144,3 @@ def test_words_of_a_model_load_nothing(words: str) -> None:
     kinds = {child.type for token in MarkdownIt().parse(unloaded(words)) for child in token.children or ()}
     assert not kinds & {"image", "link_open", "html_inline"}
     assert "html_block" not in {token.type for token in MarkdownIt().parse(unloaded(words))}
-
-
-@given(st.one_of(st.text(max_size=60), st.text(alphabet=SIGNS, max_size=40)))
-def test_any_text_of_a_book_is_one_paragraph_of_its_own_words(text: str) -> None:
-    """Whatever a book says, a reader of Markdown shows it as plain words."""
-    shown = "".join(child.content for token in MarkdownIt().parse(escaped(text)) for child in token.children or ())
-    assert shown.split() == escaped_plain(text).split()
-
-
-def escaped_plain(text: str) -> str:
-    """What stays of a text when it is not escaped: spaces made one, cells set apart, controls left out."""
-    from kiwiresearch.text.plain import printable
-
-    cells = (" ".join(cell.split()) for cell in text.strip().split("\t"))
-    return printable(" | ".join(cell for cell in cells if cell)).replace("\x00", "\ufffd")

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import httpx2
+from tests.conftest import BookMaker
+from tests.web.running import a_room, running
+
+from kiwiresearch.web.app import make_app
 
 
 def test_people_ask_on_a_page_without_script(client: httpx2.Client) -> None:
@@ -32,3 +37,19 @@ def test_what_is_not_there_is_said(client: httpx2.Client) -> None:
     shown = client.get("/ask", params={"q": "Who won the zorbing cup of Xqzzl?"}).text
     assert "Nothing in the books answers this." in shown
     assert "<ol>" not in shown
+
+
+CONFLICT = """<p>The Green Tower was built in 1889.</p><h2>History</h2><p>The Green Tower was built in 1887.</p>"""
+
+
+def test_a_page_tells_what_a_terminal_tells(tmp_path: Path, a_book: BookMaker) -> None:
+    """Both quotes of a disagreement with their numbers, how sure it is, the sources and the book, as plain words."""
+    book = a_book({"Green_Tower": CONFLICT}, Title="Towers * & <more>", Flavour="mini")
+    with a_room(tmp_path / "home", str(book)) as room, running(room, make_app) as address:
+        shown = httpx2.get(f"{address}/ask", params={"q": "When was the Green Tower built?"}, trust_env=False).text
+    body = re.sub(r'<a href="/read/[^"]+">(\[\d\])</a>', r"\1", shown)
+    for year in (1889, 1887):
+        assert re.search(rf"<blockquote>The Green Tower was built in {year}\. \[\d\]</blockquote>", body)
+    told = ["<strong>Sources do not agree.</strong>", "right about", "<ol>", "</ol><p>From "]
+    assert [body.index(part) for part in told] == sorted(body.index(part) for part in told)
+    assert "<p>From Towers * &amp; &lt;more&gt;, 2026-01-01 (mini).</p>" in body

@@ -231,19 +231,37 @@ def test_a_refusal_is_an_answer(scripted: Scripted) -> None:
     assert content == "Nothing in the books answers this."
 
 
+INSIDES = re.compile(r"Input should|Field required|validation|CompletionPart|valid (?:string|list|dictionary)|\bstr\b")
+"""Words of the library that reads bodies."""
+
+
 @pytest.mark.parametrize(
     ("body", "status", "words"),
     [
         ({"model": "gpt-9"}, 404, "'gpt-9' does not exist"),
         ({"n": 2}, 400, "one answer, not 2"),
-        ({"messages": []}, 400, "messages"),
+        ({"messages": []}, 400, "'messages' must have at least 1 of them."),
         ({"messages": [{"role": "system", "content": "x"}]}, 400, "No message is a user's"),
         ({"messages": [{"role": "user", "content": " ?! "}]}, 400, "no words"),
         ({"messages": [{"role": "user", "content": "w" * 5_000}]}, 400, "5,000 characters"),
         ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, 400, "'image_url'"),
-        ({"messages": [{"role": "wizard", "content": "x"}]}, 400, "messages.0.role"),
-        ({"messages": "x"}, 400, "messages"),
-        ({"stream": "perhaps"}, 400, "stream"),
+        ({"messages": [{"role": "user", "content": "x"}] * 1_001}, 400, "'messages' may have at most 1,000 of them."),
+        ({"messages": [{"role": "wizard", "content": "x"}]}, 400, "'messages[0].role' must be 'system', 'developer', "),
+        ({"messages": [{"content": "x"}]}, 400, "'messages[0].role' is missing."),
+        ({"messages": "x"}, 400, "'messages' must be a list."),
+        ({"messages": ["x"]}, 400, "'messages[0]' must be an object."),
+        ({"messages": [{"role": "user", "content": 5}]}, 400, "'messages[0].content' must be a text or a list."),
+        ({"messages": [{"role": "user", "content": [5]}]}, 400, "'messages[0].content[0]' must be an object."),
+        (
+            {"messages": [{"role": "user", "content": [{"type": "text", "text": 5}]}]},
+            400,
+            "'messages[0].content[0].text' must be a text.",
+        ),
+        ({"model": 5}, 400, "'model' must be a text."),
+        ({"stream": "perhaps"}, 400, "'stream' must be true or false."),
+        ({"n": 1.5}, 400, "'n' must be a whole number."),
+        ({"stream_options": 7}, 400, "'stream_options' must be an object."),
+        ({"stream_options": {"include_usage": []}}, 400, "'stream_options.include_usage' must be true or false."),
     ],
 )
 def test_what_cannot_be_answered_is_told_in_openais_form(
@@ -256,12 +274,41 @@ def test_what_cannot_be_answered_is_told_in_openais_form(
     assert words in error["message"]
     assert error["type"] == "invalid_request_error"
     assert error["code"]
+    assert not INSIDES.search(error["message"])
 
 
-def test_json_that_is_none_is_told_in_openais_form(client: httpx2.Client) -> None:
-    """A body that cannot be read is a 400 in the same form."""
-    reply = client.post(CHAT, content=b"{", headers={"content-type": "application/json"})
-    assert (reply.status_code, reply.json()["error"]["type"]) == (400, "invalid_request_error")
+NO_OBJECT = "The body is no object: send a JSON object with 'model' and 'messages'."
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"{", "The body is not JSON: expecting property name enclosed in double quotes at character 1."),
+        (b'{"model": }', "The body is not JSON: expecting value at character 10."),
+        (b'{"model": "k', "The body is not JSON: unterminated string starting at character 10."),
+        (b"What is this?", "The body is not JSON: expecting value at character 0."),
+        (b"", "The body is empty: send a JSON object with 'model' and 'messages'."),
+        (b"[]", NO_OBJECT),
+        (b"null", NO_OBJECT),
+        (b'"text"', NO_OBJECT),
+        (b"{}", "'model' is missing."),
+        (b'{"model": "\xff"}', "The body is not JSON: it is no text in UTF-8."),
+        (b"[" * 100_000, "The body is not JSON that can be read: it is nested too deeply."),
+    ],
+)
+def test_json_that_is_none_is_told_in_openais_form(client: httpx2.Client, content: bytes, words: str) -> None:
+    """A body that cannot be read is a 400 in the same form, and says what is wrong with it."""
+    reply = client.post(CHAT, content=content, headers={"content-type": "application/json"})
+    assert (reply.status_code, reply.headers["content-type"]) == (400, "application/json")
+    error = reply.json()["error"]
+    assert (error["message"], error["type"]) == (words, "invalid_request_error")
+
+
+def test_the_sdk_shows_what_is_wrong(sdk: openai.OpenAI) -> None:
+    """A user of OpenAI's client reads our words, and a program finds the field."""
+    with pytest.raises(openai.BadRequestError, match="'n' must be a whole number") as caught:
+        sdk.chat.completions.create(**asked("Who?") | {"n": "many"})
+    assert (caught.value.param, caught.value.code) == ("n", "invalid_value")
 
 
 def test_letters_that_no_encoding_has_do_no_harm(client: httpx2.Client) -> None:

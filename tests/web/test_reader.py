@@ -331,6 +331,17 @@ def test_a_page_says_which_book_it_is_of(web: httpx2.Client, root: str) -> None:
     assert f'<a href="{root}">Hostile &lt;book&gt;</a>, 2026-01-01' in text
 
 
+@pytest.mark.parametrize(
+    ("path", "said"), [("Main", "width=device-width"), ("What%3F", "width=device-width, initial-scale=1")]
+)
+def test_pages_are_made_for_phones_too(web: httpx2.Client, root: str, path: str, said: str) -> None:
+    """A page that names no width is shown as wide as the screen; one that does has its way."""
+    text = web.get(f"{root}{path}").text
+    head, _, body = text.partition("</head>")
+    assert re.findall(r'<meta name="viewport" content="([^"]*)">', head) == [said]
+    assert "viewport" not in body
+
+
 def test_sections_of_the_sample_book_can_be_linked_to(web: httpx2.Client, reading: Room) -> None:
     """Every anchor of every section is an id on the served page (N8)."""
     with reading.reading() as finder:

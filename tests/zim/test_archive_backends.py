@@ -141,6 +141,21 @@ def test_read_gives_the_page_as_it_was_written(archive: Archive, path: str) -> N
 
 
 @pytest.mark.parametrize("path", PAGES)
+def test_look_tells_what_is_there_without_reading_it(archive: Archive, path: str) -> None:
+    """What is at a path, its type and its size are told of every page, however odd its path."""
+    item = archive.look(path)
+    assert (item.ref.path, item.ref.book, item.via) == (path, archive.book.id, ())
+    assert (item.size, item.is_html) == (len(PAGES[path].encode()), True)
+
+
+@pytest.mark.parametrize(("start", "end"), [(0, 1), (3, 9), (0, 10_000), (20, 20), (9, 3), (9_000, 9_001)])
+@pytest.mark.parametrize("path", ["Galaxy", "What?page=2", "A/lookalike", "Home_of_the_Sun"])
+def test_a_part_is_a_slice_of_the_whole(archive: Archive, path: str, start: int, end: int) -> None:
+    """Bytes from one place to another are those of the whole; behind its end there are none."""
+    assert archive.part(path, start, end) == archive.read(path).content[start:end]
+
+
+@pytest.mark.parametrize("path", PAGES)
 def test_resolve_leaves_a_page_where_it_is(archive: Archive, path: str) -> None:
     """A path that is no redirect leads to itself."""
     assert archive.resolve(path) == path
@@ -167,6 +182,8 @@ def test_redirects_are_followed_and_told(archive: Archive, alias: str, path: str
     assert (entry.ref.path, entry.title) == (path, TITLES[path])
     assert entry.via[0] == alias
     assert archive.resolve(alias) == path
+    item = archive.look(alias)
+    assert (item.ref, item.via, item.size) == (entry.ref, entry.via, len(entry.content))
 
 
 @pytest.mark.parametrize("archive", ["file", "memory"], indirect=True)
@@ -202,9 +219,10 @@ UNKNOWN = (
 def test_unknown_path_is_page_not_found(archive: Archive, path: str) -> None:
     """A path the book does not have is told by name, and `resolve` says None."""
     assert archive.resolve(path) is None
-    with pytest.raises(PageNotFound) as told:
-        archive.read(path)
-    assert told.value.message == f"'Backends' has no page {path!r}."
+    for ask in (archive.read, archive.look, lambda name: archive.part(name, 0, 9)):
+        with pytest.raises(PageNotFound) as told:
+            ask(path)
+        assert told.value.message == f"'Backends' has no page {path!r}."
 
 
 @pytest.mark.parametrize(

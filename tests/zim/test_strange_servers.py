@@ -14,7 +14,8 @@ from tests.zim.newer_serve import ENTRY, FEED, UUID, NewerServe, answer, serving
 from kiwiresearch.errors import BookUnreachable
 from kiwiresearch.zim import serve
 from kiwiresearch.zim.catalog import parse_xml
-from kiwiresearch.zim.serve import KiwixServer, ServeArchive, root_of
+from kiwiresearch.zim.serve import KiwixServer, ServeArchive
+from kiwiresearch.zim.serve_addresses import root_of
 
 Request = BaseHTTPRequestHandler
 

@@ -1,55 +1,161 @@
-"""An answer in words for people: the same Markdown in chat clients, tools of models and terminals."""
+"""An answer in parts: what is told of it, in which order and in which words, whoever shows it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
-from kiwiresearch.ask.answer import Answer, BookNote, Cited, Conflict, Line
-from kiwiresearch.ask.record import Link
-from kiwiresearch.evidence.citation import Address
-from kiwiresearch.text.plain import printable
-from kiwiresearch.zim.entry import EntryRef
-
-RULE = "\n\n---\n\n"
-"""Between the answer and what a reader should know beside it."""
+from kiwiresearch.ask.answer import Answer, BookNote, Cited, Conflict, Line, Looked
 
 NOT_HERE = "Nothing in the books answers this."
 NOT_FROM_HERE = "Nothing in the books answers this: the words above are the model's own, and nothing bears them out."
+DISAGREEMENT = "Sources do not agree."
 MOST_NEAR = 3
 WEAK = 0.35
-
-SPECIAL = re.compile(r"([\\`*\[\]<~]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;))")
-"""Signs that would become markup; an underscore between letters does not."""
-LINE_START = re.compile(r"^(>|(?:#{1,6}|[+=-]+|\d+[.)])(?=\s|$))")
-LOADED = re.compile(r"(?<=\])(?=\()|(?<=!)(?=\[)|(?=<[a-zA-Z/!])")
-"""Where a backslash keeps words of a model from becoming a picture, a link or a tag."""
-
-IN_ADDRESS = str.maketrans({sign: f"%{ord(sign):02X}" for sign in '()<>\\`" '})
+CELLS = re.compile(r":?\t+")
+BREAKS = re.compile(r"([.,:;!?…]?) *\n\s*")
 
 
-def markdown_of(answer: Answer, link: Link, address: Address | None = None) -> str:
-    """The whole answer; `address` says where the nearest pages are read when nothing answers."""
-    return words_of(answer) + ending_of(answer, link, address)
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A citation under the number it goes by."""
+
+    number: int
+    cited: Cited
+
+    @property
+    def mark(self) -> str:
+        return f"[{self.number}]"
 
 
-def words_of(answer: Answer) -> str:
-    """What answers, with `[1]` behind each sentence; empty where nothing does."""
-    if answer.model or not answer.lines:
-        return unloaded(answer.text.strip())
-    numbers = _numbers(answer)
-    first, *others = dict.fromkeys(answer.lines)
-    return "\n\n".join(
-        [_marked(first, answer.short_span, numbers), *(_marked(line, (0, 0), numbers) for line in others)]
-    )
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence or row of a page in one line, cut where the few words in it begin and end that are the answer."""
+
+    before: str
+    short: str
+    behind: str
+    sources: tuple[Source, ...]
+
+    @property
+    def marks(self) -> str:
+        return "".join(source.mark for source in self.sources)
 
 
-def ending_of(answer: Answer, link: Link, address: Address | None = None) -> str:
-    """What stands below the words: that there are none, what does not agree, and where all is from."""
-    refusal = "" if answer.grounded else _refusal(answer, address)
-    before = "\n\n" if refusal and answer.text.strip() else ""
-    notes = "\n\n".join(_notes(answer, link))
-    return before + refusal + (RULE + notes if notes else "")
+@dataclass(frozen=True, slots=True)
+class Worded:
+    """What a model said, with its own marks."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """That the books hold no answer, and the pages that come nearest."""
+
+    words: str
+    near: tuple[Looked, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of two quotes that do not agree."""
+
+    quote: str
+    source: Source | None
+
+    @property
+    def mark(self) -> str:
+        return f" {self.source.mark}" if self.source else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """What two sources do not agree in, and what they say."""
+
+    words: str
+    sides: tuple[Side, Side]
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What a reader should know beside the answer."""
+
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How the answer was found; for those who want to know how it came about."""
+
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sureness:
+    """How often answers as strong as this one were right."""
+
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """All that is cited, by numbers; shown first where an answer is shown as it comes."""
+
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Which books the answer is from, and how old they are."""
+
+    books: tuple[BookNote, ...]
+
+    def words(self, shown: Callable[[str], str]) -> str:
+        return origin_of(self.books, shown)
+
+
+Part = Sentence | Worded | Refusal | Disagreement | Notice | Way | Sureness | Sources | Origin
+
+
+def parts_of(answer: Answer) -> Iterator[Part]:
+    """All that is told of an answer, in the order in which it is told."""
+    yield from words_in(answer)
+    yield from beside(answer)
+
+
+def words_in(answer: Answer) -> Iterator[Sentence | Worded]:
+    """What answers; nothing where nothing does. What is there twice is told once."""
+    if not answer.model and answer.lines:
+        sources = {source.cited.key: source for source in numbered(answer)}
+        for place, line in enumerate(dict.fromkeys(answer.lines)):
+            yield _sentence(line, (0, 0) if place else answer.short_span, sources)
+    elif answer.text.strip():
+        yield Worded(answer.text.strip())
+
+
+def beside(answer: Answer) -> Iterator[Part]:
+    """What is told below the words: that there are none, what does not agree, and where all is from."""
+    sources = numbered(answer)
+    if not answer.grounded:
+        yield Refusal(NOT_FROM_HERE if answer.text.strip() else NOT_HERE, _near(answer.pages))
+    for conflict in answer.conflicts:
+        yield _disagreement(conflict, {source.cited.key: source for source in sources})
+    yield from map(Notice, answer.notices)
+    yield Way(f"Route: {answer.route}. {answer.why}")
+    if answer.grounded and answer.sure > 0:
+        yield Sureness(sureness(answer.sure))
+    if sources:
+        yield Sources(sources)
+    if answer.books:
+        yield Origin(answer.books)
+
+
+def numbered(answer: Answer) -> tuple[Source, ...]:
+    """The citations in the order of their numbers, from 1 on; one that is there twice counts once."""
+    unique = {cited.key: cited for cited in answer.citations}
+    return tuple(Source(cited.number or place, cited) for place, cited in enumerate(unique.values(), start=1))
 
 
 def sureness(sure: float) -> str:
@@ -59,105 +165,48 @@ def sureness(sure: float) -> str:
     return f"{weak} as strong as this one were right about {tenths} time{'' if tenths == 1 else 's'} in 10."
 
 
-def without_ending(text: str) -> str:
-    """Only the words of an answer that a client sends back."""
-    return text.partition(RULE.strip("\n").join("\n\n"))[0].strip()
-
-
-def numbered(answer: Answer) -> dict[str, Cited]:
-    """The citations in the order of their numbers, from 1 on; one that is there twice counts once."""
-    return {cited.key: cited for cited in answer.citations}
-
-
-def _numbers(answer: Answer) -> dict[str, int]:
-    return {key: cited.number or place for place, (key, cited) in enumerate(numbered(answer).items(), start=1)}
-
-
-def escaped(text: str) -> str:
-    """Words of a book that stay words, in one line; the cells of a row are kept apart."""
-    cells = (" ".join(cell.split()) for cell in text.strip().split("\t"))
-    plain = SPECIAL.sub(r"\\\1", printable(" | ".join(cell for cell in cells if cell)))
-    return LINE_START.sub(_at_start, plain)
-
-
-def unloaded(text: str) -> str:
-    """Words of a model with their Markdown, but nothing that a client would load or follow."""
-    return LOADED.sub(lambda _: "\\", text)
-
-
-def origin_of(books: Sequence[BookNote]) -> str:
+def origin_of(books: Sequence[BookNote], shown: Callable[[str], str] = str) -> str:
     """Which books an answer is from, and how old they are: 'From Wikipedia for Schools, 2007'."""
-    named = [_book(book) for book in books]
+    named = [_book(book, shown) for book in books]
     if not named:
         return ""
     return f"From {named[0]}" if len(named) == 1 else f"From {'; '.join(named[:-1])}; and {named[-1]}"
 
 
-def _book(book: BookNote) -> str:
-    name = escaped(book.title or book.name) or book.id
-    dated = f"{name}, {escaped(book.date)}" if book.date else name
-    return f"{dated} ({escaped(book.flavour)})" if book.flavour else dated
+def nearest(names: Sequence[str]) -> str:
+    """The nearest pages in a sentence, by their names as they are shown; empty where there are none."""
+    return f"The nearest pages are: {', '.join(names)}." if names else ""
 
 
-def _marked(line: Line, span: tuple[int, int], numbers: dict[str, int]) -> str:
-    start, end = span
-    before, found, behind = line.text[:start], line.text[start:end], line.text[end:]
-    text = _emphasised(before, found, behind) if found.strip() else escaped(line.text)
-    marks = "".join(f"[{numbers[key]}]" for key in line.keys if key in numbers)
-    return f"{text} {marks}".rstrip()
+def in_a_line(text: str) -> str:
+    """Rows and items of a page as a line of text: the name of a value before it, rows behind one another."""
+    return BREAKS.sub(lambda stop: f"{stop[1] or ','} ", CELLS.sub(": ", text))
 
 
-def _emphasised(before: str, short: str, behind: str) -> str:
-    """The sentence with the few words that are the answer made strong; spaces stay outside."""
-    inner = short.strip()
-    left = before + short[: len(short) - len(short.lstrip())]
-    right = short[len(short.rstrip()) :] + behind
-    gap_left = " " if left[-1:].isspace() else ""
-    gap_right = " " if right[:1].isspace() else ""
-    return f"{escaped(left)}{gap_left}**{escaped(inner)}**{gap_right}{escaped(right)}".strip()
+def _sentence(line: Line, span: tuple[int, int], sources: dict[str, Source]) -> Sentence:
+    text = line.text.rstrip()
+    start, end = span if text[slice(*span)].strip() else (0, 0)
+    cited = tuple(sources[key] for key in line.keys if key in sources)
+    before, short, behind = map(in_a_line, (text[:start], text[start:end], text[end:]))
+    return Sentence(before, short, behind, cited)
 
 
-def _refusal(answer: Answer, address: Address | None) -> str:
-    told = NOT_FROM_HERE if answer.text.strip() else NOT_HERE
-    near: dict[str, EntryRef] = {}
-    for page in answer.pages:
+def _near(pages: Sequence[Looked]) -> tuple[Looked, ...]:
+    """The first few pages, of those of one title the first."""
+    unique: dict[str, Looked] = {}
+    for page in pages:
         if page.title.strip():
-            near.setdefault(page.title, page.ref)
-    named = [
-        _linked(escaped(title), address(ref)) if address else escaped(title)
-        for title, ref in list(near.items())[:MOST_NEAR]
-    ]
-    return f"{told} The nearest pages are: {', '.join(named)}." if named else told
+            unique.setdefault(page.title, page)
+    return tuple(unique.values())[:MOST_NEAR]
 
 
-def _notes(answer: Answer, link: Link) -> Iterator[str]:
-    numbers = _numbers(answer)
-    yield from (_conflict(conflict, numbers) for conflict in answer.conflicts)
-    yield from (escaped(notice) for notice in answer.notices)
-    if answer.grounded and answer.sure > 0:
-        yield sureness(answer.sure)
-    if answer.citations:
-        yield "Sources:  \n" + "  \n".join(_source(cited, numbers, link) for cited in numbered(answer).values())
-    origin = origin_of(answer.books)
-    if origin:
-        yield origin
+def _disagreement(conflict: Conflict, sources: dict[str, Source]) -> Disagreement:
+    a = Side(in_a_line(conflict.a_quote.strip()), sources.get(conflict.a_key))
+    b = Side(in_a_line(conflict.b_quote.strip()), sources.get(conflict.b_key))
+    return Disagreement(conflict.words, (a, b))
 
 
-def _conflict(conflict: Conflict, numbers: dict[str, int]) -> str:
-    sides = ((conflict.a_quote, conflict.a_key), (conflict.b_quote, conflict.b_key))
-    quotes = [f"“{escaped(quote)}”" + (f" [{numbers[key]}]" if key in numbers else "") for quote, key in sides]
-    return f"**Sources do not agree.** {escaped(conflict.words)}".strip() + f" {' — '.join(quotes)}"
-
-
-def _source(cited: Cited, numbers: dict[str, int], link: Link) -> str:
-    return f"[{numbers[cited.key]}] {_linked(escaped(cited.citation.words), link(cited))}"
-
-
-def _linked(words: str, url: str) -> str:
-    return f"[{words}]({url.translate(IN_ADDRESS)})" if url else words
-
-
-def _at_start(found: re.Match[str]) -> str:
-    """A sign that would begin a list, a heading or a quotation."""
-    sign = found[1]
-    return f"{sign[:-1]}\\{sign[-1]}" if sign[0].isdigit() else f"\\{sign}"
+def _book(book: BookNote, shown: Callable[[str], str]) -> str:
+    name = shown(book.title or book.name) or book.id
+    dated = f"{name}, {shown(book.date)}" if book.date else name
+    return f"{dated} ({shown(book.flavour)})" if book.flavour else dated

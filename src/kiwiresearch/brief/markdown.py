@@ -24,37 +24,23 @@ from kiwiresearch.brief.document import (
     address,
     more_pages,
 )
-from kiwiresearch.text.plain import printable
+from kiwiresearch.text.markdown import escaped_anywhere
 
-SPECIAL = re.compile(r"([\\`*_\[\]<>|~]|&(?=#?\w+;))")
-LINE_START = re.compile(r"^(#{1,6}|[>+=-]+|\d+[.)])(?=\s|$)")
 ENTITY = re.compile(r"&(?=#?\w+;)")
 IN_ADDRESS = str.maketrans({sign: f"%{ord(sign):02X}" for sign in "()<>\\|`"})
 
 
 def markdown(document: Document) -> str:
     """The document as text that any Markdown reader shows alike."""
-    parts = [f"# {escaped(document.title)}"]
+    parts = [f"# {escaped_anywhere(document.title)}"]
     parts += ["\n".join(_block(block)) for block in document.blocks]
     return "\n\n".join(parts) + "\n"
-
-
-def escaped(text: str) -> str:
-    """Words that stay words, in one line."""
-    plain = SPECIAL.sub(r"\\\1", " ".join(printable(text).split()))
-    return LINE_START.sub(_at_start, plain)
-
-
-def _at_start(found: re.Match[str]) -> str:
-    """A sign that would begin a list, a heading or a quotation."""
-    sign = found[1]
-    return f"{sign[:-1]}\\{sign[-1]}" if sign[0].isdigit() else f"\\{sign}"
 
 
 def _block(block: Block) -> Iterator[str]:
     match block:
         case Heading():
-            yield f"{'#' * block.level} {escaped(block.text)}"
+            yield f"{'#' * block.level} {escaped_anywhere(block.text)}"
         case Paragraph():
             yield _line(block.line)
         case Passage():
@@ -65,13 +51,13 @@ def _block(block: Block) -> Iterator[str]:
         case Points():
             yield from (f"- {_text(entry)}" for entry in block.entries)
         case Rows():
-            yield from _table(block.header, [[escaped(cell) for cell in row] for row in block.rows])
+            yield from _table(block.header, [[escaped_anywhere(cell) for cell in row] for row in block.rows])
         case Table():
             yield from _table(block.header, [[_text(cell) for cell in row] for row in block.rows])
 
 
 def _table(header: tuple[str, ...], rows: list[list[str]]) -> Iterator[str]:
-    yield f"| {' | '.join(map(escaped, header))} |"
+    yield f"| {' | '.join(map(escaped_anywhere, header))} |"
     yield f"|{' --- |' * len(header)}"
     for row in rows:
         yield f"| {' | '.join(row)} |"
@@ -92,7 +78,7 @@ def _proof(proof: Proof) -> str:
     if proof.more:
         parts.append(more_pages(proof.more))
     if proof.sureness:
-        parts.append(f"*{escaped(proof.sureness)}*")
+        parts.append(f"*{escaped_anywhere(proof.sureness)}*")
     return "; ".join(parts)
 
 
@@ -104,7 +90,7 @@ def _span(span: Span) -> str:
     # A space at the edge of a span is part of the sentence; only those inside are made one.
     before = " " if span.text[:1].isspace() else ""
     behind = " " if span.text[-1:].isspace() and span.text.strip() else ""
-    text = escaped(span.text)
+    text = escaped_anywhere(span.text)
     if text and (span.emphasis or span.strong):
         mark = "*" * (span.emphasis + 2 * span.strong)
         text = f"{mark}{text}{mark}"

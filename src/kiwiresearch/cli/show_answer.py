@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterator
 
 from rich.text import Text
 
-from kiwiresearch.ask.answer import Answer, Line
+from kiwiresearch.ask.answer import Answer
 from kiwiresearch.ask.events import Done, Event, Found, Thought, Token
 from kiwiresearch.ask.record import Link
-from kiwiresearch.ask.wording import sureness
+from kiwiresearch.ask.wording import (
+    DISAGREEMENT,
+    Disagreement,
+    Notice,
+    Origin,
+    Part,
+    Refusal,
+    Sentence,
+    Sources,
+    Sureness,
+    Way,
+    Worded,
+    beside,
+    nearest,
+    numbered,
+    words_in,
+)
 from kiwiresearch.cli.show import line, safe, whole_line, write
 from kiwiresearch.text.plain import printable
 
-MOST_NEAR = 3
 SNIPPET = 300
+INSTEAD = "Instead of a model's words, the pages' own, with numbers of their own:"
 
 
 def show_answer(events: Iterator[Event], link: Link, *, explain: bool = False) -> Answer:
@@ -51,65 +66,61 @@ def show_answer(events: Iterator[Event], link: Link, *, explain: bool = False) -
 def _own_words(answer: Answer, found: Answer | None, link: Link) -> None:
     """The page's own sentences; where a model should have worded them, the citations it was offered are not theirs."""
     if found is not None and found.citations != answer.citations:
+        line(INSTEAD)
         _citations(answer, link)
     _lines(answer)
 
 
 def _citations(answer: Answer, link: Link) -> None:
-    for cited in answer.citations:
-        whole_line(f"[{cited.number}] {printable(cited.citation.words)}")
-        whole_line(f"    {printable(link(cited))}")
-    if answer.citations:
+    sources = numbered(answer)
+    for source in sources:
+        whole_line(f"{source.mark} {printable(source.cited.citation.words)}")
+        whole_line(f"    {printable(link(source.cited))}")
+    if sources:
         line("")
 
 
 def _lines(answer: Answer) -> None:
-    numbers = {cited.key: cited.number for cited in answer.citations}
-    for number, one in enumerate(answer.lines):
-        write(_marked(one, (0, 0) if number else answer.short_span, numbers))
+    for part in words_in(answer):
+        if isinstance(part, Sentence):
+            write(_marked(part))
 
 
-def _marked(one: Line, span: tuple[int, int], numbers: dict[str, int]) -> Text:
+def _marked(part: Sentence) -> Text:
     """The sentence; the short answer in it stands out, on a terminal by weight, elsewhere between stars."""
-    start, end = span
-    before, short, behind = (_plain(part) for part in (one.text[:start], one.text[start:end], one.text[end:]))
+    before, short, behind = map(safe, (part.before, part.short, part.behind))
     star = "**" if short and not sys.stdout.isatty() else ""
     text = Text(before + star)
     text.append(short, style="bold green")
     text.append(star + behind)
-    text.append(f" {''.join(f'[{numbers[key]}]' for key in one.keys if key in numbers)}", style="dim")
+    text.append(f" {part.marks}", style="dim")
     return text
 
 
-def _plain(text: str) -> str:
-    """Cells of a row kept apart, and nothing that moves the cursor."""
-    return safe(CELLS.sub(": ", text.replace("\n", ", ")))
-
-
-CELLS = re.compile(r":?\t+")
-
-
 def _beside(answer: Answer) -> None:
-    if not answer.grounded:
-        line("Nothing in the books answers this." if not answer.text else "Nothing in the books bears this out.")
-        titles = list(dict.fromkeys(page.title for page in answer.pages))[:MOST_NEAR]
-        if titles:
-            line(f"The nearest pages are: {', '.join(printable(title) for title in titles)}.")
-    for conflict in answer.conflicts:
-        line("")
-        line(f"Sources do not agree. {printable(conflict.words)}")
-        line(f"  “{printable(conflict.a_quote)}”")
-        line(f"  “{printable(conflict.b_quote)}”")
-    for notice in answer.notices:
-        line("")
-        line(printable(notice))
-    line("")
-    line(f"Route: {answer.route}. {printable(answer.why)}")
-    if answer.grounded:
-        line(sureness(answer.sure))
-    for book in answer.books:
-        words = ", ".join(filter(None, (book.title or book.name, book.date, book.flavour)))
-        line(f"From {printable(words)}.")
+    for part in beside(answer):
+        for shown in _shown(part):
+            line(shown)
+
+
+def _shown(part: Part) -> Iterator[str]:
+    """A part in lines; sources have been shown before the words."""
+    match part:
+        case Refusal():
+            yield part.words
+            if part.near:
+                yield nearest([printable(page.title) for page in part.near])
+        case Disagreement():
+            yield from ("", f"{DISAGREEMENT} {printable(part.words)}")
+            yield from (f"  “{printable(side.quote)}”{side.mark}" for side in part.sides)
+        case Notice() | Way():
+            yield from ("", printable(part.words))
+        case Sureness():
+            yield part.words
+        case Origin():
+            yield f"{part.words(printable)}."
+        case Sentence() | Worded() | Sources():
+            return
 
 
 def _explained(answer: Answer) -> None:

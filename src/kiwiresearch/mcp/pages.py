@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kiwiresearch.claims.claim import Claim
@@ -12,6 +13,7 @@ from kiwiresearch.mcp.arguments import ClaimsArguments, PageArguments, SectionAr
 from kiwiresearch.mcp.parts import Parts
 from kiwiresearch.page.doc import PageDoc, Section
 from kiwiresearch.page.read import open_page
+from kiwiresearch.research.book_names import by_name
 from kiwiresearch.research.claiming import claims_of_page
 from kiwiresearch.research.desk import near_it
 from kiwiresearch.research.finding import Finder
@@ -76,13 +78,8 @@ def _read(parts: Parts, wanted: PageArguments) -> Read:
     raise PageNotFound(f"There is no page {wanted.title!r}.", remedy=near or "Search for it.")
 
 
-def _books(finder: Finder, name: str) -> list[OpenBook]:
-    folded = name.casefold()
-    found = [
-        book
-        for book in finder.books
-        if not folded or folded in {one.casefold() for one in (book.book.id, book.book.name, book.book.title)}
-    ]
+def _books(finder: Finder, name: str) -> Sequence[OpenBook]:
+    found = by_name(finder.books, name, lambda one: one.book) if name else finder.books
     if not found:
         raise BookNotFound(f"There is no book {name!r}.", remedy="The tool 'books' lists them.")
     return found

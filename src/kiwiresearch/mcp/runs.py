@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 import time
 
 from kiwiresearch.errors import BadUsage, RunDamaged
 from kiwiresearch.llm.prompts import fenced
 from kiwiresearch.mcp.arguments import ResearchArguments
+from kiwiresearch.mcp.threads import Caller
 from kiwiresearch.research.job import Job, JobWish
 from kiwiresearch.research.jobs import Jobs
 from kiwiresearch.research.run import REPORT
@@ -16,7 +16,7 @@ MOST_BRIEF = 24_000
 """Characters of a brief that are given; the whole stands in the run's folder."""
 
 
-def run_text(jobs: Jobs, wanted: ResearchArguments) -> str:
+def run_text(jobs: Jobs, wanted: ResearchArguments, caller: Caller) -> str:
     """The brief of a run, or how far it is and how to ask again."""
     if bool(wanted.topic) == bool(wanted.id):
         raise BadUsage("Give either a topic or the id of a run.", remedy="A topic begins a new run.")
@@ -26,17 +26,15 @@ def run_text(jobs: Jobs, wanted: ResearchArguments) -> str:
         job = jobs.get(wanted.id)
         if job.state == "interrupted":
             job = jobs.resume(wanted.id)
-    return _told(jobs, _waited(jobs, job, wanted.wait_s))
+    return _told(jobs, _waited(jobs, job, wanted.wait_s, caller))
 
 
-def _waited(jobs: Jobs, job: Job, patience_s: float) -> Job:
-    """The job as it is when it ends, or when patience does."""
+def _waited(jobs: Jobs, job: Job, patience_s: float, caller: Caller) -> Job:
+    """The job as it is when it ends, when patience does, or when nobody waits any more; it goes on by itself."""
     until = time.monotonic() + patience_s
-    changed = threading.Event()
-    with jobs.listening(changed.set):
-        while (job := jobs.get(job.id)).is_open and (left := until - time.monotonic()) > 0:
-            changed.wait(left)
-            changed.clear()
+    with jobs.listening(caller.wake):
+        while (job := jobs.get(job.id)).is_open and (left := until - time.monotonic()) > 0 and not caller.has_left:
+            caller.wait(left)
     return job
 
 

@@ -22,7 +22,8 @@ from mcp_types import Tool as ToolRecord
 from kiwiresearch import __version__
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.llm.prompts import OWN_TOKENS
-from kiwiresearch.mcp.threads import worked_out
+from kiwiresearch.mcp.attended import attend
+from kiwiresearch.mcp.threads import Caller, worked_out
 from kiwiresearch.mcp.tools import Tool, Toolbox
 
 log = logging.getLogger("kiwiresearch.mcp")
@@ -43,8 +44,10 @@ def make_server(tools: Toolbox) -> Server[Any]:
     async def list_tools(_: ServerRequestContext[Any], __: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=[record_of(tool) for tool in tools.tools.values()])
 
-    async def call_tool(_: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
-        return await worked_out(functools.partial(called, tools, params.name, params.arguments or {}))
+    async def call_tool(context: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
+        caller = Caller()
+        attend(context.request, caller)
+        return await worked_out(functools.partial(called, tools, params.name, params.arguments or {}, caller), caller)
 
     return Server(
         "kiwiresearch",
@@ -65,13 +68,13 @@ def record_of(tool: Tool) -> ToolRecord:
     )
 
 
-def called(tools: Toolbox, name: str, arguments: dict[str, Any]) -> CallToolResult:
+def called(tools: Toolbox, name: str, arguments: dict[str, Any], caller: Caller | None = None) -> CallToolResult:
     """What a tool says; what goes wrong is told in words that a model can act on."""
     tool = tools.tools.get(name)
     if tool is None:
         return _said(f"There is no tool {name[:60]!r}. Known are: {', '.join(tools.tools)}.", is_error=True)
     try:
-        return _said(tool.call(arguments))
+        return _said(tool.call(arguments, caller or Caller()))
     except KiwiError as problem:
         # Titles and headings in it are words of books.
         return _said(OWN_TOKENS.sub("‹", FOLDERS.sub("", str(problem))), is_error=True)

@@ -9,14 +9,15 @@ from typing import Any
 from pydantic import ValidationError
 
 from kiwiresearch.ask.answer import Answer
+from kiwiresearch.ask.markdown import markdown_of
 from kiwiresearch.ask.wish import AskWish
-from kiwiresearch.ask.wording import markdown_of
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.llm.prompts import fenced
 from kiwiresearch.mcp import arguments as given
 from kiwiresearch.mcp.pages import claims_text, section_text
 from kiwiresearch.mcp.parts import Parts
 from kiwiresearch.mcp.runs import run_text
+from kiwiresearch.mcp.threads import Caller
 from kiwiresearch.search.find import Findings, Wish
 from kiwiresearch.search.open_book import OpenBook
 
@@ -30,16 +31,16 @@ class Tool:
     name: str
     description: str
     takes: type[given.Arguments]
-    run: Callable[[Any], str]
+    run: Callable[[Any, Caller], str]
     only_reads: bool = True
 
-    def call(self, arguments: dict[str, Any]) -> str:
+    def call(self, arguments: dict[str, Any], caller: Caller) -> str:
         """Run it on what a model gave; an argument that is null counts as left out."""
         try:
             taken = self.takes.model_validate({key: value for key, value in arguments.items() if value is not None})
         except ValidationError as problem:
             raise BadUsage(_wrong(self.name, problem), remedy="Call it again with these mended.") from None
-        return self.run(taken)
+        return self.run(taken, caller)
 
 
 class Toolbox:
@@ -84,7 +85,7 @@ class Toolbox:
             )
         self.tools: dict[str, Tool] = {tool.name: tool for tool in tools}
 
-    def ask(self, wanted: given.AskArguments) -> str:
+    def ask(self, wanted: given.AskArguments, _: Caller) -> str:
         _words_in(wanted.question, "question")
         answer = self._parts.asker.ask(wanted.question, AskWish(wanted.mode, page=wanted.page))
         words = markdown_of(answer, self._parts.link, self._parts.address)
@@ -94,7 +95,7 @@ class Toolbox:
             parts.append(fenced("passage", f"{place} (path: {passage.ref.path})\n{passage.text}"))
         return "\n".join([*parts, AS_DATA])
 
-    def search(self, wanted: given.SearchArguments) -> str:
+    def search(self, wanted: given.SearchArguments, _: Caller) -> str:
         with self._parts.reading() as finder:
             found = finder.find(wanted.query, Wish(limit=wanted.limit, focus=wanted.focus))
             if not found.hits:
@@ -106,17 +107,17 @@ class Toolbox:
         ]
         return "\n".join([fenced("hits", "\n".join([*rows, *_hints(found)])), AS_DATA])
 
-    def read_section(self, wanted: given.SectionArguments) -> str:
+    def read_section(self, wanted: given.SectionArguments, _: Caller) -> str:
         return f"{section_text(self._parts, wanted)}\n{AS_DATA}"
 
-    def claims(self, wanted: given.ClaimsArguments) -> str:
+    def claims(self, wanted: given.ClaimsArguments, _: Caller) -> str:
         return f"{claims_text(self._parts, wanted)}\n{AS_DATA}"
 
-    def research(self, wanted: given.ResearchArguments) -> str:
+    def research(self, wanted: given.ResearchArguments, caller: Caller) -> str:
         assert self._parts.jobs is not None
-        return f"{run_text(self._parts.jobs(), wanted)}\n{AS_DATA}"
+        return f"{run_text(self._parts.jobs(), wanted, caller)}\n{AS_DATA}"
 
-    def books(self, _: given.NoArguments) -> str:
+    def books(self, _: given.NoArguments, __: Caller) -> str:
         with self._parts.reading() as finder:
             rows = [_book(book) for book in finder.books]
         return "\n".join([fenced("books", "\n".join(rows)), AS_DATA])

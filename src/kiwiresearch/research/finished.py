@@ -12,6 +12,7 @@ from typing import Any
 from kiwiresearch.claims.claim import ClaimType
 from kiwiresearch.errors import RunDamaged, RunError, RunNotFound
 from kiwiresearch.research.manifest import MANIFEST, read_manifest
+from kiwiresearch.research.remembered import Remembered, Stamp, stamp_of
 from kiwiresearch.research.run import TIMINGS
 
 CLAIMS = "claims.jsonl"
@@ -72,10 +73,12 @@ class FinishedRuns:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._remembered: Remembered[FinishedRun | None] = Remembered()
 
     def all(self) -> list[FinishedRun]:
         """All finished runs by their names; what cannot be read as one is left out."""
-        return [run for name in self._names() if (run := self._run(name)) is not None]
+        there = {name: stamp for name in self._names() if (stamp := self._stamp(name)) is not None}
+        return [run for run in self._remembered.all(there, self._run).values() if run is not None]
 
     def get(self, run_id: str) -> FinishedRun:
         # Compared with the names that are there, so that no id leads anywhere else.
@@ -111,6 +114,12 @@ class FinishedRuns:
                 )
         except OSError:
             return []
+
+    def _stamp(self, name: str) -> Stamp | None:
+        try:
+            return stamp_of((self._folder / name / MANIFEST).stat())
+        except OSError:  # not finished
+            return None
 
     def _run(self, name: str) -> FinishedRun | None:
         try:

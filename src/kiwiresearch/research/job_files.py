@@ -15,6 +15,7 @@ from kiwiresearch.errors import BadSettings, CannotWrite, FolderTaken, RunNotFou
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.research.desk import Desk
 from kiwiresearch.research.job import Job, job_of, record_of
+from kiwiresearch.research.remembered import Remembered, Stamp, stamp_of
 from kiwiresearch.research.topics import folder_name
 from kiwiresearch.research.work import FolderLock
 
@@ -56,6 +57,7 @@ class JobFiles:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._remembered: Remembered[Job | None] = Remembered()
 
     def read(self, job_id: str) -> Job:
         """The job as it was last written down."""
@@ -65,21 +67,25 @@ class JobFiles:
         return job
 
     def all(self) -> Iterator[Job]:
-        """All jobs; a file that is not as it was written is none."""
-        try:
-            names = sorted(entry.name for entry in os.scandir(self.folder))
-        except OSError:
-            return
-        for name in names:
-            job_id = name.removesuffix(SUFFIX)
-            if job_id != name and is_id(job_id) and (job := self._read(job_id)) is not None:
-                yield job
+        """All jobs; a file that is not as it was written is none, and one that did not change is not read again."""
+        there = dict(sorted(self._there()))
+        return (job for job in self._remembered.all(there, self._read).values() if job is not None)
+
+    def _there(self) -> Iterator[tuple[str, Stamp]]:
+        with contextlib.suppress(OSError), os.scandir(self.folder) as entries:
+            for entry in entries:
+                job_id = entry.name.removesuffix(SUFFIX)
+                if job_id != entry.name and is_id(job_id):
+                    with contextlib.suppress(OSError):  # gone since
+                        yield job_id, stamp_of(entry.stat(follow_symlinks=False))
 
     def write(self, job: Job) -> None:
         try:
             write_whole(self._file(job.id), canonical_json(record_of(job), indent=1) + "\n")
         except OSError as problem:
             raise self._cannot_write(problem) from problem
+        finally:
+            self._remembered.forget(job.id)
 
     def hold(self, job_id: str) -> Held:
         """A job for this process alone, as it is now."""

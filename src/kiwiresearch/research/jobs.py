@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kiwiresearch.errors import CannotWrite, FolderTaken, Interrupted, KiwiError, RunError, TooManyRuns
+from kiwiresearch.research.book_names import by_name
 from kiwiresearch.research.desk import Desk
 from kiwiresearch.research.job import NOTHING_SEEN, Job, JobEvent, JobState, JobWish, checked_wish
 from kiwiresearch.research.job_files import Held, JobFiles, runs_folder
@@ -209,7 +210,7 @@ class Jobs:
         """The books of a wish; the names are those of books on this shelf, never of other files."""
         chosen: list[Placed] = []
         for name in wish.books:
-            found = [book for book in self._books if name.casefold().strip() in _names(book)]
+            found = by_name(self._books, name, lambda book: book)
             if not found:
                 raise unknown_book(name, self._books)
             chosen += found
@@ -290,9 +291,3 @@ class Jobs:
         one.job = replace(one.job, **changes)
         with contextlib.suppress(CannotWrite):  # a run that has no room on the disk says so itself
             self._files.write(one.job)
-
-
-def _names(book: Placed) -> set[str]:
-    """What a book is called in a request: never by its place on this machine."""
-    file = "" if book.source.is_served else book.source.path.stem
-    return {name.casefold() for name in (book.id, book.name, book.title, book.source.served, file) if name}

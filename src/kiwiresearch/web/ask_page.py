@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from html import escape
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 from starlette.responses import HTMLResponse
 
-from kiwiresearch.ask.answer import Answer, Line
 from kiwiresearch.ask.wish import AskWish
-from kiwiresearch.ask.wording import origin_of, sureness
+from kiwiresearch.ask.wording import (
+    DISAGREEMENT,
+    Disagreement,
+    Notice,
+    Origin,
+    Part,
+    Refusal,
+    Sentence,
+    Side,
+    Source,
+    Sources,
+    Sureness,
+    Way,
+    Worded,
+    nearest,
+    parts_of,
+)
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.web.pages import local, page
 from kiwiresearch.web.problems import problem_of
 from kiwiresearch.web.room import Room
 
 LONGEST = 2_000
-MOST_NEAR = 3
 PLAIN = AskWish(with_model=False)
 
 
@@ -45,36 +58,51 @@ def router(room: Room) -> APIRouter:
             problem = problem_of(error)
             told = f"<p>{escape(problem.detail)} {escape(problem.remedy)}</p>"
             return page("Ask", form(q) + told, status=problem.status)
-        return page(q, form() + "".join(_parts(answer, room)))
+        return page(q, form() + "".join(_shown(part, room) for part in parts_of(answer)))
 
     return routes
 
 
-def _parts(answer: Answer, room: Room) -> Iterator[str]:
-    links = {cited.key: (local(room.link(cited)), cited) for cited in answer.citations}
-    for number, line in enumerate(answer.lines):
-        span = (0, 0) if number else answer.short_span
-        marks = "".join(f' <a href="{escape(links[key][0])}">[{links[key][1].number}]</a>' for key in line.keys)
-        yield f"<p>{_marked(line, span)}{marks}</p>"
-    if not answer.grounded:
-        near = dict.fromkeys((page.title, local(room.page_url(page.ref))) for page in answer.pages)
-        named = ", ".join(f'<a href="{escape(url)}">{escape(title)}</a>' for title, url in list(near)[:MOST_NEAR])
-        yield f"<p>Nothing in the books answers this.{f' The nearest pages are: {named}.' if named else ''}</p>"
-    for conflict in answer.conflicts:
-        quotes = "".join(f"<blockquote>{escape(quote)}</blockquote>" for quote in (conflict.a_quote, conflict.b_quote))
-        yield f"<p><strong>Sources do not agree.</strong> {escape(conflict.words)}</p>{quotes}"
-    yield from (f"<p>{escape(notice)}</p>" for notice in answer.notices)
-    if answer.citations:
-        rows = "".join(
-            f'<li value="{cited.number}"><a href="{escape(url)}">{escape(cited.citation.words)}</a></li>'
-            for url, cited in links.values()
-        )
-        yield f"<ol>{rows}</ol><p>{escape(sureness(answer.sure))} {escape(origin_of(answer.books))}.</p>"
+def _shown(part: Part, room: Room) -> str:
+    """A part of an answer as HTML; how it was found is nothing that a reader of a page asks for."""
+    match part:
+        case Sentence():
+            return f"<p>{_marked(part)}{''.join(f' {_mark(source, room)}' for source in part.sources)}</p>"
+        case Worded():
+            return f"<p>{escape(part.text)}</p>"
+        case Refusal():
+            named = [_linked(room.page_url(page.ref), escape(page.title)) for page in part.near]
+            return f"<p>{f'{escape(part.words)} {nearest(named)}'.strip()}</p>"
+        case Disagreement():
+            quotes = "".join(f"<blockquote>{_quoted(side, room)}</blockquote>" for side in part.sides)
+            return f"<p><strong>{DISAGREEMENT}</strong> {escape(part.words)}</p>{quotes}"
+        case Notice() | Sureness():
+            return f"<p>{escape(part.words)}</p>"
+        case Sources():
+            return f"<ol>{''.join(_source(source, room) for source in part.sources)}</ol>"
+        case Origin():
+            return f"<p>{part.words(escape)}.</p>"
+        case Way():
+            return ""
 
 
-def _marked(line: Line, span: tuple[int, int]) -> str:
-    start, end = span
-    before, short, behind = (
-        escape(part.replace("\t", ": ")) for part in (line.text[:start], line.text[start:end], line.text[end:])
-    )
+def _marked(part: Sentence) -> str:
+    before, short, behind = map(escape, (part.before, part.short, part.behind))
     return f"{before}<strong>{short}</strong>{behind}" if short else behind
+
+
+def _quoted(side: Side, room: Room) -> str:
+    return escape(side.quote) + (f" {_mark(side.source, room)}" if side.source else "")
+
+
+def _source(source: Source, room: Room) -> str:
+    cited = source.cited
+    return f'<li value="{source.number}">{_linked(room.link(cited), escape(cited.citation.words))}</li>'
+
+
+def _mark(source: Source, room: Room) -> str:
+    return _linked(room.link(source.cited), source.mark)
+
+
+def _linked(url: str, words: str) -> str:
+    return f'<a href="{escape(local(url))}">{words}</a>'

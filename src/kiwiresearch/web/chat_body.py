@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from kiwiresearch.ask.markdown import without_ending
 from kiwiresearch.ask.settings import Mode
 from kiwiresearch.ask.wish import AskWish, Turn
-from kiwiresearch.ask.wording import without_ending
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.text.plain import printable
 from kiwiresearch.web.background_prompts import question_in, reply_to

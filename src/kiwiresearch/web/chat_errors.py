@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from kiwiresearch.errors import KiwiError
+from kiwiresearch.web.chat_faults import first_wrong, not_read
 from kiwiresearch.web.problems import Problem, unexpected
 from kiwiresearch.web.replies import Json
 
@@ -36,7 +37,12 @@ class ChatRoute(APIRoute):
 def error_response(problem: Exception) -> Response:
     """A problem before the first word: with a status of its own."""
     if isinstance(problem, RequestValidationError):
-        return Json(_not_valid(problem), 400)
+        wrong = first_wrong(problem.errors())
+        return Json(
+            _error(wrong.words, 400, "invalid_value" if wrong.place else "invalid_body", wrong.place or None), 400
+        )
+    if isinstance(problem, HTTPException) and problem.status_code == 400:  # which reading a body ends in
+        return Json(_error(not_read(problem.__cause__), 400, "invalid_body"), 400)
     told = unexpected(problem)
     return Json(_told(told), told.status, headers=dict(told.headers))
 
@@ -55,13 +61,6 @@ def unknown_model(name: str, known: Iterable[str]) -> Response:
 def _told(problem: Problem) -> dict[str, Any]:
     words = f"{problem.detail} {problem.remedy}".strip() or problem.title
     return _error(words, problem.status, "_".join(problem.title.lower().split()))
-
-
-def _not_valid(problem: RequestValidationError) -> dict[str, Any]:
-    """Where the body is wrong first, and how; what was sent is not repeated."""
-    first = problem.errors()[0]
-    place = ".".join(str(part) for part in first["loc"] if part != "body")
-    return _error(f"{place}: {first['msg']}." if place else f"{first['msg']}.", 400, "invalid_value", place or None)
 
 
 def _error(message: str, status: int, code: str, param: str | None = None) -> dict[str, Any]:

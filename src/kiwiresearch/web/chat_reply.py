@@ -8,8 +8,9 @@ from typing import Any
 
 from kiwiresearch.ask.answer import Answer, Cited
 from kiwiresearch.ask.events import Done, Event, Found, Thought, Token
+from kiwiresearch.ask.markdown import ending_of, markdown_of, unloaded, words_of
 from kiwiresearch.ask.record import Link
-from kiwiresearch.ask.wording import ending_of, markdown_of, numbered, unloaded, words_of
+from kiwiresearch.ask.wording import numbered
 from kiwiresearch.evidence.citation import Address
 from kiwiresearch.llm.budget import estimate_prompt, estimate_tokens
 
@@ -125,10 +126,11 @@ def sources_of(answer: Answer, link: Link) -> list[Record]:
     """
     names: dict[str, int] = {}
     rows = []
-    for cited in numbered(answer).values():
-        name = cited.citation.words
+    for source in numbered(answer):
+        name = source.cited.citation.words
         names[name] = names.get(name, 0) + 1
-        rows.append(_source(cited, f"{name} ({names[name]})" if names[name] > 1 else name, link(cited)))
+        shown = f"{name} ({names[name]})" if names[name] > 1 else name
+        rows.append(_source(source.cited, shown, link(source.cited)))
     return rows
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from kiwiresearch.errors import BadUsage, BookNotFound, PageNotFound
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.read import open_page
+from kiwiresearch.research.book_names import by_name
 from kiwiresearch.research.desk import near_it
 from kiwiresearch.research.finding import Finder
 from kiwiresearch.search.open_book import OpenBook
@@ -27,10 +28,9 @@ class Place:
 
 def books_named(finder: Finder, wanted: str) -> Sequence[OpenBook]:
     """The books that go by this name, title or UUID; all where none is named."""
-    folded = wanted.casefold().strip()
-    if not folded:
+    if not wanted.strip():
         return finder.books
-    found = [book for book in finder.books if folded in _names(book)]
+    found = by_name(finder.books, wanted, lambda one: one.book)
     if not found:
         raise BookNotFound(f"There is no book {wanted!r} here.", remedy="GET /api/books lists those that are.")
     return found
@@ -54,7 +54,3 @@ def page_at(finder: Finder, path: str, book: str = "") -> Place:
         if found := one.archive.resolve(path):
             return Place(one, found)
     return page_named(finder, path, book)
-
-
-def _names(book: OpenBook) -> set[str]:
-    return {name.casefold() for name in (book.book.id, book.book.name, book.book.title) if name}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,15 +19,15 @@ from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.html import regular
 from kiwiresearch.page.laid import Extent
 from kiwiresearch.page.read import read_page
-from kiwiresearch.page.shown import View, show
+from kiwiresearch.page.shown import Shown, View, show
 from kiwiresearch.page.style_sheets import cleaned_style
 from kiwiresearch.web.places import books_named
 from kiwiresearch.web.reader_banner import STYLE, banner
-from kiwiresearch.web.reader_files import etag, file_response, headers_of, type_of
+from kiwiresearch.web.reader_files import PIECE_BYTES, Content, etag, file_response, headers_of, type_of, whole
 from kiwiresearch.web.room import Room
 from kiwiresearch.zim.archive import MAX_HOPS, Archive
 from kiwiresearch.zim.book import Book
-from kiwiresearch.zim.entry import Entry
+from kiwiresearch.zim.entry import Entry, Item
 from kiwiresearch.zim.paths import Target, resolve_href
 
 SPAN = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
@@ -47,13 +48,24 @@ Marks = Annotated[
 Words = Annotated[str, Query(max_length=LONGEST_QUOTE, description="Words to mark, as the page spells them.")]
 
 
+OWN_VIEWPORT = '<meta name="viewport"'
+VIEWPORT = f'{OWN_VIEWPORT} content="width=device-width, initial-scale=1">'
+"""What a page says that is made for screens of any size: without it, phones show it as wide as a desk's, and tiny."""
+
+
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """What is at an address of the reader: an entry of a book, or another path that leads to it."""
+    """What is at an address of the reader, or another path that leads to it."""
 
-    book: Book
-    entry: Entry
+    archive: Archive
+    item: Item
+    entry: Entry | None
+    """All of it, where it is shown as a page."""
     elsewhere: Target | None = None
+
+    @property
+    def book(self) -> Book:
+        return self.archive.book
 
 
 def router(room: Room) -> APIRouter:
@@ -65,22 +77,23 @@ def router(room: Room) -> APIRouter:
     def read(request: Request, book: str, path: str, mark: Marks = [], quote: Words = "") -> Response:  # noqa: B006
         """Serve a page with the words asked for marked, or a file that a page shows."""
         spans = [_span(text) for text in mark]
-        opened = _open(room, book, path)
+        opened = _open(room, book, path, is_marked=bool(spans or quote))
         base = str(request.scope.get("root_path", "")).rstrip("/")
         key = request.scope.get("state", {}).get("reading_key", "")
         root = f"{base}/read/{opened.book.id}{key}/"
-        if opened.elsewhere is not None or book != opened.book.id or path != opened.entry.ref.path:
-            return _moved(request, root, opened.elsewhere or Target(opened.entry.ref.path))
+        ref = opened.item.ref
+        if opened.elsewhere is not None or book != opened.book.id or path != ref.path:
+            return _moved(request, root, opened.elsewhere or Target(ref.path))
         scripts = room.desk.settings.serve.scripts
-        if opened.entry.is_html or ((spans or quote) and type_of(opened.entry) == "text/plain"):
-            return _page(opened, View(root, spans, scripts=scripts, style=STYLE), quote, base)
-        return _file(opened.entry, request, root, scripts=scripts)
+        if opened.entry is not None:
+            return _page(opened.book, opened.entry, View(root, spans, scripts=scripts, style=STYLE), quote, base)
+        return _file(room, opened, request, root, scripts=scripts)
 
     return routes
 
 
-def _open(room: Room, named: str, path: str) -> Opened:
-    """Read what is at a path of a book; pages that only lead elsewhere are followed."""
+def _open(room: Room, named: str, path: str, *, is_marked: bool) -> Opened:
+    """Find what is at a path of a book, and read it if it is a page; pages that only lead elsewhere are followed."""
     with room.reading() as finder:
         archive = books_named(finder, named)[0].archive if named.strip() else None
         if archive is None:
@@ -88,19 +101,21 @@ def _open(room: Room, named: str, path: str) -> Opened:
         book = archive.book
         if not path and not book.main_page:
             raise PageNotFound(f"{book.title!r} names no first page.", remedy="GET /api/search finds pages in it.")
-        entry = _read(archive, path or book.main_page)
-        seen = [entry.ref.path]
+        item = _find(archive, path or book.main_page)
+        entry = _as_page(archive, item, is_marked=is_marked)
+        seen = [item.ref.path]
         target: Target | None = None
-        while (leads := _leads(entry, archive)) is not None:
+        while entry is not None and (leads := _leads(entry, archive)) is not None:
             target = leads
             if target.path in seen or len(seen) > MAX_HOPS:
                 raise RedirectLoop(f"The page {path!r} of {book.title!r} only redirects in a circle.")
             seen.append(target.path)
-            entry = archive.read(target.path)
-        return Opened(book, entry, target)
+            item = archive.look(target.path)
+            entry = _as_page(archive, item, is_marked=is_marked)
+        return Opened(archive, item, entry, target)
 
 
-def _read(archive: Archive, path: str) -> Entry:
+def _find(archive: Archive, path: str) -> Item:
     """What is at a path, or at what is left of it without a query, or without a letter that newer books dropped."""
     bare = path.lstrip("/")
     spellings = [path, bare]
@@ -108,11 +123,21 @@ def _read(archive: Archive, path: str) -> Entry:
         spellings.append(spellings[-1].rpartition("?")[0])
     spellings.append(NAMESPACE.sub("", spellings[-1], count=1))
     for spelling in dict.fromkeys(spellings):
-        if _is_path(spelling, archive.book) and archive.resolve(spelling) is not None:
-            return archive.read(spelling)
-    if _is_path(path, archive.book):
-        return archive.read(path)  # which says what is wrong with it
+        if _is_path(spelling, archive.book):
+            with contextlib.suppress(PageNotFound):
+                return archive.look(spelling)
     raise PageNotFound(f"{archive.book.title!r} has no page {path!r}.")
+
+
+def _as_page(archive: Archive, item: Item, *, is_marked: bool) -> Entry | None:
+    """What is shown as a page, read: HTML, and plain text in which words are to be marked."""
+    if item.is_html:
+        return archive.read(item.ref.path)
+    if not is_marked or type_of(item) != "text/plain":
+        return None
+    entry = archive.read(item.ref.path)
+    text = escape(entry.content.decode("utf-8", "replace"), quote=False)
+    return Entry(entry.ref, entry.title, "text/html", f"<body><pre>{text}</pre></body>".encode())
 
 
 def _is_path(path: str, book: Book) -> bool:
@@ -141,22 +166,21 @@ def _moved(request: Request, root: str, target: Target) -> Response:
     return RedirectResponse(f"{address_of(root, target.path)}{query}{anchor}", 302, headers_of(scripts=False))
 
 
-def _page(opened: Opened, view: View, quote: str, base: str) -> Response:
-    entry, book = opened.entry, opened.book
-    if not entry.is_html:
-        entry = _as_page(entry)
+def _page(book: Book, entry: Entry, view: View, quote: str, base: str) -> Response:
     page = read_page(entry, language=book.language or "eng", lead_only=book.lead_only)
     marks, missed = _marks(page, view.marks, quote)
     shown = show(entry.content, page, View(view.root, marks, scripts=view.scripts, style=view.style))
     missed += [page.text[span.start : span.end] for span in shown.unmarked]
-    body = f"{shown.before}{banner(book, view.root, missed, front=base + '/')}{shown.behind}"
+    body = f"{_for_any_screen(shown)}{banner(book, view.root, missed, front=base + '/')}{shown.behind}"
     headers = headers_of(scripts=view.scripts) | {"Cache-Control": "no-cache"}
     return Response(body.encode("utf-8", "replace"), headers=headers, media_type="text/html; charset=utf-8")
 
 
-def _as_page(entry: Entry) -> Entry:
-    text = escape(entry.content.decode("utf-8", "replace"), quote=False)
-    return Entry(entry.ref, entry.title, "text/html", f"<body><pre>{text}</pre></body>".encode())
+def _for_any_screen(shown: Shown) -> str:
+    """The head of a page; one that does not say for which screens it is made gets the words that phones look for."""
+    if OWN_VIEWPORT in shown.before or OWN_VIEWPORT in shown.behind:
+        return shown.before
+    return shown.before.replace("<head>", f"<head>{VIEWPORT}", 1)
 
 
 def _marks(page: PageDoc, spans: Sequence[Extent], quote: str) -> tuple[list[Extent], list[str]]:
@@ -179,13 +203,22 @@ def _span(text: str) -> Extent:
     return Extent(int(found[1]), int(found[2]))
 
 
-def _file(entry: Entry, request: Request, root: str, *, scripts: bool) -> Response:
-    tag = etag(entry, scripts=scripts)
+def _file(room: Room, opened: Opened, request: Request, root: str, *, scripts: bool) -> Response:
+    item, archive = opened.item, opened.archive
+    tag = etag(item, scripts=scripts)
     if tag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers_of(scripts=scripts) | {"ETag": tag})
-    content = entry.content
-    if type_of(entry) == "text/css":
-        text = content.decode("utf-8", "replace")
-        content = cleaned_style(text, Addresses(root, entry.ref.path)).encode("utf-8", "replace")
+
+    def part(start: int, end: int) -> bytes:
+        with room.reading():
+            return archive.part(item.ref.path, start, end)
+
+    content = Content(item.size, part)
+    if type_of(item) == "text/css":
+        style = cleaned_style(part(0, item.size).decode("utf-8", "replace"), Addresses(root, item.ref.path))
+        content = whole(style.encode("utf-8", "replace"))
+    elif item.is_packed and item.size > PIECE_BYTES:  # each part would have to be unpacked anew
+        content = whole(part(0, item.size))
     condition = request.headers.get("if-range", tag)
-    return file_response(entry, content, request.headers.get("range", "") if condition == tag else "", scripts=scripts)
+    asked = request.headers.get("range", "") if condition == tag else ""
+    return file_response(item, content, asked, scripts=scripts, is_head=request.method == "HEAD")

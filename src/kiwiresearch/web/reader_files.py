@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
-from kiwiresearch.zim.entry import Entry
+from kiwiresearch.zim.entry import Item
 
 TYPE = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,60}")
 RANGE = re.compile(r"bytes=(?:([0-9]{1,18})-([0-9]{0,18})|-([0-9]{1,18}))")
@@ -26,7 +29,24 @@ BY_ENDING = {
 """For the files whose makers named no type that helps."""
 
 UNKNOWN = "application/octet-stream"
+PIECE_BYTES = 2**20
+"""How much of a file is in memory at once; a larger one is sent piece by piece."""
+
+SNIFFED_BYTES = 64 * 1024
 FONTS = ("font/", "application/font", "application/x-font", "application/vnd.ms-fontobject")
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The bytes of a file: how many there are, and how to get those from one place to another."""
+
+    size: int
+    part: Callable[[int, int], bytes]
+
+
+def whole(content: bytes) -> Content:
+    """Bytes that are here already."""
+    return Content(len(content), lambda start, end: content[start:end])
 
 
 def policy(*, scripts: bool) -> str:
@@ -54,51 +74,68 @@ def headers_of(*, scripts: bool) -> dict[str, str]:
     }
 
 
-def type_of(entry: Entry) -> str:
+def type_of(item: Item) -> str:
     """The type of a file without parameters; what makes no sense is only bytes."""
-    named = entry.mimetype.partition(";")[0].strip().lower()
+    named = item.mimetype.partition(";")[0].strip().lower()
     if not TYPE.fullmatch(named) or named == UNKNOWN:
-        return BY_ENDING.get(entry.ref.path.rpartition(".")[2].lower(), UNKNOWN)
+        return BY_ENDING.get(item.ref.path.rpartition(".")[2].lower(), UNKNOWN)
     return named
 
 
-def file_response(entry: Entry, content: bytes, asked: str, *, scripts: bool) -> Response:
+def file_response(item: Item, content: Content, asked: str, *, scripts: bool, is_head: bool = False) -> Response:
     """A file of a book that is no page, or the part of it that was asked for."""
-    kind = type_of(entry)
+    kind = type_of(item)
     headers = headers_of(scripts=scripts) | {
         # A sandboxed page has no origin, so to a browser even the files of its own book come from elsewhere.
         "Cross-Origin-Resource-Policy": "cross-origin",
         "Accept-Ranges": "bytes",
         "Cache-Control": "private, max-age=86400",
-        "ETag": etag(entry, scripts=scripts),
+        "ETag": etag(item, scripts=scripts),
         "Content-Type": f"{kind}; charset=utf-8" if kind.startswith("text/") and _is_utf8(content) else kind,
     }
     if kind.startswith(FONTS):
         headers["Access-Control-Allow-Origin"] = "null"  # browsers ask for fonts in the name of their page's origin
     if not kind.startswith((*SHOWN, *FONTS)) and kind not in ALSO_SHOWN:
         headers["Content-Disposition"] = "attachment"
+    size = content.size
+    if is_head:
+        return Response(b"", headers=headers | {"Content-Length": str(size)})
     found = RANGE.fullmatch(asked.replace(" ", ""))
-    if found is None:
-        return Response(content, headers=headers)
-    size = len(content)
+    if found is None or (found[1] and found[2] and int(found[2]) < int(found[1])):  # no range, which is overlooked
+        return _sent(content, 0, size, 200, headers)
     start = int(found[1]) if found[1] else max(size - int(found[3]), 0)
-    end = min(int(found[2]), size - 1) if found[2] else size - 1
-    if found[1] and found[2] and int(found[2]) < start:
-        return Response(content, headers=headers)  # no range at all, which is to be overlooked
-    if start > end or found[3] == "0":
+    end = min(int(found[2]) + 1, size) if found[2] else size
+    if start >= end or found[3] == "0":
         return Response(b"", 416, headers | {"Content-Range": f"bytes */{size}"})
-    return Response(content[start : end + 1], 206, headers | {"Content-Range": f"bytes {start}-{end}/{size}"})
+    return _sent(content, start, end, 206, headers | {"Content-Range": f"bytes {start}-{end - 1}/{size}"})
 
 
-def etag(entry: Entry, *, scripts: bool) -> str:
+def _sent(content: Content, start: int, end: int, status: int, headers: dict[str, str]) -> Response:
+    """Bytes on their way; the first are read at once, so that what is wrong with them still has a status of its own."""
+    behind = min(start + PIECE_BYTES, end)
+    first = content.part(start, behind)
+    if behind == end:
+        return Response(first, status, headers)
+
+    def pieces() -> Iterator[bytes]:
+        yield first
+        for place in range(behind, end, PIECE_BYTES):
+            yield content.part(place, min(place + PIECE_BYTES, end))
+
+    return StreamingResponse(pieces(), status, headers | {"Content-Length": str(end - start)})
+
+
+def etag(item: Item, *, scripts: bool) -> str:
     """A book never changes, so what names its file names the bytes."""
-    named = f"{entry.ref} {scripts}"
+    named = f"{item.ref} {scripts}"
     return f'"{hashlib.sha256(named.encode("utf-8", "replace")).hexdigest()[:20]}"'
 
 
-def _is_utf8(content: bytes) -> bool:
+def _is_utf8(content: Content) -> bool:
+    """Whether a text begins as UTF-8 does; a letter may be cut where the look at it ends."""
+    beginning = content.part(0, SNIFFED_BYTES)
     try:
-        content.decode()
+        codecs.getincrementaldecoder("utf-8")().decode(beginning, final=content.size <= SNIFFED_BYTES)
     except UnicodeDecodeError:
         return False
     return True

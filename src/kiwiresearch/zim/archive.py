@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from kiwiresearch.zim.book import Book
-from kiwiresearch.zim.entry import Entry, Match, TitleEntry
+from kiwiresearch.zim.entry import Entry, Item, Match, TitleEntry
 
 MAX_HOPS = 32
 """Longer chains of redirects are taken for a loop."""
@@ -25,6 +25,17 @@ class Archive(Protocol):
 
     def read(self, path: str) -> Entry:
         """The entry at a path, with redirects followed."""
+        ...
+
+    def look(self, path: str) -> Item:
+        """What is at a path, its type and its size, with redirects followed and nothing of it read."""
+        ...
+
+    def part(self, path: str, start: int, end: int) -> bytes:
+        """The bytes from one place to another of what is at a path; what it costs does not grow with the rest.
+
+        Of something packed, all has to be unpacked. Behind the end there are no bytes.
+        """
         ...
 
     def resolve(self, path: str) -> str | None:

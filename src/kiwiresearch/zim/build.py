@@ -26,6 +26,8 @@ class NewPage:
     content: bytes
     mimetype: str = "text/html"
     is_article: bool = True
+    is_packed: bool = True
+    """Whether it is compressed; scrapers leave films, sounds and pictures as they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ class _Item(Item):  # type: ignore[misc]
         return StringProvider(self._page.content)
 
     def get_hints(self) -> dict[Hint, int]:
-        return {Hint.FRONT_ARTICLE: self._page.is_article, Hint.COMPRESS: True}
+        return {Hint.FRONT_ARTICLE: self._page.is_article, Hint.COMPRESS: self._page.is_packed}
 
 
 def write_book(

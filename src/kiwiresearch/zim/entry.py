@@ -30,10 +30,31 @@ class Entry:
 
     @property
     def is_html(self) -> bool:
-        return self.mimetype.partition(";")[0].strip().lower() in HTML_TYPES
+        return is_html(self.mimetype)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What is at a path, without its content."""
+
+    ref: EntryRef
+    mimetype: str
+    size: int
+    via: tuple[str, ...] = ()
+    is_packed: bool = False
+    """Whether all of it has to be unpacked to get at a part."""
+
+    @property
+    def is_html(self) -> bool:
+        return is_html(self.mimetype)
 
 
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
+
+
+def is_html(mimetype: str) -> bool:
+    """Whether this is the type of a page, whatever parameters it has."""
+    return mimetype.partition(";")[0].strip().lower() in HTML_TYPES
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,28 +6,20 @@ import contextlib
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import libzim.reader
 import libzim.search
 import libzim.suggestion
 
 from kiwiresearch.errors import BookDamaged, NotABook, PageNotFound, RedirectLoop
-from kiwiresearch.ids import BookId
 from kiwiresearch.zim.archive import MAX_HOPS
-from kiwiresearch.zim.book import (
-    Book,
-    Indexes,
-    clean,
-    flavour_of,
-    kind_of,
-    languages_of,
-    tags_of,
-)
-from kiwiresearch.zim.entry import Entry, EntryRef, Match, TitleEntry
+from kiwiresearch.zim.book import Book
+from kiwiresearch.zim.data_sheet import book_in
+from kiwiresearch.zim.entry import Entry, EntryRef, Item, Match, TitleEntry
 from kiwiresearch.zim.files import look_at, parts_of
 from kiwiresearch.zim.guard import FileGuard
-from kiwiresearch.zim.layout import in_cluster_order
+from kiwiresearch.zim.layout import in_cluster_order, stored_at
 from kiwiresearch.zim.listing import BROKEN, Listing, title_of
 from kiwiresearch.zim.quiet import quiet
 
@@ -50,12 +42,6 @@ def set_cluster_cache(size: int) -> None:
     """How many bytes libzim may keep, for all books of the process together."""
     libzim.reader.set_cluster_cache_max_size(size)
 
-
-METADATA = ("Name", "Title", "Description", "Date", "Language", "Flavour", "Creator",
-            "Publisher", "Scraper", "Source", "Tags")  # fmt: skip
-
-COUNTED_ENTRIES = 10_000
-"""Up to this many entries articles are counted one by one, which takes milliseconds."""
 
 GUARDED_ENTRIES = 32
 """Titles are listed by the million: the file is looked at once for so many."""
@@ -80,7 +66,7 @@ class LibzimArchive:
             self._old = not self._raw.has_new_namespace_scheme
             self._listing = Listing(self._raw, old=self._old)
             try:
-                self._book = self._read_book(path)
+                self._book = book_in(self._raw, path, parts)
             except BROKEN as problem:
                 raise _damaged(path, problem) from problem
         self._searcher: libzim.search.Searcher | None = None
@@ -95,20 +81,33 @@ class LibzimArchive:
         return self._parts
 
     def read(self, path: str) -> Entry:
-        found = self._follow(path)
-        if found is None:
-            raise _no_page(path, self._book)
-        raw, via = found
-        try:
+        raw, via = self._found(path)
+        with self._unbroken(path):
             item = raw.get_item()
             content, mimetype = bytes(item.content), item.mimetype
-        except BROKEN as problem:
-            raise BookDamaged(
-                f"The page {path!r} of {self._book.source!r} cannot be read: {_reason(problem)}.",
-                remedy="The file is damaged; copy or download it again.",
-            ) from problem
         ref = EntryRef(self._book.id, raw.path)
         return Entry(ref, title_of(raw), mimetype, content, via)
+
+    def look(self, path: str) -> Item:
+        raw, via = self._found(path)
+        with self._unbroken(path):
+            item = raw.get_item()
+            ref = EntryRef(self._book.id, raw.path)
+            stored = stored_at(self._guard.read, raw._index)
+            return Item(ref, item.mimetype, item.size, via, is_packed=stored is None)
+
+    def part(self, path: str, start: int, end: int) -> bytes:
+        raw, _ = self._found(path)
+        with self._unbroken(path):
+            item = raw.get_item()
+            stored = stored_at(self._guard.read, raw._index)
+            if stored is None or stored.size != item.size:
+                return bytes(item.content[start:end])
+            count = max(min(end, stored.size) - start, 0)
+            found = self._guard.read(stored.place + start, count)
+            if len(found) != count:
+                raise IndexError("it ends before its end")
+            return found
 
     def resolve(self, path: str) -> str | None:
         try:
@@ -195,6 +194,23 @@ class LibzimArchive:
     def close(self) -> None:
         self._guard.close()
 
+    def _found(self, path: str) -> tuple[RawEntry, tuple[str, ...]]:
+        found = self._follow(path)
+        if found is None:
+            raise _no_page(path, self._book)
+        return found
+
+    @contextlib.contextmanager
+    def _unbroken(self, path: str) -> Iterator[None]:
+        """Reading what is at a path, which only then shows whether it can be."""
+        try:
+            yield
+        except BROKEN as problem:
+            raise BookDamaged(
+                f"The page {path!r} of {self._book.source!r} cannot be read: {_reason(problem)}.",
+                remedy="The file is damaged; copy or download it again.",
+            ) from problem
+
     def _follow(self, path: str) -> tuple[RawEntry, tuple[str, ...]] | None:
         self._guard.check()
         raw = self._entry(path)
@@ -250,59 +266,6 @@ class LibzimArchive:
                     alias = title_of(self._raw.get_entry_by_path(path)) if via else ""
                     found.setdefault(raw.path, Match(raw.path, title_of(raw), alias=alias))
         return tuple(found.values())
-
-    def _read_book(self, path: Path) -> Book:
-        raw = self._raw
-        metadata = {key: self._metadata(key) for key in METADATA}
-        tags = tags_of(metadata["Tags"])
-        stem = self._parts[0].stem
-        return Book(
-            id=BookId(str(raw.uuid)),
-            source=str(path),
-            name=clean(metadata["Name"]) or stem,
-            title=clean(metadata["Title"]).replace("_", " ") or stem,
-            description=clean(metadata["Description"]),
-            date=clean(metadata["Date"]),
-            languages=languages_of(metadata["Language"]),
-            flavour=flavour_of(metadata["Flavour"], tags, stem),
-            creator=clean(metadata["Creator"]),
-            publisher=clean(metadata["Publisher"]),
-            scraper=clean(metadata["Scraper"]),
-            tags=tags,
-            articles=self._count_articles(),
-            entries=raw.entry_count,
-            media=raw.media_count,
-            size_bytes=sum(part.stat().st_size for part in self._parts),
-            indexes=Indexes(full_text=raw.has_fulltext_index, titles=raw.has_title_index),
-            kind=kind_of(metadata, stem),
-            main_page=self._main_page(),
-            old_namespaces=self._old,
-        )
-
-    def _metadata(self, key: str) -> str:
-        try:
-            return cast("bytes", self._raw.get_metadata(key)).decode("utf-8", "replace")
-        except (RuntimeError, KeyError):
-            return ""
-
-    def _count_articles(self) -> int:
-        if self._raw.entry_count <= COUNTED_ENTRIES:
-            return len(self._listing.article_ids())
-        # New files count redirects among their articles; their tally of types does not.
-        pages = re.search(r"text/html(?:;[^=;]*)?=(\d+)", self._metadata("Counter"))
-        listed = int(self._raw.article_count)
-        return min(listed, int(pages[1])) if pages and listed else listed
-
-    def _main_page(self) -> str:
-        try:
-            found = self._raw.main_entry
-            for _ in range(MAX_HOPS):
-                if not found.is_redirect:
-                    return str(found.path)
-                found = found.get_redirect_entry()
-        except (RuntimeError, KeyError, IndexError):
-            pass
-        return ""
 
 
 def _reason(problem: Exception) -> str:

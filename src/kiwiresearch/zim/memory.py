@@ -11,7 +11,7 @@ from kiwiresearch.errors import PageNotFound, RedirectLoop
 from kiwiresearch.ids import BookId
 from kiwiresearch.zim.archive import MAX_HOPS
 from kiwiresearch.zim.book import Book, Indexes
-from kiwiresearch.zim.entry import Entry, EntryRef, Match, TitleEntry
+from kiwiresearch.zim.entry import Entry, EntryRef, Item, Match, TitleEntry
 from kiwiresearch.zim.paths import plain_title, title_of_path
 
 TAGS = re.compile(rb"<[^>]*>")
@@ -63,11 +63,18 @@ class MemoryArchive:
         return self._book
 
     def read(self, path: str) -> Entry:
+        item = self.look(path)
+        final = item.ref.path
+        return Entry(item.ref, self._titles[final], item.mimetype, self._pages[final], item.via)
+
+    def look(self, path: str) -> Item:
         final, via = self._follow(path)
         if final not in self._pages:
             raise PageNotFound(f"{self._book.title!r} has no page {path!r}.")
-        ref = EntryRef(self._book.id, final)
-        return Entry(ref, self._titles[final], "text/html", self._pages[final], via)
+        return Item(EntryRef(self._book.id, final), "text/html", len(self._pages[final]), via)
+
+    def part(self, path: str, start: int, end: int) -> bytes:
+        return self._pages[self.look(path).ref.path][start:end]
 
     def resolve(self, path: str) -> str | None:
         try:

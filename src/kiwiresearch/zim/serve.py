@@ -12,8 +12,7 @@ import json
 import re
 from collections.abc import Iterator
 from html import unescape
-from typing import Any
-from urllib.parse import quote, unquote, urlsplit
+from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 import httpx2
@@ -22,8 +21,9 @@ from kiwiresearch.errors import BookUnreachable, NotOffered, PageNotFound, Redir
 from kiwiresearch.zim.archive import MAX_HOPS
 from kiwiresearch.zim.book import Book
 from kiwiresearch.zim.catalog import ATOM, Served, number, parse_xml, served_book
-from kiwiresearch.zim.entry import Entry, EntryRef, Match, TitleEntry
+from kiwiresearch.zim.entry import Entry, EntryRef, Item, Match, TitleEntry
 from kiwiresearch.zim.paths import plain_title, title_of_path
+from kiwiresearch.zim.serve_addresses import BookAddresses, can_be_asked, quoted, root_of
 from kiwiresearch.zim.sources import SERVE_TIMEOUT_S
 
 MAX_BYTES = 256 * 2**20
@@ -31,8 +31,19 @@ MAX_HITS = 140
 """kiwix-serve gives no more search results than this in one answer."""
 
 PER_PAGE = 100
-OWN_PAGES = re.compile(r"/(?:viewer|content|catalog|search|raw|suggest)\b.*$")
+COMPARED_BYTES = 2**20
+MOST_ECHOES = 1_000
 HTML_TITLE = re.compile(rb"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
+
+
+class Span(NamedTuple):
+    """Bytes of a page from one place to another."""
+
+    start: int
+    end: int
+
+    def __len__(self) -> int:
+        return self.end - self.start
 
 
 class KiwixServer:
@@ -58,11 +69,11 @@ class KiwixServer:
             seen += len(entries)
         return tuple(found.values())
 
-    def get(self, path: str, *, method: str = "GET") -> httpx2.Response:
+    def get(self, path: str, *, method: str = "GET", span: Span | None = None) -> httpx2.Response:
         """One answer, read to its end but not beyond a limit; asked a second time if the line breaks."""
         for attempt in (1, 2):
             try:
-                return self._once(method, self.root + path)
+                return self._once(method, self.root + path, span)
             except httpx2.TransportError as problem:
                 if attempt == 2:
                     raise self._unreachable(f"does not answer: {problem}") from problem
@@ -72,9 +83,9 @@ class KiwixServer:
                 raise self._unreachable(f"gives a broken answer: {problem}") from problem
         raise AssertionError("unreachable")
 
-    def answer(self, path: str, *, method: str = "GET") -> httpx2.Response:
+    def answer(self, path: str, *, method: str = "GET", span: Span | None = None) -> httpx2.Response:
         """The same, but a server in trouble, or one that wants a password, is an error."""
-        response = self.get(path, method=method)
+        response = self.get(path, method=method, span=span)
         if response.status_code in REFUSALS or response.status_code >= 500:
             raise self._unreachable(f"answers with an error ({response.status_code})")
         return response
@@ -88,20 +99,16 @@ class KiwixServer:
     def close(self) -> None:
         self._client.close()
 
-    def _once(self, method: str, url: str) -> httpx2.Response:
-        with self._client.stream(method, url) as response:
-            received = 0
-            chunks = []
-            for chunk in response.iter_bytes():
-                received += len(chunk)
-                if received > MAX_BYTES:
-                    raise BookUnreachable(
-                        f"The answer of {url!r} is larger than {MAX_BYTES // 2**20} MiB.",
-                        remedy="Is this a kiwix-serve? Name its address, such as http://host:8080.",
-                    )
-                chunks.append(chunk)
-            headers = [(k, v) for k, v in response.headers.items() if k.lower() in KEPT_HEADERS]
-            return httpx2.Response(response.status_code, headers=headers, content=b"".join(chunks))
+    def _once(self, method: str, url: str, span: Span | None) -> httpx2.Response:
+        # Sizes and parts are those of the page itself, not of what is sent of it when it is compressed.
+        as_it_is = {"Accept-Encoding": "identity"} if span or method == "HEAD" else {}
+        part = {"Range": f"bytes={span.start}-{span.end - 1}"} if span else {}
+        with self._client.stream(method, url, headers=as_it_is | part) as response:
+            kept = KEPT_HEADERS if "content-encoding" in response.headers else (*KEPT_HEADERS, "content-length")
+            headers = [(k, v) for k, v in response.headers.items() if k.lower() in kept]
+            if span and response.status_code == PARTIAL and span.start != _start_of(response):
+                raise self._unreachable("gives another part than it was asked for")
+            return httpx2.Response(response.status_code, headers=headers, content=_received(response, url, span))
 
     def _feed(self, path: str) -> ElementTree.Element:
         response = self.get(path)
@@ -118,6 +125,10 @@ class KiwixServer:
 
 
 KEPT_HEADERS = ("location", "content-type")
+CONTENT_RANGE = re.compile(r"bytes ([0-9]{1,18})-")
+FOUND = frozenset({200, 206})
+PARTIAL = 206
+BEHIND_THE_END = 416
 REFUSALS = frozenset({401, 403, 407})
 
 
@@ -126,13 +137,13 @@ class ServeArchive:
 
     def __init__(self, server: KiwixServer, served: Served) -> None:
         self._server = server
-        self._base = served.base
-        self._prefix = urlsplit(server.root).path
         self._name = served.name
+        self._at = BookAddresses(server.root, served.base, served.name)
         self._book = served.book
         self._has_letters: bool | None = None
         self._told: dict[str, str] = {}
         """Titles that came with search results."""
+        self._echoes: dict[str, bool] = {}
 
     @property
     def book(self) -> Book:
@@ -146,6 +157,22 @@ class ServeArchive:
         title = _title_in(response.content) if "html" in mimetype else ""
         ref = EntryRef(self._book.id, final)
         return Entry(ref, title or title_of_path(final), mimetype, response.content, via)
+
+    def look(self, path: str) -> Item:
+        final, via, response = self._fetch(path, "HEAD")
+        if response.status_code != 200:
+            raise PageNotFound(f"{self._book.title!r} has no page {path!r}.")
+        told = response.headers.get("content-length", "")
+        size = int(told) if told.isascii() and told.isdigit() else len(self.read(final).content)
+        return Item(EntryRef(self._book.id, final), response.headers.get("content-type", ""), size, via)
+
+    def part(self, path: str, start: int, end: int) -> bytes:
+        # No address asks for no bytes at all; what is not there is told all the same.
+        span = Span(start, end) if start < end else Span(start, start + 1)
+        _, _, response = self._fetch(path, "GET", span)
+        if response.status_code not in FOUND | {BEHIND_THE_END}:
+            raise PageNotFound(f"{self._book.title!r} has no page {path!r}.")
+        return response.content if start < end and response.status_code in FOUND else b""
 
     def resolve(self, path: str) -> str | None:
         try:
@@ -171,7 +198,7 @@ class ServeArchive:
             return ()
         found = []
         for item in channel.iter("item"):
-            path = self._path_in(item.findtext("link") or "")
+            path = self._at.path_in(item.findtext("link") or "")
             if path is not None:
                 snippet = "".join(part for e in item.iter("description") for part in e.itertext())
                 found.append(Match(path, plain_title(item.findtext("title") or ""), " ".join(snippet.split())))
@@ -191,9 +218,9 @@ class ServeArchive:
         return number(next((e.text for e in channel.iter() if e.tag.endswith("}totalResults")), "0"))
 
     def suggest(self, text: str, limit: int) -> tuple[Match, ...]:
-        if not text.strip() or not _can_be_asked(text):
+        if not text.strip() or not can_be_asked(text):
             return ()
-        query = f"content={_quoted(self._name)}&term={_quoted(text)}&count={2 * limit}"
+        query = f"content={quoted(self._name)}&term={quoted(text)}&count={2 * limit}"
         response = self._server.answer(f"/suggest?{query}")
         if response.status_code != 200:
             return ()
@@ -217,17 +244,16 @@ class ServeArchive:
         )
 
     def url(self, path: str) -> str:
-        origin = self._server.root.removesuffix(self._prefix) if self._prefix else self._server.root
-        return f"{origin}{self._base}/{_quoted(path, SAFE)}"
+        return self._at.url(path)
 
     def close(self) -> None:
         self._server.close()
 
-    def _fetch(self, path: str, method: str) -> tuple[str, tuple[str, ...], httpx2.Response]:
+    def _fetch(self, path: str, method: str, span: Span | None = None) -> tuple[str, tuple[str, ...], httpx2.Response]:
         via: list[str] = []
         while True:
-            response = self._raw(path, method)
-            target = self._path_in(response.headers.get("location", "")) if response.is_redirect else None
+            response = self._raw(path, method, span)
+            target = self._at.path_in(response.headers.get("location", "")) if response.is_redirect else None
             if target is None:
                 return path, tuple(via), response
             via.append(path)
@@ -235,48 +261,47 @@ class ServeArchive:
                 raise RedirectLoop(f"The page {path!r} of {self._book.title!r} only redirects in a circle.")
             path = target
 
-    def _raw(self, path: str, method: str) -> httpx2.Response:
-        if any(part in (".", "..") for part in path.split("/")) or not _can_be_asked(path):
+    def _raw(self, path: str, method: str, span: Span | None) -> httpx2.Response:
+        if any(part in (".", "..") for part in path.split("/")) or not can_be_asked(path):
             return NOWHERE
-        response = self._server.answer(f"/raw/{_quoted(self._name)}/content/{_quoted(path, SAFE)}", method=method)
-        if response.status_code == 200 and LETTER.match(path) and self._is_echo(path):
+        response = self._server.answer(self._at.raw(path), method=method, span=span)
+        if response.status_code in FOUND and LETTER.match(path) and self._is_echo(path):
             return NOWHERE
         return response
 
     def _is_echo(self, path: str) -> bool:
         """New books answer to any 'L/PATH' with what is at 'PATH'; old ones keep their pages below 'A/'."""
         if self._has_letters is None:
-            main = self._server.get(f"{self._base.removeprefix(self._prefix)}/", method="HEAD")
-            self._has_letters = bool(LETTER.match(self._path_in(main.headers.get("location", "")) or ""))
+            main = self._server.get(self._at.home, method="HEAD")
+            self._has_letters = bool(LETTER.match(self._at.path_in(main.headers.get("location", "")) or ""))
         if self._has_letters:
             return False
-        pages = [
-            self._server.answer(f"/raw/{_quoted(self._name)}/content/{_quoted(name, SAFE)}")
-            for name in (path, path[2:])
-        ]
-        return pages[0].status_code == pages[1].status_code == 200 and pages[0].content == pages[1].content
+        if path not in self._echoes:
+            if len(self._echoes) >= MOST_ECHOES:
+                self._echoes.clear()
+            self._echoes[path] = self._is_same(path, path[2:])
+        return self._echoes[path]
 
-    def _path_in(self, address: str) -> str | None:
-        """The book's path in an address of any version: below its base, /content or /raw.
-
-        A '?' in it belongs to the path: kiwix-serve does not encode it, and has no queries for pages.
-        """
-        route = ORIGIN.sub("", address)
-        name = _quoted(self._name)
-        for base in (
-            f"{self._base}/",
-            f"{self._prefix}/content/{name}/",
-            f"{self._prefix}/raw/{name}/content/",
-            f"{self._prefix}/{name}/",
-        ):
-            if route.startswith(base) and len(route) > len(base):
-                return unquote(route[len(base) :])
-        return None
+    def _is_same(self, path: str, other: str) -> bool:
+        """Whether two paths have the same bytes; sizes are compared first, so that little is read of large files."""
+        heads = [self._server.answer(self._at.raw(name), method="HEAD") for name in (path, other)]
+        sizes = [head.headers.get("content-length", "") for head in heads]
+        if any(head.status_code != 200 for head in heads) or (all(sizes) and sizes[0] != sizes[1]):
+            return False
+        start = 0
+        while True:
+            span = Span(start, start + COMPARED_BYTES)
+            parts = [self._server.answer(self._at.raw(name), span=span) for name in (path, other)]
+            if parts[0].status_code != parts[1].status_code or parts[0].content != parts[1].content:
+                return False
+            if parts[0].status_code not in FOUND or len(parts[0].content) < COMPARED_BYTES:
+                return True
+            start = span.end
 
     def _search(self, words: str, limit: int) -> ElementTree.Element | None:
-        if not words.strip() or not _can_be_asked(words):
+        if not words.strip() or not can_be_asked(words):
             return None
-        query = f"pattern={_quoted(words)}&books.id={self._book.id}&format=xml&pageLength={limit}"
+        query = f"pattern={quoted(words)}&books.id={self._book.id}&format=xml&pageLength={limit}"
         response = self._server.answer(f"/search?{query}")
         # A book without an index, an unknown book and an unlucky query are all refused with an error
         # page that is no XML.
@@ -290,35 +315,31 @@ class ServeArchive:
 
 LETTER = re.compile(r"[A-Z-]/.")
 NOWHERE = httpx2.Response(404)
-ORIGIN = re.compile(r"^[a-z]+://[^/]*")
-SAFE = "/:@!$'()*,;="
-"""What stays as it is in the path of an address; '+' and '?' are content there, so they do not."""
 
 
-def _quoted(text: str, safe: str = "") -> str:
-    return quote(text, safe=safe)
+def _received(response: httpx2.Response, url: str, span: Span | None) -> bytes:
+    """The body, not beyond a limit; of one that came whole all the same, the part that was asked for."""
+    start = span.start if span and response.status_code == 200 else 0
+    end = start + len(span) if span else MAX_BYTES
+    received = 0
+    kept = []
+    for chunk in response.iter_bytes():
+        kept.append(chunk[max(start - received, 0) : max(end - received, 0)])
+        received += len(chunk)
+        if span and received >= end:
+            break
+        if received > MAX_BYTES:
+            raise BookUnreachable(
+                f"The answer of {url!r} is larger than {MAX_BYTES // 2**20} MiB.",
+                remedy="Is this a kiwix-serve? Name its address, such as http://host:8080.",
+            )
+    return b"".join(kept)
 
 
-def _can_be_asked(text: str) -> bool:
-    """Half a surrogate pair has no bytes, so no address can hold it."""
-    return not SURROGATE.search(text)
-
-
-SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-def root_of(address: str) -> str:
-    """The server's address from any address of its pages that a person may have copied."""
-    if "://" not in address:
-        address = f"http://{address}"
-    wrong = BookUnreachable(f"{address!r} is no address of a kiwix-serve.", remedy="Give one like http://host:8080.")
-    try:
-        parts = urlsplit(address)
-    except ValueError as problem:
-        raise wrong from problem
-    if parts.scheme not in ("http", "https") or not parts.netloc:
-        raise wrong
-    return f"{parts.scheme}://{parts.netloc}{OWN_PAGES.sub('', parts.path).rstrip('/')}"
+def _start_of(response: httpx2.Response) -> int:
+    """Where the part begins that a server sent; -1 where it does not say."""
+    found = CONTENT_RANGE.match(response.headers.get("content-range", ""))
+    return int(found[1]) if found else -1
 
 
 def _title_in(content: bytes) -> str:

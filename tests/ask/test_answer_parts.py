@@ -1,0 +1,132 @@
+"""What is told of an answer, and that all who show it tell the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.ask.answers import BOOK, a_cited, an_answer
+
+from kiwiresearch.ask.answer import Answer, BookNote, Cited, Conflict, Line, Looked
+from kiwiresearch.ask.events import Done, Found
+from kiwiresearch.ask.markdown import markdown_of
+from kiwiresearch.ask.wording import (
+    NOT_FROM_HERE,
+    NOT_HERE,
+    Disagreement,
+    Refusal,
+    Sentence,
+    Side,
+    Source,
+    Worded,
+    numbered,
+    parts_of,
+)
+from kiwiresearch.cli.show_answer import show_answer
+from kiwiresearch.ids import BookId
+from kiwiresearch.zim.entry import EntryRef
+
+ONE, TWO = a_cited("Built in 1889."), a_cited("Built in 1887.", start=50)
+CONFLICT = Conflict("date", ONE.key, TWO.key, "Built in 1889.", "Built in 1887.", "One says 1889, the other 1887.")
+OTHER = BookNote("2", "w", "Snakes_* &lt;b", "2023-09-15", "mini", "eng")
+
+
+def whole() -> Answer:
+    """An answer of which everything is told."""
+    lines = (Line("Built in 1889.", (ONE.key, "nobody")), Line("Built in 1889.", (ONE.key, "nobody")))
+    return replace(
+        an_answer(ONE, TWO, ONE, lines=lines),
+        short="1889",
+        short_at=9,
+        conflicts=(CONFLICT,),
+        notices=("The book is old.",),
+        books=(BOOK, OTHER),
+        sure=0.72,
+    )
+
+
+def pages(*titles: str) -> tuple[Looked, ...]:
+    return tuple(Looked(EntryRef(BookId("b"), f"{place}"), title, 1.0) for place, title in enumerate(titles))
+
+
+def link(cited: Cited) -> str:
+    return f"http://desk/{cited.citation.quote.start}"
+
+
+def test_the_parts_come_in_their_order() -> None:
+    """Words first, then what does not agree, what to know, how sure it is, the sources, and the books."""
+    assert [type(part).__name__ for part in parts_of(whole())] == [
+        "Sentence", "Disagreement", "Notice", "Way", "Sureness", "Sources", "Origin",
+    ]  # fmt: skip
+
+
+def test_a_sentence_is_cut_around_the_short_answer() -> None:
+    """What is there twice is told once, and a key that nothing is cited under has no number."""
+    (sentence, *_) = parts_of(whole())
+    assert sentence == Sentence("Built in ", "1889", ".", (Source(1, ONE),))
+
+
+def test_citations_are_numbered_once() -> None:
+    """A number of its own is kept, and one that is there twice counts once."""
+    assert numbered(whole()) == (Source(1, ONE), Source(2, TWO))
+    assert numbered(an_answer(replace(TWO, number=7)))[0].number == 7
+
+
+@pytest.mark.parametrize(("text", "words"), [("", NOT_HERE), ("The Moon is round.", NOT_FROM_HERE)])
+def test_a_refusal_names_each_near_page_once(text: str, words: str) -> None:
+    """Pages without a title and further ones of the same title are left out."""
+    near = pages("A", "B", " ", "A", "C", "D")
+    refused = Answer("q", "q", "none", "Nothing.", grounded=False, text=text, pages=near)
+    parts = list(parts_of(refused))
+    assert parts[:-1] == [*([Worded(text)] if text else []), Refusal(words, (near[0], near[1], near[4]))]
+
+
+def test_sides_of_a_disagreement_tell_where_they_are_from() -> None:
+    """A quote carries the number of its source, where it is cited."""
+    alone = replace(whole(), citations=(ONE,))
+    (disagreement,) = [part for part in parts_of(alone) if isinstance(part, Disagreement)]
+    assert disagreement.sides == (Side("Built in 1889.", Source(1, ONE)), Side("Built in 1887.", None))
+
+
+MARKDOWN = """\
+Built in **1889**. [1]
+
+---
+
+**Sources do not agree.** One says 1889, the other 1887. “Built in 1889.” [1] — “Built in 1887.” [2]
+
+The book is old.
+
+Answers as strong as this one were right about 7 times in 10.
+
+Sources:··
+[1] [Hattusa — introduction](http://desk/0)··
+[2] [Hattusa — introduction](http://desk/50)
+
+From Wikipedia for Schools, 2007; and Snakes\\_\\* \\&lt;b, 2023-09-15 (mini)"""
+
+TERMINAL = """\
+[1] Hattusa — introduction
+    http://desk/0
+[2] Hattusa — introduction
+    http://desk/50
+
+Built in **1889**. [1]
+
+Sources do not agree. One says 1889, the other 1887.
+  “Built in 1889.” [1]
+  “Built in 1887.” [2]
+
+The book is old.
+
+Route: title. The title stands in the question.
+Answers as strong as this one were right about 7 times in 10.
+From Wikipedia for Schools, 2007; and Snakes_* &lt;b, 2023-09-15 (mini).
+"""
+
+
+def test_the_same_answer_in_markdown_and_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    """All who show an answer tell the same of it, each in its own form."""
+    assert markdown_of(whole(), link) == MARKDOWN.replace("·", " ")
+    show_answer(iter((Found(whole()), Done(whole()))), link)
+    assert capsys.readouterr().out == TERMINAL

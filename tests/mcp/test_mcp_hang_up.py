@@ -1,0 +1,141 @@
+"""Callers that hang up: what they held is free again, and what they began goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+import httpx2
+import pytest
+from fastapi import FastAPI
+from starlette.requests import Request
+from starlette.types import Message, Receive, Scope, Send
+from tests.llm.servers import serving
+from tests.research.job_tools import PATIENCE_S, TOPIC, Gate, ended
+from tests.web.running import UNHURRIED, a_client, a_room, running
+
+from kiwiresearch.mcp.attended import Attended, attend
+from kiwiresearch.mcp.http import PATH, http_app
+from kiwiresearch.mcp.parts import Parts
+from kiwiresearch.mcp.threads import Caller, worked_out
+from kiwiresearch.mcp.tools import Toolbox
+from kiwiresearch.research.jobs import Jobs
+from kiwiresearch.web.app import make_app
+from kiwiresearch.web.research import jobs_of
+from kiwiresearch.web.room import Room
+from mcp import Client
+
+TRIES = 2_000
+
+
+@contextlib.contextmanager
+def served(home: Path, book: Path, **settings: str) -> Iterator[tuple[str, Jobs]]:
+    """A whole server with its tools, and its jobs."""
+    made: list[Jobs] = []
+
+    def app(room: Room) -> FastAPI:
+        made.append(jobs := jobs_of(room))
+        parts = Parts(room.asker, room.reading, room.link, room.page_url, lambda: jobs)
+        return make_app(room, jobs=jobs, mounts={PATH: http_app(Toolbox(parts))})
+
+    with a_room(home, str(book), **UNHURRIED, **settings) as room, running(room, app) as address:
+        try:
+            yield address, made[0]
+        finally:
+            made[0].close()
+
+
+def tool_threads() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "tool"]
+
+
+def is_free(client: httpx2.Client) -> bool:
+    """Whether a request finds a place within as many tries as nobody needs."""
+    return any(client.get("/api/books").status_code == 200 for _ in range(TRIES))
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_who_hangs_up_frees_the_place_and_the_run_goes_on(mode: str, sample_zim: Path, tmp_path: Path) -> None:
+    """A caller that leaves while it waits for a run holds neither a place nor a thread, and the run ends as a job."""
+    gate = Gate(holds=2)
+    settings = {"KIWIRESEARCH_SERVE_RUNS": str(tmp_path / "runs"), "KIWIRESEARCH_SERVE_AT_ONCE": "1"}
+    with (
+        serving(gate) as model,
+        served(tmp_path / "home", sample_zim, KIWIRESEARCH_MODEL_URL=model.address, **settings) as (address, jobs),
+        a_client(address) as client,
+        contextlib.ExitStack() as at_end,
+    ):
+        at_end.callback(gate.opened.set)
+        anyio.run(_left, f"{address}{PATH}", mode, gate, client)
+        assert is_free(client)
+        for thread in tool_threads():
+            thread.join(PATIENCE_S)
+        assert not tool_threads()
+        (job,) = jobs.all()
+        assert job.is_open, "the run was stopped with the call"
+        gate.opened.set()
+        assert ended(jobs, job.id).state == "done"
+
+
+async def _left(url: str, mode: str, gate: Gate, beside: httpx2.Client) -> None:
+    """Ask for a run, hang up while it goes on; meanwhile the only place is taken."""
+
+    async def ask(client: Client) -> None:
+        await client.call_tool("research", {"topic": TOPIC, "max_pages": 4, "wait_s": 300})
+
+    async with Client(url, mode=mode, read_timeout_seconds=300) as client, anyio.create_task_group() as calls:
+        calls.start_soon(ask, client)
+        assert await anyio.to_thread.run_sync(gate.reached.wait, PATIENCE_S)
+        assert beside.get("/api/books").status_code == 503
+        calls.cancel_scope.cancel()
+
+
+def test_a_call_counts_until_its_thread_has_ended() -> None:
+    """A request whose caller has gone is not over while a thread works for it: nobody can pile up threads."""
+    noticed, may_end = threading.Event(), threading.Event()
+    caller = Caller()
+
+    def work() -> None:
+        caller.wait(PATIENCE_S)
+        noticed.set()
+        may_end.wait(PATIENCE_S)
+
+    async def app(scope: Scope, receive: Receive, _: Send) -> None:
+        attend(Request(scope), caller)
+        assert (await receive())["type"] == "http.request"
+        await worked_out(work, caller)
+
+    async def hang_up() -> None:
+        messages = iter(({"type": "http.request", "body": b""}, {"type": "http.disconnect"}))
+
+        async def receive() -> Message:
+            return next(messages)
+
+        async def send(_: Message) -> None:
+            raise AssertionError("nobody hears it")
+
+        request = asyncio.ensure_future(Attended(app)({"type": "http"}, receive, send))
+        assert await anyio.to_thread.run_sync(noticed.wait, PATIENCE_S)
+        assert caller.has_left
+        assert not request.done()
+        may_end.set()
+        await request
+
+    anyio.run(hang_up)
+
+
+def test_links_lead_to_the_address_that_was_asked(sample_zim: Path, tmp_path: Path) -> None:
+    """Who reaches the server under another of its names gets links under that name."""
+    question = {"name": "ask", "arguments": {"question": "Why is the sky orange at sunset?"}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": question}
+    with served(tmp_path / "home", sample_zim) as (address, _), a_client(address) as client:
+        other = address.replace("127.0.0.1", "localhost")
+        headers = {"host": other.removeprefix("http://"), "accept": "application/json"}
+        told = client.post(PATH, json=body, headers=headers).json()["result"]["content"][0]["text"]
+    assert f"{other}/read/" in told
+    assert address not in told
