@@ -3,6 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# Tests wait for servers and other processes now and then, so one more runs than there are cores.
+WORKERS := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
+# What is installed for the tests is fetched while style and types are checked.
+MAKEFLAGS += --jobs=2
 
 .PHONY: help demo test test-model lint bench evals floors clean programs build-title-index
 .PHONY: serve up down restart logs health ollama-check fetch-model
@@ -22,7 +26,7 @@ demo: $(READY) ## set up and run kiwiresearch on the sample book
 	@tools/demo $(BIN)/kiwiresearch
 
 # What some tests talk to. Where it cannot be installed, those tests skip and say so.
-programs: ## install kiwix-serve and nginx for the tests, where that is possible
+programs: ## install kiwix-serve, nginx, PostgreSQL and Gramps for the tests, where that is possible
 	@tools/install-programs
 
 lint: $(READY) ## check style, types and layers
@@ -32,7 +36,7 @@ lint: $(READY) ## check style, types and layers
 	$(BIN)/lint-imports
 
 test: $(READY) programs lint ## set up and run every check
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n $(WORKERS)
 	$(BIN)/python -m evals.gate
 
 # A model of 1.5 thousand million parameters, joined from packages with a pinned sum: too large for every run.

@@ -1,0 +1,271 @@
+"""Names of persons: their parts, and whether two of them may be the same person's."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib import resources
+from itertools import product
+
+from jellyfish import metaphone
+from rapidfuzz.distance import JaroWinkler
+
+from kiwiresearch.kin.fields import Sex
+from kiwiresearch.text.fold import fold
+
+SAME = 0.8
+"""From here on two names count as the same person's, as far as names can tell."""
+NEUTRAL = 0.8
+"""What a part counts that only one of the names has: it speaks neither for nor against."""
+GIVEN_SHARE = 0.6
+SOUNDS_LIKE = 0.9
+PET_FORM = 0.95
+INITIAL = 0.85
+
+ROMAN = re.compile(r"(?=[IVXL])X{0,3}(?:IX|IV|V?I{0,3})")
+NICKNAME = re.compile(r"[\"“”«»„]([^\"“”«»„]+)[\"“”«»„]|[`‘']([^\s'’][^'’]*)[’'](?=\s|$)")
+MAIDEN = re.compile(r"[(\[,]?\s*\b(?:née|nee|né|born)\s+([^()\[\],;]+)[)\]]?")
+EMPEROR = re.compile(r"^(?:the )?Holy Roman Emp(?:eror|ress) ", re.IGNORECASE)
+BRACKETS = re.compile(r"\(([^()]*)\)")
+STOPS = re.compile(r"[.,]+$")
+PATRONYMIC = re.compile(r"(?:ov|ev|y)(?:ich|na)$|sson$|dottir$")
+
+
+@dataclass(frozen=True, slots=True)
+class PersonName:
+    """A name, taken apart; what a name does not have is empty."""
+
+    written: str
+    given: tuple[str, ...] = ()
+    surname: str = ""
+    regnal: int = 0
+    generation: str = ""
+    """'junior', 'senior', or the number of a 'John Tyler II'."""
+    maiden: str = ""
+    nickname: str = ""
+    patronymic: str = ""
+    byname: str = ""
+    """'of Castile', 'the Great'."""
+    titles: tuple[str, ...] = ()
+
+    @property
+    def discriminators(self) -> tuple[int, str]:
+        """What tells namesakes apart."""
+        return self.regnal, self.generation
+
+
+@dataclass(frozen=True, slots=True)
+class NameWords:
+    """The words that names are made of beside the names themselves."""
+
+    honorifics: frozenset[str]
+    ranks: frozenset[str]
+    generations: dict[str, str]
+    filiations: frozenset[str]
+    particles: frozenset[str]
+    pet_groups: dict[str, frozenset[int]]
+    female: frozenset[str]
+    male: frozenset[str]
+    eastern: frozenset[str]
+    female_titles: frozenset[str]
+    male_titles: frozenset[str]
+
+
+WORD_SETS = ("honorifics", "ranks", "filiations", "particles", "eastern", "female_titles", "male_titles")
+
+
+@cache
+def name_words() -> NameWords:
+    """The words of names, from their file."""
+    text = (resources.files("kiwiresearch.kin") / "extract" / "data" / "names.toml").read_text(encoding="utf-8")
+    data = tomllib.loads(text)
+    groups: dict[str, set[int]] = {}
+    for number, group in enumerate(data["same_given"]):
+        for word in group.split():
+            groups.setdefault(fold(word), set()).add(number)
+    sets = {key: frozenset(data[key].split()) for key in WORD_SETS}
+    sexes = {key: frozenset(map(fold, data[key].split())) for key in ("female", "male")}
+    pets = {word: frozenset(numbers) for word, numbers in groups.items()}
+    return NameWords(**sets, **sexes, generations=data["generations"], pet_groups=pets)
+
+
+def sex_of(name: str) -> Sex:
+    """The sex that the given name or the title tells, if it surely does."""
+    words = name_words()
+    parsed = parse_name(name)
+    for title in parsed.titles:
+        first = fold(title).split()[:1]
+        if first and first[0] in words.female_titles:
+            return "female"
+        if first and first[0] in words.male_titles:
+            return "male"
+    given = fold(parsed.given[0]) if parsed.given else ""
+    if given in words.female:
+        return "female"
+    return "male" if given in words.male else ""
+
+
+@lru_cache(maxsize=65_536)
+def parse_name(text: str) -> PersonName:
+    """The parts of a name. Never raises: of what is no name there are no parts."""
+    words = name_words()
+    rest = " ".join(text.replace("_", " ").split())
+    rest = EMPEROR.sub("Emperor ", rest)
+    maiden, rest = _cut(MAIDEN, rest)
+    nickname, rest = _cut(NICKNAME, rest)
+    for inner in BRACKETS.findall(rest):
+        before, _, after = rest.partition(f"({inner})")
+        if not maiden and inner[:1].isupper() and before.strip() and after.strip(" ,"):
+            maiden = inner
+    rest = BRACKETS.sub(" ", rest)
+    head, *tail = [part.strip() for part in rest.split(",")]
+    titles: list[str] = []
+    generation = ""
+    for part in tail:
+        told = words.generations.get(fold(part).removeprefix("the "), "")
+        generation = generation or told
+        if part and not told:
+            titles.append(part)
+    tokens = head.split()
+    leading = 0
+    while leading < len(tokens) - 1 and fold(tokens[leading]) in words.honorifics:
+        leading += 1
+    titles = [*tokens[:leading], *titles]
+    tokens = tokens[leading:]
+    return _taken_apart(text, tokens, titles, generation, maiden.strip(), nickname.strip())
+
+
+def _taken_apart(
+    text: str, tokens: list[str], titles: list[str], generation: str, maiden: str, nickname: str
+) -> PersonName:
+    words = name_words()
+    own: list[str] = []
+    byname: list[str] = []
+    patronymic = ""
+    regnal, last_number = 0, False
+    for at, token in enumerate(tokens):
+        plain = fold(token)
+        if byname or (own and plain in ("of", "the")):
+            byname.append(token)
+        elif own and ROMAN.fullmatch(STOPS.sub("", token)):
+            regnal, last_number = _number(STOPS.sub("", token)), at == len(tokens) - 1
+        elif own and plain in words.generations:
+            generation = generation or words.generations[plain]
+        elif own and plain in words.filiations and token[0].islower() and at + 1 < len(tokens):
+            patronymic = " ".join(tokens[at:])
+            break
+        elif any(letter.isalpha() for letter in token):
+            own.append(STOPS.sub("", token) if len(token) > 2 else token)
+    byname_text = " ".join(byname)
+    for word, told in words.generations.items():
+        if fold(byname_text) == f"the {word}":
+            generation, byname_text = generation or told, ""
+    of_rank = any(fold(title).split()[:1] and set(fold(title).split()) & words.ranks for title in titles[-1:])
+    given, surname = _divided(own, has_place=bool(byname_text or (of_rank and text.rstrip().endswith(titles[-1]))))
+    if regnal and last_number and len(own) > 1:
+        generation, regnal = generation or str(regnal), 0
+    if len(given) > 1 and PATRONYMIC.search(fold(given[-1])):
+        patronymic = patronymic or given[-1]
+    return PersonName(
+        text, given, surname, regnal, generation, maiden, nickname, patronymic, byname_text, tuple(titles)
+    )
+
+
+def _divided(own: list[str], *, has_place: bool) -> tuple[tuple[str, ...], str]:
+    """Given names and surname; a name with 'of Castile' behind it has no surname."""
+    words = name_words()
+    if len(own) < 2 or has_place:
+        return tuple(own), ""
+    if len(own) in (2, 3) and fold(own[0]) in words.eastern and fold(own[-1]) not in words.male | words.female:
+        return tuple(own[1:]), own[0]
+    start = len(own) - 1
+    while start > 1 and own[start - 1].casefold() in words.particles:
+        start -= 1
+    return tuple(own[:start]), " ".join(own[start:])
+
+
+def _cut(pattern: re.Pattern[str], text: str) -> tuple[str, str]:
+    found = pattern.search(text)
+    if not found or found.start() == 0:
+        return "", text
+    inner = next((group for group in found.groups() if group), "")
+    return inner, f"{text[: found.start()]} {text[found.end() :]}"
+
+
+def _number(roman: str) -> int:
+    values = {"I": 1, "V": 5, "X": 10, "L": 50}
+    figures = [values[letter] for letter in roman]
+    following = [*figures[1:], 0]
+    return sum(-value if value < after else value for value, after in zip(figures, following, strict=True))
+
+
+def clash(a: PersonName, b: PersonName) -> bool:
+    """Whether a number or 'Jr.' tells two names apart, whatever else is alike."""
+    return any(one and other and one != other for one, other in zip(a.discriminators, b.discriminators, strict=True))
+
+
+@lru_cache(maxsize=65_536)
+def alike(a: str, b: str) -> float:
+    """How well two names fit one person, from 0 to 1; namesakes of another number or generation never do."""
+    one, other = parse_name(a), parse_name(b)
+    if not one.given or not other.given or clash(one, other):
+        return 0.0
+    given = max(
+        token_likeness(x, y) * (1 if 0 in (i, j) else 0.9)
+        for (i, x), (j, y) in product(enumerate(_calls(one)), enumerate(_calls(other)))
+    )
+    return round(GIVEN_SHARE * given + (1 - GIVEN_SHARE) * _family(one, other), 4)
+
+
+def same_name(a: str, b: str) -> bool:
+    """Whether two names may well be one person's."""
+    return alike(a, b) >= SAME
+
+
+def _calls(name: PersonName) -> tuple[str, ...]:
+    """What the person may be called by."""
+    return (*name.given, *name.nickname.split())
+
+
+def _family(one: PersonName, other: PersonName) -> float:
+    """How well the rest of the names fits: family names by birth or marriage, or the place they are known by."""
+    mine, theirs = _houses(one), _houses(other)
+    if mine and theirs:
+        best = max(token_likeness(x, y) for x, y in product(mine, theirs))
+        shared = {*map(fold, one.given[1:])} & {*map(fold, other.given[1:])}
+        return max(best, NEUTRAL if shared else 0.0) if best < SOUNDS_LIKE else best
+    if one.byname and other.byname:
+        return max(token_likeness(x, y) for x, y in product(_places(one), _places(other)))
+    return NEUTRAL
+
+
+def _houses(name: PersonName) -> tuple[str, ...]:
+    """Family names; the middle names of a married woman hold the one she was born with."""
+    if not name.surname:
+        return ()
+    return tuple(dict.fromkeys((name.surname, *name.given[1:], *filter(None, [name.maiden]))))
+
+
+def _places(name: PersonName) -> tuple[str, ...]:
+    return tuple(word for word in name.byname.split() if word[:1].isupper()) or (name.byname,)
+
+
+@lru_cache(maxsize=262_144)
+def token_likeness(a: str, b: str) -> float:
+    """How alike two words of names are: the same, a pet form, an initial, of one sound, or spelled alike."""
+    x, y = fold(a), fold(b)
+    if x == y:
+        return 1.0
+    if not x or not y:
+        return 0.0
+    if 1 in (len(x), len(y)):
+        return INITIAL if x[0] == y[0] else 0.0
+    pets = name_words().pet_groups
+    if pets.get(x, frozenset()) & pets.get(y, frozenset()):
+        return PET_FORM
+    likeness = float(JaroWinkler.similarity(x, y))
+    if likeness >= 0.75 and len(x) > 3 and len(y) > 3 and metaphone(x) == metaphone(y):
+        return max(likeness, SOUNDS_LIKE)
+    return likeness if likeness >= 0.85 else likeness / 2

@@ -1,0 +1,362 @@
+"""A case: one family's research in one database, opened, read and written through this class alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from kiwiresearch.kin.extracted import Extracted
+from kiwiresearch.kin.fields import Directness, Information, Living, RelationKind, Sex, Status
+from kiwiresearch.kin.store import (
+    audit,
+    caches,
+    disputes,
+    dumping,
+    facts,
+    journal,
+    merging,
+    people,
+    projection,
+    queues,
+    reading,
+    records,
+    unmerging,
+)
+from kiwiresearch.kin.store.database import Database
+from kiwiresearch.kin.store.items import Item, ItemStatus, QueueName
+from kiwiresearch.kin.store.rows import (
+    AuditProblem,
+    AuditRow,
+    CachedResponse,
+    CachedRobots,
+    CannotLink,
+    ConflictRow,
+    Event,
+    MergeCluster,
+    QueryRow,
+)
+from kiwiresearch.kin.tree import Person, PersonId, Source, SourceId, Tree
+
+BUSY_S = 30.0
+"""How long a write waits for another process to end its own."""
+
+
+class CaseStore:
+    """The database of a case; threads may share it, and wait for each other.
+
+    `where` is a file, or a `postgresql://` address of a database that holds one case.
+    `now` tells the time as ISO 8601 and is asked for nothing but the columns that hold times.
+    Whatever writes does so in a `step`, and opens one of its own where there is none.
+    Ids of people who were merged are followed wherever a person is asked for.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+        database.settlers = [projection.settle, audit.write_unwritten]
+
+    @classmethod
+    def create(
+        cls,
+        where: Path | str,
+        settings: Mapping[str, Any],
+        now: Callable[[], str],
+        *,
+        busy_s: float = BUSY_S,
+    ) -> Self:
+        """Start a case; whatever is already there is left alone, with an error."""
+        return cls(Database.create(where, settings, now, busy_s=busy_s))
+
+    @classmethod
+    def open(cls, where: Path | str, now: Callable[[], str], *, busy_s: float = BUSY_S) -> Self:
+        """Open a case; an older one is brought up to date, a newer one refused."""
+        return cls(Database.open(where, now, busy_s=busy_s))
+
+    def close(self) -> None:
+        self._db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def id(self) -> str:
+        return self._db.case_id
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        return self._db.settings
+
+    @property
+    def head(self) -> str:
+        """The hash of the last row of the audit log, which stands for all before it."""
+        return audit.head(self._db)
+
+    @contextmanager
+    def step(self, agent: str) -> Iterator[None]:
+        """One transaction: all that is written inside stays, or nothing does; a step inside a step joins it."""
+        with self._db.step(agent):
+            yield
+
+    def add_source(
+        self,
+        source: Source,
+        text: str = "",
+        raw_extracted: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> SourceId:
+        """Keep one version of a source with its text; the same URL and content hash are the same source.
+
+        An empty id or content hash is filled in.
+        """
+        return records.add_source(self._db, source, text, raw_extracted or {}, metadata or {})
+
+    def source_text(self, source: SourceId) -> str:
+        """The text that quotes of this source are spans of."""
+        return records.source_text(self._db, source)
+
+    def source_metadata(self, source: SourceId) -> Mapping[str, Any]:
+        return records.source_column(self._db, source, "metadata")
+
+    def raw_extracted(self, source: SourceId) -> Mapping[str, Any]:
+        return records.source_column(self._db, source, "raw_extracted")
+
+    def source_by_url(self, url: str) -> SourceId | None:
+        """The last version that was read of that address."""
+        return records.source_by_url(self._db, url)
+
+    def add_person(self, person: PersonId, name: str, sex: Sex = "", external: Mapping[str, str] | None = None) -> bool:
+        """Make a person known; False if it was, and then only new external names are added."""
+        return people.add_person(self._db, person, name, sex, external or {})
+
+    def person_by(self, external_key: str, value: str) -> PersonId | None:
+        """The person who goes by that name elsewhere ('zim', 'wikidata', 'gedcom'); merges are followed."""
+        return people.person_by(self._db, external_key, value)
+
+    def canonical(self, person: PersonId) -> PersonId:
+        """The person this one was merged into, at the end; itself if it was not."""
+        return people.root_of(self._db, person)
+
+    def alias(self, person: PersonId, name: str, kind: str = "variant") -> bool:
+        """Note another form of a name; False if it was known."""
+        return people.alias(self._db, person, name, kind)
+
+    def set_living(self, person: PersonId, living: Living, basis: Mapping[str, Any] | None = None) -> None:
+        """Note whether a person lives, as `kin.privacy` found, and why."""
+        people.set_living(self._db, person, living, basis or {})
+
+    def assert_fact(
+        self,
+        person: PersonId,
+        fact: Extracted,
+        source: SourceId,
+        *,
+        status: Status = "unverified",
+        confidence: float | None = None,
+        reliability: float = 0.5,
+        information: Information = "undetermined",
+        directness: Directness = "direct",
+    ) -> str:
+        """Keep what a source says of a person, and return the id of the fact.
+
+        A value that is known gets one more evidence claim; another value is another
+        fact beside it. Where the text of the source is kept, the snippet must stand in it.
+        Without a confidence that of `fact` is taken.
+        """
+        grounds = facts.Grounds(source, status, confidence, reliability, information, directness)
+        return facts.assert_fact(self._db, person, fact, grounds)
+
+    def assert_tie(
+        self,
+        kind: RelationKind,
+        first: PersonId,
+        second: PersonId,
+        fact: Extracted,
+        source: SourceId,
+        *,
+        status: Status = "unverified",
+        confidence: float | None = None,
+        reliability: float = 0.5,
+        information: Information = "undetermined",
+        directness: Directness = "direct",
+    ) -> str:
+        """Keep what a source says of a tie between two people, and return the id of the tie.
+
+        Of `parent_of` the first is the parent. `fact.when` and `fact.until` are when it began and ended.
+        """
+        grounds = facts.Grounds(source, status, confidence, reliability, information, directness)
+        return facts.assert_tie(self._db, kind, (first, second), fact, grounds)
+
+    def set_status(self, identity: str, status: Status, why: str, *, confidence: float | None = None) -> None:
+        """Decide what becomes of a fact or a tie; its value stays."""
+        facts.set_status(self._db, identity, status, why, confidence)
+
+    def prefer(self, fact: str, why: str) -> None:
+        """Take this value for the person, and leave the others of its field beside it."""
+        facts.prefer(self._db, fact, why)
+
+    def tree(self, *, everything: bool = False) -> Tree:
+        """All people, ties, facts and sources; merged people are one, duplicates count once.
+
+        What was rejected, superseded or only guessed is left out unless `everything` is asked for.
+        Of each field one fact is preferred: the one that was chosen, else the one that stands best.
+        """
+        return reading.tree(self._db, everything=everything)
+
+    def assertion_count(self) -> int:
+        """How many statements are kept, those rejected as well."""
+        return reading.assertion_count(self._db)
+
+    def person(self, person: PersonId) -> Person:
+        return reading.person(self._db, person)
+
+    def events(self) -> tuple[Event, ...]:
+        """Births, deaths, marriages and the like, in the order of their ids."""
+        return reading.events(self._db)
+
+    def push(self, queue: QueueName, item: Item) -> bool:
+        """Queue an item; False if the queue has or had the same."""
+        return queues.push(self._db, queue, item)
+
+    def lease(self, queue: QueueName, worker: str, seconds: float = 300.0) -> Item | None:
+        """Take the due item of highest priority, then of lowest id; nobody else gets it until the lease ends."""
+        return queues.lease(self._db, queue, worker, seconds)
+
+    def finish(self, item: Item, status: Literal["done", "failed", "dropped"] = "done") -> bool:
+        """Be through with an item; False if another worker has it by now."""
+        return queues.finish(self._db, item, status)
+
+    def fail(self, item: Item, why: str, not_before: str = "") -> ItemStatus:
+        """Put an item back for later; after three retries it has failed for good."""
+        return queues.fail(self._db, item, why, not_before)
+
+    def release(self, worker: str) -> int:
+        """Give back all that a worker holds, as one that starts again after a crash does; how many."""
+        return queues.release(self._db, worker)
+
+    def reprioritise(self, item: Item, priority: float) -> None:
+        queues.reprioritise(self._db, item, priority)
+
+    def items(self, queue: QueueName, status: ItemStatus | None = None) -> tuple[Item, ...]:
+        """The items of a queue, the next one first."""
+        return queues.items(self._db, queue, status)
+
+    def sizes(self) -> Mapping[QueueName, int]:
+        """How many items of each queue wait or are being worked on."""
+        return queues.sizes(self._db)
+
+    def note_query(
+        self,
+        query: str,
+        canonical: str,
+        query_hash: str,
+        source: str,
+        hits: int,
+        new_assertions: int,
+        *,
+        negative: bool,
+        at: str = "",
+    ) -> None:
+        """Write a line of the research log. A search that found nothing is a line here and never a fact."""
+        row = QueryRow(0, query, canonical, query_hash, source, hits, new_assertions, negative, at)
+        journal.note_query(self._db, row)
+
+    def queries(self) -> tuple[QueryRow, ...]:
+        return journal.queries(self._db)
+
+    def put_conflict(self, conflict: ConflictRow) -> str:
+        """Keep what was made of competing facts, in place of what was made of them before; an empty id is filled in."""
+        return disputes.put_conflict(self._db, conflict)
+
+    def drop_conflict(self, conflict: str) -> None:
+        """The facts compete no longer. The facts themselves stay."""
+        disputes.drop_conflict(self._db, conflict)
+
+    def conflicts(self) -> tuple[ConflictRow, ...]:
+        return disputes.conflicts(self._db)
+
+    def state(self, key: str) -> Any:
+        """What was kept under that key; None if nothing was."""
+        return journal.state(self._db, key)
+
+    def set_state(self, key: str, value: Any) -> None:
+        journal.set_state(self._db, key, value)
+
+    def plugin_state(self, plugin: str) -> Mapping[str, Any] | None:
+        return caches.plugin_state(self._db, plugin)
+
+    def set_plugin_state(self, plugin: str, state: Mapping[str, Any]) -> None:
+        caches.set_plugin_state(self._db, plugin, state)
+
+    def cached(self, url: str) -> CachedResponse | None:
+        """What is kept of that address, be it stale."""
+        return caches.cached(self._db, url)
+
+    def cache(self, response: CachedResponse) -> None:
+        caches.cache(self._db, response)
+
+    def robots(self, host: str) -> CachedRobots | None:
+        return caches.robots(self._db, host)
+
+    def cache_robots(self, robots: CachedRobots) -> None:
+        caches.cache_robots(self._db, robots)
+
+    def merge(
+        self,
+        canonical: PersonId,
+        other: PersonId,
+        *,
+        rationale: str,
+        why_not_split: str,
+        why_not_merge: str,
+        features: Mapping[str, Any] | None = None,
+        score: float = 0.0,
+        decided_by: str = "rule",
+        again: bool = False,
+    ) -> str:
+        """Take two people for one and return the id of the merge; all that pointed to `other` points to `canonical`.
+
+        A pair that must not be linked is refused unless `again`.
+        """
+        reasons = merging.Reasons(rationale, why_not_split, why_not_merge, features or {}, score, decided_by)
+        return merging.merge(self._db, canonical, other, reasons, again=again)
+
+    def unmerge(self, cluster: str, *, cascade: bool = False, why: str = "") -> tuple[str, ...]:
+        """Undo a merge and return what was undone, the latest first; the pair is not to be proposed again.
+
+        Where a later merge rests on this one it is refused, unless `cascade`, which undoes those first.
+        """
+        return unmerging.unmerge(self._db, cluster, why, cascade=cascade)
+
+    def merges(self) -> tuple[MergeCluster, ...]:
+        """All merges, undone ones as well, in the order they were made."""
+        return merging.merges(self._db)
+
+    def cannot_link(self) -> tuple[CannotLink, ...]:
+        return merging.cannot_links(self._db)
+
+    def forbid_link(self, first: PersonId, second: PersonId, reason: str, decided_by: str = "user") -> None:
+        """Note that two people are not one."""
+        merging.forbid_link(self._db, first, second, reason, decided_by)
+
+    def audit(self) -> tuple[AuditRow, ...]:
+        """All that was done, in order."""
+        return audit.rows(self._db)
+
+    def verify_audit(self, head: str = "") -> tuple[AuditProblem, ...]:
+        """The rows of the audit log that are not as they were written; none if all are.
+
+        With the head that an export carries, it also proves that nothing before it was written anew.
+        """
+        return audit.problems(self._db, head)
+
+    def dump(self, *, history: bool = False) -> str:
+        """All tables as canonical JSON lines: equal stores give equal bytes.
+
+        The audit log is left out, and unless `history` is asked for, so are merges and
+        forbidden links, which tell what was decided and not what is known.
+        """
+        return dumping.dump(self._db, history=history)

@@ -1,0 +1,1 @@
+"""How a case of each version becomes one of the next."""

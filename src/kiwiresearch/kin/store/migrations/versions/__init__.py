@@ -1,0 +1,1 @@
+"""One module for each version of the tables, frozen once it has been released."""

@@ -1,0 +1,198 @@
+"""The case as values: the tree that all others work on, and the events derived from it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, func, select
+
+from kiwiresearch.kin.store.database import Database
+from kiwiresearch.kin.store.dates import restored
+from kiwiresearch.kin.store.people import living, root_of
+from kiwiresearch.kin.store.rows import Event
+from kiwiresearch.kin.store.schema import (
+    AssertionRow,
+    EventRow,
+    EvidenceClaimRow,
+    PersonRow,
+    RelationshipRow,
+    SourceRecordRow,
+)
+from kiwiresearch.kin.store.standing import DEAD, standing
+from kiwiresearch.kin.store.tables import table
+from kiwiresearch.kin.tree import Evidence, Fact, Person, PersonId, Relationship, Source, Tree
+
+Row = Mapping[str, Any]
+DEATHS = ("death_date", "death_place", "burial_date", "burial_place")
+
+
+def tree(db: Database, *, everything: bool) -> Tree:
+    with db.reading():
+        people = _rows(db, PersonRow, PersonRow.merged_into_id.is_(None))
+        ties = _rows(db, RelationshipRow)
+        assertions = [row for row in _rows(db, AssertionRow) if everything or row["status"] not in DEAD]
+        evidence = _evidence(db)
+        sources = {row["id"]: _source(row) for row in _rows(db, SourceRecordRow)}
+    by_entity: defaultdict[str, list[Row]] = defaultdict(list)
+    for row in assertions:
+        by_entity[row["entity_id"]].append(row)
+    facts = [fact for row in people for fact in _facts(by_entity[row["id"]], evidence)]
+    dead = {fact.person for fact in facts if fact.field in DEATHS and fact.status not in DEAD}
+    told = _ties(ties, by_entity, evidence)
+    return Tree(
+        {row["id"]: _person(row, is_dead=row["id"] in dead) for row in people},
+        tuple(tie for tie in told if everything or tie.status not in DEAD),
+        tuple(sorted(facts, key=lambda fact: fact.id)),
+        sources,
+    )
+
+
+def assertion_count(db: Database) -> int:
+    with db.reading():
+        return int(db.run(select(func.count()).select_from(table(AssertionRow))).scalar() or 0)
+
+
+def _rows(db: Database, row: Any, *conditions: ColumnElement[bool]) -> Sequence[Row]:
+    columns = [column for column in table(row).c if column.name != "canonical_text"]
+    return db.rows(select(*columns).where(*conditions).order_by(row.id))
+
+
+def _evidence(db: Database) -> Mapping[str, list[Evidence]]:
+    found: defaultdict[str, list[Evidence]] = defaultdict(list)
+    for row in _rows(db, EvidenceClaimRow):
+        found[row["assertion_id"]].append(
+            Evidence(
+                row["id"],
+                row["source_record_id"],
+                row["citation_snippet"],
+                row["span_start"],
+                row["span_end"],
+                row["locator"],
+                row["extraction_method"],
+                row["source_reliability"],
+                row["information_type"],
+                row["directness"],
+                row["llm_rationale"].get("text", ""),
+            )
+        )
+    return found
+
+
+def _facts(rows: Sequence[Row], evidence: Mapping[str, list[Evidence]]) -> list[Fact]:
+    """The facts of a person: what says the same since a merge is one, with the evidence of all."""
+    alike: defaultdict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in sorted(rows, key=standing):
+        alike[row["field_name"], row["value_key"]].append(row)
+    preferred = {row["field_name"] for row in rows if row["preferred"] and row["status"] not in DEAD}
+    found = []
+    for (field, _), group in alike.items():
+        lead = group[0]
+        chosen = lead["preferred"] or (field not in preferred and lead["status"] not in DEAD)
+        preferred.add(field)
+        found.append(
+            Fact(
+                lead["id"],
+                lead["entity_id"],
+                field,  # type: ignore[arg-type]
+                lead["field_value"]["value"],
+                restored(lead["field_value"]["when"]),
+                lead["status"],
+                lead["confidence"],
+                chosen,
+                _of_all(group, evidence),
+            )
+        )
+    return found
+
+
+def _of_all(group: Sequence[Row], evidence: Mapping[str, list[Evidence]]) -> tuple[Evidence, ...]:
+    found = [one for row in group for one in evidence.get(row["id"], ())]
+    return tuple(sorted(found, key=lambda one: one.id))
+
+
+def _ties(
+    rows: Sequence[Row], by_entity: Mapping[str, list[Row]], evidence: Mapping[str, list[Evidence]]
+) -> list[Relationship]:
+    shadows: defaultdict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        shadows[row["shadowed_by"] or row["id"]] += by_entity.get(row["id"], [])
+    return [
+        Relationship(
+            row["id"],
+            row["relationship_type"],
+            row["person1_id"],
+            row["person2_id"],
+            row["qualifier"],
+            restored(row["start"]),
+            restored(row["end"]),
+            row["status"],
+            row["confidence"],
+            _of_all(shadows[row["id"]], evidence),
+        )
+        for row in rows
+        if not row["shadowed_by"]
+    ]
+
+
+def _source(row: Row) -> Source:
+    return Source(
+        row["id"],
+        row["url"],
+        row["source_name"],
+        row["title"],
+        row["source_tier"],
+        row["accessed_at"],
+        row["content_hash"],
+        row["origin_group"],
+        row["form"],
+        row["official"],
+        row["user_contributed"],
+    )
+
+
+def _person(row: Row, *, is_dead: bool) -> Person:
+    return Person(
+        row["id"],
+        row["canonical_name"],
+        tuple(variant["value"] for variant in row["name_variants"]),
+        row["sex"],
+        restored(row["birth_date"]),
+        row["birth_place"],
+        restored(row["death_date"]),
+        row["death_place"],
+        is_dead,
+        living(row["is_living"]),
+        row["confidence"],
+        row["external_ids"],
+    )
+
+
+def person(db: Database, identity: PersonId) -> Person:
+    with db.reading():
+        root = root_of(db, identity)
+        row = db.rows(select(table(PersonRow)).where(PersonRow.id == root))[0]
+        rows = AssertionRow
+        deaths = select(rows.id).where(
+            rows.entity_id == root, rows.field_name.in_(DEATHS), rows.status.not_in(sorted(DEAD))
+        )
+        return _person(row, is_dead=db.run(deaths.limit(1)).first() is not None)
+
+
+def events(db: Database) -> tuple[Event, ...]:
+    with db.reading():
+        rows = _rows(db, EventRow)
+    return tuple(
+        Event(
+            row["id"],
+            row["event_type"],
+            row["date_earliest"],
+            row["date_latest"],
+            row["place"],
+            tuple(row["participants"]),
+            row["confidence"],
+            restored(row["date"]),
+        )
+        for row in rows
+    )

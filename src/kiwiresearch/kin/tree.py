@@ -1,0 +1,168 @@
+"""A family tree in memory: what resolving, privacy, kinship, reports and GEDCOM work on, whatever it was read from."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from kiwiresearch.kin.fields import (
+    Directness,
+    FieldName,
+    Form,
+    Information,
+    Living,
+    Method,
+    Qualifier,
+    RelationKind,
+    Sex,
+    Status,
+)
+from kiwiresearch.text.when import DateRange
+
+PersonId = str
+SourceId = str
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where evidence was read: one version of one page, record or file."""
+
+    id: SourceId
+    url: str
+    """`zim://UUID/PATH`, `https://…`, or `gedcom:NAME#XREF`."""
+    name: str
+    """What people call it: the book's or the plugin's name."""
+    title: str = ""
+    tier: int = 0
+    accessed_at: str = ""
+    content_hash: str = ""
+    origin_group: str = ""
+    """Sources that copy from each other are one group: their agreement proves nothing."""
+    form: Form = "authored"
+    official: bool = False
+    user_contributed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The words of a source that speak for a fact."""
+
+    id: str
+    source: SourceId
+    snippet: str
+    start: int = -1
+    end: int = -1
+    locator: str = ""
+    method: Method = "infobox"
+    reliability: float = 0.5
+    information: Information = "undetermined"
+    directness: Directness = "direct"
+    rationale: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One value of one field of a person; values that compete with it are facts as well."""
+
+    id: str
+    person: PersonId
+    field: FieldName
+    value: str
+    when: DateRange | None = None
+    status: Status = "unverified"
+    confidence: float = 0.0
+    preferred: bool = False
+    evidence: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Relationship:
+    """A tie between two people; of `parent_of` the first is the parent."""
+
+    id: str
+    kind: RelationKind
+    first: PersonId
+    second: PersonId
+    qualifier: Qualifier = ""
+    start: DateRange | None = None
+    end: DateRange | None = None
+    status: Status = "unverified"
+    confidence: float = 0.0
+    evidence: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A person as the preferred facts tell it."""
+
+    id: PersonId
+    name: str
+    names: tuple[str, ...] = ()
+    """Other forms of the name."""
+    sex: Sex = ""
+    birth: DateRange | None = None
+    birth_place: str = ""
+    death: DateRange | None = None
+    death_place: str = ""
+    is_dead: bool = False
+    """Some source says that the person died, be it without a date."""
+    living: Living = "unknown"
+    confidence: float = 0.0
+    external: Mapping[str, str] = field(default_factory=dict)
+    """Names of the person elsewhere: `zim` (book/path), `wikidata`, `gedcom` (file#xref)."""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """People, ties and facts, each in the order of their ids."""
+
+    persons: Mapping[PersonId, Person]
+    relationships: tuple[Relationship, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    sources: Mapping[SourceId, Source] = field(default_factory=dict)
+
+    @cached_property
+    def _ties(self) -> Mapping[tuple[str, PersonId], tuple[PersonId, ...]]:
+        found: dict[tuple[str, PersonId], list[PersonId]] = defaultdict(list)
+        for tie in self.relationships:
+            if tie.status in ("rejected", "hypothesis", "superseded"):
+                continue
+            if tie.kind == "parent_of":
+                found["parents", tie.second].append(tie.first)
+                found["children", tie.first].append(tie.second)
+            else:
+                found[tie.kind, tie.first].append(tie.second)
+                found[tie.kind, tie.second].append(tie.first)
+        return {key: tuple(dict.fromkeys(ids)) for key, ids in found.items()}
+
+    def parents(self, person: PersonId) -> tuple[PersonId, ...]:
+        return self._ties.get(("parents", person), ())
+
+    def children(self, person: PersonId) -> tuple[PersonId, ...]:
+        return self._ties.get(("children", person), ())
+
+    def spouses(self, person: PersonId) -> tuple[PersonId, ...]:
+        """Husbands, wives and partners."""
+        found = (*self._ties.get(("spouse_of", person), ()), *self._ties.get(("partner_of", person), ()))
+        return tuple(dict.fromkeys(found))
+
+    def siblings(self, person: PersonId) -> tuple[PersonId, ...]:
+        """Those told as such, and those who share a parent."""
+        shared = [child for parent in self.parents(person) for child in self.children(parent)]
+        found = (*self._ties.get(("sibling_of", person), ()), *shared)
+        return tuple(one for one in dict.fromkeys(found) if one != person)
+
+    @cached_property
+    def _facts_by_person(self) -> Mapping[PersonId, tuple[Fact, ...]]:
+        found: dict[PersonId, list[Fact]] = defaultdict(list)
+        for fact in self.facts:
+            found[fact.person].append(fact)
+        return {person: tuple(facts) for person, facts in found.items()}
+
+    def facts_of(self, person: PersonId, field_name: FieldName | None = None) -> tuple[Fact, ...]:
+        """The facts of a person, competing ones as well; the preferred ones first."""
+        facts = self._facts_by_person.get(person, ())
+        chosen = [fact for fact in facts if field_name in (None, fact.field)]
+        return tuple(sorted(chosen, key=lambda fact: (not fact.preferred, fact.field, -fact.confidence, fact.id)))

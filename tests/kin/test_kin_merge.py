@@ -1,0 +1,206 @@
+"""Merges: two people become one and two again, byte for byte."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import TypeVar
+
+import pytest
+from tests.kin.cases import TEXT, a_source, now, said
+
+from kiwiresearch.errors import BadUsage
+from kiwiresearch.kin.fields import RelationKind
+from kiwiresearch.kin.store.case import CaseStore
+
+T = TypeVar("T")
+PEOPLE = [f"p{number:02}" for number in range(14)]
+KINDS: tuple[RelationKind, ...] = ("parent_of", "spouse_of", "sibling_of", "partner_of")
+
+
+class Chance:
+    """Draws that are the same on every run."""
+
+    def __init__(self, seed: str) -> None:
+        self._seed = seed
+        self._drawn = itertools.count()
+
+    def random(self) -> float:
+        return int(sha256(f"{self._seed}{next(self._drawn)}".encode()).hexdigest()[:8], 16) / 16**8
+
+    def choice(self, things: Sequence[T]) -> T:
+        return things[int(self.random() * len(things))]
+
+
+def merged(store: CaseStore, kept: str, gone: str, *, again: bool = False) -> str:
+    return store.merge(
+        kept, gone, rationale="same name", why_not_split="one page", why_not_merge="a year apart", again=again
+    )
+
+
+def a_family(store: CaseStore, chance: Chance) -> None:
+    """People with facts in common, ties in all directions and of all kinds."""
+    with store.step("test"):
+        source = a_source(store)
+        for person in PEOPLE:
+            store.add_person(person, f"Name {person}", chance.choice(("male", "female", "")), {"zim": person})
+            if chance.random() < 0.5:
+                store.alias(person, chance.choice(("Ann", "Nan", "Anna")))
+            for fact in (
+                said("birth_date", "12 May 1850"),
+                said("birth_date", "12 May 1851"),
+                said("birth_place", "Leeds"),
+                said("death_date", "3 March 1901"),
+                said("name", "Ann Smith"),
+            ):
+                if chance.random() < 0.4:
+                    fact_id = store.assert_fact(person, fact, source, status="verified")
+                    if chance.random() < 0.3:
+                        store.prefer(fact_id, "test")
+        for first, second in itertools.combinations(PEOPLE, 2):
+            if chance.random() < 0.25:
+                kind = chance.choice(KINDS)
+                words = (
+                    said("spouse", "married John Hill in 1871") if kind == "spouse_of" else said("father", "Tom Smith")
+                )
+                store.assert_tie(kind, first, second, words, source, status=chance.choice(("verified", "disputed")))
+
+
+def test_200_random_merges_and_reversals_leave_the_store_byte_for_byte_as_it_was(case: CaseStore) -> None:
+    """After 200 merges, undone singly and in cascades, every table is as before, and the audit log holds (R395)."""
+    chance = Chance("7")
+    a_family(case, chance)
+    before, tree = case.dump(), case.tree()
+    made = 0
+    open_merges: list[str] = []
+    while made < 200 or open_merges:
+        with case.step("resolver"):
+            for _ in range(1 + int(chance.random() * 6)):
+                first, second = chance.choice(PEOPLE), chance.choice(PEOPLE)
+                apart = case.canonical(first) != case.canonical(second)
+                if made < 200 and apart and chance.random() < 0.7:
+                    open_merges.append(merged(case, first, second, again=True))
+                    made += 1
+                elif open_merges:
+                    undone = case.unmerge(chance.choice(open_merges), cascade=True)
+                    open_merges = [cluster for cluster in open_merges if cluster not in undone]
+    assert case.dump() == before
+    assert case.tree() == tree
+    assert case.verify_audit() == ()
+
+
+def test_merged_people_are_one_in_the_tree(case: CaseStore) -> None:
+    """A merge joins facts, evidence, names and names elsewhere, and a tie told twice is told once (R330)."""
+    source, other = a_source(case), a_source(case, "zim://book/Nan", TEXT + " Again.")
+    for person, name in (("a", "Ann Smith"), ("b", "Nan Smith"), ("tom", "Tom Smith")):
+        case.add_person(person, name, "", {person: "here"})
+    case.assert_fact("a", said("birth_date", "12 May 1850"), source)
+    case.assert_fact("b", said("birth_date", "12 May 1850"), other)
+    case.assert_fact("b", said("birth_place", "Leeds"), other)
+    for child in ("a", "b"):
+        case.assert_tie("parent_of", "tom", child, said("father", "Tom Smith"), source)
+    merged(case, "a", "b")
+    tree = case.tree()
+    assert sorted(tree.persons) == ["a", "tom"]
+    assert tree.persons["a"].names == ("Nan Smith",)
+    assert tree.persons["a"].birth_place == "Leeds"
+    assert dict(tree.persons["a"].external) == {"a": "here", "b": "here"}
+    assert [(fact.field, len(fact.evidence)) for fact in tree.facts_of("a")] == [("birth_date", 2), ("birth_place", 1)]
+    assert [(tie.first, tie.second, len(tie.evidence)) for tie in tree.relationships] == [("tom", "a", 2)]
+    assert case.person_by("b", "here") == case.canonical("b") == case.person("b").id == "a"
+
+
+def test_what_is_written_to_a_merged_person_goes_to_the_one_it_became(case: CaseStore) -> None:
+    """An id that was merged away can still be written to, and what comes after a merge stays when it is undone."""
+    source = a_source(case)
+    for person in ("a", "b"):
+        case.add_person(person, person)
+    cluster = merged(case, "a", "b")
+    case.assert_fact("b", said("birth_place", "Leeds"), source)
+    assert case.person("a").birth_place == "Leeds"
+    case.unmerge(cluster)
+    assert (case.person("a").birth_place, case.person("b").birth_place) == ("Leeds", "")
+
+
+def test_a_tie_between_the_two_is_set_aside_and_comes_back(case: CaseStore) -> None:
+    """Merging two who are tied to each other ties nobody to itself."""
+    source = a_source(case)
+    for person in ("a", "b"):
+        case.add_person(person, person)
+    case.assert_tie("sibling_of", "a", "b", said("father", "Tom Smith"), source)
+    cluster = merged(case, "a", "b")
+    assert case.tree().relationships == ()
+    case.unmerge(cluster)
+    assert len(case.tree().relationships) == 1
+
+
+def test_a_merge_that_a_later_one_rests_on_is_not_undone_by_half(case: CaseStore) -> None:
+    """Undoing names the later merge and changes nothing; with cascade both go, the later first."""
+    for person in ("a", "b", "c"):
+        case.add_person(person, person)
+    first, second = merged(case, "a", "b"), merged(case, "c", "a")
+    before = case.dump(history=True)
+    with pytest.raises(BadUsage, match=second):
+        case.unmerge(first)
+    assert case.dump(history=True) == before
+    assert case.unmerge(first, cascade=True) == (second, first)
+    assert sorted(case.tree().persons) == ["a", "b", "c"]
+
+
+def test_an_undone_merge_is_not_made_again_unless_told(case: CaseStore) -> None:
+    """A reversal forbids the link, whichever way round, and only on request is the pair merged again."""
+    for person in ("a", "b"):
+        case.add_person(person, person)
+    case.unmerge(merged(case, "a", "b"), why="other parents")
+    (link,) = case.cannot_link()
+    assert (link.first, link.second, link.reason) == ("a", "b", "other parents")
+    with pytest.raises(BadUsage, match="other parents"):
+        merged(case, "b", "a")
+    merged(case, "b", "a", again=True)
+    assert sorted(case.tree().persons) == ["b"]
+
+
+def test_merges_tell_why_and_why_not(case: CaseStore) -> None:
+    """A merge cluster has every field of the seed, and what speaks against it (R328, R354, R356, R394)."""
+    for person in ("a", "b"):
+        case.add_person(person, person)
+    cluster = case.merge(
+        "a",
+        "b",
+        rationale="same name",
+        why_not_split="same parents",
+        why_not_merge="a year apart",
+        features={"name_similarity": 0.9},
+        score=0.97,
+        decided_by="rule",
+    )
+    (row,) = case.merges()
+    assert (row.id, row.canonical_id, row.member_ids) == (cluster, "a", ("a", "b"))
+    assert (row.merge_rationale, row.why_not_split, row.why_not_merge) == ("same name", "same parents", "a year apart")
+    assert (row.is_reversible, row.created_at, row.state, row.score) == (True, now(), "merged", 0.97)
+    assert dict(row.features) == {"name_similarity": 0.9}
+    with pytest.raises(BadUsage, match="speaks against"):
+        case.merge("a", "b", rationale="x", why_not_split="y", why_not_merge=" ")
+
+
+@pytest.mark.parametrize(("kept", "gone"), [("a", "a"), ("a", "nobody"), ("nobody", "a")])
+def test_a_merge_that_makes_no_sense_is_refused(case: CaseStore, kept: str, gone: str) -> None:
+    """A person is not merged with itself or with one the case has not, and nothing is written."""
+    case.add_person("a", "a")
+    before = case.dump(history=True)
+    with pytest.raises(BadUsage):
+        merged(case, kept, gone)
+    assert case.dump(history=True) == before
+
+
+def test_only_a_merge_that_holds_can_be_undone(case: CaseStore) -> None:
+    """A merge that never was, or was undone, is refused by name."""
+    for person in ("a", "b"):
+        case.add_person(person, person)
+    cluster = merged(case, "a", "b")
+    case.unmerge(cluster)
+    with pytest.raises(BadUsage, match="already"):
+        case.unmerge(cluster)
+    with pytest.raises(BadUsage, match="'none'"):
+        case.unmerge("none")

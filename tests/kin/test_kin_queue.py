@@ -1,0 +1,216 @@
+"""The queues: nothing twice, the best first, one worker each."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields
+
+import pytest
+from tests.kin.cases import NOW, now
+
+from kiwiresearch.errors import BadUsage
+from kiwiresearch.kin.store.case import CaseStore
+from kiwiresearch.kin.store.items import ClueItem, FrontierItem, QueueItem, RevisitItem
+
+LATER = "2026-01-01T01:00:00Z"
+
+
+def page(name: str, priority: float = 0.5) -> FrontierItem:
+    return FrontierItem(query_string=name, query_hash=name, priority=priority)
+
+
+def test_items_have_the_fields_of_the_seed() -> None:
+    """All three kinds inherit QueueItem and have exactly their own fields beside it (R331, R332, R333, R334, R335)."""
+    base = {field.name for field in fields(QueueItem)}
+    assert {"id", "priority", "created_at", "retry_count", "status"} <= base
+    own = {kind: {field.name for field in fields(kind)} - base for kind in (FrontierItem, ClueItem, RevisitItem)}
+    assert own == {
+        FrontierItem: {"target_entity_id", "query_string", "source_tiers", "query_hash", "context"},
+        ClueItem: {"hypothesis_type", "hypothesis_text", "related_person_id", "suggested_queries", "evidence_hints"},
+        RevisitItem: {
+            "original_source_id",
+            "original_query",
+            "improved_query",
+            "revisit_reason",
+            "triggering_clue_id",
+        },
+    }
+    assert all(issubclass(kind, QueueItem) for kind in own)
+
+
+def test_items_come_back_as_they_were_pushed(case: CaseStore) -> None:
+    """Every field of every kind survives the queue (R272, R273, R274)."""
+    frontier = FrontierItem(
+        target_entity_id="ann",
+        query_string="Ann Smith",
+        source_tiers=("0", "1"),
+        query_hash="h",
+        context={"generation": 1},
+    )
+    clue = ClueItem(
+        hypothesis_type="parental_discovery",
+        hypothesis_text="Jr. implies a father",
+        related_person_id="ann",
+        suggested_queries=("John Smith Sr.",),
+        evidence_hints={"hint": "Jr."},
+    )
+    revisit = RevisitItem(
+        original_source_id="s",
+        original_query="Ann",
+        improved_query="Ann Hill",
+        revisit_reason="married name",
+        triggering_clue_id="c",
+    )
+    assert case.push("frontier", frontier)
+    assert case.push("clue", clue)
+    assert case.push("revisit", revisit)
+    for queue, item in (("frontier", frontier), ("clue", clue), ("revisit", revisit)):
+        (found,) = case.items(queue)  # type: ignore[arg-type]
+        base = {field.name for field in fields(QueueItem)}
+        for field in fields(item):
+            if field.name not in base:
+                assert getattr(found, field.name) == getattr(item, field.name)
+        assert (found.status, found.retry_count, found.created_at) == ("pending", 0, NOW)
+    with pytest.raises(BadUsage, match="ClueItem"):
+        case.push("frontier", clue)
+
+
+def test_an_item_is_queued_once(case: CaseStore) -> None:
+    """The same query is not novel, be it done long ago; clues and revisits are known by what they ask (R275)."""
+    assert case.push("frontier", page("a"))
+    item = case.lease("frontier", "w")
+    assert item
+    assert case.finish(item)
+    assert not case.push("frontier", page("a", 0.9))
+    clue = ClueItem(hypothesis_type="t", hypothesis_text="Father of Ann")
+    assert case.push("clue", clue)
+    assert not case.push("clue", ClueItem(hypothesis_type="t", hypothesis_text="father of  ANN"))
+    assert case.sizes() == {"frontier": 0, "clue": 1, "revisit": 0}
+
+
+def test_the_best_comes_first_and_ties_go_by_id(case: CaseStore) -> None:
+    """Items come out by priority, whatever order they went in (R292)."""
+    for name, priority in (("c", 0.5), ("a", 0.5), ("b", 0.9), ("d", 0.1)):
+        case.push("frontier", page(name, priority))
+    order = [item.id for item in case.items("frontier")]
+    taken = []
+    while item := case.lease("frontier", "w"):
+        taken.append(item.id)
+    assert taken == order
+    by_name = {item.key: item for item in case.items("frontier")}
+    assert (taken[0], taken[-1]) == (by_name["b"].id, by_name["d"].id)
+    assert taken[1] < taken[2]
+
+
+def test_a_lease_that_ends_comes_back_and_its_old_holder_cannot_finish(case_url: str) -> None:
+    """What a dead worker held is taken by another, who alone decides about it."""
+    clock = [NOW]
+    with CaseStore.create(case_url, {}, lambda: clock[0]) as store:
+        store.push("frontier", page("a"))
+        first = store.lease("frontier", "one", 60)
+        assert first
+        assert store.lease("frontier", "two", 60) is None
+        clock[0] = LATER
+        second = store.lease("frontier", "two", 60)
+        assert second
+        assert (second.id, second.leased_by) == (first.id, "two")
+        assert not store.finish(first)
+        assert store.finish(second)
+
+
+def test_a_worker_that_starts_again_gets_back_what_it_held(case: CaseStore) -> None:
+    """Leases of one worker can be given back at once, those of others stay."""
+    for name in ("a", "b"):
+        case.push("frontier", page(name))
+    held, other = case.lease("frontier", "one"), case.lease("frontier", "two")
+    assert held
+    assert other
+    assert case.release("one") == 1
+    again = case.lease("frontier", "one")
+    assert again
+    assert again.id == held.id
+
+
+def test_an_item_fails_for_good_after_three_retries(case_url: str) -> None:
+    """A failure puts an item back for later, three times, and then keeps it as failed with its reason."""
+    clock = [NOW]
+    with CaseStore.create(case_url, {}, lambda: clock[0]) as store:
+        store.push("frontier", page("a"))
+        for expected in ("pending", "pending", "pending", "failed"):
+            item = store.lease("frontier", "w")
+            assert item
+            assert store.fail(item, "no answer", LATER) == expected
+            clock[0] = NOW
+            assert store.lease("frontier", "w") is None
+            clock[0] = LATER
+        (item,) = store.items("frontier", "failed")
+        assert (item.last_error, item.retry_count) == ("no answer", 3)
+        assert store.sizes()["frontier"] == 0
+
+
+WORKER = """
+import sys
+from kiwiresearch.kin.store.case import CaseStore
+with CaseStore.open(sys.argv[1], lambda: "2026-01-01T00:00:00Z") as store:
+    while item := store.lease("frontier", sys.argv[2]):
+        print(item.id)
+        store.finish(item)
+"""
+
+
+def test_two_processes_never_take_the_same_item(case: CaseStore, case_url: str) -> None:
+    """Two programs on one case share the work and leave none."""
+    with case.step("test"):
+        for number in range(60):
+            case.push("frontier", page(f"q{number}"))
+    workers = [
+        subprocess.Popen([sys.executable, "-c", WORKER, case_url, name], stdout=subprocess.PIPE, text=True)
+        for name in ("one", "two")
+    ]
+    taken = [worker.communicate(timeout=120)[0].split() for worker in workers]
+    assert [worker.returncode for worker in workers] == [0, 0]
+    assert sorted(taken[0] + taken[1]) == sorted(item.id for item in case.items("frontier", "done"))
+    assert len(taken[0] + taken[1]) == 60
+
+
+def test_four_threads_never_take_the_same_item(case: CaseStore, case_url: str) -> None:
+    """Four workers with a store each take every item once."""
+    with case.step("test"):
+        for number in range(100):
+            case.push("frontier", page(f"q{number}"))
+
+    def work(name: str) -> list[str]:
+        taken = []
+        with CaseStore.open(case_url, now) as store:
+            while item := store.lease("frontier", name):
+                taken.append(item.id)
+                store.finish(item)
+        return taken
+
+    with ThreadPoolExecutor(4) as pool:
+        taken = [identity for one in pool.map(work, "abcd") for identity in one]
+    assert len(taken) == len(set(taken)) == 100
+
+
+def test_threads_may_share_one_store(case: CaseStore) -> None:
+    """A store that several threads use at once makes them wait and mixes nothing up."""
+    for number in range(40):
+        case.push("frontier", page(f"q{number}"))
+
+    def work(name: str) -> list[str]:
+        taken: list[str] = []
+        while True:
+            with case.step(name):
+                item = case.lease("frontier", name)
+                if item is None:
+                    return taken
+                case.add_person(item.id, name)
+                case.finish(item)
+                taken.append(item.id)
+
+    with ThreadPoolExecutor(4) as pool:
+        taken = [identity for one in pool.map(work, "abcd") for identity in one]
+    assert len(taken) == len(set(taken)) == len(case.tree().persons) == 40
+    assert case.verify_audit() == ()

@@ -1,0 +1,241 @@
+"""What happens to a case when things go wrong: killed, locked, full, newer, damaged, not a case."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine, text
+from tests.kin.cases import a_source, now
+
+from kiwiresearch.errors import BadUsage, CannotWrite, FolderTaken, RunDamaged, RunNotFound
+from kiwiresearch.kin.store import migrate
+from kiwiresearch.kin.store.case import CaseStore
+from kiwiresearch.kin.store.dumping import TABLES
+from kiwiresearch.kin.store.place import Place
+from kiwiresearch.kin.store.tables import Rows
+
+
+def changed(case_url: str, sql: str) -> None:
+    place = Place.of(case_url)
+    engine = create_engine(f"sqlite:///{place.path}" if place.path else place.address)
+    with engine.begin() as connection:
+        connection.execute(text(sql))
+    engine.dispose()
+
+
+KILLED = """
+import sys
+from kiwiresearch.kin.store.case import CaseStore
+from kiwiresearch.kin.store.items import FrontierItem
+store = CaseStore.open(sys.argv[1], lambda: "2026-01-01T00:00:00Z")
+with store.step("whole"):
+    store.add_person("kept", "Kept")
+with store.step("half"):
+    store.add_person("lost", "Lost")
+    store.push("frontier", FrontierItem(query_string="q", query_hash="q"))
+    store.tree()
+    print("now", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_killed_in_the_middle_of_a_step_a_case_has_all_or_nothing_of_it(case_url: str) -> None:
+    """After kill -9 the finished step is there, the other is not, and the audit log holds."""
+    CaseStore.create(case_url, {}, now).close()
+    command = [sys.executable, "-c", KILLED, case_url]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "now\n"
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    with CaseStore.open(case_url, now) as store:
+        assert sorted(store.tree().persons) == ["kept"]
+        assert store.sizes()["frontier"] == 0
+        assert store.verify_audit() == ()
+        store.add_person("next", "Next")
+
+
+def test_a_case_that_another_process_writes_says_so(case_url: str) -> None:
+    """A write that cannot get its turn ends with a clear error, and works afterwards."""
+    with CaseStore.create(case_url, {}, now) as one, CaseStore.open(case_url, now, busy_s=0.05) as other:
+        with one.step("long"):
+            one.add_person("a", "A")
+            with pytest.raises(FolderTaken, match="another process"):
+                other.add_person("b", "B")
+            assert other.tree().persons == {}
+        other.add_person("b", "B")
+        assert sorted(one.tree().persons) == ["a", "b"]
+        assert one.verify_audit() == ()
+
+
+FULL = """
+import resource, sys
+from kiwiresearch.errors import KiwiError
+from kiwiresearch.kin.store.case import CaseStore
+from kiwiresearch.kin.tree import Source
+store = CaseStore.open(sys.argv[1], lambda: "2026-01-01T00:00:00Z")
+resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+try:
+    with store.step("large"):
+        for number in range(300):
+            store.add_person(f"p{number}", "Person " * 400)
+except KiwiError as problem:
+    print(type(problem).__name__, problem.message)
+"""
+
+
+def test_a_full_disk_gives_a_clear_error_and_loses_nothing(tmp_path: Path) -> None:
+    """When no more can be written the step is taken back and the case stays whole."""
+    where = tmp_path / "case.db"
+    with CaseStore.create(where, {}, now) as store:
+        store.add_person("a", "A")
+        before = store.dump()
+    done = subprocess.run([sys.executable, "-c", FULL, str(where)], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("CannotWrite ")
+    with CaseStore.open(where, now) as store:
+        assert store.dump() == before
+
+
+def test_a_case_is_not_made_where_something_is(case_url: str) -> None:
+    """A second case at the same place is refused and the first stays."""
+    with CaseStore.create(case_url, {"n": 1}, now) as store:
+        store.add_person("a", "A")
+    with pytest.raises(FolderTaken, match="already"):
+        CaseStore.create(case_url, {"n": 2}, now)
+    with CaseStore.open(case_url, now) as store:
+        assert (store.settings, list(store.tree().persons)) == ({"n": 1}, ["a"])
+
+
+def test_a_case_that_could_not_be_made_leaves_no_file(tmp_path: Path) -> None:
+    """Settings that cannot be written, or a folder that is a file, leave nothing behind."""
+    with pytest.raises(TypeError):
+        CaseStore.create(tmp_path / "case.db", {"bad": object()}, now)
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(CannotWrite):
+        CaseStore.create(tmp_path / "file" / "case.db", {}, now)
+
+
+def test_a_case_may_have_any_file_name(tmp_path: Path) -> None:
+    """Signs that mean something in an address mean nothing in the name of a file."""
+    where = tmp_path / "a b?c#d%20 é.db"
+    CaseStore.create(where, {}, now).close()
+    assert [path.name for path in tmp_path.iterdir()] == [where.name]
+    CaseStore.open(str(where), now).close()
+
+
+def test_an_error_of_the_caller_stays_its_own(case: CaseStore) -> None:
+    """What goes wrong inside a step for other reasons is not taken for an error of the case."""
+    with pytest.raises(UnicodeDecodeError):
+        _fails_otherwise(case)
+    assert case.tree().persons == {}
+
+
+def _fails_otherwise(case: CaseStore) -> None:
+    with case.step("reader"):
+        case.add_person("a", "A")
+        b"\xff".decode()
+
+
+def test_what_is_no_case_is_refused_and_left_alone(tmp_path: Path) -> None:
+    """A missing file, a folder, a text, an empty file and another database are told apart from a case."""
+    other = tmp_path / "other.db"
+    with sqlite3.connect(other) as connection:
+        connection.execute("CREATE TABLE t (x)")
+    connection.close()
+    (tmp_path / "text.db").write_text("This is a letter to my aunt, and no database at all. " * 40)
+    (tmp_path / "empty.db").write_bytes(b"")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    for name in ("none.db", "."):
+        with pytest.raises(RunNotFound, match="no case"):
+            CaseStore.open(tmp_path / name, now)
+    for name in ("other.db", "text.db", "empty.db"):
+        with pytest.raises(RunDamaged, match="no case"):
+            CaseStore.open(tmp_path / name, now)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_an_address_that_cannot_be_used_is_told(postgres_server: object) -> None:
+    """Other kinds of databases, servers that are not there and empty databases give errors that say so."""
+    with pytest.raises(BadUsage, match="'mysql'"):
+        CaseStore.open("mysql://host/x", now)
+    with pytest.raises(RunNotFound) as told:
+        CaseStore.open("postgresql://me:secret@127.0.0.1:1/x", now)
+    assert "secret" not in str(told.value)
+    with pytest.raises(RunDamaged, match="no case"):
+        CaseStore.open(postgres_server(), now)  # type: ignore[operator]
+
+
+def test_a_case_of_a_newer_version_is_refused_untouched(case_url: str) -> None:
+    """A case whose tables this version does not know is not opened, and keeps what it has."""
+    CaseStore.create(case_url, {}, now).close()
+    changed(case_url, "UPDATE alembic_version SET version_num = '9999'")
+    with pytest.raises(RunDamaged, match=r"newer kiwiresearch.*'9999'"):
+        CaseStore.open(case_url, now)
+    changed(case_url, f"UPDATE alembic_version SET version_num = '{migrate.VERSIONS[-1]}'")
+    CaseStore.open(case_url, now).close()
+
+
+def test_the_migrations_make_just_the_tables_of_the_models(case_url: str) -> None:
+    """Nothing is missing from the migrations, and every version has one, in order."""
+    CaseStore.create(case_url, {}, now).close()
+    place = Place.of(case_url)
+    engine = create_engine(f"sqlite:///{place.path}" if place.path else place.address)
+    with engine.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), Rows.metadata) == []
+    engine.dispose()
+    config = Config()
+    config.set_main_option("script_location", str(migrate.FOLDER))
+    walked = [script.revision for script in ScriptDirectory.from_config(config).walk_revisions()]
+    assert tuple(reversed(walked)) == migrate.VERSIONS
+    assert len(TABLES) == len(Rows.metadata.tables) == 20
+
+
+def test_a_case_of_an_older_version_is_brought_up_to_date(case_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Opening runs the migrations that a case has not seen, and keeps all its rows."""
+    with CaseStore.create(case_url, {}, now) as store:
+        store.add_person("a", "A")
+        before = store.dump()
+    ran: list[str] = []
+    monkeypatch.setattr(migrate, "VERSIONS", (*migrate.VERSIONS, "0002"))
+    monkeypatch.setattr(migrate, "upgrade", lambda connection: ran.append(connection.dialect.name))
+    with CaseStore.open(case_url, now) as store:
+        assert store.dump() == before
+    assert len(ran) == 1
+
+
+def test_a_damaged_file_is_told(tmp_path: Path) -> None:
+    """A case whose pages were overwritten says that it is damaged."""
+    where = tmp_path / "case.db"
+    with CaseStore.create(where, {}, now) as store:
+        a_source(store)
+    body = bytearray(where.read_bytes())
+    body[4096:] = b"\xff" * (len(body) - 4096)
+    where.write_bytes(body)
+    with pytest.raises(RunDamaged):
+        CaseStore.open(where, now)
+
+
+def test_a_write_that_fails_in_a_step_spoils_the_step_even_if_caught(case: CaseStore) -> None:
+    """Catching the error of a failed write does not let half a step through."""
+    with pytest.raises(CannotWrite, match="nothing of it was kept"):
+        _caught(case)
+    assert case.tree().persons == {}
+    case.add_person("b", "B")
+
+
+def _caught(case: CaseStore) -> None:
+    with case.step("outer"):
+        case.add_person("a", "A")
+        with contextlib.suppress(ZeroDivisionError), case.step("inner"):
+            raise ZeroDivisionError
