@@ -1,0 +1,107 @@
+"""A second opinion on a conflict: a model may put values of equal evidence in another order, by their numbers.
+
+No value, name or date of its own gets in, and what it prefers stays tentative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from kiwiresearch.errors import ModelError
+from kiwiresearch.kin.conflicts.conflict import Conflict, Ranked
+from kiwiresearch.kin.tree import Tree
+from kiwiresearch.llm.model import Model, called, extraction
+from kiwiresearch.llm.prompts import prompt
+from kiwiresearch.llm.structured import ask
+from kiwiresearch.text.plain import printable
+
+REPLY_TOKENS = 700
+
+
+class Place(BaseModel):
+    """A place in the model's ranking."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    claim_index: Annotated[int, Field(ge=0)]
+    rank: Annotated[int, Field(ge=1)]
+    reason: str = ""
+
+
+class Analysis(BaseModel):
+    """What a conflict analyst is asked for."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    analysis: str
+    evidence_ranking: list[Place]
+    recommended_index: int | None
+    confidence: Annotated[float, Field(ge=0, le=1)]
+    is_tentative: bool
+    next_actions: list[str]
+    preserve_alternatives: Literal[True]
+
+
+@dataclass(frozen=True, slots=True)
+class Analysed:
+    """The conflicts after a second opinion, and what went wrong on the way."""
+
+    conflicts: tuple[Conflict, ...]
+    notes: tuple[str, ...] = ()
+    asked: int = 0
+
+
+def analysed(conflicts: Sequence[Conflict], tree: Tree, model: Model) -> Analysed:
+    """Ask about every conflict that the rules have not settled, of people who are dead."""
+    found: list[Conflict] = []
+    notes: tuple[str, ...] = ()
+    asked = 0
+    for conflict in conflicts:
+        if not notes and conflict.is_tentative and tree.persons[conflict.person].living == "deceased":
+            asked += 1
+            try:
+                conflict = ranked_anew(conflict, analysis_of(conflict, model), model.name)
+            except ModelError as problem:
+                why = printable(problem.message).rstrip(".")
+                notes = (f"{called(model)} did not help with conflicts: {why}.",)
+        found.append(conflict)
+    return Analysed(tuple(found), notes, asked)
+
+
+def analysis_of(conflict: Conflict, model: Model) -> Analysis:
+    """What the model thinks of one conflict."""
+    lines = [
+        f"{at} | {printable(one.value)} | {printable('; '.join(one.sources))} | tier {one.source_tier}"
+        f" | {one.evidence_type}"
+        for at, one in enumerate(conflict.competing_assertions)
+    ]
+    messages = prompt("kin_conflicts").fill(field=conflict.field.replace("_", " "), competing_claims="\n".join(lines))
+    return ask(model, messages, Analysis, extraction(max_tokens=REPLY_TOKENS))
+
+
+def ranked_anew(conflict: Conflict, analysis: Analysis, by: str) -> Conflict:
+    """The conflict with equals in the model's order; a ranking that is no order of the values changes nothing."""
+    count = len(conflict.competing_assertions)
+    wished = {place.claim_index: place.rank for place in analysis.evidence_ranking}
+    if sorted(wished) != list(range(count)) or len(set(wished.values())) != count or not conflict.is_tentative:
+        return conflict
+    standings = [one.standing for one in conflict.competing_assertions]
+    order = sorted(range(count), key=lambda at: (standings[at], wished[at]))
+    best = order[0]
+    if analysis.recommended_index != best or best == conflict.recommended_index:
+        return conflict
+    reasons = {one.claim_index: one.reason for one in conflict.evidence_ranking}
+    value = conflict.competing_assertions[best].value
+    return replace(
+        conflict,
+        evidence_ranking=tuple(Ranked(at, rank, reasons[at]) for rank, at in enumerate(order, 1)),
+        recommended_index=best,
+        rationale=f"{conflict.rationale} Among values of equal evidence a model prefers {value!r}.",
+        confidence=min(analysis.confidence, conflict.competing_assertions[best].confidence),
+        resolution_status="tentative",
+        decided_by=f"model {by}",
+    )

@@ -1,0 +1,57 @@
+"""What would settle a conflict: records to look for, by field and by time."""
+
+from __future__ import annotations
+
+from kiwiresearch.kin.fields import FieldName
+from kiwiresearch.text.when import DateRange
+
+CIVIL_FROM, PARISH_FROM = 1840, 1540
+"""About when states, and before them parishes, began to register people in most of Europe."""
+
+Event = str
+EVENT_OF: dict[FieldName, Event] = {
+    "birth_date": "birth",
+    "birth_place": "birth",
+    "baptism_date": "baptism",
+    "baptism_place": "baptism",
+    "death_date": "death",
+    "death_place": "death",
+    "burial_date": "burial",
+    "burial_place": "burial",
+    "father": "parents",
+    "mother": "parents",
+    "sex": "birth",
+}
+STEPS: dict[tuple[Event, str], tuple[str, ...]] = {
+    ("birth", "civil"): ("Seek a civil birth registration", "Seek a census return that gives the age"),
+    ("birth", "parish"): ("Seek the baptism in the parish register",),
+    ("birth", "older"): ("Seek a chronicle or charter of the time that tells the birth",),
+    ("baptism", "civil"): ("Seek the baptism in the parish register",),
+    ("baptism", "parish"): ("Seek the baptism in the parish register",),
+    ("baptism", "older"): ("Seek a chronicle of the time that tells the baptism",),
+    ("death", "civil"): ("Seek a civil death registration", "Seek an obituary or a probate record"),
+    ("death", "parish"): ("Seek the burial in the parish register", "Seek a will or a probate record"),
+    ("death", "older"): ("Seek a chronicle, an obituary roll or an inquisition post mortem",),
+    ("burial", "civil"): ("Seek the register of the cemetery", "Seek a photograph of the gravestone"),
+    ("burial", "parish"): ("Seek the burial in the parish register", "Seek a photograph of the gravestone"),
+    ("burial", "older"): ("Seek a description of the tomb",),
+    ("parents", "civil"): ("Seek a civil birth registration that names the parents",),
+    ("parents", "parish"): ("Seek a baptism that names the parents", "Seek a will of the supposed parent"),
+    ("parents", "older"): ("Seek a charter of the time in which parent and child appear together",),
+}
+LAST_STEP = "Compare where each source has it from: sources that copy each other count once"
+
+
+def next_steps(field: FieldName, when: DateRange | None, place: str, *, has_primary: bool) -> tuple[str, ...]:
+    """Records to look for; where there is a record of the event itself, its wording comes first."""
+    steps = STEPS[EVENT_OF[field], _time(when)]
+    where = f" in {place}" if place else ""
+    found = [f"{step}{where}." if "egist" in step else f"{step}." for step in steps]
+    first = ["Look at the original record itself, not at a copy of it."] if has_primary else []
+    return (*first, *found, f"{LAST_STEP}.")
+
+
+def _time(when: DateRange | None) -> str:
+    if when is None or when.last_year >= CIVIL_FROM:
+        return "civil"
+    return "parish" if when.last_year >= PARISH_FROM else "older"

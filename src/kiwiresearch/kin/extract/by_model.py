@@ -1,0 +1,171 @@
+"""What no rule found: a model points at sentences, and only what they say letter by letter is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import resources
+from typing import get_args
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from kiwiresearch.errors import ModelError
+from kiwiresearch.kin.extract.lead import cut
+from kiwiresearch.kin.extract.lifespan import date_in
+from kiwiresearch.kin.extract.spans import Span
+from kiwiresearch.kin.extract.subject import Sentence, sentences_of
+from kiwiresearch.kin.extracted import Extracted, ReadPerson
+from kiwiresearch.kin.fields import DATES, FieldName, Sex
+from kiwiresearch.llm.model import Model, extraction
+from kiwiresearch.llm.prompts import Prompt, parsed
+from kiwiresearch.llm.structured import ask
+from kiwiresearch.page.doc import PageDoc
+from kiwiresearch.text.plain import printable
+
+Check = Callable[[Extracted, str, str, Sex], tuple[object, ...]]
+
+WANTED: tuple[FieldName, ...] = (
+    "birth_date", "birth_place", "death_date", "death_place", "father", "mother", "spouse", "child", "sibling",
+)  # fmt: skip
+MOST_FINDINGS = 12
+MOST_SENTENCES = 40
+REPLY = 1_000
+HIGHEST = 0.5
+"""A model's word never counts for more than a rule's on running text."""
+CUES = (
+    "born",
+    "died",
+    "son",
+    "daughter",
+    "father",
+    "mother",
+    "married",
+    "wife",
+    "husband",
+    "child",
+    "brother",
+    "sister",
+)
+
+
+class Finding(BaseModel):
+    """One value that a model points at."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    field: str
+    value: str = Field(min_length=1, max_length=120)
+    sentences: list[int] = Field(min_length=1, max_length=3)
+    confidence: float = Field(default=0.5, ge=0, le=1)
+
+
+class Findings(BaseModel):
+    """A reply."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    findings: list[Finding] = Field(max_length=2 * MOST_FINDINGS)
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """What a model said and why it was not taken."""
+
+    finding: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Residue:
+    """What a model added to a page, and what of its words was refused."""
+
+    facts: tuple[Extracted, ...] = ()
+    refused: tuple[Refused, ...] = ()
+    note: str = ""
+    """Why the model could not be used, if so."""
+
+
+def read_residue(page: PageDoc, person: ReadPerson, model: Model, check: Check | None = None) -> Residue:
+    """The fields that the rules left open, as far as a model can point at the words that state them."""
+    missing = tuple(field for field in WANTED if not any(fact.field == field for fact in person.facts))
+    numbered = telling(page)
+    if not person.is_person or not missing or not numbered:
+        return Residue()
+    shown = "\n".join(f"[{number}] {page.text[one.start : one.end]}" for number, one in enumerate(numbered, 1))
+    messages = _prompt().fill(
+        name=person.name or person.title, sentences=shown, fields=", ".join(missing), most=MOST_FINDINGS
+    )
+    try:
+        found = ask(model, messages, Findings, extraction(max_tokens=REPLY)).findings
+    except ModelError as problem:
+        return Residue(note=printable(problem.message))
+    facts: list[Extracted] = []
+    refused: list[Refused] = []
+    for finding in found[:MOST_FINDINGS]:
+        taken = _judged(page, person, finding, numbered, missing, check or _firewall())
+        (facts if isinstance(taken, Extracted) else refused).append(taken)  # type: ignore[arg-type]
+    return Residue(tuple(facts), tuple(refused))
+
+
+def telling(page: PageDoc) -> list[Sentence]:
+    """The sentences that may tell of the family: those with a cue, in order."""
+    found = [one for one in sentences_of(page) if any(cue in page.text[one.start : one.end] for cue in CUES)]
+    return found[:MOST_SENTENCES]
+
+
+def _judged(
+    page: PageDoc,
+    person: ReadPerson,
+    finding: Finding,
+    numbered: list[Sentence],
+    missing: tuple[FieldName, ...],
+    check: Check,
+) -> Extracted | Refused:
+    told = f"{finding.field}: {finding.value}"
+    field = next((name for name in missing if name == finding.field), None)
+    if field is None:
+        known = finding.field in get_args(FieldName)
+        return Refused(told, "a field that was not asked for" if known else "a field that does not exist")
+    for place in _places(page, finding, numbered):
+        made = _made(page, field, finding, *place)
+        if made is None:
+            return Refused(told, "no date can be read from it")
+        violations = check(made, page.text, person.name or person.title, person.sex)
+        return Refused(told, f"the firewall: {violations[0]}") if violations else made
+    return Refused(told, "it does not stand in the sentences it names")
+
+
+def _places(page: PageDoc, finding: Finding, numbered: list[Sentence]) -> Iterator[tuple[Sentence, int]]:
+    for number in finding.sentences:
+        if 1 <= number <= len(numbered):
+            sentence = numbered[number - 1]
+            at = page.text.find(finding.value, sentence.start, sentence.end)
+            if at >= 0:
+                yield sentence, at
+
+
+def _made(page: PageDoc, field: FieldName, finding: Finding, sentence: Sentence, at: int) -> Extracted | None:
+    when = date_in(finding.value, page.language) if field in DATES else None
+    if field in DATES and when is None:
+        return None
+    return Extracted(
+        field,
+        when.edtf() if when else page.text[at : at + len(finding.value)],
+        cut(page, Span(sentence.start, sentence.end)),
+        "model",
+        min(finding.confidence, HIGHEST),
+        when,
+        target=next((link.target for link in page.links if at <= link.start < at + len(finding.value)), ""),
+        rationale="a model pointed at the sentence",
+    )
+
+
+def _prompt() -> Prompt:
+    file = resources.files("kiwiresearch.kin.extract") / "data" / "residue.md"
+    return parsed("residue", file.read_text(encoding="utf-8"))
+
+
+def _firewall() -> Check:
+    from kiwiresearch.kin.firewall.check import check  # so that pages are read without it
+
+    return check

@@ -1,0 +1,101 @@
+"""The phrases by which English sentences name relatives."""
+
+from __future__ import annotations
+
+from kiwiresearch.kin.extract.patterns import regex
+from kiwiresearch.kin.fields import FieldName
+
+NUMBERS = (
+    r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|twenty|"
+    r"several|many|\d{1,2})"
+)
+ADJECTIVE = (
+    rf"(?:first|second|third|fourth|fifth|sixth|seventh|eldest|oldest|elder|older|younger|youngest|only|"
+    rf"twin|late|future|beloved|"
+    rf"own|new|surviving|legitimate|illegitimate|natural|adopted|adoptive|infant|baby|teenage|widowed|then|"
+    rf"former|other|another|"
+    rf"{NUMBERS}|half|step|foster|paternal|dear|devoted|pregnant|famous|young|little|favou?rite|more|"
+    rf"further|known|of (?:his|her) )"
+)
+CHILD_OF = regex.compile(
+    r"(?<![\w\-])(?P<kind>son|daughter|child|sons|daughters|children)\b(?:\s+(?:born|and heir))?\s+(?:of|to)\s+"
+)
+CHILD_CUE = regex.compile(r"(?<![\w\-])(?:sons?|daughters?|child|children|born)\b[^.;]*\b(?:of|to)\b")
+BORN_TO = regex.compile(r"\bborn\b(?P<gap>[^.;:]{0,70}?)\bto\s+(?:parents\s+)?")
+ROLE_OF = regex.compile(
+    r"(?<![\w\-])(?P<kind>wife|husband|widow|consort|queen consort|father|mother|brother|sister|"
+    r"half-brother|half-sister)\s+(?:of|to)\s+"
+)
+ROLE_FIELDS: dict[str, FieldName] = {
+    "wife": "spouse", "husband": "spouse", "widow": "spouse", "consort": "spouse", "queen consort": "spouse",
+    "father": "child", "mother": "child", "brother": "sibling", "sister": "sibling",
+    "half-brother": "sibling", "half-sister": "sibling",
+}  # fmt: skip
+ROLE_SEX = {
+    "wife": "female", "widow": "female", "queen consort": "female", "mother": "female", "sister": "female",
+    "half-sister": "female", "husband": "male", "father": "male", "brother": "male", "half-brother": "male",
+    "son": "male", "sons": "male", "daughter": "female", "daughters": "female",
+}  # fmt: skip
+BLOCKS = regex.compile(
+    r"\b(?:married|marry|marrying|wife|husband|widow|mother|father|brother|sister|succeeded|whom|who|whose|"
+    r"met|niece|nephew|cousin|"
+    r"friend|lover|mistress|with|against|not|never|claimed|rival|named after|like|another|named|engaged|"
+    r"betrothed|appointed|that|which|"
+    r"daughter|son|uncles?|aunts?|cousins|friends|brothers|sisters|grandson|granddaughter|tutor|tutored|"
+    r"taught|served|under|between|killed|defeated|by|did|pronounced|declared|called|styled|"
+    r"proclaimed|considered|regarded|believed|said|other|handful|among|supposedly|descendant|descended|"
+    r"visited|about|plays?|played|"
+    r"entrusted|given|taken|playing|portray\w*|starr\w*|role|character|transformed|demigod|goddess|god|disguised)\b",
+    regex.IGNORECASE,
+)
+OWNED = regex.compile(
+    rf"\s+(?:{ADJECTIVE}[,\s]+){{0,3}}(?:half-|step-?|foster )?"
+    r"(?P<kind>father|mother|parents|wife|husband|sons?|daughters?|children|child|brothers?|sisters?|widow|"
+    r"consort|siblings)"
+    r"(?!-|\w|['’]s)"
+)
+OWNED_FIELDS: dict[str, FieldName] = {
+    "father": "father", "mother": "mother", "parents": "parent", "wife": "spouse", "husband": "spouse",
+    "widow": "spouse", "consort": "spouse", "son": "child", "sons": "child", "daughter": "child",
+    "daughters": "child", "children": "child", "child": "child", "brother": "sibling", "brothers": "sibling",
+    "sister": "sibling", "sisters": "sibling", "siblings": "sibling",
+}  # fmt: skip
+LINKS = regex.compile(
+    r",?\s+(?:was|were|is|are|included|include)\s+(?:named\s+|called\s+|also named\s+)?|"
+    r",(?:[^,;.]{1,30},)?\s+also (?:named|called)\s+|,?\s+(?:named|called|including)\s+|,\s+(?:the\s+)?|"
+    r"\s*[:(]\s*|\s+"
+)
+CLOSED = regex.compile(r"\s*(?:[,.;:)(–—]|$|\b(?:and|was|were|in|on|at|from|who|had|died|born|to|as|of)\b)")
+MARRY = regex.compile(
+    r"\b(?:re)?(?:married|marries|weds?|wedded)\b(?!\s+(?:life|couple|women|men|man|woman|into|with))"
+)
+MARRIAGE_TO = regex.compile(r"\b(?:marriage|wedding|engagement and marriage)\s+(?:to|with)\s+")
+ALLOWED_BEFORE = regex.compile(
+    r"(?:\s|,|\b(?:was|had|then|later|also|secretly|first|finally|eventually|soon|again|subsequently|got|"
+    r"remarried|met|and|has|had been|"
+    r"once|is|in|on|about|around|c|his|her|the|of|at|age|year|same|following|next|aged|would|have|twice|"
+    r"briefly|legally|himself|herself|"
+    r"after|month|months|years|fell|love|became|engaged|to|January|February|March|April|May|June|July|"
+    r"August|September|October|"
+    r"November|December|ceremony|private|returned|moved|there|he|she|when|where|himself|courted|\d+(?:st|"
+    r"nd|rd|th)?)\b)*"
+)
+AFTER_MARRY = regex.compile(
+    r"(?:\s+(?:to|again|secondly|firstly|first|second|twice|thirdly|off|fourthly)\b,?)*"
+    r"(?:,?\s+(?:on|"
+    r"in)\s+(?:\p{Lu}\p{Ll}+\s+)?\d{1,4}(?:,?\s+(?:\p{Lu}\p{Ll}+,?\s+)?\d{4})?,?(?=\s))?(?:\s*,?\s*(?:firstly|secondly|first|second)?\s*(?:to)?)"
+)
+HAD = regex.compile(
+    r"\b(?:had|have|having|bore|bearing|raised|adopted|fathered|produced|has|gave birth to|survived by|leaving|left)\b"
+)
+CHILD_BLOCKS = regex.compile(r"\b(?:who|whose|whom|married|brother|sister|nephew|niece|cousin)\b|\b(?:step-?)?grand")
+CHILDREN = regex.compile(
+    rf"(?<![\w\-'’])(?:(?:an?|one|another|the|{NUMBERS})\s+)(?:(?:{ADJECTIVE}|[a-z]{{3,12}}ed|and|or)[,\s]+){{0,4}}"
+    r"(?P<kind>sons?|daughters?|child|children|girls?|boys?)\b(?!-)"
+)
+CHILD_LINK = regex.compile(
+    r"(?:(?:\s+(?:together|(?:with|by) (?:her|him|this marriage|(?:his|her) \w+(?: wife|"
+    r" husband)?,?(?: \p{Lu}[\p{L} ]{1,30})?|\p{Lu}[\p{L} ]{1,30})))?"
+    r"\s*[,:;–—]\s*(?:(?:[a-z]+ (?:sons?|daughters?|girls?|boys?) and [a-z]+ (?:sons?|daughters?|girls?|"
+    r"boys?))\s*[:,]\s*)?(?:who were |named |called |including )?|\s*\(|\s+(?:named|called)\s+|\s+(?=\p{Lu}))"
+)

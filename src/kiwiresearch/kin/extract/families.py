@@ -1,0 +1,214 @@
+"""Lists and tables of children, under a heading or a sentence that says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kiwiresearch.kin.extract.lead import cut
+from kiwiresearch.kin.extract.patterns import regex
+from kiwiresearch.kin.extract.spans import Span, name_at
+from kiwiresearch.kin.extract.subject import Subject
+from kiwiresearch.kin.extract.values import NUMBERED, qualifier_in
+from kiwiresearch.kin.extract.words import FamilyWords
+from kiwiresearch.kin.extracted import Extracted
+from kiwiresearch.kin.fields import Qualifier
+from kiwiresearch.page.doc import Block, PageDoc, Table
+from kiwiresearch.text.fold import fold
+
+LISTED = 0.75
+IN_TABLE = 0.8
+AFTER_NAME = regex.compile(
+    r"\s*(?:$|[(,;:.–—\[-]|\b(?:born|b\.|died|d\.|who|married|m\.|c\.|was|became|wife|later|in|reigned|"
+    r"reputed|king|queen|\d))",
+    regex.IGNORECASE,
+)
+LEAD_IN_END = regex.compile(r"(?::|\binclud\w+|\bfollow\w*|\bwere)\s*:?\s*$")
+OF_OTHERS = regex.compile(
+    r"\b(?:times|women|wives|mothers)\b|\bgrand ?child|\b(?:their|her|his) (?:son|daughter)'s|descendants",
+    regex.IGNORECASE,
+)
+SHORT = 70
+
+
+def family_facts(page: PageDoc, subject: Subject, words: FamilyWords) -> Iterator[Extracted]:
+    """The children that the page lists, and the parents that a table of ancestors names."""
+    yield from _ancestors(page, words)
+    yield from _of_others_left_out(page, subject, _introduced(page, subject, words))
+    for number, section in enumerate(page.sections):
+        if words.sections["none_of"].search(section.heading):
+            continue
+        direct = bool(words.sections["children"].fullmatch(section.heading))
+        familial = direct or bool(words.sections["family"].fullmatch(section.heading))
+        if not section.heading or not familial:
+            continue
+        blocks = [block for block in page.blocks if section.start <= block.start < section.end]
+        heading_says = qualifier_in(section.heading, words)
+        yield from _items(page, blocks, section.heading, heading_says, words, direct=direct)
+        for table in page.tables:
+            if table.section == number:
+                yield from _table(page, table, section.heading, heading_says, subject, words, direct=direct)
+
+
+def _of_others_left_out(page: PageDoc, subject: Subject, found: Iterator[Extracted]) -> Iterator[Extracted]:
+    """A list that holds the subject is one of brothers and sisters: nothing of its section is taken."""
+    children = list(found)
+    own = {fold(subject.name), fold(page.title)}
+    foreign = {child.locator for child in children if fold(child.value) in own}
+    yield from (child for child in children if child.locator not in foreign)
+
+
+def _introduced(page: PageDoc, subject: Subject, words: FamilyWords) -> Iterator[Extracted]:
+    """'They had three sons:' and the items below it, in any section."""
+    reading = False
+    said: Qualifier = ""
+    heading = ""
+    for block in page.blocks:
+        text = page.text[block.start : block.end]
+        if block.kind == "heading":
+            reading, heading = False, text.strip()
+        elif block.kind == "paragraph":
+            last = regex.split(r"(?<=[.!?])\s+(?=\p{Lu})", text.strip())[-1]
+            counted = SOME_CHILDREN.search(last)
+            about = (
+                COUPLE_WORDS.match(last) or subject.mention.search(last) or regex.match(r"(?:His|Her|Their)\b", last)
+            )
+            reading = bool(counted and about and len(last) < SHORT * 2 and not OF_OTHERS.search(last))
+            said = _of_all(last, words)
+        elif block.kind == "item" and reading and not words.sections["children"].fullmatch(heading):
+            because = "an item below a sentence about the children"
+            yield from _child(page, Span(block.start, block.end), heading, said, words, LISTED, because)
+        elif block.kind not in ("item", "caption"):
+            reading = False
+
+
+def _of_all(sentence: str, words: FamilyWords) -> Qualifier:
+    """What a sentence says of all the children it leads in: 'several illegitimate children'."""
+    last = regex.split(r"(?<=[.!?])\s+(?=\p{Lu})", sentence.strip())[-1]
+    found = regex.search(r"(\S+\s+)(?:children|issue|offspring|sons|daughters)\b", last, regex.IGNORECASE)
+    return qualifier_in(found[0], words) if found else ""
+
+
+SOME_CHILDREN = regex.compile(
+    r"\b(?:had|have|were|are|include\w*|fathered)\b[^.]*\b(?:children|sons|daughters|"
+    r"issue)\b[^.,;]{0,40}[.:]$|\b(?:children|sons|daughters)\b[^.]{0,60}:$"
+)
+COUPLE_WORDS = regex.compile(r"(?:They|The couple|He|She)\b")
+
+
+def _ancestors(page: PageDoc, words: FamilyWords) -> Iterator[Extracted]:
+    """'Father:' and 'Mother:' as cells of a table of ancestors; the first of each is the subject's."""
+    seen: set[str] = set()
+    for table in page.tables:
+        for cell in (cell for row in table.rows for cell in row):
+            found = PARENT_CELL.match(page.text, cell.start, cell.end)
+            if not found or found["kind"] in seen:
+                continue
+            name = name_at(page.text, found.end(), cell.end, words)
+            if name:
+                seen.add(found["kind"])
+                yield Extracted(
+                    found["kind"].lower(),
+                    page.text[name.start : name.end],
+                    cut(page, Span(cell.start, name.end)),
+                    "prose",
+                    IN_TABLE,
+                    target=_target(page, name),
+                    locator=page.sections[table.section].heading if table.section < len(page.sections) else "",
+                    rationale="a cell of the table of ancestors",
+                )
+
+
+PARENT_CELL = regex.compile(r"(?P<kind>Father|Mother):\s*")
+
+
+def _items(
+    page: PageDoc, blocks: list[Block], heading: str, said: Qualifier, words: FamilyWords, *, direct: bool
+) -> Iterator[Extracted]:
+    """Items that begin with a name, as long as the sentence above them speaks of children."""
+    reading = direct
+    qualifier = said
+    for block in blocks:
+        text = page.text[block.start : block.end]
+        if block.kind == "paragraph":
+            tail = text[-160:]
+            asks = bool(words.sections["lead_in"].search(tail)) and bool(LEAD_IN_END.search(tail))
+            reading = not OF_OTHERS.search(tail) and (asks or (direct and len(text) < SHORT * 3))
+            qualifier = _of_all(tail, words) or said
+            continue
+        if block.kind != "item":
+            continue
+        if regex.fullmatch(r"(?i)(?:grandchildren|parents|ancestors|siblings|wives|spouses)\W*", text):
+            reading = False
+        elif regex.fullmatch(r"(?i)(?:\w+ )?(?:children|issue|offspring)\W*", text):
+            reading = True
+        elif reading:
+            yield from _child(
+                page, Span(block.start, block.end), heading, qualifier, words, LISTED, "an item of a list of children"
+            )
+
+
+def _child(
+    page: PageDoc, span: Span, heading: str, said: Qualifier, words: FamilyWords, sure: float, because: str
+) -> Iterator[Extracted]:
+    begun = NUMBERED.match(page.text, span.start, span.end)
+    if begun and regex.search(r"\d\s*[–-]\s*$", begun[0]):
+        return  # '1 - Aelgifu of Northampton' heads the children of one marriage
+    start = begun.end() if begun else span.start
+    found = name_at(page.text, start, span.end, words)
+    if not found or not AFTER_NAME.match(page.text, found.end, span.end):
+        return
+    if page.text[found.end : span.end].strip() in (":", "") and page.text[found.end : span.end].strip() == ":":
+        return
+    stop = min(span.end, found.end + 160)
+    line = page.text.find("\n", found.end, stop)
+    behind = page.text[found.end : line if line > 0 else stop]
+    dates = regex.match(r"\s*\([^()]{0,80}\)", behind)
+    end = found.end + dates.end() if dates else found.end
+    qualifier = said or qualifier_in(behind[:80], words)
+    if qualifier and qualifier != said:
+        end = found.end + len(behind.rstrip())
+    yield Extracted(
+        "child",
+        page.text[found.start : found.end],
+        cut(page, Span(span.start, end)),
+        "prose",
+        sure,
+        qualifier=qualifier,
+        target=_target(page, found),
+        locator=heading,
+        rationale=f"{because} in the section {heading!r}",
+    )
+
+
+def _table(
+    page: PageDoc, table: Table, heading: str, said: Qualifier, subject: Subject, words: FamilyWords, *, direct: bool
+) -> Iterator[Extracted]:
+    rows = [row for row in table.rows if row]
+    if not rows:
+        return
+    top = " ".join(page.text[cell.start : cell.end] for cell in rows[0])
+    first = page.text[rows[0][0].start : rows[0][0].end].strip()
+    while len(rows) > 1 and len(rows[0]) == 1 and not regex.search(r"(?i)\b(?:children|issue)\b", top):
+        rows = rows[1:]
+        top = " ".join(page.text[cell.start : cell.end] for cell in rows[0])
+    titled = bool(regex.search(r"(?i)\b(?:children|issue)\b", table.caption or top)) and len(rows[0]) == 1
+    headed = bool(words.sections["names_header"].fullmatch(first)) and len(rows[0]) > 1
+    if not (direct and headed) and not (titled and subject.mention.search(top)):
+        return
+    if OF_OTHERS.search(top):
+        return
+    width = len(rows[0])
+    for row in rows[1:]:
+        if headed and len(row) < min(width, 2):
+            continue
+        cell = row[0]
+        yield from _child(
+            page, Span(cell.start, cell.end), heading, said, words, IN_TABLE, "a row of a table of children"
+        )
+
+
+def _target(page: PageDoc, span: Span) -> str:
+    for link in page.links:
+        if link.in_text and span.start <= link.start < span.end:
+            return link.target
+    return ""

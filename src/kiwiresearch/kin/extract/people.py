@@ -1,0 +1,161 @@
+"""Which pages are about one real person, and what told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kiwiresearch.kin.extract.lead import opening_lifespan
+from kiwiresearch.kin.extract.patterns import regex
+from kiwiresearch.kin.extract.subject import Subject, is_human_talk
+from kiwiresearch.kin.extract.words import FamilyWords, label_kind
+from kiwiresearch.kin.names import name_words
+from kiwiresearch.page.doc import PageDoc
+from kiwiresearch.text.fold import fold
+
+TOLD = {
+    "surname": "a page about a name, not about a person",
+    "fiction": "a fictional character",
+    "myth": "a figure of myth",
+    "several": "about several people or a family",
+    "animal": "about an animal",
+    "work": "about something that is no person",
+}
+VITAL = frozenset({"birth", "death", "birth_place", "death_place", "father", "mother", "spouse", "baptism", "burial"})
+LIFE = frozenset({"birth", "death", "birth_place", "death_place", "baptism"})
+GROUP_ROWS = frozenset({"members", "past members", "former members", "origin", "current members"})
+CHARACTER_ROWS = frozenset(
+    {"first appearance", "last appearance", "created by", "portrayed by", "aliases", "publisher", "species", "race"}
+)
+TELLS_WITHIN = 330
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Whether a page is about a person, and why one thinks so."""
+
+    is_person: bool
+    why: str
+
+
+def told_person(page: PageDoc, subject: Subject, words: FamilyWords) -> Told:
+    """Boxes and the first sentence decide; what can be read both ways is no person."""
+    against = _against(page, subject, words)
+    if against:
+        return Told(is_person=False, why=against)
+    labels = {label_kind(row.key, words) for box in page.infoboxes[:2] for row in box.rows}
+    first = _first_sentence(page, subject)
+    human = _is_called_human(first, words)
+    talk = is_human_talk(page, subject.opening)
+    if labels & LIFE and (talk or human or opening_lifespan(page, subject)):
+        return Told(is_person=True, why=f"a box with {', '.join(sorted(labels & VITAL))}")
+    lifespan = opening_lifespan(page, subject)
+    exact = bool(lifespan and lifespan[0].birth and lifespan[0].birth.precision == "day" and subject.sex)
+    if lifespan and (talk or human or exact) and not _is_plural(first) and _opens_with_name(page, subject):
+        return Told(is_person=True, why="dates in brackets behind the name in the lead")
+    if human and talk and _opens_with_name(page, subject):
+        return Told(is_person=True, why=f"the lead says what the person was: {human!r}")
+    return Told(is_person=False, why="nothing tells of one person's life")
+
+
+CALLED = regex.compile(r"\b(?:was|is|became)\s+(?:(?:an?|the|one of(?: the)?|perhaps|probably|also|either)\s+)?")
+REACH = 95
+HEROES = (
+    "king",
+    "hero",
+    "heroine",
+    "son",
+    "daughter",
+    "queen",
+    "figure",
+    "leader",
+    "warrior",
+    "ruler",
+    "prince",
+    "princess",
+    "wife",
+    "man",
+    "woman",
+)
+SHIP = regex.compile(r"(?:RMS|HMS|USS|SS|MV|HMAS|HMCS) ")
+QUALIFIED_THING = regex.compile(
+    r"\((?:[^()]*\s)?(?:band|film|novel|album|song|ship|place|book|play|group|opera|series|game|comics|"
+    r"character|magazine|city|town)\)$"
+)
+
+
+def _is_called_human(first: str, words: FamilyWords) -> str:
+    """The noun by which 'was a …' calls the subject a person; empty if none does."""
+    for called in CALLED.finditer(first):
+        found = words.human.search(first, called.end(), min(len(first), called.end() + REACH))
+        before = first[called.end() : found.start()] if found else ""
+        if found and not regex.search(
+            r"\b(?:of|by|in|for|to|that|which|from|on|about|between|during|where|with|at)\b", before
+        ):
+            return found[0].lower()
+    return ""
+
+
+def _is_plural(first: str) -> bool:
+    return bool(regex.match(r"[^.,]{0,80}\b(?:were|are)\b", first))
+
+
+def _opens_with_name(page: PageDoc, subject: Subject) -> bool:
+    """Whether the first words are the name, and not 'In an abbey'."""
+    head = page.text[subject.opening.start : subject.opening.start + 90].split()[:9]
+    return bool(subject.tokens & {fold(word) for word in head}) and _capitalised(page.title)
+
+
+def _capitalised(title: str) -> bool:
+    """'Lighting designer' is no name."""
+    small = name_words().particles
+    return all(word[:1].isupper() or not word[:1].isalpha() or word in small for word in title.split())
+
+
+def _against(page: PageDoc, subject: Subject, words: FamilyWords) -> str:
+    if page.redirect or not page.text.strip():
+        return "an empty page"
+    if page.signals.disambiguation:
+        return "a disambiguation page"
+    if page.signals.list_page:
+        return "a list"
+    if words.group_title.search(page.title):
+        return f"the title names no single person: {page.title!r}"
+    if regex.search(r"\p{Lu}\p{Ll}+ (?:and|&) (?:the )?\p{Lu}\p{Ll}+", page.title.split(",")[0]):
+        return TOLD["several"]
+    if SHIP.match(page.title) or QUALIFIED_THING.search(page.title):
+        return TOLD["work"]
+    if not subject.opening.end:
+        return "no sentence says who it is"
+    rows = {row.key.casefold() for box in page.infoboxes[:2] for row in box.rows}
+    if rows & CHARACTER_ROWS and not rows & {"born", "died"}:
+        return TOLD["fiction"]
+    if rows & GROUP_ROWS and "members" in " ".join(rows):
+        return TOLD["several"]
+    first = _first_sentence(page, subject)
+    for kind, pattern in words.kinds:
+        found = pattern.search(first)
+        if not found or (
+            kind in ("several", "work", "animal") and _said_of_person(first, found.start(), found.end(), words)
+        ):
+            continue
+        if kind != "myth" or _is_called_human(first, words) in ("", *HEROES):
+            return TOLD[kind]
+    return ""
+
+
+def _said_of_person(first: str, start: int, end: int, words: FamilyWords) -> bool:
+    """'was a film director', 'was king of the people of': the noun in question belongs to a person."""
+    return bool(_is_called_human(first, words) or words.human.search(first, start, min(len(first), end + 40)))
+
+
+def _first_sentence(page: PageDoc, subject: Subject) -> str:
+    """The opening without its brackets, up to where it stops telling what the subject is."""
+    text = page.text[subject.opening.start : subject.opening.end][:1_500]
+    while True:
+        plain = regex.sub(r"\([^()]*\)", " ", text)
+        if plain == text:
+            break
+        text = plain
+    text = regex.sub(r"\s+", " ", text)
+    stop = regex.search(r"(?<=[\p{Ll}\d\])])\.\s+(?=\p{Lu})", text)
+    return str(text[: stop.start() if stop and stop.start() > 40 else len(text)])[:TELLS_WITHIN]

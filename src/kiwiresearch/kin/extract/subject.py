@@ -1,0 +1,191 @@
+"""Whom a page is about: the name, the sex, and how the running text calls the person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kiwiresearch.kin.extract.patterns import Pattern, regex
+from kiwiresearch.kin.extract.spans import MONTHS, Span
+from kiwiresearch.kin.fields import Sex
+from kiwiresearch.kin.names import name_words, parse_name, sex_of
+from kiwiresearch.page.doc import PageDoc
+from kiwiresearch.text.fold import fold
+
+OPENINGS = 14
+"""So many blocks from the top the sentence that says who it is may stand: boxes laid out as text come first."""
+NAME_WITHIN = 90
+PRONOUNS_WITHIN = 6_000
+QUALIFIED = regex.compile(r"\s*\([^()]*\)$")
+VERB = regex.compile(r"\b(?:was|is|were|are|became|ruled|reigned|served|has been)\b")
+SHE = regex.compile(r"\b(?:she|her|hers|herself)\b", regex.IGNORECASE)
+HE = regex.compile(r"\b(?:he|his|him|himself)\b", regex.IGNORECASE)
+IT = regex.compile(r"\b(?:it|its|they|their)\b", regex.IGNORECASE)
+SHORTEST = 40
+DATED = regex.compile(r"[^.()]{2,120}\([^.]{0,200}?\d{3,4}")
+POSTNOMINAL = regex.compile(r",?\s+(?![IVXL]+\b)\p{Lu}{2,}\b.*$")
+DOMINANT = 2.0
+
+
+class Sentence(NamedTuple):
+    """A sentence of the article: `text[start:end]`; its block and section."""
+
+    start: int
+    end: int
+    block: int
+    kind: str
+    section: int
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The person of a page, as its text speaks of it."""
+
+    name: str
+    sex: Sex
+    sex_from: Span
+    tokens: frozenset[str]
+    mention: Pattern
+    opening: Span
+
+    @property
+    def pronoun(self) -> str:
+        return {"male": "he", "female": "she"}.get(self.sex, "")
+
+    @property
+    def possessive(self) -> str:
+        return {"male": "his", "female": "her"}.get(self.sex, "")
+
+
+def subject_of(page: PageDoc) -> Subject:
+    """The person, as far as the page is about one."""
+    title = QUALIFIED.sub("", page.title).strip() or page.title
+    opening = _opening(page, title)
+    head = page.text[opening.start : opening.end]
+    name = _written_name(head, title)
+    tokens = _tokens(title) | _tokens(name)
+    sex, told_at = _sex(page, opening, title)
+    return Subject(name, sex, told_at, frozenset(tokens), _mention(tokens, title, name), opening)
+
+
+def sentences_of(page: PageDoc) -> Iterator[Sentence]:
+    """The sentences of the article's paragraphs and items, without headings, captions and boxes."""
+    article = page.sections[-1].end
+    starts = [start for start in page.sentences if start < article]
+    at = section = 0
+    for number, block in enumerate(page.blocks):
+        if block.kind not in ("paragraph", "item") or block.start >= article:
+            continue
+        while section + 1 < len(page.sections) and page.sections[section + 1].heading_start <= block.start:
+            section += 1
+        while at < len(starts) and starts[at] < block.start:
+            at += 1
+        inside = []
+        while at < len(starts) and starts[at] < block.end:
+            inside.append(starts[at])
+            at += 1
+        for start, end in zip(inside, [*inside[1:], block.end], strict=True):
+            stop = start + len(page.text[start:end].rstrip())
+            if stop > start:
+                yield Sentence(start, stop, number, block.kind, section)
+
+
+def _opening(page: PageDoc, title: str) -> Span:
+    """The paragraph that says who the person was."""
+    wanted = _tokens(title)
+    article = page.sections[-1].end
+    paragraphs = [block for block in page.blocks if block.kind == "paragraph" and block.start < article]
+    rows = [block for block in page.blocks if block.kind in ("item", "row") and block.start < article]
+    found: list[Span] = []
+    for block in (*paragraphs[:OPENINGS], *rows[:OPENINGS]):
+        text = page.text[block.start : block.end]
+        named = wanted & {fold(word) for word in text[:NAME_WITHIN].split()}
+        if len(text) >= SHORTEST and named and VERB.search(text, 0, 700):
+            found.append(Span(block.start, block.end))
+    dated = [span for span in found[:2] if DATED.match(page.text, span.start, span.end)]
+    return (dated or found or [Span(0, 0)])[0]
+
+
+def _written_name(head: str, title: str) -> str:
+    """The name as the first sentence writes it, where that is a longer form of the title's."""
+    found = regex.match(r"(?:[\p{L}\p{M}.'’\-]+[ ]?|,[ ](?=Jr|Sr)){1,8}", head)
+    if not found:
+        return title
+    written = found[0].strip(" ,")
+    cut = VERB.search(written)
+    written = written[: cut.start()].strip() if cut else written
+    written = POSTNOMINAL.sub("", written) if not written.isupper() else written
+    parsed = parse_name(written)
+    known = _tokens(title)
+    own = [fold(token) for token in (*parsed.given, *parsed.surname.split())]
+    return (
+        written
+        if own and all(token[:1].isalpha() for token in own) and known & set(own) and _capital(written)
+        else title
+    )
+
+
+def _capital(written: str) -> bool:
+    particles = name_words().particles
+    return all(word[0].isupper() or word in particles for word in written.split())
+
+
+def _tokens(name: str) -> set[str]:
+    """The words that the text may call the person by."""
+    parsed = parse_name(name)
+    own = [*parsed.given, *parsed.surname.split(), *parsed.patronymic.split()]
+    particles = name_words().particles
+    plain = {fold(word) for word in own}
+    return {word for word in plain if len(word) > 1 and word not in particles and word not in MONTHS}
+
+
+def _mention(tokens: set[str], title: str, name: str) -> Pattern:
+    roman = next((word for word in f"{title} {name}".split() if regex.fullmatch(r"[IVXL]+", word)), "")
+    words = sorted({word for word in regex.findall(r"[\p{L}\p{M}'’\-]+", title) if fold(word) in tokens})
+    words += sorted(token.capitalize() for token in tokens - {fold(word) for word in words})
+    surname = parse_name(title).surname
+    words = [surname, *words] if " " in surname else words
+    own = "|".join(map(regex.escape, words)) or regex.escape(title) or "(?!)"
+    after = rf"(?:\s+{roman}\b)?" if roman else ""
+    byname = parse_name(title).byname
+    after += rf"(?:\s+{regex.escape(byname)}\b)?" if byname else ""
+    compiled: Pattern = regex.compile(
+        rf"(?<![\p{{L}}\-'’])(?:(?:King|Queen|President|Sir|Lady|Prince|Princess|Emperor|Young|The young|young)\s+)?"
+        rf"(?:(?:{own}|"
+        rf"\p{{Lu}}\.)\s+)*(?:{own}){after}(?!\s+[IVX]+\b)(?![\p{{L}}\-])(?!\s+(?:of\s+)?(?!{MONTH})\p{{Lu}}[\p{{Ll}}])"
+    )
+    return compiled
+
+
+MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December|Jr|Sr|Was)\b"
+
+
+def _sex(page: PageDoc, opening: Span, title: str) -> tuple[Sex, Span]:
+    """What the pronouns say, and the first sentence that says it."""
+    article = page.text[opening.start : min(opening.start + PRONOUNS_WITHIN, page.sections[-1].end)]
+    he, she = len(HE.findall(article)), len(SHE.findall(article))
+    sex: Sex = ""
+    if he > DOMINANT * she:
+        sex = "male"
+    elif she > DOMINANT * he:
+        sex = "female"
+    else:
+        first = article[:700]
+        he, she = len(HE.findall(first)), len(SHE.findall(first))
+        sex = "male" if he > she else "female" if she > he else sex_of(title)
+    if not sex:
+        return "", Span(0, 0)
+    found = (HE if sex == "male" else SHE).search(page.text, opening.start, max(opening.end, opening.start + 2_000))
+    if not found:
+        return sex, Span(0, 0)
+    start = max((s for s in page.sentences if s <= found.start()), default=found.start())
+    end = min((s for s in page.sentences if s > found.start()), default=len(page.text))
+    return sex, Span(start, start + len(page.text[start:end].rstrip()))
+
+
+def is_human_talk(page: PageDoc, opening: Span) -> bool:
+    """Whether the first paragraphs speak of a he or a she more than of an it."""
+    text = page.text[opening.start : opening.start + 2_500]
+    persons = len(HE.findall(text)) + len(SHE.findall(text))
+    return persons >= 2 and persons > len(IT.findall(text))

@@ -1,0 +1,1 @@
+"""Nothing becomes a fact that its own quote does not say."""

@@ -1,0 +1,264 @@
+"""Whether a quote says that two people are related as claimed, and of the right people."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from kiwiresearch.kin.fields import FieldName
+from kiwiresearch.kin.firewall.cited import Cited
+from kiwiresearch.kin.firewall.cues import Cue
+from kiwiresearch.kin.firewall.holders import BRACKETS, TOKEN, not_owned, parts_before, stranger
+from kiwiresearch.kin.firewall.violation import Code
+from kiwiresearch.kin.names import sex_of
+
+SENTENCE_END = re.compile(r"(?:(?<![^\W_])[a-z]{3,}|[\d)\"'”]|\w{5,})[.!?]\s")
+APPOSITION = re.compile(r",\s+(?:an?|the|who|whose|later|then)\b[^,;:]*(?=,\s+and\s)")
+"""'born to A, an officer who …, and B': what stands between the commas says nothing of B."""
+BORN_TO = re.compile(r"\bborn\b(?P<gap>[^;:]*?[\s,])to\s+(?=(?:[a-z-]+\s+){0,4}(?:[A-Z]|$))")
+WHOM = re.compile(
+    r",?\s*whom\s+(?P<who>[\w ]{2,30}?)\s+(?:\w+ly\s+|later\s+|then\s+|had\s+)*(?:married|wed|divorced)\b"
+)
+INVERSE = {"father": "child", "mother": "child", "parent": "child", "child": "parent"}
+"""Of whom one is the father, that is a child; the other ties are the same from both sides."""
+OF = re.compile(r"\s*(?:and (?:heir|heiress|successor|widow)\s+)?(?:of|to)\b", re.IGNORECASE)
+BEHIND = re.compile(
+    r"[\s,]*[(,]?\s*(?:who\s+)?(?:(?:was|is|were|became|being)\s+)?(?:(?P<whose>his|her|their|my)\s+|the\s+)?$",
+    re.IGNORECASE,
+)
+COPULA = re.compile(
+    r"^[\s,:]*(?:(?:was|were|is|are|included|include|being|named|called|became)\b[\s,:]*)?", re.IGNORECASE
+)
+NOTE = re.compile(r"[^\n(]{0,40}\(([^)\n]*)\)")
+AND_NAME = re.compile(r"\s*(?:\([^()]*\))?,?\s+and\s+([A-Z][\w-]+(?: [A-Z][\w.-]+)*)")
+OPPOSITE = {"male": "female", "female": "male"}
+LONGEST_BEHIND = 60
+SEVERITY = ("HF_041", "HF_045", "HF_043", "HF_042")
+"""Of several places where a name stands, the one that comes nearest to a proof is told."""
+
+
+def unrelated(cited: Cited, field: FieldName, value: str) -> Code | None:
+    """Why the quote does not say that `value` is this relative of the subject; nothing if it does."""
+    if _is_subject(cited, value) and not _is_namesake(cited, value):
+        return "HF_044"
+    codes: list[Code] = []
+    for start, end in cited.spans(value):
+        code = _unrelated_at(cited, field, start, end)
+        if code is None:
+            return None
+        codes.append(code)
+    return max(codes, key=SEVERITY.index, default="HF_041")
+
+
+def _is_subject(cited: Cited, value: str) -> bool:
+    return " ".join(value.lower().split()) == " ".join(cited.subject.lower().split())
+
+
+def _is_namesake(cited: Cited, value: str) -> bool:
+    """Whether the quote gives a relative the subject's own name: 'his father, also named Isaac Newton'."""
+    firsts = (next(_cues_before(cited, start), None) for start, _ in cited.spans(value) if not cited.kinds_at(start))
+    return any(cue and not _is_tie(cited, cue) for cue in firsts)
+
+
+def _unrelated_at(cited: Cited, field: FieldName, start: int, end: int) -> Code | None:
+    kinds = cited.kinds_at(start)
+    told = _in_row(cited, start, end, kinds) if kinds else None
+    if told is not None:
+        return None if field in told else "HF_042"
+    return _in_prose(cited, field, start, end)
+
+
+def _in_row(cited: Cited, start: int, end: int, kinds: frozenset[str]) -> frozenset[str] | None:
+    """The relations that a row gives a name: by the word in brackets behind it, else by its label."""
+    relations = kinds & {"father", "mother", "parent", "spouse", "partner", "child", "sibling"}
+    noted = NOTE.match(cited.text, cited.start + end)
+    word = cited.table.kin.found_in(noted[1])[:1] if noted else []
+    if word and kinds & {"parent", "relative", "sibling", "child"}:
+        return _widened(word[0].kind)
+    if relations == {"parent"}:
+        return _by_order(cited, start, end, _row_start(cited, start))
+    if not relations and "relative" in kinds:
+        return None
+    widened = [_widened(kind) for kind in sorted(relations)]
+    return frozenset().union(*widened)
+
+
+def _row_start(cited: Cited, start: int) -> int:
+    tab = cited.words.rfind("\t", 0, start)
+    return tab + 1
+
+
+def _widened(kind: str) -> frozenset[str]:
+    return frozenset({kind, "parent"}) if kind in ("father", "mother") else frozenset({kind})
+
+
+def _in_prose(cited: Cited, field: FieldName, start: int, end: int) -> Code | None:
+    behind = _cue_behind(cited, start, end)
+    if behind:
+        return None if field in _widened(behind.kind) else "HF_042"
+    cues = list(_cues_before(cited, start))
+    if not cues:
+        return "HF_041"
+    cue = _governing(cited, cues, start)
+    if not _reaches(cited, cited.words[cue.end : start]):
+        return "HF_041"
+    second = _second_parent(cited, cues, start)
+    told = second or _told_by(cited, cue, start, end)
+    if field not in told:
+        return "HF_042"
+    return _wrong_holder(cited, cues[1] if second else cue)
+
+
+def _governing(cited: Cited, cues: list[Cue], start: int) -> Cue:
+    """The nearest cue, but for 'sons by his wife Ann: Tom and Max' and 'married Henry's daughter Ann'."""
+    cue = cues[0]
+    if len(cues) < 2:
+        return cue
+    before = cues[1]
+    if re.search(r"[:;]", cited.words[cue.end : start]) and before.kind == "child" and not _turned(cited, before):
+        return before
+    between = cited.words[before.end : cue.start]
+    if (
+        before.kind == "spouse"
+        and _is_tie(cited, before)
+        and not _turned(cited, cue)
+        and not re.search(r",|\band\b", between)
+    ):
+        return before if _reaches(cited, between) else cue
+    return cue
+
+
+def _cues_before(cited: Cited, start: int) -> Iterator[Cue]:
+    """The words of kinship before a name on its line, nearest first; of overlapping ones the longer."""
+    line_start, line_end = cited.line_of(start)
+    line = APPOSITION.sub(lambda found: " " * len(found[0]), cited.words[line_start:line_end])[: start - line_start]
+    line = BRACKETS.sub(lambda found: " " * len(found[0]), line)
+    ties = [*cited.table.ties.found_in(line), *_born_to(cited, line)]
+    kin = [
+        cue
+        for cue in cited.table.kin.found_in(line)
+        if not any(tie.start <= cue.start and cue.end <= tie.end for tie in ties)
+    ]
+    for cue in sorted([*ties, *kin], key=lambda cue: -cue.end):
+        yield Cue(cue.kind, cue.start + line_start, cue.end + line_start, cue.word)
+
+
+def _born_to(cited: Cited, line: str) -> Iterator[Cue]:
+    """'born in Kiel on 1 May 1800 to Ann': the birth, and then whom to."""
+    for found in BORN_TO.finditer(line):
+        if found["gap"].strip() and _reaches(cited, found["gap"]):
+            yield Cue("parent", found.start(), found.end(), "born to")
+
+
+def _is_tie(cited: Cited, cue: Cue) -> bool:
+    return cue.word in cited.table.ties.kinds
+
+
+def _turned(cited: Cited, cue: Cue) -> bool:
+    """Whether the cue is told of its holder: 'father of Y'; else it is told of the name behind: 'his father Y'."""
+    return not _is_tie(cited, cue) and bool(OF.match(cited.words, cue.end))
+
+
+def _told_by(cited: Cited, cue: Cue, start: int, end: int) -> frozenset[str]:
+    kind = INVERSE.get(cue.kind, cue.kind) if _turned(cited, cue) else cue.kind
+    if kind == "parent":
+        return _by_order(cited, start, end, cue.end)
+    return _widened(kind)
+
+
+def _by_order(cited: Cited, start: int, end: int, first: int) -> frozenset[str]:
+    """Of two parents the first is the father, unless a name or title of either tells otherwise."""
+    gap = cited.words[first:start]
+    halves = re.split(r"\band\b|\bby\b|\n", gap.strip())
+    own = sex_of(cited.words[start:end]) or _sex_of(cited, re.split(r",", halves[-1])[-1])
+    if not own and len(halves) > 1:
+        other = re.sub(r"\(.*?\)|^(?:\s*[a-z-]+\b)+", " ", halves[0]).strip()
+        own = OPPOSITE.get(_sex_of(cited, other) or sex_of(other), "")
+    elif not own and (behind := AND_NAME.match(cited.text, cited.start + end)):
+        own = OPPOSITE.get(sex_of(behind[1]), "")
+    if not own:
+        own = "female" if len(halves) > 1 else "male"
+    return _widened("father" if own == "male" else "mother")
+
+
+def _sex_of(cited: Cited, words: str) -> str:
+    """The sex that a title or a pronoun tells."""
+    found = (cited.table.sexes.get(match[0].lower(), "") for match in TOKEN.finditer(words))
+    return next((sex for sex in found if sex), "")
+
+
+def _second_parent(cited: Cited, cues: list[Cue], start: int) -> frozenset[str]:
+    """'son of A and his second wife B': B is a parent, and no wife of the son."""
+    if len(cues) < 2 or cues[0].kind != "spouse" or _is_tie(cited, cues[0]) or _turned(cited, cues[0]):
+        return frozenset()
+    wife, child = cues[0], cues[1]
+    is_child = child.kind == "parent" or (child.kind == "child" and _turned(cited, child))
+    between = cited.words[child.end : wife.start]
+    linked = re.search(r"(?:\band|\bby|\bwith|,)\s+(?:of\s+)?(?:his|her|the)\s+[\w\s-]*$", between)
+    if not is_child or not linked or not _reaches(cited, cited.words[child.end : start]):
+        return frozenset()
+    return _widened("father" if cited.table.sexes.get(wife.word) == "male" else "mother")
+
+
+def _wrong_holder(cited: Cited, cue: Cue) -> Code | None:
+    if _is_tie(cited, cue):
+        children = re.search(r"(?:child|children|sons?|daughters?)\s+$", cited.words[: cue.start])
+        if cue.kind == "parent" and children:
+            return stranger(cited, children.start(), is_verb=False)
+        return stranger(cited, cue.start, is_verb=True)
+    if not _turned(cited, cue):
+        return not_owned(cited, cue.start)
+    parts = parts_before(cited, cue.start)
+    while parts and parts[-1].small in cited.table.words["adjectives"]:
+        parts.pop()
+    if parts and parts[-1].small in cited.table.ties.kinds:
+        return "HF_043"
+    return stranger(cited, cue.start, is_verb=False)
+
+
+def _cue_behind(cited: Cited, start: int, end: int) -> Cue | None:
+    """A word of kinship behind a name: 'Robert, his father', 'Robert (father)', 'Robert was the father of Charles'."""
+    _, line_end = cited.line_of(start)
+    text = cited.words[end : min(line_end, end + LONGEST_BEHIND)]
+    whom = WHOM.match(text)
+    if whom and (whom["who"] in ("he", "she") or whom["who"].split()[-1].lower() in cited.own_names):
+        return Cue("spouse", end, end + whom.end(), "married")
+    for cue in cited.table.kin.found_in(text)[:1]:
+        if cue.kind == "other":
+            return None
+        adjectives = cited.table.words["adjectives"] - {"the", "a", "an", "and", "of"}
+        lead = text[: cue.start]
+        while (words := lead.split()) and words[-1].lower() in adjectives:
+            lead = lead[: lead.rstrip().rfind(words[-1])]
+        found = BEHIND.fullmatch(lead)
+        if not found:
+            return None
+        if OF.match(text, cue.end):
+            return cue if _of_subject(cited, text[cue.end :]) else None
+        if re.match(r"\s*,?\s*[A-Z]", text[cue.end :]):
+            return None  # 'his wife Ann, his son Tom'
+        is_noted = lead.strip() == "("
+        return cue if is_noted or found["whose"] else None
+    return None
+
+
+def _of_subject(cited: Cited, text: str) -> bool:
+    behind = TOKEN.findall(OF.sub("", text, count=1))
+    return bool(behind) and (behind[0].lower() in ("him", "her") or behind[0].lower() in cited.own_names)
+
+
+def _reaches(cited: Cited, gap: str) -> bool:
+    """Whether a word of kinship still speaks of the name behind this gap."""
+    rest = BRACKETS.sub(" ", COPULA.sub("", gap, count=1))
+    rest = APPOSITION.sub(" ", rest + " ")
+    if SENTENCE_END.search(rest):
+        return False
+    rest = re.split(r"[;:]", rest)[-1]
+    words = cited.table.words
+    for match in TOKEN.finditer(rest):
+        small = match[0].lower()
+        if small in words["verbs"]:
+            return False
+        if match[0][0].islower() and small.endswith("ed") and len(small) > 4 and small not in words["no_verbs"]:
+            return False
+    return True

@@ -1,0 +1,239 @@
+"""What gives a hidden person away in a text: names in any order, dates and places in any spelling."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations, pairwise
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from kiwiresearch.kin.privacy.regions import is_region, parts_of
+from kiwiresearch.kin.privacy.tokens import Token, tokens, words
+from kiwiresearch.kin.tree import PersonId
+from kiwiresearch.text.dates.days import day_at
+from kiwiresearch.text.dates.language import date_words
+from kiwiresearch.text.when import DateRange
+
+TraceKind = Literal["name", "date", "place", "id", "contact"]
+
+_WORDS = tomllib.loads((Path(__file__).with_name("data") / "names.toml").read_text(encoding="utf-8"))
+PARTICLES: frozenset[str] = frozenset(_WORDS["particles"])
+LABELS: frozenset[str] = frozenset(_WORDS["labels"])
+BETWEEN = 3
+"""How many words of that kind may stand between two parts of a name."""
+SUFFIXES = ("st", "nd", "rd", "th")
+
+Sequence = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A place in a text that speaks of a hidden person: `text[start:end]`."""
+
+    start: int
+    end: int
+    person: PersonId
+    kind: TraceKind
+
+
+class Run(NamedTuple):
+    """Words in a row that give somebody away."""
+
+    words: Sequence
+    person: PersonId
+    kind: TraceKind
+    small: bool = False
+    """Whether a single word counts that is written small: 'annasmith' does, 'reading' is no town."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of one person and could be found in a text."""
+
+    names: tuple[str, ...] = ()
+    dates: tuple[DateRange, ...] = ()
+    places: tuple[str, ...] = ()
+
+
+class Traces:
+    """Finds hidden people in texts. What is known of those who are shown as well gives nobody away."""
+
+    def __init__(self, hidden: Mapping[PersonId, Known], shown: Iterable[Known]) -> None:
+        self._pairs: dict[str, dict[str, PersonId]] = defaultdict(dict)
+        self._runs: dict[Sequence, Run] = {}
+        self._lengths: dict[str, set[int]] = defaultdict(set)
+        self._parts: dict[PersonId, frozenset[str]] = {}
+        allowed = _Allowed(shown)
+        for person, known in sorted(hidden.items()):
+            self._add_names(person, known.names, allowed)
+            self._add_runs(person, "date", _date_runs(known.dates), allowed)
+            self._add_runs(person, "place", _place_runs(known.places), allowed)
+
+    def _add_runs(self, person: PersonId, kind: TraceKind, runs: Iterable[Sequence], allowed: _Allowed) -> None:
+        for run in dict.fromkeys(runs):
+            if run not in allowed.runs:
+                self._add(Run(run, person, kind))
+
+    def _add_names(self, person: PersonId, names: Iterable[str], allowed: _Allowed) -> None:
+        parts: set[str] = set()
+        for name in names:
+            run = words(name)
+            parts.update(run)
+            for one, other in name_pairs(run):
+                if (one, other) not in allowed.pairs:
+                    self._pairs[one].setdefault(other, person)
+                    self._pairs[other].setdefault(one, person)
+                    for joined in (one + other, other + one):
+                        self._add(Run((joined,), person, "name", small=True))
+            for whole in {run, ("".join(run),)}:
+                if (
+                    run
+                    and whole not in allowed.runs
+                    and whole[0] not in MONTHS
+                    and (len(run) == 1 or len(whole) == 1 or not name_pairs(run))
+                ):
+                    self._add(Run(whole, person, "name"))
+        self._parts[person] = frozenset(parts)
+
+    def _add(self, run: Run) -> None:
+        if run.small or run.words not in self._runs:
+            self._runs[run.words] = run
+            self._lengths[run.words[0]].add(len(run.words))
+
+    def find(self, text: str) -> list[Trace]:
+        """The traces of hidden people in a text, in order; those that overlap are one."""
+        found = list(self._found(tokens(text)))
+        merged: list[Trace] = []
+        for trace in sorted(found, key=lambda one: (one.start, -one.end, one.kind, one.person)):
+            last = merged[-1] if merged else None
+            if last and trace.start < last.end:
+                merged[-1] = Trace(last.start, max(last.end, trace.end), last.person, last.kind)
+            else:
+                merged.append(trace)
+        return merged
+
+    def _found(self, row: list[Token]) -> Iterator[Trace]:
+        for at, token in enumerate(row):
+            for length in sorted(self._lengths.get(token.word, ())):
+                part = row[at : at + length]
+                run = self._runs.get(tuple(one.word for one in part)) if len(part) == length else None
+                if run and (length > 1 or run.small or token.named) and not _scattered(part):
+                    yield Trace(token.start, part[-1].end, run.person, run.kind)
+            if token.word in self._pairs:
+                yield from self._pair(row, at)
+
+    def _pair(self, row: list[Token], at: int) -> Iterator[Trace]:
+        others = self._pairs[row[at].word]
+        if not _can_be_initial(row[at]):
+            return
+        for next_at in range(at + 1, min(at + 2 + BETWEEN, len(row))):
+            word = row[next_at].word
+            if word in others and _can_be_initial(row[next_at]):
+                yield Trace(row[at].start, row[next_at].end, others[word], "name")
+                return
+            if len(word) > 1 and word not in PARTICLES and word not in LABELS and not self._of_one(row[at].word, word):
+                return
+
+    def _of_one(self, one: str, other: str) -> bool:
+        """Whether two words are of one hidden person's name."""
+        return any(other in self._parts[person] for person in set(self._pairs[one].values()))
+
+
+def _scattered(part: list[Token]) -> bool:
+    """Whether numbers only happen to follow each other: those of a date have one or two signs between them.
+
+    A year and a month are '1990-05', with both figures, since '1990, 5' may be anything.
+    """
+    if len(part) == 1 or not all(token.word.isdecimal() for token in part):
+        return False
+    gaps = [after.start - before.end for before, after in pairwise(part)]
+    if len(part) == 2:
+        return gaps != [1] or part[1].end - part[1].start != 2
+    return max(gaps) > 2
+
+
+def _can_be_initial(token: Token) -> bool:
+    """'A Smith' may be a name, 'a Smith' is none."""
+    return len(token.word) > 1 or token.named
+
+
+class _Allowed:
+    """What people who are shown are known by, whole or in part."""
+
+    def __init__(self, shown: Iterable[Known]) -> None:
+        self.pairs: set[tuple[str, str]] = set()
+        self.runs: set[Sequence] = set()
+        for known in shown:
+            for name in known.names:
+                run = words(name)
+                self.runs |= {("".join(run),), *_parts(run)}
+                for one, other in name_pairs(run):
+                    self.pairs |= {(one, other), (other, one)}
+            for when in known.dates:
+                self.runs |= {(str(when.earliest),), (str(when.latest),)}
+            self.runs.update(_date_runs(known.dates))
+            for place in _place_runs(known.places):
+                self.runs |= _parts(place)
+
+
+def _parts(run: Sequence) -> set[Sequence]:
+    """Every row of words that stands in a longer one."""
+    return {run[start:end] for start in range(len(run)) for end in range(start + 1, min(start + 8, len(run)) + 1)}
+
+
+def name_pairs(run: Sequence) -> list[tuple[str, str]]:
+    """Two words of a name that together point at the person; of a first name, its initial as well."""
+    # The last word is the family's, even where it is an article elsewhere, as in 'Łoś'.
+    kept = [word for at, word in enumerate(run, 1) if word not in PARTICLES or at == len(run)]
+    telling = [word for word in kept if not word.isdecimal()]
+    pairs = list(combinations(dict.fromkeys(telling), 2))
+    if len(telling) > 1 and len(telling[0]) > 1:
+        pairs.append((telling[0][0], telling[-1]))
+    return pairs
+
+
+def _place_runs(places: Iterable[str]) -> Iterator[Sequence]:
+    for place in places:
+        for part in parts_of(place):
+            if not is_region(part) and (run := words(part)):
+                yield run
+
+
+def _date_runs(dates: Iterable[DateRange]) -> Iterator[Sequence]:
+    for when in dates:
+        if when.precision not in ("day", "month") or when.latest - when.earliest > 31:
+            continue
+        first = when.first_day
+        year, month = str(first.year), str(first.month)
+        names = month_names()[first.month - 1]
+        yield from ((name, year) for name in names)
+        yield (year, month)
+        for jdn in {when.earliest, when.latest}:
+            at = day_at(jdn)
+            if when.precision == "day":
+                yield from _day_runs(year, month, str(at.day), names)
+                yield (f"{at.year}{at.month:02}{at.day:02}",)
+                yield (str(jdn),)
+
+
+def _day_runs(year: str, month: str, day: str, names: Iterable[str]) -> Iterator[Sequence]:
+    yield from ((year, month, day), (day, month, year), (month, day, year))
+    for name in names:
+        yield from ((day, name, year), (name, day, year), (year, name, day))
+        for suffix in SUFFIXES:
+            yield from ((day, suffix, name, year), (day, suffix, "of", name, year), (name, day, suffix, year))
+
+
+@cache
+def month_names() -> list[list[str]]:
+    """How English writes each month, folded; January first."""
+    table = date_words("eng").months
+    return [sorted({name.lower() for name, number in table.items() if number == month}) for month in range(1, 13)]
+
+
+MONTHS = frozenset(name for names in month_names() for name in names)
+"""'Jan' alone is a month in most texts, and nobody's name."""

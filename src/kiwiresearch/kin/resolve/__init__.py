@@ -1,0 +1,1 @@
+"""Which records mean one person: scores that explain themselves, vetoes, and proposals that can be undone."""

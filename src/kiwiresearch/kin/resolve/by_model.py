@@ -1,0 +1,137 @@
+"""A second opinion on doubtful pairs: a model may move one by a single step, and never against a veto.
+
+It is shown two records and picks one of three words; nothing else that it writes
+is kept. People who may be alive are not shown to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from kiwiresearch.errors import ModelError
+from kiwiresearch.kin.resolve.proposal import ACTIONS, Action, MergeProposal
+from kiwiresearch.kin.resolve.propose import SPEAKS
+from kiwiresearch.kin.resolve.settings import DEFAULT, ResolveSettings
+from kiwiresearch.kin.tree import Person, PersonId, Tree
+from kiwiresearch.llm.model import Model, called, extraction
+from kiwiresearch.llm.prompts import prompt
+from kiwiresearch.llm.structured import ask
+from kiwiresearch.text.plain import printable
+
+REPLY_TOKENS = 600
+MOST_RELATIVES = 12
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class FeatureOpinion(BaseModel):
+    """One kind of evidence, as the model sees it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    score: Share
+    reason: str
+
+
+class Opinion(BaseModel):
+    """What a resolver is asked for; it must say what speaks against a merge."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    similarity_score: Share
+    feature_scores: dict[Literal["name", "dates", "places", "relationships"], FeatureOpinion]
+    merge_rationale: str
+    why_not_merge: Annotated[str, Field(min_length=1)]
+    recommendation: Literal["merge", "review", "separate"]
+    confidence: Share
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewed:
+    """The proposals after a second opinion, and what went wrong on the way."""
+
+    proposals: tuple[MergeProposal, ...]
+    notes: tuple[str, ...] = ()
+    asked: int = 0
+
+
+def reviewed(
+    proposals: Sequence[MergeProposal], tree: Tree, model: Model, *, settings: ResolveSettings = DEFAULT
+) -> Reviewed:
+    """Ask about every doubtful pair; a model that fails leaves things as the rules have them."""
+    found: list[MergeProposal] = []
+    notes: tuple[str, ...] = ()
+    asked = 0
+    for proposal in proposals:
+        if not notes and _is_doubtful(proposal, settings) and _may_be_told(proposal, tree):
+            asked += 1
+            try:
+                proposal = moved(proposal, opinion_on(proposal, tree, model), model.name, settings)
+            except ModelError as problem:
+                why = printable(problem.message).rstrip(".")
+                notes = (f"{called(model)} did not help to resolve people: {why}.",)
+        found.append(proposal)
+    return Reviewed(tuple(found), notes, asked)
+
+
+def opinion_on(proposal: MergeProposal, tree: Tree, model: Model) -> Opinion:
+    """What the model thinks of one pair."""
+    a, b = (tree.persons[person] for person in proposal.candidate_pair)
+    messages = prompt("kin_resolver").fill(
+        person_a=_told(tree, a),
+        person_b=_told(tree, b),
+        shared_assertions="\n".join(one.reason for one in proposal.features if one.points > 0 and _own(one.feature)),
+        conflicting_assertions="\n".join(
+            one.reason for one in proposal.features if one.points < 0 and _own(one.feature)
+        ),
+    )
+    return ask(model, messages, Opinion, extraction(max_tokens=REPLY_TOKENS))
+
+
+def moved(proposal: MergeProposal, opinion: Opinion, by: str, settings: ResolveSettings = DEFAULT) -> MergeProposal:
+    """The proposal one step bolder or more careful, if the opinion wants that and the pair is doubtful."""
+    if not _is_doubtful(proposal, settings):
+        return proposal
+    step = {"merge": 1, "review": 0, "separate": -1}[opinion.recommendation]
+    at = ACTIONS.index(proposal.recommended_action)
+    action: Action = ACTIONS[min(max(at + step, 0), len(ACTIONS) - 1)]
+    kinds = sum(one.points >= SPEAKS for one in proposal.features)
+    if action == proposal.recommended_action or (action == "merge" and kinds < settings.least_groups):
+        return proposal
+    return replace(proposal, recommended_action=action, decided_by=f"model {by}")
+
+
+def _is_doubtful(proposal: MergeProposal, settings: ResolveSettings) -> bool:
+    return not proposal.vetoes and settings.review_at <= proposal.similarity_score < settings.merge_at
+
+
+def _own(feature: str) -> bool:
+    """Reasons that name relatives may name the living."""
+    return feature != "relationship_consistency"
+
+
+def _may_be_told(proposal: MergeProposal, tree: Tree) -> bool:
+    return all(tree.persons[person].living == "deceased" for person in proposal.candidate_pair)
+
+
+def _told(tree: Tree, person: Person) -> str:
+    lines = [
+        ("name", "; ".join(dict.fromkeys((person.name, *person.names)))),
+        ("sex", person.sex),
+        ("born", " ".join(filter(None, [person.birth.words() if person.birth else "", person.birth_place]))),
+        ("died", " ".join(filter(None, [person.death.words() if person.death else "", person.death_place]))),
+        ("parents", _names(tree, tree.parents(person.id))),
+        ("spouses", _names(tree, tree.spouses(person.id))),
+        ("children", _names(tree, tree.children(person.id))),
+        ("siblings", _names(tree, tree.siblings(person.id))),
+    ]
+    return "\n".join(f"{what}: {printable(value)}" for what, value in lines if value)
+
+
+def _names(tree: Tree, ids: Sequence[PersonId]) -> str:
+    known = [tree.persons[one] for one in ids if one in tree.persons]
+    return "; ".join(one.name for one in known if one.living == "deceased")[: 60 * MOST_RELATIVES]

@@ -1,0 +1,249 @@
+"""What names, dates and places say about two records, in log-odds."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rapidfuzz.distance import OSA
+
+from kiwiresearch.kin.resolve.naming import INITIAL, Name, likeness
+from kiwiresearch.kin.resolve.profile import ALL_TIME, Profile, Years
+from kiwiresearch.text.when import DateRange, relation
+
+NAME_RANGE = (-9.0, 10.0)
+SMOOTHING = 50
+"""A small tree knows too little about how common a name is: so many people of middling names are added."""
+MIDDLING = 0.02
+RARITY_RANGE = (1.0, 7.5)
+
+GAP_POINTS = ((0, 3.2), (1, 1.8), (2, 0.6), (5, -1.5), (10, -4.0))
+FAR_APART = -8.0
+SAME_DAY = 4.5
+SAME_MONTH = 3.8
+VAGUE = 12
+"""Years that overlap say less the wider they are: from so many on, next to nothing."""
+OTHER_ERA = -7.0
+
+SLIP = 0.94
+FEW = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """Log-odds with their reason; `share` tells how alike the two are, from 0 to 1."""
+
+    value: float
+    share: float
+    reason: str
+
+
+NOTHING = Points(0.0, 0.5, "nothing to compare")
+
+
+class Rarity:
+    """How much it says that two people share a name: the rarer the name, the more."""
+
+    def __init__(self, profiles: Iterable[Profile]) -> None:
+        self._people = 0
+        self._count: Counter[str] = Counter()
+        for one in profiles:
+            self._people += 1
+            self._count.update({token for name in one.names for token in name.tokens})
+
+    def of(self, token: str) -> float:
+        share = (self._count[token] + SMOOTHING * MIDDLING) / (self._people + SMOOTHING)
+        low, high = RARITY_RANGE
+        return min(max(-math.log(share), low), high)
+
+    def likeness(self, one: str, other: str) -> float:
+        """How alike two words are; one letter wrong is a slip where one of them is a word that nobody else uses."""
+        like = likeness(one, other)
+        if like >= SLIP or min(len(one), len(other)) < 4 or min(self._count[one], self._count[other]) > FEW:
+            return like
+        return SLIP if OSA.distance(one, other, score_cutoff=1) <= 1 else like
+
+    def shared(self, one: str, other: str) -> float:
+        return min(self.of(one), self.of(other))
+
+
+def name_points(a: Profile, b: Profile, rarity: Rarity) -> Points:
+    """The best that any two of their names say."""
+    pairs = ((_name_points(one, other, a, b, rarity), one, other) for one in a.names for other in b.names)
+    return max((found for found, _, _ in pairs), key=lambda points: points.value)
+
+
+def _name_points(one: Name, other: Name, a: Profile, b: Profile, rarity: Rarity) -> Points:
+    if not one.tokens or not other.tokens:
+        return _numbered(one, other)
+    given, given_like, given_reason = _given(one, other, rarity)
+    rest, rest_like, rest_reason = _rest(one, other, rarity, is_woman="female" in (a.sex, b.sex))
+    value = given + rest
+    if one.numerals & other.numerals:
+        value += 1.5
+    if one.ordinals and other.ordinals and not one.ordinals & other.ordinals:
+        value -= 3.0
+    low, high = NAME_RANGE
+    share = given_like if rest_like is None else 0.6 * given_like + 0.4 * rest_like
+    reason = ", ".join(part for part in (given_reason, rest_reason) if part)
+    return Points(min(max(value, low), high), share, reason)
+
+
+def _numbered(one: Name, other: Name) -> Points:
+    """Children without a name may be counted: 'Son 1', 'Son 2'."""
+    if not one.ordinals or not other.ordinals:
+        return NOTHING
+    if one.ordinals == other.ordinals:
+        return Points(1.5, 0.8, f"both are number {', '.join(sorted(one.ordinals))}")
+    return Points(-4.0, 0.2, "they are counted differently")
+
+
+def _given(one: Name, other: Name, rarity: Rarity) -> tuple[float, float, str]:
+    if not one.given or not other.given:
+        return 0.0, 0.5, ""
+    like = rarity.likeness(one.given, other.given)
+    weight = rarity.shared(one.given, other.given)
+    if like == 1.0 and len(one.given) > 1:
+        return weight, 1.0, f"the same first name {one.given!r}"
+    pair = f"{one.given!r} and {other.given!r}"
+    if len(one.given) == 1 or len(other.given) == 1:
+        return (0.9, like or INITIAL, f"{pair} agree") if like else (-5.0, 0.0, f"first names differ ({pair})")
+    for least, part in ((0.94, 0.85), (0.88, 0.65), (0.82, 0.3)):
+        if like >= least:
+            return part * weight, like, f"first names are alike ({pair})"
+    for given, others in ((one.given, other.rest), (other.given, one.rest)):
+        used = max((rarity.likeness(given, token) for token in others if len(token) > 1), default=0.0)
+        if used >= 0.93:
+            return 0.35 * rarity.of(given), 0.7, f"{given!r} is among the other's names"
+    return (-4.0 if like >= 0.7 else -6.0), like, f"first names differ ({pair})"
+
+
+def _rest(one: Name, other: Name, rarity: Rarity, *, is_woman: bool) -> tuple[float, float | None, str]:
+    """Surnames, middle names and epithets: which of them meet, and whether some of both sides do not."""
+    if not one.rest or not other.rest:
+        return 0.0, None, ""
+    value, alike, met = 0.0, 0.0, []
+    left, right = list(one.rest), list(other.rest)
+    options = sorted(
+        ((rarity.likeness(x, y), i, j) for i, x in enumerate(left) for j, y in enumerate(right)),
+        key=lambda found: (-found[0], found[1], found[2]),
+    )
+    used_left: set[int] = set()
+    used_right: set[int] = set()
+    for like, i, j in options:
+        if like < 0.85 and like != INITIAL:
+            continue
+        if i in used_left or j in used_right:
+            continue
+        used_left.add(i)
+        used_right.add(j)
+        is_initial = len(left[i]) == 1 or len(right[j]) == 1
+        value += 0.4 if is_initial else (0.85 if like >= 0.94 else 0.6) * rarity.shared(left[i], right[j])
+        alike += like
+        met.append(repr(left[i]) if like == 1.0 else f"{left[i]!r} and {right[j]!r}")
+    missed_left = [token for i, token in enumerate(left) if i not in used_left]
+    missed_right = [token for j, token in enumerate(right) if j not in used_right]
+    missed = min(len(missed_left), len(missed_right))
+    value -= missed * (1.0 if is_woman else 1.6)
+    share = alike / (len(used_left) + missed) if used_left or missed else 0.5
+    reason = f"they share {', '.join(met)}" if met else ""
+    if missed:
+        differ = f"{' '.join(missed_left)!r} against {' '.join(missed_right)!r}"
+        reason = f"{reason}, but {differ}" if reason else f"other names differ ({differ})"
+    return value, share, reason
+
+
+def date_points(a: Profile, b: Profile, *, is_told: bool = True) -> Points:
+    """Births and deaths; where a birth is missing, whether both can be of one time at all.
+
+    To write dates out takes longer than to compare them: `is_told` says whether anybody will read the reason.
+    """
+    parts = [
+        _one_date("born", a.birth, b.birth, a.birth_years, b.birth_years, is_told=is_told),
+        _one_date("died", a.death, b.death, a.death_years, b.death_years, is_told=is_told),
+    ]
+    known = [part for part in parts if part is not None]
+    if a.birth is None or b.birth is None:
+        era = _era_points(a.era, b.era)
+        known += [era] if era else []
+    if not known:
+        return NOTHING
+    value = sum(part.value for part in known)
+    return Points(max(value, -12.0), chance(value), ", ".join(part.reason for part in known))
+
+
+def _one_date(
+    what: str,
+    one: DateRange | None,
+    other: DateRange | None,
+    first: Years | None,
+    second: Years | None,
+    *,
+    is_told: bool,
+) -> Points | None:
+    if one is None or other is None or first is None or second is None:
+        return None
+    told = f"{what} {one.words()} and {other.words()}" if is_told else ""
+    gap = max(first[0] - second[1], second[0] - first[1], 0)
+    if gap == 0 and one.precision == other.precision == "day" and not one.qualifier and not other.qualifier:
+        if relation(one, other) in ("same", "calendar"):
+            return Points(SAME_DAY, 1.0, f"{what} on the same day ({told})")
+        if one.first_day.month == other.first_day.month:
+            return Points(SAME_MONTH, 0.9, f"{what} in the same month ({told})")
+        return Points(GAP_POINTS[0][1] - 1.2, 0.7, f"{what} in one year, on different days ({told})")
+    if gap == 0:
+        width = min(first[1], second[1]) - max(first[0], second[0]) if max(first[0], second[0]) > ALL_TIME[0] else 99
+        value = GAP_POINTS[0][1] * max(1 - width / VAGUE, 0.1)
+        return Points(value, chance(value), f"{what} at the same time ({told})")
+    value = next((points for years, points in GAP_POINTS if gap <= years), FAR_APART)
+    return Points(value, chance(value), f"{gap} {'year' if gap == 1 else 'years'} apart ({told})")
+
+
+def _era_points(one: Years, other: Years) -> Points | None:
+    if ALL_TIME in (one, other):
+        return None
+    gap = max(one[0] - other[1], other[0] - one[1])
+    if gap > 0:
+        value = max(OTHER_ERA, -1.5 - 0.25 * gap)
+        return Points(value, chance(value), f"their families lived at least {gap} years apart")
+    width = min(one[1], other[1]) - max(one[0], other[0])
+    value = 0.8 if width <= 30 else 0.4 if width <= 80 else 0.0
+    return Points(value, chance(value), "their families lived at the same time") if value else None
+
+
+def place_points(a: Profile, b: Profile) -> Points:
+    """Places of birth and death, from the narrow to the wide."""
+    found = [
+        part
+        for part in (
+            _one_place("born", a.birth_place, b.birth_place, 1.6),
+            _one_place("died", a.death_place, b.death_place, 1.3),
+        )
+        if part
+    ]
+    if not found:
+        return NOTHING
+    value = sum(part.value for part in found)
+    return Points(value, chance(value), ", ".join(part.reason for part in found))
+
+
+def _one_place(what: str, one: tuple[str, ...], other: tuple[str, ...], most: float) -> Points | None:
+    if not one or not other:
+        return None
+    if likeness(one[0], other[0]) >= 0.92:
+        return Points(most, 1.0, f"both {what} in {one[0]!r}")
+    if one[0] in other or other[0] in one:
+        return Points(0.6 * most, 0.8, f"{what} in {one[0]!r} and {other[0]!r}, one in the other")
+    shared = sorted(set(one) & set(other))
+    if shared:
+        return Points(0.2, 0.6, f"both {what} in {shared[0]!r}, but in different parts ({one[0]!r} and {other[0]!r})")
+    return Points(-0.7, 0.2, f"{what} in {one[0]!r} and {other[0]!r}")
+
+
+def chance(points: float) -> float:
+    """Log-odds as a probability."""
+    if points < -40:
+        return 0.0
+    return 1.0 / (1.0 + math.exp(-min(points, 40.0)))

@@ -1,0 +1,98 @@
+"""A proposal to take two records for one person, with both sides of the argument."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from kiwiresearch.kin.resolve.settings import ResolveSettings
+from kiwiresearch.kin.tree import PersonId
+
+Feature = Literal["name_similarity", "date_overlap", "place_match", "relationship_consistency", "external_id"]
+FEATURES: tuple[Feature, ...] = ("name_similarity", "date_overlap", "place_match", "relationship_consistency")
+Action = Literal["merge", "merge_with_review", "review", "separate"]
+ACTIONS: tuple[Action, ...] = ("separate", "review", "merge_with_review", "merge")
+"""From the most careful to the boldest."""
+SEED_KEYS: dict[Feature, str] = {
+    "name_similarity": "name",
+    "date_overlap": "dates",
+    "place_match": "places",
+    "relationship_consistency": "relationships",
+    "external_id": "external_id",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureScore:
+    """What one kind of evidence says: `points` are log-odds, `score` the same from 0 to 1, .5 where it says nothing."""
+
+    feature: Feature
+    points: float
+    score: float
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.feature} {self.points:+.1f} ({self.reason})"
+
+
+@dataclass(frozen=True, slots=True)
+class MergeProposal:
+    """Whether two records mean one person, as far as anybody can tell; no merge is ever final."""
+
+    candidate_pair: tuple[PersonId, PersonId]
+    similarity_score: float
+    features: tuple[FeatureScore, ...]
+    merge_rationale: str
+    why_not_merge: str
+    recommended_action: Action
+    vetoes: tuple[str, ...] = ()
+    reversible: Literal[True] = True
+    decided_by: str = "rules"
+
+    def __post_init__(self) -> None:
+        if not self.why_not_merge:
+            raise ValueError("a proposal always says what speaks against it")
+
+    @property
+    def matching_features(self) -> dict[Feature, float]:
+        scores = {one.feature: one.score for one in self.features}
+        return {feature: scores.get(feature, 0.5) for feature in FEATURES}
+
+    @property
+    def recommendation(self) -> Literal["merge", "review", "separate"]:
+        """The action in the words of the prompt, which knows three."""
+        action = self.recommended_action
+        return "review" if action == "merge_with_review" else action
+
+    @property
+    def confidence(self) -> float:
+        """How sure the recommendation is, whichever way it goes."""
+        return round(max(self.similarity_score, 1 - self.similarity_score), 4)
+
+    def record(self) -> dict[str, Any]:
+        """The proposal as data, with the names of both forms that the agents' contracts have."""
+        return {
+            "candidate_pair": list(self.candidate_pair),
+            "similarity_score": self.similarity_score,
+            "matching_features": dict(self.matching_features),
+            "feature_scores": {
+                SEED_KEYS[one.feature]: {"score": one.score, "reason": one.reason} for one in self.features
+            },
+            "merge_rationale": self.merge_rationale,
+            "why_not_merge": self.why_not_merge,
+            "recommended_action": self.recommended_action,
+            "recommendation": self.recommendation,
+            "confidence": self.confidence,
+            "vetoes": list(self.vetoes),
+            "reversible": self.reversible,
+            "decided_by": self.decided_by,
+        }
+
+
+def action_for(score: float, groups: int, settings: ResolveSettings) -> Action:
+    """The action for a score; without enough kinds of evidence nothing is merged unattended."""
+    if score >= settings.merge_at and groups >= settings.least_groups:
+        return "merge"
+    if score >= settings.review_merge_at:
+        return "merge_with_review"
+    return "review" if score >= settings.review_at else "separate"

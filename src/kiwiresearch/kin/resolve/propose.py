@@ -1,0 +1,191 @@
+"""The proposals for a tree: scores turned into actions, one record of a source for one person, with reasons."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+
+from kiwiresearch.errors import BadUsage
+from kiwiresearch.kin.resolve.features import chance, date_points
+from kiwiresearch.kin.resolve.proposal import Action, FeatureScore, MergeProposal, action_for
+from kiwiresearch.kin.resolve.relatives import KinPoints
+from kiwiresearch.kin.resolve.rounds import NO_KIN, Base, Rounds
+from kiwiresearch.kin.resolve.settings import DEFAULT, ResolveSettings
+from kiwiresearch.kin.resolve.vetoes import Pair, ordered
+from kiwiresearch.kin.tree import PersonId, Tree
+
+SPEAKS = 1.0
+"""Log-odds from which on a kind of evidence counts as speaking for a merge."""
+STRIKING = 5.0
+"""Name and dates that agree so well ask for an explanation, even where a merge is ruled out."""
+GENERAL_DOUBT = "nothing in the records speaks against it, but few sources were compared"
+
+
+def propose(
+    tree: Tree, *, cannot_link: Collection[Pair] = (), settings: ResolveSettings = DEFAULT
+) -> tuple[MergeProposal, ...]:
+    """Pairs of records that may be one person, the surest first.
+
+    Between two sources nobody is taken for two people: the best pair is kept, and
+    what it rules out is told as such.
+    """
+    rounds = Rounds(tree, cannot_link, settings)
+    rounds.run()
+    groups = Groups(rounds)
+    proposals: list[MergeProposal] = []
+    for pair in sorted(rounds.beliefs, key=lambda one: (-rounds.beliefs[one], -rounds.scores[one], one)):
+        score = chance(rounds.beliefs[pair])
+        if score < settings.shown_at:
+            break
+        against = groups.against(pair) if score >= settings.review_at else ()
+        proposals.append(_proposal(rounds, pair, score, against))
+        if score >= settings.review_at and not against:
+            groups.join(pair)
+    proposals += _ruled_out(rounds)
+    return tuple(sorted(proposals, key=lambda one: (-one.similarity_score, one.candidate_pair)))
+
+
+def compare(
+    tree: Tree,
+    one: PersonId,
+    other: PersonId,
+    *,
+    cannot_link: Collection[Pair] = (),
+    settings: ResolveSettings = DEFAULT,
+) -> MergeProposal:
+    """What there is to say about two given records."""
+    for person in (one, other):
+        if person not in tree.persons:
+            raise BadUsage(f"There is no person {person!r} in this tree.", remedy="Name two people by their ids.")
+    if one == other:
+        raise BadUsage(f"{one!r} is one record.", remedy="Name two different people.")
+    rounds = Rounds(tree, cannot_link, settings)
+    rounds.run()
+    pair = ordered(one, other)
+    against = rounds.reasons_against(pair)
+    score = chance(rounds.beliefs[pair]) if pair in rounds.beliefs else chance(rounds.base(pair).total)
+    return _proposal(rounds, pair, min(score, 0.01) if against else score, against)
+
+
+class Groups:
+    """Records already taken for one person; what may not be joined stays apart through others as well."""
+
+    def __init__(self, rounds: Rounds) -> None:
+        self._rounds = rounds
+        self._head: dict[PersonId, PersonId] = {}
+        self._members: dict[PersonId, tuple[PersonId, ...]] = {}
+
+    def head(self, person: PersonId) -> PersonId:
+        while person in self._head:
+            person = self._head[person]
+        return person
+
+    def members(self, person: PersonId) -> tuple[PersonId, ...]:
+        head = self.head(person)
+        return self._members.get(head, (head,))
+
+    def against(self, pair: Pair) -> tuple[str, ...]:
+        """Why the groups of the two cannot be one."""
+        first, second = (self.members(person) for person in pair)
+        for one in first:
+            for other in second:
+                if one == other or ordered(one, other) == pair:
+                    continue
+                reasons = self._rounds.reasons_against(ordered(one, other))
+                if reasons:
+                    kept = one if one not in pair else other
+                    name = self._rounds.tree.persons[kept].name
+                    return (f"one of them fits {name!r} better, and {reasons[0]}",)
+        if self._would_loop(pair):
+            return ("somebody would become an ancestor of himself or herself",)
+        return ()
+
+    def join(self, pair: Pair) -> None:
+        one, other = (self.head(person) for person in pair)
+        if one != other:
+            members = tuple(sorted((*self.members(one), *self.members(other))))
+            self._head[other] = one
+            self._members[one] = members
+
+    def _would_loop(self, pair: Pair) -> bool:
+        heads = {self.head(person) for person in pair}
+        return len(heads) == 2 and any(heads & self._above(person) for person in pair)
+
+    def _above(self, person: PersonId) -> set[PersonId]:
+        """The ancestors of a person as things stand, by their heads."""
+        found: set[PersonId] = set()
+        waiting = [self.head(person)]
+        while waiting:
+            for member in self.members(waiting.pop()):
+                for parent in map(self.head, self._rounds.tree.parents(member)):
+                    if parent not in found:
+                        found.add(parent)
+                        waiting.append(parent)
+        return found
+
+
+def _ruled_out(rounds: Rounds) -> list[MergeProposal]:
+    """Pairs that look alike and cannot be one: a reader will wonder, and is told why."""
+    found = []
+    for pair, base in rounds.striking(STRIKING):
+        reasons = rounds.reasons_against(pair)
+        if reasons:
+            found.append(_proposal(rounds, pair, min(chance(base.total), 0.01), reasons))
+    return found
+
+
+def _proposal(rounds: Rounds, pair: Pair, score: float, vetoes: tuple[str, ...]) -> MergeProposal:
+    base, kin = rounds.base(pair), rounds.kin.get(pair, NO_KIN)
+    features = _features(rounds, pair, base, kin)
+    speaking = [one for one in features if one.points >= SPEAKS]
+    action: Action = "separate" if vetoes else action_for(score, len(speaking), rounds.settings)
+    against = [*vetoes, *(one.reason for one in features if one.points < 0)]
+    if not vetoes and len(speaking) < rounds.settings.least_groups:
+        against.append("only one kind of evidence speaks for it" if speaking else "no evidence speaks for it")
+    if kin.missed and not any(one.feature == "relationship_consistency" and one.points < 0 for one in features):
+        against.append(f"no match among their {_listed(kin.missed)}")
+    reasons = [one.reason for one in features if one.points > 0]
+    return MergeProposal(
+        pair,
+        round(score, 4),
+        features,
+        _sentence(reasons) or "Nothing speaks for it.",
+        _sentence(against) or _sentence([GENERAL_DOUBT]),
+        action,
+        vetoes,
+    )
+
+
+def _features(rounds: Rounds, pair: Pair, base: Base, kin: KinPoints) -> tuple[FeatureScore, ...]:
+    dates = date_points(*(rounds.profiles[one] for one in pair))
+    found = [
+        FeatureScore("name_similarity", base.name.value, round(base.name.share, 3), base.name.reason),
+        FeatureScore("date_overlap", dates.value, round(chance(dates.value), 3), dates.reason),
+        FeatureScore("place_match", base.places.value, round(chance(base.places.value), 3), base.places.reason),
+        FeatureScore("relationship_consistency", kin.value, round(chance(kin.value), 3), _kin_reason(rounds, kin)),
+    ]
+    if base.same_id:
+        found.append(FeatureScore("external_id", 20.0, 1.0, f"{base.same_id} has both under one name"))
+    return tuple(found)
+
+
+def _kin_reason(rounds: Rounds, kin: KinPoints) -> str:
+    if not kin.met and not kin.missed:
+        return "no relatives to compare"
+    by_role: dict[str, list[str]] = defaultdict(list)
+    for role, pair in kin.met:
+        by_role[role].append(repr(rounds.tree.persons[pair[0]].name))
+    same = [f"the same {role} {', '.join(names[:3])}" for role, names in sorted(by_role.items())]
+    missed = [f"no match among their {_listed(kin.missed)}"] if kin.missed else []
+    return ", ".join([*same, *missed])
+
+
+def _listed(roles: tuple[str, ...]) -> str:
+    plural = {"child": "children"}
+    words = [plural.get(role, f"{role}s") for role in sorted(set(roles))]
+    return " and ".join(words)
+
+
+def _sentence(parts: list[str]) -> str:
+    text = "; ".join(part for part in parts if part)
+    return f"{text[0].upper()}{text[1:]}." if text else ""

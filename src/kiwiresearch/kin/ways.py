@@ -1,0 +1,131 @@
+"""Ways through a tree: ancestors, descendants, generations, common ancestors, and from one person to another."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from kiwiresearch.errors import BadUsage
+from kiwiresearch.kin.tree import PersonId, Tree
+
+StepKind = Literal["", "parent", "child", "spouse", "sibling"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Somebody on the way, and what they are to the one before."""
+
+    person: PersonId
+    kind: StepKind
+
+
+@dataclass(frozen=True, slots=True)
+class CommonAncestor:
+    """Somebody both descend from, and how many generations up from each."""
+
+    person: PersonId
+    up_first: int
+    up_second: int
+
+
+def check_person(tree: Tree, *people: PersonId) -> None:
+    """Refuse people who are not in the tree."""
+    for person in people:
+        if person not in tree.persons:
+            raise BadUsage(f"There is nobody with the id {person!r} in this tree.", remedy="Look up the id first.")
+
+
+def ancestors(tree: Tree, person: PersonId) -> Mapping[PersonId, int]:
+    """Everybody a person descends from, with the least number of generations up."""
+    return reached(person, tree.parents)
+
+
+def descendants(tree: Tree, person: PersonId) -> Mapping[PersonId, int]:
+    """Everybody who descends from a person, with the least number of generations down."""
+    return reached(person, tree.children)
+
+
+def reached(person: PersonId, near: Callable[[PersonId], Iterable[PersonId]]) -> dict[PersonId, int]:
+    """Who can be reached, nearest first; a person who is their own ancestor is met once, and not counted."""
+    found = {person: 0}
+    waiting = deque([person])
+    while waiting:
+        one = waiting.popleft()
+        for other in near(one):
+            if other not in found:
+                found[other] = found[one] + 1
+                waiting.append(other)
+    del found[person]
+    return found
+
+
+def generations(tree: Tree, seed: PersonId) -> Mapping[PersonId, int]:
+    """The generation of everybody tied to the seed: 1 for parents, 0 for spouses and siblings, -1 for children.
+
+    Where two ways lead to somebody, the shorter one counts.
+    """
+    check_person(tree, seed)
+    found = {seed: 0}
+    waiting = deque([seed])
+    while waiting:
+        one = waiting.popleft()
+        for step in _neighbours(tree, one):
+            if step.person not in found:
+                change = {"parent": 1, "child": -1}.get(step.kind, 0)
+                found[step.person] = found[one] + change
+                waiting.append(step.person)
+    return found
+
+
+def _neighbours(tree: Tree, person: PersonId) -> list[Step]:
+    ties: tuple[tuple[StepKind, tuple[PersonId, ...]], ...] = (
+        ("parent", tree.parents(person)),
+        ("child", tree.children(person)),
+        ("spouse", tree.spouses(person)),
+        ("sibling", tree.siblings(person)),
+    )
+    return [Step(other, kind) for kind, others in ties for other in sorted(others)]
+
+
+def way(tree: Tree, first: PersonId, second: PersonId) -> tuple[Step, ...]:
+    """The shortest way from one person to another, both included; empty if no tie leads there.
+
+    Brothers and sisters who share a parent are reached through the parent.
+    """
+    check_person(tree, first, second)
+    came: dict[PersonId, tuple[PersonId, StepKind]] = {first: (first, "")}
+    waiting = deque([first])
+    while waiting and second not in came:
+        one = waiting.popleft()
+        for step in _neighbours(tree, one):
+            if step.person in came or (step.kind == "sibling" and _share_parent(tree, one, step.person)):
+                continue
+            came[step.person] = (one, step.kind)
+            waiting.append(step.person)
+    if second not in came:
+        return ()
+    steps = [Step(second, came[second][1])]
+    while steps[-1].person != first:
+        before = came[steps[-1].person][0]
+        steps.append(Step(before, came[before][1]))
+    return tuple(reversed(steps))
+
+
+def _share_parent(tree: Tree, one: PersonId, other: PersonId) -> bool:
+    return not set(tree.parents(one)).isdisjoint(tree.parents(other))
+
+
+def common_ancestors(tree: Tree, first: PersonId, second: PersonId) -> tuple[CommonAncestor, ...]:
+    """The nearest people whom both descend from, or are: nearest first, and nobody above another who counts."""
+    check_person(tree, first, second)
+    ups, others = ({one: 0, **ancestors(tree, one)} for one in (first, second))
+    shared = sorted((ups[one] + others[one], one) for one in ups.keys() & others.keys())
+    found: list[CommonAncestor] = []
+    covered: set[PersonId] = set()
+    for _, one in shared:
+        if one not in covered:
+            found.append(CommonAncestor(one, ups[one], others[one]))
+            covered |= ancestors(tree, one).keys()
+    return tuple(found)
