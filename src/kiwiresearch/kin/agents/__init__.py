@@ -1,0 +1,1 @@
+"""Agents of family research: what each is given and answers, by rule and by a model."""

@@ -1,0 +1,177 @@
+"""Dates as GEDCOM writes them, into the ranges they mean and back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from kiwiresearch.text.dates.days import FIRST_GREGORIAN_DAY, Calendar, Day, day_number, month_length, usual_calendar
+from kiwiresearch.text.dates.units import Span, month_days, years
+from kiwiresearch.text.when import DateRange, Precision, Qualifier, dates_in
+
+Version = Literal["5.5.1", "7.0"]
+Unit = Literal["year", "month", "day"]
+
+MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
+ESCAPE = re.compile(r"@#D([A-Z_ ]+)@\s*|(GREGORIAN|JULIAN|FRENCH_R|HEBREW|ROMAN)\s+")
+POINT = re.compile(
+    rf"(?:(?:(?P<day>[0-9]{{1,2}})\s+)?(?P<month>{'|'.join(MONTHS)})[A-Z]*\.?\s+)?"
+    r"(?P<year>[0-9]{1,4})(?:/(?P<dual>[0-9]{1,4}))?(?P<bc>\s*B\.?\s?C\.?(?:E\.?)?)?"
+)
+FORMS: dict[str, tuple[Qualifier, bool]] = {
+    "": ("", False),
+    "ABT": ("about", False),
+    "CAL": ("about", False),
+    "EST": ("about", False),
+    "BEF": ("before", False),
+    "AFT": ("after", False),
+    "FROM": ("after", True),
+    "TO": ("before", True),
+}
+FORM = re.compile(r"(ABT|CAL|EST|BEF|AFT|FROM|TO|INT)\.?\s+(.+)")
+PAIR = re.compile(r"(?:(BET)\.?\s+(.+?)\s+AND\s+(.+)|FROM\s+(.+?)\s+TO\s+(.+))")
+PHRASE = re.compile(r"\s*\([^()]*\)$")
+OTHERS = ("FRENCH_R", "HEBREW", "ROMAN")
+OTHER_NAMES = (*OTHERS, "@#DFRENCH R@", "@#DUNKNOWN@")
+LONGEST = 120
+COARSENESS: tuple[Unit, ...] = ("day", "month", "year")
+LAST_YEAR = 9999
+ROUND = re.compile(r"[\s<>()\[\].,;?]+")
+
+
+class Point(NamedTuple):
+    """One date, the unit it is given in, and the calendar it names."""
+
+    span: Span
+    unit: Unit
+    calendar: Calendar | None
+
+
+def other_calendar(text: str, version: Version) -> str:
+    """A date of a calendar whose days are kept as they are written, in the form of a version; else nothing."""
+    upper = " ".join(text.upper().split())
+    found = ESCAPE.search(upper)
+    name = (found[1] or found[2]).strip().replace(" ", "_") if found else ""
+    if name not in OTHERS or (found and found.start() > 0):
+        return ""
+    rest = upper[found.end() :] if found else ""
+    return f"@#D{name.replace('_', ' ')}@ {rest}" if version == "5.5.1" else f"{name} {rest}"
+
+
+def read_date(text: str) -> DateRange | None:
+    """The range of a GEDCOM date; None for what is none, and for calendars that are kept verbatim."""
+    upper = " ".join(text.upper().split())
+    if len(upper) > LONGEST or any(name in upper for name in OTHER_NAMES):
+        return None
+    return _formal(upper.strip("<>? ")) or _prose(text)
+
+
+def _formal(text: str) -> DateRange | None:
+    text = PHRASE.sub("", text)
+    lead = ESCAPE.match(text)
+    if lead and PAIR.fullmatch(text, lead.end()) and text.count("@#D") == 1:
+        text = re.sub(r"\b(BET|AND|FROM|TO) ", lambda found: found[0] + lead[0], text[lead.end() :])
+    pair = PAIR.fullmatch(text)
+    if pair:
+        first, last = _point(pair[2] or pair[4]), _point(pair[3] or pair[5])
+        return _joined(first, last, lasts=pair[1] is None) if first and last else None
+    form = FORM.fullmatch(text)
+    qualifier, lasts = FORMS.get(form[1] if form else "", ("", False))
+    point = _point(form[2] if form else text)
+    return _range(point.span, point.unit, qualifier, point.calendar, lasts=lasts) if point else None
+
+
+def _joined(first: Point, last: Point, *, lasts: bool) -> DateRange | None:
+    if first.span.earliest > last.span.latest:
+        return None
+    unit = max(first.unit, last.unit, key=COARSENESS.index)
+    span = Span(first.span.earliest, last.span.latest)
+    return _range(span, unit, "", first.calendar or last.calendar, lasts=lasts)
+
+
+def _range(
+    span: Span, precision: Precision, qualifier: Qualifier, calendar: Calendar | None, *, lasts: bool
+) -> DateRange:
+    usual: Calendar = "julian" if span.latest < FIRST_GREGORIAN_DAY else "gregorian"
+    return DateRange(span.earliest, span.latest, precision, qualifier, calendar or usual, lasts)
+
+
+def _point(text: str) -> Point | None:
+    escape = ESCAPE.match(text)
+    found = POINT.fullmatch(text, escape.end() if escape else 0)
+    if not found or int(found["year"]) == 0:
+        return None
+    named = (escape[1] or escape[2]).strip() if escape else ""
+    calendar: Calendar | None = "julian" if named == "JULIAN" else "gregorian" if named == "GREGORIAN" else None
+    year = -int(found["year"]) if found["bc"] else int(found["year"])
+    month = MONTHS.index(found["month"]) + 1 if found["month"] else 0
+    if found["dual"]:
+        if not str(year + 1).endswith(found["dual"]):
+            return None
+        if not month:
+            return Point(Span(*years(year, year + 1)), "year", calendar)
+        # A year with two names is one that began in March, of which this part is of the later.
+        year, calendar = year + 1, calendar or "julian"
+    return _unit(Day(year, month, int(found["day"] or 0)), calendar)
+
+
+def _unit(at: Day, calendar: Calendar | None) -> Point | None:
+    """The year, the month or the day that `at` names; a month or a day of 0 is not given."""
+    if not at.month:
+        span = Span(day_number(at.year, 1, 1, calendar), day_number(at.year, 12, 31, calendar)) if calendar else None
+        return Point(span or years(at.year, at.year), "year", calendar)
+    if not at.day:
+        return Point(month_days(at.year, at.month, calendar=calendar), "month", calendar)
+    if at.day > month_length(at.year, at.month, calendar or usual_calendar(*at)):
+        return None
+    number = day_number(*at, calendar)
+    return Point(Span(number, number), "day", calendar)
+
+
+def _prose(text: str) -> DateRange | None:
+    """A date in the words of a person, which GEDCOM does not allow and files are full of."""
+    found = dates_in(text)
+    if len(found) != 1:
+        return None
+    rest = text[: found[0].start] + text[found[0].end :]
+    return None if ROUND.sub("", rest) else found[0].when
+
+
+def write_date(when: DateRange, version: Version) -> str:
+    """The GEDCOM date nearest to a range; an empty string where it has no years GEDCOM can write."""
+    if max(abs(when.first_year), abs(when.last_year)) > LAST_YEAR:
+        return ""
+    nearest = ""
+    for text in _ways(when, version):
+        read = _formal(text)
+        if read == when:
+            return text
+        if not nearest and read and (read.earliest, read.latest) == (when.earliest, when.latest):
+            nearest = text
+    return nearest
+
+
+def _ways(when: DateRange, version: Version) -> Iterator[str]:
+    """Texts that may mean the range, those that say most first."""
+    words = [word for word, meaning in FORMS.items() if meaning == (when.qualifier, when.lasts)][:1] or [""]
+    for word in dict.fromkeys((*words, "")):
+        yield from (f"{word} {text}".strip() for text in _texts(when, when.first_day, version))
+    lead, link = ("FROM", "TO") if when.lasts else ("BET", "AND")
+    for first in _texts(when, when.first_day, version):
+        for last in _texts(when, when.last_day, version):
+            yield f"{lead} {first} {link} {last}"
+
+
+def _texts(when: DateRange, at: Day, version: Version) -> Iterator[str]:
+    number = when.earliest if at == when.first_day else when.latest
+    calendar = when.calendar_on(number)
+    unusual = when.calendar != ("julian" if when.latest < FIRST_GREGORIAN_DAY else "gregorian")
+    era = f"{-at.year} {'B.C.' if version == '5.5.1' else 'BCE'}" if at.year < 0 else str(at.year)
+    name = calendar.upper()
+    escape = f"@#D{name}@ " if version == "5.5.1" else f"{name} "
+    for unit in (era, f"{MONTHS[at.month - 1]} {era}", f"{at.day} {MONTHS[at.month - 1]} {era}"):
+        # A year alone is plainer without the calendar, which is off by days only.
+        if not unusual and (unit == era or calendar == "gregorian"):
+            yield unit
+        yield escape + unit

@@ -1,0 +1,201 @@
+"""A tree as GEDCOM X: conclusions, each with references to the words of its sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from kiwiresearch.ids import canonical_json
+from kiwiresearch.kin.fields import Qualifier
+from kiwiresearch.kin.gedcom.couples import LEFT_OUT
+from kiwiresearch.kin.gedcom.events import ATTRIBUTES, EVENTS, MARRIAGE, UNQUOTED
+from kiwiresearch.kin.gedcom.happenings import Happening, happenings, kept
+from kiwiresearch.kin.gedcom.naming import LIVING, written_name
+from kiwiresearch.kin.tree import Evidence, Fact, Person, Relationship, Source, Tree
+from kiwiresearch.text.dates.days import day_at
+from kiwiresearch.text.when import DateRange
+
+SPACE = "http://gedcomx.org/"
+EVENT_TYPES = {"BIRT": "Birth", "BAPM": "Baptism", "DEAT": "Death", "BURI": "Burial"}
+ATTRIBUTE_TYPES = {"OCCU": "Occupation", "TITL": "Title"}
+SEXES = {"male": "Male", "female": "Female", "": "Unknown"}
+PARENTAGE: dict[Qualifier, str] = {
+    "biological": "BiologicalParent",
+    "adoptive": "AdoptiveParent",
+    "foster": "FosterParent",
+    "step": "StepParent",
+}
+KINDS = {"parent_of": "ParentChild", "spouse_of": "Couple", "partner_of": "Couple"}
+CONFIDENT = ((0.8, "High"), (0.5, "Medium"))
+
+Json = dict[str, Any]
+
+
+def gedcom_x(tree: Tree) -> str:
+    """The tree as canonical GEDCOM X JSON; ties of brothers and sisters are not written, for it has none."""
+    evidence = _evidence(tree)
+    ties = [tie for tie in tree.relationships if _is_written(tie, tree)]
+    value: Json = {
+        "lang": "en",
+        "persons": [_person(tree, tree.persons[number]) for number in sorted(tree.persons)],
+        "relationships": [_relationship(tie) for tie in sorted(ties, key=lambda tie: tie.id)],
+        "sourceDescriptions": [
+            *(_source(tree.sources[number]) for number in sorted({one.source for one in evidence.values()})),
+            *(_quote(evidence[number]) for number in sorted(evidence)),
+        ],
+    }
+    return canonical_json(value, indent=1) + "\n"
+
+
+def _is_written(tie: Relationship, tree: Tree) -> bool:
+    known = tie.first in tree.persons and tie.second in tree.persons
+    return known and tie.kind in KINDS and tie.status not in LEFT_OUT
+
+
+def _evidence(tree: Tree) -> dict[str, Evidence]:
+    """The evidence of all that is written, by its id."""
+    facts = (fact.evidence for fact in kept(tree.facts) if _name(tree, fact) != LIVING)
+    ties = (tie.evidence for tie in tree.relationships if _is_written(tie, tree))
+    every = (one for evidence in (*facts, *ties) for one in evidence if one.source in tree.sources)
+    return {one.id: one for one in every}
+
+
+def _name(tree: Tree, fact: Fact) -> str:
+    person = tree.persons.get(fact.person)
+    return person.name if person else LIVING
+
+
+def _person(tree: Tree, person: Person) -> Json:
+    facts = () if person.name == LIVING else tree.facts_of(person.id)
+    told: dict[str, Sequence[Evidence]] = {name: () for name in (person.name, *person.names) if name}
+    told |= {fact.value: fact.evidence for fact in kept(facts) if fact.field == "name"}
+    names = [_name_form(name, evidence, tree) for name, evidence in told.items()]
+    value: Json = {
+        "id": person.id,
+        "private": person.living == "living",
+        "gender": {"type": SPACE + SEXES[person.sex]},
+        "names": names,
+        "facts": [*_facts(tree, person, facts)],
+    }
+    if names:
+        names[0]["preferred"] = True
+    if person.external:
+        value["identifiers"] = {f"{SPACE}Other#{kind}": [text] for kind, text in sorted(person.external.items())}
+    return value
+
+
+def _name_form(name: str, evidence: Sequence[Evidence], tree: Tree) -> Json:
+    marked = written_name(name, evidence)
+    given, _, rest = marked.partition("/")
+    surname, _, suffix = rest.partition("/")
+    pieces = (("Given", given), ("Surname", surname), ("Suffix", suffix))
+    parts = [{"type": SPACE + kind, "value": text.strip()} for kind, text in pieces if text.strip()]
+    return {"nameForms": [{"fullText": name, "parts": parts}], **_sources(evidence, tree.sources)}
+
+
+def _facts(tree: Tree, person: Person, facts: Sequence[Fact]) -> Iterable[Json]:
+    for tag, fields in EVENTS.items():
+        for at, one in enumerate(happenings(facts, fields)):
+            yield _happening(EVENT_TYPES[tag], one, tree, primary=at == 0)
+    if person.is_dead and not any(fact.field.startswith("death_") for fact in kept(facts)):
+        yield {"type": SPACE + "Death"}
+    for one in happenings(facts, MARRIAGE):
+        yield _happening("Marriage", one, tree, primary=False)
+    for tag, name in ATTRIBUTES.items():
+        for fact in kept(facts):
+            if fact.field == name:
+                yield {
+                    "type": SPACE + ATTRIBUTE_TYPES[tag],
+                    "value": fact.value,
+                    **_sources(fact.evidence, tree.sources),
+                }
+
+
+def _happening(kind: str, one: Happening, tree: Tree, *, primary: bool) -> Json:
+    told = [fact for fact in (one.date, one.place) if fact]
+    value: Json = {"type": SPACE + kind, "primary": primary}
+    if one.date:
+        value["date"] = _date(one.date.when, one.date.value)
+    if one.place:
+        value["place"] = {"original": one.place.value}
+    value["confidence"] = SPACE + _confidence(min(fact.confidence for fact in told))
+    return value | _sources([each for fact in told for each in fact.evidence], tree.sources)
+
+
+def _confidence(confidence: float) -> str:
+    return next((name for least, name in CONFIDENT if confidence >= least), "Low")
+
+
+def _date(when: DateRange | None, value: str) -> Json:
+    if when is None:
+        return {"original": value}
+    formal = _formal(when)
+    return {"original": when.words(), **({"formal": formal} if formal else {})}
+
+
+def _formal(when: DateRange) -> str:
+    """The formal date, which is Gregorian whatever calendar the source used."""
+    first, last = _day(when, when.earliest), _day(when, when.latest)
+    if not first or not last:
+        return ""
+    sign = "A" if when.qualifier == "about" else ""
+    if when.qualifier == "before":
+        return f"/{last}"
+    if when.qualifier == "after":
+        return f"{first}/"
+    return sign + (first if first == last else f"{first}/{last}")
+
+
+def _day(when: DateRange, number: int) -> str:
+    """A year is a year in both calendars; a day is another one."""
+    whole = {"year": 5, "month": 8}.get(when.precision, 11)
+    day = day_at(number, when.calendar_on(number) if whole == 5 else "gregorian")
+    year = day.year if day.year > 0 else day.year + 1
+    return f"{year:+05}-{day.month:02}-{day.day:02}"[:whole] if abs(year) <= 9999 else ""
+
+
+def _relationship(tie: Relationship) -> Json:
+    value: Json = {
+        "id": tie.id,
+        "type": SPACE + KINDS[tie.kind],
+        "person1": {"resource": f"#{tie.first}"},
+        "person2": {"resource": f"#{tie.second}"},
+        "confidence": SPACE + _confidence(tie.confidence),
+        "facts": [],
+    }
+    if tie.kind == "spouse_of":
+        value["facts"].append({"type": SPACE + "Marriage"} | ({"date": _date(tie.start, "")} if tie.start else {}))
+    if tie.qualifier == "divorced":
+        value["facts"].append({"type": SPACE + "Divorce"} | ({"date": _date(tie.end, "")} if tie.end else {}))
+    if tie.qualifier in PARENTAGE:
+        value["facts"].append({"type": SPACE + PARENTAGE[tie.qualifier]})
+    return value | {"sources": _references(tie.evidence)}
+
+
+def _references(evidence: Iterable[Evidence]) -> list[Json]:
+    return [{"description": f"#{number}"} for number in dict.fromkeys(one.id for one in evidence)]
+
+
+def _sources(evidence: Iterable[Evidence], sources: Mapping[str, Source]) -> Json:
+    found = _references(one for one in evidence if one.source in sources)
+    return {"sources": found} if found else {}
+
+
+def _source(source: Source) -> Json:
+    title = source.title or source.name
+    return {
+        "id": source.id,
+        "about": source.url,
+        "titles": [{"value": title}],
+        "citations": [{"value": f"{title}, {source.name}" if source.name != title else title}],
+    }
+
+
+def _quote(one: Evidence) -> Json:
+    """The words within a source, as a part of it."""
+    value: Json = {
+        "id": one.id,
+        "componentOf": {"description": f"#{one.source}"},
+        "citations": [{"value": one.locator}],
+    }
+    return value if UNQUOTED in one.rationale else value | {"notes": [{"text": one.snippet}]}

@@ -1,0 +1,140 @@
+"""A GEDCOM file into a tree; the file is not trusted, and what it gets wrong is noted."""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from kiwiresearch.errors import BadUsage
+from kiwiresearch.kin.gedcom.citations import GedcomFile
+from kiwiresearch.kin.gedcom.encoding import decoded
+from kiwiresearch.kin.gedcom.families import read_family, read_siblings
+from kiwiresearch.kin.gedcom.lines import Line, Notes, records, version_of
+from kiwiresearch.kin.gedcom.persons import read_person
+from kiwiresearch.kin.gedcom.ties import Ties
+from kiwiresearch.kin.tree import Fact, PersonId, Tree
+
+LARGEST = 64 * 1024 * 1024
+GDZ_MEMBER = "gedcom.ged"
+ZIP_START = b"PK\x03\x04"
+NO_RECORDS_OF_OURS = frozenset({"HEAD", "TRLR", "SUBM", "SUBN", "SOUR", "REPO", "INDI", "FAM"})
+KNOWN_VERSIONS = ("", "5.3", "5.4", "5.5", "5.5.1", "5.5.5", "5.6")
+EXPORT_AGAIN = "Export it from your family tree program as GEDCOM 5.5.1 or 7."
+
+
+@dataclass(frozen=True, slots=True)
+class ReadGedcom:
+    """The tree of a file, what could not be read, and the people whom the file asks to keep private."""
+
+    tree: Tree
+    notes: tuple[str, ...]
+    restricted: tuple[PersonId, ...] = ()
+
+
+def read_gedcom(path: Path) -> ReadGedcom:
+    """Read GEDCOM 5.5, 5.5.1 or 7; a `.gdz` is unpacked within limits."""
+    data = _bytes(path)
+    text, said = decoded(data)
+    notes = Notes()
+    found = records(text, notes)
+    if not found or found[0].tag != "HEAD" or len(found) < 2:
+        raise BadUsage(f"{path.name!r} is no GEDCOM file: it does not begin with a HEAD record.", remedy=EXPORT_AGAIN)
+    digest = "sha256:" + hashlib.sha256(data).hexdigest()
+    file = GedcomFile(path.name, digest, text, _by_xref(found, notes), notes)
+    _note_records(found, version_of(text), notes)
+    tree, restricted = _tree(file)
+    return ReadGedcom(tree, (*([said] if said else ()), *notes.told()), restricted)
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(LARGEST + 1)
+    except OSError as problem:
+        why = problem.strerror or "it cannot be opened"
+        raise BadUsage(f"{str(path)!r} cannot be read: {why}.", remedy="Name a GEDCOM file.") from problem
+    if data.startswith(ZIP_START):
+        data = _unpacked(path)
+    if len(data) > LARGEST:
+        raise BadUsage(
+            f"{path.name!r} is larger than {LARGEST // 1024 // 1024} MB, and is not read.",
+            remedy="Export fewer people, or leave pictures out.",
+        )
+    return data
+
+
+def _unpacked(path: Path) -> bytes:
+    """The tree within a GEDCOM zip; no more of it is unpacked than the limit allows."""
+    try:
+        with zipfile.ZipFile(path) as archive, archive.open(GDZ_MEMBER) as member:
+            return member.read(LARGEST + 1)
+    except KeyError as problem:
+        raise BadUsage(f"{path.name!r} has no {GDZ_MEMBER!r} in it.", remedy=EXPORT_AGAIN) from problem
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        OSError,
+        RuntimeError,
+        NotImplementedError,
+        EOFError,
+        ValueError,
+    ) as problem:
+        raise BadUsage(f"{path.name!r} cannot be unpacked: it is damaged or locked.", remedy=EXPORT_AGAIN) from problem
+
+
+def _by_xref(found: Iterable[Line], notes: Notes) -> dict[str, Line]:
+    by_xref: dict[str, Line] = {}
+    for record in found:
+        if record.xref in by_xref:
+            notes.add(record.number, f"{record.xref!r} was used before; this record is left out")
+        elif record.xref:
+            by_xref[record.xref] = record
+        elif record.tag in ("INDI", "FAM"):
+            notes.add(record.number, f"this {record.tag} has no name to point to; it is left out")
+    return by_xref
+
+
+def _note_records(found: list[Line], version: str, notes: Notes) -> None:
+    if version not in KNOWN_VERSIONS and not version.startswith("7"):
+        notes.add(1, f"version {version!r} of GEDCOM is not known; it is read as far as it goes")
+    if found[-1].tag != "TRLR":
+        notes.add(found[-1].number, "the file ends without TRLR: it may have been cut")
+    for record in found:
+        if record.tag not in NO_RECORDS_OF_OURS:
+            notes.leave_out(record)
+
+
+def _tree(file: GedcomFile) -> tuple[Tree, tuple[PersonId, ...]]:
+    read = [read_person(file, record) for record in file.records.values() if record.tag == "INDI"]
+    facts = {one.person.id: one.facts for one in read}
+    ties = Ties(file)
+    for record in file.records.values():
+        if record.tag == "FAM":
+            read_family(file, record, facts, ties)
+        elif record.tag == "INDI":
+            read_siblings(ties, record)
+    _note_one_sided(file)
+    all_facts: list[Fact] = [fact for one in read for fact in one.facts.found.values()]
+    tree = Tree(
+        {one.person.id: one.person for one in sorted(read, key=lambda one: one.person.id)},
+        tuple(ties.found[number] for number in sorted(ties.found)),
+        tuple(sorted(all_facts, key=lambda fact: fact.id)),
+        {number: file.sources[number] for number in sorted(file.sources)},
+    )
+    return tree, tuple(sorted(one.person.id for one in read if one.restricted))
+
+
+def _note_one_sided(file: GedcomFile) -> None:
+    """A child or partner that only one of the two records knows: the family record decides."""
+    for record in file.records.values():
+        if record.tag != "INDI":
+            continue
+        for line in record.all("FAMC", "FAMS"):
+            family = file.record(line, "FAM")
+            tags = ("CHIL",) if line.tag == "FAMC" else ("HUSB", "WIFE")
+            if family and not any(member.points_to == record.xref for member in family.all(*tags)):
+                file.notes.add(line.number, f"{family.xref!r} does not know {record.xref!r}; the tie is left out")

@@ -1,0 +1,167 @@
+"""What the case makes of all it has: who is one person, which values compete, what is doubtful, and who may live."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from kiwiresearch.kin.conflicts.by_model import analysed
+from kiwiresearch.kin.conflicts.conflict import Conflict
+from kiwiresearch.kin.conflicts.find import conflicts_of
+from kiwiresearch.kin.plausible import doubts
+from kiwiresearch.kin.privacy.living import living_status
+from kiwiresearch.kin.resolve.by_model import reviewed
+from kiwiresearch.kin.resolve.proposal import MergeProposal
+from kiwiresearch.kin.resolve.propose import propose
+from kiwiresearch.kin.store.case import CaseStore
+from kiwiresearch.kin.store.rows import ConflictRow
+from kiwiresearch.kin.tree import PersonId, Tree
+from kiwiresearch.llm.model import Model
+
+SITE = re.compile(r"[a-z]+://[^/]+/")
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What was done, for the log."""
+
+    merged: tuple[str, ...] = ()
+    proposals: tuple[MergeProposal, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    notes: tuple[str, ...] = ()
+    """Where a model was of no help."""
+
+
+def decide(store: CaseStore, year: int, *, years_after_death: int = 0, model: Model | None = None) -> Decided:
+    """Resolve, then doubts, then conflicts, then the living: each sees what the one before it did.
+
+    A model is asked between the steps that write, so that nobody waits for it with the case locked.
+    """
+    if model is not None:
+        settle_living(store, year, years_after_death)  # nobody who may be alive is told to a model
+    merged, proposals, notes = resolve(store, model)
+    with store.step("verifier"):
+        _doubt(store, store.tree())
+    tree = store.tree()
+    conflicts = conflicts_of(tree)
+    if model is not None:
+        heard = analysed(conflicts, tree, model)
+        conflicts, notes = heard.conflicts, (*notes, *heard.notes)
+    with store.step("conflict analyst"):
+        _keep_conflicts(store, conflicts)
+        _living(store, store.tree(), year, years_after_death)
+    return Decided(merged, proposals, conflicts, notes)
+
+
+def resolve(
+    store: CaseStore, model: Model | None = None
+) -> tuple[tuple[str, ...], tuple[MergeProposal, ...], tuple[str, ...]]:
+    """Merge what is sure, and return what was merged, what a person has to look at, and where a model failed."""
+    forbidden = {tuple(sorted((one.first, one.second))) for one in store.cannot_link()}
+    tree = store.tree()
+    proposals = _with_pages_apart(propose(tree, cannot_link=[(a, b) for a, b in sorted(forbidden)]), tree)
+    notes: tuple[str, ...] = ()
+    if model is not None:
+        heard = reviewed(proposals, tree, model)
+        proposals, notes = heard.proposals, heard.notes
+    with store.step("resolver"):
+        merged, left = _merge(store, proposals)
+    return merged, left, notes
+
+
+def _merge(store: CaseStore, proposals: Sequence[MergeProposal]) -> tuple[tuple[str, ...], tuple[MergeProposal, ...]]:
+    forbidden = {tuple(sorted((one.first, one.second))) for one in store.cannot_link()}
+    merged: list[str] = []
+    left = []
+    for proposal in proposals:
+        one, other = (store.canonical(person) for person in proposal.candidate_pair)
+        records = (store.person(person).external.get("record", "") for person in (one, other))
+        is_forbidden = tuple(sorted((one, other))) in forbidden or are_two_pages(*records)
+        if proposal.recommended_action != "merge" or proposal.vetoes or one == other or is_forbidden:
+            left.append(proposal)
+            continue
+        first, second = _canonical_first(store, one, other)
+        merged.append(
+            store.merge(
+                first,
+                second,
+                rationale=proposal.merge_rationale,
+                why_not_split=proposal.merge_rationale,
+                why_not_merge=proposal.why_not_merge,
+                features=dict(proposal.matching_features.items()),
+                score=proposal.similarity_score,
+                decided_by=proposal.decided_by,
+            )
+        )
+    return tuple(merged), tuple(left)
+
+
+def are_two_pages(one: str, other: str) -> bool:
+    """Whether two addresses are of different pages of one book or site, which has one for each person."""
+    places = [SITE.match(address) for address in (one, other)]
+    return one != other and places[0] is not None and places[1] is not None and places[0][0] == places[1][0]
+
+
+def _with_pages_apart(proposals: Sequence[MergeProposal], tree: Tree) -> tuple[MergeProposal, ...]:
+    """The proposals, with a veto against people who have a page each in one book."""
+    found = []
+    for proposal in proposals:
+        if are_two_pages(*(tree.persons[person].external.get("record", "") for person in proposal.candidate_pair)):
+            vetoes = (*proposal.vetoes, "there is a page about each of them in one book")
+            proposal = replace(proposal, vetoes=vetoes, recommended_action="separate")
+        found.append(proposal)
+    return tuple(found)
+
+
+def _canonical_first(store: CaseStore, one: PersonId, other: PersonId) -> tuple[PersonId, PersonId]:
+    """Who has a record of their own stands for both; else the lower id."""
+    ranked = sorted((one, other), key=lambda person: ("record" not in store.person(person).external, person))
+    return ranked[0], ranked[1]
+
+
+def _doubt(store: CaseStore, tree: Tree) -> None:
+    """What cannot be is disputed, and stays."""
+    known = {fact.id: fact.status for fact in tree.facts} | {tie.id: tie.status for tie in tree.relationships}
+    for doubt in doubts(tree):
+        for identity in doubt.facts:
+            if known.get(identity) not in (None, "disputed"):
+                store.set_status(identity, "disputed", doubt.sentence)
+
+
+def _keep_conflicts(store: CaseStore, found: Sequence[Conflict]) -> None:
+    kept = {row.id for row in store.conflicts()}
+    for conflict in found:
+        best = conflict.recommended_index
+        row = ConflictRow(
+            conflict.conflict_id,
+            conflict.person,
+            conflict.field,
+            tuple(fact for one in conflict.competing_assertions for fact in one.facts),
+            tuple(
+                {"claim_index": r.claim_index, "rank": r.rank, "reason": r.reason} for r in conflict.evidence_ranking
+            ),
+            "" if best is None else conflict.competing_assertions[best].facts[0],
+            conflict.confidence,
+            "rule" if conflict.decided_by == "rules" else "llm",
+            conflict.resolution_status,
+            conflict.rationale,
+            conflict.next_actions,
+        )
+        store.put_conflict(row)
+    for gone in sorted(kept - {conflict.conflict_id for conflict in found}):
+        store.drop_conflict(gone)
+
+
+def settle_living(store: CaseStore, year: int, years_after_death: int) -> None:
+    """Say of everybody whether they may be alive, as far as is known now."""
+    with store.step("privacy"):
+        _living(store, store.tree(), year, years_after_death)
+
+
+def _living(store: CaseStore, tree: Tree, year: int, years_after_death: int) -> None:
+    overrides = store.state("living_overrides") or {}
+    verdicts = living_status(tree, year, years_after_death=years_after_death, overrides=overrides)
+    for person, verdict in sorted(verdicts.items()):
+        if tree.persons[person].living != verdict.status:
+            store.set_living(person, verdict.status, {"why": verdict.why})

@@ -1,0 +1,163 @@
+"""Writing what was verified into the case: people, facts and ties, with the record they are from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from kiwiresearch.kin.extracted import Extracted, Snippet
+from kiwiresearch.kin.fields import RELATIONS, FieldName, Information, RelationKind, Sex
+from kiwiresearch.kin.identity import id_of
+from kiwiresearch.kin.loop.mentions import OnePerson, told_people
+from kiwiresearch.kin.loop.verifying import Checked, Verified
+from kiwiresearch.kin.store.case import CaseStore
+from kiwiresearch.kin.tree import PersonId, SourceId
+from kiwiresearch.text.fold import fold
+
+Located = Callable[[str, str], str | None]
+"""The address of the page that a path of a book leads to; None where the book has none."""
+
+OPENING = 600
+"""Where a record names its person: in its first lines."""
+SURE_OF_NAME = 0.9
+
+SEX_OF: dict[FieldName, Sex] = {"father": "male", "mother": "female"}
+TIES: dict[FieldName, tuple[RelationKind, bool]] = {
+    "father": ("parent_of", False),
+    "mother": ("parent_of", False),
+    "parent": ("parent_of", False),
+    "child": ("parent_of", True),
+    "spouse": ("spouse_of", True),
+    "partner": ("partner_of", True),
+    "sibling": ("sibling_of", True),
+}
+"""The tie that a relation is, and whether the person of the page is its first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relative:
+    """Somebody whom a record names beside its own person."""
+
+    person: PersonId
+    field: FieldName
+    name: str
+    address: str
+    """Of the page about them, where the record links to one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a record added to the case."""
+
+    person: PersonId
+    source: SourceId
+    relatives: tuple[Relative, ...]
+    new: int
+    """Statements that were not known before."""
+
+
+def person_of(address: str) -> PersonId:
+    """The id of the person whom a page is about."""
+    return id_of("person", address)
+
+
+def keep(store: CaseStore, record: Verified, located: Located) -> Kept:
+    """Write a record's person, facts and relatives."""
+    fetched, read = record.fetched, record.read
+    told = {"why": read.why, "facts": len(record.facts), "rejected": len(record.rejected), "notes": list(record.notes)}
+    source = store.add_source(fetched.source, fetched.text, told)
+    address = fetched.source.url
+    known = store.person_by("record", address)
+    person = known or person_of(address)
+    store.add_person(person, read.name or read.title, read.sex, {"record": address})
+    if fold(read.title) != fold(read.name):
+        store.alias(person, read.title, "title")
+    before = store.assertion_count()
+    _call(store, person, record, source)
+    information = information_of(record)
+    related = []
+    for one in record.facts:
+        if one.status == "rejected" or one.fact.field not in RELATIONS:
+            _fact(store, person, one, source, information)
+        else:
+            related.append(one)
+    told_of = told_people(related, lambda one: _address(one.fact, record, located))
+    for unclear in told_of.unclear:
+        _fact(store, person, replace(unclear, status="unverified"), source, information)
+    relatives = [_relative(store, person, one, address, source, information) for one in told_of.people]
+    return Kept(person, source, tuple(relatives), store.assertion_count() - before)
+
+
+def _call(store: CaseStore, person: PersonId, record: Verified, source: SourceId) -> None:
+    """A person goes by the name that their own record begins with, whatever others called them."""
+    name = record.read.name or record.read.title
+    start = record.fetched.text.find(name, 0, OPENING)
+    if start < 0:
+        return
+    snippet = Snippet(start, start + len(name), name)
+    fact = Extracted("name", name, snippet, "lead", SURE_OF_NAME, rationale="the name that the record begins with")
+    said = store.assert_fact(person, fact, source, status="verified", information=information_of(record))
+    store.prefer(said, "the name of their own record")
+
+
+def information_of(record: Verified) -> Information:
+    """An encyclopedia tells what others saw."""
+    return "secondary" if record.fetched.source.form == "authored" else "undetermined"
+
+
+def _fact(store: CaseStore, person: PersonId, one: Checked, source: SourceId, told: Information) -> None:
+    store.assert_fact(
+        person,
+        one.fact,
+        source,
+        status=one.status,
+        confidence=one.confidence,
+        reliability=one.reliability,
+        information=told,
+    )
+
+
+def _relative(
+    store: CaseStore, person: PersonId, one: OnePerson, record: str, source: SourceId, information: Information
+) -> Relative:
+    """Somebody whom the record names: the person of the page it links to, else somebody known from here alone."""
+    relative = store.person_by("record", one.address) if one.address else None
+    if relative is None:
+        relative = person_of(one.address) if one.address else id_of("person", record, one.field, fold(one.name))
+        sex: Sex = next((SEX_OF[field] for field in one.fields if field in SEX_OF), "")
+        store.add_person(relative, one.name, sex, {"record": one.address} if one.address else {})
+    for mention in one.mentions:
+        checked, fact = mention.checked, mention.checked.fact
+        if fact.value != one.name:
+            store.alias(relative, fact.value)
+        kind, is_first = TIES[fact.field]
+        first, second = (person, relative) if is_first else (relative, person)
+        if store.canonical(first) != store.canonical(second):
+            store.assert_tie(
+                kind,
+                first,
+                second,
+                fact,
+                source,
+                status=checked.status,
+                confidence=checked.confidence,
+                reliability=checked.reliability,
+                information=information,
+            )
+    return Relative(relative, one.field, one.name, one.address)
+
+
+def _address(fact: Extracted, record: Verified, located: Located) -> str:
+    """The address that a relation links to; a page that links to itself tells nothing."""
+    page, own = record.fetched.page, record.fetched.source.url
+    if not fact.target:
+        return ""
+    found = (located(page.ref.book, fact.target) or "") if page else _beside(fact.target, own, record.read.ref.path)
+    return "" if found == own else found
+
+
+def _beside(target: str, own: str, name: str) -> str:
+    """The address of a record that another one of the same source names: 'Q103', beside '…/wiki/Q100'."""
+    if "://" in target:
+        return target
+    return f"{own.removesuffix(name)}{target}" if name and own.endswith(f"/{name}") else ""

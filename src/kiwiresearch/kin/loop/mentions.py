@@ -1,0 +1,116 @@
+"""Several mentions of one relative in one record: 'Anne Boleyn', and 'Anne Boleyn, Marchioness of Pembroke'."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from kiwiresearch.kin.fields import FieldName
+from kiwiresearch.kin.loop.fitting import core
+from kiwiresearch.kin.loop.verifying import Checked
+from kiwiresearch.kin.names import PersonName, clash, parse_name
+from kiwiresearch.text.fold import fold
+
+PARENTS: tuple[FieldName, ...] = ("father", "mother", "parent")
+KINDS: dict[FieldName, str] = {
+    "father": "father",
+    "mother": "mother",
+    "parent": "parent",
+    "spouse": "spouse",
+    "partner": "spouse",
+    "child": "child",
+    "sibling": "sibling",
+}
+"""Relations that one person may be told under."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A relative as one place of a record tells it."""
+
+    checked: Checked
+    address: str
+    name: PersonName
+
+    @property
+    def kind(self) -> str:
+        return KINDS[self.checked.fact.field]
+
+
+@dataclass(frozen=True, slots=True)
+class OnePerson:
+    """All mentions of one relative, the fullest first."""
+
+    mentions: tuple[Mention, ...]
+
+    @property
+    def address(self) -> str:
+        return next((one.address for one in self.mentions if one.address), "")
+
+    @property
+    def name(self) -> str:
+        return self.mentions[0].checked.fact.value
+
+    @property
+    def field(self) -> FieldName:
+        return self.mentions[0].checked.fact.field
+
+    @property
+    def fields(self) -> tuple[FieldName, ...]:
+        """What all mentions call the person: 'parent' in one place is 'mother' in another."""
+        return tuple(one.checked.fact.field for one in self.mentions)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The relatives of a record, and mentions that may be of several of them."""
+
+    people: tuple[OnePerson, ...]
+    unclear: tuple[Checked, ...]
+
+
+def told_people(relations: Sequence[Checked], address_of: Callable[[Checked], str]) -> Told:
+    """Put mentions together; a short name that fits several people is left aside, since it may be any of them."""
+    mentions = [Mention(one, address_of(one), parse_name(one.fact.value)) for one in relations]
+    fullest = sorted(mentions, key=lambda one: (not one.address, -_size(one.name), one.checked.fact.snippet.start))
+    people: list[OnePerson] = []
+    unclear: list[Checked] = []
+    for mention in fullest:
+        fitting = [number for number, person in enumerate(people) if _is_of(mention, person)]
+        if len(fitting) > 1:
+            unclear.append(mention.checked)
+        elif fitting:
+            number = fitting[0]
+            people[number] = replace(people[number], mentions=(*people[number].mentions, mention))
+        else:
+            people.append(OnePerson((mention,)))
+    return Told(tuple(people), tuple(unclear))
+
+
+def _size(name: PersonName) -> int:
+    return len(core(name)) + bool(name.byname) + bool(name.regnal)
+
+
+def _is_of(mention: Mention, person: OnePerson) -> bool:
+    """Whether a mention is of a person told already."""
+    if not _is_same_role(mention.kind, person.mentions[0].kind):
+        return False
+    if mention.address and person.address:
+        return mention.address == person.address
+    return any(_is_same(mention.name, other.name, is_parent=mention.kind in PARENTS) for other in person.mentions)
+
+
+def _is_same_role(one: str, other: str) -> bool:
+    """A box says 'Parents' where the text says 'son of A and B'."""
+    return one == other or (one in PARENTS and other in PARENTS and "parent" in (one, other))
+
+
+def _is_same(one: PersonName, other: PersonName, *, is_parent: bool) -> bool:
+    """A shorter form of the other; of a father, who is one, the first name is enough."""
+    if clash(one, other) or not one.given or not other.given:
+        return False
+    if is_parent and fold(one.given[0]) == fold(other.given[0]):
+        return True  # nobody has two fathers of one name
+    mine, theirs = core(one), core(other)
+    bynames = {fold(one.byname), fold(other.byname)} - {""}
+    return (mine <= theirs or theirs <= mine) and len(bynames) < 2

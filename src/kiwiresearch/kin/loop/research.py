@@ -1,0 +1,187 @@
+"""The loop itself: take what is most promising, fetch it, keep what it proves, and follow what it names.
+
+Fetching, reading and asking a model happen outside of any transaction; all that a record
+changes is written in one step, with the queue item that led to it. A process that is killed
+has done a step or not; the item it held comes back, and at most one fetch is repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from kiwiresearch.kin.agents.planner import plan
+from kiwiresearch.kin.agents.planner_by_model import plan_by_model
+from kiwiresearch.kin.loop.crawling import LEASE_S, TAKEN, Crawler, Took
+from kiwiresearch.kin.loop.deciding import decide
+from kiwiresearch.kin.loop.following import Standing, clue_queries
+from kiwiresearch.kin.loop.keeping import Located
+from kiwiresearch.kin.loop.planning import clues_of, follow, planner_input, wishes_of
+from kiwiresearch.kin.loop.priority import age_of
+from kiwiresearch.kin.loop.progress import Progress, state_of
+from kiwiresearch.kin.loop.remembered import all_asked, disputed, negatives
+from kiwiresearch.kin.loop.revisiting import Better, Negative, second_looks
+from kiwiresearch.kin.loop.second_opinion import SecondOpinion
+from kiwiresearch.kin.loop.settings import CaseSettings
+from kiwiresearch.kin.loop.stops import LoopState, stop_reason, told
+from kiwiresearch.kin.sources.source import SourceOf
+from kiwiresearch.kin.store.case import CaseStore
+from kiwiresearch.kin.store.items import ClueItem, FrontierItem, QueueName, RevisitItem
+from kiwiresearch.kin.tree import PersonId, Tree
+from kiwiresearch.llm.model import Model
+
+DECIDE_EVERY = 8
+"""So many steps are between two looks at the whole, and more as the case grows; one look follows the last step."""
+ORDER: tuple[QueueName, ...] = ("frontier", "revisit", "clue")
+
+__all__ = ["Researcher", "Took"]
+
+
+class Researcher:
+    """Works on one case; two of them may work on the same at a time, each under its own name as `worker`.
+
+    A model is asked where the rules are not sure, and proposes only. Unless it is on this
+    machine and the case allows it, it is told nothing of people who may be alive.
+    """
+
+    def __init__(
+        self,
+        store: CaseStore,
+        sources: Sequence[SourceOf],
+        located: Located,
+        *,
+        year: int,
+        worker: str = "worker",
+        model: Model | None = None,
+        model_is_local: bool = False,
+    ) -> None:
+        self.settings = CaseSettings.from_record(store.settings)
+        self._store = store
+        self._year = year
+        self._worker = worker
+        self._opinion = SecondOpinion(store, self.settings, year, model, is_local=model_is_local)
+        self._crawler = Crawler(store, sources, located, self.settings, year, self._opinion)
+
+    def begin(self) -> tuple[PersonId, ...]:
+        """Read the seeds, and queue what they name; once for a case."""
+        if self._store.state("seeds"):
+            self._store.release(self._worker)
+            return tuple(self._store.state("seeds"))
+        seeds = [self._crawler.seed(name) for name in self.settings.seeds]
+        with self._store.step("orchestrator"):
+            if self._store.state("seeds"):  # another worker was quicker
+                return tuple(self._store.state("seeds"))
+            people: list[PersonId] = []
+            for record, source in seeds:
+                people.append(self._crawler.keep(record, source, Standing()).person)
+                self._note(Progress.of(self._store).fetched(len(record.kept)))
+            self._store.set_state("seeds", people)
+        self._decide()
+        return tuple(people)
+
+    def steps(self) -> Iterator[Took]:
+        """Work until a condition says stop, or another worker has what is left; the last thing told is why."""
+        self.begin()
+        while True:
+            took = self.step()
+            yield took
+            if took.what == "stop" or (took.what == "wait" and took.words != TAKEN):
+                return
+
+    def step(self) -> Took:
+        """One item of the queues, the frontier first, then second looks, then clues."""
+        if stop_reason(self.state()):
+            self._decide()  # what is found out now may be worth a second look
+            state = self.state()
+            reason = stop_reason(state)
+            if reason:
+                return self._stop(reason, told(reason, state), state)
+        item = self._lease()
+        if item is None:
+            return self._nothing_due()
+        if isinstance(item, ClueItem):
+            return self._follow_clue(item)
+        took = self._crawler.fetch(item)
+        if is_time_to_decide(Progress.of(self._store).iterations):
+            self._decide()
+        return took
+
+    def state(self) -> LoopState:
+        """Where the case stands, as the stop conditions look at it."""
+        return Progress.of(self._store).loop_state(self._store, self.settings)
+
+    def _stop(self, reason: str, words: str, state: LoopState) -> Took:
+        with self._store.step("orchestrator"):
+            self._store.set_state("stop", {"reason": reason, "words": words, "state": state_of(state)})
+        return Took("stop", words, reason=reason)
+
+    def _nothing_due(self) -> Took:
+        """Others work on what is left, or it has to wait for its time, which is the same as nothing for now."""
+        if any(self._store.items(queue, "leased") for queue in ORDER):
+            return Took("wait", "Another worker has what is left.")
+        left = sum(self._store.sizes().values())
+        words = f"Nothing is left to look for now; {left} of the queries have to wait for their time."
+        return self._stop("frontier_empty", words, self.state())
+
+    def _lease(self) -> FrontierItem | RevisitItem | ClueItem | None:
+        for queue in ORDER:
+            item = self._store.lease(queue, self._worker, LEASE_S)
+            if item is not None:
+                return item
+        return None
+
+    def _follow_clue(self, clue: ClueItem) -> Took:
+        name = self._store.person(clue.related_person_id).name if clue.related_person_id else ""
+        with self._store.step("orchestrator"):
+            if not self._store.finish(clue):
+                return Took("wait", TAKEN)
+            known = all_asked(self._store, self.settings)
+            items = clue_queries(clue, name, self.settings, known, self._age())
+            pushed = sum(self._store.push("frontier", item) for item in items)
+            self._note(Progress.of(self._store).stepped())
+        return Took("clue", f"A clue of the kind {clue.hypothesis_type!r} gave {pushed} new queries.")
+
+    def _decide(self) -> None:
+        """Look at the whole: who is one person, which values compete, what is worth a second look; then plan."""
+        model = self._opinion.model()
+        decided = decide(self._store, self._year, years_after_death=self.settings.years_after_death, model=model)
+        tree, in_vain = self._store.tree(), negatives(self._store)
+        self._look_again(tree, in_vain, {})
+        given = planner_input(self._store, tree, self.state(), in_vain, decided.proposals)
+        planned = plan_by_model(given, model) if model else plan(given)
+        with self._store.step("orchestrator"):
+            self._store.set_state("proposals", [one.record() for one in decided.proposals])
+            self._store.set_state("plan", planned.record())
+            self._store.set_state("model_notes", list(decided.notes))
+            if planned.decided_by != "rules":
+                follow(self._store, planned, tree, all_asked(self._store, self.settings), self._age())
+        if planned.decided_by != "rules":
+            self._look_again(tree, in_vain, wishes_of(planned))
+
+    def _look_again(self, tree: Tree, in_vain: Sequence[Negative], wishes: Mapping[str, Sequence[Better]]) -> None:
+        """Queue second looks for what was searched in vain."""
+        if not in_vain:
+            return
+        found = second_looks(
+            in_vain,
+            tree,
+            disputed(self._store),
+            clues_of(self._store),
+            [one for one in self._store.items("revisit") if isinstance(one, RevisitItem)],
+            self.settings,
+            local=self._crawler.local,
+            wishes=wishes,
+        )
+        with self._store.step("revisit scheduler"):
+            for item in found:
+                self._store.push("revisit", item)
+
+    def _age(self) -> float:
+        return age_of(Progress.of(self._store).iterations, self.settings.max_iterations)
+
+    def _note(self, progress: Progress) -> None:
+        self._store.set_state("progress", progress.record())
+
+
+def is_time_to_decide(step: int) -> bool:
+    """Eight times while the number of steps doubles: a look at the whole takes longer the more there is."""
+    return step % max(DECIDE_EVERY, (1 << step.bit_length() - 1) // 8) == 0

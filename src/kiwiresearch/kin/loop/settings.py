@@ -1,0 +1,65 @@
+"""What a case is told at its start: whom it is about, how far it goes, and when it stops."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from kiwiresearch.errors import BadSettings
+
+BOUNDS: Mapping[str, tuple[int, int]] = {
+    "generations": (0, 20),
+    "collaterals": (0, 5),
+    "budget": (1, 1_000_000),
+    "max_iterations": (1, 1_000_000),
+    "revisits": (0, 20),
+    "revisit_hours": (0, 10_000),
+    "clue_queries": (0, 5),
+    "years_after_death": (0, 200),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CaseSettings:
+    """All that decides what a case does, beside its sources."""
+
+    seeds: tuple[str, ...] = ()
+    """Names of the people it begins with, or titles of their pages."""
+    books: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ("wikipedia",)
+    """The plugins that are switched on; the books of the shelf are 'wikipedia'."""
+    generations: int = 3
+    """How many generations up and down from the seed are looked for."""
+    collaterals: int = 1
+    """How many steps aside: brothers and sisters, wives and husbands of those in the line."""
+    budget: int = 300
+    """How many records may be fetched."""
+    max_iterations: int = 500
+    revisits: int = 3
+    """How often one source is asked again for one person, at most."""
+    revisit_hours: int = 24
+    """How long a source that is not on this machine is left alone between two such questions."""
+    clue_queries: int = 3
+    years_after_death: int = 0
+    model_sees_living: bool = False
+    """A model on this machine may be told of people who may be alive; no other model ever is."""
+
+    def __post_init__(self) -> None:
+        for name, (least, most) in BOUNDS.items():
+            value = getattr(self, name)
+            if not least <= value <= most:
+                raise BadSettings(f"{name!r} is {value!r}.", remedy=f"Give a number from {least} to {most}.")
+
+    def record(self) -> dict[str, Any]:
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> CaseSettings:
+        """The settings as a case keeps them; what a later version added is left out."""
+        known = {field.name for field in fields(cls)}
+        given: dict[str, Any] = {}
+        for name, value in record.items():
+            if name in known:
+                given[name] = tuple(value) if isinstance(value, list) else value
+        return cls(**given)

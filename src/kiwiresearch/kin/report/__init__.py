@@ -1,0 +1,1 @@
+"""What a family researcher reads: the report, its pictures and its summary."""

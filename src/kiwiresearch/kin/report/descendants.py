@@ -1,0 +1,237 @@
+"""The descendants of a person as a picture: couples one below the other, their children beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kiwiresearch.kin.report.drawing import (
+    BOX_HEIGHT,
+    BOX_WIDTH,
+    EDGE,
+    GAP,
+    GUTTER,
+    TOP,
+    Box,
+    Label,
+    Layout,
+    Tie,
+    number,
+    picture,
+)
+from kiwiresearch.kin.report.pedigree import elbow, is_loose, tie_note, ties_by_child
+from kiwiresearch.kin.report.words import counted, name_of, year_words
+from kiwiresearch.kin.timeline import birth_of
+from kiwiresearch.kin.tree import PersonId, Relationship, Tree
+
+MOST_BOXES = 160
+COUPLE_GAP = 18.0
+"""Between a couple, for the year they married."""
+INDENT = 14.0
+COLUMN = BOX_WIDTH + INDENT + GUTTER
+
+
+@dataclass(slots=True)
+class Union:
+    """A person's partner, or none that is known, and their children."""
+
+    partner: PersonId
+    tie: Relationship | None
+    again: bool = False
+    under: list[Node] = field(default_factory=list)
+    elsewhere: int = 0
+    left_out: int = 0
+    y: float = 0.0
+    """Where the partner's box begins; where there is none, the person's."""
+
+
+@dataclass(slots=True)
+class Node:
+    """A descendant on the way to a place."""
+
+    person: PersonId
+    depth: int
+    tie: Relationship | None = None
+    unions: list[Union] = field(default_factory=list)
+    height: float = 0.0
+    y: float = 0.0
+
+
+def descendants(
+    tree: Tree, root: PersonId, anchors: Mapping[PersonId, str], *, generations: int = 0, name: str = "descendants"
+) -> str:
+    """The picture; nothing where neither a partner nor a child is known."""
+    layout = descendants_layout(tree, root, generations=generations)
+    if len(layout.boxes) < 2:
+        return ""
+    people = len({box.person for box in layout.boxes}) - 1
+    told = f"{name_of(tree, root)} with {counted(people, 'descendant or partner', 'descendants and their partners')}, "
+    told += "from left to right. Partners stand below each other, their children to the right of them."
+    if layout.left_out:
+        told += f" {counted(layout.left_out, 'known person', 'known people')} had no room."
+    return picture(layout, tree, anchors, name, f"Descendants of {name_of(tree, root)}", told)
+
+
+def descendants_layout(tree: Tree, root: PersonId, *, generations: int = 0, most: int = MOST_BOXES) -> Layout:
+    """Where each descendant stands; who descends in two ways is drawn once."""
+    nodes = _gathered(tree, root, generations, most)
+    for node in reversed(nodes):
+        node.height = _arranged(node, 0.0)
+    nodes[0].y = TOP
+    for node in nodes:
+        _arranged(node, node.y)
+    depth = max(node.depth for node in nodes)
+    boxes = [box for node in nodes for box in _boxes(node)]
+    ties = [tie for node in nodes for tie in _ties(node)]
+    labels = [Label(_x(n), TOP - 14, _generation(n), "head") for n in range(1, depth + 1)]
+    labels += [label for node in nodes for label in _labels(node)]
+    left_out = sum(union.left_out for node in nodes for union in node.unions)
+    width = _x(depth) + BOX_WIDTH + INDENT + GUTTER
+    return Layout(tuple(boxes), tuple(ties), tuple(labels), width, TOP + nodes[0].height + EDGE, left_out)
+
+
+def _gathered(tree: Tree, root: PersonId, generations: int, most: int) -> list[Node]:
+    """The people to draw, generation by generation, so that it is the far ones who have no room."""
+    ties = ties_by_child(tree)
+    nodes = [Node(root, 0)]
+    placed, count = {root}, 1
+    for node in nodes:
+        for union in _unions(tree, node.person):
+            known = union_children(tree, node.person, union.partner)
+            children = [one for one in known if one not in placed]
+            union.elsewhere = len(known) - len(children)
+            if generations and node.depth >= generations:
+                union.left_out, children = len(children), []
+            if count + len(children) + bool(union.partner) > most:
+                union.left_out += len(children) + bool(union.partner)
+                union.partner, children = "", []
+            placed.update(children)
+            count += len(children) + bool(union.partner)
+            union.under = [Node(one, node.depth + 1, ties.get((node.person, one))) for one in children]
+            nodes.extend(union.under)
+            node.unions.append(union)
+    _mark_repeats(nodes, placed)
+    return nodes
+
+
+def _mark_repeats(nodes: Sequence[Node], placed: set[PersonId]) -> None:
+    """A partner who descends from the same person, or who married twice into the family, stands elsewhere too."""
+    met: set[PersonId] = set()
+    for union in (union for node in nodes for union in node.unions if union.partner):
+        union.again = union.partner in placed or union.partner in met
+        met.add(union.partner)
+
+
+def _unions(tree: Tree, person: PersonId) -> list[Union]:
+    """Children of whom no other parent is known first, then partners in the order of time."""
+    found: dict[PersonId, Relationship | None] = {}
+    for tie in tree.relationships:
+        if tie.kind in ("spouse_of", "partner_of") and person in (tie.first, tie.second):
+            other = tie.second if tie.first == person else tie.first
+            if other in tree.spouses(person) and other in tree.persons and other != person:
+                found.setdefault(other, tie)
+    for child in tree.children(person):
+        for other in tree.parents(child):
+            if other != person and other in tree.persons:
+                found.setdefault(other, None)
+    order = sorted(found, key=lambda one: (_begun(tree, person, one, found[one]), one))
+    alone = [Union("", None)] if union_children(tree, person, "") else []
+    return alone + [Union(one, found[one]) for one in order]
+
+
+def _begun(tree: Tree, person: PersonId, partner: PersonId, tie: Relationship | None) -> int:
+    """When they came together, as far as their wedding or their first child tells."""
+    births = (birth_of(tree, child) for child in union_children(tree, person, partner))
+    days = [when.earliest for when in births if when]
+    if tie and tie.start:
+        return tie.start.earliest
+    return min(days, default=10**9)
+
+
+def union_children(tree: Tree, person: PersonId, partner: PersonId) -> list[PersonId]:
+    """The children of two people, or those of one whose other parent is not known, the eldest first."""
+    found = []
+    for child in tree.children(person):
+        others = [one for one in tree.parents(child) if one != person and one in tree.persons]
+        if child in tree.persons and child != person and (others[:1] == [partner] or not (others or partner)):
+            found.append(child)
+    births = {child: birth_of(tree, child) for child in found}
+    return sorted(found, key=lambda one: when.earliest if (when := births[one]) else 10**9)
+
+
+def _arranged(node: Node, y: float) -> float:
+    """Places partners and children from a height on, and says how much room it took."""
+    own, beside = y + BOX_HEIGHT, y
+    for number_of_union, union in enumerate(node.unions):
+        if union.partner:
+            first = number_of_union == 0
+            union.y = own + COUPLE_GAP if first else max(own + COUPLE_GAP, beside)
+            beside = beside if first else union.y
+            own = union.y + BOX_HEIGHT
+        else:
+            union.y = y
+        for child in union.under:
+            child.y = beside
+            beside += child.height
+    return max(own + GAP, beside) - y
+
+
+def _x(depth: int) -> float:
+    return EDGE + depth * COLUMN
+
+
+def _boxes(node: Node) -> list[Box]:
+    x = _x(node.depth)
+    found = [Box(node.person, x, node.y, tie_note(node.tie), root=node.depth == 0)]
+    for union in node.unions:
+        if union.partner:
+            note = "again" if union.again else ""
+            found.append(Box(union.partner, x + INDENT, union.y, note, union.again))
+    return found
+
+
+def _ties(node: Node) -> list[Tie]:
+    x = _x(node.depth)
+    found = []
+    partners = [union for union in node.unions if union.partner]
+    if partners:
+        down = f"M{number(x + INDENT / 2)} {number(node.y + BOX_HEIGHT)}V{number(partners[-1].y + BOX_HEIGHT / 2)}"
+        found.append(Tie(down))
+        across = (f"{number(union.y + BOX_HEIGHT / 2)}H{number(x + INDENT)}" for union in partners)
+        found += [Tie(f"M{number(x + INDENT / 2)} {end}") for end in across]
+    for union in node.unions:
+        start = x + BOX_WIDTH + (INDENT if union.partner else 0)
+        for child in union.under:
+            line = elbow_at(start, union.y + BOX_HEIGHT / 2, _x(child.depth), child.y + BOX_HEIGHT / 2)
+            found.append(Tie(line, is_loose(child.tie)))
+    return found
+
+
+def elbow_at(x1: float, y1: float, x2: float, y2: float) -> str:
+    """All lines into a column bend at the same place, wherever they come from."""
+    bend = number(x2 - GUTTER / 2)
+    return f"M{number(x1)} {number(y1)}H{bend}V{number(y2)}H{number(x2)}" if y1 != y2 else elbow(x1, y1, x2, y2)
+
+
+def _labels(node: Node) -> list[Label]:
+    x = _x(node.depth)
+    found = []
+    hidden: dict[float, list[Union]] = {}
+    for union in node.unions:
+        if union.partner and union.tie and union.tie.start:
+            word = "m." if union.tie.kind == "spouse_of" else "from"
+            found.append(Label(x + INDENT + 8, union.y - 5, f"{word} {year_words(union.tie.start)}", "couple"))
+        if (union.left_out or union.elsewhere) and not union.under:
+            hidden.setdefault(union.y, []).append(union)
+    for y, unions in hidden.items():
+        left_out, elsewhere = (sum(counts) for counts in zip(*((u.left_out, u.elsewhere) for u in unions), strict=True))
+        told = [f"{counted(left_out, 'person', 'people')} not drawn"] if left_out else []
+        told += [f"{counted(elsewhere, 'child', 'children')} drawn elsewhere"] if elsewhere else []
+        edge = x + BOX_WIDTH + (INDENT if unions[0].partner else 0)
+        found.append(Label(edge + 5, y + BOX_HEIGHT / 2 + 4, f"+{left_out + elsewhere}", "more", ", ".join(told)))
+    return found
+
+
+def _generation(depth: int) -> str:
+    words = ("", "Children", "Grandchildren", "Great-grandchildren")
+    return words[depth] if depth < len(words) else f"{depth - 2} × great-grandchildren"

@@ -1,0 +1,204 @@
+"""What family pictures are made of: boxes that hold their words, lines between them, and what is told instead."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
+
+from kiwiresearch.kin.report.words import lifespan, name_of, one_line
+from kiwiresearch.kin.tree import PersonId, Tree
+
+BOX_WIDTH, BOX_HEIGHT = 188.0, 56.0
+PADDING = 9.0
+GUTTER = 44.0
+GAP = 12.0
+TOP = 34.0
+EDGE = 8.0
+NAME_SIZE, DATE_SIZE, HEAD_SIZE = 13.0, 11.5, 12.0
+
+NARROW = frozenset("iljtfrI.,:;'’|!()[] -")
+WIDE = frozenset("mwMW@%—…&")
+HUGE = frozenset("\ufdfa\ufdfb\ufdfd⸺⸻")
+"""Single signs that are as long as words."""
+CORNERS = {"male": 2, "female": 16, "": 8}
+"""Sex is told by the corners, which need no colour."""
+COLOURS = """
+svg { background: #fcfcfa; font-family: system-ui, "Segoe UI", Roboto, "Helvetica Neue", sans-serif; }
+text { fill: #1c1e21; } .box { fill: #f1f2ee; stroke: #6d747c; } .root .box { stroke: #14517c; stroke-width: 2; }
+.again .box, .loose { stroke-dasharray: 4 3; } .tie { fill: none; stroke: #6d747c; stroke-width: 1.2; }
+.when, .head, .more, .couple { fill: #555b63; } .name { font-weight: 600; }
+.unnamed .name { font-style: italic; font-weight: 400; }
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A person at a place of the picture; `again` says that the person stands elsewhere in it already."""
+
+    person: PersonId
+    x: float
+    y: float
+    note: str = ""
+    again: bool = False
+    root: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """A line of right angles; a loose one is not by blood, or in doubt."""
+
+    path: str
+    loose: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """Words outside the boxes."""
+
+    x: float
+    y: float
+    text: str
+    role: str
+    told: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where everything stands."""
+
+    boxes: tuple[Box, ...]
+    ties: tuple[Tie, ...]
+    labels: tuple[Label, ...]
+    width: float
+    height: float
+    left_out: int = 0
+    """People who are known and for whom there was no room."""
+
+
+def number(value: float) -> str:
+    """A coordinate: one decimal, so that the last bits of a sum never reach the file."""
+    return f"{round(value, 1) + 0.0:.1f}".removesuffix(".0")
+
+
+def text_width(text: str, size: float) -> float:
+    """How wide words are at most, in the fonts that browsers choose."""
+    return sum(map(_letter_width, text)) * size
+
+
+def _letter_width(letter: str) -> float:
+    if letter in HUGE:
+        return 12.0
+    category = unicodedata.category(letter)
+    if category in ("Mn", "Me", "Cf"):
+        return 0.0
+    if unicodedata.east_asian_width(letter) in "WF":
+        return 1.4 if category == "So" else 1.05
+    if letter in NARROW:
+        return 0.4
+    if letter in WIDE:
+        return 0.98
+    return 0.78 if letter.isupper() else 0.64
+
+
+def shortened(text: str, width: float, size: float) -> str:
+    """The words that fit, in one line; where some do not, an ellipsis stands for them."""
+    if text_width(text, size) <= width:
+        return text
+    room = width - text_width("…", size)
+    kept = 0
+    for letter in text:
+        room -= _letter_width(letter) * size
+        if room < 0:
+            break
+        kept += 1
+    cut = text[:kept]
+    at_word = cut.rpartition(" ")[0]
+    return f"{(at_word if len(at_word) * 2 > len(cut) else cut).rstrip(' ,;:—-')}…"
+
+
+def wrapped(text: str, width: float, size: float, most: int = 2) -> tuple[str, ...]:
+    """The words in so many lines that fit; the last one takes what is left, shortened."""
+    lines: list[str] = []
+    rest = text.split()
+    while rest and len(lines) < most - 1:
+        line = rest.pop(0)
+        while rest and text_width(f"{line} {rest[0]}", size) <= width:
+            line = f"{line} {rest.pop(0)}"
+        lines.append(shortened(line, width, size))
+    return (*lines, shortened(" ".join(rest), width, size)) if rest else tuple(lines)
+
+
+def is_rtl(text: str) -> bool:
+    """Whether a text is read from right to left: its first letter of any direction tells."""
+    return next(
+        (kind in ("R", "AL") for kind in map(unicodedata.bidirectional, text) if kind in ("L", "R", "AL")), False
+    )
+
+
+def picture(layout: Layout, tree: Tree, anchors: Mapping[PersonId, str], name: str, title: str, told: str) -> str:
+    """A whole picture, with its title and what it shows in words."""
+    width, height = number(layout.width), number(layout.height)
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="family" viewBox="0 0 {width} {height}" width="{width}" '
+            f'height="{height}" role="group" aria-labelledby="{name}-title {name}-told">',
+            f'<title id="{name}-title">{escape(one_line(title))}</title>',
+            f'<desc id="{name}-told">{escape(one_line(told))}</desc>',
+            *map(_tie, layout.ties),
+            *map(_label, layout.labels),
+            *(line for box in layout.boxes for line in _box(box, tree, anchors)),
+            "</svg>",
+        ]
+    )
+
+
+def as_file(svg: str) -> str:
+    """The picture as a file of its own, with its colours in it."""
+    head, opened, rest = svg.partition("<title ")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{head}<style>{COLOURS}</style>\n{opened}{rest}\n'
+
+
+def _tie(tie: Tie) -> str:
+    return f'<path class="tie{" loose" if tie.loose else ""}" d="{tie.path}"/>'
+
+
+def _label(label: Label) -> str:
+    told = f"<title>{escape(one_line(label.told))}</title>" if label.told else ""
+    size = HEAD_SIZE if label.role == "head" else DATE_SIZE
+    at = f'x="{number(label.x)}" y="{number(label.y)}" font-size="{number(size)}"'
+    return f'<text class="{label.role}" {at}>{told}{escape(one_line(label.text))}</text>'
+
+
+def _box(box: Box, tree: Tree, anchors: Mapping[PersonId, str]) -> Iterator[str]:
+    name, dates = name_of(tree, box.person), lifespan(tree, box.person)
+    person = tree.persons.get(box.person)
+    roles = ["person"]
+    roles += ["root"] if box.root else []
+    roles += ["again"] if box.again else []
+    roles += ["unnamed"] if person is None or not one_line(person.name) else []
+    below = " · ".join(part for part in (dates, box.note) if part)
+    anchor = anchors.get(box.person)
+    opened, closed = (f'<a href="#{escape(anchor)}"', "</a>") if anchor else ("<g", "</g>")
+    told = ", ".join(part for part in (name, dates, box.note) if part)
+    yield f'{opened} class="{" ".join(roles)}"><title>{escape(told)}</title>'
+    size = f'width="{number(BOX_WIDTH)}" height="{number(BOX_HEIGHT)}"'
+    corner = CORNERS[person.sex if person else ""]
+    yield f'<rect class="box" x="{number(box.x)}" y="{number(box.y)}" {size} rx="{corner}"/>'
+    # An inner picture cuts off what a font makes wider than anybody could know.
+    yield f'<svg x="{number(box.x)}" y="{number(box.y)}" {size}>'
+    room = BOX_WIDTH - 2 * PADDING
+    lines = [("name", line, NAME_SIZE) for line in wrapped(name, room / 1.05, NAME_SIZE)]
+    if below:
+        lines.append(("when", shortened(below, room, DATE_SIZE), DATE_SIZE))
+    step = 16.0
+    y = BOX_HEIGHT / 2 - step * (len(lines) - 1) / 2 + 4.5
+    for role, line, points in lines:
+        turned = ' direction="rtl"' if is_rtl(line) else ""
+        yield (
+            f'<text class="{role}" x="{number(BOX_WIDTH / 2)}" y="{number(y)}" font-size="{number(points)}" '
+            f'text-anchor="middle"{turned}>{escape(line)}</text>'
+        )
+        y += step
+    yield f"</svg>{closed}"

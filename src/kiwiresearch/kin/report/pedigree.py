@@ -1,0 +1,181 @@
+"""The ancestors of a person as a picture: one column for each generation, fathers above mothers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from kiwiresearch.kin.report.drawing import (
+    BOX_HEIGHT,
+    BOX_WIDTH,
+    EDGE,
+    GAP,
+    GUTTER,
+    TOP,
+    Box,
+    Label,
+    Layout,
+    Tie,
+    number,
+    picture,
+)
+from kiwiresearch.kin.report.words import counted, name_of
+from kiwiresearch.kin.timeline import NOT_HELD
+from kiwiresearch.kin.tree import PersonId, Relationship, Tree
+
+MOST_BOXES = 127
+"""Seven whole generations; who is further away is told, not drawn."""
+BY_BLOOD = ("", "biological", "illegitimate")
+DOUBTED = ("conflicting", "disputed")
+
+
+class Reach(NamedTuple):
+    """From where to where a generation stands."""
+
+    top: float
+    bottom: float
+
+
+@dataclass(slots=True)
+class Node:
+    """A person of the pedigree on the way to a place."""
+
+    person: PersonId
+    depth: int
+    tie: Relationship | None = None
+    again: bool = False
+    over: list[Node] = field(default_factory=list)
+    left_out: int = 0
+    reaches: list[Reach] = field(default_factory=list)
+    """How far the person and each generation behind reach up and down, from the person's middle."""
+    offset: float = 0.0
+    """How far below the middle of the child."""
+    middle: float = 0.0
+
+
+def pedigree(
+    tree: Tree, root: PersonId, anchors: Mapping[PersonId, str], *, generations: int = 0, name: str = "pedigree"
+) -> str:
+    """The picture; nothing where no parent is known. With `generations`, so many beyond the person."""
+    if not parents_in_order(tree, root):
+        return ""
+    layout = pedigree_layout(tree, root, generations=generations)
+    people = len({box.person for box in layout.boxes})
+    depth = round((max(box.x for box in layout.boxes) - EDGE) / (BOX_WIDTH + GUTTER))
+    told = f"{counted(people - 1, 'ancestor')} of {name_of(tree, root)} in {counted(depth, 'generation')}, "
+    told += "from left to right, fathers above mothers. A broken line is not by blood or in doubt; "
+    told += "a broken box is a person drawn elsewhere too."
+    if layout.left_out:
+        told += f" {counted(layout.left_out, 'known parent')} had no room."
+    return picture(layout, tree, anchors, name, f"Ancestors of {name_of(tree, root)}", told)
+
+
+def parents_in_order(tree: Tree, person: PersonId) -> tuple[PersonId, ...]:
+    """Fathers, then mothers, then parents of whom neither is known."""
+    sexes = {"male": 0, "female": 1, "": 2}
+    found = [one for one in tree.parents(person) if one in tree.persons and one != person]
+    return tuple(sorted(found, key=lambda one: sexes[tree.persons[one].sex]))
+
+
+def ties_by_child(tree: Tree) -> dict[tuple[PersonId, PersonId], Relationship]:
+    """The tie of each parent and child."""
+    held = (tie for tie in tree.relationships if tie.kind == "parent_of" and tie.status not in NOT_HELD)
+    return {(tie.first, tie.second): tie for tie in held}
+
+
+def is_loose(tie: Relationship | None) -> bool:
+    return tie is not None and (tie.qualifier not in BY_BLOOD or tie.status in DOUBTED)
+
+
+def tie_note(tie: Relationship | None) -> str:
+    """What the box says about how its person belongs there."""
+    if tie is None:
+        return ""
+    return tie.qualifier if tie.qualifier not in BY_BLOOD else "doubtful" if tie.status in DOUBTED else ""
+
+
+def pedigree_layout(tree: Tree, root: PersonId, *, generations: int = 0, most: int = MOST_BOXES) -> Layout:
+    """Where each ancestor stands; one who is an ancestor twice is drawn again, but not what lies behind."""
+    nodes = _gathered(tree, root, generations, most)
+    for node in reversed(nodes):
+        _stacked(node)
+    nodes[0].middle = TOP - min(reach.top for reach in nodes[0].reaches)
+    bottom = nodes[0].middle + max(reach.bottom for reach in nodes[0].reaches)
+    for node in nodes:
+        for one in node.over:
+            one.middle = node.middle + one.offset
+    depth = max(node.depth for node in nodes)
+    boxes = tuple(_box(node) for node in nodes)
+    ties = tuple(_tie(node, one) for node in nodes for one in node.over)
+    heads = tuple(Label(_x(n), TOP - 14, _generation(n), "head") for n in range(1, depth + 1))
+    more = tuple(_more(node) for node in nodes if node.left_out)
+    width = _x(depth) + BOX_WIDTH + (GUTTER if more else EDGE)
+    return Layout(boxes, ties, heads + more, width, bottom + EDGE, sum(node.left_out for node in nodes))
+
+
+def _gathered(tree: Tree, root: PersonId, generations: int, most: int) -> list[Node]:
+    """The people to draw, generation by generation, so that it is the far ones who have no room."""
+    ties = ties_by_child(tree)
+    nodes = [Node(root, 0)]
+    drawn = {root}
+    for node in nodes:
+        parents = () if node.again else parents_in_order(tree, node.person)
+        is_last = bool(generations) and node.depth >= generations
+        if is_last or len(nodes) + len(parents) > most:
+            node.left_out = len(parents)  # A known parent who is not drawn is at least counted.
+            continue
+        for parent in parents:
+            one = Node(parent, node.depth + 1, ties.get((parent, node.person)), again=parent in drawn)
+            drawn.add(parent)
+            node.over.append(one)
+            nodes.append(one)
+    return nodes
+
+
+def _stacked(node: Node) -> None:
+    """Parents one below the other, as close as the generations behind them allow."""
+    half = (BOX_HEIGHT + GAP) / 2
+    taken: list[Reach] = []
+    places: list[float] = []
+    for one in node.over:
+        place = max((above.bottom - own.top for above, own in zip(taken, one.reaches, strict=False)), default=0.0)
+        places.append(place)
+        moved = [Reach(place + reach.top, place + reach.bottom) for reach in one.reaches]
+        both = [Reach(above.top, own.bottom) for above, own in zip(taken, moved, strict=False)]
+        taken = both + taken[len(both) :] + moved[len(both) :]
+    middle = (places[0] + places[-1]) / 2 if places else 0.0
+    for one, place in zip(node.over, places, strict=True):
+        one.offset = place - middle
+    node.reaches = [Reach(-half, half), *(Reach(reach.top - middle, reach.bottom - middle) for reach in taken)]
+
+
+def _x(depth: int) -> float:
+    return EDGE + depth * (BOX_WIDTH + GUTTER)
+
+
+def _box(node: Node) -> Box:
+    notes = [tie_note(node.tie), "again" if node.again else ""]
+    note = " · ".join(filter(None, notes))
+    return Box(node.person, _x(node.depth), node.middle - BOX_HEIGHT / 2, note, node.again, node.depth == 0)
+
+
+def _tie(node: Node, parent: Node) -> Tie:
+    start, end = _x(node.depth) + BOX_WIDTH, _x(parent.depth)
+    return Tie(elbow(start, node.middle, end, parent.middle), is_loose(parent.tie))
+
+
+def elbow(x1: float, y1: float, x2: float, y2: float) -> str:
+    """A line across a gutter, with its corners in the middle."""
+    bend = number((x1 + x2) / 2)
+    return f"M{number(x1)} {number(y1)}H{bend}V{number(y2)}H{number(x2)}"
+
+
+def _more(node: Node) -> Label:
+    told = f"{counted(node.left_out, 'known parent')} not drawn"
+    return Label(_x(node.depth) + BOX_WIDTH + 4, node.middle + 4, f"+{node.left_out}", "more", told)
+
+
+def _generation(depth: int) -> str:
+    words: Sequence[str] = ("", "Parents", "Grandparents", "Great-grandparents")
+    return words[depth] if depth < len(words) else f"{depth - 2} × great-grandparents"

@@ -1,0 +1,232 @@
+"""The summary of a case by rule: who, when, which family, what is proved and what is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kiwiresearch.kin.fields import FieldName
+from kiwiresearch.kin.report.descendants import union_children
+from kiwiresearch.kin.report.given import FamilyCase
+from kiwiresearch.kin.report.pedigree import BY_BLOOD, parents_in_order
+from kiwiresearch.kin.report.proof import Proofs, count_words, origins, tally
+from kiwiresearch.kin.report.words import UNNAMED, counted, joined, name_of, noun
+from kiwiresearch.kin.timeline import NOT_HELD, age_at, birth_of, death_of, held, place_of
+from kiwiresearch.kin.tree import Person, PersonId, Relationship, Tree
+from kiwiresearch.text.when import DateRange
+
+MOST_NAMES = 12
+MOST_GAPS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A sentence of the summary and the facts and ties it rests on."""
+
+    text: str
+    rests_on: tuple[str, ...] = ()
+    people: tuple[PersonId, ...] = ()
+    """Whom it tells of; empty for a sentence about the research itself."""
+    by: str = "rules"
+
+
+def summary(case: FamilyCase, proofs: Proofs | None = None) -> tuple[Said, ...]:
+    """The sentences of the summary, in order; `proofs` where they were made already."""
+    proofs = proofs or Proofs(case, {})
+    found: list[Said] = []
+    for seed in case.seeds:
+        if seed in case.tree.persons:
+            found += family_sentences(case, seed)
+    found += [Said(text) for text in (*_reach(case), *_proved(case, proofs), *_open(case), *_gaps(case))]
+    return tuple(found)
+
+
+def family_sentences(case: FamilyCase, seed: PersonId) -> Iterator[Said]:
+    """What is known of a person: life, parents, partners and children."""
+    tree, person = case.tree, case.tree.persons[seed]
+    yield _life(case, person)
+    parents = parents_in_order(tree, seed)
+    if parents:
+        ties = [tie for tie in tree.relationships if tie.kind == "parent_of" and tie.second == seed and _held(tie)]
+        for qualifier in dict.fromkeys(_qualifier(ties, one) for one in parents):
+            alike = [one for one in parents if _qualifier(ties, one) == qualifier]
+            yield _parents(tree, seed, alike, qualifier, ties)
+    yield from _partners(tree, seed)
+    alone = union_children(tree, seed, "")
+    if alone:
+        others = any(union_children(tree, seed, other) for other in tree.spouses(seed) if other in tree.persons)
+        yield _children(tree, (seed,), alone, besides=others)
+
+
+def _held(tie: Relationship) -> bool:
+    return tie.status not in NOT_HELD
+
+
+def _qualifier(ties: Sequence[Relationship], parent: PersonId) -> str:
+    """How a parent is one, where it is not by blood."""
+    return next((tie.qualifier for tie in ties if tie.first == parent and tie.qualifier not in BY_BLOOD), "")
+
+
+def _parents(
+    tree: Tree, seed: PersonId, parents: Sequence[PersonId], qualifier: str, ties: Sequence[Relationship]
+) -> Said:
+    roles = {"male": "father", "female": "mother", "": "parent"}
+    role = roles[tree.persons[parents[0]].sex] if len(parents) == 1 else "parents"
+    verb = "were the" if len(parents) > 1 else "was a" if qualifier else "was the"
+    verb = "was an" if verb == "was a" and qualifier[:1] in "aeiou" else verb
+    called = f"step{role}" if qualifier == "step" else f"{qualifier} {role}".strip()
+    names = joined([name_of(tree, one) for one in parents])
+    text = f"{names} {verb} {called} of {name_of(tree, seed)}."
+    return Said(text, tuple(tie.id for tie in ties if tie.first in parents), (*parents, seed))
+
+
+def _life(case: FamilyCase, person: Person) -> Said:
+    tree, name = case.tree, name_of(case.tree, person.id)
+    birth, death = birth_of(tree, person.id), death_of(tree, person.id)
+    parts = []
+    born = _happened("was born", birth, place_of(tree, person, "birth_place"))
+    died = _happened("died", death, place_of(tree, person, "death_place"))
+    if born:
+        parts.append(born)
+    if died:
+        age = age_at(birth, death) if birth and death else None
+        aged = f", aged {age.words()}" if age and age.words() and not age.is_impossible else ""
+        parts.append(died + aged)
+    elif person.is_dead:
+        parts.append("has died")
+    fields: tuple[FieldName, ...] = ("birth_date", "birth_place", "death_date", "death_place")
+    facts = tuple(fact.id for field in fields if (fact := held(tree, person.id, field)))
+    contested = [noun(one.field) for one in case.disagreements if one.person == person.id and _is_open(one.status)]
+    told = f"{name} {joined(parts)}" if parts else f"Of the life of {name} no date is known"
+    text = f"{told}; sources disagree on the {joined(contested)}." if contested else f"{told}."
+    return Said(text, facts, (person.id,))
+
+
+def _is_open(status: str) -> bool:
+    return status != "resolved"
+
+
+def _happened(verb: str, when: DateRange | None, place: str) -> str:
+    if not when and not place:
+        return ""
+    where = f" in {' '.join(place.split())}" if place else ""
+    return f"{verb}{dated(when) if when else ''}{where}"
+
+
+def dated(when: DateRange) -> str:
+    """' on 12 February 1809', ' in 1809', ' c. 1250', ' between 1200 and 1210'."""
+    text = when.words()
+    if when.qualifier or text.startswith(("between", "from")):
+        return f" {text}"
+    if when.precision == "day":
+        return f" on {text}"
+    article = "the " if when.precision in ("decade", "century", "millennium") and not text.startswith("the ") else ""
+    return f" in {article}{text}"
+
+
+def _partners(tree: Tree, seed: PersonId) -> Iterator[Said]:
+    for other in tree.spouses(seed):
+        if other not in tree.persons:
+            continue
+        ties = [
+            tie
+            for tie in tree.relationships
+            if tie.kind in ("spouse_of", "partner_of") and {tie.first, tie.second} == {seed, other} and _held(tie)
+        ]
+        tie = next((one for one in ties if one.start), ties[0])
+        verb = "married" if tie.kind == "spouse_of" else "was the partner of"
+        when = dated(tie.start) if tie.start else ""
+        verb = f"{name_of(tree, seed)} {verb} {name_of(tree, other)}{when}."
+        yield Said(verb, tuple(one.id for one in ties), (seed, other))
+        children = union_children(tree, seed, other)
+        if children:
+            yield _children(tree, (seed, other), children)
+
+
+def _children(
+    tree: Tree, parents: tuple[PersonId, ...], children: Sequence[PersonId], *, besides: bool = False
+) -> Said:
+    """Children of a couple, or of one; `besides` others, of whom both parents are known."""
+    ties = tuple(
+        tie.id
+        for tie in tree.relationships
+        if tie.kind == "parent_of" and tie.first in parents and tie.second in children and _held(tie)
+    )
+    names = [name_of(tree, one) for one in children if name_of(tree, one) != UNNAMED]
+    shown = names[:MOST_NAMES]
+    if len(names) > MOST_NAMES:
+        shown.append(f"{len(names) - MOST_NAMES} more")
+    if shown and len(names) < len(children):
+        shown.append(f"{len(children) - len(names)} without a name")
+    who = joined([name_of(tree, one) for one in parents])
+    listed = f": {joined(shown)}" if shown else ""
+    more = "more " if besides else ""
+    unknown = ", the other parent of whom is not told" if besides else ""
+    text = f"{who} had {counted(len(children), f'{more}known child', f'{more}known children')}{unknown}{listed}."
+    return Said(text, ties, (*parents, *children))
+
+
+def _reach(case: FamilyCase) -> Iterator[str]:
+    tree = case.tree
+    back = max((_depth(tree, seed) for seed in case.seeds if seed in tree.persons), default=0)
+    told = f"The tree holds {counted(len(tree.persons), 'person', 'people')}"
+    told += f" and goes back {counted(back, 'generation')}" if back else ""
+    wanted = f" of the {case.generations} that were asked for" if case.generations > back > 0 else ""
+    yield f"{told}{wanted}."
+
+
+def _depth(tree: Tree, seed: PersonId) -> int:
+    """How many generations of ancestors are known."""
+    seen, line, depth = {seed}, [seed], 0
+    while line:
+        line = sorted({one for child in line for one in tree.parents(child) if one in tree.persons} - seen)
+        seen.update(line)
+        depth += bool(line)
+    return depth
+
+
+def _proved(case: FamilyCase, proofs: Proofs) -> Iterator[str]:
+    found = tally(proofs)
+    total = sum(found.values())
+    if not total:
+        yield "No fact has been found yet."
+        return
+    yield f"Of {total:,} facts and ties that are listed below, {joined(count_words(found))}."
+    evidence = [one for fact in case.tree.facts for one in fact.evidence]
+    evidence += [one for tie in case.tree.relationships for one in tie.evidence]
+    groups = origins(case.tree, evidence)
+    if len(groups) == 1:
+        yield "All evidence goes back to one origin, so agreement among the sources proves nothing by itself."
+    elif groups:
+        yield f"The evidence goes back to {len(groups)} independent origins."
+    if not found["good"]:
+        yield (
+            "Nothing is proved in the strict sense, which asks for two independent origins, "
+            "an original record and primary information."
+        )
+
+
+def _open(case: FamilyCase) -> Iterator[str]:
+    settled = sum(one.status == "resolved" for one in case.disagreements)
+    unsettled = len(case.disagreements) - settled
+    if unsettled:
+        yield f"{counted(unsettled, 'conflict')} {'is' if unsettled == 1 else 'are'} not settled; all values are kept."
+    if settled:
+        yield f"{counted(settled, 'conflict')} {'was' if settled == 1 else 'were'} settled by the weight of evidence."
+
+
+def _gaps(case: FamilyCase) -> Iterator[str]:
+    """What is missing of the people next to the seeds."""
+    tree = case.tree
+    near = [one for seed in case.seeds if seed in tree.persons for one in (seed, *parents_in_order(tree, seed))]
+    missing = []
+    for one in dict.fromkeys(near):
+        person = tree.persons[one]
+        if person.living != "deceased" and not person.is_dead and death_of(tree, one) is None and one not in case.seeds:
+            continue
+        lacks = [word for word, found in (("birth", birth_of(tree, one)), ("parents", tree.parents(one))) if not found]
+        if lacks:
+            missing.append(f"{' and '.join(lacks)} of {name_of(tree, one)}")
+    if missing:
+        more = f" and {len(missing) - MOST_GAPS} more" if len(missing) > MOST_GAPS else ""
+        yield f"Not found so far: {'; '.join(missing[:MOST_GAPS])}{more}."

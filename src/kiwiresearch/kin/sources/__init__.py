@@ -1,0 +1,1 @@
+"""Where evidence comes from: the local books first, then what the user switched on, each asked as it wants to be."""

@@ -1,0 +1,148 @@
+"""Tier 0: the user's own books, searched and read where they are; never the network."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+from kiwiresearch.errors import KiwiError, PageNotFound
+from kiwiresearch.kin.identity import id_of
+from kiwiresearch.kin.sources.source import SUFFIXES, Fetched, PersonQuery
+from kiwiresearch.kin.tree import Source
+from kiwiresearch.page.doc import PageDoc
+from kiwiresearch.page.read import open_page
+from kiwiresearch.search.find import Wish, find
+from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.text.fold import fold
+
+MOST_PEOPLE = 5
+LOOKED_AT = 10
+LEAD_CHARS = 1_500
+"""Where the years of a person stand: at the beginning, or in the box."""
+SMALL_WORDS = frozenset({"of", "the", "de", "von", "van", "der", "la", "le", "du", "da", "di", "and", "y", "e"})
+SCHEME = "zim://"
+BOTH = 2
+
+
+class BookSource:
+    """The books of a case, the first that has a person's page first."""
+
+    id = "wikipedia"
+    tier = 0
+
+    def __init__(self, books: Sequence[OpenBook], *, accessed_at: str = "") -> None:
+        self._books = tuple(books)
+        self._accessed_at = accessed_at
+
+    def find(self, query: PersonQuery) -> Sequence[Fetched]:
+        """Pages named like the person, those first whose years fit.
+
+        A page that shares only one name is taken where both years stand on it:
+        trees and books often call the same person differently.
+        """
+        if not query.name.strip():
+            return []
+        found: dict[tuple[str, str], tuple[tuple[int, int, int], Fetched]] = {}
+        for number, (book, path, alias) in enumerate(self._candidates(query.name)):
+            if not shares(query.name, (book.title(path), alias)):
+                continue
+            fetched = self._read(book, path)
+            page = fetched.page if fetched else None
+            if fetched is None or page is None:
+                continue
+            years = _years(query, page)
+            named = likeness(query.name, (page.title, alias, _opening(page)))
+            key = (page.ref.book, page.ref.path)
+            if (named or years == BOTH) and key not in found:
+                found[key] = ((-years, -named, number), fetched)
+        ordered = sorted(found.values(), key=lambda pair: pair[0])
+        return [fetched for _, fetched in ordered[:MOST_PEOPLE]]
+
+    def fetch(self, locator: str) -> Fetched:
+        """The page at a path of the first book that has it, or at 'zim://UUID/PATH'."""
+        wanted, path = "", locator
+        if locator.startswith(SCHEME):
+            wanted, _, path = locator.removeprefix(SCHEME).partition("/")
+        for book in self._books:
+            if wanted in ("", book.book.id) and book.resolve(path) is not None:
+                return self._fetched(book, open_page(book.archive, path))
+        raise PageNotFound(f"No book of this case has a page {locator!r}.", remedy="Add the book it is from.")
+
+    def _candidates(self, name: str) -> list[tuple[OpenBook, str, str]]:
+        """Pages and the names that led to them: exact titles of all books first, then what a search finds."""
+        exact = [(book, path, name) for book in self._books if (path := book.archive.by_title(name)) is not None]
+        hits = find(self._books, name, Wish(limit=LOOKED_AT, fast=True, max_books=len(self._books) or 1)).hits
+        by_id = {book.book.id: book for book in self._books}
+        return [*exact, *((by_id[hit.ref.book], hit.ref.path, hit.alias) for hit in hits if hit.ref.book in by_id)]
+
+    def _read(self, book: OpenBook, path: str) -> Fetched | None:
+        try:
+            return self._fetched(book, open_page(book.archive, path))
+        except KiwiError:
+            return None  # a page that cannot be read is no result; `fetch` says what is wrong with it
+
+    def _fetched(self, book: OpenBook, page: PageDoc) -> Fetched:
+        digest = "sha256:" + hashlib.sha256(page.text.encode("utf-8", "replace")).hexdigest()
+        is_wiki = book.book.kind == "wikipedia"
+        source = Source(
+            id=id_of("source", str(page.ref), digest),
+            url=str(page.ref),
+            name=book.book.title or book.book.name,
+            title=page.title,
+            tier=self.tier,
+            accessed_at=self._accessed_at,
+            content_hash=digest,
+            origin_group="wikimedia" if is_wiki else f"book:{book.book.name or book.book.id}",
+            form="authored",
+            user_contributed=is_wiki,
+        )
+        return Fetched(source, page.text, page=page)
+
+
+def shares(name: str, others: Sequence[str]) -> bool:
+    """Whether another name has a word of this one."""
+    wanted = set(_words(name))
+    return any(wanted & set(_words(other)) for other in others)
+
+
+def likeness(name: str, others: Sequence[str]) -> int:
+    """How well names fit, at best: 3 the same, 2 all words of one in the other, 1 the last and one more; 0 not.
+
+    A number or 'junior' that only the wanted name has speaks against the other.
+    """
+    wanted = _words(name)
+    best = 0
+    for other in others:
+        words = _words(other)
+        shared = set(wanted) & set(words)
+        telling = {word for word in wanted if _tells(word)}
+        if not shared or telling - set(words):
+            continue
+        if wanted == words:
+            best = max(best, 3)
+        elif shared == set(wanted) or (shared == set(words) and len(words) > 1):
+            best = max(best, 2)
+        elif wanted[-1] in shared and len(shared) > 1:
+            best = max(best, 1)
+    return best
+
+
+def _words(name: str) -> list[str]:
+    plain = name.partition("(")[0] or name
+    return [word for word in fold(plain).split() if word not in SMALL_WORDS]
+
+
+def _tells(word: str) -> bool:
+    return word in SUFFIXES or set(word) <= set("ivxlc") or word.isdigit()
+
+
+def _opening(page: PageDoc) -> str:
+    """The name an article begins with, which is often the full one."""
+    return page.text[:120].partition("(")[0].strip()
+
+
+def _years(query: PersonQuery, page: PageDoc) -> int:
+    """How many of the years that are known stand where the page tells of birth and death."""
+    boxes = " ".join(page.text[box.start : box.end] for box in page.infoboxes)
+    told = f"{page.text[:LEAD_CHARS]} {boxes}"
+    return sum(str(year) in told for year in (query.birth_year, query.death_year) if year is not None)

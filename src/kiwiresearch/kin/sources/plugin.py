@@ -1,0 +1,226 @@
+"""The form of a plugin: what a YAML file may say about a source, and nothing else."""
+
+from __future__ import annotations
+
+import string
+from typing import Annotated, Literal, Self, get_args
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from kiwiresearch.kin.fields import DATES, PLACES, RELATIONS, FieldName, Form, Information
+from kiwiresearch.kin.sources.patterns import checked_pattern
+from kiwiresearch.kin.sources.select import checked_selector
+
+PLACEHOLDERS = frozenset({"name", "given_name", "surname", "birth_year", "death_year", "place"})
+ID = r"^[a-z][a-z0-9_]{1,39}$"
+PATH = r"^/[^\s#\\]*$"
+
+RuleType = Literal["text", "date", "place", "name", "relation"]
+Kind = Literal["html", "books", "sparql", "familysearch"]
+TermsOf = Literal["allowed", "forbidden", "unknown"]
+EvidenceType = Literal["primary", "secondary", "authored"]
+
+
+class Part(BaseModel):
+    """A part of a plugin: keys that nobody knows are mistakes, and so are values of another type."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+def _https(address: str) -> str:
+    parts = urlsplit(address)
+    if parts.scheme != "https" or not parts.hostname or parts.username or parts.password:
+        raise ValueError("give an address that begins with https:// and a host")
+    return address
+
+
+def _base(address: str) -> str:
+    return address if address == "zim://" else _https(address).rstrip("/")
+
+
+def _template(text: str) -> str:
+    try:
+        names = [name for _, name, spec, change in string.Formatter().parse(text) if name is not None]
+        plain = all(not spec and not change for _, name, spec, change in string.Formatter().parse(text) if name)
+    except ValueError as problem:
+        raise ValueError(f"its braces do not match: {problem}") from problem
+    unknown = sorted({name for name in names if name not in PLACEHOLDERS})
+    if unknown or not plain:
+        known = ", ".join(f"{{{name}}}" for name in sorted(PLACEHOLDERS))
+        raise ValueError(f"it has a placeholder nobody knows; there are {known}")
+    return text
+
+
+Address = Annotated[str, AfterValidator(_https)]
+Selector = Annotated[str, Field(min_length=1, max_length=300), AfterValidator(checked_selector)]
+Pattern = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(checked_pattern)]
+Template = Annotated[str, Field(max_length=200), AfterValidator(_template)]
+Words = Annotated[tuple[str, ...], Field(strict=False, max_length=50)]
+Selectors = Annotated[tuple[Selector, ...], Field(strict=False, max_length=20)]
+
+
+class Compliance(Part):
+    """How the source wants to be treated; robots.txt cannot be switched off."""
+
+    robots_txt: Literal[True]
+    rate_limit_requests_per_minute: int = Field(ge=1, le=60)
+    rate_limit_burst: int = Field(ge=1, le=10)
+    cache_ttl_seconds: int = Field(ge=3600, le=10 * 365 * 86_400)
+    requires_auth: bool
+    tos_url: Address
+    tos_automation: TermsOf = "unknown"
+    contact: str = Field(default="", max_length=200, pattern=r"^[\x20-\x7e]*$")
+    """Whom the source may ask about these requests; it is told with each."""
+    crawl_delay_seconds: float = Field(default=0, ge=0, le=3600)
+
+
+class Reliability(Part):
+    """What kind of evidence the source gives: the seed's one word, and the three axes it mixes."""
+
+    evidence_type: EvidenceType
+    base_weight: float = Field(ge=0, le=1)
+    user_contributed: bool
+    official: bool = False
+    form: Form | None = None
+    information: Information | None = None
+    origin_group: str = Field(default="", max_length=80)
+
+    def form_of(self) -> Form:
+        return self.form or ("original" if self.evidence_type == "primary" else "authored")
+
+    def information_of(self) -> Information:
+        if self.information:
+            return self.information
+        return self.evidence_type if self.evidence_type != "authored" else "undetermined"
+
+
+class Rule(Part):
+    """Where a value stands on a page."""
+
+    selector: Selector
+    type: RuleType = "text"
+    format: Literal["fuzzy", "exact"] = "fuzzy"
+    required: bool = False
+    regex: Pattern | None = None
+    attribute: str | None = Field(default=None, pattern=r"^[a-zA-Z][a-zA-Z0-9:_-]{0,40}$")
+    own_text: bool = False
+    exclude: Selectors = ()
+    multiple: bool = False
+    null_values: Words = ("unknown",)
+    relation: Literal["father", "mother", "parent", "spouse", "partner", "child", "sibling"] | None = None
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.attribute and (self.own_text or self.exclude):
+            raise ValueError("an attribute has no text of its own and nothing to exclude")
+        if self.relation and self.type != "relation":
+            raise ValueError("'relation' goes with 'type: relation'")
+        return self
+
+
+class ExtractionRules(Part):
+    """Rules by field of a person."""
+
+    person: dict[FieldName, Rule] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _types(self) -> Self:
+        for name, rule in self.person.items():
+            wanted: RuleType | None = "date" if name in DATES else "relation" if name in RELATIONS else None
+            if wanted and rule.type != wanted:
+                raise ValueError(f"{name!r} wants 'type: {wanted}'")
+            if not wanted and rule.type in ("date", "relation"):
+                raise ValueError(f"{name!r} is no {rule.type}")
+            if rule.type == "place" and name not in PLACES:
+                raise ValueError(f"{name!r} is no place")
+            if rule.relation and rule.relation != name:
+                raise ValueError(f"{name!r} says 'relation: {rule.relation}'")
+        return self
+
+
+class SearchRule(Part):
+    """How the source is asked for people."""
+
+    endpoint: str = Field(pattern=PATH)
+    method: Literal["GET", "POST"] = "GET"
+    params: dict[str, Template] = Field(default_factory=dict, max_length=30)
+    result_selector: Selector | None = None
+
+
+class Pagination(Part):
+    """How further results are asked for."""
+
+    type: Literal["page_number"]
+    param: str = Field(min_length=1, max_length=40)
+    max_pages: int = Field(ge=1, le=50)
+
+
+class Sign(Part):
+    """How a user lets the program in: the code flow of OAuth 2, with a key that is the user's own."""
+
+    authorize_url: Address
+    token_url: Address
+    scope: str = Field(default="", max_length=200)
+    redirect_uri: str = Field(default="http://127.0.0.1:5000/callback", max_length=200)
+
+
+class Fixture(Part):
+    """A page written for the plugin, and what has to be read in it."""
+
+    html: str = Field(min_length=1, max_length=200)
+    expect: dict[FieldName, str | list[str] | None]
+
+
+class Plugin(Part):
+    """A source, as its YAML file describes it."""
+
+    schema_version: Literal[1] = 1
+    plugin_id: str = Field(pattern=ID)
+    display_name: str = Field(min_length=1, max_length=100)
+    tier: int = Field(ge=0, le=2)
+    base_url: Annotated[str, AfterValidator(_base)]
+    kind: Kind = "html"
+    enabled: bool = False
+    """Whether a case has it from the start; only the user's own books can say so."""
+    search_is_fuzzy: bool = False
+    languages: Words = ()
+    record_type: str = Field(default="", max_length=80)
+    person_path: str = Field(default="", max_length=200)
+    """How the path of a person's page begins; other links of a result are left alone."""
+    compliance: Compliance
+    reliability: Reliability
+    extraction_rules: ExtractionRules = ExtractionRules()
+    search: SearchRule | None = None
+    pagination: Pagination | None = None
+    auth: Sign | None = None
+    fixtures: Annotated[tuple[Fixture, ...], Field(strict=False, max_length=50)] = ()
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if (self.kind == "books") != (self.base_url == "zim://"):
+            raise ValueError("'base_url: zim://' and 'kind: books' go together")
+        if self.enabled and self.kind != "books":
+            raise ValueError("'enabled: true' is for books; what needs the network is switched on for each case")
+        if self.tier == 2 and not self.compliance.requires_auth:
+            raise ValueError("tier 2 is for sources that want a login: set 'requires_auth: true' in 'compliance'")
+        if self.tier < 2 and self.compliance.requires_auth:
+            raise ValueError("a source that wants a login is of tier 2")
+        if self.kind == "familysearch" and self.auth is None:
+            raise ValueError("'kind: familysearch' wants 'auth'")
+        if self.kind == "sparql" and self.search is None:
+            raise ValueError("'kind: sparql' wants 'search' with its 'endpoint'")
+        if self.kind == "html" and "name" not in self.extraction_rules.person:
+            raise ValueError("'extraction_rules.person' wants a rule for 'name'")
+        return self
+
+    def hosts(self) -> frozenset[str]:
+        """The hosts the plugin may be asked at, with their ports."""
+        addresses = [self.base_url, *((self.auth.authorize_url, self.auth.token_url) if self.auth else ())]
+        return frozenset(urlsplit(address).netloc.lower() for address in addresses)
+
+    def required(self) -> tuple[FieldName, ...]:
+        return tuple(name for name, rule in self.extraction_rules.person.items() if rule.required)
+
+
+FIELDS: tuple[FieldName, ...] = get_args(FieldName)

@@ -1,0 +1,283 @@
+"""Wikidata as a source: statements with precision, calendar, rank and qualifiers, each a line that can be quoted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from kiwiresearch.ids import BookId
+from kiwiresearch.kin.extracted import Extracted, ReadPerson, Snippet
+from kiwiresearch.kin.fields import DATES, RELATIONS, FieldName, Qualifier, Sex
+from kiwiresearch.kin.sources import wikidata_queries as queries
+from kiwiresearch.kin.sources.compliance import Gate
+from kiwiresearch.kin.sources.gathering import gathered
+from kiwiresearch.kin.sources.kept import Page
+from kiwiresearch.kin.sources.plugin import Plugin
+from kiwiresearch.kin.sources.quotable import quotable
+from kiwiresearch.kin.sources.refusals import SourceUnreachable
+from kiwiresearch.kin.sources.site import source_of
+from kiwiresearch.kin.sources.source import Fetched, PersonQuery
+from kiwiresearch.kin.sources.sparql import Endpoint, Row
+from kiwiresearch.kin.sources.wikidata_time import CIRCA, Moment, between
+from kiwiresearch.text.when import DateRange, dates_in
+from kiwiresearch.zim.entry import EntryRef
+
+ITEM = re.compile(r"Q[1-9]\d{0,11}")
+SEXES: dict[str, Sex] = {"Q6581097": "male", "Q6581072": "female", "Q2449503": "male", "Q1052281": "female"}
+KINDS: dict[str, Qualifier] = {
+    "adopt": "adoptive",
+    "step": "step",
+    "foster": "foster",
+    "half": "half",
+    "illegitimate": "illegitimate",
+    "biological": "biological",
+}
+"""How the kind of a tie is told, by a word in its English label."""
+SOURCED, UNSOURCED, PREFERRED = 0.60, 0.45, 0.05
+MAX_LABEL = 300
+YEARS_APART = 3
+"""How far the year of a query may be off, as years of other sources are."""
+
+
+@dataclass(slots=True)
+class _Statement:
+    """One statement, put together from the rows that tell of it."""
+
+    property: str
+    value: str = ""
+    label: str = ""
+    rank: str = "normal"
+    moment: Moment | None = None
+    sourced: bool = False
+    qualified: dict[str, Moment | str] = field(default_factory=dict)
+
+    def moment_of(self, name: str) -> DateRange | None:
+        found = self.qualified.get(name)
+        return found.when() if isinstance(found, Moment) else None
+
+    def said(self, name: str) -> str:
+        """A qualifier that is a word."""
+        found = self.qualified.get(name)
+        return found if isinstance(found, str) else ""
+
+    def is_divorced(self) -> bool:
+        return "divorce" in self.said(queries.END_CAUSE).casefold()
+
+    def when(self) -> DateRange | None:
+        about = self.said(queries.CIRCUMSTANCES) in CIRCA
+        first, last = self.moment_of(queries.EARLIEST), self.moment_of(queries.LATEST)
+        if first and last:
+            return between(first, last)
+        return self.moment.when(about=about) if self.moment else None
+
+
+class WikidataSource:
+    """An endpoint with Wikidata's data; locators are items, such as 'Q1035'."""
+
+    def __init__(self, plugin: Plugin, gate: Gate, *, endpoint: str = "", language: str = "eng") -> None:
+        self.plugin = plugin
+        self._gate = gate
+        self._endpoint = Endpoint(plugin, gate, endpoint)
+        self._language = language
+
+    @property
+    def id(self) -> str:
+        return self.plugin.plugin_id
+
+    @property
+    def tier(self) -> int:
+        return self.plugin.tier
+
+    def find(self, query: PersonQuery) -> Sequence[Fetched]:
+        """People of this name whose years do not speak against it."""
+        self._gate.may_be_asked_about(self.plugin, query)
+        if not query.name.strip():
+            return []
+        _, rows = self._endpoint.ask(queries.people(query.name.strip(), self._language))
+        lived: dict[str, list[Row]] = {}
+        for row in rows:
+            lived.setdefault(_item(row.get("item", "")), []).append(row)
+        chosen = [item for item, told in lived.items() if item and _fits(query, told)]
+        return gathered(sorted(chosen, key=_number)[: queries.MOST_PEOPLE], self.fetch)
+
+    def fetch(self, locator: str) -> Fetched:
+        self._gate.may_be_asked(self.plugin)
+        item = _item(locator)
+        if not item:
+            raise SourceUnreachable(f"{locator!r} is no item of Wikidata.", remedy="Items are named like 'Q1035'.")
+        _, labels = self._endpoint.ask(queries.label(item, self._language))
+        name = _plain(labels[0].get("label", "")) if labels and "person" in labels[0] else ""
+        _, rows = self._endpoint.ask(queries.statements(item, self._language))
+        page, notes = self._endpoint.ask(queries.qualifiers(item))
+        return self._record(item, name, _statements(rows, notes), page.fetched_at)
+
+    def _record(self, item: str, name: str, told: Sequence[_Statement], fetched_at: float) -> Fetched:
+        lines: list[str] = []
+        facts: list[Extracted] = []
+        at = 0
+        if name:
+            told_name = quotable("", "name", name, {"item": item})
+            facts.append(_fact("name", name, told_name, at, SOURCED, item))
+            lines.append(told_name)
+            at += len(told_name) + 1
+        for statement in told:
+            line = _line(item, name, statement)
+            fact = _read(statement, line, at, item)
+            lines.append(line)
+            at += len(line) + 1
+            if fact is not None:
+                facts.append(fact)
+        text = "\n".join(lines)
+        page = Page(f"https://www.wikidata.org/wiki/{item}", 200, text.encode("utf-8", "replace"), "", fetched_at)
+        sex = next((fact.value for fact in facts if fact.field == "sex"), "")
+        read = ReadPerson(
+            ref=EntryRef(BookId(self.plugin.plugin_id), item),
+            title=name or item,
+            is_person=bool(name),
+            why="an item of Wikidata about a person"
+            if name
+            else "the item is no person, or has no name in this language",
+            name=name,
+            sex="male" if sex == "male" else "female" if sex == "female" else "",
+            facts=tuple(facts),
+        )
+        source = source_of(self.plugin, page, self._gate.accessed_at(fetched_at), name)
+        return Fetched(source, text, read=read)
+
+
+def _fits(query: PersonQuery, told: Sequence[Row]) -> bool:
+    for year, key in ((query.birth_year, "birth"), (query.death_year, "death")):
+        found = [int(match[0]) for row in told if (match := re.match(r"-?\d{4}", row.get(key, "")))]
+        if year is not None and found and all(abs(year - one) > YEARS_APART for one in found):
+            return False
+    return True
+
+
+def _statements(rows: Sequence[Row], notes: Sequence[Row]) -> list[_Statement]:
+    """Rows put together by statement, in the order of the properties, the preferred before the others."""
+    found: dict[str, _Statement] = {}
+    for row in rows:
+        name = row.get("p", "").rpartition("/")[2]
+        if name not in queries.PROPERTIES or "value" not in row:
+            continue  # 'unknown' and 'none' have no value here
+        one = found.setdefault(row.get("s", ""), _Statement(name))
+        one.value = _item(row["value"]) or row["value"]
+        one.label = one.label or _plain(row.get("label", ""))
+        one.rank = "preferred" if row.get("rank", "").endswith("PreferredRank") else "normal"
+        one.sourced = one.sourced or "source" in row
+        one.moment = one.moment or _moment(row)
+    for row in notes:
+        if row.get("s", "") in found:
+            qualified = found[row["s"]].qualified
+            told = _moment(row) or row.get("label") or _item(row.get("value", ""))
+            qualified.setdefault(row.get("q", "").rpartition("/")[2], told)
+    order = {name: number for number, name in enumerate(queries.PROPERTIES)}
+    rows_in_order = sorted(
+        found.items(), key=lambda pair: (order[pair[1].property], pair[1].rank != "preferred", pair[0])
+    )
+    return [one for _, one in rows_in_order]
+
+
+def _moment(row: Row) -> Moment | None:
+    precision = row.get("precision", "")
+    if "time" not in row or not precision.isdigit():
+        return None
+    return Moment(row["time"], int(precision), row.get("calendar", "").rpartition("/")[2])
+
+
+def _line(item: str, name: str, one: _Statement) -> str:
+    """The statement as one line: its dates in words that can be read again, and the day as a number."""
+    when = one.when()
+    value = _words(when) if one.moment else SEXES.get(one.value, "") if one.property == "P21" else one.label
+    rest = {
+        "id": one.property,
+        "rank": one.rank,
+        "item": one.value if ITEM.fullmatch(one.value) else "",
+        "day number": when.earliest if when and when.precision == "day" else None,
+        "calendar": when.calendar if when and when.precision == "day" else "",
+        "as": one.said(queries.KINSHIP),
+        "ended by": one.said(queries.END_CAUSE),
+    }
+    told = f"{value or one.value}{_lasted(one)}"
+    return quotable(name or item, queries.PROPERTIES[one.property][1], told, rest)
+
+
+def _lasted(one: _Statement) -> str:
+    """How long a tie lasted, as boxes of articles write it."""
+    begun, ended = one.moment_of(queries.START), one.moment_of(queries.END)
+    sign = "m. " if one.property == "P26" else "from "
+    if begun and ended:
+        return f" ({sign}{begun.words()}{'; div. ' if one.is_divorced() else ' to '}{ended.words()})"
+    if begun:
+        return f" ({sign}{begun.words()})"
+    return f" (div. {ended.words()})" if ended and one.is_divorced() else ""
+
+
+def _words(when: DateRange | None) -> str:
+    return when.words() if when else ""
+
+
+def _read(one: _Statement, line: str, at: int, item: str) -> Extracted | None:
+    """The fact a line states; none where its value has no words, or words that mean another date."""
+    name, _ = queries.PROPERTIES[one.property]
+    confidence = (SOURCED if one.sourced else UNSOURCED) + (PREFERRED if one.rank == "preferred" else 0.0)
+    if name in DATES:
+        when = one.when()
+        if when is None or all(found.when.edtf() != when.edtf() for found in dates_in(line)):
+            return None
+        return _fact(name, when.edtf(), line, at, confidence, item, when=when)
+    if name == "sex":
+        return _fact(name, SEXES[one.value], line, at, confidence, item) if one.value in SEXES else None
+    if not one.label:
+        return None
+    if name not in RELATIONS:
+        return _fact(name, one.label, line, at, confidence, item)
+    begun, ended = one.moment_of(queries.START), one.moment_of(queries.END)
+    kinship = one.said(queries.KINSHIP).casefold()
+    kind: Qualifier = next((kind for word, kind in KINDS.items() if word in kinship), "")
+    qualifier: Qualifier = "divorced" if one.is_divorced() else kind
+    target = one.value if ITEM.fullmatch(one.value) else ""
+    fact = _fact(
+        name, one.label, line, at, confidence, item, when=begun, until=ended if begun or one.is_divorced() else None
+    )
+    return replace(fact, qualifier=qualifier, target=target)
+
+
+def _fact(
+    name: FieldName,
+    value: str,
+    line: str,
+    at: int,
+    confidence: float,
+    item: str,
+    *,
+    when: DateRange | None = None,
+    until: DateRange | None = None,
+) -> Extracted:
+    return Extracted(
+        field=name,
+        value=value,
+        snippet=Snippet(at, at + len(line), line),
+        method="wikidata",
+        confidence=confidence,
+        when=when,
+        until=until,
+        locator=item,
+        rationale="a statement that is not deprecated",
+    )
+
+
+def _item(address: str) -> str:
+    """The item an address or a locator names; empty for what is none."""
+    last = address.rpartition("/")[2]
+    return last if ITEM.fullmatch(last) else ""
+
+
+def _plain(label: str) -> str:
+    """A label in one line."""
+    return " ".join(label.split())[:MAX_LABEL]
+
+
+def _number(item: str) -> int:
+    return int(item[1:])

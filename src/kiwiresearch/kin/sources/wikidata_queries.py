@@ -1,0 +1,101 @@
+"""What is asked of Wikidata: people by name, and their statements with value nodes, ranks and qualifiers."""
+
+from __future__ import annotations
+
+from kiwiresearch.kin.fields import FieldName
+from kiwiresearch.kin.sources.sparql import literal
+
+PREFIXES = """PREFIX wd: <http://www.wikidata.org/entity/>
+PREFIX wdt: <http://www.wikidata.org/prop/direct/>
+PREFIX p: <http://www.wikidata.org/prop/>
+PREFIX ps: <http://www.wikidata.org/prop/statement/>
+PREFIX psv: <http://www.wikidata.org/prop/statement/value/>
+PREFIX pq: <http://www.wikidata.org/prop/qualifier/>
+PREFIX pqv: <http://www.wikidata.org/prop/qualifier/value/>
+PREFIX pr: <http://www.wikidata.org/prop/reference/>
+PREFIX prov: <http://www.w3.org/ns/prov#>
+PREFIX wikibase: <http://wikiba.se/ontology#>
+PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
+PREFIX skos: <http://www.w3.org/2004/02/skos/core#>
+"""
+
+PROPERTIES: dict[str, tuple[FieldName, str]] = {
+    "P569": ("birth_date", "date of birth"),
+    "P570": ("death_date", "date of death"),
+    "P1636": ("baptism_date", "date of baptism"),
+    "P4602": ("burial_date", "date of burial"),
+    "P19": ("birth_place", "place of birth"),
+    "P20": ("death_place", "place of death"),
+    "P119": ("burial_place", "place of burial"),
+    "P21": ("sex", "sex"),
+    "P22": ("father", "father"),
+    "P25": ("mother", "mother"),
+    "P26": ("spouse", "spouse"),
+    "P451": ("partner", "partner"),
+    "P40": ("child", "child"),
+    "P3373": ("sibling", "sibling"),
+    "P106": ("occupation", "occupation"),
+    "P97": ("title", "noble title"),
+}
+"""The properties that are read: their field, and the words a record names them by."""
+
+START, END, EARLIEST, LATEST = "P580", "P582", "P1319", "P1326"
+CIRCUMSTANCES, END_CAUSE, KINSHIP = "P1480", "P1534", "P1039"
+QUALIFIERS = (START, END, EARLIEST, LATEST, CIRCUMSTANCES, END_CAUSE, KINSHIP)
+LANGUAGES = {"eng": "en", "deu": "de", "fra": "fr", "spa": "es", "ita": "it", "nld": "nl", "por": "pt", "rus": "ru"}
+MOST_PEOPLE = 20
+
+
+def code_of(language: str) -> str:
+    """The two letters Wikidata knows a language by; English for one that is not in the list."""
+    return LANGUAGES.get(language, "en")
+
+
+def people(name: str, language: str) -> str:
+    """People of this name, or with it as another name, and the years they lived in."""
+    wanted = " ".join(literal(name, code) for code in dict.fromkeys((code_of(language), "en", "mul")))
+    return f"""{PREFIXES}SELECT ?item ?birth ?death WHERE {{
+  VALUES ?name {{ {wanted} }}
+  ?item rdfs:label|skos:altLabel ?name ; wdt:P31 wd:Q5 .
+  OPTIONAL {{ ?item wdt:P569 ?birth }}
+  OPTIONAL {{ ?item wdt:P570 ?death }}
+}} ORDER BY ?item LIMIT {MOST_PEOPLE * 4}"""
+
+
+def label(item: str, language: str) -> str:
+    """The name of an item; `person` is bound where it is one of a human being."""
+    return f"""{PREFIXES}SELECT ?label ?person WHERE {{
+  wd:{item} rdfs:label ?label . FILTER(LANG(?label) IN ("{code_of(language)}", "en", "mul"))
+  OPTIONAL {{ wd:{item} wdt:P31 ?person . FILTER(?person = wd:Q5) }}
+}} ORDER BY (LANG(?label) != "{code_of(language)}") LIMIT 1"""
+
+
+def statements(item: str, language: str) -> str:
+    """The statements about a person that are not deprecated, each with its value node and its label."""
+    rows = " ".join(f"(p:{name} ps:{name} psv:{name})" for name in PROPERTIES)
+    return f"""{PREFIXES}SELECT ?p ?s ?rank ?value ?label ?time ?precision ?calendar ?source WHERE {{
+  VALUES (?p ?ps ?psv) {{ {rows} }}
+  wd:{item} ?p ?s .
+  ?s wikibase:rank ?rank .
+  FILTER(?rank != wikibase:DeprecatedRank)
+  ?s ?ps ?value .
+  OPTIONAL {{ ?s ?psv ?node . ?node wikibase:timeValue ?time ; wikibase:timePrecision ?precision ;
+    wikibase:timeCalendarModel ?calendar }}
+  OPTIONAL {{ ?value rdfs:label ?label . FILTER(LANG(?label) IN ("{code_of(language)}", "en", "mul")) }}
+  OPTIONAL {{ ?s prov:wasDerivedFrom ?reference . ?reference pr:P248|pr:P854 ?source }}
+}} ORDER BY ?p ?s (LANG(?label) != "{code_of(language)}") ?source"""
+
+
+def qualifiers(item: str) -> str:
+    """What qualifies those statements: from when, until when, earliest, latest, about, how it ended."""
+    rows = " ".join(f"(pq:{name} pqv:{name})" for name in QUALIFIERS)
+    owners = " ".join(f"p:{name}" for name in PROPERTIES)
+    return f"""{PREFIXES}SELECT ?s ?q ?value ?label ?time ?precision ?calendar WHERE {{
+  VALUES ?p {{ {owners} }}
+  VALUES (?q ?qv) {{ {rows} }}
+  wd:{item} ?p ?s .
+  ?s ?q ?value .
+  OPTIONAL {{ ?s ?qv ?node . ?node wikibase:timeValue ?time ; wikibase:timePrecision ?precision ;
+    wikibase:timeCalendarModel ?calendar }}
+  OPTIONAL {{ ?value rdfs:label ?label . FILTER(LANG(?label) = "en") }}
+}} ORDER BY ?s ?q ?value"""

@@ -1,0 +1,204 @@
+"""The events of a family in the order of time, with how old people were, as exactly as the dates allow."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from kiwiresearch.kin.fields import FieldName, Status
+from kiwiresearch.kin.tree import Fact, Person, PersonId, Relationship, Tree
+from kiwiresearch.text.dates.days import Calendar, counted, day_at
+from kiwiresearch.text.dates.ranges import ENDLESS
+from kiwiresearch.text.when import DateRange, relation
+
+EventKind = Literal["birth", "baptism", "marriage", "partnership", "separation", "death", "burial"]
+ORDER: tuple[EventKind, ...] = get_args(EventKind)
+"""How events of one day follow each other."""
+OF_ONE: tuple[tuple[EventKind, FieldName, FieldName], ...] = (
+    ("birth", "birth_date", "birth_place"),
+    ("baptism", "baptism_date", "baptism_place"),
+    ("death", "death_date", "death_place"),
+    ("burial", "burial_date", "burial_place"),
+)
+NOT_HELD: frozenset[Status] = frozenset({"rejected", "hypothesis", "superseded"})
+"""What nobody takes for a fact any more, or yet."""
+DEEPEST = 10**9
+"""Days; beyond this nothing is counted in years of a life."""
+
+
+@dataclass(frozen=True, slots=True)
+class Age:
+    """Whole years of a life, from the fewest to the most that the dates allow; None where they set no bound."""
+
+    least: int | None
+    most: int | None
+
+    @property
+    def is_impossible(self) -> bool:
+        """The event lies wholly before the birth."""
+        return self.most is not None and self.most < 0
+
+    def words(self) -> str:
+        """'39', '38 or 39', '30 to 42', 'at least 30', 'at most 42'; nothing where nothing is known."""
+        least = None if self.least is None else max(self.least, 0)
+        if self.is_impossible:
+            return "before birth"
+        if self.most is None:
+            return f"at least {least}" if least else ""
+        if least is None:
+            return f"at most {self.most}"
+        if least == self.most:
+            return str(least)
+        return f"{least} or {self.most}" if self.most - least == 1 else f"{least} to {self.most}"
+
+
+@dataclass(frozen=True, slots=True)
+class AgeOf:
+    """How old somebody was."""
+
+    person: PersonId
+    age: Age
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened to one person or to two, and what says so."""
+
+    kind: EventKind
+    when: DateRange
+    people: tuple[PersonId, ...]
+    place: str = ""
+    ages: tuple[AgeOf, ...] = ()
+    """Of those it happened to; of a birth, of the parents."""
+    status: Status = "unverified"
+    confidence: float = 0.0
+    facts: tuple[str, ...] = ()
+    """Ids of the facts and ties it rests on."""
+
+
+def age_at(birth: DateRange, when: DateRange) -> Age:
+    """How old somebody born then was at that time."""
+    (first, last), (begin, end) = birth.reach(), when.reach()
+    calendar: Calendar = "julian" if birth.calendar == when.calendar == "julian" else "gregorian"
+    least = _years(last, begin, calendar) if last < ENDLESS and begin > -ENDLESS else None
+    most = _years(first, end, calendar) if first > -ENDLESS and end < ENDLESS else None
+    return Age(least, most)
+
+
+def _years(born: int, then: int, calendar: Calendar) -> int | None:
+    """Whole years between two days, counted by birthdays."""
+    if max(abs(born), abs(then)) > DEEPEST:
+        return None
+    start, end = day_at(born, calendar), day_at(then, calendar)
+    return counted(end.year) - counted(start.year) - ((end.month, end.day) < (start.month, start.day))
+
+
+def timeline(tree: Tree) -> tuple[Event, ...]:
+    """The events of all people, first things first; what has no date is not among them."""
+    weddings = _weddings(tree)
+    found = [
+        event for person in tree.persons.values() for event in _of_person(tree, person, weddings.get(person.id, []))
+    ]
+    found += [event for tie in tree.relationships for event in _of_tie(tree, tie)]
+    return tuple(sorted(found, key=lambda event: _place_in_time(tree, event)))
+
+
+def _place_in_time(tree: Tree, event: Event) -> tuple[int, int, int, str, str]:
+    when = event.when
+    # 'Before 1900' says most about where it ends, so it stands there.
+    start = when.latest if when.qualifier == "before" else when.earliest
+    return start, when.latest, ORDER.index(event.kind), tree.persons[event.people[0]].name, " ".join(event.people)
+
+
+def _weddings(tree: Tree) -> dict[PersonId, list[DateRange]]:
+    """When each person married, as the ties tell it."""
+    found: dict[PersonId, list[DateRange]] = defaultdict(list)
+    for tie in tree.relationships:
+        if tie.kind == "spouse_of" and tie.start and tie.status not in NOT_HELD:
+            found[tie.first].append(tie.start)
+            found[tie.second].append(tie.start)
+    return found
+
+
+def _of_person(tree: Tree, person: Person, weddings: list[DateRange]) -> Iterator[Event]:
+    for kind, date_field, place_field in OF_ONE:
+        fact = held(tree, person.id, date_field)
+        when = fact.when if fact else {"birth": person.birth, "death": person.death}.get(kind)
+        if when is None:
+            continue
+        yield Event(
+            kind,
+            when,
+            (person.id,),
+            place_of(tree, person, place_field),
+            _parents_ages(tree, person, when) if kind == "birth" else _ages(tree, (person.id,), when),
+            fact.status if fact else "unverified",
+            fact.confidence if fact else person.confidence,
+            (fact.id,) if fact else (),
+        )
+    for fact in tree.facts_of(person.id, "marriage_date"):
+        if fact.when is None or fact.status in NOT_HELD:
+            continue
+        if all(relation(one, fact.when) == "apart" for one in weddings):
+            ages = _ages(tree, (person.id,), fact.when)
+            place = place_of(tree, person, "marriage_place")
+            yield Event("marriage", fact.when, (person.id,), place, ages, fact.status, fact.confidence, (fact.id,))
+
+
+def _of_tie(tree: Tree, tie: Relationship) -> Iterator[Event]:
+    if tie.kind not in ("spouse_of", "partner_of") or tie.status in NOT_HELD:
+        return
+    people = (tie.first, tie.second)
+    if any(one not in tree.persons for one in people):
+        return
+    begins: EventKind = "marriage" if tie.kind == "spouse_of" else "partnership"
+    if tie.start:
+        ages = _ages(tree, people, tie.start)
+        yield Event(begins, tie.start, people, "", ages, tie.status, tie.confidence, (tie.id,))
+    if tie.end and not _ended_by_death(tree, people, tie.end):
+        ages = _ages(tree, people, tie.end)
+        yield Event("separation", tie.end, people, "", ages, tie.status, tie.confidence, (tie.id,))
+
+
+def held(tree: Tree, person: PersonId, field: FieldName) -> Fact | None:
+    """The value that is held for true: the preferred one, else the surest that nobody has rejected."""
+    facts = (fact for fact in tree.facts_of(person, field) if fact.preferred or fact.status not in NOT_HELD)
+    return next(facts, None)
+
+
+def place_of(tree: Tree, person: Person, field: FieldName) -> str:
+    """Where it happened, as far as anybody says."""
+    fact = held(tree, person.id, field)
+    if fact:
+        return fact.value
+    return {"birth_place": person.birth_place, "death_place": person.death_place}.get(field, "")
+
+
+def birth_of(tree: Tree, person: PersonId) -> DateRange | None:
+    """When somebody was born, as far as it is known."""
+    fact = held(tree, person, "birth_date")
+    return fact.when if fact else tree.persons[person].birth if person in tree.persons else None
+
+
+def death_of(tree: Tree, person: PersonId) -> DateRange | None:
+    """When somebody died, as far as it is known."""
+    fact = held(tree, person, "death_date")
+    return fact.when if fact else tree.persons[person].death if person in tree.persons else None
+
+
+def _ages(tree: Tree, people: tuple[PersonId, ...], when: DateRange) -> tuple[AgeOf, ...]:
+    births = ((one, birth_of(tree, one)) for one in people)
+    found = (AgeOf(one, age_at(birth, when)) for one, birth in births if birth)
+    return tuple(one for one in found if one.age.words())
+
+
+def _parents_ages(tree: Tree, person: Person, when: DateRange) -> tuple[AgeOf, ...]:
+    return _ages(tree, tuple(one for one in tree.parents(person.id) if one in tree.persons), when)
+
+
+def _ended_by_death(tree: Tree, people: tuple[PersonId, ...], end: DateRange) -> bool:
+    """A marriage that ended when one of them died is told by that death."""
+    deaths = (death_of(tree, one) for one in people)
+    return any(death and relation(death, end) != "apart" for death in deaths)
