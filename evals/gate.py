@@ -10,12 +10,29 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import multiprocessing
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evals import absent, ask, briefs, claims, conflicts, coverage, crawl, hedging, pages, search
+from evals import (
+    absent,
+    ask,
+    briefs,
+    claims,
+    conflicts,
+    coverage,
+    crawl,
+    hedging,
+    kin,
+    kin_firewall,
+    kin_living,
+    kin_resolve,
+    pages,
+    search,
+)
 from evals.data import SHARED_DATA
 
 FLOORS = Path(__file__).with_name("floors.json")
@@ -40,9 +57,30 @@ EVALUATIONS: dict[str, Callable[[], Outcome | None]] = {
     "coverage": lambda: _outcome(coverage.measure()),
     "crawl": lambda: _outcome(crawl.measure()),
     "hedging": lambda: _outcome(hedging.measure()),
+    "kin": lambda: _outcome(kin.measure()),
+    "kin_firewall": lambda: _outcome(kin_firewall.measure()),
+    "kin_living": lambda: _outcome(kin_living.measure()),
+    "kin_resolve": lambda: _outcome(kin_resolve.measure()),
     "pages": lambda: _outcome(pages.measure()),
     "search": lambda: _outcome(search.measure()),
 }
+
+ALONE = frozenset({"claims", "conflicts", "hedging", "kin", "kin_firewall", "kin_living", "kin_resolve", "pages"})
+"""These keep one core busy, so several run at a time; the others use all cores themselves."""
+
+
+def outcomes(names: Sequence[str]) -> Iterator[tuple[str, Outcome | None]]:
+    """What each evaluation measured, those first that need the whole machine."""
+    together = [name for name in names if name in ALONE]
+    for name in names:
+        if name not in ALONE:
+            yield name, EVALUATIONS[name]()
+    with multiprocessing.get_context("spawn").Pool(max(1, min(os.cpu_count() or 1, 8)), maxtasksperchild=1) as pool:
+        yield from zip(together, pool.imap(measured, together, chunksize=1), strict=True)
+
+
+def measured(name: str) -> Outcome | None:
+    return EVALUATIONS[name]()
 
 
 def _outcome(
@@ -59,10 +97,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     floors = json.loads(FLOORS.read_text(encoding="utf-8")) if FLOORS.is_file() else {}
     failed = False
-    for name, evaluate in EVALUATIONS.items():
-        if options.only and name not in options.only:
-            continue
-        outcome = evaluate()
+    for name, outcome in outcomes([name for name in EVALUATIONS if not options.only or name in options.only]):
         if outcome is None:
             print(f"{name}: skipped, the real data is not at {SHARED_DATA}")
             continue

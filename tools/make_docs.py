@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 EXAMPLE = ROOT / "docs" / "examples" / "bronze-age-collapse.md"
 GUIDE = ROOT / "docs" / "guide"
-PAGES = (ROOT / "README.md", GUIDE / "ask.md", GUIDE / "claims.md", GUIDE / "verify.md")
+PAGES = (ROOT / "README.md", GUIDE / "ask.md", GUIDE / "claims.md", GUIDE / "kin.md", GUIDE / "verify.md")
 CLAIMS = ROOT / "docs" / "reference" / "claims.md"
 TOPIC, LIMIT = "Bronze Age collapse", "30"
 FOLDER = "runs/2026-01-31_bronze-age-collapse"
@@ -35,6 +35,19 @@ QUESTIONS: dict[str, tuple[str, ...]] = {
     "follow-up": ("When did he die?", "--after", "Who was Ramesses III?"),
 }
 """What is asked for each place of a page; the sample book answers all of it."""
+FAMILY: dict[str, tuple[str, ...]] = {
+    "kin-start": ("start", "Alexander Hamilton"),
+    "kin-run": ("run",),
+    "kin-show": ("show",),
+    "kin-tree": ("tree", "--down"),
+    "kin-relation": ("relation", "Alexander Hamilton", "Louis McLane Hamilton"),
+    "kin-evidence": ("evidence", "Alexander Hamilton", "birth_date"),
+    "kin-conflicts": ("conflicts",),
+    "kin-merges": ("merges",),
+    "kin-verify": ("verify",),
+    "kin-plugins": ("plugins",),
+}
+"""What is done with a case, in this order; everybody in it is long dead, whatever year it is."""
 NOT_HERE = "Who invented the telephone?"
 EDIT = ("Pylos was burned about 1180 BC", "Pylos was burned about 1186 BC")
 """What is changed in a run to show that it is noticed."""
@@ -71,6 +84,7 @@ def made(work: Path) -> dict[Path, str]:
         "claims": _shown("claims Ugarit", _first_lines(program.run("claims", "Ugarit")[0], 10)),
         "failure": _fenced(_failure(program)),
         **_answers(program),
+        **_family(program),
     }
     pages = {page: _filled(page.read_text(encoding="utf-8"), blocks) for page in PAGES}
     return {EXAMPLE: HEAD + report} | pages
@@ -121,6 +135,22 @@ def _answers(program: Program) -> dict[str, str]:
     """Questions with their answers, and one that has none."""
     found = {name: _shown(_asked(*words), program.run("ask", *words)[0]) for name, words in QUESTIONS.items()}
     return found | {"not-here": _shown(_asked(NOT_HERE), program.run("ask", NOT_HERE, code=3)[0])}
+
+
+def _family(program: Program) -> dict[str, str]:
+    """A case from its start to its proof; of long lists the beginning and the end."""
+    found = {}
+    for name, words in FAMILY.items():
+        out, told = program.run("kin", *words)
+        steps = [line for line in told.splitlines() if line.startswith("[")]
+        lines = [*_short(steps, 4, 1), *_short(out.rstrip().splitlines(), 12, 6)]
+        command = " ".join(f'"{word}"' if " " in word else word for word in ("kin", *words))
+        found[name] = _shown(command, "\n".join(lines))
+    return found
+
+
+def _short(lines: list[str], first: int, last: int) -> list[str]:
+    return lines if len(lines) <= first + last + 1 else [*lines[:first], "…", *lines[-last:]]
 
 
 def _asked(*words: str) -> str:

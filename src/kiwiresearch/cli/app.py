@@ -9,6 +9,7 @@ import typer
 from kiwiresearch import __version__
 from kiwiresearch.cli import asking, mcp, proofs, runs, serving
 from kiwiresearch.cli.books import books
+from kiwiresearch.cli.kin import gathered
 from kiwiresearch.cli.options import AsJson, Wanted, open_books, the_desk
 from kiwiresearch.errors import BadSettings, BadUsage, PageNotFound
 
@@ -22,6 +23,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(books, name="books")
+app.add_typer(gathered(), name="kin")
 app.command("ask")(asking.ask)
 app.command("mcp")(mcp.mcp)
 app.command("research")(runs.research)

@@ -11,7 +11,21 @@ from collections.abc import Sequence
 from kiwiresearch.errors import BadUsage, KiwiError
 
 COMMANDS = frozenset(
-    {"ask", "books", "claims", "conflicts", "doctor", "export", "mcp", "page", "research", "search", "serve", "verify"}
+    {
+        "ask",
+        "books",
+        "claims",
+        "conflicts",
+        "doctor",
+        "export",
+        "kin",
+        "mcp",
+        "page",
+        "research",
+        "search",
+        "serve",
+        "verify",
+    }
 )
 OF_THE_PROGRAM = frozenset({"-h", "--help", "--version", "--install-completion", "--show-completion"})
 INTERRUPTED = 130
@@ -86,7 +100,8 @@ def _check_for_a_slip(words: Sequence[str]) -> None:
     """'serach Rome' was meant as a command; a topic that looks so can be given in quotation marks."""
     import difflib
 
-    near = difflib.get_close_matches(words[0], COMMANDS, n=1, cutoff=0.75)
+    # 'king' is how many a topic begins, and no slip for 'kin'.
+    near = difflib.get_close_matches(words[0], COMMANDS - {"kin"}, n=1, cutoff=0.75)
     if near and len(words) > 1 and not words[1].startswith("-"):
         topic = " ".join(word for word in words if not word.startswith("-"))
         raise BadUsage(

@@ -1,0 +1,218 @@
+"""Ways to corrupt a true assertion about a person, as a careless reader or a model would.
+
+A corruption that happens to be true is none. It is left out where the page's own
+facts say the same: a date that fits one of the field's, a place or name that the
+quote has, a relative who is told to be so as well. Which other page, date or name
+is taken is decided by a hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from kiwiresearch.kin.extracted import Extracted, Snippet
+from kiwiresearch.kin.fields import DATES, PLACES, RELATIONS, FieldName, Sex
+from kiwiresearch.text.dates.days import counted, day_number, named
+from kiwiresearch.text.fold import fold
+from kiwiresearch.text.when import Dated, DateRange, relation
+
+FLIPPED: dict[FieldName, tuple[FieldName, ...]] = {
+    "father": ("child", "spouse", "mother"),
+    "mother": ("child", "spouse", "father"),
+    "parent": ("child", "spouse", "sibling"),
+    "spouse": ("father", "mother", "child"),
+    "partner": ("child", "sibling"),
+    "child": ("father", "mother", "spouse"),
+    "sibling": ("father", "mother", "child"),
+}
+PARENTS: frozenset[FieldName] = frozenset({"father", "mother", "parent"})
+LONGEST_SENTENCE = 600
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """A page of a person, and what it truly says."""
+
+    path: str
+    text: str
+    subject: str
+    also: tuple[str, ...]
+    sex: Sex
+    urls: frozenset[str]
+    facts: tuple[Extracted, ...]
+    dates: tuple[Dated, ...]
+    sentences: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One true assertion of a page, and the other pages to take foreign words from."""
+
+    about: About
+    fact: Extracted
+    others: Sequence[About]
+
+    def pick(self, number: int, *salt: str) -> int:
+        """A number below `number` that only depends on what the case is."""
+        parts = (self.about.path, self.fact.field, self.fact.value, *salt)
+        return int.from_bytes(hashlib.sha256("\x1f".join(parts).encode()).digest()[:8]) % number
+
+
+Way = Callable[[Case], Extracted | None]
+
+
+def no_citation(case: Case) -> Extracted | None:
+    return replace(case.fact, snippet=Snippet(0, 0, ""))
+
+
+def paraphrased(case: Case) -> Extracted | None:
+    """The quote with two words changing places, or one word more."""
+    words = case.fact.snippet.words.split(" ")
+    at = case.pick(max(1, len(words) - 1))
+    swapped = [*words[:at], *reversed(words[at : at + 2]), *words[at + 2 :]]
+    said = " ".join(swapped if swapped != words else [*words, "indeed"])
+    return replace(case.fact, snippet=replace(case.fact.snippet, words=said))
+
+
+def sure_beyond(case: Case) -> Extracted | None:
+    return replace(case.fact, confidence=1.3)
+
+
+def made_up_address(case: Case) -> Extracted | None:
+    return replace(case.fact, target=f"https://records.example.org/{case.pick(10**6)}")
+
+
+def made_up_target(case: Case) -> Extracted | None:
+    return replace(case.fact, target=f"Nobody_{case.pick(10**6)}")
+
+
+def a_year_off(case: Case) -> Extracted | None:
+    """The date, one year earlier or later."""
+    when = case.fact.when
+    if case.fact.field not in DATES or when is None:
+        return None
+    by = 1 if case.pick(2) else -1
+    shifted = replace(when, earliest=_year_later(when.earliest, when, by), latest=_year_later(when.latest, when, by))
+    return _dated(case, shifted)
+
+
+def other_date(case: Case) -> Extracted | None:
+    """Another date of the page, with the quote of the true one."""
+    other = _other(case)
+    return _dated(case, other.when) if other else None
+
+
+def other_date_and_quote(case: Case) -> Extracted | None:
+    """Another date of the page, with the sentence it stands in."""
+    other = _other(case)
+    where = next((s for s in case.about.sentences if other and s[0] <= other.start and other.end <= s[1]), None)
+    if other is None or where is None or where[1] - where[0] > LONGEST_SENTENCE:
+        return None
+    found = _dated(case, other.when)
+    return replace(found, snippet=Snippet(*where, case.about.text[slice(*where)])) if found else None
+
+
+def invented_day(case: Case) -> Extracted | None:
+    """A day for a date of which only the month or year is told."""
+    when = case.fact.when
+    if case.fact.field not in DATES or when is None or when.earliest == when.latest:
+        return None
+    day = when.earliest + case.pick(when.latest - when.earliest + 1)
+    return _dated(case, replace(when, earliest=day, latest=day, precision="day", lasts=False), may_agree=True)
+
+
+def foreign_place(case: Case) -> Extracted | None:
+    return _foreign(case, PLACES)
+
+
+def foreign_name(case: Case) -> Extracted | None:
+    return _foreign(case, RELATIONS)
+
+
+def flipped(case: Case) -> Extracted | None:
+    """The same person and quote as another relative."""
+    ways = FLIPPED.get(case.fact.field, ())
+    start = case.pick(len(ways)) if ways else 0
+    for field in (*ways[start:], *ways[:start]):
+        if not _is_told(case, field, case.fact.value):
+            return replace(case.fact, field=field)
+    return None
+
+
+def swapped(case: Case) -> Extracted | None:
+    """Another relative of the page in this one's place: one the quote names, if there is one."""
+    if case.fact.field not in RELATIONS:
+        return None
+    known = [one.value for one in case.about.facts if one.field in RELATIONS]
+    others = [name for name in dict.fromkeys(known) if not _is_told(case, case.fact.field, name)]
+    near = [name for name in others if name in case.fact.snippet.words]
+    names = near or others
+    return replace(case.fact, value=names[case.pick(len(names))]) if names else None
+
+
+WAYS: dict[str, Way] = {
+    "null_citation": no_citation,
+    "paraphrased_citation": paraphrased,
+    "confidence_1_3": sure_beyond,
+    "fabricated_url": made_up_address,
+    "fabricated_target": made_up_target,
+    "date_one_year_off": a_year_off,
+    "other_date": other_date,
+    "other_date_own_quote": other_date_and_quote,
+    "invented_day": invented_day,
+    "foreign_place": foreign_place,
+    "foreign_name": foreign_name,
+    "relation_flipped": flipped,
+    "swapped_relative": swapped,
+}
+
+
+def _dated(case: Case, when: DateRange, *, may_agree: bool = False) -> Extracted | None:
+    true = [one.when for one in case.about.facts if one.field == case.fact.field and one.when]
+    if not may_agree and any(relation(one, when) != "apart" for one in true):
+        return None
+    return replace(case.fact, value=when.edtf(), when=when)
+
+
+def _year_later(day: int, when: DateRange, by: int) -> int:
+    first = when.first_day if day == when.earliest else when.last_day
+    year = named(counted(first.year) + by)
+    return day_number(year, first.month, min(first.day, 28) if first.month == 2 else first.day, when.calendar_on(day))
+
+
+def _other(case: Case) -> Dated | None:
+    """A date of the page that is apart from all that are told for this field."""
+    if case.fact.field not in DATES or case.fact.when is None:
+        return None
+    true = [one.when for one in case.about.facts if one.field == case.fact.field and one.when]
+    others = [d for d in case.about.dates if all(relation(when, d.when) == "apart" for when in true)]
+    return others[case.pick(len(others), "date")] if others else None
+
+
+def _foreign(case: Case, fields: frozenset[FieldName]) -> Extracted | None:
+    """The value that another page has for such a field, unless the quote has its words as well."""
+    if case.fact.field not in fields:
+        return None
+    here = set(fold(case.fact.snippet.words).split())
+    for value in _values_elsewhere(case, fields):
+        if not set(fold(value).split()) <= here:
+            return replace(case.fact, value=value, target="")
+    return None
+
+
+def _values_elsewhere(case: Case, fields: frozenset[FieldName]) -> Iterator[str]:
+    start = case.pick(len(case.others), "page")
+    for at in range(20):
+        other = case.others[(start + at) % len(case.others)]
+        if other.path != case.about.path:
+            yield from (one.value for one in other.facts if one.field in fields)
+
+
+def _is_told(case: Case, field: FieldName, value: str) -> bool:
+    """Whether the page says that this person is such a relative too; one name may be part of the other."""
+    fields = PARENTS if field == "parent" else frozenset({field, "parent"}) if field in PARENTS else frozenset({field})
+    words = set(fold(value).split())
+    told = (set(fold(one.value).split()) for one in case.about.facts if one.field in fields)
+    return any(words <= other or other <= words for other in told)

@@ -1,0 +1,77 @@
+"""Where the gold of the family trees is at fault: read by hand on the pages, with the reason."""
+
+from __future__ import annotations
+
+WRONG_DATES: dict[tuple[str, str], str] = {
+    ("Alexander_the_Great", "death"): "the tree lost the BC of 323 BC",
+}
+"""Dates of the trees that are wrong: by page and field."""
+
+PAGE_DATES: dict[tuple[str, str], frozenset[int]] = {
+    ("Chester_A._Arthur", "birth"): frozenset({1830}),
+}
+"""Years that a page gives beside the right ones: its box says 1830, its lead 1829; both are read as they stand."""
+
+MORE: dict[tuple[str, str], dict[str, str]] = {
+    ("Alexander_the_Great", "parents"): {
+        "Philip II of Macedon": "the tree has no parents",
+        "Olympias": "the tree has no parents",
+    },
+    ("Genghis_Khan", "parents"): {
+        "Yesükhei": "the tree has no parents",
+        "Yesugei": "the tree has no parents",
+        "Hoelun": "the tree has no parents",
+    },
+    ("Constantine_I", "spouses"): {
+        "Minervina": "the tree has no wives",
+        "Fausta": "the tree has no wives",
+    },
+    ("Genghis_Khan", "spouses"): {
+        "Kulan": "the tree has one wife of several",
+        "Yisugen": "the tree has one wife of several",
+        "Yisui": "the tree has one wife of several",
+    },
+    ("Ronald_Reagan", "spouses"): {
+        "Jane Wyman": "the tree has her name by birth, Sarah Jane Mayfield",
+        "Nancy Davis": "the tree has her name by birth, Nancy Robbins",
+    },
+    ("Anne_of_Great_Britain", "children"): {"Charles": "stillborn in 1698 by the page; not in the tree"},
+    ("Constantine_I", "children"): {
+        "Constantina": "the tree has two children of six",
+        "Helena": "the tree has two children of six",
+        "Crispus": "the tree has two children of six",
+        "Constantine II": "the tree has two children of six",
+    },
+    ("Edward_IV_of_England", "children"): {
+        "Arthur Plantagenet": "illegitimate, not in the tree",
+        "Grace Plantagenet": "illegitimate, not in the tree",
+        "Edward de Wigmore": "illegitimate, not in the tree",
+        "Elizabeth Plantagenet": "illegitimate, not in the tree",
+    },
+    ("Genghis_Khan", "children"): {
+        "Jochi": "the tree spells him Juchi",
+        "Borjigin Jochi": "the tree spells him Juchi",
+        "Chagatai": "the tree has two children of many",
+        "Borjigin Chagatai": "the tree has two children of many",
+        "Ögedei": "the tree has two children of many",
+        "Borjigin Ögedei": "the tree has two children of many",
+        "Tolui": "the tree has two children of many",
+        "Borjigin Tolui": "the tree has two children of many",
+    },
+    ("Llywelyn_the_Great", "children"): dict.fromkeys(
+        (
+            "Dafydd ap Llywelyn",
+            "Gruffydd ap Llywelyn",
+            "Elen ferch Llywelyn",
+            "Gwladus Ddu",
+            "Marared ferch Llywelyn",
+            "Gwenllian ferch Llywelyn",
+            "Angharad ferch Llywelyn",
+            "Susanna ferch Llywelyn",
+            "Tegwared ap Llywelyn",
+        ),
+        "the tree has no children",
+    ),
+    ("Thomas_Jefferson", "children"): {"Mary Wayles": "the page gives her second name for the surname"},
+}
+"""Relatives that a page names rightly and a tree lacks or names otherwise: by page and field, each with the reason."""

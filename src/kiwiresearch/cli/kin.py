@@ -1,0 +1,110 @@
+"""The commands of family research, gathered; what they share."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kiwiresearch.cli.options import open_books, say, the_desk
+from kiwiresearch.errors import BadUsage
+
+if TYPE_CHECKING:
+    from kiwiresearch.kin.privacy.redact import Mode
+    from kiwiresearch.kin.tree import PersonId, Tree
+    from kiwiresearch.research.desk import Desk
+    from kiwiresearch.research.family import Case
+
+HELP = """Family research with evidence, undo and privacy.
+
+A case is a folder, cases/NAME here unless --case names another.
+You see everything on your terminal; exports and --json keep back people who may be living, unless --privacy says more.
+"""
+AnyCase = Annotated[
+    str, typer.Option("--case", "-c", help="The folder of the case; the last changed if not given.", metavar="FOLDER")
+]
+Privacy = Annotated[
+    str,
+    typer.Option(
+        "--privacy",
+        help="What of the living is told: public, private, owner or exclude; "
+        "if not given, owner on the terminal and public with --json.",
+        metavar="MODE",
+    ),
+]
+
+
+def mode_of(privacy: str, *, as_json: bool) -> Mode:
+    """The mode in force: all for the eyes of the owner, the public one for whatever may be handed on."""
+    from kiwiresearch.kin.privacy.redact import MODES
+
+    given = privacy or ("public" if as_json else "owner")
+    found = next((mode for mode in MODES if mode == given), None)
+    if found is None:
+        raise BadUsage(f"There is no privacy mode {privacy!r}.", remedy=f"Use one of: {', '.join(MODES)}.")
+    return found
+
+
+@contextlib.contextmanager
+def a_case(wanted: str, *, writing: bool = False, books: list[str] | None = None) -> Iterator[Case]:
+    """The case that a command is about; with its books where `books` is a list, be it empty."""
+    from kiwiresearch.research.family import Case
+    from kiwiresearch.research.family_folders import alone_in, folder_of
+
+    folder = folder_of(wanted)
+    if not wanted:
+        say(f"Case: {folder}")
+    desk = the_desk()
+    with contextlib.ExitStack() as open_things:
+        if writing:
+            open_things.enter_context(alone_in(folder))
+        case = open_things.enter_context(Case.open(folder, plugins=own_plugins(desk)))
+        if books is not None:
+            shelf = open_things.enter_context(open_books(desk, books or list(case.book_places())))
+            from kiwiresearch.research.finding import Finder
+
+            case.finder = open_things.enter_context(Finder(desk, shelf, all_books=True))
+        yield case
+
+
+def own_plugins(desk: Desk) -> Path:
+    """Where a user's own plugins are."""
+    return desk.folders.config / "plugins"
+
+
+def shown_person(case: Case, words: str, tree: Tree) -> PersonId:
+    """The person a user means, if the tree that is shown has them under that name."""
+    person = case.person(words)
+    if person not in tree.persons:
+        raise BadUsage(
+            f"{words!r} may be living, and is kept back.", remedy="Give --privacy owner if it is for your eyes only."
+        )
+    return person
+
+
+def seed_or(case: Case, words: str, tree: Tree) -> PersonId:
+    """The person named, else the first whom the case began with."""
+    if words:
+        return shown_person(case, words, tree)
+    seed = next((seed for seed in case.seeds() if seed in tree.persons), None)
+    if seed is None:
+        raise BadUsage("The one whom this case began with is not shown.", remedy="Name a person, or give --privacy.")
+    return seed
+
+
+def gathered() -> typer.Typer:
+    """All commands below `kiwiresearch kin`."""
+    from kiwiresearch.cli import kin_change, kin_out, kin_read, kin_work
+
+    app = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None)
+    for name, command in {
+        **kin_work.COMMANDS,
+        **kin_read.COMMANDS,
+        **kin_change.COMMANDS,
+        **kin_out.COMMANDS,
+    }.items():
+        app.command(name)(command)
+    return app

@@ -1,0 +1,218 @@
+"""The commands by which a user decides: who is one person, who lives, which sources are asked, what is taken in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kiwiresearch.cli.kin import AnyCase, Privacy, a_case, mode_of, own_plugins
+from kiwiresearch.cli.options import AsJson, say, the_desk
+from kiwiresearch.errors import BadUsage
+
+if TYPE_CHECKING:
+    from kiwiresearch.research.family import Case
+
+Why = Annotated[str, typer.Option("--why", help="The reason, for the record.", metavar="WORDS")]
+PLUGIN_ACTIONS = ("check", "on", "off")
+
+
+def merges(
+    *,
+    accept: Annotated[str, typer.Option("--accept", help="Take these two for one person.", metavar="ID")] = "",
+    reject: Annotated[str, typer.Option("--reject", help="Keep these two apart for good.", metavar="ID")] = "",
+    why: Why = "",
+    case: AnyCase = "",
+    privacy: Privacy = "",
+    json: AsJson = False,
+) -> None:
+    """Show who was taken for one person and who may be, with what speaks for and against; decide what is open."""
+    from kiwiresearch.cli import kin_lines, show
+    from kiwiresearch.research.family_merges import accept as take
+    from kiwiresearch.research.family_merges import merges_record
+    from kiwiresearch.research.family_merges import reject as keep_apart
+
+    if accept and reject:
+        raise BadUsage("Accept or reject, one at a time.", remedy="Give the command twice.")
+    mode = mode_of(privacy, as_json=json)
+    with a_case(case, writing=bool(accept or reject)) as found:
+        if accept:
+            say(f"Merged: {take(found, accept)[:8]}. Undo it with: kiwiresearch kin unmerge ID")
+        elif reject:
+            say(f"Kept apart: {keep_apart(found, reject, why).id[:8]}.")
+        rows = merges_record(found, found.tree(mode), found.mask(mode))
+        if json:
+            show.document(rows)
+        else:
+            kin_lines.merges(rows)
+
+
+def unmerge(
+    merge: Annotated[str, typer.Argument(help="The id of a merge, or its beginning.", metavar="ID")],
+    *,
+    cascade: Annotated[bool, typer.Option("--cascade", help="Undo later merges that rest on it as well.")] = False,
+    why: Why = "",
+    case: AnyCase = "",
+    json: AsJson = False,
+) -> None:
+    """Undo a merge: everything is as it was before, and the two are not proposed again."""
+    from kiwiresearch.cli import show
+    from kiwiresearch.research.family_merges import undo
+
+    with a_case(case, writing=True) as found:
+        undone = undo(found, merge, why, cascade=cascade)
+    if json:
+        show.document({"undone": list(undone)})
+    else:
+        for one in undone:
+            show.line(f"Undone: {one[:8]}")
+
+
+def living(
+    person: Annotated[str, typer.Argument(help="A name, a title, or the beginning of an id.", metavar="PERSON")],
+    *,
+    status: Annotated[str, typer.Option("--set", help="deceased, living or unknown.", metavar="STATUS")] = "",
+    why: Why = "",
+    case: AnyCase = "",
+    json: AsJson = False,
+) -> None:
+    """Show whether a person is taken for living, and why; or say so yourself, with your reason."""
+    from kiwiresearch.cli import show
+    from kiwiresearch.research.family_living import living_record, set_living
+
+    if status and not why.strip():
+        raise BadUsage("Say why.", remedy="Such as: --why 'the family told me'")
+    with a_case(case, writing=bool(status)) as found:
+        one = found.person(person)
+        if status:
+            set_living(found, one, status, why.strip())
+        row = living_record(found, one)
+        why_told = found.mask("public").text(row["why"]) if json else row["why"]
+    if json:
+        show.document({"living": row["living"], "why": why_told, "by_user": row["by_user"]})
+    else:
+        show.line(f"{row['name']}: {row['living']}. {row['why']}.")
+
+
+def plugins(
+    action: Annotated[str, typer.Argument(help="check, on or off; nothing lists them.", metavar="[ACTION]")] = "",
+    what: Annotated[str, typer.Argument(help="The id of a plugin; of check, also a file.", metavar="[ID|FILE]")] = "",
+    *,
+    terms_ok: Annotated[bool, typer.Option("--terms-ok", help="You have read its terms, and have its leave.")] = False,
+    contact: Annotated[
+        str, typer.Option("--contact", help="How a source can reach you, told with each request.", metavar="ADDRESS")
+    ] = "",
+    endpoint: Annotated[
+        str, typer.Option("--endpoint", help="An endpoint of your own to ask instead.", metavar="ADDRESS")
+    ] = "",
+    case: AnyCase = "",
+    json: AsJson = False,
+) -> None:
+    """List the sources, try one, or switch one on or off for the case. The network is off until you switch one on."""
+    from kiwiresearch.cli import kin_lines, show
+    from kiwiresearch.kin.sources.registry import plugins as all_plugins
+    from kiwiresearch.research.family_plugins import switch, told
+
+    if action and action not in PLUGIN_ACTIONS:
+        raise BadUsage(f"{action!r} is nothing to do with a plugin.", remedy="Use check, on or off.")
+    if action and not what:
+        raise BadUsage(f"Which plugin is to be {'checked' if action == 'check' else f'switched {action}'}?")
+    if action == "check":
+        raise typer.Exit(_check(what, json=json))
+    known = all_plugins(own_plugins(the_desk()))
+    with _case_or_none(case, writing=bool(action)) as found:
+        if action and found is not None:
+            chosen = known.named(what)
+            switch(found.store, chosen, on=action == "on", terms=terms_ok, contact=contact, endpoint=endpoint)
+        rows = told(known, found.store if found else None)
+        if json:
+            show.document({"plugins": rows, "problems": [str(problem) for problem in known.problems]})
+        else:
+            kin_lines.plugins([row for row in rows if not action or row["id"] == what], known.problems)
+
+
+def _check(what: str, *, json: bool) -> int:
+    from kiwiresearch.cli import kin_lines, show
+    from kiwiresearch.kin.sources.checking import check_plugin
+    from kiwiresearch.kin.sources.registry import Known, read_plugin
+    from kiwiresearch.kin.sources.registry import plugins as all_plugins
+
+    file = Path(what)
+    is_file = file.suffix in (".yaml", ".yml")
+    known = Known(read_plugin(file), file) if is_file else all_plugins(own_plugins(the_desk())).named(what)
+    checks = check_plugin(known)
+    if json:
+        rows = [{"page": one.fixture, "passed": one.passed, "problems": list(one.problems)} for one in checks]
+        show.document({"id": known.plugin.plugin_id, "checks": rows})
+    else:
+        kin_lines.plugin_checks(known.plugin.plugin_id, checks)
+    return 0 if all(one.passed for one in checks) else 1
+
+
+def _case_or_none(wanted: str, *, writing: bool) -> AbstractContextManager[Case | None]:
+    """The case, or none: plugins can be listed before there is one, not switched."""
+    from kiwiresearch.research.family_folders import all_cases
+
+    return a_case(wanted, writing=writing) if wanted or writing or all_cases() else nullcontext()
+
+
+def import_file(
+    file: Annotated[str, typer.Argument(help="A GEDCOM file: .ged or .gdz.", metavar="FILE")],
+    *,
+    case: Annotated[
+        str,
+        typer.Option("--case", "-c", help="The case it goes into; a folder without one begins one.", metavar="FOLDER"),
+    ] = "",
+    json: AsJson = False,
+) -> None:
+    """Take a family tree of another program into the case, with its sources; people known already are matched."""
+    from kiwiresearch.cli import kin_lines, show
+    from kiwiresearch.research.family_import import import_gedcom
+
+    _begin_for(file, case)
+    with a_case(case, writing=True) as found:
+        done = import_gedcom(found.store, Path(file).expanduser())
+        decided = found.decide()
+        if json:
+            show.document(
+                {
+                    "people": done.people,
+                    "new_people": done.new_people,
+                    "statements": done.facts,
+                    "ties": done.ties,
+                    "merged": len(decided.merged),
+                    "notes": len(done.notes),
+                }
+            )
+        else:
+            kin_lines.imported(done, len(decided.merged))
+
+
+def _begin_for(file: str, case: str) -> None:
+    """Begin a case for the file where there is none; a file that cannot be read begins nothing."""
+    from kiwiresearch.kin.gedcom.read import read_gedcom
+    from kiwiresearch.research.family import Case, CaseSettings
+    from kiwiresearch.research.family_folders import FILE, all_cases, checked_folder, folder_for
+
+    read_gedcom(Path(file).expanduser())
+    if case:
+        folder = checked_folder(case)
+        if (folder / FILE).exists() or (Path("cases") / case / FILE).exists():
+            return
+    elif all_cases():
+        return
+    else:
+        folder = folder_for(Path(file).stem)
+    Case.empty(folder, CaseSettings()).close()
+
+
+COMMANDS: dict[str, Callable[..., None]] = {
+    "merges": merges,
+    "unmerge": unmerge,
+    "living": living,
+    "plugins": plugins,
+    "import": import_file,
+}

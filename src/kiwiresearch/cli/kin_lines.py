@@ -1,0 +1,273 @@
+"""What people see of a case. All of it is text of books: it is printed as text, a line stays a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kiwiresearch.cli.options import say
+from kiwiresearch.cli.show import line, safe, whole_line
+from kiwiresearch.kin.report.words import FIELDS, METHODS, STATUSES, counted, lifespan
+from kiwiresearch.research.family import query_words
+from kiwiresearch.text.plain import printable
+
+if TYPE_CHECKING:
+    from kiwiresearch.kin.loop.research import Took
+    from kiwiresearch.kin.sources.checking import Check
+    from kiwiresearch.research.family import Case
+    from kiwiresearch.research.family_import import Imported
+    from kiwiresearch.research.family_proof import CaseProof
+
+SHORT = 8
+MOST_SHOWN = 40
+Row = Mapping[str, Any]
+TERMS = {
+    "allowed": "allow programs",
+    "forbidden": "forbid programs, so it is not asked",
+    "unknown": "are not known to allow programs",
+}
+
+
+def one_line(text: str) -> str:
+    return " ".join(printable(text).split())
+
+
+class Lines:
+    """A line for each step, on standard error; it is for the owner, and names who is looked for."""
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+        self._known = len(case.store.queries())
+
+    def tell(self, took: Took) -> None:
+        if took.what == "stop":
+            return
+        rows = self._case.store.queries()
+        whom = f"{query_words(rows[-1].query)}: " if len(rows) > self._known else ""
+        self._known = len(rows)
+        waiting = self._case.store.sizes()["frontier"]
+        say(safe(one_line(f"[{len(rows)}, {waiting} waiting] {whom}{took.words}")))
+
+
+def begun(case: Case) -> None:
+    tree = case.store.tree()
+    names = "; ".join(_who(tree.persons[seed].name, lifespan(tree, seed)) for seed in case.seeds())
+    line(f"Begun with {names}.")
+    others = len(tree.persons) - len(case.seeds())
+    line(f"{counted(others, 'relative')} named so far; {counted(case.store.sizes()['frontier'], 'page')} to look at.")
+    whole_line(f"Case: {case.folder}")
+    whole_line("Go on: kiwiresearch kin run")
+
+
+def outcome(case: Case, last: Took | None) -> None:
+    tree = case.store.tree()
+    people, facts = len(tree.persons), len(tree.facts) + len(tree.relationships)
+    line(f"{counted(people, 'person', 'people')}, {counted(facts, 'fact or tie', 'facts and ties')}.")
+    if last is not None and last.what == "stop":
+        line(f"Stopped: {last.reason}. {last.words}")
+        whole_line("To read: kiwiresearch kin show; to write a report: kiwiresearch kin export --to html")
+    else:
+        whole_line("Not done yet. Go on: kiwiresearch kin run")
+
+
+def people(case: Case, rows: Sequence[Row], stop: Row) -> None:
+    """Everybody in a line."""
+    line(
+        f"{counted(len(rows), 'person', 'people')}, begun with {one_line(', '.join(case.settings.seeds)) or 'a file'}."
+    )
+    for row in rows:
+        living = "" if row["living"] == "deceased" else "perhaps living" if row["living"] == "unknown" else "living"
+        told = ", ".join(part for part in (_lived(row), one_line(row["relation"]), living) if part)
+        whole_line(f"{row['id'][:SHORT]}  {one_line(row['name']) or 'Name not known'}{f' ({told})' if told else ''}")
+    if stop:
+        line(f"Stopped: {stop.get('reason', '')}. {stop.get('words', '')}")
+
+
+def _lived(row: Row) -> str:
+    return (
+        " – ".join(row[key]["words"] if row[key] else "?" for key in ("birth", "death"))
+        if any(row[key] for key in ("birth", "death"))
+        else ""
+    )
+
+
+def person(row: Row, seed: str) -> None:
+    line(one_line(row["name"]) or "Name not known")
+    line(f"  id: {row['id'][:SHORT]}")
+    if row["names"]:
+        line(f"  also called: {'; '.join(map(one_line, row['names']))}")
+    if row["sex"]:
+        line(f"  sex: {row['sex']}")
+    for key, verb in (("birth", "born"), ("death", "died")):
+        when = row[key]["words"] if row[key] else ""
+        where = one_line(row[f"{key}_place"])
+        if when or where:
+            line(f"  {verb}: {', '.join(part for part in (when, where) if part)}")
+    if row["living"] != "deceased":
+        line(f"  living: {'perhaps, and treated so' if row['living'] == 'unknown' else 'yes, and treated so'}")
+    if row["relation"] and seed:
+        line(f"  {row['relation']} (seen from {one_line(seed)})")
+    for group in ("parents", "spouses", "children", "siblings"):
+        if row[group]:
+            line(f"  {group}: {'; '.join(_who(one['name'], one['lived']) for one in row[group])}")
+
+
+def _who(name: str, lived: str) -> str:
+    return f"{one_line(name) or 'Name not known'}{f' ({lived})' if lived else ''}"
+
+
+def branches(rows: Sequence[Row]) -> None:
+    for row in rows:
+        about = "; ".join(part for part in (row["lived"], row["note"], "listed above" if row["again"] else "") if part)
+        partners = f" ⚭ {', '.join(one_line(one['name']) for one in row['spouses'])}" if row["spouses"] else ""
+        whole_line(f"{'  ' * row['depth']}{_who(row['name'], about)}{partners}")
+    if len(rows) == 1:
+        line("Nobody else is known in this direction.")
+
+
+def evidence(name: str, rows: Sequence[Row]) -> None:
+    line(f"{one_line(name)}: {counted(len(rows), 'value')}")
+    for row in rows:
+        status = STATUSES[row["status"]]
+        more = ", ".join(filter(None, (row.get("qualifier", ""), row.get("when", ""))))
+        held = " ← held" if row["preferred"] and row["status"] not in ("rejected", "hypothesis", "superseded") else ""
+        line("")
+        line(f"{FIELDS[row['field']]}: {one_line(row['value'])}{f' ({more})' if more else ''}{held}")
+        line(f"  {status}, confidence {row['confidence']:.2f}")
+        if row["why_rejected"]:
+            line(f"  why: {one_line(row['why_rejected'])}")
+        for one in row["evidence"]:
+            line(f"  “{one_line(one['quote'])}”")
+            place = f", at “{one_line(one['locator'])}”" if one["locator"] else ""
+            whole_line(f"    {one_line(one['source'])}, {one_line(one['book'])}{place} <{one['url']}>")
+            line(f"    {one['class']}; {METHODS[one['method']]}")
+
+
+def conflicts(rows: Sequence[Row]) -> None:
+    if not rows:
+        line("No two sources disagree, as far as the rules see.")
+    for row in rows:
+        line(f"{one_line(row['name'])}, {FIELDS[row['field']].lower()}: {row['resolution_status']}")
+        for ranked in row["evidence_ranking"]:
+            one = row["competing_claims"][ranked["claim_index"]]
+            said = f"{one_line(one['value'])} ({one_line(one['source'])})"
+            line(f"  {ranked['rank']}. {said}: {one_line(ranked['reason'])}")
+        line(f"  {one_line(row['analysis'])}")
+        for action in row["next_actions"]:
+            line(f"  → {one_line(action)}")
+
+
+def merges(rows: Row) -> None:
+    made, waiting = rows["merges"], rows["to_review"]
+    if not made and not waiting:
+        line("Nobody was merged, and nobody waits to be.")
+    for title, some in (("Merged", made), ("To review", waiting)):
+        if some:
+            line(title)
+        for one in some:
+            names = " = ".join(f"{one_line(member['name'])} ({member['id'][:SHORT]})" for member in one["members"])
+            state = ", undone" if one.get("state") == "reverted" else ""
+            by = f", by {one['decided_by']}" if one.get("decided_by") else ""
+            line(f"  {one['id'][:SHORT]}  {names}: {one['score']:.3f}{by}{state}")
+            line(f"    why: {one_line(one['why'])}")
+            line(f"    why not: {one_line(one['why_not'])}")
+    if waiting:
+        line("Decide with: kiwiresearch kin merges --accept ID, or --reject ID")
+
+
+def events(rows: Sequence[Row]) -> None:
+    if not rows:
+        line("No event has a date.")
+    for row in rows:
+        who = " and ".join(one_line(one["name"]) for one in row["who"])
+        ages = _ages(row)
+        where = f", {one_line(row['where'])}" if row["where"] else ""
+        line(f"{row['when']}: {row['what']} of {who}{where}{f' ({ages})' if ages else ''}")
+
+
+def _ages(row: Row) -> str:
+    """How old the one was; of a birth, how old the parents were."""
+    if len(row["who"]) == 1 and row["what"] != "birth":
+        return "".join(f"aged {one['age']}" for one in row["ages"])
+    return ", ".join(f"{one_line(one['name'])} was {one['age']}" for one in row["ages"])
+
+
+def searches(rows: Sequence[Row]) -> None:
+    if not rows:
+        line("Nothing was searched yet, beside the pages the case began with.")
+    for row in rows:
+        found = "searched, not found" if row["negative"] else f"{row['found']} found, {row['new_statements']} new"
+        line(f"{one_line(row['query'])} ({row['source']}): {found}")
+    vain = sum(row["negative"] for row in rows)
+    if vain:
+        line(f"{vain} of {len(rows)} without result. That nothing was found is no evidence that there is nothing.")
+
+
+def relation(row: Row) -> None:
+    first, second = one_line(row["first"]["name"]), one_line(row["second"]["name"])
+    line(f"{second} is to {first}: {row['relation']}")
+    if len(row["way"]) > 1:
+        line(" → ".join(_who(step["name"], step["is"]) for step in row["way"]))
+    if row["common_ancestors"]:
+        line(f"Common ancestors: {'; '.join(_who(one['name'], one['lived']) for one in row['common_ancestors'])}")
+
+
+def plugins(rows: Sequence[Row], problems: Iterable[Exception]) -> None:
+    for row in rows:
+        line(f"{row['id']}: {one_line(row['name'])} (tier {row['tier']}), {'on' if row['on'] else 'off'}")
+        if not row["network"]:
+            line("  Your own books; nobody is asked.")
+            continue
+        line(f"  Asks {', '.join(row['hosts'])}, at most {row['requests_per_minute']} times a minute.")
+        line(f"  {row['asked']}")
+        leave = ", and you say to have its leave" if row["terms_acknowledged"] else ""
+        whole_line(f"  Its terms {TERMS[row['terms']]}{leave} <{row['terms_url']}>")
+        if row["key"]:
+            line(f"  Wants a key of yours, in {row['key']}.")
+        if row["quarantine"]:
+            line(f"  Put aside: {row['quarantine']}")
+    for problem in problems:
+        line(f"Cannot be used: {problem}")
+
+
+def plugin_checks(name: str, checks: Sequence[Check]) -> None:
+    if not checks:
+        line(f"{name}: its file is sound; it brings no page to try it on.")
+    for one in checks:
+        line(f"{'✓' if one.passed else '✗'} {name}, {one.fixture}")
+        for problem in one.problems:
+            line(f"    {problem}")
+
+
+def imported(done: Imported, merged: int) -> None:
+    told = f"{counted(done.people, 'person', 'people')}, {counted(done.ties, 'tie')}"
+    line(f"Read: {told}. New: {counted(done.new_people, 'person', 'people')}, {counted(done.facts, 'statement')}.")
+    if merged:
+        line(f"{counted(merged, 'person was', 'people were')} known already: 'kiwiresearch kin merges' says why.")
+    for note in done.notes[:MOST_SHOWN]:
+        line(f"  Note: {one_line(note)}")
+    if len(done.notes) > MOST_SHOWN:
+        line(f"  {len(done.notes) - MOST_SHOWN:,} more notes.")
+
+
+def proof(found: CaseProof) -> None:
+    for failure in found.failures[:MOST_SHOWN]:
+        whole_line(f"✗ {one_line(failure)}")
+    if len(found.failures) > MOST_SHOWN:
+        line(f"✗ {len(found.failures) - MOST_SHOWN:,} more, which --json lists.")
+    for note in found.notes:
+        line(note)
+    line(f"Proved: {', '.join(f'{count:,} {what}' for what, count in found.proved.items())}.")
+    things = counted(len(found.failures), "thing")
+    line("Everything holds." if found.holds else f"{things} did not hold.")
+
+
+def extracted(row: Row) -> None:
+    told = row["person"]
+    line(f"{one_line(told['name'])} ({row['title']}, told a person by: {one_line(row['why'])})")
+    for one in row["assertions"]:
+        status = STATUSES[one["status"]]
+        line(f"  {FIELDS[one['field']]}: {one_line(one['value'])} ({status}, {one['confidence']:.2f})")
+        line(f"    “{one_line(one['quote'])}”, characters {one['start']}–{one['end']}")
+        if one["why_rejected"]:
+            line(f"    why: {one_line(one['why_rejected'])}")

@@ -1,0 +1,254 @@
+"""A case of family research, put together: its folder, its books, its sources, and what leaves it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from kiwiresearch.errors import BadUsage, KiwiError, NothingFound
+from kiwiresearch.kin.conflicts.find import conflicts_of
+from kiwiresearch.kin.fields import Living
+from kiwiresearch.kin.kinship import Family
+from kiwiresearch.kin.loop.deciding import Decided, decide
+from kiwiresearch.kin.loop.research import Researcher, Took
+from kiwiresearch.kin.loop.settings import CaseSettings
+from kiwiresearch.kin.privacy.mask import Mask
+from kiwiresearch.kin.privacy.redact import RedactedTree, redacted
+from kiwiresearch.kin.report.given import FamilyCase, Merged, Search, Stop, disagreement
+from kiwiresearch.kin.store.case import CaseStore
+from kiwiresearch.kin.tree import PersonId, Source, Tree
+from kiwiresearch.research.family_folders import CASES, FILE, folder_for, folder_of
+from kiwiresearch.research.family_forms import ENDINGS, Form, written
+from kiwiresearch.research.family_plugins import Opened, opened_sources
+from kiwiresearch.text.fold import fold
+
+if TYPE_CHECKING:
+    from kiwiresearch.kin.privacy.redact import Mode
+    from kiwiresearch.research.finding import Finder
+
+__all__ = ["CASES", "ENDINGS", "FILE", "Case", "CaseSettings", "Form", "folder_for", "folder_of", "now", "this_year"]
+
+KEPT_BACK: Mapping[Mode, str] = {
+    "owner": "",
+    "private": "Of people who may be living, dates are told by decade and places by country.",
+    "public": "People who may be living are told only as such.",
+    "exclude": "People who may be living are left out.",
+}
+LEAST_OF_ID = 4
+MOST_LISTED = 8
+
+
+def now() -> str:
+    """The time for columns of a case that hold times; nothing that leaves a case depends on it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def this_year() -> int:
+    return time.gmtime().tm_year
+
+
+class Case:
+    """One family's research. What is known can be read without the books it is from; to go on they are needed."""
+
+    def __init__(
+        self, folder: Path, store: CaseStore, finder: Finder | None, year: int, *, plugins: Path | None = None
+    ) -> None:
+        self.folder = folder
+        self.store = store
+        self.year = year
+        self.finder = finder
+        self.settings = CaseSettings.from_record(store.settings)
+        self.with_model = False
+        """Whether the model of the settings is asked where the rules are not sure; none is told of the living."""
+        self._plugins = plugins
+        self._opened: Opened | None = None
+
+    @classmethod
+    def start(
+        cls,
+        folder: Path,
+        settings: CaseSettings,
+        finder: Finder,
+        *,
+        year: int | None = None,
+        plugins: Path | None = None,
+    ) -> Self:
+        """Begin a case in a folder that has none; where its people are not found, nothing is left behind."""
+        if not settings.seeds or not all(name.strip() for name in settings.seeds):
+            raise BadUsage("A case begins with a name.", remedy="Such as: kiwiresearch kin start 'Charles Darwin'")
+        case = cls.empty(folder, settings, finder, year=year, plugins=plugins)
+        try:
+            case.researcher.begin()
+        except KiwiError:
+            case.close()
+            for left in (FILE, f"{FILE}-wal", f"{FILE}-shm"):
+                (folder / left).unlink(missing_ok=True)
+            raise
+        return case
+
+    @classmethod
+    def empty(
+        cls,
+        folder: Path,
+        settings: CaseSettings,
+        finder: Finder | None = None,
+        *,
+        year: int | None = None,
+        plugins: Path | None = None,
+    ) -> Self:
+        """A case in which nothing was looked for yet."""
+        store = CaseStore.create(folder / FILE, settings.record(), now)
+        return cls(folder, store, finder, year or this_year(), plugins=plugins)
+
+    @classmethod
+    def open(
+        cls, folder: Path, finder: Finder | None = None, *, year: int | None = None, plugins: Path | None = None
+    ) -> Self:
+        return cls(folder, CaseStore.open(folder / FILE, now), finder, year or this_year(), plugins=plugins)
+
+    def close(self) -> None:
+        if self._opened is not None:
+            self._opened.close()
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    @cached_property
+    def researcher(self) -> Researcher:
+        """The one who works on the case, with its sources opened."""
+        if self.finder is None:
+            raise BadUsage("To go on, the case needs its books.", remedy="Open it with them.")
+        self._opened = opened_sources(self.store, self.finder.books, self._plugins)
+        model = self.finder.brief_model if self.with_model else None
+        return Researcher(self.store, self._opened.sources, self._located, year=self.year, model=model)
+
+    def steps(self) -> Iterator[Took]:
+        return self.researcher.steps()
+
+    def decide(self) -> Decided:
+        """Look at all that is known again, as after something that a user changed."""
+        with self.store.step("resolver"):
+            decided = decide(self.store, self.year, years_after_death=self.settings.years_after_death)
+            self.store.set_state("proposals", [one.record() for one in decided.proposals])
+        return decided
+
+    @property
+    def overrides(self) -> Mapping[PersonId, Living]:
+        """What the user says of who lives."""
+        return self.store.state("living_overrides") or {}
+
+    def privacy(self) -> dict[str, Any]:
+        """What decides who is kept back, beside the year."""
+        return {"years_after_death": self.settings.years_after_death, "overrides": self.overrides}
+
+    def tree(self, mode: Mode = "owner", *, everything: bool = False) -> RedactedTree:
+        """The family as a mode allows it to be seen; `everything` has what was rejected as well."""
+        found = redacted(self.store.tree(everything=everything), mode, self.year, **self.privacy())
+        return replace(found, sources={one: _without_day(source) for one, source in found.sources.items()})
+
+    def mask(self, mode: Mode) -> Mask:
+        """What takes those whom the mode keeps back out of texts."""
+        return Mask(self.store.tree(), mode, self.year, **self.privacy())
+
+    def person(self, words: str, tree: Tree | None = None) -> PersonId:
+        """The person whom a user means: by the beginning of the id, by name, or by the title of the page."""
+        people = (tree or self.store.tree()).persons
+        wanted = fold(words)
+        if not wanted:
+            raise BadUsage("The name is empty.", remedy="See who is here: kiwiresearch kin show")
+        first = [one for one, person in people.items() if fold(person.name) == wanted]
+        named = [one for one, person in people.items() if wanted in map(fold, person.names)]
+        begun = [one for one in people if len(words) >= LEAST_OF_ID and one.startswith(words.lower())]
+        partly = [
+            one for one, person in people.items() if any(wanted in fold(name) for name in (person.name, *person.names))
+        ]
+        found = next((some for some in (first, named, begun, partly) if some), [])
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            raise NothingFound(f"Nobody in this case is called {words!r}.", remedy="See who is: kiwiresearch kin show")
+        several = "; ".join(f"{one[:8]} {people[one].name}" for one in sorted(found)[:MOST_LISTED])
+        more = f"; and {len(found) - MOST_LISTED} more" if len(found) > MOST_LISTED else ""
+        raise BadUsage(
+            f"{words!r} may be {len(found)} people: {several}{more}.", remedy="Give the beginning of the id."
+        )
+
+    def seeds(self) -> tuple[PersonId, ...]:
+        """The people whom the case began with."""
+        return tuple(dict.fromkeys(self.store.canonical(seed) for seed in self.store.state("seeds") or ()))
+
+    def report(self, mode: Mode = "public") -> FamilyCase:
+        """The case as reports tell it, with everybody redacted whom the mode keeps back."""
+        tree = self.tree(mode)
+        mask = self.mask(mode)
+        seeds = tuple(seed for seed in self.seeds() if seed in tree.persons)
+        stop = self.store.state("stop") or {}
+        return FamilyCase(
+            tree,
+            seeds,
+            title=mask.text(", ".join(self.settings.seeds)),
+            generations=self.settings.generations,
+            disagreements=tuple(map(disagreement, conflicts_of(tree))),
+            merges=tuple(self._merges(tree, mask)),
+            searches=tuple(self._searches(mask)),
+            stop=Stop(stop.get("reason", ""), stop.get("words", "")),
+            kinship=_kinship(Family(tree), tree, seeds),
+            privacy=KEPT_BACK[mode] if tree.hidden or mode == "exclude" else "",
+        )
+
+    def export(self, form: Form, mode: Mode = "public") -> str:
+        """The case as the text of a file: the same case gives the same bytes."""
+        return written(form, self.tree(mode), lambda: self.report(mode))
+
+    def book_places(self) -> Sequence[str]:
+        """Where the books are that were named when the case began; none where it uses the shelf."""
+        return tuple(self.store.state("book_places") or ())
+
+    def _located(self, book: str, path: str) -> str | None:
+        books = self.finder.books if self.finder else ()
+        found = next((one for one in books if one.book.id == book), None)
+        end = found.resolve(path) if found else None
+        return str(found.ref(end)) if found and end else None
+
+    def _merges(self, tree: Tree, mask: Mask) -> Iterator[Merged]:
+        for one in self.store.merges():
+            person = self.store.canonical(one.canonical_id)
+            if person in tree.persons:
+                names = tuple(dict.fromkeys((tree.persons[person].name, *tree.persons[person].names)))
+                told = mask.text(one.merge_rationale), mask.text(one.why_not_merge)
+                yield Merged(person, names, *told, one.score, one.decided_by, one.state == "reverted")
+
+    def _searches(self, mask: Mask) -> Iterator[Search]:
+        for row in self.store.queries():
+            query = mask.text(query_words(row.query))
+            yield Search(query, row.source, row.hits, row.new_assertions, row.negative)
+
+
+def query_words(query: str) -> str:
+    """What was looked for, as a reader says it: of an address in a book, the page."""
+    from urllib.parse import unquote
+
+    if not query.startswith("zim://"):
+        return query
+    path = query.removeprefix("zim://").partition("/")[2]
+    return unquote(path.removeprefix("A/")).removesuffix(".html").rpartition("/")[2].replace("_", " ")
+
+
+def _without_day(source: Source) -> Source:
+    """A page of a book is the same whenever it is read: which one it was, its hash says."""
+    return replace(source, accessed_at="") if source.url.startswith("zim://") else source
+
+
+def _kinship(family: Family, tree: Tree, seeds: tuple[PersonId, ...]) -> dict[PersonId, str]:
+    if not seeds:
+        return {}
+    return {one: family.kinship(seeds[0], one).words for one in sorted(tree.persons) if one != seeds[0]}

@@ -1,0 +1,91 @@
+"""Where cases of family research are, and who may write in one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from kiwiresearch.disk import Lock
+from kiwiresearch.errors import BadUsage, CannotWrite, FolderTaken
+from kiwiresearch.research.topics import folder_name
+
+CASES = Path("cases")
+FILE = "case.sqlite"
+LOCK = ".lock"
+BEGIN = "Begin one: kiwiresearch kin start 'NAME'"
+
+
+def folder_for(name: str, *, cases: Path = CASES) -> Path:
+    """Where a case of that name goes."""
+    return cases / folder_name(name)
+
+
+def folder_of(wanted: str = "", *, cases: Path = CASES) -> Path:
+    """The folder of a case: the one named, else the only or last changed one."""
+    if wanted:
+        for folder in (checked_folder(wanted), cases / wanted):
+            if _is_file(folder / FILE):
+                return folder
+        raise BadUsage(f"There is no case in {wanted!r}.", remedy=BEGIN)
+    found = sorted(all_cases(cases), key=lambda folder: (_changed(folder), folder.name))
+    if not found:
+        raise BadUsage("There is no case here yet.", remedy=BEGIN)
+    return found[-1]
+
+
+def all_cases(cases: Path = CASES) -> list[Path]:
+    """The folders below `cases` that hold a case."""
+    try:
+        return sorted(file.parent for file in cases.glob(f"*/{FILE}"))
+    except OSError:
+        return []
+
+
+def checked_folder(name: str) -> Path:
+    """The folder that a user named; refused where it cannot be one."""
+    if not name.strip() or any(ord(char) < ord(" ") for char in name):
+        what = "holds a control character" if name.strip() else "is empty"
+        raise BadUsage(f"The name of the folder {what}.", remedy="Such as: --case cases/darwin")
+    try:
+        return Path(name).expanduser()
+    except RuntimeError as problem:  # '~name' of nobody
+        raise BadUsage(f"There is no home for {name!r}.", remedy="Name a folder.") from problem
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Let nobody else change the case meanwhile; who only reads it does not wait."""
+    lock = Lock(folder / LOCK)
+    try:
+        taken = lock.acquire()
+    except OSError as problem:
+        raise CannotWrite(
+            f"The folder {str(folder)!r} cannot be written: {problem.strerror}.", remedy="Check its permissions."
+        ) from problem
+    if not taken:
+        raise FolderTaken(
+            f"Another command is working on the case in {str(folder)!r}.", remedy="Wait until it is done, or stop it."
+        )
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def _changed(folder: Path) -> int:
+    """When the case was last written: its newest words stand in the log beside it."""
+    times = [0]
+    for name in (FILE, f"{FILE}-wal"):
+        try:
+            times.append((folder / name).stat().st_mtime_ns)
+        except OSError:
+            continue
+    return max(times)

@@ -1,0 +1,143 @@
+"""Who was taken for one person, who may be, and what the user says to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from kiwiresearch.errors import BadUsage
+from kiwiresearch.kin.identity import id_of
+from kiwiresearch.kin.store.rows import MergeCluster
+from kiwiresearch.kin.tree import PersonId
+
+if TYPE_CHECKING:
+    from kiwiresearch.kin.privacy.mask import Mask
+    from kiwiresearch.kin.tree import Tree
+    from kiwiresearch.research.family import Case
+
+SHORT = 8
+LEAST_OF_ID = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """Two records that may mean one person, and wait for the user."""
+
+    id: str
+    pair: tuple[PersonId, PersonId]
+    score: float
+    why: str
+    why_not: str
+    action: str
+
+
+One = TypeVar("One", Open, MergeCluster)
+
+
+def to_review(case: Case) -> tuple[Open, ...]:
+    """What the resolver leaves to the user, the likeliest first."""
+    found: dict[str, Open] = {}
+    forbidden = {frozenset((one.first, one.second)) for one in case.store.cannot_link()}
+    for row in case.store.state("proposals") or ():
+        first, second = (case.store.canonical(one) for one in row["candidate_pair"])
+        if first == second or row["recommended_action"] == "separate":
+            continue
+        if frozenset((first, second)) in forbidden:
+            continue
+        name = id_of("proposal", *sorted((first, second)))
+        told = row["similarity_score"], row["merge_rationale"], row["why_not_merge"], row["recommended_action"]
+        found.setdefault(name, Open(name, (first, second), *told))
+    return tuple(sorted(found.values(), key=lambda one: (-one.score, one.id)))
+
+
+def accept(case: Case, wanted: str) -> str:
+    """Take the two for one person, as the user says; the id of the merge."""
+    one = _chosen(wanted, to_review(case), "proposal")
+    first, second = sorted(one.pair, key=lambda person: ("record" not in case.store.person(person).external, person))
+    with case.store.step("user"):
+        merge = case.store.merge(
+            first,
+            second,
+            rationale=one.why or "The user says so.",
+            why_not_split="The user says so.",
+            why_not_merge=one.why_not,
+            score=one.score,
+            decided_by="user",
+        )
+        case.decide()
+    return merge
+
+
+def reject(case: Case, wanted: str, why: str = "") -> Open:
+    """Keep the two apart, as the user says; they are not proposed again."""
+    one = _chosen(wanted, to_review(case), "proposal")
+    with case.store.step("user"):
+        case.store.forbid_link(*one.pair, why or "The user says so.", "user")
+        case.decide()
+    return one
+
+
+def undo(case: Case, wanted: str, why: str = "", *, cascade: bool = False) -> tuple[str, ...]:
+    """Undo a merge, by the beginning of its id; the ids of all that were undone."""
+    merge = _chosen(wanted, case.store.merges(), "merge")
+    with case.store.step("user"):
+        undone = case.store.unmerge(merge.id, cascade=cascade, why=why)
+        case.decide()
+    return undone
+
+
+def merges_record(case: Case, tree: Tree, mask: Mask) -> dict[str, Any]:
+    """All merges and proposals as data, told as far as the mode allows."""
+    made = [
+        {
+            "id": one.id,
+            "state": one.state,
+            "person": _name(case, tree, one.canonical_id),
+            "members": [_member(case, tree, mask, member) for member in one.member_ids],
+            "score": one.score,
+            "decided_by": one.decided_by,
+            "why": mask.text(one.merge_rationale),
+            "why_not": mask.text(one.why_not_merge),
+        }
+        for one in case.store.merges()
+    ]
+    waiting = [
+        {
+            "id": one.id,
+            "members": [_member(case, tree, mask, member) for member in one.pair],
+            "score": one.score,
+            "action": one.action,
+            "why": mask.text(one.why),
+            "why_not": mask.text(one.why_not),
+        }
+        for one in to_review(case)
+    ]
+    return {"merges": made, "to_review": waiting}
+
+
+def _member(case: Case, tree: Tree, mask: Mask, member: PersonId) -> dict[str, str]:
+    """A record that was merged away is told by the person it is part of now."""
+    root = case.store.canonical(member)
+    shown = root in tree.persons
+    return {"id": member if shown else "", "name": mask.text(_own_name(case, member)) if shown else "Living"}
+
+
+def _own_name(case: Case, member: PersonId) -> str:
+    return case.store.person(member).name
+
+
+def _name(case: Case, tree: Tree, person: PersonId) -> str:
+    found = tree.persons.get(case.store.canonical(person))
+    return found.name if found else "Living"
+
+
+def _chosen(wanted: str, among: Sequence[One], what: str) -> One:
+    given = wanted.strip().lower()
+    found = [one for one in among if len(given) >= LEAST_OF_ID and one.id.startswith(given)]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise BadUsage(f"There is no {what} {wanted!r}.", remedy="'kiwiresearch kin merges' shows them all.")
+    several = ", ".join(one.id[:SHORT] for one in found)
+    raise BadUsage(f"{wanted!r} may be {len(found)} of them: {several}.", remedy="Give more of the id.")

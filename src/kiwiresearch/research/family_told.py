@@ -1,0 +1,246 @@
+"""What a case knows, as data: people, evidence, events, conflicts and the log, as far as a mode allows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from kiwiresearch.errors import BadUsage, NothingFound
+from kiwiresearch.kin.conflicts.find import conflicts_of
+from kiwiresearch.kin.extracted import Extracted, Snippet
+from kiwiresearch.kin.fields import DATES, FieldName
+from kiwiresearch.kin.firewall.check import check
+from kiwiresearch.kin.kinship import Family
+from kiwiresearch.kin.report.pedigree import parents_in_order, tie_note, ties_by_child
+from kiwiresearch.kin.report.words import FIELDS, class_words, lifespan
+from kiwiresearch.kin.timeline import birth_of, timeline
+from kiwiresearch.kin.tree import Evidence, Fact, PersonId, Relationship, Tree
+from kiwiresearch.text.dates.ranges import ENDLESS
+from kiwiresearch.text.fold import fold
+from kiwiresearch.text.when import DateRange
+
+if TYPE_CHECKING:
+    from kiwiresearch.kin.privacy.redact import Mode
+    from kiwiresearch.research.family import Case
+
+
+def person_record(tree: Tree, one: PersonId, kinship: str = "") -> dict[str, Any]:
+    """A person with the people next to them."""
+    person = tree.persons[one]
+    return {
+        "id": one,
+        "name": person.name,
+        "names": list(person.names),
+        "sex": person.sex,
+        "birth": _when(person.birth),
+        "birth_place": person.birth_place,
+        "death": _when(person.death),
+        "death_place": person.death_place,
+        "living": person.living,
+        "confidence": person.confidence,
+        "relation": kinship,
+        "parents": _named(tree, tree.parents(one)),
+        "spouses": _named(tree, tree.spouses(one)),
+        "children": _named(tree, tree.children(one)),
+        "siblings": _named(tree, tree.siblings(one)),
+    }
+
+
+def people_records(case: Case, mode: Mode) -> list[dict[str, Any]]:
+    """Everybody, the seeds first, then by what they are to the first of them."""
+    tree = case.tree(mode)
+    seeds = [seed for seed in case.seeds() if seed in tree.persons]
+    family = Family(tree)
+    others = sorted(set(tree.persons) - set(seeds), key=lambda one: (fold(tree.persons[one].name), one))
+    return [
+        person_record(
+            tree, one, family.kinship(seeds[0], one).words if seeds and one != seeds[0] else "the one it is about"
+        )
+        for one in (*seeds, *others)
+    ]
+
+
+def evidence_records(case: Case, person: PersonId, field: FieldName | None, mode: Mode) -> list[dict[str, Any]]:
+    """Each value of a person with the words that say so, what became of it, and of one that was rejected, why."""
+    tree = case.tree(mode, everything=True)
+    if person not in tree.persons:
+        return []
+    facts = tree.facts_of(person, field)
+    rejected = {fact.id for fact in facts if fact.status == "rejected"}
+    reasons = why_rejected(case, rejected, mode) if rejected else {}
+    told = [_fact_record(tree, fact, reasons.get(fact.id, "")) for fact in facts]
+    ties = [tie for tie in tree.relationships if person in (tie.first, tie.second)]
+    return told + [row for tie in ties if (row := _tie_record(tree, tie, person)) and field in (None, row["field"])]
+
+
+def _fact_record(tree: Tree, fact: Fact, why: str) -> dict[str, Any]:
+    return {
+        "id": fact.id,
+        "field": fact.field,
+        "value": fact.when.words() if fact.when and fact.field in DATES else fact.value,
+        "status": fact.status,
+        "preferred": fact.preferred,
+        "confidence": fact.confidence,
+        "why_rejected": why,
+        "evidence": [_evidence_record(tree, one) for one in fact.evidence],
+    }
+
+
+def _tie_record(tree: Tree, tie: Relationship, person: PersonId) -> dict[str, Any]:
+    other = tie.second if tie.first == person else tie.first
+    if other not in tree.persons:
+        return {}
+    parent: dict[str, FieldName] = {"male": "father", "female": "mother", "": "parent"}
+    fields: dict[str, FieldName] = {"spouse_of": "spouse", "partner_of": "partner", "sibling_of": "sibling"}
+    if tie.kind == "parent_of":
+        field: FieldName = "child" if tie.first == person else parent[tree.persons[other].sex]
+    else:
+        field = fields[tie.kind]
+    span = " to ".join(when.words() for when in (tie.start, tie.end) if when)
+    return {
+        "id": tie.id,
+        "field": field,
+        "value": tree.persons[other].name,
+        "person": other,
+        "qualifier": tie.qualifier,
+        "when": span,
+        "status": tie.status,
+        "preferred": True,
+        "confidence": tie.confidence,
+        "why_rejected": "",
+        "evidence": [_evidence_record(tree, one) for one in tie.evidence],
+    }
+
+
+def _evidence_record(tree: Tree, one: Evidence) -> dict[str, Any]:
+    source = tree.sources.get(one.source)
+    return {
+        "quote": one.snippet,
+        "start": one.start,
+        "end": one.end,
+        "locator": one.locator,
+        "method": one.method,
+        "class": class_words(one, source),
+        "reliability": one.reliability,
+        "source": source.title or source.name if source else "",
+        "book": source.name if source else "",
+        "url": source.url if source else "",
+    }
+
+
+def why_rejected(case: Case, rejected: Collection[str], mode: Mode) -> dict[str, str]:
+    """What the firewall finds wrong with facts, looked at again: the rules are the record of it."""
+    mask = case.mask(mode)
+    facts = [fact for fact in case.store.tree(everything=True).facts if fact.id in rejected]
+    return {fact.id: mask.text(_reasons(case, fact)) for fact in facts}
+
+
+def _reasons(case: Case, fact: Fact) -> str:
+    person = case.store.person(fact.person)
+    reasons: dict[str, None] = {}
+    for one in fact.evidence:
+        snippet = Snippet(one.start, one.end, one.snippet)
+        read = Extracted(fact.field, fact.value, snippet, one.method, fact.confidence, fact.when)
+        found = check(read, case.store.source_text(one.source), person.name, person.sex, also=person.names)
+        reasons |= dict.fromkeys(str(violation) for violation in found)
+    return "; ".join(reasons) or "A later reading says otherwise."
+
+
+def conflict_records(case: Case, mode: Mode) -> list[dict[str, Any]]:
+    tree = case.tree(mode)
+    return [{**one.record(), "name": tree.persons[one.person].name} for one in conflicts_of(tree)]
+
+
+def timeline_records(tree: Tree) -> list[dict[str, Any]]:
+    return [
+        {
+            "when": event.when.words(),
+            "edtf": event.when.edtf(),
+            "what": event.kind,
+            "who": _named(tree, event.people),
+            "where": event.place,
+            "ages": [{"name": tree.persons[one.person].name, "age": one.age.words()} for one in event.ages],
+            "status": event.status,
+            "confidence": event.confidence,
+        }
+        for event in timeline(tree)
+    ]
+
+
+def log_records(case: Case, mode: Mode) -> list[dict[str, Any]]:
+    """The research log; a search in vain is a line of it, and no evidence that there is nothing."""
+    return [
+        {
+            "query": one.query,
+            "source": one.source,
+            "found": one.hits,
+            "new_statements": one.new_facts,
+            "negative": one.negative,
+        }
+        for one in case.report(mode).searches
+    ]
+
+
+def relation_record(case: Case, first: PersonId, second: PersonId, mode: Mode) -> dict[str, Any]:
+    """What the second person is to the first, and the way there."""
+    tree = case.tree(mode)
+    for one in (first, second):
+        if one not in tree.persons:
+            raise NothingFound("One of them may be living, and is not shown.", remedy="Give --privacy owner.")
+    found = Family(tree).kinship(first, second)
+    return {
+        "first": {"id": first, "name": tree.persons[first].name},
+        "second": {"id": second, "name": tree.persons[second].name},
+        "relation": found.words,
+        "way": [{"id": step.person, "name": tree.persons[step.person].name, "is": step.kind} for step in found.way],
+        "common_ancestors": _named(tree, [one.person for one in found.common]),
+    }
+
+
+def checked_field(name: str) -> FieldName:
+    """A field by its name, or as it is called in reports."""
+    wanted = fold(name).replace(" ", "_")
+    for field, label in FIELDS.items():
+        if wanted in (field, fold(label).replace(" ", "_")):
+            return field
+    raise BadUsage(f"There is no field {name!r}.", remedy=f"Use one of: {', '.join(FIELDS)}.")
+
+
+def _when(when: DateRange | None) -> dict[str, Any] | None:
+    return {"words": when.words(), "edtf": when.edtf()} if when else None
+
+
+def _named(tree: Tree, people: Iterable[PersonId]) -> list[Mapping[str, str]]:
+    return [
+        {"id": one, "name": tree.persons[one].name, "lived": lifespan(tree, one)}
+        for one in people
+        if one in tree.persons
+    ]
+
+
+def branch_records(tree: Tree, root: PersonId, *, down: bool) -> list[dict[str, Any]]:
+    """The line of a person, up or down, as rows that say how deep they stand; who was met is not gone into again."""
+    ties = ties_by_child(tree)
+    found: list[dict[str, Any]] = []
+    seen: set[PersonId] = set()
+    waiting: list[tuple[PersonId, int, str]] = [(root, 0, "")]
+    while waiting:
+        one, depth, note = waiting.pop()
+        again = one in seen
+        seen.add(one)
+        partners = _named(tree, tree.spouses(one)) if down and not again else []
+        told = {"id": one, "name": tree.persons[one].name, "lived": lifespan(tree, one)}
+        found.append({**told, "depth": depth, "note": note, "again": again, "spouses": partners})
+        if again:
+            continue
+        near = _by_birth(tree, tree.children(one)) if down else parents_in_order(tree, one)
+        for other in reversed([person for person in near if person in tree.persons]):
+            pair = (one, other) if down else (other, one)
+            waiting.append((other, depth + 1, tie_note(ties.get(pair))))
+    return found
+
+
+def _by_birth(tree: Tree, people: Iterable[PersonId]) -> list[PersonId]:
+    """Those whose birth is known first, in its order."""
+    births = {one: birth_of(tree, one) for one in people if one in tree.persons}
+    return sorted(births, key=lambda one: (when.earliest if (when := births[one]) else ENDLESS, one))

@@ -1,0 +1,134 @@
+"""What leaves a case with living people: nothing of them beyond what the mode allows, and the same bytes everywhere."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tests.cli.kin_book import LIVING, SECRETS, family_book
+
+from kiwiresearch.cli.start import run as start
+from kiwiresearch.kin.privacy.redact import Mode
+from kiwiresearch.kin.privacy.scan import leaks
+from kiwiresearch.research.family import ENDINGS, FILE, Case
+
+Told = Callable[..., tuple[int, str, str]]
+CASE = "cases/edmund-wendover"
+SHOWN = (
+    ("show",),
+    ("tree", "--down"),
+    ("evidence", "Ralph Wendover"),
+    ("evidence", "Edmund Wendover"),
+    ("conflicts",),
+    ("merges",),
+    ("timeline",),
+    ("log",),
+    ("relation", "Edmund Wendover", "Ralph Wendover"),
+    ("plugins",),
+    ("verify",),
+    ("living", "Nora Wendover"),
+    ("step",),
+    ("run",),
+)
+
+
+def _research(folder: Path, seed: str = "Edmund Wendover") -> None:
+    book = family_book(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KIWIRESEARCH_HOME", str(folder / "home"))
+        patch.chdir(folder)
+        assert start(["kin", "start", seed, "--book", str(book)]) == 0
+        assert start(["kin", "run"]) == 0
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("private")
+    _research(folder)
+    return folder
+
+
+@pytest.fixture
+def here(done: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copytree(done, tmp_path / "place", ignore=shutil.ignore_patterns("home"))
+    shutil.copytree(done / "home", home, ignore=shutil.ignore_patterns("state"))
+    monkeypatch.chdir(tmp_path / "place")
+    return tmp_path / "place"
+
+
+def _artefacts(kiwi: Told, folder: Path, mode: Mode) -> Iterator[tuple[str, bytes]]:
+    """All that a case writes or prints for others in a mode."""
+    for form in ENDINGS:
+        assert kiwi("kin", "export", "--to", form, "--privacy", mode, "--out", f"out/{ENDINGS[form]}")[0] == 0
+    for file in sorted((folder / "out").iterdir()):
+        yield file.name, file.read_bytes()
+    chosen = () if mode == "public" else ("--privacy", mode)
+    for words in SHOWN:
+        has_no_mode = words[0] in ("plugins", "verify", "living", "step", "run")
+        if has_no_mode and mode != "public":
+            continue
+        code, out, _ = kiwi("kin", *words, *chosen, "--json")
+        assert code == 0, words
+        yield " ".join(words), out.encode()
+
+
+@pytest.mark.parametrize("mode", ["public", "private", "exclude"])
+def test_nothing_of_the_living_leaves_the_case(kiwi: Told, here: Path, mode: Mode) -> None:
+    """Every export and every --json of a case with living people is free of them, in each mode (R435, R436, R437)."""
+    with Case.open(here / CASE) as case:
+        tree, year, privacy = case.store.tree(), case.year, case.privacy()
+    hidden = {person.name for person in tree.persons.values() if person.living != "deceased"}
+    assert hidden == set(LIVING)
+    found = {}
+    for name, content in _artefacts(kiwi, here, mode):
+        leaked = leaks(content, tree, mode, year, **privacy)
+        by_eye = [secret for secret in SECRETS if mode != "private" and secret.encode() in content]
+        if leaked or by_eye:
+            found[name] = (leaked, by_eye)
+    assert found == {}
+
+
+def test_the_owner_sees_everything(kiwi: Told, here: Path) -> None:
+    """On the owner's terminal, and with --privacy owner, nothing is kept back."""
+    assert "Nora Wendover" in kiwi("kin", "show")[1]
+    assert "Nora Wendover" in kiwi("kin", "show", "--json", "--privacy", "owner")[1]
+    kiwi("kin", "export", "--privacy", "owner")
+    assert "Nora" in (here / CASE / "family.ged").read_text(encoding="utf-8-sig")
+
+
+def test_whoever_may_be_living_is_not_shown_by_name(kiwi: Told, here: Path) -> None:
+    """With --json a person who is kept back cannot be asked for."""
+    code, out, err = kiwi("kin", "show", "Nora", "--json")
+    assert (code, out) == (2, "")
+    assert "--privacy owner" in err
+
+
+def test_a_case_about_somebody_who_lives(
+    kiwi: Told, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A case that begins with a living person is exported without the name, be it as a title or as a file's place."""
+    _research(tmp_path / "n", "Nora Wendover")
+    kiwi("kin", "plugins")  # what the run printed is of no interest
+    monkeypatch.chdir(tmp_path / "n")
+    shutil.copytree(tmp_path / "n" / "home", home, ignore=shutil.ignore_patterns("state"))
+    for name, content in [
+        *((form, kiwi("kin", "export", "--to", form, "--json")[1].encode()) for form in ENDINGS),
+        *((file.name, file.read_bytes()) for file in (tmp_path / "n/cases/nora-wendover").glob("family*")),
+    ]:
+        assert [secret for secret in (*SECRETS, "nora") if secret.encode() in content] == [], name
+
+
+def test_two_runs_give_the_same_bytes(kiwi: Told, here: Path, tmp_path: Path) -> None:
+    """The same research in another folder, from the same book, gives every export byte for byte."""
+    other = tmp_path / "other"
+    with Case.open(here / CASE) as case:
+        places = list(case.book_places())
+    kiwi("kin", "start", "Edmund Wendover", "--book", places[0], "--case", str(other))
+    kiwi("kin", "run", "--case", str(other))
+    for form, file in ENDINGS.items():
+        kiwi("kin", "export", "--to", form)
+        kiwi("kin", "export", "--to", form, "--case", str(other))
+        assert (here / CASE / file).read_bytes() == (other / file).read_bytes(), form
+    assert (other / FILE).is_file()

@@ -1,0 +1,111 @@
+"""What is exported arrives in a real Gramps, whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kiwiresearch.kin.gedcom.dates import Version
+from kiwiresearch.kin.gedcom.read import read_gedcom
+from kiwiresearch.kin.gedcom.structure import problems
+from kiwiresearch.kin.gedcom.write import gedcom
+
+VALIDATE = Path(__file__).parents[2] / "tools" / "validate-gedcom"
+GRAMPS = Path(os.environ.get("KIWIRESEARCH_GRAMPS") or Path.home() / ".cache" / "kiwiresearch-gramps")
+EVENT = re.compile(r"^1 (?:BIRT|BAPM|DEAT|BURI|EVEN|MARR|DIV|OCCU|TITL)\b", re.MULTILINE)
+CITATION = re.compile(r"^[1-9] SOUR @", re.MULTILINE)
+UNDER_NAMES = re.compile(r"^1 (?:NAME|OCCU|TITL) .*\n(?:[2-9] .*\n)*", re.MULTILINE)
+A_TREE = (
+    "0 HEAD\n1 GEDC\n2 VERS 5.5.1\n1 CHAR UTF-8\n"
+    "0 @I1@ INDI\n1 NAME Ann /Hill/\n1 SEX F\n1 BIRT\n2 DATE @#DJULIAN@ 11 FEB 1731/32\n2 PLAC Bath\n2 SOUR @S1@\n"
+    "3 PAGE p. 1 @@home\n3 DATA\n4 TEXT born at Bath\n1 BIRT\n2 DATE ABT 1733\n1 DEAT\n2 DATE 44 B.C.\n1 OCCU Queen\n"
+    "1 ASSO @I4@\n2 RELA Sibling\n1 REFN Q1\n2 TYPE wikidata\n"
+    "0 @I2@ INDI\n1 NAME Ben /Hill/\n1 SEX M\n1 BURI\n2 DATE (in the spring)\n1 BAPM\n2 DATE @#DFRENCH R@ 12 VEND 3\n"
+    "0 @I3@ INDI\n1 NAME Living\n1 RESN confidential\n1 FAMC @F1@\n2 PEDI adopted\n"
+    "0 @I4@ INDI\n1 NAME Cid\n1 FAMC @F1@\n2 STAT challenged\n1 BIRT\n2 DATE 12th century\n"
+    "0 @F1@ FAM\n1 HUSB @I2@\n1 WIFE @I1@\n1 CHIL @I3@\n1 CHIL @I4@\n1 MARR\n2 DATE FROM 1750 TO 1760\n1 DIV Y\n"
+    "0 @F2@ FAM\n1 HUSB @I2@\n1 WIFE @I4@\n1 EVEN\n2 TYPE Partners\n2 SOUR @S1@\n0 @S1@ SOUR\n1 TITL Register\n0 TRLR\n"
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def has_gramps() -> None:
+    if not (GRAMPS / "ready").exists():
+        pytest.skip("Gramps is not installed; tools/install-programs does it")
+
+
+def validated(path: Path) -> dict[str, Any]:
+    done = subprocess.run([sys.executable, str(VALIDATE), str(path)], capture_output=True, text=True, timeout=300)
+    assert done.returncode in (0, 1), done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def exported(source: Path, version: Version, folder: Path) -> tuple[Path, str]:
+    text = gedcom(
+        read_gedcom(source).tree, version, head={"version": "1.0", "date": "2026-11-15", "note": "two\nlines"}
+    )
+    assert problems(text) == []
+    path = folder / "out.ged"
+    path.write_text(text, encoding="utf-8", newline="")
+    return path, text.replace("\r\n", "\n")
+
+
+def recorded(text: str, tag: str) -> int:
+    return len(re.findall(rf"^0 @\w+@ {tag}$", text, re.MULTILINE))
+
+
+def people(text: str) -> str:
+    """The file up to its sources, which have titles as well."""
+    return re.split(r"^0 @S[0-9]+@ SOUR$", text, maxsplit=1, flags=re.MULTILINE)[0]
+
+
+def assert_arrived(path: Path, text: str) -> None:
+    found = validated(path)
+    counts = found["counts"]
+    assert (found["errors"], found["report"]) == (0, [])
+    assert counts["person"] == recorded(text, "INDI")
+    assert counts["family"] == recorded(text, "FAM")
+    assert counts["source"] == recorded(text, "SOUR")
+    assert counts["event"] == len(EVENT.findall(people(text)))
+    assert counts["citation"] == len(CITATION.findall(text))
+
+
+def test_a_tree_with_everything_arrives(tmp_path: Path) -> None:
+    """Every person, family, event and citation of an export is in Gramps, which has nothing to complain of."""
+    source = tmp_path / "in.ged"
+    source.write_text(A_TREE, encoding="utf-8")
+    assert_arrived(*exported(source, "5.5.1", tmp_path))
+
+
+def test_a_real_tree_arrives(tmp_path: Path, shared_data: Path) -> None:
+    """A tree of another program, read and written again, arrives whole."""
+    assert_arrived(*exported(shared_data / "kin" / "gedcom" / "bach.ged", "5.5.1", tmp_path))
+
+
+def test_version_7_arrives(tmp_path: Path) -> None:
+    """An export of version 7 is valid, and arrives but for the sources of names and attributes, which Gramps drops."""
+    source = tmp_path / "in.ged"
+    source.write_text(A_TREE, encoding="utf-8")
+    path, text = exported(source, "7.0", tmp_path)
+    found = validated(path)
+    rest = UNDER_NAMES.sub("", text)
+    assert (found["errors"], found["report"]) == (0, [])
+    counts = found["counts"]
+    assert (counts["person"], counts["family"]) == (recorded(text, "INDI"), recorded(text, "FAM"))
+    assert counts["event"] == len(EVENT.findall(people(rest)))
+    assert counts["citation"] == len(CITATION.findall(rest))
+
+
+def test_a_bad_file_is_found_out(tmp_path: Path) -> None:
+    """Gramps ends well whatever happens; the check does not."""
+    path = tmp_path / "bad.ged"
+    path.write_text(A_TREE.replace("1 SEX F", "1 NONSENSE\n2 DEEPER x").replace("0 TRLR\n", ""), encoding="utf-8")
+    assert validated(path)["errors"] != 0

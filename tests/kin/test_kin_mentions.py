@@ -1,0 +1,179 @@
+"""Relatives that one record, or several, tell of under several names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.kin.loop_family import (
+    PAGES,
+    a_case,
+    linked,
+    named,
+    open_family,
+    person_page,
+    researcher,
+    run,
+    waiting,
+    write_family,
+)
+
+from kiwiresearch.kin.extracted import Extracted, Snippet
+from kiwiresearch.kin.fields import FieldName
+from kiwiresearch.kin.loop.deciding import are_two_pages, resolve
+from kiwiresearch.kin.loop.mentions import told_people
+from kiwiresearch.kin.loop.verifying import Checked
+
+Told = tuple[FieldName, str, str]
+
+
+def mentions(*told: Told) -> tuple[list[list[str]], list[str]]:
+    """The people of some mentions (field, name, address), and the names that may be of several of them."""
+    targets = {}
+    checked = []
+    for at, (field, name, address) in enumerate(told):
+        one = Checked(Extracted(field, name, Snippet(at, at + 1, "x"), "prose", 0.6), "verified", 0.4, 0.6)
+        checked.append(one)
+        targets[id(one)] = address
+    found = told_people(checked, lambda one: targets[id(one)])
+    people = [sorted(mention.checked.fact.value for mention in person.mentions) for person in found.people]
+    return sorted(people), [one.fact.value for one in found.unclear]
+
+
+@pytest.mark.parametrize(
+    ("told", "people", "unclear"),
+    [
+        (
+            (("spouse", "Anne Moor", ""), ("spouse", "Anne Moor, Marchioness of Wex", "")),
+            [["Anne Moor", "Anne Moor, Marchioness of Wex"]],
+            [],
+        ),
+        ((("child", "Tom Lee", "a"), ("child", "Tom Lee", "b")), [["Tom Lee"], ["Tom Lee"]], []),
+        ((("child", "Tom Lee", "a"), ("child", "Tom", "")), [["Tom", "Tom Lee"]], []),
+        (
+            (("child", "Tom Lee", ""), ("child", "Tom Moor", ""), ("child", "Tom", "")),
+            [["Tom Lee"], ["Tom Moor"]],
+            ["Tom"],
+        ),
+        ((("spouse", "Ann Lee", ""), ("partner", "Ann Lee", "")), [["Ann Lee", "Ann Lee"]], []),
+        ((("spouse", "Ann Lee", ""), ("child", "Ann Lee", "")), [["Ann Lee"], ["Ann Lee"]], []),
+        ((("father", "Henry VII", ""), ("father", "Henry VIII", "")), [["Henry VII"], ["Henry VIII"]], []),
+        ((("father", "John", ""), ("father", "John Lee", "")), [["John", "John Lee"]], []),
+    ],
+)
+def test_mentions_of_one_relative_are_one_person(
+    told: tuple[Told, ...], people: list[list[str]], unclear: list[str]
+) -> None:
+    """A shorter form is the same relative, another page, role or number is not, and what fits several is left aside."""
+    assert mentions(*told) == (people, unclear)
+
+
+def test_the_order_of_mentions_does_not_matter() -> None:
+    """Whoever is told first, the people are the same."""
+    told: list[Told] = [("child", "Tom", ""), ("child", "Tom Lee", "a"), ("child", "Ann Lee", "")]
+    assert mentions(*told) == mentions(*reversed(told))
+
+
+def test_a_wife_here_and_a_mother_there_are_one(tmp_path: Path) -> None:
+    """A man's wife and his child's mother of one name, of whom there is no page, become one person (R279)."""
+    father = person_page(
+        "Aldous Penhallow",
+        "3 May 1801 – 9 June 1870",
+        {
+            "Born": "3 May 1801",
+            "Died": "9 June 1870",
+            "Spouse": "Josephine Underhill",
+            "Children": linked("Edwin Penhallow"),
+        },
+        "was a maker of clocks.",
+    )
+    child = person_page(
+        "Edwin Penhallow",
+        "1 January 1830 – 2 February 1899",
+        {"Born": "1 January 1830", "Father": linked("Aldous Penhallow"), "Mother": "Josephine Underhill"},
+        "was a sailor.",
+    )
+    pages = {"Aldous Penhallow": father, "Edwin Penhallow": child, "Clocks": PAGES["Clocks"]}
+    book = open_family(write_family(tmp_path / "two.zim", pages))
+    with a_case(tmp_path) as store:
+        run(researcher(store, book))
+        tree = store.tree()
+        josephine = named(tree, "Josephine Underhill")
+        assert [tree.persons[one].name for one in tree.spouses(josephine.id)] == ["Aldous Penhallow"]
+        assert [tree.persons[one].name for one in tree.children(josephine.id)] == ["Edwin Penhallow"]
+        (merge,) = store.merges()
+        assert merge.is_reversible
+        assert merge.why_not_merge
+
+
+def test_one_person_is_searched_for_once(tmp_path: Path) -> None:
+    """Whoever three records name without a link, and the resolver takes for one, is searched for once (R275)."""
+    mother = {"Mother": "Josephine Underhill", "Father": linked("Aldous Penhallow")}
+    pages = {
+        "Aldous Penhallow": person_page(
+            "Aldous Penhallow",
+            "3 May 1801 – 9 June 1870",
+            {
+                "Born": "3 May 1801",
+                "Died": "9 June 1870",
+                "Spouse": "Josephine Underhill",
+                "Children": f"{linked('Edwin Penhallow')}<br>{linked('Osric Penhallow')}",
+            },
+            "was a maker of clocks.",
+        ),
+        "Edwin Penhallow": person_page("Edwin Penhallow", "1830 – 1899", {"Born": "1830", **mother}, "was a sailor."),
+        "Osric Penhallow": person_page("Osric Penhallow", "1832 – 1890", {"Born": "1832", **mother}, "was a baker."),
+    }
+    book = open_family(write_family(tmp_path / "three.zim", pages))
+    with a_case(tmp_path) as store:
+        one = researcher(store, book)
+        one.begin()
+        while any("://" in item.query_string for item in waiting(store)):
+            one.step()
+        with store.step("test"):
+            resolve(store)
+        run(one)
+        assert [row.query for row in store.queries() if row.negative] == ["Josephine Underhill"]
+        assert [item.status for item in store.items("frontier") if item.query_string == "Josephine Underhill"].count(  # type: ignore[union-attr]
+            "dropped"
+        ) == 2
+
+
+def test_two_pages_of_a_book_are_two_people(tmp_path: Path) -> None:
+    """Twins of nearly one name, who were born and died on the same days, stay two where each has a page."""
+    parents = {"Born": "1 January 1830", "Died": "2 February 1899", "Father": linked("Aldous Penhallow")}
+    twins = ("Edwin Penhallow", "Edwina Penhallow")
+    pages = {
+        "Aldous Penhallow": person_page(
+            "Aldous Penhallow",
+            "3 May 1801 – 9 June 1870",
+            {"Born": "3 May 1801", "Died": "9 June 1870", "Children": "<br>".join(map(linked, twins))},
+            "was a maker of clocks.",
+        ),
+        **{
+            name: person_page(name, "1 January 1830 – 2 February 1899", parents, "went to sea. Nobody knew why.")
+            for name in twins
+        },
+    }
+    book = open_family(write_family(tmp_path / "twins.zim", pages))
+    with a_case(tmp_path) as store:
+        run(researcher(store, book))
+        assert {one.name for one in store.tree().persons.values()} == {"Aldous Penhallow", *twins}
+        assert store.merges() == ()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "apart"),
+    [
+        ("zim://a/Tom", "zim://a/Ann", True),
+        ("zim://a/Tom", "zim://a/Tom", False),
+        ("zim://a/Tom", "zim://b/Tom", False),
+        ("zim://a/Tom", "https://www.wikidata.org/wiki/Q1", False),
+        ("https://www.wikidata.org/wiki/Q1", "https://www.wikidata.org/wiki/Q2", True),
+        ("zim://a/Tom", "", False),
+        ("", "", False),
+    ],
+)
+def test_pages_of_one_book_or_site_are_told_apart(one: str, other: str, *, apart: bool) -> None:
+    """Two addresses of one place are two people; those of two places may be one."""
+    assert are_two_pages(one, other) is apart

@@ -1,0 +1,91 @@
+"""Names are taken apart, and only names that may be one person's are alike."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kiwiresearch.kin.names import alike, parse_name, same_name, sex_of
+
+PARTS = [
+    ("Edward III", "given", ("Edward",)),
+    ("Edward III", "regnal", 3),
+    ("Edward III of England", "byname", "of England"),
+    ("John Tyler II", "generation", "2"),
+    ("John Tyler II", "surname", "Tyler"),
+    ("Quincy Delight Jones, Jr.", "generation", "junior"),
+    ("Quincy Delight Jones, Jr.", "surname", "Jones"),
+    ("Pliny the Younger", "generation", "junior"),
+    ("Edward Augustus, Duke of Kent", "titles", ("Duke of Kent",)),
+    ("Edward Augustus, Duke of Kent", "given", ("Edward", "Augustus")),
+    ("HRH Princess Louise", "given", ("Louise",)),
+    ("Pauline née Koch", "maiden", "Koch"),
+    ("Nancy (Allison) Miller", "maiden", "Allison"),
+    ('Thelma "Pat" Ryan', "nickname", "Pat"),
+    ("Dafydd ap Llywelyn", "patronymic", "ap Llywelyn"),
+    ("Pyotr Ilyich Novak", "patronymic", "Ilyich"),
+    ("Ludwig van Beethoven", "surname", "van Beethoven"),
+    ("Mao Zedong", "surname", "Mao"),
+    ("René Dubois", "surname", "Dubois"),
+]
+
+
+@pytest.mark.parametrize(("written", "part", "expected"), PARTS)
+def test_a_name_is_taken_apart(written: str, part: str, expected: object) -> None:
+    """Each part of a name is found where it stands."""
+    assert getattr(parse_name(written), part) == expected
+
+
+SAME = [
+    ("Mary Ann Todd", "Mary Todd Lincoln"),
+    ("Cicely Nevill", "Cecily Neville"),
+    ("Łukasz Nowak", "Lukasz Nowak"),
+    ("Søren Þorsson", "Soren Thorsson"),
+    ("Bill Carter", "William Carter"),
+    ("J. Carter", "John Carter"),
+    ("Pyotr Tchaikovsky", "Pyotr Chaykovskiy"),
+    ("Edward I", "Edward I of England"),
+]
+OTHER = [
+    ("Edward II", "Edward III"),
+    ("John Smith Jr.", "John Smith Sr."),
+    ("Eleanor of Castile", "Eleanor of Provence"),
+    ("Anne Smith", "Robert Smith"),
+    ("Robert Smith", "Robert Carpenter"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), SAME)
+def test_spellings_of_a_name_are_alike(one: str, other: str) -> None:
+    """Pet forms, initials, accents and married names do not tell two persons apart."""
+    assert same_name(one, other), alike(one, other)
+
+
+@pytest.mark.parametrize(("one", "other"), OTHER)
+def test_names_of_others_are_not_alike(one: str, other: str) -> None:
+    """A number, a 'Jr.', a place or another name tells two persons apart."""
+    assert not same_name(one, other), alike(one, other)
+
+
+def test_what_tells_namesakes_apart_is_never_outweighed() -> None:
+    """Two numbers or generations that differ make two persons, whatever else is the same."""
+    assert alike("Henry VII Tudor", "Henry VIII Tudor") == 0
+    assert alike("Edsel Bryant Ford Jr.", "Edsel Bryant Ford Sr.") == 0
+
+
+def test_titles_and_given_names_tell_the_sex() -> None:
+    """The sex is told where name or title leave no doubt, and else not."""
+    assert [sex_of(name) for name in ("Queen Zog", "Margaret Fell", "Sir Kit Fox", "Kit Fox")] == [
+        "female",
+        "female",
+        "male",
+        "",
+    ]
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_any_text_can_be_compared(one: str, other: str) -> None:
+    """Whatever stands for a name, comparing it never fails, and the order does not matter."""
+    assert 0 <= alike(one, other) <= 1
+    assert alike(one, other) == alike(other, one)

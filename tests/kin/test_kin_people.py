@@ -1,0 +1,66 @@
+"""Pages about persons are told from pages about anything else."""
+
+from __future__ import annotations
+
+import pytest
+
+from kiwiresearch.ids import BookId
+from kiwiresearch.kin.extract.read import read_person
+from kiwiresearch.page.doc import PageDoc
+from kiwiresearch.page.read import read_page
+from kiwiresearch.zim.entry import Entry, EntryRef
+
+
+def page_of(title: str, html: str, language: str = "eng") -> PageDoc:
+    entry = Entry(EntryRef(BookId("book"), title.replace(" ", "_")), title, "text/html", html.encode())
+    return read_page(entry, language=language)
+
+
+PERSONS = [
+    ("Ada Smith", "(1 May 1801 – 3 June 1870) was an English botanist. She drew her own maps, and she sold them."),
+    ("Oleg of Dorn", "was a king of the north. He ruled for ten years, and his sons followed him."),
+    ("Jan Kowal", "(born 4 May 1950) is a Polish film director. He lives in Paris with his wife."),
+]
+OTHERS = [
+    ("List of kings", "<h1>List of kings</h1><ul><li>Oleg (1000–1020)</li><li>Igor (1020–1040)</li></ul>", "list"),
+    ("Smith", "<p><b>Smith</b> is a surname of English origin. He who bore it was a smith.</p>", "name"),
+    (
+        "Sam Spark",
+        "<p><b>Sam Spark</b> is a fictional detective. He solves his cases alone (1930–1950).</p>",
+        "fictional",
+    ),
+    ("The Sparks", "<p><b>The Sparks</b> (1960–1970) were an English rock band. He and she sang.</p>", "several"),
+    (
+        "Smith family",
+        "<p>The <b>Smith family</b> (1700–1900) was a family of bankers. He founded his bank.</p>",
+        "title",
+    ),
+    ("Shergo", "<p><b>Shergo</b> (1978 – 1983) was an Irish racehorse. He won his first race.</p>", "animal"),
+    ("Battle of Dorn", "<p>The <b>Battle of Dorn</b> (1066) was fought by King Oleg. He lost his life.</p>", "title"),
+    ("Orion", "<p>In Greek mythology, <b>Orion</b> was a hunter. He lost his sight and his life.</p>", "myth"),
+    ("Dorn", "<p><b>Dorn</b> is a town in the north. It has its own mill, and its river is cold.</p>", "no person"),
+    ("Nothing", "", "empty"),
+]
+
+
+@pytest.mark.parametrize(("title", "said"), PERSONS)
+def test_a_page_about_a_person_is_told(title: str, said: str) -> None:
+    """Dates behind the name, or a word for what the person was, make a page one about a person."""
+    person = read_person(page_of(title, f"<p><b>{title}</b> {said}</p>"))
+    assert person.is_person, person.why
+
+
+@pytest.mark.parametrize(("title", "html", "why"), OTHERS)
+def test_a_page_about_something_else_is_told(title: str, html: str, why: str) -> None:
+    """Lists, names, fiction, families, bands and animals are no persons, and the reason is given."""
+    person = read_person(page_of(title, html))
+    assert not person.is_person
+    assert why in person.why
+    assert not person.facts
+
+
+def test_a_language_without_words_is_said_to_be_unread() -> None:
+    """A page in a language that has no file of words is not guessed at."""
+    person = read_person(page_of("Jan", "<p><b>Jan</b> (1 May 1801 – 3 June 1870).</p>", language="epo"))
+    assert not person.is_person
+    assert "epo" in person.why

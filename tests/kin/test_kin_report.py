@@ -1,0 +1,319 @@
+"""The family report: everything that is known with its proof, what was looked for in vain, and no markup but ours."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.kin.families import Making, vale_family
+
+from kiwiresearch.kin.conflicts.conflict import Competing, Conflict
+from kiwiresearch.kin.conflicts.conflict import Ranked as Place
+from kiwiresearch.kin.report.given import Disagreement, FamilyCase, Merged, Ranked, Search, Stop, disagreement
+from kiwiresearch.kin.report.markdown import markdown
+from kiwiresearch.kin.report.page import page, style
+from kiwiresearch.kin.report.proof import standing
+from kiwiresearch.kin.report.report import report
+from kiwiresearch.kin.tree import Person, Tree
+
+VOID = frozenset({"meta", "br", "hr", "img", "link", "input"})
+HOSTILE = [
+    "</style></script><script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "' onmouseover='x",
+    "[x](javascript:alert(1)) | a | b",
+    "# no heading\n- no list\n> no quote",
+    "<!-- no comment --> &lt;b&gt; &#60;",
+    "\u202eabc\u2066 \x00\x1b[31m\ufeff",
+    "javascript:alert(1)",
+    "https://evil.example/a www.evil.example",
+    "#person-1 \ud800 half",
+]
+
+
+class Markup(HTMLParser):
+    """What a browser would find in a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.attributes: set[str] = set()
+        self.open: list[str] = []
+        self.problems: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes |= {name for name, _ in attrs}
+        self.ids += [value or "" for name, value in attrs if name == "id"]
+        self.links += [value or "" for name, value in attrs if name in ("href", "src")]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open or self.open.pop() != tag:
+            self.problems.append(f"</{tag}>")
+
+
+def checked(text: str) -> Markup:
+    """The markup of a page that must be whole: balanced, no id twice, every link inside leads somewhere."""
+    found = Markup(text)
+    assert found.problems == []
+    assert found.open == []
+    assert len(found.ids) == len(set(found.ids))
+    assert {link[1:] for link in found.links if link.startswith("#")} <= set(found.ids)
+    return found
+
+
+def written(case: FamilyCase) -> tuple[str, str]:
+    document = report(case)
+    return markdown(document), page(document)
+
+
+def hostile(case: FamilyCase, bad: str) -> FamilyCase:
+    """The case with the same bad words everywhere words can be."""
+    tree = case.tree
+    persons = {one: replace(person, name=bad, names=(bad, bad + "2")) for one, person in tree.persons.items()}
+    sources = {one: replace(source, name=bad, title=bad, url=bad) for one, source in tree.sources.items()}
+
+    def spoiled(evidence: tuple) -> tuple:  # type: ignore[type-arg]
+        return tuple(replace(one, snippet=bad, locator=bad, rationale=bad) for one in evidence)
+
+    facts = tuple(
+        replace(fact, value=fact.value if fact.when else bad, evidence=spoiled(fact.evidence)) for fact in tree.facts
+    )
+    ties = tuple(replace(tie, evidence=spoiled(tie.evidence)) for tie in tree.relationships)
+    disagreements = tuple(
+        replace(one, rationale=bad, next_actions=(bad,), ranking=tuple(replace(r, reason=bad) for r in one.ranking))
+        for one in case.disagreements
+    )
+    return replace(
+        case,
+        tree=Tree(persons, ties, facts, sources),
+        title=bad,
+        disagreements=disagreements,
+        merges=(Merged("P1", (bad,), bad, bad, 0.5, bad),),
+        searches=(Search(bad, bad, at=bad, negative=True),),
+        stop=Stop(bad, bad),
+        audit_head=bad,
+        kinship=dict.fromkeys(persons, bad),
+        privacy=bad,
+        settings={bad: bad},
+    )
+
+
+def test_the_report_has_all_its_parts() -> None:
+    """Summary, pictures, people, timeline, conflicts, merges, log, sources, stop reason and audit head are there."""
+    text, html = written(vale_family())
+    parts = ["Summary", "Ancestors", "Descendants", "People", "Timeline of the family", "Conflicts"]
+    parts += ["Records taken for one person", "Research log", "Sources", "How the research ended"]
+    assert re.findall(r"^## (.*)$", text, re.MULTILINE) == parts
+    assert [re.sub("<.*?>", "", found) for found in re.findall(r"<h2.*?</h2>", html)] == parts
+    assert text.startswith("# The family of Edmund Vale\n")
+    for told in ("Nothing was left to look up.", "sha256:" + "ab" * 32):
+        assert told in text
+        assert told in html
+
+
+def test_each_fact_has_its_proof() -> None:
+    """A fact shows its value, how well it stands, its sources, their words and the class of the evidence."""
+    text, html = written(vale_family())
+    line = next(line for line in text.splitlines() if "“Edmund son of Josiah Vale, born 3d March 1801”" in line)
+    assert "[Baptisms 1790–1812](zim://book/S3), Register of Thornby, at “folio 12”" in line
+    assert "original source, primary information, direct evidence, official; read by a source plugin" in line
+    assert "- **Father**: Josiah Vale (*proved*)" in text
+    assert "- **Occupation**: clockmaker (*one source*)" in text
+    assert '<span class="badge good">proved</span>' in html
+    assert "“Edmund son of Josiah Vale, born 3d March 1801”" in html
+
+
+def test_competing_values_are_side_by_side() -> None:
+    """Both values of a conflict are shown with their sources, which is held and why, and what would settle it."""
+    text, html = written(vale_family())
+    assert "- **Born**: 3 March 1801 (*sources disagree*)" in text
+    assert "*Why this value:* The register was written within days of the birth." in text
+    assert "*Another value:* 4 March 1802, kept beside it (Vale, Edmund, Copied Facts, at “introduction”)" in text
+    assert "| 3 March 1801 | Birth | Edmund Vale | Thornby |" in text
+    assert "sources disagree, 90%" in text
+    conflicts = text.split("## Conflicts")[1].split("## Records")[0]
+    assert "| 3 March 1801 |" in conflicts
+    assert "held for the most likely | an original record made at the time |" in conflicts
+    assert "| 4 March 1802 |" in conflicts
+    assert "Look for the census of 1851 in Thornby." in conflicts
+    assert "<details open><summary><strong>Born</strong>" in html
+
+
+def test_a_search_in_vain_is_no_evidence() -> None:
+    """The log lists what was not found, and says that this proves nothing."""
+    text, html = written(vale_family())
+    assert "| Barnaby Crook birth | A Small Encyclopaedia | searched, not found | 0 |" in text
+    for shown in (text, html):
+        assert "It is no evidence of absence" in shown
+
+
+def test_a_merge_says_why_perhaps_not() -> None:
+    """Each merge is shown with what speaks for it and what speaks against it."""
+    text, _ = written(vale_family())
+    assert "*Why:* same wife and same trade" in text
+    assert "*Why perhaps not:* the birth years differ by one" in text
+
+
+def test_a_conflict_of_the_analyst_is_shown_in_its_order() -> None:
+    """The ranking of the conflict analyst is the order of the rows, and a parent may be a side of it."""
+    competing = (
+        Competing("b", ("R2",), ("S1",), 0, "authored", 0.4, (3,)),
+        Competing("a", ("R1", "gone"), ("S1",), 0, "primary", 0.8, (1,)),
+    )
+    ranking = (Place(0, 2, "copied"), Place(1, 1, "original"))
+    found = disagreement(Conflict("c", "P1", "parent", competing, ranking, 1, "so it is", 0.8, "tentative", ("look",)))
+    assert found == Disagreement(
+        "P1",
+        "parent",
+        (Ranked(("R1", "gone"), "original"), Ranked(("R2",), "copied")),
+        "R1",
+        "so it is",
+        "tentative",
+        ("look",),
+    )
+    text, _ = written(replace(vale_family(), disagreements=(found,)))
+    conflicts = text.split("## Conflicts")[1]
+    assert conflicts.index("| Josiah Vale |") < conflicts.index("| Ruth Orchard |")
+
+
+@pytest.mark.parametrize(
+    ("groups", "form", "information", "status", "expected"),
+    [
+        (("a", "b"), "original", "primary", "verified", "proved"),
+        (("a", "a"), "original", "primary", "verified", "sources of one origin"),
+        (("a",), "original", "primary", "verified", "one source"),
+        (("a", "b"), "authored", "primary", "verified", "2 independent sources"),
+        (("a", "b"), "original", "secondary", "verified", "2 independent sources"),
+        (("a", "b"), "original", "primary", "unverified", "2 independent sources, not verified"),
+        (("a", "b"), "original", "primary", "disputed", "doubtful"),
+        (("a", "b"), "original", "primary", "hypothesis", "hypothesis, no fact"),
+        ((), "original", "primary", "verified", "no evidence shown"),
+    ],
+)
+def test_what_counts_as_proved(
+    groups: tuple[str, ...], form: str, information: str, status: str, expected: str
+) -> None:
+    """Proved needs two independent origins, an original record and primary information; copies count once."""
+    make = Making()
+    sources = [make.source(f"N{n}", origin_group=group, form=form) for n, group in enumerate(groups)]
+    evidence = [make.evidence(one, "words", information=information) for one in sources]
+    assert standing(make.tree(), status, evidence).words == expected  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("bad", HOSTILE)
+def test_words_of_sources_never_become_markup(bad: str) -> None:
+    """Names, quotes, titles, addresses and reasons of any content leave the page whole and without script."""
+    plain = checked(written(vale_family())[1])
+    text, html = written(hostile(vale_family(), bad))
+    found = checked(html)
+    assert set(found.tags) <= set(plain.tags) | {"a"}
+    assert found.attributes <= plain.attributes | {"href"}
+    assert all(urlsplit(link).scheme in ("", "https", "zim") for link in found.links)
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\u202a-\u202e\u2066-\u2069]", text + html)
+    assert (text + html).encode("utf-8")
+    assert "<script" not in html.lower()
+    assert "<script" not in text.replace("\\<", "")
+    heading = re.compile(r"^#+ ", re.MULTILINE)
+    assert len(heading.findall(text)) == len(heading.findall(written(vale_family())[0]))
+    assert not re.search(r"(?<!\\)\]\(javascript", text)
+
+
+@given(st.text(max_size=60))
+@settings(max_examples=25)
+def test_any_words_leave_the_page_whole(bad: str) -> None:
+    """Any text at all, in any place, gives a page whose markup is ours."""
+    found = checked(written(hostile(vale_family(), bad))[1])
+    assert "script" not in found.tags
+
+
+def test_the_page_needs_nothing_else() -> None:
+    """The page has no script and loads nothing; it has a dark side, a small one, and one for paper."""
+    html = written(vale_family())[1]
+    found = checked(html)
+    assert not {"script", "link", "img", "iframe", "object"} & set(found.tags)
+    assert "default-src 'none'" in html
+    assert "url(" not in style()
+    assert "@import" not in style()
+    for media in ("prefers-color-scheme: dark", "max-width: 34rem", "@media print"):
+        assert media in style()
+    assert '<html lang="en">' in html
+    assert "<bdi>רבקה לוי</bdi>" in html
+
+
+def test_a_case_of_nobody_is_a_report() -> None:
+    """An empty case, or a seed that the tree does not hold, gives a whole report."""
+    for seeds in ((), ("nobody",)):
+        text, html = written(FamilyCase(Making().tree(), seeds))
+        checked(html)
+        assert "Nobody has been found yet." in text
+        assert "The research goes on." in text
+
+
+def test_living_people_are_shown_as_they_come() -> None:
+    """What privacy has left out stays out: a living person has a name that says so, and nothing is added to it."""
+    tree = Tree({"living-1": Person("living-1", "Living", living="living")})
+    text, html = written(FamilyCase(tree, ("living-1",), privacy="1 living person is not shown."))
+    checked(html)
+    assert "Living, so little or nothing is shown." in text
+    assert "1 living person is not shown." in text
+
+
+def test_ties_and_facts_of_people_who_are_left_out_do_no_harm() -> None:
+    """A tree from which people were taken out may hold ties and facts that lead to them: the report is whole."""
+    case = vale_family()
+    kept = {one: person for one, person in case.tree.persons.items() if one not in ("P2", "P5", "P8")}
+    tree = Tree(kept, case.tree.relationships, case.tree.facts, {})
+    text, html = written(replace(case, tree=tree))
+    checked(html)
+    assert "Miriam Ashdown" not in re.sub(r"“.*?”", "", text)
+
+
+def test_a_relative_is_told_once() -> None:
+    """A fact that names a father who is a person of the tree is shown with that tie, its quote included."""
+    make = Making()
+    child, father, source = make.person("Ann Lee"), make.person("Bob Lee", "male"), make.source("A")
+    make.tie("parent_of", father, child)
+    make.fact(child, "father", "Bob Lee", make.evidence(source, "daughter of Bob Lee"))
+    make.fact(child, "mother", "Cora Day", make.evidence(source, "and Cora Day"))
+    text, _ = written(FamilyCase(make.tree(), (child,)))
+    section = text.split("### Ann Lee")[1].split("###")[0]
+    assert section.count("**Father**: Bob Lee") == 1
+    assert "“daughter of Bob Lee”" in section
+    assert "**Mother**: Cora Day (*one source*)" in section
+
+
+def test_the_same_case_gives_the_same_bytes() -> None:
+    """Neither the order of a mapping nor the seed of hashes changes a byte."""
+    code = (
+        "from tests.kin.families import vale_family\nfrom kiwiresearch.kin.report.report import report\n"
+        "from kiwiresearch.kin.report.page import page\nfrom kiwiresearch.kin.report.markdown import markdown\n"
+        "import hashlib\nd = report(vale_family())\nprint(hashlib.sha256((markdown(d) + page(d)).encode()).hexdigest())"
+    )
+    root = Path(__file__).parent.parent.parent
+    seen = set()
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(root)}
+        ran = subprocess.run([sys.executable, "-c", code], env=environment, cwd=root, capture_output=True, text=True)
+        assert ran.returncode == 0, ran.stderr
+        seen.add(ran.stdout)
+    assert len(seen) == 1

@@ -1,0 +1,193 @@
+"""FamilySearch behind a sign-in, at a server on this machine that answers in the shapes its documents show."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from tests.kin.source_gedcomx import RECORD
+from tests.kin.source_site import Request, Site, a_site, answer, at, gate_to
+
+from kiwiresearch.errors import BadUsage, PageNotFound
+from kiwiresearch.kin.sources.compliance import Gate
+from kiwiresearch.kin.sources.familysearch import FamilySearchSource
+from kiwiresearch.kin.sources.gedcomx import read_gedcomx
+from kiwiresearch.kin.sources.memory import PassingMemory
+from kiwiresearch.kin.sources.oauth import SignIn
+from kiwiresearch.kin.sources.plugin import Plugin
+from kiwiresearch.kin.sources.refusals import SourceRefused, SourceUnreachable
+from kiwiresearch.kin.sources.registry import plugins
+from kiwiresearch.kin.sources.source import PersonQuery
+
+KEY, TOKEN = "app-key-of-the-user", "token-of-the-session"
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    with a_site() as one:
+
+        def token(request: Request) -> None:
+            form = parse_qs(one.arrivals[-1].body)
+            good = form.get("code") == ["the-code"] and form["client_id"] == [KEY] and form["code_verifier"][0]
+            answer(request, 200 if good else 400, json.dumps({"access_token": TOKEN} if good else {}))
+
+        def guarded(body: dict[str, Any]) -> Any:
+            def handle(request: Request) -> None:
+                let_in = request.headers.get("Authorization") == f"Bearer {TOKEN}"
+                answer(request, 200 if let_in else 401, json.dumps(body) if let_in else "")
+
+            return handle
+
+        one.pages["/token"] = token
+        one.pages["/platform/tree/search"] = guarded(
+            {"entries": [{"id": "AAAA-111"}, {"id": "AAAA-115"}, {"id": "../x"}, 7]}
+        )
+        one.pages["/platform/tree/persons/AAAA-111"] = guarded(RECORD)
+        one.pages["/platform/tree/persons/AAAA-115"] = guarded(RECORD)
+        yield one
+
+
+def plugin_at(site: Site) -> Plugin:
+    plugin = at(plugins().named("familysearch").plugin, site.address, tos_automation="allowed")
+    assert plugin.auth is not None
+    sign = plugin.auth.model_copy(
+        update={"authorize_url": f"{site.address}/authorize", "token_url": f"{site.address}/token"}
+    )
+    return plugin.model_copy(update={"auth": sign})
+
+
+def signed_in(plugin: Plugin, gate: Gate) -> SignIn:
+    sign_in = SignIn(plugin, gate)
+    sitting = sign_in.begin()
+    sign_in.finish(sitting, f"http://127.0.0.1:5000/callback?code=the-code&state={sitting.state}")
+    return sign_in
+
+
+def test_sign_in_is_the_code_flow_with_a_proof_key(site: Site) -> None:
+    """The user signs in at the source; what comes back has to answer to what was asked."""
+    plugin = plugin_at(site)
+    sign_in = SignIn(plugin, gate_to(site, plugin, key=KEY))
+    sitting = sign_in.begin()
+    asked = parse_qs(urlsplit(sitting.address).query)
+    assert asked["response_type"] == ["code"]
+    assert asked["client_id"] == [KEY]
+    assert asked["code_challenge_method"] == ["S256"]
+    assert site.arrivals == []
+    for wrong in ("", "http://127.0.0.1:5000/callback?code=the-code&state=other", "?error=denied", "é"):
+        with pytest.raises(BadUsage):
+            sign_in.finish(sitting, wrong)
+    with pytest.raises(SourceUnreachable, match="no token"):
+        sign_in.finish(sitting, f"?code=wrong&state={sitting.state}")
+    sign_in.finish(sitting, f"?code=the-code&state={sitting.state}")
+    assert sign_in.header() == {"Authorization": f"Bearer {TOKEN}"}
+
+
+def test_person_is_read_with_relatives(site: Site) -> None:
+    """Names, events and ties of a record become facts whose words are lines of it."""
+    plugin = plugin_at(site)
+    gate = gate_to(site, plugin, key=KEY)
+    fetched = FamilySearchSource(plugin, gate, signed_in(plugin, gate)).fetch("AAAA-111")
+    assert fetched.read is not None
+    told = [(fact.field, fact.value) for fact in fetched.read.facts]
+    assert told == [
+        ("name", 'Osric "Oz" Vane'),
+        ("sex", "male"),
+        ("birth_date", "1842-05-12"),
+        ("birth_place", "Wexcombe, Wiltshire"),
+        ("baptism_date", "1842-06"),
+        ("death_date", "1911~"),
+        ("death_place", "Port Aldous"),
+        ("occupation", "clockmaker"),
+        ("spouse", "Maud Harrow"),
+        ("marriage_date", "1866-08-03"),
+        ("marriage_place", "Wexcombe"),
+        ("child", "Linnet Vane"),
+        ("father", "Piers Vane"),
+    ]
+    for fact in fetched.read.facts:
+        assert fetched.text[fact.snippet.start : fact.snippet.end] == fact.snippet.words
+        assert fact.when is not None or fact.value in fact.snippet.words
+    assert next(fact.target for fact in fetched.read.facts if fact.field == "child") == "AAAA-113"
+    assert "Ada Living" not in fetched.text
+    assert fetched.source.tier == 2
+
+
+def test_living_people_are_not_taken_over(site: Site) -> None:
+    """A search leaves out whom the tree does not call dead, and such a person cannot be fetched."""
+    plugin = plugin_at(site)
+    gate = gate_to(site, plugin, key=KEY)
+    source = FamilySearchSource(plugin, gate, signed_in(plugin, gate))
+    found = source.find(PersonQuery("Osric Vane", birth_year=1842, living="deceased"))
+    assert [one.read.ref.path for one in found if one.read] == ["AAAA-111"]
+    assert "q.surname=Vane" in next(one.path for one in site.arrivals if "search" in one.path)
+    with pytest.raises(SourceRefused) as told:
+        source.fetch("AAAA-115")
+    assert told.value.step == "privacy"
+
+
+def test_token_is_nowhere_but_in_memory(site: Site) -> None:
+    """Neither the key nor the token nor what they opened is remembered, shown or sent elsewhere."""
+    plugin = plugin_at(site)
+    memory = PassingMemory()
+    gate = gate_to(site, plugin, key=KEY, memory=memory)
+    sign_in = signed_in(plugin, gate)
+    FamilySearchSource(plugin, gate, sign_in).fetch("AAAA-111")
+    kept = " ".join(f"{key} {value}" for key, value in memory._values.items())
+    shown = f"{kept} {sign_in!r} {gate.permit!r} {sign_in.begin()!r}"
+    assert TOKEN not in shown
+    assert KEY not in kept
+    assert "Osric" not in kept
+    assert not any(key.startswith("page/") for key in memory._values)
+
+
+def test_sign_in_that_is_missing_or_over_is_told(site: Site) -> None:
+    """Without a sign-in nothing is asked; one that ended is told as such and forgotten."""
+    plugin = plugin_at(site)
+    gate = gate_to(site, plugin, key=KEY)
+    with pytest.raises(SourceRefused, match="not signed in"):
+        FamilySearchSource(plugin, gate, SignIn(plugin, gate)).fetch("AAAA-111")
+    assert site.arrivals == []
+    sign_in = signed_in(plugin, gate)
+    site.page("/platform/tree/persons/AAAA-111", "", 401)
+    source = FamilySearchSource(plugin, gate, sign_in)
+    with pytest.raises(SourceRefused, match="has ended"):
+        source.fetch("AAAA-111")
+    with pytest.raises(SourceRefused, match="not signed in"):
+        sign_in.header()
+
+
+@pytest.mark.parametrize(("status", "error"), [(404, PageNotFound), (410, PageNotFound), (500, SourceUnreachable)])
+def test_errors_of_the_server_are_told(site: Site, status: int, error: type[Exception]) -> None:
+    """A person who is gone and a server in trouble are told apart."""
+    plugin = plugin_at(site)
+    gate = gate_to(site, plugin, key=KEY)
+    site.page("/platform/tree/persons/AAAA-404", "", status)
+    source = FamilySearchSource(plugin, gate, signed_in(plugin, gate))
+    with pytest.raises(error):
+        source.fetch("AAAA-404")
+    with pytest.raises(PageNotFound, match="no person"):
+        source.fetch("../../etc")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"[]",
+        b"7",
+        b'{"persons": 3}',
+        b'{"persons": [{"id": "X-1", "names": [1, {"nameForms": "x"}]}]}',
+        b"\xff",
+        b"[" * 9000,
+    ],
+)
+def test_records_that_are_none(content: bytes) -> None:
+    """A record that is broken, or tells of somebody else, is no person and no traceback."""
+    try:
+        read = read_gedcomx(content, "X-1", "familysearch", 0.4).read
+    except SourceUnreachable:
+        return
+    assert not read.is_person

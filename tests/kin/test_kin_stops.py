@@ -1,0 +1,126 @@
+"""The five conditions that end a case: each by its name, each reached by a real case."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.kin.loop_family import PAGES, a_case, open_family, person_page, researcher, run, write_family
+
+from kiwiresearch.errors import BadSettings
+from kiwiresearch.kin.loop.settings import CaseSettings
+from kiwiresearch.kin.loop.stops import STOP_CONDITIONS, LoopState, stop_reason, told, wanted
+from kiwiresearch.search.open_book import OpenBook
+
+GOING = LoopState(budget_limit=10, target_generations=2, frontier_queue=1, max_iterations=10)
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory: pytest.TempPathFactory) -> OpenBook:
+    return open_family(write_family(tmp_path_factory.mktemp("family") / "family.zim"))
+
+
+def ended(folder: Path, book: OpenBook, **settings: int) -> tuple[str, str]:
+    with a_case(folder, **settings) as store:
+        last = run(researcher(store, book))[-1]
+        kept = store.state("stop")
+        assert (kept["reason"], kept["words"]) == (last.reason, last.words)
+        assert set(kept["state"]) == set(LoopState.__slots__)
+        return last.reason, last.words
+
+
+def test_the_budget_ends_a_case(tmp_path: Path, book: OpenBook) -> None:
+    """A case fetches no more records than it may (R423)."""
+    reason, words = ended(tmp_path, book, budget=3)
+    assert (reason, words) == ("budget_exhausted", "The budget of 3 records is used up.")
+
+
+def test_the_number_of_steps_ends_a_case(tmp_path: Path, book: OpenBook) -> None:
+    """A case takes no more steps than it may (R427)."""
+    assert ended(tmp_path, book, max_iterations=2)[0] == "max_iterations"
+
+
+def test_empty_queues_end_a_case(tmp_path: Path) -> None:
+    """A case ends when nothing waits in any of its three queues, though its seed is unsure (R426)."""
+    seed = person_page("Aldous Penhallow", "born c. 1801", {"Born": "c. 1801"}, "was a maker of clocks.")
+    book = open_family(write_family(tmp_path / "one.zim", {"Aldous Penhallow": seed, "Clocks": PAGES["Clocks"]}))
+    with a_case(tmp_path) as store:
+        one = researcher(store, book)
+        (person,) = one.begin()
+        for fact in store.tree().facts_of(person):
+            store.set_status(fact.id, "unverified", "looked up by hand", confidence=0.2)
+        last = run(one)[-1]
+        assert (last.reason, last.words) == (
+            "frontier_empty",
+            "Nothing is left to look for: no page, no clue, no second look.",
+        )
+
+
+def test_too_many_searches_in_vain_end_a_case(tmp_path: Path) -> None:
+    """A case ends when search after search brings nothing new (R425)."""
+    initials = "ABCDEFGHIKLMNOPRSTUVWXYZ"
+    names = [f"{2 * letter.lower()}na {letter}olm".title() for letter in initials]
+    rows = {"Born": "3 May 1801", "Died": "9 June 1870", "Children": "<br>".join(names)}
+    seed = person_page("Aldous Penhallow", "3 May 1801 – 9 June 1870", rows, "was a maker of clocks.")
+    book = open_family(write_family(tmp_path / "many.zim", {"Aldous Penhallow": seed, "Clocks": PAGES["Clocks"]}))
+    reason, words = ended(tmp_path, book)
+    assert reason == "diminishing_returns"
+    assert words.startswith("The last ")
+
+
+def test_a_sure_seed_ends_a_case(tmp_path: Path, book: OpenBook) -> None:
+    """A case ends when the seed is as sure as its sources can make it and nobody near is left (R424)."""
+    reason, words = ended(tmp_path, book, generations=1)
+    assert reason == "confidence_achieved"
+    assert "1 generation" in words
+
+
+@pytest.mark.parametrize(
+    ("state", "reason"),
+    [
+        ({"budget_used": 10}, "budget_exhausted"),
+        ({"target_person_confidence": 0.9, "generation_depth": 2}, "confidence_achieved"),
+        ({"target_person_confidence": 0.9, "generation_depth": 1}, None),
+        ({"recent_discovery_rate": 0.09, "queries_since_last_discovery": 11}, "diminishing_returns"),
+        ({"recent_discovery_rate": 0.09, "queries_since_last_discovery": 10}, None),
+        ({"recent_discovery_rate": 0.1, "queries_since_last_discovery": 11}, None),
+        ({"frontier_queue": 0}, "frontier_empty"),
+        ({"frontier_queue": 0, "clue_queue": 1}, None),
+        ({"frontier_queue": 0, "revisit_queue": 1}, None),
+        ({"iteration_count": 10}, "max_iterations"),
+        ({}, None),
+    ],
+)
+def test_conditions_hold_at_their_bounds(state: dict[str, float], reason: str | None) -> None:
+    """Each condition holds from its bound on and not before (R300, R423, R424, R425, R426, R427)."""
+    values = {name: getattr(GOING, name) for name in LoopState.__slots__} | state
+    found = LoopState(**values)
+    assert stop_reason(found) == reason
+    if reason:
+        assert told(reason, found).endswith(".")
+
+
+def test_there_are_five_conditions() -> None:
+    """The conditions go by the names of the specification."""
+    assert list(STOP_CONDITIONS) == [
+        "budget_exhausted", "confidence_achieved", "diminishing_returns", "frontier_empty", "max_iterations",
+    ]  # fmt: skip
+
+
+def test_confidence_is_measured_by_what_can_be_had() -> None:
+    """Sources that prove little are not waited for to prove more; sources that prove much are held to nine tenths."""
+    assert wanted(0.95) == 0.9
+    assert wanted(0.65) == pytest.approx(0.585)
+
+
+@pytest.mark.parametrize("settings", [{"budget": 0}, {"generations": 21}, {"revisits": -1}, {"max_iterations": 0}])
+def test_settings_out_of_bounds_are_refused(settings: dict[str, int]) -> None:
+    """A case that could not work, or would never end, is not begun."""
+    with pytest.raises(BadSettings, match=next(iter(settings))):
+        CaseSettings(**settings)  # type: ignore[arg-type]
+
+
+def test_settings_come_back_as_they_were_kept() -> None:
+    """Settings of a case survive its record, and those of a later version are left out."""
+    settings = CaseSettings(seeds=("A B",), budget=7, model_sees_living=True)
+    assert CaseSettings.from_record({**settings.record(), "later": 1}) == settings

@@ -1,0 +1,185 @@
+"""Cases put together: folders, people by name, what is taken in, and tables for spreadsheets."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.kin.families import Making
+from tests.kin.source_wikidata import a_family, endpoint_of
+
+from kiwiresearch.errors import BadUsage, FolderTaken, NothingFound
+from kiwiresearch.kin.privacy.redact import RedactedTree
+from kiwiresearch.kin.report.given import FamilyCase
+from kiwiresearch.kin.report.summary import summary
+from kiwiresearch.kin.sources.refusals import SourceRefused
+from kiwiresearch.kin.sources.registry import plugins
+from kiwiresearch.kin.sources.source import PersonQuery
+from kiwiresearch.kin.tree import Person
+from kiwiresearch.research.family import Case, CaseSettings, folder_for, folder_of, query_words
+from kiwiresearch.research.family_folders import FILE, alone_in
+from kiwiresearch.research.family_forms import checked_form, people_table
+from kiwiresearch.research.family_import import import_gedcom
+from kiwiresearch.research.family_plugins import Switches, gate_of, opened_sources, switch
+
+HEAD = "0 HEAD\n1 GEDC\n2 VERS 5.5.1\n1 CHAR UTF-8\n"
+YEAR = 2026
+
+
+def _people(*rows: str) -> str:
+    people = "".join(f"0 @I{n}@ INDI\n1 NAME {row}\n" for n, row in enumerate(rows, start=1))
+    return f"{HEAD}{people}0 TRLR\n"
+
+
+@pytest.fixture
+def a_case(tmp_path: Path) -> Callable[[str], Case]:
+    """A case with the people of a GEDCOM text."""
+
+    def make(text: str) -> Case:
+        file = tmp_path / "tree.ged"
+        file.write_text(text)
+        case = Case.empty(tmp_path / "case", CaseSettings(), year=YEAR)
+        import_gedcom(case.store, file)
+        return case
+
+    return make
+
+
+def test_the_last_changed_case_is_meant(tmp_path: Path) -> None:
+    """Without a name the case is the one that was written last; a name is a folder, or one below `cases`."""
+    for number, name in enumerate(("old", "new", "older")):
+        (tmp_path / name).mkdir()
+        file = tmp_path / name / FILE
+        file.touch()
+        os.utime(file, ns=(0, (5, 9, 3)[number]))
+    assert folder_of(cases=tmp_path) == tmp_path / "new"
+    assert folder_of("older", cases=tmp_path) == tmp_path / "older"
+    assert folder_of(str(tmp_path / "old"), cases=tmp_path) == tmp_path / "old"
+
+
+@pytest.mark.parametrize("name", ["", "\x1b[31m", "~nobody-here/x", "a" * 5000, "no\0where"])
+def test_a_folder_that_cannot_be(tmp_path: Path, name: str) -> None:
+    """Where no case is, the error says how to begin one; no name of a folder is a crash."""
+    with pytest.raises(BadUsage):
+        folder_of(name, cases=tmp_path / "none")
+
+
+def test_names_become_folders() -> None:
+    """A case of somebody goes into a folder that can be typed."""
+    assert folder_for("Charles Darwin") == Path("cases/charles-darwin")
+    assert folder_for("../../etc") == Path("cases/etc")
+
+
+def test_a_folder_has_one_writer(tmp_path: Path) -> None:
+    """Who comes second is told so, and may come when the first is done."""
+    with alone_in(tmp_path), pytest.raises(FolderTaken, match="Another command"), alone_in(tmp_path):
+        pass
+    with alone_in(tmp_path):
+        pass
+
+
+def test_people_are_named_by_name_or_id(a_case: Callable[[str], Case]) -> None:
+    """A whole name comes before a part of one; several are listed with the beginnings of their ids."""
+    with a_case(_people("Ann /Pell/", "Ann Mary /Pell/", "Zoë /Ström/", "Ann /Pell/")) as case:
+        zoe = case.person("zoe strom")
+        assert case.person(zoe[:8]) == zoe
+        assert case.store.person(case.person("mary")).name == "Ann Mary Pell"
+        with pytest.raises(BadUsage, match=r"may be 2 people: [0-9a-f]{8} Ann Pell; [0-9a-f]{8} Ann Pell"):
+            case.person("Ann Pell")
+        with pytest.raises(NothingFound, match="Nobody in this case is called 'Bob'"):
+            case.person("Bob")
+        with pytest.raises(BadUsage, match="The name is empty"):
+            case.person("  ")
+
+
+def test_an_import_is_taken_once(a_case: Callable[[str], Case], tmp_path: Path) -> None:
+    """The same file again adds nothing, and the case still holds."""
+    with a_case(_people("Ann /Pell/", "Bob /Pell/")) as case:
+        before = case.store.dump()
+        again = import_gedcom(case.store, tmp_path / "tree.ged")
+        assert (again.people, again.new_people, again.facts) == (2, 0, 0)
+        assert case.store.dump() == before
+        assert case.store.verify_audit() == ()
+
+
+def test_whom_a_file_keeps_private_stays_so(a_case: Callable[[str], Case]) -> None:
+    """A person marked confidential is hidden in exports, though the dates say long dead."""
+    old = "0 @I1@ INDI\n1 NAME Ann /Pell/\n1 RESN confidential\n1 BIRT\n2 DATE 1801\n1 DEAT\n2 DATE 1850\n"
+    with a_case(f"{HEAD}{old}0 TRLR\n") as case:
+        assert "Pell" not in case.export("gedcom", "public")
+        assert "Pell" in case.export("gedcom", "owner")
+
+
+def test_a_table_starts_no_formula() -> None:
+    """A name that a spreadsheet would reckon with is written as text."""
+    tree = RedactedTree({"P1": Person("P1", "=cmd|' /C calc'!A0"), "P2": Person("P2", "Ann\nPell")})
+    rows = list(csv.DictReader(io.StringIO(people_table(tree))))
+    assert [row["name"] for row in rows] == ["'=cmd|' /C calc'!A0", "Ann Pell"]
+
+
+def test_forms_are_known_by_name() -> None:
+    """Another form is refused, with those there are."""
+    assert checked_form("csv") == "csv"
+    with pytest.raises(BadUsage, match="There is no form 'pdf'"):
+        checked_form("pdf")
+
+
+def test_an_address_is_told_as_a_page() -> None:
+    """The log says what was looked for as a reader does."""
+    assert query_words("zim://1234/A/Edward_VII_of_the_United_Kingdom.html") == "Edward VII of the United Kingdom"
+    assert query_words("zim://1234/Zo%C3%AB") == "Zoë"
+    assert query_words("Ann Pell") == "Ann Pell"
+
+
+def test_a_case_asks_nobody_until_told_to(tmp_path: Path) -> None:
+    """What is switched on is of this case alone, and opens the gate for that plugin only."""
+    known = plugins()
+    with Case.empty(tmp_path / "one", CaseSettings()) as one, Case.empty(tmp_path / "two", CaseSettings()) as two:
+        assert Switches.of(one.store) == Switches()
+        switch(one.store, known.named("find_a_grave"), on=True, terms=True)
+        assert Switches.of(one.store) == Switches(on=("find_a_grave",), terms=("find_a_grave",))
+        assert Switches.of(two.store) == Switches()
+        gate = gate_of(one.store, Switches.of(one.store), {})
+        assert gate.permit.enabled == gate.permit.terms_acknowledged == frozenset({"find_a_grave"})
+        gate.close()
+        switch(one.store, known.named("find_a_grave"), on=False)
+        assert Switches.of(one.store) == Switches()
+
+
+def test_no_child_is_left_out_of_the_summary() -> None:
+    """Children of whom one parent alone is told are more than those of both, and said to be."""
+    made = Making()
+    mother, father, one, other = (made.person(name) for name in ("Ann", "Bob", "Cyd", "Dan"))
+    made.tie("spouse_of", mother, father)
+    for parent, child in ((mother, one), (father, one), (mother, other)):
+        made.tie("parent_of", parent, child)
+    told = " ".join(said.text for said in summary(FamilyCase(made.tree(), (mother,))))
+    assert "Ann and Bob had 1 known child: Cyd." in told
+    assert "Ann had 1 more known child, the other parent of whom is not told: Dan." in told
+
+
+def test_an_endpoint_of_the_user_s_own_is_asked(tmp_path: Path) -> None:
+    """Wikidata may be a server that the user names, for this case; of somebody who may live it is asked nothing."""
+    with endpoint_of(a_family().store()) as site, Case.empty(tmp_path / "one", CaseSettings()) as case:
+        switch(case.store, plugins().named("wikidata"), on=True, endpoint=f"{site.address}/sparql")
+        opened = opened_sources(case.store, (), environment={}, clock=site.time.clock())
+        assert [source.id for source in opened.sources] == ["wikipedia", "wikidata"]
+        with pytest.raises(SourceRefused, match="may be alive"):
+            opened.sources[1].find(PersonQuery("Osric Vane"))
+        assert site.arrivals == []
+        found = opened.sources[1].find(PersonQuery("Osric Vane", birth_year=1703, living="deceased"))
+        assert found[0].source.title == "Osric Vane"
+        opened.close()
+
+
+@pytest.mark.parametrize("endpoint", ["ftp://here/x", "nonsense", "http://"])
+def test_an_endpoint_has_to_be_an_address(tmp_path: Path, endpoint: str) -> None:
+    """Anything else is refused, and the plugin stays as it was."""
+    with Case.empty(tmp_path / "one", CaseSettings()) as case:
+        with pytest.raises(BadUsage, match="is no address"):
+            switch(case.store, plugins().named("wikidata"), on=True, endpoint=endpoint)
+        assert Switches.of(case.store) == Switches()
