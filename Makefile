@@ -5,8 +5,6 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 # Tests wait for servers and other processes now and then, so one more runs than there are cores.
 WORKERS := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
-# What is installed for the tests is fetched while style and types are checked.
-MAKEFLAGS += --jobs=2
 
 .PHONY: help demo test test-model lint bench evals floors clean programs build-title-index
 .PHONY: serve up down restart logs health ollama-check fetch-model

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kiwiresearch.text.dates import units
@@ -172,6 +172,7 @@ def whole_century(year: int) -> units.Span:
     return units.years(*units.grouped((abs(year) - 1) // 100 + 1, 100, bc=year < 0))
 
 
+@example(made(units.ago(1_000_001, 1_000_000), "age"))
 @given(qualified_dates() | pairs())
 def test_what_is_written_reads_back_as_the_same_date(one: DateRange) -> None:
     """The words of a date are read again as the same days, precision and qualifier."""

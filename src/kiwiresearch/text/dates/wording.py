@@ -225,7 +225,10 @@ def _age(when: DateRange, forms: Mapping[str, Any]) -> str:
         back = present - (first + last) // 2
         if back >= 1000 and units.ago(back, back, present) == (when.earliest, when.latest):
             return str(forms[form]).format(_scaled(back, forms))
-    most, least = (_scaled(units.AGO_FROM - year, forms) for year in (first, last))
+    ends = [units.AGO_FROM - year for year in (first, last)]
+    most, least = (_scaled(number, forms) for number in ends)
+    if any(told == f"{number:,}" for told, number in zip((most, least), ends, strict=True)):
+        most, least = (f"{number:,}" for number in ends)  # 'million' behind the second would count for both
     return str(forms["from" if when.lasts else "between"]).format(most, str(forms["ago"]).format(least))
 
 
