@@ -3,8 +3,6 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-# Tests wait for servers and other processes now and then, so one more runs than there are cores.
-WORKERS := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 
 .PHONY: help demo test test-model lint bench evals floors clean programs build-title-index
 .PHONY: serve up down restart logs health ollama-check fetch-model
@@ -34,7 +32,8 @@ lint: $(READY) ## check style, types and layers
 	$(BIN)/lint-imports
 
 test: $(READY) programs lint ## set up and run every check
-	$(BIN)/python -m pytest -n $(WORKERS)
+	# Tests wait for servers and other processes now and then, so one more runs than there are cores.
+	$(BIN)/python -m pytest -n $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)')
 	$(BIN)/python -m evals.gate
 
 # A model of 1.5 thousand million parameters, joined from packages with a pinned sum: too large for every run.
