@@ -65,13 +65,13 @@ EVALUATIONS: dict[str, Callable[[], Outcome | None]] = {
     "search": lambda: _outcome(search.measure()),
 }
 
-ALONE = frozenset({"claims", "conflicts", "hedging", "kin", "kin_firewall", "kin_living", "kin_resolve", "pages"})
-"""These keep one core busy, so several run at a time; the others use all cores themselves."""
+ALONE = ("kin_resolve", "kin_firewall", "kin_living", "claims", "kin", "pages", "conflicts", "hedging")
+"""These keep one core busy, so several run at a time, the longest first; the others use all cores themselves."""
 
 
 def outcomes(names: Sequence[str]) -> Iterator[tuple[str, Outcome | None]]:
     """What each evaluation measured, those first that need the whole machine."""
-    together = [name for name in names if name in ALONE]
+    together = [name for name in ALONE if name in names]
     for name in names:
         if name not in ALONE:
             yield name, EVALUATIONS[name]()
