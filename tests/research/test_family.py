@@ -183,3 +183,10 @@ def test_an_endpoint_has_to_be_an_address(tmp_path: Path, endpoint: str) -> None
         with pytest.raises(BadUsage, match="is no address"):
             switch(case.store, plugins().named("wikidata"), on=True, endpoint=endpoint)
         assert Switches.of(case.store) == Switches()
+
+
+@pytest.mark.parametrize("name", ["", "  ", "?!"])
+def test_a_case_without_a_name_is_refused_in_words_of_families(name: str) -> None:
+    """Nobody who begins a case is told about topics."""
+    with pytest.raises(BadUsage, match="begins with a name"):
+        folder_for(name)

@@ -18,6 +18,8 @@ BEGIN = "Begin one: kiwiresearch kin start 'NAME'"
 
 def folder_for(name: str, *, cases: Path = CASES) -> Path:
     """Where a case of that name goes."""
+    if not any(char.isalnum() for char in name):
+        raise BadUsage("A case begins with a name.", remedy="Such as: kiwiresearch kin start 'Charles Darwin'")
     return cases / folder_name(name)
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kiwiresearch.kin.fields import FieldName
+from kiwiresearch.kin.plausible import OLDEST_AGE, YOUNGEST_PARENT
 from kiwiresearch.kin.tree import PersonId, Tree
 from kiwiresearch.text.when import DateRange
 
-LONGEST_LIFE = 122
-YOUNGEST_PARENT = 12
 OLDEST_FATHER, OLDEST_MOTHER = 75, 58
 
 
@@ -26,7 +25,7 @@ def _after_birth(tree: Tree, person: PersonId, when: DateRange) -> Iterator[str]
     if birth:
         if when.reach()[1] < birth.reach()[0]:
             yield f"it is before the birth ({birth.words()})"
-        if _years(birth.reach()[1], when.reach()[0]) > LONGEST_LIFE:
+        if _years(birth.reach()[1], when.reach()[0]) > OLDEST_AGE:
             yield f"nobody lived so long after a birth in {birth.words()}"
 
 
@@ -35,7 +34,7 @@ def _births(tree: Tree, person: PersonId, when: DateRange) -> Iterator[str]:
     first, last = when.reach()
     if death and death.reach()[1] < first:
         yield f"it is after the death ({death.words()})"
-    if death and _years(last, death.reach()[0]) > LONGEST_LIFE:
+    if death and _years(last, death.reach()[0]) > OLDEST_AGE:
         yield f"nobody lived so long until {death.words()}"
     for child in tree.children(person):
         born = tree.persons[child].birth if child in tree.persons else None
