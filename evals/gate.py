@@ -14,6 +14,7 @@ import multiprocessing
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -65,22 +66,42 @@ EVALUATIONS: dict[str, Callable[[], Outcome | None]] = {
     "search": lambda: _outcome(search.measure()),
 }
 
-ALONE = ("kin_resolve", "kin_firewall", "kin_living", "claims", "kin", "pages", "conflicts", "hedging")
-"""These keep one core busy, so several run at a time, the longest first; the others use all cores themselves."""
+TOGETHER = (
+    ("search",),
+    ("kin_resolve",),
+    ("ask", "absent"),
+    ("kin_firewall",),
+    ("coverage",),
+    ("kin_living",),
+    ("crawl",),
+    ("claims",),
+    ("briefs",),
+    ("kin",),
+    ("pages",),
+    ("conflicts",),
+    ("hedging",),
+)
+"""Each line is measured in a process of its own, as many at a time as there are cores, the longest first.
+
+Some use all cores now and then and one most of the time, so that there is always something to do beside them.
+'absent' looks at the answers that 'ask' got.
+"""
 
 
 def outcomes(names: Sequence[str]) -> Iterator[tuple[str, Outcome | None]]:
-    """What each evaluation measured, those first that need the whole machine."""
-    together = [name for name in ALONE if name in names]
-    for name in names:
-        if name not in ALONE:
-            yield name, EVALUATIONS[name]()
-    with multiprocessing.get_context("spawn").Pool(max(1, min(os.cpu_count() or 1, 8)), maxtasksperchild=1) as pool:
-        yield from zip(together, pool.imap(measured, together, chunksize=1), strict=True)
+    """What each evaluation measured."""
+    placed = {name for task in TOGETHER for name in task}
+    lines = (*TOGETHER, *((name,) for name in EVALUATIONS if name not in placed))
+    tasks = [wanted for line in lines if (wanted := [name for name in line if name in names])]
+    cores = max(1, min(os.cpu_count() or 1, 8))
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(cores, context, max_tasks_per_child=1) as pool:
+        for task, found in zip(tasks, pool.map(measured, tasks), strict=True):
+            yield from zip(task, found, strict=True)
 
 
-def measured(name: str) -> Outcome | None:
-    return EVALUATIONS[name]()
+def measured(names: Sequence[str]) -> list[Outcome | None]:
+    return [EVALUATIONS[name]() for name in names]
 
 
 def _outcome(

@@ -140,6 +140,7 @@ def test_blocks_hold_all_the_text(html: str) -> None:
 
 
 @many
+@example("<pre><table><tr><td>is a town. </td></tr></table></pre>")
 @given(markup)
 def test_cells_and_rows_hold_their_own_words(html: str) -> None:
     """Cells hold whole words, and rows of boxes their own value and links."""

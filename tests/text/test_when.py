@@ -173,10 +173,11 @@ def whole_century(year: int) -> units.Span:
 
 
 @example(made(units.ago(1_000_001, 1_000_000), "age"))
+@example(made(units.years(1000, 1000), "year"))
 @given(qualified_dates() | pairs())
 def test_what_is_written_reads_back_as_the_same_date(one: DateRange) -> None:
     """The words of a date are read again as the same days, precision and qualifier."""
-    (found,) = dates_in(f"It was {one.words()}.")
+    (found,) = dates_in(f"It was in {one.words()}.")
     assert found.when == one
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from html import unescape
+from typing import TypeVar
 
 from kiwiresearch.page.apart import (
     Pairs,
@@ -23,6 +24,8 @@ from kiwiresearch.page.elements import EFFECTS, NAME, Step, effect_of, name_of
 from kiwiresearch.page.found import Flow, Heading, RawLink, RawTable
 from kiwiresearch.page.pieces import SUBSCRIPTS, SUPERSCRIPTS, cleaned, code_text, trim_end
 from kiwiresearch.text.languages import LanguageWords
+
+Place = TypeVar("Place", RawLink, Cell)
 
 RUN = re.compile(r"(<a [^>]*+>|<(?!a )[^>]*+>(?:\s*+<(?!a )[^>]*+>)*+)")
 """An opening link, or other tags with nothing but white space between them.
@@ -191,6 +194,7 @@ def flow(markup: str, words: LanguageWords) -> Flow:
                     if step == END_CODE and code:
                         position -= trim_end(out)
                         _shorten(links, position)
+                        _shorten_tables(found.tables, position)
                     code = max(code - (step == END_CODE), 0)
                     quotes = max(quotes - (step == END_QUOTE), 0)
                     waiting = PARAGRAPH
@@ -276,9 +280,17 @@ def flow(markup: str, words: LanguageWords) -> Flow:
     return found
 
 
-def _shorten(links: list[RawLink], position: int) -> None:
-    """Links that ended in white space which was taken away end where the text does."""
-    number = len(links) - 1
-    while number >= 0 and links[number].end > position:
-        links[number] = links[number]._replace(start=min(links[number].start, position), end=position)
+def _shorten(places: list[Place], position: int) -> None:
+    """What ended in white space which was taken away ends where the text does."""
+    number = len(places) - 1
+    while number >= 0 and places[number].end > position:
+        places[number] = places[number]._replace(start=min(places[number].start, position), end=position)
         number -= 1
+
+
+def _shorten_tables(tables: list[RawTable], position: int) -> None:
+    for table in reversed(tables):
+        if table.rows[-1][-1].end <= position:
+            break
+        for cells in table.rows:
+            _shorten(cells, position)

@@ -11,6 +11,7 @@ from kiwiresearch.text.dates.point import Point, give_era, led
 DUAL = re.compile(r"/([0-9]{1,4})(?![0-9/])")
 NO_LETTERS = re.compile(r"[\W\d_]")
 DASHES = "–—-"
+NUMERIC = re.compile(r"([0-9]{1,2})([./-])([0-9]{1,2})\2(?P<year>1[0-9]{3}|20[0-9]{2})(?![0-9]|[./-][0-9])")
 SPACES = " \u00a0"
 
 
@@ -24,7 +25,8 @@ def day(text: str, start: int, end: int, language: DateWords) -> Point | None:
     if found:
         month = language.months[found["month"]]
     else:
-        month, month_start = _month_before(text, start, language)
+        spoken = text[max(0, start - 5) : start] == " the "
+        month, month_start = _month_before(text, start - 4 if spoken else start, language)
         found = language.day_second.match(text, end) if month else None
     if not found:
         return None
@@ -32,6 +34,7 @@ def day(text: str, start: int, end: int, language: DateWords) -> Point | None:
     if last_day and not day < last_day <= 31:
         return None
     point = Point(month_start, found.end(), "day", month=month, day=day, last_day=last_day)
+    point.either = bool(last_day) and _is_either(found["between"], language)
     _give_year(text, point, found, language)
     # 'January 1 BC' is a month.
     if not point.number and month_start < start and language.era.match(text, point.end):
@@ -93,10 +96,35 @@ def with_month(text: str, point: Point, language: DateWords) -> Point:
         earlier, earlier_start = _month_before(text[window : first - 1] + " ", first - window, language)
         earlier_start += window
     else:
-        return point
+        return _spoken_day(text, point, language)
     if 0 < earlier < month:
         point.month, point.last_month, point.start = earlier, month, earlier_start
+        point.either = gap[-2:-1] != [] and _is_either(gap[-2], language)
     return point
+
+
+def _spoken_day(text: str, point: Point, language: DateWords) -> Point:
+    """'the third of May 1803'."""
+    found = language.ordinal_day.search(text, max(0, point.start - 40), point.start)
+    if found and language.ordinals[found["ordinal"]] <= 31:
+        point.kind, point.day, point.start = "day", language.ordinals[found["ordinal"]], found.start("ordinal")
+    return point
+
+
+def _is_either(link: str, language: DateWords) -> bool:
+    return link.strip() in language.either
+
+
+def numeric(text: str, start: int) -> Point | None:
+    """'3.5.1803' and '13/05/1803'; of '3/5/1803', which is another day elsewhere, only the year."""
+    found = NUMERIC.match(text, start)
+    if not found:
+        return None
+    first, second, year = int(found[1]), int(found[3]), int(found["year"])
+    day, month = (first, second) if found[2] == "." or second <= 12 < first else (second, first)
+    if found[2] != "." and first != second and max(first, second) <= 12:
+        return Point(start, found.end(), "year", year)
+    return Point(start, found.end(), "day", year, month=month, day=day)
 
 
 def _month_before(text: str, start: int, language: DateWords) -> tuple[int, int]:

@@ -10,8 +10,14 @@ from kiwiresearch.text.dates.language import DateWords
 LONGEST_LOOK = 48
 NEXT_WORD = re.compile(r"[ \u00a0-]([^\W\d_]+(?:['’][^\W\d_]+)?)(?:[ \u00a0]([^\W\d_]+))?")
 AND_YEAR = re.compile(r" [^\W\d_]{1,3} [12][0-9]{3}(?![0-9,])")
-OPENERS = "([\"“'‘"
-EDGES = frozenset(".,;:)]!?–—\n\t\"”'’/|")
+OPENERS = "([{\"“„«'‘"
+EDGES = frozenset(".,;:)]}!?–—\n\t\"”»'’/|")
+EDGES_APART = frozenset((" –", " —", " -", " (", " |", " }"))
+OPENING_QUOTES = "\"“„«'‘"
+CLOSING_QUOTES = "\"”»'’"
+DASHES = "–—-"
+OPEN_START = re.compile(r"[(\[]\s?\??\s?[–—-]\s?$")
+AT_PLACE = re.compile(r"(?:^|[\s(;,])[^\s(;,]+(?: (?:at|in|near|of|the)| [^\W\d_a-z][\w.'’-]*,?){1,5} $")
 MEASURES = frozenset("%‰°×+=*^$€£²³")
 FIRST_YEAR, LAST_YEAR = 1000, 2100
 FIRST_CLEAR_YEAR, CLEAR_YEAR = 1600, 1999
@@ -25,6 +31,8 @@ def words_before(text: str, start: int) -> list[str]:
         if stop in look:
             look = look[look.rfind(stop) + 1 :]
     words = look.replace("-", " ").lower().split()
+    if not look.isascii() or '"' in look or "'" in look:
+        words = [word.lstrip(OPENING_QUOTES) if len(word) > 2 else word for word in words]
     # The first word of a long look may be cut.
     return words[1:] if len(look) == LONGEST_LOOK else words
 
@@ -59,6 +67,7 @@ def _is_plural(word: str, language: DateWords | None = None) -> bool:
 def is_year(text: str, start: int, end: int, before: Sequence[str], language: DateWords) -> bool:
     """Whether the figures from `start` to `end` name a year, going by what stands around them."""
     year = int(text[start:end])
+    before = _telling(before, language)
     last = before[-1] if before else ""
     if last in language.evidence.certain and year <= LAST_YEAR:
         return True
@@ -69,8 +78,29 @@ def is_year(text: str, start: int, end: int, before: Sequence[str], language: Da
     return year <= LAST_YEAR and _is_named(text, start, end, before, language)
 
 
+def _telling(before: Sequence[str], language: DateWords) -> Sequence[str]:
+    """The words before a number without those that only doubt it: 'born probably 1803', 'm. 1st 1803'."""
+    words, left = language.evidence, len(before)
+    while left and (before[left - 1] in words.passed or before[left - 1] in words.estimated):
+        left -= 1
+    # An estimate that nothing else tells to be of a time is more often a count.
+    return before if not left and before and before[-1] in words.estimated else before[:left]
+
+
+def is_bound(before: Sequence[str], language: DateWords) -> bool:
+    """'no later than 1803': a bound of several words, of which the last alone would speak for a count."""
+    phrases = (" ".join(before[-size:]) for size in (2, 3) if len(before) >= size)
+    return any((lead := language.leads.get(phrase)) and lead.kind in ("before", "after") for phrase in phrases)
+
+
 def _is_small_year(text: str, start: int, end: int, before: Sequence[str], language: DateWords) -> bool:
-    if not before or before[-1] not in language.evidence.small or text[start - 1] in OPENERS:
+    if not before or text[start - 1] in OPENERS:
+        return False
+    lead = language.leads.get(before[-1])
+    opens = lead is not None and lead.kind in ("from", "between")
+    if opens and not language.evidence.reigns.isdisjoint(before[-5:-1]):
+        return True
+    if before[-1] not in language.evidence.small:
         return False
     if len(before) > 1 and before[-1] in language.evidence.weak and before[-2] in language.evidence.amounts:
         return False
@@ -83,7 +113,7 @@ def _is_small_year(text: str, start: int, end: int, before: Sequence[str], langu
 
 
 def _at_edge(text: str, end: int) -> bool:
-    if end >= len(text) or text[end] in EDGES or text[end : end + 2] in (" –", " —", " -", " ("):
+    if end >= len(text) or text[end] in EDGES or text[end : end + 2] in EDGES_APART:
         return True
     return text[end] == "-" and text[end + 1 : end + 2].isdigit()
 
@@ -93,6 +123,10 @@ def _is_named(text: str, start: int, end: int, before: Sequence[str], language: 
         return _opens_line(text, end, language)
     if text[start - 1] in OPENERS:
         return _at_edge(text, end) or text[start - 1] in "(["
+    if text[start - 1] == "c" or is_bound(before, language):
+        return True
+    if OPEN_START.search(text, max(0, start - 5), start):
+        return _at_edge(text, end)
     words = language.evidence
     last = before[-1] if before else ""
     second = before[-2] if len(before) > 1 else ""
@@ -108,7 +142,15 @@ def _is_named(text: str, start: int, end: int, before: Sequence[str], language: 
         return second in words.leading_to
     if text[end : end + 1] == ")" and (second in words.authors or _opens_bracket(text, start, last)):
         return True
-    return _after_comma(text, start, end, last)
+    return _after_comma(text, start, end, last) or _after_place(text, start, end, before, language)
+
+
+def _after_place(text: str, start: int, end: int, before: Sequence[str], language: DateWords) -> bool:
+    """'d. Paris 1803' and 'born at Upper Slaughter 1803;': only names stand between the event and the figures."""
+    if language.evidence.events.isdisjoint(before) or not _at_edge(text, end):
+        return False
+    found = AT_PLACE.search(text, max(0, start - LONGEST_LOOK), start)
+    return found is not None and found[0].strip(" (;,").split()[0].lower() in language.evidence.events
 
 
 def _opens_bracket(text: str, start: int, last: str) -> bool:
@@ -126,6 +168,11 @@ def _opens_line(text: str, end: int, language: DateWords) -> bool:
 
 def _after_comma(text: str, start: int, end: int, last: str) -> bool:
     """'Paris, 1944.' and 'Reims (France), 1944': the figures stand alone between two marks."""
-    if text[start - 1] == " " and (last[-1] in ",;:–—" or text[start - 3 : start] == " - ") and not last[0].isdigit():
+    mark = last.rstrip(CLOSING_QUOTES)[-1:]
+    if (
+        text[start - 1] == " "
+        and ((mark and mark in ",;:–—") or text[start - 3 : start] == " - ")
+        and not last[0].isdigit()
+    ):
         return _at_edge(text, end) or bool(AND_YEAR.match(text, end))
     return False

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from kiwiresearch.text.dates import units
 from kiwiresearch.text.dates.days import FIRST_GREGORIAN_DAY, Calendar, day_number, month_length, usual_calendar
-from kiwiresearch.text.dates.evidence import is_counted
+from kiwiresearch.text.dates.evidence import is_counted, words_before
 from kiwiresearch.text.dates.language import DateWords, Lead
 from kiwiresearch.text.dates.point import Point
 from kiwiresearch.text.dates.ranges import DateRange, Precision, Qualifier
@@ -17,6 +17,8 @@ DASHES = frozenset("–—-")
 OTHER_END = re.compile(r"(?: ?[–—-] ?| (?P<word>[a-z]{2}) )(?P<number>[0-9]+(?:[.,][0-9]+)*)")
 LONGEST_GAP = 12
 LONGEST_PAIR = 1200
+NEIGHBOURS = 10
+"""Years with 'or' that are further apart are two stories, not one date."""
 LONGEST_BARE_PAIR = 400
 """Two bare numbers with a dash that are further apart are rarely years."""
 QUALIFIERS: dict[str, tuple[Qualifier, bool]] = {
@@ -26,6 +28,12 @@ QUALIFIERS: dict[str, tuple[Qualifier, bool]] = {
     "until": ("before", True),
     "since": ("after", True),
 }
+BEHIND: dict[str, tuple[Qualifier, bool]] = {
+    "onwards": ("after", True),
+    "or_later": ("after", False),
+    "or_earlier": ("before", False),
+}
+"""What stands behind a date and says how far it reaches."""
 WHOLE = (0, 100)
 FILLER = Lead("filler")
 
@@ -36,10 +44,11 @@ def range_of(text: str, point: Point, language: DateWords) -> DateRange | None:
     if not point.sure or span is None or _counts_on(text, point, language):
         return None
     qualifier, lasts = QUALIFIERS.get(point.qualifier, ("", False))
-    onwards = language.onwards.match(text, point.end)
-    if onwards:
-        point.end = onwards.end()
-        qualifier, lasts = "after", True
+    for behind, meaning in BEHIND.items():
+        found = getattr(language, behind).match(text, point.end)
+        if found:
+            point.end = found.end()
+            qualifier, lasts = meaning
     lasts = lasts or _is_pair(point)
     precision: Precision = "season" if point.kind == "year" and (point.season or point.part) else point.kind
     return _range(span, precision, qualifier, point.calendar, lasts=lasts)
@@ -58,7 +67,7 @@ def _counts_on(text: str, point: Point, language: DateWords) -> bool:
 def _is_pair(point: Point) -> bool:
     if point.kind == "age":
         return point.opening == "from" and point.last != point.number
-    if point.opening == "between" or (point.kind == "year" and point.last):
+    if point.opening == "between" or point.either or (point.kind == "year" and point.last):
         return False
     return bool(point.last_day or point.last_month or point.last)
 
@@ -74,14 +83,15 @@ def joined(text: str, first: Point, last: Point, language: DateWords) -> DateRan
     """The range of two dates that a dash, 'to' or 'between … and' holds together; None where nothing does."""
     if last.start - first.end > LONGEST_GAP or first.opening == "list":
         return None
-    link = text[first.end : last.start].strip()
+    link = text[first.end : last.start].strip().lower()
     link, _, filler = link.partition(" ")
     if filler and language.leads.get(filler) != FILLER:
         return None
     if not link and last.qualifier == "until":
         link = "–"
     spread = first.opening == "between" and link in language.both
-    if not spread and link not in language.to:
+    either = link in language.either and _is_one_event(text, first, last, language)
+    if not spread and not either and link not in language.to:
         return None
     start, end = _lend(first, last)
     if not _hold_together(text, start, end, link, language):
@@ -95,8 +105,15 @@ def joined(text: str, first: Point, last: Point, language: DateWords) -> DateRan
     if last.qualifier == "about":
         qualifier = "about"
     span = Span(one.earliest, other.latest)
-    lasts = lasting or first.opening == "from" or (first.opening != "between" and first.kind != "age")
+    lasts = lasting or first.opening == "from" or (not either and first.opening != "between" and first.kind != "age")
     return _range(span, _coarser(start, end), qualifier, start.calendar or end.calendar, lasts=lasts)
+
+
+def _is_one_event(text: str, first: Point, last: Point, language: DateWords) -> bool:
+    """'born in 1290 or 1291': nobody is born twice, so that it is one date which is not known to the year."""
+    if not first.kind == last.kind == "year" or not first.sure or not 0 < last.number - first.number <= NEIGHBOURS:
+        return False
+    return not language.evidence.events.isdisjoint(words_before(text, first.start)[-3:])
 
 
 def _coarser(one: Point, other: Point) -> Precision:
@@ -135,7 +152,7 @@ def _hold_together(text: str, start: Point, end: Point, link: str, language: Dat
     if start.era == "ad" and not end.era:
         return end.kind == "year" and start.number < end.number
     if start.sure or end.sure:
-        return start.kind != "year" or end.kind != "year" or _near(start, end)
+        return start.kind != "year" or _near(start, end)
     return _stand_alone(text, start, end, link)
 
 

@@ -38,6 +38,10 @@ class Evidence:
     authors: frozenset[str] = frozenset()
     certain: frozenset[str] = frozenset()
     likely: frozenset[str] = frozenset()
+    passed: frozenset[str] = frozenset()
+    estimated: frozenset[str] = frozenset()
+    glued: frozenset[str] = frozenset()
+    events: frozenset[str] = frozenset()
     attributive: frozenset[str] = frozenset()
     small: frozenset[str] = frozenset()
     reigns: frozenset[str] = frozenset()
@@ -64,6 +68,7 @@ class DateWords:
     numbers: Mapping[str, int] = field(default_factory=dict)
     to: frozenset[str] = frozenset("–—-")
     both: frozenset[str] = frozenset()
+    either: frozenset[str] = frozenset()
     evidence: Evidence = Evidence()
     era: re.Pattern[str] = re.compile(NEVER)
     day_first: re.Pattern[str] = re.compile(NEVER)
@@ -81,6 +86,9 @@ class DateWords:
     ago: re.Pattern[str] = re.compile(NEVER)
     ago_words: re.Pattern[str] = re.compile(NEVER)
     onwards: re.Pattern[str] = re.compile(NEVER)
+    or_later: re.Pattern[str] = re.compile(NEVER)
+    or_earlier: re.Pattern[str] = re.compile(NEVER)
+    ordinal_day: re.Pattern[str] = re.compile(NEVER)
     pair_before_era: re.Pattern[str] = re.compile(NEVER)
 
 
@@ -92,7 +100,9 @@ def date_words(language: str) -> DateWords:
         return DateWords()
     leads, groups = _leads(table), _groups(table)
     return DateWords(
-        months={name: at for at, names in enumerate(table["months"], 1) for name in names},
+        months={
+            form: at for at, names in enumerate(table["months"], 1) for name in names for form in (name, name.upper())
+        },
         seasons={word: name for name, words in table["seasons"].items() for word in words},
         parts=_parts(table),
         leads=leads,
@@ -105,6 +115,7 @@ def date_words(language: str) -> DateWords:
         ago_signs=tuple(table["ago_signs"]),
         to=frozenset(table["to"]),
         both=frozenset(table["and"]),
+        either=frozenset(table["either"]),
         evidence=Evidence(**{key: frozenset(words) for key, words in table["evidence"].items()}),
         **_patterns(table),
     )
@@ -159,13 +170,13 @@ def _groups(table: Mapping[str, Any]) -> dict[str, Group]:
 
 
 def _patterns(table: Mapping[str, Any]) -> dict[str, re.Pattern[str]]:
-    month = _any(name for names in table["months"] for name in names)
+    month = _any(form for names in table["months"] for name in names for form in (name, name.upper()))
     suffix = table["day_suffix"]
     join = f"(?: ?[–—-] ?| ?/ ?| (?:{_any((*table['to'], *table['and']))}) )"
     eras = f"(?P<bc>{_any(table['bc'])})|(?P<ad>{_any(table['ad'])})|(?P<not>{_any(table['other_eras'])})"
     era = rf"[ \u00a0]?(?:{eras})(?!\w)"
     year = rf"(?:(?P<pre>{_any(table['ad'])}) )?" r"(?P<year>[0-9]{1,4})(?![0-9]|[.,:][0-9])"
-    day = rf"{suffix}?(?:{join}(?:the )?(?P<last>[0-9]{{1,2}}){suffix}?)?"
+    day = rf"{suffix}?(?:(?P<between>{join})(?:the )?(?P<last>[0-9]{{1,2}}){suffix}?)?"
     styles = rf"(?:(?P<old>{_any(table['old_style'])})|(?P<new>{_any(table['new_style'])}))"
     ordinal = rf"(?:[0-9]{{1,2}}{suffix}|{_any(_ordinals(table))})"
     part = f"(?:(?:{_any(word for row in table['parts'].values() for word in row['words'])})[ -](?:the )?)?"
@@ -177,7 +188,7 @@ def _patterns(table: Mapping[str, Any]) -> dict[str, re.Pattern[str]]:
     words = _any((*table["numbers"], "a"))
     sources = {
         "era": era,
-        "day_first": rf"{day}(?:{table['before_month']} |-)(?P<month>{month})\b\.?(?:(?:,? (?:of )?|-){year})?",
+        "day_first": rf"{day}(?:{table['before_month']} |-)(?P<month>{month})\b[.?]?(?:(?:,? (?:of )?|-){year})?",
         "day_second": rf"{day}(?:,? {year})?",
         "style": rf" ?(?P<open>[(\[])?{styles}(?(open)[)\]])(?!\w)",
         "style_before": rf"(?:^|[^\w]){styles}:? ?$",
@@ -194,6 +205,9 @@ def _patterns(table: Mapping[str, Any]) -> dict[str, re.Pattern[str]]:
         ),
         "ago_words": rf"\b(?P<number>{words}) {scale} (?:{table['ago']})\b",
         "onwards": table["onwards"],
+        "or_later": table["or_later"],
+        "or_earlier": table["or_earlier"],
+        "ordinal_day": rf"(?:^|[\s(])(?P<ordinal>{_any(_ordinals(table))}){table['before_month']} $",
         "pair_before_era": rf"{join}(?:c\. ?)?[0-9]{{1,4}}(?:,[0-9]{{3}})*{era}",
     }
     return {name: re.compile(source) for name, source in sources.items()}

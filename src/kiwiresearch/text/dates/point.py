@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kiwiresearch.text.dates.days import Calendar
-from kiwiresearch.text.dates.evidence import LONGEST_LOOK, NEXT_WORD, OPENERS
+from kiwiresearch.text.dates.evidence import LONGEST_LOOK, NEXT_WORD, OPENERS, OPENING_QUOTES
 from kiwiresearch.text.dates.language import DateWords
 from kiwiresearch.text.dates.ranges import Precision
 
@@ -42,6 +42,8 @@ class Point:
     opening: str = ""
     """'from' or 'between', where the point starts a range."""
     calendar: Calendar | None = None
+    either: bool = False
+    """Whether one of a pair is meant, and not the time from one to the other: '3 or 4 May 1803'."""
     sure: bool = True
     opened: int = -1
     """Where the range starts, with its 'from' or 'between'."""
@@ -111,7 +113,10 @@ def _take(point: Point, kind: str, value: str) -> bool:
 def start_of(text: str, end: int, count: int) -> int:
     """Where the last `count` words before a place begin."""
     first = max(0, end - LONGEST_LOOK)
-    return [word.start() for word in WORD.finditer(text, first, end)][-count]
+    start = [word.start() for word in WORD.finditer(text, first, end)][-count]
+    while text[start] in OPENING_QUOTES:
+        start += 1
+    return start
 
 
 def give_era(text: str, point: Point, language: DateWords) -> None:

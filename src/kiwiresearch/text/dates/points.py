@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from kiwiresearch.text.dates.age_points import LONGEST_AGE, age, ages_in_words, centuries
-from kiwiresearch.text.dates.day_points import day
+from kiwiresearch.text.dates.day_points import day, numeric
 from kiwiresearch.text.dates.evidence import words_before
 from kiwiresearch.text.dates.language import DateWords, Lead
 from kiwiresearch.text.dates.point import Point
@@ -16,7 +16,8 @@ FIGURES = re.compile(r"[0-9]+(?:[.,][0-9]+)*")
 SPACES = " \u00a0"
 GOES_ON = frozenset(" \u00a0–—-")
 AD = Lead("ad")
-BEFORE_FIGURES = frozenset(" \u00a0\n\t([{\"“‘'’–—-/;:,~")
+BEFORE_FIGURES = frozenset(" \u00a0\n\t([{\"“„«‘'’–—-/;:,~†*")
+DOUBT = re.compile(r"\?(?= ?[–—,;)\]/-])")
 
 
 def points_in(text: str, language: DateWords) -> list[Point]:
@@ -33,20 +34,23 @@ def points_in(text: str, language: DateWords) -> list[Point]:
             next_group += 1
         if start < done or (next_group < len(groups) and groups[next_group].start <= start):
             continue
-        if start and text[start - 1] not in BEFORE_FIGURES and not _is_glued(text, start, language):
+        if start and text[start - 1] not in BEFORE_FIGURES and not _is_glued(text, start, end, language):
             continue
         point = _at_figures(text, start, end, language, points[-1] if points else None)
         if point and min(point.start, point.opened) >= done:
+            point.end += DOUBT.match(text, point.end) is not None
             points.append(point)
             done = point.end
     points.extend(groups[next_group:])
     return points
 
 
-def _is_glued(text: str, start: int, language: DateWords) -> bool:
-    """'c.1250': a short word with a full stop, and no space."""
+def _is_glued(text: str, start: int, end: int, language: DateWords) -> bool:
+    """'c.1250', 'b.1803' and 'c1250': a short word and no space."""
+    if text[start - 1] == "c" and end - start == 4:
+        return start < 2 or not text[start - 2].isalnum()
     words = words_before(text, start) if text[start - 1] == "." else []
-    return bool(words) and words[-1] in language.evidence.likely
+    return bool(words) and (words[-1] in language.evidence.likely or words[-1] in language.evidence.glued)
 
 
 def _at_figures(text: str, start: int, end: int, language: DateWords, previous: Point | None) -> Point | None:
@@ -55,6 +59,9 @@ def _at_figures(text: str, start: int, end: int, language: DateWords, previous: 
     if length > LONGEST_AGE:
         return None
     plain = length <= 4 and text[start:end].isdigit()
+    point = numeric(text, start) if (length <= 2 and following in ("/", "-")) or "." in text[start:end] else None
+    if point:
+        return point
     if plain and length <= 2:
         point = day(text, start, end, language)
         if point:

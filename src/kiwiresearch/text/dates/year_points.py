@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 
 from kiwiresearch.text.dates.day_points import DUAL, follows, with_month
-from kiwiresearch.text.dates.evidence import FIRST_YEAR, LAST_YEAR, is_counted, is_year, words_before
+from kiwiresearch.text.dates.evidence import FIRST_YEAR, LAST_YEAR, is_bound, is_counted, is_year, words_before
 from kiwiresearch.text.dates.language import DateWords
 from kiwiresearch.text.dates.point import Point, give_era, led, start_of
 
-ISO = re.compile(r"-([0-9]{2})-([0-9]{2})(?![0-9-])")
+ISO = re.compile(r"([-/])(?P<month>[0-9]{2})\1(?P<day>[0-9]{2})(?![0-9/-])")
 DASHES = "–—-"
 LONGEST_YEAR = 9
+LONGEST_LINK = 6
 
 
 def with_era(text: str, start: int, end: int, language: DateWords) -> Point | None:
@@ -60,11 +61,11 @@ def year(text: str, start: int, end: int, language: DateWords, previous: Point |
     decade = language.decade.match(text, end)
     if decade:
         return _decade(text, start, decade, language, previous)
-    iso = ISO.match(text, end) if end - start == 4 and text.startswith("-", end) else None
+    iso = ISO.match(text, end) if end - start == 4 and text.startswith(("-", "/"), end) else None
     if iso:
-        return Point(start, iso.end(), "day", int(text[start:end]), month=int(iso[1]), day=int(iso[2]))
+        return Point(start, iso.end(), "day", int(text[start:end]), month=int(iso["month"]), day=int(iso["day"]))
     point = Point(start, end, "year", int(text[start:end]), sure=False)
-    if _carries_on(text, point, previous):
+    if _carries_on(text, point, previous, language):
         return point
     if end - start > 2:
         return _full_year(text, point, language, previous)
@@ -75,7 +76,9 @@ def _full_year(text: str, point: Point, language: DateWords, previous: Point | N
     start, end, number = point.start, point.end, point.number
     before = words_before(text, start)
     other = language.era.match(text, end)
-    if (other and other["not"]) or (before and before[-1] in language.evidence.numbered):
+    if (other and other["not"]) or (
+        before and before[-1] in language.evidence.numbered and not is_bound(before, language)
+    ):
         return None
     plausible = FIRST_YEAR <= number <= LAST_YEAR
     dual = DUAL.match(text, end) if text.startswith("/", end) else None
@@ -84,20 +87,23 @@ def _full_year(text: str, point: Point, language: DateWords, previous: Point | N
             return None
         point.end, point.last = dual.end(), number + 1
     if plausible and not is_counted(text, point.end, number, language):
-        point.sure = with_month(text, point, language).kind == "month" or dual is not None
+        point.sure = with_month(text, point, language).kind != "year" or dual is not None
         point.sure = point.sure or language.onwards.match(text, end) is not None
     point.sure = point.sure or is_year(text, start, end, before, language) or _is_listed(text, start, end, previous)
     return led(text, point, before if point.start == start else words_before(text, point.start), language)
 
 
-def _carries_on(text: str, point: Point, previous: Point | None) -> bool:
-    """'1914–18': two figures after a year and a dash are the rest of a year."""
-    if previous is None or point.end - point.start != 2 or point.start - previous.end > 3:
+def _carries_on(text: str, point: Point, previous: Point | None, language: DateWords) -> bool:
+    """'1914–18', 'AD 14–37': figures after a year and a dash are the rest of a year, or the next."""
+    if previous is None or previous.kind != "year" or point.start - previous.end > LONGEST_LINK:
         return False
-    if previous.kind != "year" or previous.era or previous.number < FIRST_YEAR:
+    gap = text[previous.end : point.start]
+    if previous.era == "ad":
+        return gap.strip() in language.to and point.number > previous.number
+    if point.end - point.start != 2 or previous.era or previous.number < FIRST_YEAR:
         return False
     number = previous.number // 100 * 100 + point.number
-    if number <= previous.number or text[previous.end : point.start].strip() not in tuple(DASHES):
+    if number <= previous.number or gap.strip() not in tuple(DASHES):
         return False
     point.number = number
     return True
