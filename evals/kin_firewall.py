@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evals.data import SHARED_DATA, digest_of
-from evals.kin_firewall_ways import WAYS, About, Case
+from evals.kin_firewall_ways import WAYS, About, Case, denied
 from kiwiresearch.kin.extract.read import read_person
 from kiwiresearch.kin.extracted import Extracted, Snippet
 from kiwiresearch.kin.fields import FieldName
@@ -40,6 +40,7 @@ NAME = re.compile(r"[A-Z][\w.'’-]+(?: (?:[A-Z][\w.'’-]*|of|the|de|von|van))+
 """Some capitals in a row at the start of a line: enough for a name that nobody doubts."""
 
 
+DENIED = "denied"
 EVERY = 3
 """The gate looks at each so many-th page, which gives more than 2,000 assertions; `python -m` at all."""
 
@@ -64,7 +65,7 @@ def measure() -> tuple[str, dict[str, float], dict[str, float]] | None:
 
 def figures_of(tally: Tally) -> tuple[dict[str, float], dict[str, float]]:
     missed = Counter(way for way, _, _ in tally.missed)
-    figures = {f"caught_{way}": 1 - missed[way] / tally.tried[way] for way in WAYS if tally.tried[way]}
+    figures = {f"caught_{way}": 1 - missed[way] / tally.tried[way] for way in (*WAYS, DENIED) if tally.tried[way]}
     figures["true_kept"] = 1 - len(tally.rejected) / tally.tried["true"]
     return figures, {f"rows_{way}": float(number) for way, number in sorted(tally.tried.items())}
 
@@ -91,6 +92,11 @@ def _try(case: Case, tally: Tally) -> None:
         tally.tried[way] += 1
         if not check(wrong, about.text, about.subject, about.sex, also=about.also, urls=about.urls):
             tally.missed.append((way, case, wrong))
+    spoilt = denied(case)
+    if spoilt is not None:
+        tally.tried[DENIED] += 1
+        if not check(spoilt.fact, spoilt.about.text, about.subject, about.sex, also=about.also, urls=about.urls):
+            tally.missed.append((DENIED, spoilt, spoilt.fact))
 
 
 def people(books: Iterable[Path] = BOOKS, every: int = 1) -> list[About]:

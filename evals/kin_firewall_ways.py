@@ -9,6 +9,7 @@ is taken is decided by a hash.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -150,6 +151,31 @@ def swapped(case: Case) -> Extracted | None:
     near = [name for name in others if name in case.fact.snippet.words]
     names = near or others
     return replace(case.fact, value=names[case.pick(len(names))]) if names else None
+
+
+DENIALS: dict[str, tuple[str, str]] = {
+    "birth": (r"\b(was|were) (?=born\b)", "not"),
+    "death": (r"(?<!who )\b()(?=died\b)", "never"),
+    "spouse": (r"(?<!who )\b()(?=married\b)", "never"),
+    "father": (r"\b(was) (?=(?:an?|the)\b[^.,;]*\b(?:son|daughter|child) of\b)", "not"),
+}
+DENIALS["mother"] = DENIALS["parent"] = DENIALS["father"]
+
+
+def denied(case: Case) -> Case | None:
+    """The page with a word put into the quote that makes it say the opposite, and that quote."""
+    pattern, word = DENIALS.get(case.fact.field.removesuffix("_date").removesuffix("_place"), ("", ""))
+    said = case.fact.snippet
+    at = said.words.find(case.fact.value) if case.fact.field not in DATES else len(said.words)
+    places = list(re.finditer(pattern, said.words[: max(at, 0)])) if pattern and "\t" not in said.words else []
+    # Where another clause follows, or the verb stands twice, the value may be told without the one denied.
+    if len(places) != 1 or re.search(r"[,;(]", said.words[places[0].end() : max(at, 0)]):
+        return None
+    cut = places[0].end()
+    words = f"{said.words[:cut]}{word} {said.words[cut:]}"
+    text = f"{case.about.text[: said.start]}{words}{case.about.text[said.end :]}"
+    fact = replace(case.fact, snippet=Snippet(said.start, said.start + len(words), words))
+    return replace(case, about=replace(case.about, text=text), fact=fact)
 
 
 WAYS: dict[str, Way] = {

@@ -35,6 +35,8 @@ MORE: dict[tuple[str, str], dict[str, str]] = {
         "Jane Wyman": "the tree has her name by birth, Sarah Jane Mayfield",
         "Nancy Davis": "the tree has her name by birth, Nancy Robbins",
     },
+    ("Alexander_the_Great", "children"): {"Heracles": "one of two children by the page; not in the tree"},
+    ("Edward_II_of_England", "children"): {"Adam FitzRoy": "illegitimate by the page; not in the tree"},
     ("Anne_of_Great_Britain", "children"): {"Charles": "stillborn in 1698 by the page; not in the tree"},
     ("Constantine_I", "children"): {
         "Constantina": "the tree has two children of six",

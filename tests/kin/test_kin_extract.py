@@ -117,7 +117,7 @@ BRACKETS = [
     ("(384–322 BC)", "-0383", "-0321"),
     ("(reigned 1819–1901)", "", ""),
     ("(Old Dornish: Jon; 24 May 1819 – 22 January 1901)", "1819-05-24", "1901-01-22"),
-    ("(born 1833 or 1834, died 5 May 1907)", "1833", "1907-05-05"),
+    ("(born 1833 or 1834, died 5 May 1907)", "[1833..1834]", "1907-05-05"),
     ("(died 5 May 1907)", "", "1907-05-05"),
 ]
 
@@ -156,6 +156,96 @@ PROSE = [
     ("His mother was American.", []),
     ("His parents moved from Dorn to Texas.", []),
     ("His grandfather Max was a smith.", []),
+    ("He served both the king and his consort, Anne of Denmark.", []),
+    ("On the death of his father, Robert, in 1824, the squire, Thomas Hay, was friendly with Carter.", []),
+    ("With his brother Ned Carter he built a mill.", [("sibling", "Ned Carter")]),
+    ("He married his second cousin from Arnau, Ruth Hay.", [("spouse", "Ruth Hay")]),
+    ("He married the author and politician Ruth Hay.", [("spouse", "Ruth Hay")]),
+    ("His father was half Fanti; his mother was Fanti.", []),
+    ("Carter, a descendant of the miller Otto Hay, was the third son of Max Carter.", [("father", "Max Carter")]),
+    ("Carter and the son of Robert Hay were friends.", []),
+    ("He had seen the painter John Carter, son of Max Hay.", []),
+    ("He met his grandson John Carter, son of Max Hay.", []),
+    ("Carter was born in Aue and moved to Cleve.", []),
+    ("Carter was born in Aue to the actor Max Carter and socialite Eve Stone.",
+     [("father", "Max Carter"), ("mother", "Eve Stone")]),
+    ("Carter's mother, the former Eve Stone, was a cook.", [("mother", "Eve Stone")]),
+    ("His mother, who came from Dorn, is the actress Eve Stone.", [("mother", "Eve Stone")]),
+    ("His brother Ulmar sent a letter.", [("sibling", "Ulmar")]),
+    ("Eve Stone, Carter's mother, was a cook.", [("mother", "Eve Stone")]),
+    ("Meanwhile, his wife, Ruth Hay, was a cook.", [("spouse", "Ruth Hay")]),
+    ("Carter had an elder brother, Ned, and a younger sister, Ruth.", [("sibling", "Ned"), ("sibling", "Ruth")]),
+    ("Carter had two adopted sons, John Carter Jr., the son of Ann's brother Tom Hay.",
+     [("child", "John Carter Jr.")]),
+    ("Although he had ten children by Mrs Hay, Aue had none.", []),
+    ("Next to his parents, Admiral Hay taught him most.", []),
+    ("He became a surrogate son to Sam Hay.", []),
+    ("Robert Hay was a smith. He invited Carter to teach his daughter, Ruth.", []),
+    ("Carter learned it from Robert Hay. He, in turn, had it from his mother Eve.", []),
+    ("His father was a smith. His wife, Ruth Hay, was a cook.", []),
+    ("His father was a smith. His mother, Eve Stone, was a cook.", [("mother", "Eve Stone")]),
+    ("His mother was a cook. He married Ruth Hay.", [("spouse", "Ruth Hay")]),
+    ("Her father was Max Hay.", []),
+    ("He was helped by his uncles John and Thomas Hay, sons of Otto Hay.", []),
+    ("He gained the support of Thomas, Duke of Aue, brother of Robert Hay.", []),
+    ("Carter was one of five sons of Max Carter.", [("father", "Max Carter")]),
+    ("Carter left his wife in 1824 and married his cousin Ruth Hay.", [("spouse", "Ruth Hay")]),
+    ("Carter left Aue, where Robert Hay lived, and married Ruth.", []),
+    ("Carter married a wealthy widow, Ruth Hay.", [("spouse", "Ruth Hay")]),
+    ("Carter married his pupil's sister, Ruth Hay.", [("spouse", "Ruth Hay")]),
+    ("Carter improved his lot by marrying Ruth Hay.", [("spouse", "Ruth Hay")]),
+    ("On 2 April 1825, he married Ruth Hay.", [("spouse", "Ruth Hay")]),
+    ("He fled to Aue, to king Otto, whose daughter Ruth he married.", [("spouse", "Ruth")]),
+    ("Carter and Ruth Hay married in 1825.", [("spouse", "Ruth Hay")]),
+    ("Carter and Robert Hay married sisters.", []),
+    ("In 1825, Ruth Hay married Carter.", [("spouse", "Ruth Hay")]),
+    ("The bishop's sister Ruth Hay married Carter's brother.", []),
+    ("Ruth Hay became Carter's wife.", [("spouse", "Ruth Hay")]),
+    ("Ruth Hay, Carter's widow (and a painter herself), lived in Aue.", [("spouse", "Ruth Hay")]),
+    ("Carter met Ruth Hay in 1824, and they were married in Aue.", [("spouse", "Ruth Hay")]),
+    ("Carter met Ruth Hay in 1824. They married in 1825.", [("spouse", "Ruth Hay")]),
+    ("Carter met Ruth Hay in 1824. She was a cook. They married in 1825.", [("spouse", "Ruth Hay")]),
+    ("Carter met Ruth Hay in 1824. They quarrelled in 1825.", []),
+    ("Carter and wife Ruth bought a mill.", [("spouse", "Ruth")]),
+    ("He lies in his wife Ruth's village.", [("spouse", "Ruth")]),
+    ("Carter sent his brother Kant's works.", []),
+    ("Mrs. Carter's brother Ned was a smith.", []),
+    ("Otto ruled Dorn, and Carter was an adviser to his son Max Dorn.", []),
+    ("Carter married Ruth Hay in 1825 and had two sons, Max and John.",
+     [("spouse", "Ruth Hay"), ("child", "Max"), ("child", "John")]),
+    ("Carter married Ruth Hay. Over the next ten years the couple would have two sons: Max and Ned.",
+     [("spouse", "Ruth Hay"), ("child", "Max"), ("child", "Ned")]),
+    ("Carter married Ruth Hay. A year later, their son Max was born.", [("spouse", "Ruth Hay"), ("child", "Max")]),
+    ("Carter married Ruth Hay. His parents were fond of their son Ned.", [("spouse", "Ruth Hay")]),
+    ("Carter and Ruth's first son, Max Carter, was born in 1826. Their second son, Ned, was born in 1828.",
+     [("child", "Max Carter"), ("child", "Ned")]),
+    ("Carter had two children who lived to adulthood, Max and Ned.", [("child", "Max"), ("child", "Ned")]),
+    ("Carter had nine children in all, born from 1820 to 1835, including Max Carter.", [("child", "Max Carter")]),
+    ("Carter had two adopted children, a daughter, Ann, and a son, Max.", [("child", "Ann"), ("child", "Max")]),
+    ("His wife bore him two sons, Max and Ned.", [("child", "Max"), ("child", "Ned")]),
+    ("Carter married Ruth Hay. Ruth gave birth to two sons, Max and Ned.",
+     [("spouse", "Ruth Hay"), ("child", "Max"), ("child", "Ned")]),
+    ("Carter hired Ruth Hay. Ruth gave birth to two sons, Max and Ned.", []),
+    ("The Carters had two sons: Max and Ned.", [("child", "Max"), ("child", "Ned")]),
+    ("His only son to reach adulthood, Max Carter, was a smith.", [("child", "Max Carter")]),
+    ("He was succeeded as Lord Protector by his son Max.", [("child", "Max")]),
+    ("His father was a smith and had a great impact on his son John.", []),
+    ("He was a younger brother of Ned Carter, Max Carter and Ruth Carter.",
+     [("sibling", "Ned Carter"), ("sibling", "Max Carter"), ("sibling", "Ruth Carter")]),
+    ("He was a brother of the order.", []),
+    ("He had two older siblings, Ned and Ann.", [("sibling", "Ned"), ("sibling", "Ann")]),
+    ("He lived with his brother Ned and sister Ann.", [("sibling", "Ned"), ("sibling", "Ann")]),
+    ("His wealthy brother Ned had a mill.", [("sibling", "Ned")]),
+    ("Carter was the second son and third child of mill-owner Max Carter.", [("father", "Max Carter")]),
+    ("Carter was born in a log cabin at Cove Gap, near Aue, Dorn County, on 4 May 1801, to Max Hay and Eve Stone.",
+     [("father", "Max Hay"), ("mother", "Eve Stone")]),
+    ("Carter was born in Aue, in the province of Dorn, on the very day of the dedication of an altar to Otto.", []),
+    ("Although weak, Ulfric wanted war, as his brother Theo did.", []),
+    ("Carter was married at Aue to Ruth Hay.", [("spouse", "Ruth Hay")]),
+    ("Carter took the name Ulmar shortly before his marriage to Ruth Hay.", [("spouse", "Ruth Hay")]),
+    ("Carter (whom Otto Stone painted) left after the death of his brother Ned.", [("sibling", "Ned")]),
+    ("His mother, daughter of a smith, was named Eve.", [("mother", "Eve")]),
+    ("Andrey was a painter who wrote about his mother, Eve.", []),
 ]  # fmt: skip
 
 
@@ -181,12 +271,57 @@ def test_births_and_deaths_of_the_text_fill_what_the_lead_leaves_open() -> None:
     ]
 
 
+NO_DEATH = [
+    ("Carter had a younger brother, Lloyd, a miller until he died in 1998.", "he died"),
+    ("He worked until he died in 1998.", "the lead says that the person lives"),
+]
+
+
+@pytest.mark.parametrize(("sentence", "why"), NO_DEATH)
+def test_who_lives_by_the_lead_does_not_die_further_down(sentence: str, why: str) -> None:
+    """'(born 4 May 1950) is' means that a death in the text is somebody else's, or an error."""
+    lead = "<p><b>John Carter</b> (born 4 May 1950) is an English singer. He lives with his wife.</p>"
+    assert values(read(f"{lead}<h2>Life</h2><p>{sentence}</p>"), "death_date") == [], why
+
+
+def test_a_wife_that_heads_a_list_is_no_child() -> None:
+    """Where a list of children is divided by their mothers, a mother is none of them; a daughter of her name is."""
+    life = "<h2>Life</h2><p>Carter married Eve Stone in 1825. Carter married Ruth Hay in 1840.</p>"
+    items = "<li>Eve Stone</li><li>Tom Carter</li><li>Ruth Hay</li><li>Ruth Hay (1841–1850)</li>"
+    person = read(f"{LEAD}{life}<h2>Children</h2><ul>{items}</ul>")
+    assert values(person, "child") == [("child", "Tom Carter"), ("child", "Ruth Hay")]
+
+
+def test_a_name_by_birth_and_a_title_are_names_of_the_subject() -> None:
+    """'née Gurney' and '1st Earl of Dorn' tell by which names the text may call the person."""
+    lead = "<p><b>Ann Fry</b> (née Gurney; 21 May 1780 – 12 October 1845) was a writer. She wrote of her mills.</p>"
+    fry = read(f"{lead}<h2>Life</h2><p>Ann Gurney was born in Aue. Her father, Max Gurney, was a smith.</p>", "Ann Fry")
+    assert values(fry, "father") == [("father", "Max Gurney")]
+    lead = "<p><b>Max Hay, 1st Earl of Dorn</b> (1 May 1780 – 2 May 1845) was a soldier. He lost his eye.</p>"
+    life = "<p>Dorn was the son of Otto Hay.</p><p>Dorn fought. Dorn won. Dorn lost. Dorn fled.</p>"
+    assert values(read(f"{lead}<h2>Life</h2>{life}", "Max Hay, 1st Earl of Dorn"), "father") == [("father", "Otto Hay")]
+
+
+def test_children_behind_a_count_are_read() -> None:
+    """'7, including Jenny and Laura' in a box names two."""
+    person = read(box(("Children", "7, including Jenny and Laura"), ("Resting place", "Aue")) + LEAD)
+    assert values(person, "child") == [("child", "Jenny"), ("child", "Laura")]
+
+
 def test_they_are_the_couple_only_after_a_marriage() -> None:
     """Children of 'they' are the subject's where the sentence before speaks of the marriage, and nobody's else."""
     couple = read(f"{LEAD}<h2>Life</h2><p>Carter married Ruth Hay in 1825. They had two sons, Max and Ned.</p>")
     assert values(couple, "child") == [("child", "Max"), ("child", "Ned")]
     others = read(f"{LEAD}<h2>Life</h2><p>Robert Hay married Eve Stone. They had two sons, Max and Ned.</p>")
     assert values(others, "child") == []
+
+
+def test_what_somebody_claims_is_disputed() -> None:
+    """A wife that only a book claims to have been one is kept as disputed."""
+    person = read(f"{LEAD}<h2>Life</h2><p>In a book it was claimed that Carter was married to Ruth Hay.</p>")
+    assert [(fact.value, fact.qualifier) for fact in person.facts if fact.field == "spouse"] == [
+        ("Ruth Hay", "disputed")
+    ]
 
 
 def test_a_table_of_children_is_read() -> None:
@@ -269,7 +404,7 @@ def test_real_pages_give_quotes_that_stand_there(shared_data: Path) -> None:
     for book in books:
         archive = LibzimArchive(shared_data / "zims" / book)
         for number, path in enumerate(archive.articles()):
-            if number % (230 if "schools" in book else 5):
+            if number % (230 if "schools" in book else 4):
                 continue
             page = open_page(archive, path)
             person = read_person(page)

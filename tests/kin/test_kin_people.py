@@ -19,6 +19,10 @@ def page_of(title: str, html: str, language: str = "eng") -> PageDoc:
 PERSONS = [
     ("Ada Smith", "(1 May 1801 – 3 June 1870) was an English botanist. She drew her own maps, and she sold them."),
     ("Oleg of Dorn", "was a king of the north. He ruled for ten years, and his sons followed him."),
+    ("Ann Lee", "(1805 – 1880) was a painter."),
+    ("Muhammad al-Dorni", "was a Persian mathematician. He wrote his books, and he drew his maps."),
+    ("Max Hay, 1st Earl of Aue and Dorn", "(1 May 1801 – 3 June 1870) was a soldier. He lost his eye and his leg."),
+    ("Eilmar of Dorn", "(also known as Elmar), an English monk. He is known for his wings, and he broke his legs."),
     ("Jan Kowal", "(born 4 May 1950) is a Polish film director. He lives in Paris with his wife."),
 ]
 OTHERS = [
@@ -40,6 +44,15 @@ OTHERS = [
     ("Orion", "<p>In Greek mythology, <b>Orion</b> was a hunter. He lost his sight and his life.</p>", "myth"),
     ("Dorn", "<p><b>Dorn</b> is a town in the north. It has its own mill, and its river is cold.</p>", "no person"),
     ("Nothing", "", "empty"),
+    (
+        "Pope of Dorn",
+        "<p>The <b>Pope of Dorn</b> is the bishop of Dorn. He rules his church, and he is old.</p>",
+        "nothing",
+    ),
+    ("Spy Hard", "<p><b>Spy Hard</b> is a spy comedy film. He and his friend lose his hat.</p>", "nothing"),
+    ("Farming", "<p>In law, <b>farming</b> is a criminal activity. He who does it loses his hat.</p>", "nothing"),
+    ("King Arno", "<p><b>King Arno</b> was a legendary leader. He lost his sword and his life.</p>", "myth"),
+    ("Odo", "<p><b>Odo</b> is considered the chief god of the north. He lost his eye and his son.</p>", "myth"),
 ]
 
 
@@ -57,6 +70,16 @@ def test_a_page_about_something_else_is_told(title: str, html: str, why: str) ->
     assert not person.is_person
     assert why in person.why
     assert not person.facts
+
+
+def test_a_name_that_the_lead_tells_later_is_found() -> None:
+    """'Jan Kowal (…), better known as Kowaletto, was' opens the page 'Kowaletto'."""
+    html = (
+        "<p><b>Jan Kowal</b> (4 May 1750 – 6 June 1801), better known as Kowaletto, was a painter. He drew his dog.</p>"
+    )
+    person = read_person(page_of("Kowaletto", html))
+    assert person.is_person
+    assert person.name == "Jan Kowal"
 
 
 def test_a_language_without_words_is_said_to_be_unread() -> None:

@@ -42,6 +42,8 @@ class Extracted:
     """Where in the source: a section, or the label of a row."""
     rationale: str = ""
     """Which rule read it, for the proof."""
+    told: tuple[Extracted, ...] = ()
+    """Of a relative, what the same place says about them: when they lived, and who their parents were."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,16 +91,24 @@ def name_words() -> NameWords:
     return NameWords(**sets, **sexes, generations=data["generations"], pet_groups=pets)
 
 
-def sex_of(name: str) -> Sex:
-    """The sex that the given name or the title tells, if it surely does."""
+def sex_by_title(name: str) -> Sex:
+    """The sex that a title tells: a princess is a woman."""
     words = name_words()
-    parsed = parse_name(name)
-    for title in parsed.titles:
+    for title in parse_name(name).titles:
         first = fold(title).split()[:1]
         if first and first[0] in words.female_titles:
             return "female"
         if first and first[0] in words.male_titles:
             return "male"
+    return ""
+
+
+def sex_of(name: str) -> Sex:
+    """The sex that the given name or the title tells, if it surely does."""
+    by_title = sex_by_title(name)
+    if by_title:
+        return by_title
+    words, parsed = name_words(), parse_name(name)
     given = fold(parsed.given[0]) if parsed.given else ""
     if given in words.female:
         return "female"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import resources
@@ -13,9 +14,10 @@ from kiwiresearch.errors import ModelError
 from kiwiresearch.kin.extract.lead import cut
 from kiwiresearch.kin.extract.lifespan import date_in
 from kiwiresearch.kin.extract.spans import Span
+from kiwiresearch.kin.extract.stated import is_stated
 from kiwiresearch.kin.extract.subject import Sentence, sentences_of
 from kiwiresearch.kin.extracted import Extracted, ReadPerson
-from kiwiresearch.kin.fields import DATES, FieldName, Sex
+from kiwiresearch.kin.fields import DATES, RELATIONS, FieldName, Sex
 from kiwiresearch.llm.model import Model, extraction
 from kiwiresearch.llm.prompts import Prompt, parsed
 from kiwiresearch.llm.structured import ask
@@ -32,19 +34,16 @@ MOST_SENTENCES = 40
 REPLY = 1_000
 HIGHEST = 0.5
 """A model's word never counts for more than a rule's on running text."""
-CUES = (
-    "born",
-    "died",
-    "son",
-    "daughter",
-    "father",
-    "mother",
-    "married",
-    "wife",
-    "husband",
-    "child",
-    "brother",
-    "sister",
+MOST_WORD = 40
+NAME_BEFORE = re.compile(r"(?<![^\W_])([A-ZÀ-ÖØ-Þ][\w'’.-]*) $")
+NAME_BEHIND = re.compile(r" [A-ZÀ-ÖØ-Þ]")
+NO_NAME_WORDS = "the his her he she they their its a an and or in on at by to of with from as when after before then "
+NO_NAME_WORDS += "later there where who whose but while during since until both"
+NO_NAMES = frozenset(NO_NAME_WORDS.split())
+"""What may stand before a name with a capital, at the beginning of a sentence."""
+CUES = re.compile(
+    r"\b(?:born|died|sons?|daughters?|fathers?|mothers?|parents?|married|marriage|wi(?:fe|ves)|husbands?|widow(?:er)?|"
+    r"child(?:ren)?|(?:half-)?(?:brothers?|sisters?)|siblings?|twins?)\b"
 )
 
 
@@ -109,7 +108,7 @@ def read_residue(page: PageDoc, person: ReadPerson, model: Model, check: Check |
 
 def telling(page: PageDoc) -> list[Sentence]:
     """The sentences that may tell of the family: those with a cue, in order."""
-    found = [one for one in sentences_of(page) if any(cue in page.text[one.start : one.end] for cue in CUES)]
+    found = [one for one in sentences_of(page) if CUES.search(page.text, one.start, one.end)]
     return found[:MOST_SENTENCES]
 
 
@@ -127,12 +126,23 @@ def _judged(
         known = finding.field in get_args(FieldName)
         return Refused(told, "a field that was not asked for" if known else "a field that does not exist")
     for place in _places(page, finding, numbered):
+        sentence = page.text[place[0].start : place[0].end]
+        if not is_stated(sentence, page.language):
+            return Refused(told, "the sentence does not state it")
+        if field in RELATIONS and is_part_of_name(page.text, place[1], place[1] + len(finding.value)):
+            return Refused(told, "it is a part of a name")
         made = _made(page, field, finding, *place)
         if made is None:
             return Refused(told, "no date can be read from it")
         violations = check(made, page.text, person.name or person.title, person.sex)
         return Refused(told, f"the firewall: {violations[0]}") if violations else made
     return Refused(told, "it does not stand in the sentences it names")
+
+
+def is_part_of_name(text: str, start: int, end: int) -> bool:
+    """Whether a name goes on before or behind what was cut from it: 'Carter' of 'Max Carter'."""
+    before = NAME_BEFORE.search(text, max(0, start - MOST_WORD), start)
+    return bool(NAME_BEHIND.match(text, end)) or (before is not None and before[1].lower() not in NO_NAMES)
 
 
 def _places(page: PageDoc, finding: Finding, numbered: list[Sentence]) -> Iterator[tuple[Sentence, int]]:

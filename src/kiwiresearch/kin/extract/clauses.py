@@ -4,34 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
+from kiwiresearch.kin.extract.openings import KIN_SEX, OF_EITHER, is_of_other_sex, leaves_pronoun, starts_with
 from kiwiresearch.kin.extract.patterns import regex
-from kiwiresearch.kin.extract.spans import CAP, MONTHS, NAME, Span
+from kiwiresearch.kin.extract.pronouns import (
+    GOVERNED,
+    KIN,
+    RELATIVE_NAMED,
+    Capitals,
+    State,
+    capitals_of,
+    is_fronted,
+    means_subject,
+)
+from kiwiresearch.kin.extract.spans import CAP, Span
 from kiwiresearch.kin.extract.subject import Sentence, Subject, sentences_of
 from kiwiresearch.kin.extract.words import FamilyWords
 from kiwiresearch.kin.names import name_words
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.text.fold import fold
 
-State = Literal["subject", "relative", "other"]
-
 COUPLE = regex.compile(r"(?:They|The couple|The pair|Together,? they|Their)\b")
 MARRIED = regex.compile(
-    r"\b(?:married|marriage|marry|wed|wedding|wife|husband|couple|had (?:\w+ ){1,2}(?:sons?|daughters?|"
-    r"child|children))\b",
+    r"\b(?:married|marriage|marry|wed|wedding|wife|husband|couple|(?:had|fathered) (?:\w+ ){1,2}(?:sons?|daughters?|"
+    r"child|children)|and \w+['’]s (?:\w+ )?(?:son|daughter|child))\b",
     regex.IGNORECASE,
 )
-MID_SENTENCE = regex.compile(rf"(?<=\b\p{{Ll}}{{2,15}} ){CAP}")
-PLACED = regex.compile(
-    r"(?:\b(?:in|at|near|from|to|on|of|the|into|through|until|since|during|University|County),?\s+|,\s+)$"
-)
-PARALLEL = regex.compile(r"(?:,|;|,? and|,? while)\s+$")
+MET = regex.compile(r"\b(?:met|introduced to|proposed to|fell in love with|engaged to)\b")
 SKIPPED_HEADINGS = regex.compile(
-    r"\b(?:fiction|popular culture|legacy|trivia|see also|references|in art|portrayals?|depictions?|"
-    r"ancest\w+|memorials?)\b",
+    r"\b(?:fiction|popular culture|media|adaptations?|appearances|characters?|legacy|trivia|see also|references|"
+    r"in art|portrayals?|depictions?|ancest\w+|memorials?)\b",
     regex.IGNORECASE,
 )
+LIFE_HEADINGS = regex.compile(r"\b(?:life|childhood|youth|years|family|birth)\b", regex.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,44 +55,79 @@ class Clause:
     """Where 'his', 'her' or the name with an apostrophe means the subject."""
     early: bool
     """Whether it is one of the first two sentences of the lead."""
+    met: int | None
+    """Where the sentence before begins, if it tells that the subject met somebody."""
 
 
 def clauses_of(page: PageDoc, subject: Subject, words: FamilyWords) -> Iterator[Clause]:
     """The sentences of the article in order, with whom their pronouns mean."""
-    persons = {fold(found[0]) for found in MID_SENTENCE.finditer(page.text[: page.sections[-1].end])} - subject.tokens
+    capitals = capitals_of(page, subject)
     state: State = "subject"
     couple = False
     block = -1
     count = 0
+    met: int | None = None
     for sentence in sentences_of(page):
-        if SKIPPED_HEADINGS.search(page.sections[sentence.section].heading):
+        heading = page.sections[sentence.section].heading
+        if SKIPPED_HEADINGS.search(heading) and not LIFE_HEADINGS.search(heading):
             continue
         if sentence.start < subject.opening.start or page.text[sentence.start] in '"“':
             continue
         if sentence.block != block:
             couple = couple and bool(COUPLE.match(page.text, sentence.start, sentence.end))
-            state, block = "subject", sentence.block
+            state, block, met = "subject", sentence.block, None
             if sentence.kind == "item":
                 state = "other"
         text = page.text[sentence.start : sentence.end]
-        start = _starts_with(text, state, subject, persons, words)
-        clause = _clause(page, sentence, start, subject, persons, couple=couple, early=count < 2)
+        start = starts_with(text, state, subject, capitals, words)
+        clause = _clause(page, sentence, start, subject, capitals, words, couple=couple, early=count < 2, met=met)
         count += 1
         yield clause
-        state = start
-        couple = _couple_after(text, clause, couple=couple)
+        aside = start == "other" and state == "subject" and is_of_other_sex(text, subject, capitals)
+        if start == "relative" and leaves_pronoun(text, subject, capitals):
+            state = "subject"
+        elif not aside:
+            state = start
+        if state == "subject" and _ends_with_relative(page.text, clause, subject):
+            state = "relative"
+        couple = _couple_after(text, clause, couple=couple, ahead=met is not None)
+        if not aside:
+            met = clause.start if _has_met(page.text, clause, subject) else None
 
 
-def _couple_after(text: str, clause: Clause, *, couple: bool) -> bool:
+def _has_met(text: str, clause: Clause, subject: Subject) -> bool:
+    """Whether the subject met somebody, and not somebody else."""
+    found = MET.search(text, clause.start, clause.end)
+    if found and clause.state == "subject" and text[clause.start : found.start()].endswith(f" {subject.pronoun} "):
+        return bool(clause.anchors)
+    ends = [anchor.end for anchor in clause.anchors if found and anchor.end <= found.start()]
+    return bool(found and ends and not regex.search(CAP, text[ends[-1] : found.start()]))
+
+
+def _couple_after(text: str, clause: Clause, *, couple: bool, ahead: bool) -> bool:
     """Whether 'they' in the next sentence are the subject and a spouse."""
-    if COUPLE.match(text) or not MARRIED.search(text):
+    if COUPLE.match(text):
+        own = text.startswith("The couple") and bool(clause.anchors or clause.owners)
+        return couple or own or (ahead and bool(regex.search(r"\bmarried\b", text)))
+    if not MARRIED.search(text):
         return couple
     if clause.state == "other":
         return couple and bool(regex.match(r"(?:He|She|His|Her)\b", text))
-    return bool(clause.anchors or clause.owners)
+    return couple or bool(clause.anchors or clause.owners)
 
 
-def _is_whole(text: str, start: int, at: int, persons: set[str]) -> bool:
+def _ends_with_relative(text: str, clause: Clause, subject: Subject) -> bool:
+    """'… but Dufferin's father did not': 'he' in the next sentence may be the father."""
+    last = max((anchor.end for anchor in clause.anchors), default=clause.start)
+    for owner in clause.owners:
+        kin = KIN.match(text, owner.end, clause.end)
+        named = text[owner.start : owner.end].lower() != subject.possessive
+        if kin and named and owner.start > last and not GOVERNED.search(text, clause.start, owner.start):
+            return KIN_SEX.get(kin["kind"], "") == subject.sex
+    return False
+
+
+def _is_whole(text: str, start: int, at: int, capitals: Capitals) -> bool:
     """Whether a name is not the end of somebody else's: 'Hulagu Khan', 'Dafydd ap Llywelyn'."""
     before = regex.search(r"([\p{L}\p{M}'’\-]+\.?)\s+$", text[start:at])
     if not before:
@@ -99,86 +139,64 @@ def _is_whole(text: str, start: int, at: int, persons: set[str]) -> bool:
     known = name_words()
     if not word[0].isupper() or plain in known.honorifics or plain in known.particles:
         return True
-    return before.start() == 0 and plain not in persons and plain not in known.male and plain not in known.female
+    return before.start() == 0 and plain in capitals.small and plain not in known.male and plain not in known.female
 
 
-PARTICLES_BEFORE = frozenset(
-    [
-        "ap",
-        "ab",
-        "ferch",
-        "verch",
-        "ibn",
-        "bin",
-        "bint",
-        "mac",
-        "van",
-        "von",
-        "de",
-        "da",
-        "di",
-        "af",
-        "y",
-        "e",
-        "del",
-        "la",
-    ]
-)
-GOVERNED = regex.compile(r"\b(?:with|of|by|to|between|among|for|against|than|from|under|after|upon|into|and)\s+$")
-
-
-def _starts_with(text: str, state: State, subject: Subject, persons: set[str], words: FamilyWords) -> State:
-    """Whom the sentence is about, by its first words."""
-    first = regex.match(r"[\"“'(\s]*(\p{L}[\p{L}\p{M}'’\-]*)", text)
-    word = first[1].lower() if first else ""
-    if word == subject.pronoun:
-        return "subject" if state == "subject" else "other"
-    if word == subject.possessive:
-        return "other" if state == "other" else "relative"
-    if word in ("he", "she", "his"):
-        return "other"
-    mention = subject.mention.search(text)
-    named = NAME.match(text)
-    if mention and mention.start() == 0:
-        owner = regex.match(r"['’]s?\s", text[mention.end() :])
-        return "relative" if owner else "subject"
-    if named and _is_other(named[0], subject, persons, words):
-        return "other"
-    return "subject" if mention and _first_person(text[: mention.start()], persons) else state
-
-
-def _first_person(before: str, persons: set[str]) -> bool:
-    """Whether no other person is named before."""
-    for found in regex.finditer(CAP, before):
-        if found.start() > 0 and fold(found[0]) in persons and not PLACED.search(before[: found.start()]):
-            return False
-    return True
-
-
-def _is_other(name: str, subject: Subject, persons: set[str], words: FamilyWords) -> bool:
-    tokens = [fold(token) for token in regex.findall(r"[\p{L}\p{M}'’\-]+", name)]
-    if not tokens or tokens[0] in words.nobody or tokens[0] in words.places:
-        return False
-    if set(tokens) <= subject.tokens:
-        return False
+def _is_of_spouse(mention: str, subject: Subject) -> bool:
+    """'Mrs. Carter', on the page of Mr. Carter."""
+    title = mention.split()[0].rstrip(".").lower()
     known = name_words()
-    return len(tokens) > 1 or tokens[0] in persons or tokens[0] in known.male or tokens[0] in known.female
+    return title in {"male": known.female_titles, "female": known.male_titles}.get(subject.sex, frozenset())
+
+
+def _is_parallel(text: str, sentence: Sentence, at: int, end: int, owners: list[Span]) -> bool:
+    """'his brother Ned was a smith, and his sister': both have the same owner."""
+    kin = KIN.match(text, end, sentence.end)
+    before = [owner for owner in owners if KIN.match(text, owner.end, at)]
+    return bool(
+        kin and before and not OF_EITHER.match(kin["kind"]) and regex.search(r"[,;] and\s+$", text[sentence.start : at])
+    )
+
+
+WITH_ANOTHER = regex.compile(
+    rf"\s+and\s+(?:(?:his|her)\s+(?:wife|husband),?\s+)?{CAP}(?:\s+{CAP}){{0,2}}['’]s?"
+    r"(?=\s+(?:\p{Ll}+\s+){0,2}(?:sons?|daughters?|child|children)\b)"
+)
+"""'Carter and Ruth's first son'."""
+PARTICLES_BEFORE = frozenset(
+    ["ap", "ab", "ferch", "verch", "ibn", "bin", "bint", "mac", "van", "von", "de", "da", "di", "af", "y", "e", "la"]
+)
 
 
 def _clause(
-    page: PageDoc, sentence: Sentence, start: State, subject: Subject, persons: set[str], *, couple: bool, early: bool
+    page: PageDoc,
+    sentence: Sentence,
+    start: State,
+    subject: Subject,
+    capitals: Capitals,
+    words: FamilyWords,
+    *,
+    couple: bool,
+    early: bool,
+    met: int | None,
 ) -> Clause:
     text = page.text
     anchors: list[Span] = []
     owners: list[Span] = []
     for found in subject.mention.finditer(text, sentence.start, sentence.end):
         after = regex.match(r"['’]s?(?=\s)", text[found.end() : found.end() + 4])
-        if not _is_whole(text, sentence.start, found.start(), persons):
+        if not _is_whole(text, sentence.start, found.start(), capitals) or _is_of_spouse(found[0], subject):
+            continue
+        told = RELATIVE_NAMED.search(text, sentence.start, found.start())
+        if told and "," not in told[0]:
             continue
         if after:
             owners.append(Span(found.start(), found.end() + after.end()))
         else:
             anchors.append(Span(*found.span()))
+            joint = WITH_ANOTHER.match(text, found.end(), sentence.end)
+            if joint:
+                owners.append(Span(found.start(), joint.end()))
     if subject.pronoun:
         for found in regex.finditer(
             rf"\b(?:{subject.pronoun}|{subject.possessive})\b",
@@ -187,29 +205,11 @@ def _clause(
             pos=sentence.start,
             endpos=sentence.end,
         ):
-            if not _means_subject(text, sentence, found.start(), start, subject, anchors + owners):
+            told = means_subject(text, sentence, found.start(), start, subject, anchors + owners, capitals, words)
+            if not told and not _is_parallel(text, sentence, found.start(), found.end(), owners):
                 continue
             span = Span(*found.span())
             (anchors if found[0].lower() == subject.pronoun else owners).append(span)
-    return Clause(sentence.start, sentence.end, start, couple, tuple(sorted(anchors)), tuple(sorted(owners)), early)
-
-
-def _means_subject(text: str, sentence: Sentence, at: int, start: State, subject: Subject, named: list[Span]) -> bool:
-    """Whether a pronoun means the subject: nobody else is named between the subject and it."""
-    if start == "other" or text.count("(", sentence.start, at) > text.count(")", sentence.start, at):
-        return False
-    if at == sentence.start:
-        return True
-    own = [span.end for span in named if span.end <= at and not GOVERNED.search(text, sentence.start, span.start)]
-    begin = max(own, default=sentence.start)
-    between = text[begin:at]
-    if start == "relative" and PARALLEL.search(text, begin, at):
-        return True
-    for found in regex.finditer(CAP, between):
-        if (found.start() == 0 and begin == sentence.start) or len(found[0]) < 2:
-            continue
-        plain = fold(found[0])
-        if plain in subject.tokens or plain in MONTHS or PLACED.search(between[: found.start()]):
-            continue
-        return False
-    return True
+    owners = [span for span in owners if not is_fronted(text, sentence, span, anchors, capitals)]
+    spans = tuple(sorted(anchors)), tuple(sorted(owners))
+    return Clause(sentence.start, sentence.end, start, couple, *spans, early, met)

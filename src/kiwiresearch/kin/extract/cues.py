@@ -12,19 +12,27 @@ NUMBERS = (
 ADJECTIVE = (
     rf"(?:first|second|third|fourth|fifth|sixth|seventh|eldest|oldest|elder|older|younger|youngest|only|"
     rf"twin|late|future|beloved|"
-    rf"own|new|surviving|legitimate|illegitimate|natural|adopted|adoptive|infant|baby|teenage|widowed|then|"
+    rf"own|new|full|maternal|surviving|legitimate|illegitimate|natural|adopted|adoptive|infant|baby|teenage|widowed|then|"
     rf"former|other|another|"
     rf"{NUMBERS}|half|step|foster|paternal|dear|devoted|pregnant|famous|young|little|favou?rite|more|"
-    rf"further|known|of (?:his|her) )"
+    rf"further|known|sole|[\w\-]+-(?:year|month|week|day)-old|of (?:his|her) )"
 )
 CHILD_OF = regex.compile(
-    r"(?<![\w\-])(?P<kind>son|daughter|child|sons|daughters|children)\b(?:\s+(?:born|and heir))?\s+(?:of|to)\s+"
+    r"(?<![\w\-])(?P<kind>(?i:son|daughter|child|sons|daughters|children))\b(?:\s+(?:born|and heir))?\s+(?:of|to)\s+"
 )
-CHILD_CUE = regex.compile(r"(?<![\w\-])(?:sons?|daughters?|child|children|born)\b[^.;]*\b(?:of|to)\b")
-BORN_TO = regex.compile(r"\bborn\b(?P<gap>[^.;:]{0,70}?)\bto\s+(?:parents\s+)?")
+CHILD_CUE = regex.compile(r"(?<![\w\-])(?:sons?|daughters?|child|children|born)\b[^.;]*\b(?:of|to)\b|\bparents\b")
+BORN_TO = regex.compile(
+    r"\bborn\b(?P<gap>(?:[^.;:()]|\([^()]*\)|(?<=\d):(?=\d)|\b[ap]\.m\.|(?<=\bSt)\.){0,170}?)\bto\s+(?:parents\s+)?"
+)
+WHERE = regex.compile(
+    r"(?!.*\band\s+\p{Ll}|.*\b\p{Ll}+ed\b)(?:[^()]{0,130}|(?:\P{Ll}|\b\p{Lu}[\p{L}\-]*|\([^()]*\)|"
+    r"\b(?:in|at|on|near|the|of|an?|and|or|about|into|village|town|city|province|county|district|family|then|now|part|di|"
+    r"working-class)\b)*)"
+)
+"""Where and when somebody was born, between 'born' and 'to'."""
 ROLE_OF = regex.compile(
     r"(?<![\w\-])(?P<kind>wife|husband|widow|consort|queen consort|father|mother|brother|sister|"
-    r"half-brother|half-sister)\s+(?:of|to)\s+"
+    r"half[ \-]brother|half[ \-]sister)\s+(?:of|to)\s+"
 )
 ROLE_FIELDS: dict[str, FieldName] = {
     "wife": "spouse", "husband": "spouse", "widow": "spouse", "consort": "spouse", "queen consort": "spouse",
@@ -40,7 +48,7 @@ BLOCKS = regex.compile(
     r"\b(?:married|marry|marrying|wife|husband|widow|mother|father|brother|sister|succeeded|whom|who|whose|"
     r"met|niece|nephew|cousin|"
     r"friend|lover|mistress|with|against|not|never|claimed|rival|named after|like|another|named|engaged|"
-    r"betrothed|appointed|that|which|"
+    r"betrothed|appointed|that|which|whether|surrogate|honorary|spiritual|announced|falsely|pretended|"
     r"daughter|son|uncles?|aunts?|cousins|friends|brothers|sisters|grandson|granddaughter|tutor|tutored|"
     r"taught|served|under|between|killed|defeated|by|did|pronounced|declared|called|styled|"
     r"proclaimed|considered|regarded|believed|said|other|handful|among|supposedly|descendant|descended|"
@@ -49,29 +57,34 @@ BLOCKS = regex.compile(
     regex.IGNORECASE,
 )
 OWNED = regex.compile(
-    rf"\s+(?:{ADJECTIVE}[,\s]+){{0,3}}(?:half-|step-?|foster )?"
-    r"(?P<kind>father|mother|parents|wife|husband|sons?|daughters?|children|child|brothers?|sisters?|widow|"
-    r"consort|siblings)"
-    r"(?!-|\w|['’]s)"
+    rf"\s+(?:[a-z\-]+\s+and\s+(?=future|former|then|first|second|eventual))?(?:{ADJECTIVE}[,\s]+){{0,3}}"
+    r"(?:(?!spiritual|alleged|supposed|fictional|unborn|would-be|late|with|and|to|of)\p{Ll}{4,14}\s+)?"
+    r"(?:half-|step-?|foster )?(?P<kind>father|mother|parents|wife|husband|sons?|daughters?|children|child|"
+    r"brothers?|sisters?|widow|consort|siblings)"
+    r"(?!-|\w|['’]s)(?:\s+(?:and\s+(?:heir|successor|namesake|co-ruler)|to (?:reach|survive)\s+\p{Ll}+))?"
 )
 OWNED_FIELDS: dict[str, FieldName] = {
     "father": "father", "mother": "mother", "parents": "parent", "wife": "spouse", "husband": "spouse",
-    "widow": "spouse", "consort": "spouse", "son": "child", "sons": "child", "daughter": "child",
+    "widow": "spouse", "consort": "spouse", "son": "child",
+    "sons": "child", "daughter": "child",
     "daughters": "child", "children": "child", "child": "child", "brother": "sibling", "brothers": "sibling",
     "sister": "sibling", "sisters": "sibling", "siblings": "sibling",
 }  # fmt: skip
 LINKS = regex.compile(
-    r",?\s+(?:was|were|is|are|included|include)\s+(?:named\s+|called\s+|also named\s+)?|"
-    r",(?:[^,;.]{1,30},)?\s+also (?:named|called)\s+|,?\s+(?:named|called|including)\s+|,\s+(?:the\s+)?|"
-    r"\s*[:(]\s*|\s+"
+    r"(?:,\s+(?:who|an?|from|daughter|son)\b[^,;.]{1,60},|\s*\([^()]*\)|,)?\s+(?:was|were|is|are|being|included|include)\s+"
+    r"(?:named\s+|called\s+|also named\s+|known as\s+|the former\s+)?|"
+    r",(?:[^,;.]{1,30},)?\s+also (?:named|called)\s+|,?\s+(?:whom they\s+)?(?:named|called|including)\s+|"
+    r",\s+(?:the\s+(?:former\s+)?)?|\s*[:(]\s*|\s+"
 )
 CLOSED = regex.compile(r"\s*(?:[,.;:)(–—]|$|\b(?:and|was|were|in|on|at|from|who|had|died|born|to|as|of)\b)")
+GOES_ON = regex.compile(r"\s+\p{Ll}{2}")
+"""What may follow a name that surely is one: 'his daughter Eve Curie wrote'."""
 MARRY = regex.compile(
     r"\b(?:re)?(?:married|marries|weds?|wedded)\b(?!\s+(?:life|couple|women|men|man|woman|into|with))"
 )
-MARRIAGE_TO = regex.compile(r"\b(?:marriage|wedding|engagement and marriage)\s+(?:to|with)\s+")
+MARRIAGE_TO = regex.compile(r"\b(?:marriage|wedding|engagement and marriage)(?:,|\s+was)?\s+(?:to|with)\s+")
 ALLOWED_BEFORE = regex.compile(
-    r"(?:\s|,|\b(?:was|had|then|later|also|secretly|first|finally|eventually|soon|again|subsequently|got|"
+    r"(?:\s|,|\b(?:who|was|had|then|later|also|secretly|first|finally|eventually|soon|again|subsequently|got|"
     r"remarried|met|and|has|had been|"
     r"once|is|in|on|about|around|c|his|her|the|of|at|age|year|same|following|next|aged|would|have|twice|"
     r"briefly|legally|himself|herself|"
@@ -85,8 +98,13 @@ AFTER_MARRY = regex.compile(
     r"(?:,?\s+(?:on|"
     r"in)\s+(?:\p{Lu}\p{Ll}+\s+)?\d{1,4}(?:,?\s+(?:\p{Lu}\p{Ll}+,?\s+)?\d{4})?,?(?=\s))?(?:\s*,?\s*(?:firstly|secondly|first|second)?\s*(?:to)?)"
 )
+MARRIED_THERE = regex.compile(
+    r"\s+(?:in|at|by|through)\s(?:(?!\bto\b)[^;.()]){1,50}?\s+to\s+(?=\p{Lu}|an?\s|the\s|(?:his|her)\s)"
+)
+"""'was married at Aue to': where and how, before whom."""
 HAD = regex.compile(
-    r"\b(?:had|have|having|bore|bearing|raised|adopted|fathered|produced|has|gave birth to|survived by|leaving|left)\b"
+    r"\b(?:had|have|having|bore|bearing|raised|adopted(?!\s+(?:sons?|daughters?|child))|fathered|produced|has|"
+    r"gave birth to|survived by|leaving|left)\b"
 )
 CHILD_BLOCKS = regex.compile(r"\b(?:who|whose|whom|married|brother|sister|nephew|niece|cousin)\b|\b(?:step-?)?grand")
 CHILDREN = regex.compile(
@@ -94,8 +112,28 @@ CHILDREN = regex.compile(
     r"(?P<kind>sons?|daughters?|child|children|girls?|boys?)\b(?!-)"
 )
 CHILD_LINK = regex.compile(
-    r"(?:(?:\s+(?:together|(?:with|by) (?:her|him|this marriage|(?:his|her) \w+(?: wife|"
+    r"(?:(?!\bwho|\bmarried\b)[^.;:()\p{Lu}]){0,60}(?:\([^()]*\))?(?:,(?!\s+who)[^.;:()\p{Lu}]{0,50})?,?\s+including\s+|"
+    r",\s*\(\s*(?=\p{Lu})|"
+    r"(?:(?:\s+who\s+(?:lived|survived|reached|grew)\b[^,;:.()]{0,40})?"
+    r"(?:\s+(?:together|in all|(?:with|by) (?:her|him|this marriage|(?:his|her) \w+(?: wife|"
     r" husband)?,?(?: \p{Lu}[\p{L} ]{1,30})?|\p{Lu}[\p{L} ]{1,30})))?"
-    r"\s*[,:;–—]\s*(?:(?:[a-z]+ (?:sons?|daughters?|girls?|boys?) and [a-z]+ (?:sons?|daughters?|girls?|"
-    r"boys?))\s*[:,]\s*)?(?:who were |named |called |including )?|\s*\(|\s+(?:named|called)\s+|\s+(?=\p{Lu}))"
+    r"(?:\s+out of wedlock)?\s*[,:;–—]\s*"
+    r"(?:(?:[a-z]+ (?:sons?|daughters?|girls?|boys?) and [a-z]+ (?:sons?|daughters?|girls?|"
+    r"boys?))\s*[:,]\s*)?(?:who were |named |called |including |twins )?|"
+    r",?\s*\(\s*(?!\p{Lu}[\p{L}\-]+,?\s+\d{4})|\s+(?:named|called|-)\s+|\s+(?=\p{Lu}))"
 )
+SIBLINGS = regex.compile(
+    rf"(?<![\w\-'’])(?:an?|one|another|{NUMBERS})\s+(?:{ADJECTIVE}[,\s]+){{0,3}}(?:half-)?(?P<kind>brothers?|sisters?|siblings?)\b(?!-)"
+)
+AND_KIN = regex.compile(
+    rf",?\s+and\s+(?:{ADJECTIVE}\s+){{0,2}}(?P<kind>father|mother|wife|husband|sons?|daughters?|children|brothers?|sisters?)"
+    r"(?!-|\w|['’]s)"
+)
+"""'his brother Ned and sister Ann': the second has the same owner."""
+COORDINATED = regex.compile(
+    r"(?!\s*,?\s*and\b)(?!.*\b(?:who|whom|whose|which|that|when|while|because|as|since|until|if|but|though|although|"
+    r"where|how|why|she|he|they|it|I|(?:his|her|their) (?:[\w\-]+ )?(?:sons?|daughters?|brothers?|sisters?|father|"
+    r"mother|nephew|niece|friend|cousin)(?!['’]))\b)[^;:–—()]{0,200}?,?\s+and\s+(?:[\p{Ll}]+ly\s+|then\s+|later\s+|soon\s+|"
+    r"together\s+|in \d{4},?\s+)?"
+)
+"""'left Aue for Dorn and': what follows is told of whoever the words before are told of."""

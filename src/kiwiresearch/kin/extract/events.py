@@ -29,10 +29,17 @@ NEAR = 70
 PLACE = regex.compile(rf"\b(?:in|at)\s+(?P<place>{CAP}(?:[ \-]{CAP})*(?:,\s+{CAP}(?:[ \-]{CAP})*){{0,2}})")
 ENDS = regex.compile(r"[;.]\s|,\s+(?:he|she|his|her|who)\b|\b(?:and|when|while|but|after|before|where|as)\b|\(")
 
+LIVES = regex.compile(
+    r"[^()]{2,120}\((?:[^()]|\([^()]*\))*\bborn\b(?:[^()]|\([^()]*\))*\),?(?:\s+[^.()]{0,80},)?\s+is\b"
+)
+"""'(born 4 May 1950) is a singer': whose death is told further down is somebody else."""
+
 
 def event_facts(page: PageDoc, subject: Subject, words: FamilyWords, known: frozenset[str]) -> Iterator[Extracted]:
     """The first birth and death told of the subject, for the fields that are not known yet."""
     open_fields = {field for pair in EVENTS.values() for field in pair} - known
+    if LIVES.match(page.text, subject.opening.start, subject.opening.end):
+        open_fields -= set(EVENTS["died"])
     for clause in clauses_of(page, subject, words):
         if not open_fields:
             return

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
+from kiwiresearch.kin.extract.ancestors import IN_TABLE, ancestors
 from kiwiresearch.kin.extract.lead import cut
+from kiwiresearch.kin.extract.lives import behind_name, in_row
 from kiwiresearch.kin.extract.patterns import regex
 from kiwiresearch.kin.extract.spans import Span, name_at
 from kiwiresearch.kin.extract.subject import Subject
@@ -16,7 +19,6 @@ from kiwiresearch.page.doc import Block, PageDoc, Table
 from kiwiresearch.text.fold import fold
 
 LISTED = 0.75
-IN_TABLE = 0.8
 AFTER_NAME = regex.compile(
     r"\s*(?:$|[(,;:.–—\[-]|\b(?:born|b\.|died|d\.|who|married|m\.|c\.|was|became|wife|later|in|reigned|"
     r"reputed|king|queen|\d))",
@@ -27,12 +29,13 @@ OF_OTHERS = regex.compile(
     r"\b(?:times|women|wives|mothers)\b|\bgrand ?child|\b(?:their|her|his) (?:son|daughter)'s|descendants",
     regex.IGNORECASE,
 )
+STYLE = regex.compile(r"(?:HRH|HM|HH|HIH|HSH|HIM)\s+")
 SHORT = 70
 
 
 def family_facts(page: PageDoc, subject: Subject, words: FamilyWords) -> Iterator[Extracted]:
     """The children that the page lists, and the parents that a table of ancestors names."""
-    yield from _ancestors(page, words)
+    yield from ancestors(page, words)
     yield from _of_others_left_out(page, subject, _introduced(page, subject, words))
     for number, section in enumerate(page.sections):
         if words.sections["none_of"].search(section.heading):
@@ -90,35 +93,9 @@ def _of_all(sentence: str, words: FamilyWords) -> Qualifier:
 
 SOME_CHILDREN = regex.compile(
     r"\b(?:had|have|were|are|include\w*|fathered)\b[^.]*\b(?:children|sons|daughters|"
-    r"issue)\b[^.,;]{0,40}[.:]$|\b(?:children|sons|daughters)\b[^.]{0,60}:$"
+    r"issue)\b(?:[^.,;]{0,40}|,? [^.]{0,10}\bof whom\b[^.;]{0,50})[.:]$|\b(?:children|sons|daughters)\b[^.]{0,90}:$"
 )
 COUPLE_WORDS = regex.compile(r"(?:They|The couple|He|She)\b")
-
-
-def _ancestors(page: PageDoc, words: FamilyWords) -> Iterator[Extracted]:
-    """'Father:' and 'Mother:' as cells of a table of ancestors; the first of each is the subject's."""
-    seen: set[str] = set()
-    for table in page.tables:
-        for cell in (cell for row in table.rows for cell in row):
-            found = PARENT_CELL.match(page.text, cell.start, cell.end)
-            if not found or found["kind"] in seen:
-                continue
-            name = name_at(page.text, found.end(), cell.end, words)
-            if name:
-                seen.add(found["kind"])
-                yield Extracted(
-                    found["kind"].lower(),
-                    page.text[name.start : name.end],
-                    cut(page, Span(cell.start, name.end)),
-                    "prose",
-                    IN_TABLE,
-                    target=_target(page, name),
-                    locator=page.sections[table.section].heading if table.section < len(page.sections) else "",
-                    rationale="a cell of the table of ancestors",
-                )
-
-
-PARENT_CELL = regex.compile(r"(?P<kind>Father|Mother):\s*")
 
 
 def _items(
@@ -154,6 +131,8 @@ def _child(
     if begun and regex.search(r"\d\s*[–-]\s*$", begun[0]):
         return  # '1 - Aelgifu of Northampton' heads the children of one marriage
     start = begun.end() if begun else span.start
+    styled = STYLE.match(page.text, start, span.end)
+    start = styled.end() if styled else start
     found = name_at(page.text, start, span.end, words)
     if not found or not AFTER_NAME.match(page.text, found.end, span.end):
         return
@@ -177,6 +156,7 @@ def _child(
         target=_target(page, found),
         locator=heading,
         rationale=f"{because} in the section {heading!r}",
+        told=behind_name(page, found, span.end),
     )
 
 
@@ -202,9 +182,10 @@ def _table(
         if headed and len(row) < min(width, 2):
             continue
         cell = row[0]
-        yield from _child(
+        for child in _child(
             page, Span(cell.start, cell.end), heading, said, words, IN_TABLE, "a row of a table of children"
-        )
+        ):
+            yield replace(child, told=child.told or in_row(page, rows[0], row))
 
 
 def _target(page: PageDoc, span: Span) -> str:

@@ -9,30 +9,38 @@ from kiwiresearch.kin.extract.spans import CAP, Span, name_at
 from kiwiresearch.kin.extract.words import FamilyWords
 
 DESCRIBED = regex.compile(
-    r"\s*(?:(?:his|her|an?|the|another|fellow|with)\s+)?(?:(?:[\p{Ll}][\p{Ll}\-]*|\d+\w*|American|English|"
+    r"\s*(?:(?:his|her|an?|the|another|fellow|with)\s+)?(?:(?!from\b)(?:[\p{Ll}][\p{Ll}\-]*|\d+\w*|American|English|"
     r"British|French|German|Italian|Irish|Scottish|"
     r"Russian|Austrian|Spanish|Canadian|Swedish|Danish|Polish|U\.S\.|\p{Lu}\p{Ll}+(?:ese|ish|ote|ian)|"
     r"[A-Z]\w+-born|President|Senator|Governor|Congressman)\s+){0,5}"
-    r"(?:from\s+\p{Lu}\p{L}+)?(?:,\s+(?=\p{Lu}))?"
+    r"(?:from\s+\p{Lu}\p{L}+)?(?:\p{Ll}[\p{Ll}\-]+(?=,))?(?:,\s+(?=\p{Lu}))?"
 )
 NOT_OF_OTHERS = regex.compile(
-    r"\b(?:daughters?|sons?|sisters?|brothers?|nieces?|nephew|widow of|friends?|of|and|to|in|at|that|who|"
+    r"\b(?:daughters?|sons?|sisters?|brothers?|nieces?|nephew|widow of|friends|of|and|to|in|at|that|who|"
     r"whom|when|because|but|by|for|as|until|"
     r"after|before|only|into|mother|father|against|not|none|there|at|under|despite|during|with|having)\b"
 )
 NOUN_AFTER = regex.compile(
     r"\s+(?!(?:and|in|on|at|from|who|when|as|after|with|to|but|by|the|an?|for|or|was|is|had|because|before|"
-    r"during|soon|shortly|while|where|whom|against)\b)\p{Ll}"
+    r"during|soon|shortly|while|where|whom|against|"
+    r"(?:king|queen|duke|lord|emperor|earl|count|prince|chief) of)\b)\p{Ll}"
 )
+KIN_OF_KNOWN = regex.compile(
+    r"\s*(?:his|her|the)\s+(?:\p{Ll}+\s+)?\p{Ll}+['’]s\s+(?:\p{Ll}+\s+)?(?:sister|daughter|niece|widow|cousin|brother|son)"
+    r"(?:\s+and\s+(?:former\s+)?\p{Ll}+)?,?\s+(?=\p{Lu})"
+)
+"""'his pupil's sister, Ann Hay'."""
 BRACKET = regex.compile(r"\s*\((?:[^()]|\([^()]*\))*\)")
-APPOSITION = regex.compile(r",\s*(?!and\b)[^,;.()]{1,90}(?:\([^()]*\)[^,;.()]{0,60})?(?=,|\s+and\s)")
+APPOSITION = regex.compile(r",\s*(?!and\b|\p{Lu}[\p{L}\-]+,)[^,;.()]{1,90}(?:\([^()]*\)[^,;.()]{0,60})?(?=,|\s+and\s)")
 AND = regex.compile(
-    r",?\s+(?:and|&|by)\s+(?:of\s+)?(?:(?P<his>his|her)\s+)?(?:(?:[a-z]+\s+)?(?P<role>wife|husband|consort|"
+    r",?\s+(?:and|&|by)\s+(?:of\s+)?(?:(?P<his>his|her)\s+)?(?:(?:[a-z\-]+\s+|\p{Lu}\p{Ll}+\s+)?(?P<role>wife|husband|consort|"
     r"queen|mistress|mother|concubine)\b)?,?\s*(?:the\s+former\s+)?"
 )
 VERBS = regex.compile(r"\s+(?:was|were|is|are|had|became|died|married|has|moved|went|came|took|would|did)\b")
-SEPARATOR = regex.compile(r"\s*(?:,\s*and\s+|;\s*and\s+|,|;|\band\b|&)\s*(?:then\s+|future president\s+|finally\s+)?")
-NOTE = regex.compile(r"\s*,?\s*(?:born|b\.|who|in|on|d\.|died|aged?)\s[^,;()]{0,60}(?:,\s*\d{4})?")
+SEPARATOR = regex.compile(
+    r"\s*(?:,\s*and\s+|;\s*and\s+|,|;|\band\b|&)\s*(?:then\s+|future president\s+|finally\s+|twins\s+)?"
+)
+NOTE = regex.compile(r"\s*,?\s*(?:born|b\.|who|in|on|d\.|died|aged?|later|now|the)\s[^,;()]{0,60}(?:,\s*\d{4})?")
 
 
 class Found(NamedTuple):
@@ -42,9 +50,38 @@ class Found(NamedTuple):
     role: str = ""
 
 
-def one_name(text: str, start: int, end: int, words: FamilyWords, *, described: bool = False) -> Found | None:
-    """The name that follows, behind a description if one is allowed; not where it only owns somebody."""
-    at = start
+def behind_trades(text: str, start: int, end: int, words: FamilyWords) -> int:
+    """Where the name begins in 'the author and politician Tom Hay': behind nouns for what a person is."""
+    told = TRADES.match(text, start, end)
+    if not told or not _is_trade(told["more"] or told["trade"], words):
+        return start
+    return start if OF_SOMEBODY.search(told[0]) else int(told.end())
+
+
+def _is_trade(noun: str, words: FamilyWords) -> bool:
+    return bool(words.human.fullmatch(noun) or TRADE.fullmatch(noun))
+
+
+TRADE = regex.compile(
+    r"[\p{Ll}\-]{2,}(?:owner|maker|keeper|dealer|worker|holder|builder|monger|writer|wright|smith|ist|ician)"
+)
+OF_SOMEBODY = regex.compile(
+    r"\b(?:his|her|their|wife|husband|widow|brother|sister|son|daughter|of|by|in|for|to|with)\b"
+)
+ABOUT = (
+    r"(?:(?:[\p{Ll}\-]+|\p{Lu}[\p{L}\-]+(?:ese|ish|ote|ian|an|ch)|Welsh|Czech|Greek|Swiss|Dutch|"
+    r"Protestant|\p{Lu}{2,5})\s+){0,3}?"
+)
+TRADES = regex.compile(
+    rf"\s*(?:(?:the|an?)\s+)?{ABOUT}(?P<trade>\p{{Ll}}+),?\s+(?:and\s+{ABOUT}(?P<more>\p{{Ll}}+),?\s+)?(?=\p{{Lu}})"
+)
+
+
+def one_name(
+    text: str, start: int, end: int, words: FamilyWords, *, described: bool = False, owning: bool = False
+) -> Found | None:
+    """The name that follows, behind a description if one is allowed; one with an apostrophe only if `owning`."""
+    at = behind_trades(text, start, end, words) if described else start
     while at < end and text[at] == " ":
         at += 1
     found = name_at(text, at, end, words)
@@ -53,6 +90,8 @@ def one_name(text: str, start: int, end: int, words: FamilyWords, *, described: 
         if not apart or NOT_OF_OTHERS.search(apart[0]):
             return None
         found = name_at(text, found.end + apart.end(), end, words)
+    if not found and described and (kin := KIN_OF_KNOWN.match(text, start, end)):
+        return one_name(text, kin.end(), end, words)
     if not found and described:
         skip = DESCRIBED.match(text, start, end)
         if not skip or NOT_OF_OTHERS.search(skip[0]):
@@ -70,7 +109,7 @@ def one_name(text: str, start: int, end: int, words: FamilyWords, *, described: 
     )
     if owned and described:
         return one_name(text, found.end + owned.end(), end, words)
-    return None if regex.match(r"['’]", text[found.end : found.end + 1]) else Found(found)
+    return None if text[found.end : found.end + 1] in ("'", "’") and not owning else Found(found)
 
 
 def pair_from(
@@ -86,7 +125,8 @@ def pair_from(
         at = bracket.end() if bracket else at
         link = AND.match(text, at, end)
         if link:
-            other = one_name(text, link.end(), end, words, described=bool(link["role"]))
+            behind = behind_trades(text, link.end(), end, words)
+            other = one_name(text, behind, end, words, described=bool(link["role"]))
             second = other.span if other else None
             plain = link["role"] or (not link["his"] and "by" not in link[0])
             if (
@@ -119,7 +159,7 @@ def names_from(text: str, start: int, end: int, words: FamilyWords) -> list[Foun
         one = name_at(text, at, end, words)
         if not one or text[one.end : one.end + 2] in ("'s", "’s"):
             break
-        if found and VERBS.match(text, one.end, end) and not regex.match(r".*\band\b", text[start:at]):
+        if VERBS.match(text, one.end, end) and not regex.match(r".*\band\b", text[start:at]):
             break
         found.append(Found(one))
         at = one.end

@@ -7,5 +7,6 @@ import re
 import regex  # type: ignore[import-untyped]
 
 Pattern = re.Pattern[str]
+Match = re.Match[str]
 
-__all__ = ["Pattern", "regex"]
+__all__ = ["Match", "Pattern", "regex"]

@@ -57,10 +57,14 @@ def told_person(page: PageDoc, subject: Subject, words: FamilyWords) -> Told:
     return Told(is_person=False, why="nothing tells of one person's life")
 
 
-CALLED = regex.compile(r"\b(?:was|is|became)\s+(?:(?:an?|the|one of(?: the)?|perhaps|probably|also|either)\s+)?")
+CALLED = regex.compile(
+    r"\b(?:was|is|became)\s+(?:(?:an?|the|one of(?: the)?|perhaps|probably|also|either)\s+)?|"
+    r"^(?:(?!\b(?:was|is|became)\b)[^,.]){2,60},\s+an?\s+"
+)
 REACH = 95
 HEROES = (
     "king",
+    "chief",
     "hero",
     "heroine",
     "son",
@@ -88,11 +92,23 @@ def _is_called_human(first: str, words: FamilyWords) -> str:
     for called in CALLED.finditer(first):
         found = words.human.search(first, called.end(), min(len(first), called.end() + REACH))
         before = first[called.end() : found.start()] if found else ""
-        if found and not regex.search(
-            r"\b(?:of|by|in|for|to|that|which|from|on|about|between|during|where|with|at)\b", before
+        if (
+            found
+            and not _is_of_thing(first[found.end() :], words)
+            and not regex.search(
+                r"\b(?:of|by|in|for|to|that|which|from|on|about|between|during|where|with|at)\b", before
+            )
         ):
             return found[0].lower()
     return ""
+
+
+def _is_of_thing(behind: str, words: FamilyWords) -> bool:
+    """'a spy comedy film', 'man-made': the noun for a person only tells of what kind a thing is."""
+    thing = regex.match(
+        r"-|(?:\s+[\w\-]+){0,2}\s+(?:film|movie|novel|album|song|single|series|show|game|band|activity)\b", behind
+    )
+    return bool(thing) and not words.human.match(behind[thing.end() :].lstrip())
 
 
 def _is_plural(first: str) -> bool:
@@ -102,13 +118,16 @@ def _is_plural(first: str) -> bool:
 def _opens_with_name(page: PageDoc, subject: Subject) -> bool:
     """Whether the first words are the name, and not 'In an abbey'."""
     head = page.text[subject.opening.start : subject.opening.start + 90].split()[:9]
-    return bool(subject.tokens & {fold(word) for word in head}) and _capitalised(page.title)
+    if " ".join(head).startswith(f"The {page.title} "):
+        return False  # an office, or a thing there is one of
+    return bool(subject.tokens & {fold(word) for word in head if not word.islower()}) and _capitalised(page.title)
 
 
 def _capitalised(title: str) -> bool:
     """'Lighting designer' is no name."""
-    small = name_words().particles
-    return all(word[:1].isupper() or not word[:1].isalpha() or word in small for word in title.split())
+    small = name_words().particles | {"and"}
+    words = (word.partition("-")[0] for word in title.split())
+    return all(word[:1].isupper() or not word[:1].isalpha() or word in small for word in words)
 
 
 def _against(page: PageDoc, subject: Subject, words: FamilyWords) -> str:

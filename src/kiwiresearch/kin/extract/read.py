@@ -15,6 +15,7 @@ from kiwiresearch.kin.extract.subject import subject_of
 from kiwiresearch.kin.extract.words import family_words
 from kiwiresearch.kin.extracted import Extracted, ReadPerson
 from kiwiresearch.page.doc import PageDoc
+from kiwiresearch.text.fold import fold
 
 
 def read_person(page: PageDoc) -> ReadPerson:
@@ -31,12 +32,14 @@ def read_person(page: PageDoc) -> ReadPerson:
     if not told.is_person:
         return ReadPerson(page.ref, page.title, is_person=False, why=told.why)
     sure = (*box_facts(page, subject, words), *lead_facts(page, subject))
+    prose = tuple(prose_facts(page, subject, words))
+    spouses = {fold(fact.value) for fact in (*sure, *prose) if fact.field == "spouse" and " " in fact.value}
     facts = _once(
         (
             *sure,
             *event_facts(page, subject, words, frozenset(fact.field for fact in sure)),
-            *family_facts(page, subject, words),
-            *prose_facts(page, subject, words),
+            *(fact for fact in family_facts(page, subject, words) if not _heads(fact, spouses)),
+            *prose,
         )
     )
     return ReadPerson(
@@ -49,6 +52,11 @@ def read_person(page: PageDoc) -> ReadPerson:
         facts=facts,
         hypotheses=hypotheses_of(page, subject, facts),
     )
+
+
+def _heads(fact: Extracted, spouses: set[str]) -> bool:
+    """Whether an item of a list of children is the wife who bore those below; a daughter has dates behind her name."""
+    return fold(fact.value) in spouses and fact.snippet.words.endswith(fact.value)
 
 
 def _once(facts: Iterable[Extracted]) -> tuple[Extracted, ...]:

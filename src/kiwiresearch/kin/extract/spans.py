@@ -18,7 +18,10 @@ class Span(NamedTuple):
 
 
 CAP = r"(?:(?!(?:Jr|Sr)\b)\p{Lu}[\p{L}\p{M}]*(?:['’ʼ‘\-](?!s\b)\p{L}[\p{L}\p{M}]*)*(?:(?<=\b\p{Lu})\.)?)"
-QUOTED = r"(?:[\"“][^\"“”]{1,24}[\"”]|\(\p{Lu}[\p{L}\-’']{1,20}\)|\((?:née|nee|born) \p{Lu}[^()\d]{1,25}\))"
+QUOTED = (
+    r"(?:[\"“]\p{Lu}[^\"“”,.!?]{0,23}[\"”]|\(\p{Lu}[\p{L}\-’']{1,20}\)|\((?:née|nee|born) \p{Lu}[^()\d]{1,25}\)"
+    r"|n[ée]e \p{Lu}[\p{L}\-]+)"
+)
 HONORIFIC = (
     r"(?:(?:Dr|Mrs?|Ms|St|Rev|Capt|Gen|Prof|Lt|Col|Hon|Fr|Sgt|Maj)\b\.?|the Rev\.|the future|future president"
     r"|the (?:\p{Lu}\p{Ll}+ )?(?=(?:Prince|Princess|Lady|Lord|Duke|Earl|Queen|King|Infante?a?)\b)"
@@ -61,8 +64,8 @@ def name_at(text: str, start: int, end: int, words: FamilyWords) -> Span | None:
     stop = found.end()
     while stop > start and text[stop - 1] in " ,\n":
         stop -= 1
-    if regex.search(r"\s[IVX]+\.$", text[start:stop]):
-        stop -= 1
+    numbered = regex.search(r"\s[IVX]+(?=\.(?:$|\s+\p{Lu}\p{Ll}))", text[start:stop])
+    stop = start + numbered.end() if numbered else stop
     bare = regex.search(
         r",\s+(?:the\s+)?(?:Lady|Lord|Count|Countess|Baron|Baroness|King|Queen|Prince|Princess|Duke|Duchess)$",
         text[start:stop],
@@ -96,10 +99,11 @@ def is_name(written: str, words: FamilyWords) -> bool:
     if NO_PERSON & set(tokens):
         return False
     tokens = [part for token in tokens for part in token.split()]
+    known = name_words()
     own = [token for token in tokens if token not in honorifics and not regex.fullmatch(r"[ivx]+", token)]
+    own = own or [token for token in tokens[-1:] if token in known.female]
     if not own or (len(own) == 1 and len(own[0]) < 2):
         return False
-    known = name_words()
     given = own[0] in known.female or own[0] in known.male
     if given:
         return True

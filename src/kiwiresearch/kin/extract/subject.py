@@ -22,8 +22,11 @@ VERB = regex.compile(r"\b(?:was|is|were|are|became|ruled|reigned|served|has been
 SHE = regex.compile(r"\b(?:she|her|hers|herself)\b", regex.IGNORECASE)
 HE = regex.compile(r"\b(?:he|his|him|himself)\b", regex.IGNORECASE)
 IT = regex.compile(r"\b(?:it|its|they|their)\b", regex.IGNORECASE)
-SHORTEST = 40
-DATED = regex.compile(r"[^.()]{2,120}\([^.]{0,200}?\d{3,4}")
+SHORTEST = 20
+DATED = regex.compile(r"(?:(?!\b(?:was|is|were|are)\b)[^.()]){2,120}\([^.]{0,200}?\d{3,4}")
+KNOWN_WITHIN = 260
+KNOWN_AS = regex.compile(r"\b(?:known|called|remembered|referred to)\b[^.;]{0,60}?\b(?:as|initials|name)?\s*$")
+MAIDEN = regex.compile(r"\(\s*(?:née|nee)\s+(\p{Lu}[\p{L}\p{M}\-]+)")
 POSTNOMINAL = regex.compile(r",?\s+(?![IVXL]+\b)\p{Lu}{2,}\b.*$")
 DOMINANT = 2.0
 
@@ -64,9 +67,30 @@ def subject_of(page: PageDoc) -> Subject:
     opening = _opening(page, title)
     head = page.text[opening.start : opening.end]
     name = _written_name(head, title)
-    tokens = _tokens(title) | _tokens(name)
+    parsed = parse_name(name)
+    tokens = _tokens(title) | _tokens(f"{parsed.given[0]} {parsed.surname}" if parsed.given else name)
+    tokens |= {fold(alias) for alias in _aliases(page, head)}
     sex, told_at = _sex(page, opening, title)
-    return Subject(name, sex, told_at, frozenset(tokens), _mention(tokens, title, name), opening)
+    maiden = MAIDEN.search(head, 0, KNOWN_WITHIN)
+    middle = sorted(regex.escape(word) for word in parsed.given[1:] if fold(word) not in tokens)
+    mention = _mention(tokens, title, name, maiden[1] if maiden else "", middle)
+    return Subject(name, sex, told_at, frozenset(tokens), mention, opening)
+
+
+def _aliases(page: PageDoc, head: str) -> Iterator[str]:
+    """The place of a peer, and the family name of who was born under another one, where the page calls them so."""
+    peer = PEERAGE.search(page.title)
+    born = BORN_AS.search(head, 0, KNOWN_WITHIN)
+    double = DOUBLE.search(page.title)
+    for found in (peer, born, double):
+        if found and len(regex.findall(rf"(?<!-)\b{regex.escape(found[1])}\b", page.text)) >= OFTEN:
+            yield found[1]
+
+
+OFTEN = 5
+DOUBLE = regex.compile(r"\p{L}-(\p{Lu}\p{Ll}{2,})\b(?!-)")
+PEERAGE = regex.compile(r"\d(?:st|nd|rd|th) (?:Duke|Earl|Marquess|Viscount|Baron|Lord)(?: of)? (\p{Lu}[\p{L}\-]+)")
+BORN_AS = regex.compile(r"\bborn (?:\p{Lu}[\p{L}\-]+ ){1,5}(\p{Lu}[\p{L}\-]+)(?=\s*[(,;)])")
 
 
 def sentences_of(page: PageDoc) -> Iterator[Sentence]:
@@ -100,16 +124,22 @@ def _opening(page: PageDoc, title: str) -> Span:
     found: list[Span] = []
     for block in (*paragraphs[:OPENINGS], *rows[:OPENINGS]):
         text = page.text[block.start : block.end]
-        named = wanted & {fold(word) for word in text[:NAME_WITHIN].split()}
+        named = wanted & {fold(word) for word in text[:NAME_WITHIN].split()} or _is_known_as(text, title)
         if len(text) >= SHORTEST and named and VERB.search(text, 0, 700):
             found.append(Span(block.start, block.end))
     dated = [span for span in found[:2] if DATED.match(page.text, span.start, span.end)]
     return (dated or found or [Span(0, 0)])[0]
 
 
+def _is_known_as(text: str, title: str) -> bool:
+    """Whether the lead gives the title as the name that the person is known by."""
+    at = text.find(title, 0, KNOWN_WITHIN)
+    return at > 0 and bool(KNOWN_AS.search(text, 0, at))
+
+
 def _written_name(head: str, title: str) -> str:
     """The name as the first sentence writes it, where that is a longer form of the title's."""
-    found = regex.match(r"(?:[\p{L}\p{M}.'’\-]+[ ]?|,[ ](?=Jr|Sr)){1,8}", head)
+    found = regex.match(r"(?:[\p{L}\p{M}.'’\-]+[ ]?|[\"“]\p{Lu}[\p{L} ]*[\"”][ ]|,[ ](?=Jr|Sr)){1,8}", head)
     if not found:
         return title
     written = found[0].strip(" ,")
@@ -121,14 +151,17 @@ def _written_name(head: str, title: str) -> str:
     own = [fold(token) for token in (*parsed.given, *parsed.surname.split())]
     return (
         written
-        if own and all(token[:1].isalpha() for token in own) and known & set(own) and _capital(written)
+        if own
+        and all(token[:1].isalpha() for token in own)
+        and (known & set(own) or (len(own) > 1 and _is_known_as(head, title)))
+        and _capital(written)
         else title
     )
 
 
 def _capital(written: str) -> bool:
     particles = name_words().particles
-    return all(word[0].isupper() or word in particles for word in written.split())
+    return all(word.lstrip('"“')[:1].isupper() or word in particles for word in written.split())
 
 
 def _tokens(name: str) -> set[str]:
@@ -140,7 +173,7 @@ def _tokens(name: str) -> set[str]:
     return {word for word in plain if len(word) > 1 and word not in particles and word not in MONTHS}
 
 
-def _mention(tokens: set[str], title: str, name: str) -> Pattern:
+def _mention(tokens: set[str], title: str, name: str, maiden: str, middle: list[str]) -> Pattern:
     roman = next((word for word in f"{title} {name}".split() if regex.fullmatch(r"[IVXL]+", word)), "")
     words = sorted({word for word in regex.findall(r"[\p{L}\p{M}'’\-]+", title) if fold(word) in tokens})
     words += sorted(token.capitalize() for token in tokens - {fold(word) for word in words})
@@ -150,12 +183,21 @@ def _mention(tokens: set[str], title: str, name: str) -> Pattern:
     after = rf"(?:\s+{roman}\b)?" if roman else ""
     byname = parse_name(title).byname
     after += rf"(?:\s+{regex.escape(byname)}\b)?" if byname else ""
+    after += rf"(?:\s+{regex.escape(maiden)}\b)?" if maiden else ""
+    junior = "" if regex.search(r"\b(?:Jr|Sr)\b", f"{title} {name}") else r"(?!,?\s+(?:Jr|Sr)\b)"
+    inner = "".join(f"{word}|" for word in middle)
     compiled: Pattern = regex.compile(
-        rf"(?<![\p{{L}}\-'’])(?:(?:King|Queen|President|Sir|Lady|Prince|Princess|Emperor|Young|The young|young)\s+)?"
-        rf"(?:(?:{own}|"
-        rf"\p{{Lu}}\.)\s+)*(?:{own}){after}(?!\s+[IVX]+\b)(?![\p{{L}}\-])(?!\s+(?:of\s+)?(?!{MONTH})\p{{Lu}}[\p{{Ll}}])"
+        rf"(?<![\p{{L}}\-'’])(?:{CALLED_BY}\s+)?(?:(?:{own}|"
+        rf"{inner}\p{{Lu}}\.)\s+)*(?:{own}){after}(?!\s+[IVX]+\b)(?![\p{{L}}\-]){junior}"
+        rf"(?!\s+(?:of\s+)?(?!{MONTH})\p{{Lu}}\p{{Ll}})(?!\s+(?:de|du|von|van)\s+(?!(?:{inner}{own})\b)\p{{Lu}}\p{{Ll}})"
     )
     return compiled
+
+
+CALLED_BY = (
+    r"(?:King|Queen|President|Sir|Lady|Lord|Prince|Princess|Emperor|Empress|Tsar|Young|The young|young|Dr\.?|Mrs?\.?|"
+    r"Miss|Saint|St\.?|Pope|General|Captain|Colonel|Archbishop|Bishop)"
+)
 
 
 MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December|Jr|Sr|Was)\b"

@@ -27,7 +27,9 @@ class Person:
 NUMBERED = regex.compile(
     r"\s*(?:\(?\d{1,2}[.)](?!\d)\s*|\d{1,2}\s*[–-]\s+|\d{1,2}(?:st|nd|rd|th)?:\s*|[•*·–-]\s*|\(\w\)\s*)?"
 )
-STATUS = regex.compile(r"(?:Widowed|Divorced|Late|Married|Firstly|Secondly|First|Second)[:,]?\s+(?=\p{Lu})")
+COUNTED = regex.compile(r"\s*\d{1,2},?\s+\(?(?:including|incl\.)\s+")
+"""'7, including Jenny and Laura'."""
+STATUS = regex.compile(r"(?:Widowed|Divorced|Late|Married|Firstly|Secondly|First|Second)[:,.]?\s+(?=\p{Lu})")
 CONTINUES = regex.compile(r"\s*(?:\((?!\w{1,2}\))|\p{Ll}|[–-])")
 HANGING = regex.compile(r"(?:,|\b(?:of|and|the|de|von|&))\s*$|\d(?:st|nd|rd|th) \p{Lu}\p{Ll}+\s*$")
 RANK_END = regex.compile(r",\s+(?:the\s+)?\d{1,2}(?:st|nd|rd|th)\s+\p{Lu}\p{Ll}+$")
@@ -78,7 +80,7 @@ def _people_of_line(text: str, line: Span, words: FamilyWords, *, plural: bool) 
 
 
 def _begun(text: str, start: int, end: int) -> int:
-    found = NUMBERED.match(text, start, end)
+    found = COUNTED.match(text, start, end) or NUMBERED.match(text, start, end)
     start = found.end() if found else start
     status = STATUS.match(text, start, end)
     return status.end() if status else start

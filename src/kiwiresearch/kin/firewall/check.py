@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from kiwiresearch.kin.extracted import Extracted
 from kiwiresearch.kin.fields import DATES, PLACES, RELATIONS, Sex
 from kiwiresearch.kin.firewall.cited import Cited, words_in
-from kiwiresearch.kin.firewall.dates import ToldDate, fit, told_dates
-from kiwiresearch.kin.firewall.events import misplaced
+from kiwiresearch.kin.firewall.dates import fit, told_dates
+from kiwiresearch.kin.firewall.events import misplaced, untold
 from kiwiresearch.kin.firewall.relations import unrelated
+from kiwiresearch.kin.firewall.stated import is_denied
 from kiwiresearch.kin.firewall.violation import Code, Violation, violation
 from kiwiresearch.text.when import DateRange
 
 LONGEST_QUOTE = 2_500
+SURE = 0.6
+"""What is told with less than this is a guess, and waits for more."""
 ADDRESS = re.compile(r"\b(?:https?|zim|ftp|file)://[^\s<>\"')\]]+", re.IGNORECASE)
 
 
@@ -35,15 +38,16 @@ def check(
     Where `urls` is not given, targets are not checked; an address anywhere in the
     value must then stand in the source.
     """
-    found = [*_unquoted(extracted, text), *_unsure(extracted), *_invented_addresses(extracted, text, urls)]
+    found = [*unquoted(extracted, text), *_unsure(extracted), *_invented_addresses(extracted, text, urls)]
     if not any(one.check in (1, 2) for one in found):
         snippet = extracted.snippet
         cited = Cited(text, snippet.start, snippet.end, subject, sex, also)
-        found += [violation(code, f"{extracted.field} {extracted.value}") for code in _unproved(extracted, cited)]
+        codes = [code for code in _unproved(extracted, cited) if code != "HF_027" or _is_sure(extracted)]
+        found += [violation(code, f"{extracted.field} {extracted.value}") for code in codes]
     return tuple(sorted(dict.fromkeys(found), key=lambda one: one.code))
 
 
-def _unquoted(extracted: Extracted, text: str) -> Iterator[Violation]:
+def unquoted(extracted: Extracted, text: str) -> Iterator[Violation]:
     """Checks 1 and 2: there is a quote, and it is what stands at its place."""
     snippet = extracted.snippet
     if not snippet.words.strip():
@@ -106,12 +110,25 @@ def _undated(extracted: Extracted, cited: Cited) -> Iterator[Code]:
     right = [told for told, how in fits if how in ("same", "coarser")]
     if not right:
         yield "HF_013" if any(how == "finer" for _, how in fits) else "HF_012"
-    elif all(_misplaced(cited, told, event) for told in right):
-        yield "HF_014"
+    else:
+        yield from _unheld(cited, [(told.start, told.end) for told in right], event, "HF_014")
 
 
-def _misplaced(cited: Cited, told: ToldDate, event: str) -> bool:
-    return misplaced(cited, told.start, told.end, event) is not None
+def _unheld(cited: Cited, spans: Sequence[tuple[int, int]], event: str, elsewhere: Code) -> Iterator[Code]:
+    """What is wrong with the best of the places where a date or place stands."""
+    held = [span for span in spans if misplaced(cited, *span, event) is None]
+    if not held:
+        yield elsewhere
+        return
+    doubts = [untold(cited, *span) for span in held]
+    if all(doubts):
+        yield from filter(None, [min(filter(None, doubts))])
+
+
+def _is_sure(extracted: Extracted) -> bool:
+    """Whether a value is told as more than a guess; what a source only supposes may be kept as that."""
+    guessed = extracted.qualifier == "disputed" or bool(extracted.when and extracted.when.qualifier)
+    return extracted.confidence >= SURE and not guessed
 
 
 def _unplaced(extracted: Extracted, cited: Cited) -> Iterator[Code]:
@@ -122,8 +139,7 @@ def _unplaced(extracted: Extracted, cited: Cited) -> Iterator[Code]:
     if not any(word.is_capital and not word.folded.isdigit() for word in words_in(extracted.value)):
         yield "HF_023"
     event = extracted.field.removesuffix("_place")
-    if all(misplaced(cited, start, end, event) for start, end in spans):
-        yield "HF_022"
+    yield from _unheld(cited, spans, event, "HF_022")
 
 
 def _unnamed(extracted: Extracted, cited: Cited) -> Iterator[Code]:
@@ -140,9 +156,13 @@ def _unnamed(extracted: Extracted, cited: Cited) -> Iterator[Code]:
 
 def _not_own_name(extracted: Extracted, cited: Cited) -> Iterator[Code]:
     """A name is the subject's where it shares a word with it, or where the quote says that it is one."""
+    spans = cited.spans(extracted.value)
+    if spans and all(is_denied(cited, start) for start, _ in spans):
+        yield "HF_019"
+        return
     if {word.folded for word in words_in(extracted.value)} & cited.own_names:
         return
-    for start, _ in cited.spans(extracted.value):
+    for start, _ in spans:
         before = cited.words[max(0, start - 40) : start].lower()
         if "name" in cited.kinds_at(start) or "birth" in cited.kinds_at(start):
             return

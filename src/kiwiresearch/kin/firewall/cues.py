@@ -45,6 +45,7 @@ class CueTable:
     events: Phrases
     kin: Phrases
     ties: Phrases
+    unstated: Phrases
     sexes: Mapping[str, str]
     words: Mapping[str, frozenset[str]]
 
@@ -68,6 +69,7 @@ def cue_table(language: str = "eng") -> CueTable:
         events=_phrases(data["events"]),
         kin=_phrases(data["kin"]),
         ties=_phrases(data["ties"]),
+        unstated=_phrases(data["unstated"]),
         sexes={word: sex for sex, words in data["sexes"].items() for word in words},
         words={kind: frozenset(words) for kind, words in data["words"].items()},
     )

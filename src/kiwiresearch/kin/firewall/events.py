@@ -18,12 +18,14 @@ from kiwiresearch.kin.firewall.holders import (
     parts_before,
     stranger,
 )
+from kiwiresearch.kin.firewall.stated import unstated
 from kiwiresearch.kin.firewall.violation import Code
 from kiwiresearch.text.fold import fold
 
 SENTENCE_END = re.compile(r"(?:(?<![^\W_])[a-z]{3,}|[\d)\"'”]|\w{5,})[.!?;]\s")
 DASH = re.compile(r"[–—‒−]|(?<=[\s\d])-|-(?=\s)|\s(?:to|until)\s")
 LONGEST_ALIAS = 200
+COLUMNS = ("birth", "death")
 JUST_BEHIND = 16
 """'5 June 1723 (baptised)': a cue so near behind a date tells more than the label of its row."""
 
@@ -33,13 +35,21 @@ def misplaced(cited: Cited, start: int, end: int, event: str) -> Code | None:
     kinds = cited.kinds_at(start)
     if kinds:
         return _misplaced_in_row(cited, start, end, event, kinds)
-    part = lifespan_part(cited, start)
+    part = lifespan_part(cited, start) or column_part(cited, start)
     if part:
         return None if part == event else "HF_014"
     cue = _governing(cited, start, end)
     if cue is None or cue.kind != event:
         return "HF_014"
     return "HF_014" if _wrong_holder(cited, cue) else None
+
+
+def untold(cited: Cited, start: int, end: int) -> Code | None:
+    """Why running text does not state the event that a date or place stands with; rows and lifespans do."""
+    if cited.kinds_at(start) or lifespan_part(cited, start) or column_part(cited, start):
+        return None
+    cue = _governing(cited, start, end)
+    return unstated(cited, cue, start, end, is_told=cue.word not in cited.table.words["nouns"]) if cue else None
 
 
 def _wrong_holder(cited: Cited, cue: Cue) -> Code | None:
@@ -149,6 +159,22 @@ def lifespan_part(cited: Cited, start: int) -> str:
     # '(born Ann Bell, 1 May 1800 – 3 June 1850)' tells of a death without its word.
     is_plain = not before or (part == "death" and {cue.kind for cue in before} <= {"birth", "baptism"})
     return part if is_plain else ""
+
+
+def column_part(cited: Cited, start: int) -> str:
+    """'birth' or 'death' for a date in the first or second cell behind the subject's name in a row of a table."""
+    line_start, line_end = cited.line_of(start)
+    cells = cited.words[line_start:line_end].split("\t")
+    if not 1 < len(cells) <= len(COLUMNS) + 1 or not _is_name_of(cited, cells[0], line_start):
+        return ""
+    at = cited.words.count("\t", line_start, start)
+    dates = [told_dates(cell) for cell in cells[1:]]
+    return COLUMNS[at - 1] if at > 0 and all(dates) else ""
+
+
+def _is_name_of(cited: Cited, cell: str, start: int) -> bool:
+    run = [Part(match[0], start + match.start()) for match in TOKEN.finditer(cell)]
+    return bool(run) and agrees(cited, run, is_first=True)
 
 
 def _follows_name(cited: Cited, opened: int, behind: str) -> bool:

@@ -18,6 +18,7 @@ TIME = re.compile(
     re.IGNORECASE,
 )
 HONOUR = re.compile(r"(?![IVX]+$)[A-Z][A-Za-z]?[A-Z]{1,4}|Ph\.?D")
+RULERS = frozenset({"king", "queen", "emperor", "empress", "pope", "tsar", "sultan", "duke", "prince", "princess"})
 COPULAS = frozenset({"was", "were", "is", "are", "been", "be", "being", "became"})
 
 
@@ -168,6 +169,8 @@ def _judged_name(cited: Cited, parts: list[Part], signs: str, *, is_verb: bool) 
         return _judged_far(cited, before) if is_verb else None
     if agrees(cited, run, is_first=not before):
         return "HF_043" if _is_relative(cited, before) and not _is_known_so(cited, run) else None
+    if is_verb and not signs and _is_ruler(run, before):
+        return None if _may_rule(cited) else "HF_043"
     if "(" not in signs and _is_place(cited, before):
         return _judged_far(cited, before) if is_verb and signs else None
     if is_verb and "," in signs and names_subject(cited, before):
@@ -175,6 +178,17 @@ def _judged_name(cited: Cited, parts: list[Part], signs: str, *, is_verb: bool) 
     opening = first_run(cited, parts)
     is_alias = before and before[-1].small in ("or", "as") and opening[-1:] != [parts[-1]]
     return None if is_alias and agrees(cited, opening, is_first=True) else "HF_043"
+
+
+def _is_ruler(run: list[Part], before: list[Part]) -> bool:
+    """Whether somebody is told by an office alone: 'In 1612 the Emperor died'."""
+    return bool(before) and before[-1].small == "the" and all(part.small in RULERS for part in run)
+
+
+def _may_rule(cited: Cited) -> bool:
+    """Whether a name of the subject is one that rulers have: with a number, a title, or a land."""
+    names = {word.lower() for name in (cited.subject, *cited.also) for word in name.split()}
+    return bool(names & (cited.table.words["numerals"] | cited.table.words["titles"] | {"of", "the"}))
 
 
 def _is_place(cited: Cited, before: list[Part]) -> bool:

@@ -8,32 +8,36 @@ from collections.abc import Iterator
 from kiwiresearch.kin.fields import FieldName
 from kiwiresearch.kin.firewall.cited import Cited
 from kiwiresearch.kin.firewall.cues import Cue
-from kiwiresearch.kin.firewall.holders import BRACKETS, TOKEN, not_owned, parts_before, stranger
+from kiwiresearch.kin.firewall.holders import BRACKETS, COPULAS, TOKEN, Part, not_owned, parts_before, stranger
+from kiwiresearch.kin.firewall.stated import unstated
 from kiwiresearch.kin.firewall.violation import Code
+from kiwiresearch.kin.firewall.weddings import wed_behind
 from kiwiresearch.kin.names import sex_of
 
 SENTENCE_END = re.compile(r"(?:(?<![^\W_])[a-z]{3,}|[\d)\"'”]|\w{5,})[.!?]\s")
 APPOSITION = re.compile(r",\s+(?:an?|the|who|whose|later|then)\b[^,;:]*(?=,\s+and\s)")
 """'born to A, an officer who …, and B': what stands between the commas says nothing of B."""
-BORN_TO = re.compile(r"\bborn\b(?P<gap>[^;:]*?[\s,])to\s+(?=(?:[a-z-]+\s+){0,4}(?:[A-Z]|$))")
+BORN_TO = re.compile(r"\bborn\b(?P<gap>(?:[^;:]|(?<=\d):(?=\d))*?[\s,])to\s+(?=(?:[a-z-]+\s+){0,4}(?:[A-Z]|$))")
 WHOM = re.compile(
     r",?\s*whom\s+(?P<who>[\w ]{2,30}?)\s+(?:\w+ly\s+|later\s+|then\s+|had\s+)*(?:married|wed|divorced)\b"
 )
 INVERSE = {"father": "child", "mother": "child", "parent": "child", "child": "parent"}
 """Of whom one is the father, that is a child; the other ties are the same from both sides."""
-OF = re.compile(r"\s*(?:and (?:heir|heiress|successor|widow)\s+)?(?:of|to)\b", re.IGNORECASE)
+OF = re.compile(r"\s*(?:and (?:heir|heiress|successor|widow)\s+)?(?:of|to(?! reach| survive))\b", re.IGNORECASE)
 BEHIND = re.compile(
     r"[\s,]*[(,]?\s*(?:who\s+)?(?:(?:was|is|were|became|being)\s+)?(?:(?P<whose>his|her|their|my)\s+|the\s+)?$",
     re.IGNORECASE,
 )
 COPULA = re.compile(
-    r"^[\s,:]*(?:(?:was|were|is|are|included|include|being|named|called|became)\b[\s,:]*)?", re.IGNORECASE
+    r"^(?:,\s+(?:an?|who|from|daughter|son)\b[^,;:.]{1,60},(?=\s+(?:was|is)\b))?"
+    r"[\s,:]*(?:(?:whom they|was|were|is|are|included|include|being|named|called|became)\b[\s,:]*){0,2}",
+    re.IGNORECASE,
 )
 NOTE = re.compile(r"[^\n(]{0,40}\(([^)\n]*)\)")
 AND_NAME = re.compile(r"\s*(?:\([^()]*\))?,?\s+and\s+([A-Z][\w-]+(?: [A-Z][\w.-]+)*)")
 OPPOSITE = {"male": "female", "female": "male"}
 LONGEST_BEHIND = 60
-SEVERITY = ("HF_041", "HF_045", "HF_043", "HF_042")
+SEVERITY = ("HF_041", "HF_045", "HF_043", "HF_042", "HF_027", "HF_028")
 """Of several places where a name stands, the one that comes nearest to a proof is told."""
 
 
@@ -57,7 +61,7 @@ def _is_subject(cited: Cited, value: str) -> bool:
 def _is_namesake(cited: Cited, value: str) -> bool:
     """Whether the quote gives a relative the subject's own name: 'his father, also named Isaac Newton'."""
     firsts = (next(_cues_before(cited, start), None) for start, _ in cited.spans(value) if not cited.kinds_at(start))
-    return any(cue and not _is_tie(cited, cue) for cue in firsts)
+    return any(cue and (not _is_tie(cited, cue) or cue.word == "born to") for cue in firsts)
 
 
 def _unrelated_at(cited: Cited, field: FieldName, start: int, end: int) -> Code | None:
@@ -93,9 +97,9 @@ def _widened(kind: str) -> frozenset[str]:
 
 
 def _in_prose(cited: Cited, field: FieldName, start: int, end: int) -> Code | None:
-    behind = _cue_behind(cited, start, end)
+    behind = _cue_behind(cited, start, end) or (wed_behind(cited, start, end) if field == "spouse" else None)
     if behind:
-        return None if field in _widened(behind.kind) else "HF_042"
+        return unstated(cited, behind, start, end, is_told=True) if field in _widened(behind.kind) else "HF_042"
     cues = list(_cues_before(cited, start))
     if not cues:
         return "HF_041"
@@ -106,7 +110,9 @@ def _in_prose(cited: Cited, field: FieldName, start: int, end: int) -> Code | No
     told = second or _told_by(cited, cue, start, end)
     if field not in told:
         return "HF_042"
-    return _wrong_holder(cited, cues[1] if second else cue)
+    teller = cues[1] if second else cue
+    tells = _is_tie(cited, teller) or _turned(cited, teller)
+    return _wrong_holder(cited, teller) or unstated(cited, teller, start, end, is_told=tells)
 
 
 def _governing(cited: Cited, cues: list[Cue], start: int) -> Cue:
@@ -211,9 +217,16 @@ def _wrong_holder(cited: Cited, cue: Cue) -> Code | None:
     parts = parts_before(cited, cue.start)
     while parts and parts[-1].small in cited.table.words["adjectives"]:
         parts.pop()
-    if parts and parts[-1].small in cited.table.ties.kinds:
+    if parts and (parts[-1].small in cited.table.ties.kinds or _is_object(cited, parts)):
         return "HF_043"
     return stranger(cited, cue.start, is_verb=False)
+
+
+def _is_object(cited: Cited, parts: list[Part]) -> bool:
+    """Whether something is done to who follows: 'he killed the son of Y', but 'he was called the son of Y'."""
+    last = parts[-1]
+    is_verb = last.text[0].islower() and last.small.endswith("ed") and last.small not in cited.table.words["no_verbs"]
+    return is_verb and not any(part.small in COPULAS for part in parts[-4:-1])
 
 
 def _cue_behind(cited: Cited, start: int, end: int) -> Cue | None:

@@ -11,8 +11,9 @@ from typing import Literal
 
 Code = Literal[
     "HF_001", "HF_002", "HF_006", "HF_007", "HF_008", "HF_011", "HF_012", "HF_013", "HF_014", "HF_015",
-    "HF_016", "HF_017", "HF_018", "HF_019", "HF_021", "HF_022", "HF_023", "HF_026", "HF_027", "HF_031",
-    "HF_032", "HF_036", "HF_037", "HF_041", "HF_042", "HF_043", "HF_044", "HF_045", "HF_046", "HF_051", "HF_052",
+    "HF_016", "HF_017", "HF_018", "HF_019", "HF_021", "HF_022", "HF_023", "HF_026", "HF_027", "HF_028",
+    "HF_031", "HF_032", "HF_036", "HF_037", "HF_041", "HF_042", "HF_043", "HF_044", "HF_045", "HF_046",
+    "HF_051", "HF_052",
 ]  # fmt: skip
 
 CODES: dict[Code, str] = {
@@ -35,6 +36,7 @@ CODES: dict[Code, str] = {
     "HF_023": "the value is not written as a place is",
     "HF_026": "an inference is called a fact",
     "HF_027": "an inference is not labelled as one",
+    "HF_028": "the source denies it, takes it back, or tells it as a story",
     "HF_031": "the confidence is not between 0 and 1",
     "HF_032": "the confidence is no number",
     "HF_036": "the address is not one that was given",

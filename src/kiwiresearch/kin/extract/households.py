@@ -1,0 +1,168 @@
+"""Rules that read children, brothers and sisters from one sentence about the page's person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kiwiresearch.kin.extract.clauses import COUPLE, MARRIED, Clause
+from kiwiresearch.kin.extract.cues import (
+    ADJECTIVE,
+    BLOCKS,
+    CHILD_BLOCKS,
+    CHILD_LINK,
+    CHILDREN,
+    COORDINATED,
+    HAD,
+    LINKS,
+    SIBLINGS,
+)
+from kiwiresearch.kin.extract.lists import BRACKET, Found, names_from, one_name
+from kiwiresearch.kin.extract.patterns import regex
+from kiwiresearch.kin.extract.relations import Relation, between_at
+from kiwiresearch.kin.extract.spans import CAP, MONTHS, Span
+from kiwiresearch.kin.extract.subject import Subject
+from kiwiresearch.kin.extract.words import FamilyWords
+from kiwiresearch.text.fold import fold
+
+
+def had_children(text: str, clause: Clause, subject: Subject, words: FamilyWords) -> Iterator[Relation]:
+    """'they had two daughters, A and B', 'their children were A, B and C'."""
+    together = COUPLE.match(text, clause.start, clause.end)
+    if together and not clause.couple:
+        return
+    yield from _their_children(text, clause, words)
+    for had in HAD.finditer(text, clause.start, clause.end):
+        start = _parent_before(text, clause, had.start(), together.end() if together else -1)
+        if text[clause.start : had.start()].strip() == f"The {subject.name.split()[-1]}s":
+            start = clause.start
+        if start >= 0:
+            yield from _children_behind(text, clause, had.end(), start, words)
+
+
+def _their_children(text: str, clause: Clause, words: FamilyWords) -> Iterator[Relation]:
+    for their in THEIR_CHILDREN.finditer(text, clause.start, clause.end):
+        before = text[clause.start : their.start()]
+        couple = clause.couple or (clause.anchors and MARRIED.search(before))
+        if not couple or (before and (clause.state != "subject" or SEVERAL.search(before))):
+            continue
+        link = LINKS.match(text, their.end(), clause.end)
+        start = link.end() if link else their.end()
+        many = their["kind"] in ("sons", "daughters", "children")
+        for name in (names_from if many else _first_of)(text, start, clause.end, words):
+            if name:
+                yield Relation("child", name.span, Span(their.start(), name.span.end), "'their children' of the couple")
+
+
+THEIR_CHILDREN = regex.compile(
+    rf"\b[Tt]heir\s+(?:{ADJECTIVE}\s+){{0,3}}(?P<kind>sons?|daughters?|children|child)\b(?!-|['’])"
+)
+SEVERAL = regex.compile(
+    rf"\b(?:parents|brothers|sisters|sons|children|daughters|twins|friends|people|wives)\b|{CAP}\s+and\s+{CAP}"
+)
+
+
+def borne(text: str, clause: Clause, _: Subject, words: FamilyWords) -> Iterator[Relation]:
+    """'His wife bore him two sons, A and B'."""
+    for owner in clause.owners:
+        bore = BORE.match(text, owner.end, clause.end)
+        if bore:
+            yield from _children_behind(text, clause, bore.end(), owner.start, words)
+
+
+def borne_by(text: str, clause: Clause, wives: frozenset[str], words: FamilyWords) -> Iterator[Relation]:
+    """'Ruth gave birth to two sons, A and B', where Ruth is known to be the wife."""
+    bore = BY_NAME.match(text, clause.start, clause.end)
+    if bore and bore["name"] in wives:
+        yield from _children_behind(text, clause, bore.end(), clause.start, words)
+
+
+GAVE_BIRTH = (
+    r"\s+(?:(?:also|later|then|soon|would|had|\p{Ll}+ly)\s+){0,2}"
+    r"(?:(?:gave|give|given) birth to|bore|borne)(?:\s+him)?\b"
+)
+BORE = regex.compile(
+    rf"\s+(?:{ADJECTIVE}\s+){{0,2}}(?:wife|queen|consort|mistress)(?:,?\s+{CAP}(?:\s+(?:of\s+)?{CAP})*,?)?{GAVE_BIRTH}"
+)
+BY_NAME = regex.compile(rf"(?:In \d{{4}},?\s+)?(?P<name>{CAP})(?:\s+{CAP})*{GAVE_BIRTH}")
+
+
+def _children_behind(text: str, clause: Clause, at: int, start: int, words: FamilyWords) -> Iterator[Relation]:
+    """The names behind 'two sons, …' and 'a daughter, …'."""
+    for found in CHILDREN.finditer(text, at, clause.end):
+        gap = BRACKET.sub(" ", text[at : found.start()])
+        if regex.search(r"['’]s?\s+$", gap):
+            continue
+        if HAD.search(gap) or (CHILD_BLOCKS.search(gap) and not gap.endswith(", and ")):
+            return
+        link = CHILD_LINK.match(text, found.end(), clause.end)
+        if not link:
+            continue
+        many = found["kind"].endswith(("s", "ren"))
+        behind = link.end()
+        for name in (
+            names_from(text, behind, clause.end, words) if many else [one_name(text, behind, clause.end, words)]
+        ):
+            if name:
+                yield Relation("child", name.span, Span(start, name.span.end), "'had children' said of the subject")
+
+
+def _first_of(text: str, start: int, end: int, words: FamilyWords) -> list[Found | None]:
+    return [one_name(text, start, end, words)]
+
+
+def _parent_before(text: str, clause: Clause, at: int, together: int) -> int:
+    """Where the subject, or the couple, stands that had the children; -1 where somebody else had."""
+    if together >= 0 and at - together < 60 and not _names_somebody(text[together:at]):
+        return clause.start
+    near = regex.search(r"(?:;|,|\band)\s*(they|the couple)\s+(?:\w+\s+)?$", text[clause.start : at], regex.IGNORECASE)
+    if near and clause.anchors and clause.state == "subject":
+        return clause.anchors[0].start
+    if clause.couple and clause.state == "subject" and LATER_ON.fullmatch(text, clause.start, at):
+        return clause.start
+    between = between_at(text, clause, at, joint=True)
+    if not between:
+        return -1
+    if COORDINATED.fullmatch(JOINED.sub(" ", between[1])):
+        return between[0].start
+    if BLOCKS.search(regex.sub(r"\band (?:his|her) (?:\w+ )?(?:wife|husband)\b", "", between[1])):
+        return -1
+    plain = regex.sub(
+        rf"^\s*and\s+(?:[\"“]?{CAP}[\"”]?\s*)+|\band (?:his|her) (?:\w+ )?(?:wife|husband)(?:,? {CAP}(?: {CAP})*)?",
+        " ",
+        between[1],
+    )
+    return between[0].start if not regex.search(CAP, plain) and len(plain) < 60 else -1
+
+
+LATER_ON = regex.compile(r"[\p{Ll}\p{Lu}\d ,]{3,50}?\b(?:they|the couple)\s+(?:\w+\s+){0,2}")
+"""'Over the next ten years the couple would'."""
+JOINED = regex.compile(rf"^\s*and\s+(?:{CAP}\s+)+(?:were\s+|got\s+)?(?=married\b)")
+
+
+def _names_somebody(between: str) -> bool:
+    return any(fold(word) not in MONTHS | MORE_MONTHS for word in regex.findall(CAP, between))
+
+
+MORE_MONTHS = frozenset({"march", "april", "may", "august"})
+
+
+def had_siblings(text: str, clause: Clause, _: Subject, words: FamilyWords) -> Iterator[Relation]:
+    """'She has an older half-sister, Ann', 'having one brother (Dane) and three sisters (Milka, Ann and Ruth)'."""
+    for had in regex.finditer(r"\b(?:had|has|having)\b", text, pos=clause.start, endpos=clause.end):
+        start = _parent_before(text, clause, had.start(), -1)
+        if start < 0:
+            continue
+        for found in SIBLINGS.finditer(text, had.end(), clause.end):
+            gap = SIBLINGS.sub("", BRACKET.sub(" ", text[had.end() : found.start()]))
+            if CHILD_BLOCKS.search(gap) and not gap.endswith(", and "):
+                break
+            link = regex.compile(r"\s*[,:]\s+|\s*\(|\s+(?:named|called)\s+").match(text, found.end(), clause.end)
+            if not link:
+                continue
+            many = found["kind"].endswith("s")
+            for name in (names_from if many else _first_of)(text, link.end(), clause.end, words):
+                if name:
+                    yield Relation(
+                        "sibling", name.span, Span(start, name.span.end), "'had a brother' said of the subject"
+                    )
+        return

@@ -1,0 +1,132 @@
+"""Whom a sentence is about, by its first words and the sentence before it."""
+
+from __future__ import annotations
+
+from kiwiresearch.kin.extract.patterns import regex
+from kiwiresearch.kin.extract.pronouns import KIN, PLACED, REGNAL, RUN, Capitals, State
+from kiwiresearch.kin.extract.spans import CAP, NAME
+from kiwiresearch.kin.extract.subject import Subject
+from kiwiresearch.kin.extract.words import FamilyWords
+from kiwiresearch.kin.names import name_words, sex_of
+from kiwiresearch.text.fold import fold
+
+IN_TURN = regex.compile(r"\p{L}+,? in turn\b")
+OF_EITHER = regex.compile(r"(?:wife|wives|husband|widow|son|daughter|child)")
+"""'His father was a smith. His wife …': the father's wife as well as the subject's."""
+KIN_SEX = {
+    "father": "male", "husband": "male", "son": "male", "brother": "male", "uncle": "male", "nephew": "male",
+    "mother": "female", "wife": "female", "widow": "female", "daughter": "female", "sister": "female",
+    "aunt": "female", "niece": "female",
+}  # fmt: skip
+
+
+def starts_with(text: str, state: State, subject: Subject, capitals: Capitals, words: FamilyWords) -> State:
+    """Whom the sentence is about, by its first words."""
+    first = regex.match(r"[\"“'(\s]*(\p{L}[\p{L}\p{M}'’\-]*)", text)
+    word = first[1].lower() if first else ""
+    if word == subject.pronoun:
+        return "subject" if state == "subject" and not _is_told_of_another(text, subject) else "other"
+    if word == subject.possessive:
+        kin = KIN.match(text, first.end() if first else 0)
+        if state == "other" or (state == "relative" and kin and OF_EITHER.match(kin["kind"])):
+            return "other"
+        return "relative" if kin else state
+    if word in ("he", "she", "his"):
+        return "other"
+    mention = subject.mention.search(text)
+    named = NAME.match(text)
+    if mention and mention.start() == 0:
+        owner = regex.match(r"['’]s?\s", text[mention.end() :])
+        return "relative" if owner else "subject"
+    if named and word != "born" and _is_other(named[0], subject, capitals, words):
+        return "other"
+    if named and _is_called_human(text, named.end(), named[0], subject, capitals, words):
+        return "other"
+    rival = regex.search(rf"{REGNAL.pattern}(?=\s+(?:was|had|became|\p{{Ll}}+ed)\b)", text)
+    if rival and (not mention or rival.start() < mention.start()):
+        return "other"  # 'In 1810, George III was', on the page of George IV
+    if mention and _first_person(text[: mention.start()], capitals):
+        return "subject"
+    return "other" if state == "relative" else state
+
+
+def _is_told_of_another(text: str, subject: Subject) -> bool:
+    """'He invited Verdi', 'He, in turn': who does something to the subject is not the subject."""
+    done = DONE_TO.match(text)
+    mention = subject.mention.match(text, done.end()) if done else None
+    return bool(IN_TURN.match(text) or (mention and text[mention.end() : mention.end() + 1] not in ("'", "’")))
+
+
+DONE_TO = regex.compile(
+    r"\p{L}+\s+(?:\p{Ll}+\s+){0,2}?(?!(?:re|nick)?named|called|entitled|founded|joined|entered|visited|attended)"
+    r"(?:\p{Ll}+ed|gave|sent|told|made|took|met|taught|brought)\s+(?=\p{Lu})"
+)
+
+
+def leaves_pronoun(text: str, subject: Subject, capitals: Capitals) -> bool:
+    """Whether a sentence about a relative leaves 'he' to the subject: 'Her father was a smith. She …'."""
+    mention = subject.mention.match(text)
+    owner = regex.match(r"['’]s?", text[mention.end() :]) if mention else regex.match(r"\w+", text)
+    at = (mention.end() if mention else 0) + (owner.end() if owner else 0)
+    kin = KIN.match(text, at)
+    if not kin:
+        return True
+    sex = KIN_SEX.get(kin["kind"].lower().split("-")[-1], "")
+    plural = kin["kind"].endswith(("s", "ren", "family"))
+    if plural:
+        return True
+    if not sex or sex == subject.sex:
+        return False
+    own = regex.match(rf",?\s+(?:was\s+)?{RUN.pattern}", text, pos=kin.end())
+    return not any(
+        fold(found[0].split()[0]) in capitals.persons and not PLACED.search(text[: found.start()])
+        for found in RUN.finditer(text, own.end() if own else kin.end())
+    )
+
+
+def is_of_other_sex(text: str, subject: Subject, capitals: Capitals) -> bool:
+    """Whether everybody whom a sentence names is a woman on the page of a man: 'he' in the next is still that man."""
+    named = NAME.match(text)
+    opposite = {"male": "female", "female": "male"}.get(subject.sex, "")
+    pronoun = regex.match({"male": r"(?:She|Her)\b", "female": r"(?:He|His)\b"}.get(subject.sex, "(?!)"), text)
+    if not pronoun and not (named and opposite and sex_of(named[0]) == opposite):
+        return False
+    return all(
+        subject.mention.match(found[0])
+        or sex_of(found[0]) == opposite
+        or fold(found[0].split()[0]) in capitals.placed
+        or PLACED.search(text[: found.start()])
+        for found in RUN.finditer(text, pronoun.end() if pronoun else 0)
+    )
+
+
+def _first_person(before: str, capitals: Capitals) -> bool:
+    """Whether no other person is named before."""
+    for found in regex.finditer(CAP, before):
+        if found.start() > 0 and fold(found[0]) in capitals.persons and not PLACED.search(before[: found.start()]):
+            return False
+    return True
+
+
+def _is_other(name: str, subject: Subject, capitals: Capitals, words: FamilyWords) -> bool:
+    plain = regex.sub(r"[\"“][^\"“”]*[\"”]", " ", name)
+    tokens = [fold(token) for token in regex.findall(r"[\p{L}\p{M}'’\-]+", plain)]
+    known = name_words()
+    while len(tokens) > 1 and tokens[0] not in words.nobody and tokens[0] in CONJUNCTIONS | known.honorifics:
+        tokens = tokens[1:]
+    if not tokens or tokens[0] in words.nobody or tokens[0] in words.places or tokens[0] in capitals.placed:
+        return False
+    if set(tokens) <= subject.tokens:
+        return False
+    return len(tokens) > 1 or tokens[0] in capitals.persons or tokens[0] in known.male or tokens[0] in known.female
+
+
+def _is_called_human(text: str, at: int, name: str, subject: Subject, capitals: Capitals, words: FamilyWords) -> bool:
+    """'Andrey was a musician': somebody whom the page names only here."""
+    if " " in name or fold(name) in subject.tokens | words.nobody | words.places | capitals.small:
+        return False
+    told = regex.match(r"\s+(?:was|is|became)\s+an?\s+(?:[\p{Ll}\-]+\s+){0,2}?(\p{Ll}+)\b", text[at:])
+    return bool(told and (words.human.fullmatch(told[1]) or told[1].endswith("ist")))
+
+
+CONJUNCTIONS = frozenset(["but", "and", "yet", "so", "thus", "then", "though", "because", "if", "since", "for", "like"])

@@ -1,0 +1,161 @@
+"""Whom a pronoun means: the names of a page, and what stands between the subject and 'he' or 'his'."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Literal
+
+from kiwiresearch.kin.extract.patterns import regex
+from kiwiresearch.kin.extract.spans import CAP, MONTHS, Span
+from kiwiresearch.kin.extract.subject import Sentence, Subject
+from kiwiresearch.kin.extract.words import FamilyWords
+from kiwiresearch.kin.names import name_words, sex_of
+from kiwiresearch.page.doc import PageDoc
+from kiwiresearch.text.fold import fold
+
+State = Literal["subject", "relative", "other"]
+
+MID_SENTENCE = regex.compile(rf"(?<=\b(\p{{Ll}}{{2,15}}) ){CAP}")
+PLACED = regex.compile(
+    r"(?:\b(?:in|at|near|from|to|on|of|the|into|through|until|since|during|University|County),?\s+|,\s+)$",
+    regex.IGNORECASE,
+)
+RUN = regex.compile(rf"{CAP}(?:(?:['’]s)?\s+{CAP})*")
+"""'Hans Albert Einstein': words with capitals that belong together."""
+REGNAL = regex.compile(r"\b(?!War\b)\p{Lu}\p{Ll}+\s+[IVX]+\b(?!\.)")
+FRONTED = regex.compile(
+    r"(?:On|Upon|At|After|Before|With|Following|Like|Unlike|Despite|Through|Under|From|Since|To|By|For|Until)\b[^,;]*"
+)
+"""'On the death of his father, Conrad …': whose father it is, the main clause tells."""
+KIN = regex.compile(
+    r"\s+(?:[\w\-]+\s+){0,4}?(?P<kind>fathers?|mothers?|parents|grandparents|wife|wives|husbands?|sons?|daughters?|"
+    r"child(?:ren)?|brothers?|sisters?|siblings|widow|uncles?|aunts?|cousins?|nephews?|nieces?|friends?|grand\w+|"
+    r"(?:half|step|great)-?\w+|family)\b"
+)
+WEDDED = regex.compile(r"\s+(?:\w+\s+)?marriage\s+(?:to|with)(?:\s+\p{Ll}+)*")
+RELATIVE_NAMED = regex.compile(
+    r"\b(?:father|mother|son|daughter|brother|sister|grandson|granddaughter|grandfather|grandmother|uncle|aunt|nephew|"
+    r"niece|cousin|namesake),?\s+$"
+)
+"""'his grandson Johann Sebastian': the name is the subject's, and somebody else bears it."""
+PARALLEL = regex.compile(r"(?:,|;|,? and|,? while)\s+$")
+GOVERNED = regex.compile(r"\b(?:with|of|by|to|between|among|for|against|than|from|under|after|upon|into|and)\s+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Capitals:
+    """The words of a page that bear a capital inside of sentences: of people, and of places."""
+
+    persons: frozenset[str]
+    small: frozenset[str]
+    """Words that the page also writes without a capital."""
+    placed: frozenset[str]
+    """Words that stand behind 'in', 'at' or 'near' at least one time in three."""
+
+
+def capitals_of(page: PageDoc, subject: Subject) -> Capitals:
+    counts: Counter[str] = Counter()
+    placed: Counter[str] = Counter()
+    for found in MID_SENTENCE.finditer(page.text[: page.sections[-1].end]):
+        plain = fold(found[0])
+        counts[plain] += 1
+        placed[plain] += found[1] in ("in", "at", "near")
+    places = frozenset(word for word, count in counts.items() if placed[word] * 3 >= count)
+    small = frozenset(fold(word) for word in regex.findall(r"(?<![\p{L}\-])\p{Ll}+", page.text))
+    return Capitals(frozenset(counts) - subject.tokens - places, small, places - subject.tokens)
+
+
+def is_fronted(text: str, sentence: Sentence, owner: Span, anchors: list[Span], capitals: Capitals) -> bool:
+    """Whether 'his' stands before its own clause, and that clause begins with somebody else."""
+    if not FRONTED.fullmatch(text, sentence.start, owner.start) or text[owner.start].isupper():
+        return False
+    own = (anchor for anchor in anchors if not GOVERNED.search(text, sentence.start, anchor.start))
+    stop = next((anchor.start for anchor in own), sentence.end)
+    kin = KIN.match(text, owner.end, sentence.end) or WEDDED.match(text, owner.end, sentence.end)
+    named = (
+        regex.match(rf",?\s+{RUN.pattern}(?:\s+and\s+{RUN.pattern})?", text[kin.end() : sentence.end]) if kin else None
+    )
+    begin = kin.end() + (named.end() if named else 0) if kin else owner.end
+    known = name_words()
+    return any(
+        fold(found[0].split()[0]) in capitals.persons | known.honorifics | known.male | known.female
+        and not regex.search(r"\b(?:in|at|near|from|to|of|on)\s+$", text[sentence.start : found.start()])
+        for found in RUN.finditer(text, begin, max(begin, stop))
+    )
+
+
+def means_subject(
+    text: str,
+    sentence: Sentence,
+    at: int,
+    start: State,
+    subject: Subject,
+    named: list[Span],
+    capitals: Capitals,
+    words: FamilyWords,
+) -> bool:
+    """Whether a pronoun means the subject: nobody else is named between the subject and it."""
+    if start == "other" or text.count("(", sentence.start, at) > text.count(")", sentence.start, at):
+        return False
+    if at == sentence.start:
+        return True
+    own = [span.end for span in named if span.end <= at and not GOVERNED.search(text, sentence.start, span.start)]
+    begin = max(own, default=sentence.start)
+    between = regex.sub(r"\([^()]*\)", lambda inside: " " * len(inside[0]), text[begin:at])
+    if _is_owned_by_another(between, words):
+        return False
+    if start == "relative" and PARALLEL.search(text, begin, at):
+        return True
+    for found in RUN.finditer(between):
+        tokens = [fold(token) for token in regex.findall(CAP, found[0]) if len(token) > 1]
+        if found.start() == 0 and begin == sentence.start:
+            tokens = tokens[1:]
+        tokens = [token for token in tokens if token not in subject.tokens and token not in MONTHS]
+        if len(tokens) == 1 and (tokens[0] in name_words().ranks or _is_month(between, found.start(), found.end())):
+            continue
+        if REGNAL.search(found[0]) and not subject.mention.match(found[0]):
+            return False
+        if subject.sex and sex_of(found[0]) not in ("", subject.sex):
+            continue
+        if not tokens or tokens[0] in capitals.placed or {tokens[0], tokens[-1]} & (BUILT | words.places):
+            continue
+        before = between[: found.start()]
+        if before.endswith((" name ", " title ")):
+            continue
+        if before.endswith(" as ") and AS_WHAT.match(between, found.end()):
+            continue
+        if CONCEDED.fullmatch(before) and DOES.match(between, found.end()):
+            return False
+        if RELATIVE_NAMED.search(before):
+            return False
+        if PLACED.search(before) and (len(tokens) == 1 or INSIDE.search(before)):
+            continue
+        return False
+    return True
+
+
+def _is_month(between: str, start: int, end: int) -> bool:
+    """'On 2 April 1836': a month that may be a name as well has a number beside it."""
+    if between[start:end] not in ("March", "April", "May", "August"):
+        return False
+    return bool(regex.search(r"\d(?:st|nd|rd|th)?\s+$", between[:start]) or regex.match(r",?\s+\d", between[end:]))
+
+
+AS_WHAT = regex.compile(r"\s+(?:by|for|of|in|on|and|from|after|to|with|at)\b|[,.;]")
+"""'as Lord Protector by his son'."""
+CONCEDED = regex.compile(r"(?:Although|Though|While|When|Because|If|Since|Once)\b[^,]*,\s+")
+DOES = regex.compile(r"\s+(?:had|did|became|took|made|went|came|wrote|died|\p{Ll}+ed)\b")
+"""'Although victorious, Otto suffered': no place, but somebody."""
+INSIDE = regex.compile(r"\b(?:in|at|near|into)\s+$", regex.IGNORECASE)
+BUILT = frozenset(
+    {"church", "cathedral", "abbey", "palace", "castle", "house", "hall", "college", "school", "university"}
+    | {"hospital", "theatre", "street", "park", "county", "city", "island", "war", "army", "navy"}
+)
+"""'of St. Martin's Church': the last word of a name that is no person's."""
+
+
+def _is_owned_by_another(between: str, words: FamilyWords) -> bool:
+    """'the king and his' consort: the pronoun goes with the noun just before it."""
+    found = regex.search(r"\b(?:the|an?)\s+(?:[\w\-]+\s+){0,2}(\p{Ll}+)\s+and\s+$", between)
+    return bool(found and words.human.fullmatch(found[1]))

@@ -1,0 +1,197 @@
+"""Rules that read marriages from one sentence about the page's person, or from it and the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kiwiresearch.kin.extract.clauses import MET, Clause
+from kiwiresearch.kin.extract.cues import (
+    ADJECTIVE,
+    AFTER_MARRY,
+    ALLOWED_BEFORE,
+    COORDINATED,
+    MARRIAGE_TO,
+    MARRIED_THERE,
+    MARRY,
+    OWNED,
+)
+from kiwiresearch.kin.extract.lists import one_name
+from kiwiresearch.kin.extract.patterns import regex
+from kiwiresearch.kin.extract.relations import Relation, between_at
+from kiwiresearch.kin.extract.spans import CAP, MONTHS, NAME, Span, is_name
+from kiwiresearch.kin.extract.subject import Subject
+from kiwiresearch.kin.extract.words import FamilyWords
+from kiwiresearch.text.fold import fold
+
+ADVERBS = r"(?:(?:then|later|soon|also|once|again|would|had|were|got|was|is|are|\p{Ll}+ly)\s+){0,3}"
+WHOM = regex.compile(r"(?P<aside>,[^,;]{1,60})?,?\s+whom\s+(?:he|she)\s+(?:\w+\s+)?married\b")
+DAUGHTER_WEDDED = regex.compile(r"\bwhose\s+(?:\p{Ll}+\s+)?(?:daughter|sister|widow|niece|cousin),?\s+")
+AND_ANOTHER = regex.compile(
+    r"\s+and\s+(?:(?:his|her)\s+(?:\p{Ll}+\s+)?(?:fiancée?|girlfriend|boyfriend),?\s+)?(?=\p{Lu})"
+)
+WERE_MARRIED = regex.compile(
+    rf"\s+{ADVERBS}(?:married|wed)(?=\s*(?:[,.;)]|$|(?:in|on|at|there|that|and|shortly|later|when|after|an?|again|"
+    r"aboard|before|soon|\d|secretly|quietly)\b))"
+)
+AND_WIFE = regex.compile(r"\s+and\s+(?:wife|husband),?\s+")
+BECAME = regex.compile(rf"(?:,?\s+who)?\s+{ADVERBS}(?:become|became|was|is)\s+$")
+THEY_MARRIED = regex.compile(
+    rf"(?:^|[,;]\s+|\band\s+)(?:[Tt]hey|[Tt]he (?:two|couple|pair))\s+{ADVERBS}(?:married|wed)\b"
+    r"(?!\s+(?:to\s+)?\p{Lu}\p{Ll}+\s+\p{Lu})"
+)
+LED_BY = regex.compile(r"\b(?:of|by|with|from|for|to|and|in|at|near|or|than|the)\s+$")
+
+
+def married(text: str, clause: Clause, subject: Subject, words: FamilyWords) -> Iterator[Relation]:
+    """All ways in which a sentence says whom the subject married."""
+    for rule in (_took, _by_marrying, _marriage_to, _whom, _whose_daughter, _jointly, _was_taken, _became, _met):
+        yield from rule(text, clause, subject, words)
+
+
+def _took(text: str, clause: Clause, _: Subject, words: FamilyWords) -> Iterator[Relation]:
+    """'He married A', 'Carter left Aue and married A'."""
+    for found in MARRY.finditer(text, clause.start, clause.end):
+        between = between_at(text, clause, found.start())
+        if not between or not (ALLOWED_BEFORE.fullmatch(between[1]) or COORDINATED.fullmatch(between[1])):
+            continue
+        passive = regex.search(r"\b(?:was|is|been|got)\s+(?:\p{Ll}+ly\s+)?$", text[clause.start : found.start()])
+        there = MARRIED_THERE.match(text, found.end(), clause.end) if passive else None
+        behind = there or AFTER_MARRY.match(text, found.end(), clause.end)
+        name = one_name(text, behind.end() if behind else found.end(), clause.end, words, described=True)
+        if name:
+            yield Relation("spouse", name.span, Span(between[0].start, name.span.end), "'married' said of the subject")
+
+
+def _by_marrying(text: str, clause: Clause, _: Subject, words: FamilyWords) -> Iterator[Relation]:
+    """'He settled by marrying A', 'After marrying A, Carter left'."""
+    for found in regex.finditer(
+        r"\b(?:by|[Aa]fter|[Bb]efore)\s+marrying\s+", text, pos=clause.start, endpos=clause.end
+    ):
+        between = between_at(text, clause, found.start())
+        name = one_name(text, found.end(), clause.end, words, described=True)
+        if not name:
+            continue
+        if between and not regex.search(CAP, between[1]) and not OTHERS_TELL.search(between[1]):
+            yield Relation("spouse", name.span, Span(between[0].start, name.span.end), "'marrying' said of the subject")
+        after = next((one for one in clause.anchors if one.start > name.span.end), None)
+        if (
+            found.start() == clause.start
+            and after
+            and regex.fullmatch(r"[^,;]{0,40},\s+", text[name.span.end : after.start])
+        ):
+            yield Relation("spouse", name.span, Span(clause.start, after.end), "'marrying' said of the subject")
+
+
+OTHERS_TELL = regex.compile(
+    r"\b(?:who|whom|whose|which|that|she|they|son|daughter|brother|sister|father|mother|friend)\b"
+)
+
+
+def _marriage_to(text: str, clause: Clause, _: Subject, words: FamilyWords) -> Iterator[Relation]:
+    """'his marriage to A'."""
+    for found in MARRIAGE_TO.finditer(text, clause.start, clause.end):
+        owners = [owner for owner in clause.owners if owner.end <= found.start()]
+        if not owners or not regex.fullmatch(
+            rf"\s+(?:{ADJECTIVE}\s+|[a-z]+\s+){{0,2}}", text[owners[-1].end : found.start()]
+        ):
+            continue
+        name = one_name(text, found.end(), clause.end, words, described=True)
+        if name:
+            said = Span(owners[-1].start, name.span.end)
+            yield Relation("spouse", name.span, said, "'marriage to' said of the subject")
+
+
+def _whom(text: str, clause: Clause, subject: Subject, words: FamilyWords) -> Iterator[Relation]:
+    """'A, whom he married'."""
+    for found in WHOM.finditer(text, clause.start, clause.end):
+        if clause.state != "subject" or not subject.pronoun or subject.pronoun not in found[0] or not clause.anchors:
+            continue
+        name = _name_before(text, clause.start, found.start(), words)
+        if name and not (found["aside"] and regex.search(CAP, found["aside"])):
+            yield Relation("spouse", name, Span(name.start, found.end()), "'whom he married'")
+
+
+def _whose_daughter(text: str, clause: Clause, subject: Subject, words: FamilyWords) -> Iterator[Relation]:
+    """'the king, whose daughter A he married'."""
+    if clause.state != "subject" or not subject.pronoun:
+        return
+    wedded = regex.compile(rf",?\s+{subject.pronoun}\s+{ADVERBS}married\b")
+    for found in DAUGHTER_WEDDED.finditer(text, clause.start, clause.end):
+        name = one_name(text, found.end(), clause.end, words)
+        wed = wedded.match(text, name.span.end, clause.end) if name else None
+        if name and wed:
+            yield Relation("spouse", name.span, Span(found.start(), wed.end()), "'whose daughter he married'")
+
+
+def _jointly(text: str, clause: Clause, _: Subject, words: FamilyWords) -> Iterator[Relation]:
+    """'Carter and A married in 1825', 'Carter and wife A'."""
+    for anchor in clause.anchors:
+        link = AND_ANOTHER.match(text, anchor.end, clause.end)
+        name = one_name(text, link.end(), clause.end, words) if link else None
+        wed = WERE_MARRIED.match(text, name.span.end, clause.end) if name else None
+        if name and wed:
+            yield Relation(
+                "spouse", name.span, Span(anchor.start, wed.end()), "'married' said of the subject and another"
+            )
+        wife = AND_WIFE.match(text, anchor.end, clause.end)
+        name = one_name(text, wife.end(), clause.end, words) if wife else None
+        if name:
+            yield Relation("spouse", name.span, Span(anchor.start, name.span.end), "'and wife' said of the subject")
+
+
+def _was_taken(text: str, clause: Clause, subject: Subject, words: FamilyWords) -> Iterator[Relation]:
+    """'In 1825, A married Carter'."""
+    for found in MARRY.finditer(text, clause.start, clause.end):
+        behind = [one for one in clause.anchors if one.start > found.end() and text[found.end() : one.start].isspace()]
+        if not behind or text[behind[0].start : behind[0].end].lower() == subject.pronoun:
+            continue
+        anchor = behind[0]
+        adverbs = regex.search(rf"\s{ADVERBS}$", text[clause.start : found.start()])
+        name = _name_before(text, clause.start, clause.start + adverbs.start(), words) if adverbs else None
+        if not name or regex.match(r"\s+(?:and|to)\b", text[anchor.end : clause.end]):
+            continue
+        before = text[clause.start : name.start]
+        if LED_BY.search(before) or _others(before):
+            continue
+        yield Relation("spouse", name, Span(name.start, anchor.end), "'married' the subject, said of another")
+
+
+def _became(text: str, clause: Clause, subject: Subject, words: FamilyWords) -> Iterator[Relation]:
+    """'A became Carter's wife'."""
+    for owner in clause.owners:
+        kin = OWNED.match(text, owner.end, clause.end)
+        told = BECAME.search(text[clause.start : owner.start])
+        if not kin or not told or kin["kind"] != ("wife" if subject.sex == "male" else "husband"):
+            continue
+        name = _name_before(text, clause.start, clause.start + told.start(), words)
+        if name and not LED_BY.search(text[clause.start : name.start]):
+            yield Relation("spouse", name, Span(name.start, kin.end()), "'became the wife of' the subject")
+
+
+def _met(text: str, clause: Clause, _: Subject, words: FamilyWords) -> Iterator[Relation]:
+    """'He met A, and they married', in one sentence or two."""
+    wed = THEY_MARRIED.search(text[clause.start : clause.end])
+    if not wed:
+        return
+    begin = clause.start if wed.start() or clause.met is None else clause.met
+    said = Span(begin, clause.start + wed.end())
+    for found in MET.finditer(text, begin, clause.start + wed.start()):
+        name = one_name(text, found.end(), clause.end, words, described=True)
+        between = between_at(text, clause, found.start())
+        own = begin < clause.start or (between and not regex.search(CAP, between[1]))
+        if name and own:
+            yield Relation("spouse", name.span, said, "'met' and 'married' said of the subject")
+
+
+def _name_before(text: str, start: int, end: int, words: FamilyWords) -> Span | None:
+    """The name that ends just here."""
+    named = [one for one in NAME.finditer(text, start, end) if one.end() == end]
+    if not named or not is_name(named[-1][0], words) or named[-1][0].isupper():
+        return None
+    return Span(*named[-1].span())
+
+
+def _others(before: str) -> bool:
+    """Whether anybody is named there; the month of a date is nobody."""
+    words = regex.findall(CAP, before)[0 if not before[:1].isupper() else 1 :]
+    return any(fold(word) not in MONTHS | {"march", "april", "may", "august"} for word in words)
