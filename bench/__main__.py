@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from bench import ask, claims, embed, growth, pages, reads, research, search, start, titles
+from bench import ask, claims, embed, growth, kin, pages, reads, research, search, start, titles
 
 BENCHMARKS: dict[str, Callable[[], list[str]]] = {
     "ask": ask.run,
     "claims": claims.run,
     "embed": embed.run,
     "growth": growth.run,
+    "kin": kin.run,
     "pages": pages.run,
     "reads": reads.run,
     "research": research.run,

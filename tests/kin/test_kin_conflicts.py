@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -91,10 +92,56 @@ def test_agreeing_facts_are_no_conflict() -> None:
     assert conflicts_of(a_tree(*facts, a_fact("birth_date", "1564", TOMB))) == ()
 
 
-def test_names_marriages_and_children_may_be_many() -> None:
+def test_names_wives_and_children_may_be_many() -> None:
     """What people can have several of never competes."""
     facts = [a_fact("name", "Maria"), a_fact("name", "Mary", DATA), a_fact("spouse", "A B"), a_fact("spouse", "C D")]
     assert conflicts_of(a_tree(*facts)) == ()
+
+
+def married(*facts: Fact, wives: str = "w") -> Tree:
+    """A man with those facts and wives."""
+    persons = {one: Person(one, f"Person {one}", living="deceased") for one in ("p", *wives)}
+    ties = tuple(Relationship(one, "spouse_of", "p", one) for one in wives)
+    return Tree(persons, ties, facts, SOURCES)
+
+
+def test_a_marriage_has_one_date_and_one_place() -> None:
+    """Two dates or places of the only marriage of somebody compete, with what would settle it (R357, R403)."""
+    dates = (a_fact("marriage_date", "3 May 1850"), a_fact("marriage_date", "3 May 1851", TOMB))
+    places = (a_fact("marriage_place", "Leeds"), a_fact("marriage_place", "Hull", TOMB))
+    found = conflicts_of(married(*dates, *places))
+    assert [one.field for one in found] == ["marriage_date", "marriage_place"]
+    assert found[0].next_actions[0] == "Seek a civil marriage registration."
+    assert conflicts_of(married(*dates, *places, wives="vw")) == ()
+
+
+def test_a_wedding_at_the_registry_and_one_in_church_are_no_conflict() -> None:
+    """Days apart are two ceremonies of one marriage; another calendar is none either."""
+    assert (
+        conflicts_of(married(a_fact("marriage_date", "3 May 1850"), a_fact("marriage_date", "5 May 1850", DATA))) == ()
+    )
+    assert standing("marriage_date", "23 April 1564", "3 May 1564") == "calendar"
+
+
+def test_dates_are_told_in_words() -> None:
+    """A reader sees dates as they are written, whatever form the store has them in."""
+    facts = [
+        replace(a_fact("birth_date", words), value=stored)
+        for words, stored in (("11 January 1757", "1757-01-11"), ("11 January 1755", "1755-01-11"))
+    ]
+    found = the_conflict(*facts)
+    assert {one.value for one in found.competing_assertions} == {"11 January 1757", "11 January 1755"}
+    assert "1757-01-11" not in str(found.record())
+
+
+def test_a_father_of_more_than_sixty_is_too_old_here_as_everywhere() -> None:
+    """A birth that makes a parent older than sixty loses against one that does not (C7)."""
+    facts = (a_fact("birth_date", "1765", REGISTER), a_fact("birth_date", "1759"))
+    persons = {"p": Person("p", "X"), "f": Person("f", "Y", sex="male", birth=a_date("1700"))}
+    tree = Tree(persons, (Relationship("1", "parent_of", "f", "p"),), facts, SOURCES)
+    (found,) = conflicts_of(tree)
+    assert found.recommended_value == "1759"
+    assert "was born in 1700" in found.competing_assertions[1].problem
 
 
 def test_a_conflict_has_all_fields_of_its_contract() -> None:
@@ -222,11 +269,13 @@ def test_the_order_of_facts_changes_nothing() -> None:
     assert conflicts_of(a_tree(*facts)) == conflicts_of(a_tree(*facts[::-1]))
 
 
-def an_analysis(order: list[int], recommended: int | None, confidence: float = 0.9) -> str:
+def an_analysis(
+    order: list[int], recommended: int | None, confidence: float = 0.9, *, why: str = "One day apart."
+) -> str:
     ranking = [{"claim_index": at, "rank": rank, "reason": "x"} for rank, at in enumerate(order, 1)]
     return json.dumps(
         {
-            "analysis": "I am sure that it was 1777.", "evidence_ranking": ranking, "recommended_index": recommended,
+            "analysis": why, "evidence_ranking": ranking, "recommended_index": recommended,
             "confidence": confidence, "is_tentative": False, "next_actions": ["Ask me."], "preserve_alternatives": True,
         }
     )  # fmt: skip
@@ -245,8 +294,16 @@ def test_a_model_may_reorder_equals() -> None:
     assert after.conflicts[0].recommended_value == "24 June 1894"
     assert after.conflicts[0].resolution_status == "tentative"
     assert after.conflicts[0].confidence <= before[0].competing_assertions[1].confidence
-    assert "1777" not in str(after.conflicts[0].record())
+    assert "One day apart" not in str(after.conflicts[0].record())
     assert "0 | 23 June 1894 | Wikipedia | tier 0 | authored" in model.asked[0].text
+
+
+@pytest.mark.parametrize("why", ["I am sure that it was 1777.", "The first is a primary source.", "So says Holinshed."])
+def test_a_model_that_makes_up_its_reasons_is_not_followed(why: str) -> None:
+    """A year, a name or a class of evidence that it was not shown makes its order worthless (R402)."""
+    tree = a_tree(*EQUALS)
+    before = conflicts_of(tree)
+    assert analysed(before, tree, ScriptedModel(an_analysis([1, 0], 1, why=why))).conflicts == before
 
 
 def test_a_model_cannot_outrank_better_evidence() -> None:

@@ -29,7 +29,11 @@ SINGLE: tuple[FieldName, ...] = (
     "father",
     "mother",
 )
-"""What a person has one of. Names, marriages, titles and children may be many without any conflict."""
+"""What a person has one of. Names, titles and children may be many without any conflict."""
+OF_ONE_MARRIAGE: tuple[FieldName, ...] = ("marriage_date", "marriage_place")
+"""What a person has one of who married once."""
+BOTH_WEDDINGS = 31
+"""Days within which a couple may have married twice, at the registry and in church."""
 
 _OF_RELATION: dict[str, Standing] = {
     "same": "identical",
@@ -48,7 +52,11 @@ def standing(
         return "identical"
     if field in DATES:
         first, second = when or _date_in(one), other_when or _date_in(other)
-        return "incomparable" if first is None or second is None else _OF_RELATION[relation(first, second)]
+        if first is None or second is None:
+            return "incomparable"
+        found = _OF_RELATION[relation(first, second)]
+        is_near = abs(first.earliest - second.earliest) <= BOTH_WEDDINGS
+        return "overlap" if field == "marriage_date" and found == "conflict" and is_near else found
     if field in PLACES:
         return _places(one, other)
     if field in ("father", "mother", "parent"):

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from kiwiresearch.errors import ModelError
+from kiwiresearch.kin.agents.grounded import made_up
 from kiwiresearch.kin.conflicts.conflict import Conflict, Ranked
 from kiwiresearch.kin.tree import Tree
 from kiwiresearch.llm.model import Model, called, extraction
@@ -20,6 +21,8 @@ from kiwiresearch.llm.structured import ask
 from kiwiresearch.text.plain import printable
 
 REPLY_TOKENS = 700
+CLASSES = frozenset({"primary", "original", "official"})
+"""Evidence that a model may not call a value's, unless a line of it says so."""
 
 
 class Place(BaseModel):
@@ -45,6 +48,9 @@ class Analysis(BaseModel):
     next_actions: list[str]
     preserve_alternatives: Literal[True]
 
+    def reasons(self) -> tuple[str, ...]:
+        return (self.analysis, *(one.reason for one in self.evidence_ranking))
+
 
 @dataclass(frozen=True, slots=True)
 class Analysed:
@@ -64,7 +70,9 @@ def analysed(conflicts: Sequence[Conflict], tree: Tree, model: Model) -> Analyse
         if not notes and conflict.is_tentative and tree.persons[conflict.person].living == "deceased":
             asked += 1
             try:
-                conflict = ranked_anew(conflict, analysis_of(conflict, model), model.name)
+                analysis = analysis_of(conflict, model)
+                if not made_up(analysis.reasons(), "\n".join(_lines(conflict)), terms=CLASSES):
+                    conflict = ranked_anew(conflict, analysis, model.name)
             except ModelError as problem:
                 why = printable(problem.message).rstrip(".")
                 notes = (f"{called(model)} did not help with conflicts: {why}.",)
@@ -74,13 +82,17 @@ def analysed(conflicts: Sequence[Conflict], tree: Tree, model: Model) -> Analyse
 
 def analysis_of(conflict: Conflict, model: Model) -> Analysis:
     """What the model thinks of one conflict."""
-    lines = [
+    claims = "\n".join(_lines(conflict))
+    messages = prompt("kin_conflicts").fill(field=conflict.field.replace("_", " "), competing_claims=claims)
+    return ask(model, messages, Analysis, extraction(max_tokens=REPLY_TOKENS))
+
+
+def _lines(conflict: Conflict) -> list[str]:
+    return [
         f"{at} | {printable(one.value)} | {printable('; '.join(one.sources))} | tier {one.source_tier}"
         f" | {one.evidence_type}"
         for at, one in enumerate(conflict.competing_assertions)
     ]
-    messages = prompt("kin_conflicts").fill(field=conflict.field.replace("_", " "), competing_claims="\n".join(lines))
-    return ask(model, messages, Analysis, extraction(max_tokens=REPLY_TOKENS))
 
 
 def ranked_anew(conflict: Conflict, analysis: Analysis, by: str) -> Conflict:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kiwiresearch.kin.conflicts.agreeing import SINGLE
+from kiwiresearch.kin.conflicts.agreeing import OF_ONE_MARRIAGE, SINGLE
 from kiwiresearch.kin.conflicts.claims import Group, gathered, parent_ties, said_of
 from kiwiresearch.kin.conflicts.conflict import Competing, Conflict, Ranked, Resolution
 from kiwiresearch.kin.conflicts.next_steps import next_steps
 from kiwiresearch.kin.conflicts.plausible import problem_of
 from kiwiresearch.kin.conflicts.ranking import Weight, confidences, weighed
-from kiwiresearch.kin.fields import FieldName
+from kiwiresearch.kin.fields import DATES, FieldName
 from kiwiresearch.kin.identity import id_of
 from kiwiresearch.kin.tree import PersonId, Tree
 
@@ -26,7 +26,7 @@ def conflicts_of(tree: Tree) -> tuple[Conflict, ...]:
 def _conflicts(tree: Tree) -> Iterator[Conflict]:
     ties = parent_ties(tree)
     for person in sorted(tree.persons):
-        for field in SINGLE:
+        for field in (*SINGLE, *OF_ONE_MARRIAGE) if len(tree.spouses(person)) == 1 else SINGLE:
             groups = gathered(field, said_of(tree, person, field, ties.get(person, ())))
             if len(groups) > 1:
                 yield _conflict(tree, person, field, groups)
@@ -39,7 +39,7 @@ def _conflict(tree: Tree, person: PersonId, field: FieldName, groups: tuple[Grou
     weights = [weights[at] for at in order]
     beliefs = confidences(weights)
     competing = tuple(
-        _competing(groups[at], weight, belief, problems[at])
+        _competing(field, groups[at], weight, belief, problems[at])
         for at, weight, belief in zip(order, weights, beliefs, strict=True)
     )
     status = _status(weights, beliefs)
@@ -52,16 +52,16 @@ def _conflict(tree: Tree, person: PersonId, field: FieldName, groups: tuple[Grou
         competing,
         tuple(Ranked(at, at + 1, weight.reason) for at, weight in enumerate(weights)),
         None if status == "open" else 0,
-        _rationale(status, competing, weights),
+        _rationale(status, [groups[at] for at in order], weights),
         beliefs[0],
         status,
         next_steps(field, winner.when or tree.persons[person].birth, place, has_primary=weights[0].has_record),
     )
 
 
-def _competing(group: Group, weight: Weight, belief: float, problem: str) -> Competing:
+def _competing(field: FieldName, group: Group, weight: Weight, belief: float, problem: str) -> Competing:
     return Competing(
-        group.value,
+        group.when.words() if group.when and field in DATES else group.value,
         tuple(said.id for said in group.said),
         weight.sources,
         weight.tier,
@@ -79,13 +79,13 @@ def _status(weights: list[Weight], beliefs: list[float]) -> Resolution:
     return "tentative" if first.order < second.order else "open"
 
 
-def _rationale(status: Resolution, competing: tuple[Competing, ...], weights: list[Weight]) -> str:
-    best, next_best = competing[0].value, competing[1].value
+def _rationale(status: Resolution, groups: list[Group], weights: list[Weight]) -> str:
+    best, next_best = (f"“{group.when.words() if group.when else group.value}”" for group in groups[:2])
     if status == "open":
-        return f"Nothing tells {best!r} from {next_best!r}: the evidence for both is of the same kind."
+        return f"Nothing tells {best} from {next_best}: the evidence for both is of the same kind."
     leads = _lead(weights[0], weights[1])
     word = "Preferred" if status == "resolved" else "Preferred for now"
-    return f"{word}: {best!r}, as {weights[0].reason}. It stands before {next_best!r} by {leads}."
+    return f"{word}: {best}. It stands before {next_best} by {leads}."
 
 
 LEADS = (
@@ -107,4 +107,6 @@ def _lead(first: Weight, second: Weight) -> str:
 
 def _place(tree: Tree, person: PersonId, field: FieldName) -> str:
     known = tree.persons[person]
+    if field in OF_ONE_MARRIAGE:
+        return ""
     return known.death_place if field.startswith(("death", "burial")) else known.birth_place

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kiwiresearch.kin.fields import FieldName
-from kiwiresearch.kin.plausible import OLDEST_AGE, YOUNGEST_PARENT
+from kiwiresearch.kin.plausible import OLDEST_AGE, OLDEST_PARENT, YEAR, YOUNGEST_PARENT
 from kiwiresearch.kin.tree import PersonId, Tree
 from kiwiresearch.text.when import DateRange
-
-OLDEST_FATHER, OLDEST_MOTHER = 75, 58
 
 
 def problem_of(tree: Tree, person: PersonId, field: FieldName, when: DateRange | None) -> str:
@@ -25,7 +23,7 @@ def _after_birth(tree: Tree, person: PersonId, when: DateRange) -> Iterator[str]
     if birth:
         if when.reach()[1] < birth.reach()[0]:
             yield f"it is before the birth ({birth.words()})"
-        if _years(birth.reach()[1], when.reach()[0]) > OLDEST_AGE:
+        if _years(birth.reach()[1], when.reach()[0]) >= OLDEST_AGE + 1:
             yield f"nobody lived so long after a birth in {birth.words()}"
 
 
@@ -34,7 +32,7 @@ def _births(tree: Tree, person: PersonId, when: DateRange) -> Iterator[str]:
     first, last = when.reach()
     if death and death.reach()[1] < first:
         yield f"it is after the death ({death.words()})"
-    if death and _years(last, death.reach()[0]) > OLDEST_AGE:
+    if death and _years(last, death.reach()[0]) >= OLDEST_AGE + 1:
         yield f"nobody lived so long until {death.words()}"
     for child in tree.children(person):
         born = tree.persons[child].birth if child in tree.persons else None
@@ -45,10 +43,9 @@ def _births(tree: Tree, person: PersonId, when: DateRange) -> Iterator[str]:
         if known is None or known.birth is None:
             continue
         low, high = known.birth.reach()
-        oldest = OLDEST_MOTHER if known.sex == "female" else OLDEST_FATHER
-        if _years(low, last) < YOUNGEST_PARENT or _years(high, first) > oldest:
+        if _years(low, last) < YOUNGEST_PARENT or _years(high, first) >= OLDEST_PARENT + 1:
             yield f"the parent {known.name!r} was born in {known.birth.words()}"
 
 
 def _years(start: int, end: int) -> float:
-    return (end - start) / 365.25
+    return (end - start) / YEAR

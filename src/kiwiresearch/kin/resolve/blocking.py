@@ -17,6 +17,10 @@ RARE = 150
 """A sound that so few people have needs no decade beside it."""
 MOST_OF_BLOCK = 400
 """A block of more people than this says nothing."""
+MOST_OF_DECADE = 30
+"""One name and a time say less the more people there are: of a large tree they would pair everybody."""
+FAR = 15
+"""Years between two births that no slip of a pen explains."""
 SHARED_IDS = ("familysearch", "find_a_grave", "wikidata", "zim")
 """Ids that mean the same person wherever they stand; numbers within a GEDCOM file do not."""
 
@@ -31,7 +35,12 @@ def candidate_pairs(tree: Tree, profiles: Mapping[PersonId, Profile]) -> tuple[P
     for one, profile in profiles.items():
         for key in dict.fromkeys(_keys(tree, profile, profiles, sounds, common)):
             blocks[key].append(one)
-    found = {pair for block in blocks.values() for pair in _pairs_of(block, profiles)}
+    found = {
+        pair
+        for key, block in blocks.items()
+        if 2 <= len(block) <= (MOST_OF_DECADE if key[0] == "decade" else MOST_OF_BLOCK)
+        for pair in _pairs_of(block, profiles)
+    }
     return tuple(sorted(found))
 
 
@@ -77,10 +86,20 @@ def _relatives(tree: Tree, person: PersonId) -> Iterable[tuple[str, tuple[Person
 
 
 def _pairs_of(block: Sequence[PersonId], profiles: Mapping[PersonId, Profile]) -> Iterator[Pair]:
-    if not 2 <= len(block) <= MOST_OF_BLOCK:
-        return
-    for one, other in combinations(block, 2):
-        a, b = profiles[one], profiles[other]
-        if not a.sources.isdisjoint(b.sources) or (a.sex and b.sex and a.sex != b.sex):
-            continue
-        yield ordered(one, other)
+    """Those of a block who can be one person; who stand in the same sources are never compared."""
+    groups: dict[frozenset[str], list[Profile]] = defaultdict(list)
+    for one in block:
+        groups[profiles[one].sources].append(profiles[one])
+    for (sources, ours), (others, theirs) in combinations(groups.items(), 2):
+        if sources.isdisjoint(others):
+            yield from (ordered(a.id, b.id) for a in ours for b in theirs if _can_meet(a, b))
+    for a, b in combinations(groups.get(frozenset(), ()), 2):
+        if _can_meet(a, b):
+            yield ordered(a.id, b.id)
+
+
+def _can_meet(a: Profile, b: Profile) -> bool:
+    """Of one sex and of one time, as far as is known; relatives may bring others together all the same."""
+    if a.sex and b.sex and a.sex != b.sex:
+        return False
+    return a.era[0] - b.era[1] <= FAR and b.era[0] - a.era[1] <= FAR

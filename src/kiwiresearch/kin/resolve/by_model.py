@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from kiwiresearch.errors import ModelError
+from kiwiresearch.kin.agents.grounded import made_up
 from kiwiresearch.kin.resolve.proposal import ACTIONS, Action, MergeProposal
 from kiwiresearch.kin.resolve.propose import SPEAKS
 from kiwiresearch.kin.resolve.settings import DEFAULT, ResolveSettings
@@ -20,10 +21,12 @@ from kiwiresearch.kin.tree import Person, PersonId, Tree
 from kiwiresearch.llm.model import Model, called, extraction
 from kiwiresearch.llm.prompts import prompt
 from kiwiresearch.llm.structured import ask
+from kiwiresearch.text.fold import fold
 from kiwiresearch.text.plain import printable
 
 REPLY_TOKENS = 600
 MOST_RELATIVES = 12
+NOTHING = frozenset({"", "no", "none", "nothing", "null", "n a", "na", "not applicable", "-"})
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -37,6 +40,12 @@ class FeatureOpinion(BaseModel):
     reason: str
 
 
+def _said(why: str) -> str:
+    if fold(why) in NOTHING:
+        raise ValueError("say what speaks against a merge, if only what is not known")
+    return why
+
+
 class Opinion(BaseModel):
     """What a resolver is asked for; it must say what speaks against a merge."""
 
@@ -45,9 +54,12 @@ class Opinion(BaseModel):
     similarity_score: Share
     feature_scores: dict[Literal["name", "dates", "places", "relationships"], FeatureOpinion]
     merge_rationale: str
-    why_not_merge: Annotated[str, Field(min_length=1)]
+    why_not_merge: Annotated[str, AfterValidator(_said)]
     recommendation: Literal["merge", "review", "separate"]
     confidence: Share
+
+    def reasons(self) -> tuple[str, ...]:
+        return (*(one.reason for one in self.feature_scores.values()), self.merge_rationale, self.why_not_merge)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +82,9 @@ def reviewed(
         if not notes and _is_doubtful(proposal, settings) and _may_be_told(proposal, tree):
             asked += 1
             try:
-                proposal = moved(proposal, opinion_on(proposal, tree, model), model.name, settings)
+                opinion = opinion_on(proposal, tree, model)
+                if not made_up(opinion.reasons(), _shown(proposal, tree)):
+                    proposal = moved(proposal, opinion, model.name, settings)
             except ModelError as problem:
                 why = printable(problem.message).rstrip(".")
                 notes = (f"{called(model)} did not help to resolve people: {why}.",)
@@ -80,10 +94,10 @@ def reviewed(
 
 def opinion_on(proposal: MergeProposal, tree: Tree, model: Model) -> Opinion:
     """What the model thinks of one pair."""
-    a, b = (tree.persons[person] for person in proposal.candidate_pair)
+    a, b = _records(proposal, tree)
     messages = prompt("kin_resolver").fill(
-        person_a=_told(tree, a),
-        person_b=_told(tree, b),
+        person_a=a,
+        person_b=b,
         shared_assertions="\n".join(one.reason for one in proposal.features if one.points > 0 and _own(one.feature)),
         conflicting_assertions="\n".join(
             one.reason for one in proposal.features if one.points < 0 and _own(one.feature)
@@ -103,6 +117,14 @@ def moved(proposal: MergeProposal, opinion: Opinion, by: str, settings: ResolveS
     if action == proposal.recommended_action or (action == "merge" and kinds < settings.least_groups):
         return proposal
     return replace(proposal, recommended_action=action, decided_by=f"model {by}")
+
+
+def _records(proposal: MergeProposal, tree: Tree) -> list[str]:
+    return [_told(tree, tree.persons[person]) for person in proposal.candidate_pair]
+
+
+def _shown(proposal: MergeProposal, tree: Tree) -> str:
+    return "\n".join((*_records(proposal, tree), *(one.reason for one in proposal.features)))
 
 
 def _is_doubtful(proposal: MergeProposal, settings: ResolveSettings) -> bool:

@@ -38,9 +38,12 @@ class Points:
     value: float
     share: float
     reason: str
+    is_other: bool = False
+    """First or middle names are of two people; what brothers and sisters share says nothing then."""
 
 
 NOTHING = Points(0.0, 0.5, "nothing to compare")
+NO_REST = Points(0.0, 0.5, "")
 
 
 class Rarity:
@@ -49,6 +52,7 @@ class Rarity:
     def __init__(self, profiles: Iterable[Profile]) -> None:
         self._people = 0
         self._count: Counter[str] = Counter()
+        self._compared: dict[tuple[Name, Name, bool], Points] = {}
         for one in profiles:
             self._people += 1
             self._count.update({token for name in one.names for token in name.tokens})
@@ -68,91 +72,95 @@ class Rarity:
     def shared(self, one: str, other: str) -> float:
         return min(self.of(one), self.of(other))
 
+    def compared(self, one: Name, other: Name, *, is_woman: bool) -> Points:
+        """What two names say; namesakes are many, so it is worked out once."""
+        known = self._compared.get((one, other, is_woman))
+        if known is None:
+            known = self._compared[one, other, is_woman] = _name_points(one, other, self, is_woman=is_woman)
+        return known
+
 
 def name_points(a: Profile, b: Profile, rarity: Rarity) -> Points:
     """The best that any two of their names say."""
-    pairs = ((_name_points(one, other, a, b, rarity), one, other) for one in a.names for other in b.names)
-    return max((found for found, _, _ in pairs), key=lambda points: points.value)
+    is_woman = "female" in (a.sex, b.sex)
+    found = [rarity.compared(one, other, is_woman=is_woman) for one in a.names for other in b.names]
+    return found[0] if len(found) == 1 else max(found, key=lambda points: points.value)
 
 
-def _name_points(one: Name, other: Name, a: Profile, b: Profile, rarity: Rarity) -> Points:
+def _name_points(one: Name, other: Name, rarity: Rarity, *, is_woman: bool) -> Points:
     if not one.tokens or not other.tokens:
         return _numbered(one, other)
-    given, given_like, given_reason = _given(one, other, rarity)
-    rest, rest_like, rest_reason = _rest(one, other, rarity, is_woman="female" in (a.sex, b.sex))
-    value = given + rest
+    given, rest = _given(one, other, rarity), _rest(one, other, rarity, is_woman=is_woman)
+    value = given.value + rest.value
     if one.numerals & other.numerals:
         value += 1.5
     if one.ordinals and other.ordinals and not one.ordinals & other.ordinals:
         value -= 3.0
     low, high = NAME_RANGE
-    share = given_like if rest_like is None else 0.6 * given_like + 0.4 * rest_like
-    reason = ", ".join(part for part in (given_reason, rest_reason) if part)
-    return Points(min(max(value, low), high), share, reason)
+    share = given.share if rest is NO_REST else 0.6 * given.share + 0.4 * rest.share
+    reason = ", ".join(part for part in (given.reason, rest.reason) if part)
+    return Points(min(max(value, low), high), share, reason, is_other=given.is_other or rest.is_other)
 
 
 def _numbered(one: Name, other: Name) -> Points:
     """Children without a name may be counted: 'Son 1', 'Son 2'."""
     if not one.ordinals or not other.ordinals:
-        return NOTHING
+        return NOTHING if one.ordinals == other.ordinals else Points(0.0, 0.5, "only one is counted", is_other=True)
     if one.ordinals == other.ordinals:
         return Points(1.5, 0.8, f"both are number {', '.join(sorted(one.ordinals))}")
     return Points(-4.0, 0.2, "they are counted differently")
 
 
-def _given(one: Name, other: Name, rarity: Rarity) -> tuple[float, float, str]:
+def _given(one: Name, other: Name, rarity: Rarity) -> Points:
     if not one.given or not other.given:
-        return 0.0, 0.5, ""
+        return Points(0.0, 0.5, "")
     like = rarity.likeness(one.given, other.given)
     weight = rarity.shared(one.given, other.given)
     if like == 1.0 and len(one.given) > 1:
-        return weight, 1.0, f"the same first name {one.given!r}"
+        return Points(weight, 1.0, f"the same first name {one.given!r}")
     pair = f"{one.given!r} and {other.given!r}"
     if len(one.given) == 1 or len(other.given) == 1:
-        return (0.9, like or INITIAL, f"{pair} agree") if like else (-5.0, 0.0, f"first names differ ({pair})")
+        if like:
+            return Points(0.9, like, f"{pair} agree")
+        return Points(-5.0, 0.0, f"first names differ ({pair})", is_other=True)
     for least, part in ((0.94, 0.85), (0.88, 0.65), (0.82, 0.3)):
         if like >= least:
-            return part * weight, like, f"first names are alike ({pair})"
+            return Points(part * weight, like, f"first names are alike ({pair})")
     for given, others in ((one.given, other.rest), (other.given, one.rest)):
         used = max((rarity.likeness(given, token) for token in others if len(token) > 1), default=0.0)
+        if used >= 0.93 and given == others[-1] and (given,) in (one.tokens, other.tokens):
+            return Points(0.35 * rarity.of(given), 0.5, f"of one only the surname {given!r} is known", is_other=True)
         if used >= 0.93:
-            return 0.35 * rarity.of(given), 0.7, f"{given!r} is among the other's names"
-    return (-4.0 if like >= 0.7 else -6.0), like, f"first names differ ({pair})"
+            return Points(0.35 * rarity.of(given), 0.7, f"{given!r} is among the other's names")
+    return Points(-4.0 if like >= 0.7 else -6.0, like, f"first names differ ({pair})", is_other=True)
 
 
-def _rest(one: Name, other: Name, rarity: Rarity, *, is_woman: bool) -> tuple[float, float | None, str]:
-    """Surnames, middle names and epithets: which of them meet, and whether some of both sides do not."""
+def _rest(one: Name, other: Name, rarity: Rarity, *, is_woman: bool) -> Points:
+    """Surnames, middle names and epithets: which of them meet, and whether some of both sides do not.
+
+    Two men of one surname with different middle names are brothers or cousins; a woman may have married.
+    """
     if not one.rest or not other.rest:
-        return 0.0, None, ""
+        return NO_REST
     value, alike, met = 0.0, 0.0, []
-    left, right = list(one.rest), list(other.rest)
-    options = sorted(
-        ((rarity.likeness(x, y), i, j) for i, x in enumerate(left) for j, y in enumerate(right)),
-        key=lambda found: (-found[0], found[1], found[2]),
-    )
-    used_left: set[int] = set()
-    used_right: set[int] = set()
-    for like, i, j in options:
-        if like < 0.85 and like != INITIAL:
+    left, right = dict.fromkeys(one.rest), dict.fromkeys(other.rest)
+    options = [(rarity.likeness(x, y), x, y) for x in left for y in right]
+    for like, x, y in sorted(options, key=lambda found: -found[0]):
+        if (like < 0.85 and like != INITIAL) or x not in left or y not in right:
             continue
-        if i in used_left or j in used_right:
-            continue
-        used_left.add(i)
-        used_right.add(j)
-        is_initial = len(left[i]) == 1 or len(right[j]) == 1
-        value += 0.4 if is_initial else (0.85 if like >= 0.94 else 0.6) * rarity.shared(left[i], right[j])
+        del left[x], right[y]
+        is_initial = len(x) == 1 or len(y) == 1
+        value += 0.4 if is_initial else (0.85 if like >= 0.94 else 0.6) * rarity.shared(x, y)
         alike += like
-        met.append(repr(left[i]) if like == 1.0 else f"{left[i]!r} and {right[j]!r}")
-    missed_left = [token for i, token in enumerate(left) if i not in used_left]
-    missed_right = [token for j, token in enumerate(right) if j not in used_right]
-    missed = min(len(missed_left), len(missed_right))
+        met.append(repr(x) if like == 1.0 else f"{x!r} and {y!r}")
+    missed = min(len(left), len(right))
     value -= missed * (1.0 if is_woman else 1.6)
-    share = alike / (len(used_left) + missed) if used_left or missed else 0.5
+    share = alike / (len(met) + missed) if met or missed else 0.5
     reason = f"they share {', '.join(met)}" if met else ""
     if missed:
-        differ = f"{' '.join(missed_left)!r} against {' '.join(missed_right)!r}"
+        differ = f"{' '.join(left)!r} against {' '.join(right)!r}"
         reason = f"{reason}, but {differ}" if reason else f"other names differ ({differ})"
-    return value, share, reason
+    return Points(value, share, reason, is_other=bool(met and missed and not is_woman))
 
 
 def date_points(a: Profile, b: Profile, *, is_told: bool = True) -> Points:

@@ -16,9 +16,9 @@ SIGNS = str.maketrans("/_", "  ")
 ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
 NUMBER = re.compile(r"\b\d{1,2}\b")
 """Of children without a name: 'Son 2'."""
-NOBODY = (
-    "unknown unnamed nn n infant child baby stillborn daughter dau son private living none someone anonymous"
-)  # fmt: skip
+NOBODY = """
+unknown unnamed nn n infant child baby boy girl twin stillborn daughter dau son private living none someone anonymous
+"""
 NO_NAMES = frozenset(NOBODY.split())
 """What stands in place of a name that nobody knows."""
 JOINING = "of the and de du des la le les von van der den zu zum del della di da dos y e"

@@ -20,6 +20,8 @@ LONGEST_LIFE = 105
 PARENT_AGES = (12, 75)
 SPOUSE_GAP = 45
 ERA_ROUNDS = 2
+FILE = "gedcom:"
+"""Before the name of a file, which is a source of everybody in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,10 @@ class Profile:
     death_place: tuple[str, ...]
     sources: frozenset[str]
     external: Mapping[str, str]
+    numerals: frozenset[int] = frozenset()
+    """Numbers of kings and queens, of all the names."""
+    generations: frozenset[str] = frozenset()
+    """'junior' or 'senior', of all the names."""
 
 
 def profiles_of(tree: Tree) -> dict[PersonId, Profile]:
@@ -50,7 +56,7 @@ def profiles_of(tree: Tree) -> dict[PersonId, Profile]:
 
 def _profile(person: Person, sources: frozenset[str], era: Years) -> Profile:
     written = dict.fromkeys((person.name, *person.names[: MOST_NAMES - 1]))
-    names = tuple(dict.fromkeys(name for name in map(parsed, written) if name.tokens)) or (Name(),)
+    names = tuple(dict.fromkeys(name for name in map(parsed, written) if name.tokens or name.ordinals)) or (Name(),)
     return Profile(
         person.id,
         names,
@@ -64,6 +70,8 @@ def _profile(person: Person, sources: frozenset[str], era: Years) -> Profile:
         place_parts(person.death_place),
         sources,
         person.external,
+        frozenset[int]().union(*(name.numerals for name in names)),
+        frozenset(name.generation for name in names if name.generation),
     )
 
 
@@ -95,7 +103,7 @@ def _sources(tree: Tree) -> dict[PersonId, frozenset[str]]:
     for person in tree.persons.values():
         file = person.external.get("gedcom", "").partition("#")[0]
         if file:
-            found[person.id].add(f"gedcom:{file}")
+            found[person.id].add(f"{FILE}{file}")
     return {one: frozenset(found.get(one, ())) for one in tree.persons}
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection
 
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.resolve.features import chance, date_points
 from kiwiresearch.kin.resolve.proposal import Action, FeatureScore, MergeProposal, action_for
-from kiwiresearch.kin.resolve.relatives import KinPoints
+from kiwiresearch.kin.resolve.relatives import ORIGIN, KinPoints
 from kiwiresearch.kin.resolve.rounds import NO_KIN, Base, Rounds
 from kiwiresearch.kin.resolve.settings import DEFAULT, ResolveSettings
 from kiwiresearch.kin.resolve.vetoes import Pair, ordered
@@ -18,6 +18,8 @@ SPEAKS = 1.0
 """Log-odds from which on a kind of evidence counts as speaking for a merge."""
 STRIKING = 5.0
 """Name and dates that agree so well ask for an explanation, even where a merge is ruled out."""
+MOST_SHOWN = 10
+"""Of hundreds of namesakes nobody looks at every pair: each is shown with those who fit best."""
 GENERAL_DOUBT = "nothing in the records speaks against it, but few sources were compared"
 
 
@@ -32,11 +34,15 @@ def propose(
     rounds = Rounds(tree, cannot_link, settings)
     rounds.run()
     groups = Groups(rounds)
+    shown: Counter[PersonId] = Counter()
     proposals: list[MergeProposal] = []
     for pair in sorted(rounds.beliefs, key=lambda one: (-rounds.beliefs[one], -rounds.scores[one], one)):
         score = chance(rounds.beliefs[pair])
         if score < settings.shown_at:
             break
+        if score < settings.merge_at and max(shown[one] for one in pair) >= MOST_SHOWN:
+            continue
+        shown.update(pair)
         against = groups.against(pair) if score >= settings.review_at else ()
         proposals.append(_proposal(rounds, pair, score, against))
         if score >= settings.review_at and not against:
@@ -86,6 +92,8 @@ class Groups:
 
     def against(self, pair: Pair) -> tuple[str, ...]:
         """Why the groups of the two cannot be one."""
+        if self.head(pair[0]) == self.head(pair[1]):
+            return ()
         first, second = (self.members(person) for person in pair)
         for one in first:
             for other in second:
@@ -127,9 +135,11 @@ class Groups:
 def _ruled_out(rounds: Rounds) -> list[MergeProposal]:
     """Pairs that look alike and cannot be one: a reader will wonder, and is told why."""
     found = []
+    shown: Counter[PersonId] = Counter()
     for pair, base in rounds.striking(STRIKING):
-        reasons = rounds.reasons_against(pair)
+        reasons = rounds.reasons_against(pair) if max(shown[one] for one in pair) < MOST_SHOWN else ()
         if reasons:
+            shown.update(pair)
             found.append(_proposal(rounds, pair, min(chance(base.total), 0.01), reasons))
     return found
 
@@ -144,6 +154,9 @@ def _proposal(rounds: Rounds, pair: Pair, score: float, vetoes: tuple[str, ...])
         against.append("only one kind of evidence speaks for it" if speaking else "no evidence speaks for it")
     if kin.missed and not any(one.feature == "relationship_consistency" and one.points < 0 for one in features):
         against.append(f"no match among their {_listed(kin.missed)}")
+    if rounds.may_be_siblings(pair) and any(role in ORIGIN for role, _ in kin.met):
+        are_twins = "born on the same day" in features[1].reason
+        against.append(f"they may be {'twins' if are_twins else 'brothers or sisters'}")
     reasons = [one.reason for one in features if one.points > 0]
     return MergeProposal(
         pair,

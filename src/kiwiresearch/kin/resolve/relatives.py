@@ -77,9 +77,18 @@ def _other_parents(tree: Tree, person: PersonId) -> Iterator[PersonId]:
 
 
 def kin_points(
-    one: Relatives, other: Relatives, belief: Belief, prior: float, *, is_one_sex: bool = False
+    one: Relatives,
+    other: Relatives,
+    belief: Belief,
+    prior: float,
+    *,
+    is_one_sex: bool = False,
+    most_of_origin: float = math.inf,
 ) -> KinPoints:
-    """All roles that both records have relatives in; `prior` is the log-odds of any two people."""
+    """All roles that both records have relatives in; `prior` is the log-odds of any two people.
+
+    Brothers and sisters have the same parents: where something tells them apart, that may count for little.
+    """
     by_role: dict[Role, float] = {}
     met: list[tuple[Role, Pair]] = []
     missed: list[Role] = []
@@ -96,7 +105,8 @@ def kin_points(
         met += sure
         if not sure and by_role[role] < 0:
             missed.append(role)
-    value = _combined(by_role, ORIGIN) + _combined(by_role, OWN_FAMILY)
+    origin = _combined(by_role, ORIGIN)
+    value = min(origin, most_of_origin) + _combined(by_role, OWN_FAMILY)
     low, high = KIN_RANGE
     return KinPoints(min(max(value, low), high), tuple(met), tuple(missed), shares)
 

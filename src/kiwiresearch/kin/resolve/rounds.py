@@ -6,13 +6,14 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from heapq import nlargest
 
 from kiwiresearch.kin.resolve.blocking import SHARED_IDS, candidate_pairs
 from kiwiresearch.kin.resolve.features import Points, Rarity, date_points, name_points, place_points
 from kiwiresearch.kin.resolve.profile import profiles_of
 from kiwiresearch.kin.resolve.relatives import KinPoints, kin_points, relatives_of
 from kiwiresearch.kin.resolve.settings import ResolveSettings
-from kiwiresearch.kin.resolve.vetoes import Pair, Ties, ordered, vetoes
+from kiwiresearch.kin.resolve.vetoes import SLACK_YEARS, Pair, Vetoes, ordered
 from kiwiresearch.kin.tree import PersonId, Tree
 
 LEAST_BASE = -11.0
@@ -23,6 +24,12 @@ SAME_ID = 20.0
 LEAST_PRIOR = 5.0
 RIVAL = -4.0
 """Log-odds from which on another candidate counts as a rival."""
+UNNAMED = 3.0
+"""Of a child without a name, its parents do not tell which of their children it was."""
+NAMESAKE_SIBLINGS = 2.0
+"""Where births are years apart, a name given twice in one family is likelier than one person of two birthdays."""
+MOST_RIVALS = 50
+"""The strongest rivals say it all; more of them only take time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +51,7 @@ class Rounds:
         self.tree, self.settings = tree, settings
         self.profiles = profiles_of(tree)
         self.relatives = relatives_of(tree, self.profiles)
-        self.ties = Ties(tree, cannot_link)
+        self._vetoes = Vetoes(tree, cannot_link)
         self.rarity = Rarity(self.profiles.values())
         self.prior = -max(LEAST_PRIOR, math.log(max(len(self.profiles) / 2, 1))) - 0.5
         self._bases: dict[Pair, Base] = {}
@@ -71,8 +78,7 @@ class Rounds:
 
     def reasons_against(self, pair: Pair) -> tuple[str, ...]:
         """All vetoes of a pair."""
-        a, b = (self.profiles[one] for one in pair)
-        return (*vetoes(a, b), *self.ties.vetoes(*pair))
+        return tuple(self._vetoes.against(*(self.profiles[one] for one in pair)))
 
     def striking(self, least: float) -> list[tuple[Pair, Base]]:
         """Pairs that are ruled out although name and dates agree, and that are not of one source."""
@@ -91,7 +97,7 @@ class Rounds:
         dates = date_points(a, b, is_told=False)
         shared = [kind for kind in SHARED_IDS if a.external.get(kind) and a.external[kind] == b.external.get(kind)]
         total = self.prior + name.value + dates.value + places.value + (SAME_ID if shared else 0.0)
-        vetoed = any(True for _ in vetoes(a, b)) or any(True for _ in self.ties.vetoes(*pair))
+        vetoed = any(True for _ in self._vetoes.against(a, b))
         return Base(total, name, dates, places, "".join(shared[:1]), vetoed)
 
     def _take(self, pairs: Iterable[Pair]) -> None:
@@ -119,8 +125,28 @@ class Rounds:
         a, b = (self.profiles[person].sex for person in pair)
         is_one_sex = bool(a) and a == b
         return kin_points(
-            one, other, lambda relatives: self._belief(relatives, pair), self.prior, is_one_sex=is_one_sex
+            one,
+            other,
+            lambda relatives: self._belief(relatives, pair),
+            self.prior,
+            is_one_sex=is_one_sex,
+            most_of_origin=self._most_of_origin(pair),
         )
+
+    def may_be_siblings(self, pair: Pair) -> bool:
+        """Whether name or birth tells two apart whom their parents do not."""
+        return self._most_of_origin(pair) < math.inf
+
+    def _most_of_origin(self, pair: Pair) -> float:
+        """How much parents and siblings may say of two who may be brothers or sisters themselves."""
+        if self.base(pair).name.is_other:
+            return 0.0
+        named = [any(name.given for name in self.profiles[person].names) for person in pair]
+        if named[0] != named[1]:
+            return UNNAMED
+        first, second = (self.profiles[person].birth_years for person in pair)
+        gap = max(first[0] - second[1], second[0] - first[1]) if first and second else 0
+        return NAMESAKE_SIBLINGS if gap > SLACK_YEARS else math.inf
 
     def _belief(self, pair: Pair, asking: Pair) -> float:
         """What is believed of a pair but for what the asking pair itself has told it."""
@@ -139,18 +165,22 @@ class Rounds:
 
     def _against_rivals(self) -> dict[Pair, float]:
         """Who is in one source twice is two people, so candidates of one source weaken each other."""
-        rivals: dict[PersonId, list[tuple[PersonId, float]]] = defaultdict(list)
+        rivals: dict[PersonId, list[tuple[float, PersonId]]] = defaultdict(list)
         for (one, other), score in self.scores.items():
             if score > RIVAL:
-                rivals[one].append((other, score))
-                rivals[other].append((one, score))
+                rivals[one].append((score, other))
+                rivals[other].append((score, one))
+        strongest = {
+            person: [(math.exp(score), one, self.profiles[one].sources) for score, one in nlargest(MOST_RIVALS, found)]
+            for person, found in rivals.items()
+        }
         found: dict[Pair, float] = {}
         for pair, score in self.scores.items():
             odds = 1.0
             for person, other in (pair, pair[::-1]):
                 sources = self.profiles[other].sources
-                for rival, points in rivals.get(person, ()):
-                    if rival != other and not sources.isdisjoint(self.profiles[rival].sources):
-                        odds += math.exp(points)
+                for weight, rival, of_rival in strongest.get(person, ()):
+                    if rival != other and not sources.isdisjoint(of_rival):
+                        odds += weight
             found[pair] = score - math.log(odds)
         return found

@@ -2,64 +2,61 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 
-from kiwiresearch.kin.resolve.profile import Profile
+from kiwiresearch.kin.plausible import YOUNGEST_PARENT
+from kiwiresearch.kin.resolve.profile import FILE, Profile, years_of
 from kiwiresearch.kin.tree import PersonId, Tree
 
 Pair = tuple[PersonId, PersonId]
 SLACK_YEARS = 2
 """Calendars and careless hands move dates a little."""
+SITE = re.compile(r"[a-z]+://[^/]+/")
+PARENT_WORDS = {"male": "father", "female": "mother", "": "parent"}
 
 
 def ordered(one: PersonId, other: PersonId) -> Pair:
     return (one, other) if one < other else (other, one)
 
 
-def vetoes(a: Profile, b: Profile) -> Iterator[str]:
-    """What the two records themselves rule out."""
-    shared = sorted(a.sources & b.sources)
-    if shared:
-        yield f"the source {shared[0]!r} tells of both"
-    if a.sex and b.sex and a.sex != b.sex:
-        yield f"one is {a.sex}, the other {b.sex}"
-    numerals = [frozenset[int]().union(*(name.numerals for name in one.names)) for one in (a, b)]
-    if all(numerals) and not numerals[0] & numerals[1]:
-        told = " and ".join("/".join(map(str, sorted(one))) for one in numerals)
-        yield f"their numbers differ ({told})"
-    generations = [{name.generation for name in one.names} - {""} for one in (a, b)]
-    if all(generations) and not generations[0] & generations[1]:
-        yield "their generations differ"
-    for first, second in ((a, b), (b, a)):
-        born, died = first.birth_years, second.death_years
-        if born and died and born[0] - died[1] > SLACK_YEARS:
-            yield f"one was born in {born[0]}, when the other was dead since {died[1]}"
-    items = [one.external.get("wikidata", "") for one in (a, b)]
-    if all(items) and items[0] != items[1]:
-        yield f"Wikidata has them as {items[0]!r} and {items[1]!r}"
+def are_two_pages(one: str, other: str) -> bool:
+    """Whether two addresses are of different pages of one book or site, which has one for each person."""
+    places = [SITE.match(address) for address in (one, other)]
+    return one != other and places[0] is not None and places[1] is not None and places[0][0] == places[1][0]
 
 
-class Ties:
-    """Who cannot be whom because of how they are tied; pairs that were taken apart before."""
+class Vetoes:
+    """Who cannot be whom: by what their records say, by how they are tied, and since they were taken apart before."""
 
     def __init__(self, tree: Tree, cannot_link: Collection[Pair]) -> None:
         self._tree = tree
         self._apart = {ordered(*pair) for pair in cannot_link}
         self._beside = {
-            ordered(tie.first, tie.second)
+            ordered(tie.first, tie.second): tie.kind
             for tie in tree.relationships
             if tie.kind != "parent_of" and tie.status not in ("rejected", "hypothesis", "superseded")
         }
         self._ancestors: dict[PersonId, frozenset[PersonId]] = {}
 
-    def vetoes(self, one: PersonId, other: PersonId) -> Iterator[str]:
-        pair = ordered(one, other)
+    def against(self, a: Profile, b: Profile) -> Iterator[str]:
+        """All reasons, as a genealogist would give them."""
+        yield from self._by_ties(a, b)
+        yield from self._by_sources(a, b)
+        yield from _by_names(a, b)
+        yield from self._by_lives(a, b)
+
+    def _by_ties(self, a: Profile, b: Profile) -> Iterator[str]:
+        pair = ordered(a.id, b.id)
         if pair in self._apart:
             yield "they were told apart before"
         if pair in self._beside:
-            yield "one is the other's husband, wife, partner, brother or sister"
-        if one in self.ancestors(other) or other in self.ancestors(one):
-            yield "one descends from the other"
+            is_sibling = self._beside[pair] == "sibling_of"
+            yield f"one is the other's {'brother or sister' if is_sibling else 'husband, wife or partner'}"
+        for one, other in ((a, b), (b, a)):
+            if one.id in self.ancestors(other.id):
+                is_parent = one.id in self._tree.parents(other.id)
+                yield f"one is the other's {PARENT_WORDS[one.sex] if is_parent else 'ancestor'}"
 
     def ancestors(self, person: PersonId) -> frozenset[PersonId]:
         known = self._ancestors.get(person)
@@ -73,3 +70,68 @@ class Ties:
                     waiting.extend(self._tree.parents(parent))
             known = self._ancestors[person] = frozenset(found)
         return known
+
+    def _by_sources(self, a: Profile, b: Profile) -> Iterator[str]:
+        if not a.sources.isdisjoint(b.sources):
+            yield f"{self._called(min(a.sources & b.sources))} tells of both, as two people"
+        if are_two_pages(a.external.get("record", ""), b.external.get("record", "")):
+            yield "each has a page of their own in the same book"
+        items = [one.external.get("wikidata", "") for one in (a, b)]
+        if all(items) and items[0] != items[1]:
+            yield f"Wikidata has them as {items[0]!r} and {items[1]!r}"
+
+    def _called(self, source: str) -> str:
+        known = self._tree.sources.get(source)
+        if known:
+            return repr(known.title or known.name)
+        return f"the file {source.removeprefix(FILE)!r}" if source.startswith(FILE) else f"the source {source!r}"
+
+    def _by_lives(self, a: Profile, b: Profile) -> Iterator[str]:
+        for dead, other in ((a, b), (b, a)):
+            if dead.death_years is None:
+                continue
+            last, born = dead.death_years[1], other.birth_years
+            if born and born[0] > last + SLACK_YEARS:
+                yield f"one was born in {born[0]}, when the other was dead since {last}"
+            elif born and born[0] > last and _died_young(dead) and _is_named_anew(dead, other):
+                yield f"one died as a child in {last}, and the other, born in {born[0]}, was given the name anew"
+            if _died_young(dead) and not self._has_family(dead.id) and self._has_family(other.id):
+                yield f"one died as a child in {last}, and the other had a family"
+            yield from self._after_death(last, other)
+
+    def _has_family(self, person: PersonId) -> bool:
+        return bool(self._tree.children(person) or self._tree.spouses(person))
+
+    def _after_death(self, last: int, other: Profile) -> Iterator[str]:
+        """A child born years after a death has another parent, unless it does not fit its own parent either."""
+        latest = last + 1 + SLACK_YEARS
+        if other.death_years and other.death_years[1] <= latest:
+            return
+        for child in self._tree.children(other.id):
+            born = years_of(self._tree.persons[child].birth) if child in self._tree.persons else None
+            if born and born[0] > latest:
+                name = self._tree.persons[child].name
+                yield f"one was dead since {last}, when the other's child {name!r} was born in {born[0]}"
+                return
+
+
+def _died_young(one: Profile) -> bool:
+    """Before anybody has children."""
+    born, died = one.birth_years, one.death_years
+    return born is not None and died is not None and 0 <= died[1] - born[0] < YOUNGEST_PARENT
+
+
+def _is_named_anew(dead: Profile, other: Profile) -> bool:
+    """The next child often got the name of one that had died; the same day of another year is a slip of the pen."""
+    births = [one.birth.first_day[1:] for one in (dead, other) if one.birth and one.birth.precision == "day"]
+    return bool(dead.names[0].given) and not (len(births) == 2 and births[0] == births[1])
+
+
+def _by_names(a: Profile, b: Profile) -> Iterator[str]:
+    if a.sex and b.sex and a.sex != b.sex:
+        yield f"one is {a.sex}, the other {b.sex}"
+    if a.numerals and b.numerals and a.numerals.isdisjoint(b.numerals):
+        told = " and ".join("/".join(map(str, sorted(one.numerals))) for one in (a, b))
+        yield f"their numbers differ ({told})"
+    if a.generations and b.generations and a.generations.isdisjoint(b.generations):
+        yield f"one is called {min(a.generations)}, the other {min(b.generations)}"

@@ -1,0 +1,74 @@
+"""What was taken apart stays apart: in the next run, with more evidence, and once one of the two is somebody else."""
+
+from __future__ import annotations
+
+import pytest
+from tests.kin.cases import now
+
+from kiwiresearch.kin.extracted import Extracted, Snippet
+from kiwiresearch.kin.fields import FieldName
+from kiwiresearch.kin.loop.deciding import resolve
+from kiwiresearch.kin.store.case import CaseStore
+from kiwiresearch.kin.tree import Source
+from kiwiresearch.text.when import dates_in
+
+LIFE: tuple[tuple[FieldName, str], ...] = (("birth_date", "12 May 1811"), ("death_date", "3 June 1880"))
+TEXT = "Ermengarde Smithson, 12 May 1811, 3 June 1880, Leeds"
+
+
+def told(case: CaseStore, person: str, book: str, *facts: tuple[FieldName, str]) -> None:
+    """A record of Ermengarde Smithson in a book of its own."""
+    source = case.add_source(Source(book, f"https://{book}.example/1", book), TEXT)
+    case.add_person(person, "Ermengarde Smithson", "female")
+    for field, value in facts:
+        start = TEXT.index(value)
+        when = dates_in(value)[0].when if field.endswith("_date") else None
+        snippet = Snippet(start, start + len(value), value)
+        case.assert_fact(person, Extracted(field, value, snippet, "lead", 0.9, when), source, status="verified")
+
+
+@pytest.fixture
+def parted(case: CaseStore) -> CaseStore:
+    """A case in which two records were merged, and the merge undone."""
+    with case.step("test"):
+        told(case, "a", "one", *LIFE)
+        told(case, "b", "two", *LIFE)
+    (merge,), _, _ = resolve(case)
+    with case.step("user"):
+        case.unmerge(merge, why="cousins")
+    return case
+
+
+def test_a_merge_that_was_undone_is_not_proposed_again(parted: CaseStore) -> None:
+    """The next run leaves the two apart, and says that they were told apart before."""
+    merged, left, _ = resolve(parted)
+    assert merged == ()
+    assert [one.recommended_action for one in left] == ["separate"]
+    assert "told apart before" in left[0].why_not_merge
+
+
+def test_more_evidence_of_the_same_kind_changes_nothing(parted: CaseStore) -> None:
+    """One more source that agrees does not bring the two together."""
+    with parted.step("test"):
+        told(parted, "a", "three", *LIFE, ("birth_place", "Leeds"))
+        told(parted, "b", "four", *LIFE, ("birth_place", "Leeds"))
+    assert resolve(parted)[0] == ()
+
+
+def test_another_worker_knows_it_too(parted: CaseStore, case_url: str) -> None:
+    """Whoever opens the case later finds the two apart."""
+    parted.close()
+    with CaseStore.open(case_url, now) as again:
+        assert resolve(again)[0] == ()
+
+
+def test_the_pair_stays_apart_once_one_of_them_is_part_of_another(parted: CaseStore) -> None:
+    """A third record joins one of the two, and the other stays out, also in the run after that."""
+    with parted.step("test"):
+        told(parted, "0", "three", *LIFE)
+        parted.merge("0", "a", rationale="the user says so", why_not_split="the user says so", why_not_merge="little")
+    for _ in range(2):
+        merged, left, _ = resolve(parted)
+        assert merged == ()
+        assert any("told apart before" in one.why_not_merge for one in left)
+    assert sorted(parted.tree().persons) == ["0", "b"]
