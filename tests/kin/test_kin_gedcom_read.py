@@ -319,6 +319,31 @@ def test_no_lines_make_reading_fail(tmp_path_factory: pytest.TempPathFactory, ro
     assert all(fact.evidence and fact.evidence[0].snippet for fact in found.tree.facts)
 
 
+def test_nothing_below_what_is_read_vanishes_unsaid(tmp_path: Path) -> None:
+    """What stands below a name, an event, a citation or a source, and is not read, is told by its path."""
+    body = (
+        "0 @I1@ INDI\n1 NAME Dr. Anna /Lee/\n2 NPFX Dr.\n2 TYPE married\n"
+        "1 BIRT\n2 DATE 1700\n2 PLAC Bonn\n3 MAP\n4 LATI N50\n2 NOTE At night.\n"
+        "2 SOUR @S1@\n3 PAGE 5\n3 NOTE Torn.\n1 OCCU baker\n2 DATE 1730\n1 CHAN\n2 DATE 1 JAN 2001\n"
+        "0 @S1@ SOUR\n1 TITL Register\n1 AUTH A priest\n1 REPO @R1@\n0 @R1@ REPO\n1 NAME City archive\n"
+    )
+    paths = ("BIRT.NOTE", "BIRT.PLAC.MAP", "BIRT.SOUR.NOTE", "NAME.TYPE", "OCCU.DATE", "SOUR.AUTH", "SOUR.REPO")
+    notes = a_file(tmp_path, body).notes
+    assert [note.partition(" is not read: 1 line")[0] for note in notes] == list(paths)
+
+
+def test_a_circle_of_parents_is_noted(tmp_path: Path) -> None:
+    """Who is told to descend from themselves is named; their parents and children outside the circle are not."""
+    people = "".join(f"0 @I{n}@ INDI\n1 NAME P{n} /X/\n" for n in range(1, 5))
+    ties = ((1, 2), (2, 3), (3, 2), (4, 1))
+    families = "".join(f"0 @F{n}@ FAM\n1 HUSB @I{n}@\n1 CHIL @I{child}@\n" for n, child in ties)
+    families += "0 @F5@ FAM\n1 HUSB @I3@\n1 CHIL @I5@\n0 @I5@ INDI\n1 NAME P5 /X/\n"
+    notes = a_file(tmp_path, people + families).notes
+    assert [note.partition(": ")[2] for note in notes] == [
+        f"'I{n}' is told to descend from itself, which cannot be" for n in (2, 3)
+    ]
+
+
 def test_real_files_are_read_whole(shared_data: Path) -> None:
     """A real file gives all its people and citations, and says what was left out."""
     found = read_gedcom(shared_data / "kin" / "gedcom" / "pres2020.ged")

@@ -213,3 +213,17 @@ def test_the_same_tree_gives_the_same_bytes(shared_data: Path) -> None:
     sources = {number: tree.sources[number] for number in sorted(tree.sources, reverse=True)}
     turned = Tree(persons, tree.relationships[::-1], tree.facts[::-1], sources)
     assert gedcom(turned, "5.5.1", head={}) == gedcom(tree, "5.5.1", head={})
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("name", ["bach", "bronte", "shakespeare"])
+def test_a_file_that_is_read_and_written_again_stays_as_it_is(
+    name: str, version: Version, shared_data: Path, tmp_path: Path
+) -> None:
+    """Read, written, read and written again gives the same bytes, and nothing of it is left out."""
+    text = gedcom(read_gedcom(shared_data / "kin" / "gedcom" / f"{name}.ged").tree, version, head={})
+    path = tmp_path / f"{name}-again.ged"
+    path.write_text(text, encoding="utf-8", newline="")
+    again = read_gedcom(path)
+    assert again.notes == ()
+    assert gedcom(again.tree, version, head={}) == text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from kiwiresearch.kin.fields import Sex, Status
 from kiwiresearch.kin.tree import PersonId, Tree
@@ -33,6 +34,12 @@ __all__ = [
     "way",
 ]
 
+NOT_RELATED = "not known to be related"
+LONGEST_WAY = 5
+"""People on a way that is still told in words; a longer one is only counted."""
+MOST_LEGS = 3
+NEARER_THAN_COUSINS, ENDLESS = 2, 10**9
+"""Generations between somebody and the one by marriage: parents, children, grandchildren, brothers and sisters."""
 NOT_BELIEVED: frozenset[Status] = frozenset({"rejected", "hypothesis", "superseded"})
 
 
@@ -44,6 +51,27 @@ class Kinship:
     """'great-aunt', 'second cousin once removed, also wife', 'not known to be related'."""
     common: tuple[CommonAncestor, ...]
     way: tuple[Step, ...]
+
+
+BOTH_SIDES = 4
+"""So many common ancestors of one generation are two couples: each parent of one is kin to a parent of the other."""
+
+
+class Lines(NamedTuple):
+    """How many generations two people stand below those they both descend from."""
+
+    up: int
+    down: int
+    half: bool
+    double: bool
+
+    @property
+    def are_cousins(self) -> bool:
+        return min(self.up, self.down) > 1
+
+    def words(self, sex: Sex) -> str:
+        words = birth_words(self.up, self.down, sex)
+        return f"half-{words}" if self.half else f"double {words}" if self.double and self.are_cousins else words
 
 
 def kinship(tree: Tree, first: PersonId, second: PersonId) -> Kinship:
@@ -61,6 +89,7 @@ class Family:
         self._former: set[frozenset[PersonId]] = set()
         self._partners: set[frozenset[PersonId]] = set()
         self._half: set[frozenset[PersonId]] = set()
+        self._known: dict[PersonId, Mapping[PersonId, int]] = {}
         siblings: list[tuple[PersonId, PersonId]] = []
         for tie in tree.relationships:
             pair = frozenset((tie.first, tie.second))
@@ -88,36 +117,61 @@ class Family:
     def kinship(self, first: PersonId, second: PersonId) -> Kinship:
         """What the second person is to the first, who they both descend from, and the way between them."""
         steps = way(self._tree, first, second)
-        words = list(dict.fromkeys(self.relations(first, second)))
-        if not words:
-            words = [_tied(len(steps) - 2)] if steps else ["not known to be related"]
-        return Kinship(", also ".join(words), common_ancestors(self._tree, first, second), steps)
+        return Kinship(self.words(first, second), common_ancestors(self._tree, first, second), steps)
+
+    def words(self, first: PersonId, second: PersonId) -> str:
+        """What the second person is to the first; the way between them is looked for only where nothing else tells."""
+        found = list(dict.fromkeys(self.relations(first, second)))
+        if not found:
+            steps = way(self._tree, first, second)
+            found = [self._along(steps)] if steps else [NOT_RELATED]
+        return ", also ".join(found)
+
+    def _along(self, steps: tuple[Step, ...]) -> str:
+        """Kin of kin: 'father of the son-in-law'; a long way is only counted."""
+        people = [step.person for step in steps]
+        legs: list[str] = []
+        at = 0
+        while len(people) <= LONGEST_WAY and at < len(people) - 1:
+            # The next neighbour always has a word, so each turn gets further.
+            ends = range(len(people) - 1, at, -1)
+            end = next(one for one in ends if one == at + 1 or self.relations(people[at], people[one]))
+            legs.insert(0, (self.relations(people[at], people[end]) or [steps[end].kind])[0])
+            at = end
+        return " of the ".join(legs) if 0 < len(legs) <= MOST_LEGS else _tied(len(people) - 2)
 
     def relations(self, first: PersonId, second: PersonId) -> list[str]:
-        """All that one person is to the other, the closest first; of ties by marriage only where there is no other."""
+        """All that one person is to the other, the closest first; of ties by marriage those nearer than cousins."""
         if first == second:
             return ["the same person"]
-        found = [self._married(first, second), self._raised(first, second), self.by_birth(first, second)]
-        return [words for words in found if words] or self._by_marriage(first, second)
+        found = [words for words in (self._married(first, second), self._raised(first, second)) if words]
+        blood = self._lines(first, second)
+        if not found and (not blood or blood[0].are_cousins):
+            found = self._by_marriage(first, second, NEARER_THAN_COUSINS if blood else ENDLESS)
+        return [*found, *self._blood_words(blood, second)]
 
-    def by_birth(self, first: PersonId, second: PersonId) -> str:
-        lines = self._lines(first, second)
-        if lines is None:
-            return ""
-        up, down, half = lines
-        words = birth_words(up, down, self._sex(second))
-        return f"half-{words}" if half else words
+    def _blood_words(self, lines: list[Lines], second: PersonId) -> list[str]:
+        """The closest kinship of blood; of cousins a second one as well, if they descend from others too."""
+        return [line.words(self._sex(second)) for line in lines[: 2 if lines and lines[0].are_cousins else 1]]
 
-    def _lines(self, first: PersonId, second: PersonId) -> tuple[int, int, bool] | None:
-        ups, downs = ({one: 0, **reached(one, self._above)} for one in (first, second))
+    def _lines(self, first: PersonId, second: PersonId) -> list[Lines]:
+        """How two people descend from the nearest whom both descend from, and from the nearest of the others."""
+        ups, downs = self._ancestors(first), self._ancestors(second)
         shared = sorted((ups[one] + downs[one], ups[one], one) for one in ups.keys() & downs.keys())
-        if not shared:
-            return None
-        total, up, _ = shared[0]
-        nearest = [one for steps, to_first, one in shared if (steps, to_first) == (total, up)]
-        down = total - up
-        half = len(nearest) == 1 and up > 0 and down > 0 and self._is_half(nearest[0], ups, downs, up, down)
-        return up, down, half
+        # Whoever descends from the other is no cousin, however much nearer another line may be.
+        shared.sort(key=lambda row: row[2] not in (first, second))
+        found: list[Lines] = []
+        while shared and len(found) < 2:
+            total, up, _ = shared[0]
+            nearest = [one for steps, to_first, one in shared if (steps, to_first) == (total, up)]
+            down = total - up
+            half = len(nearest) == 1 and up > 0 and down > 0 and self._is_half(nearest[0], ups, downs, up, down)
+            found.append(Lines(up, down, half, len(nearest) >= BOTH_SIDES))
+            if not found[0].are_cousins:
+                break
+            behind = {one for top in nearest for one in self._ancestors(top)}
+            shared = [row for row in shared if row[2] not in behind]
+        return found
 
     def _is_half(
         self, top: PersonId, ups: Mapping[PersonId, int], downs: Mapping[PersonId, int], up: int, down: int
@@ -133,6 +187,12 @@ class Family:
             {parent for parent in self._parents[child] - {top} if not parent.startswith("\0")} for child in (one, other)
         )
         return bool(rest) and bool(other_rest) and rest.isdisjoint(other_rest)
+
+    def _ancestors(self, person: PersonId) -> Mapping[PersonId, int]:
+        """A person and everybody above, with the generations up."""
+        if person not in self._known:
+            self._known[person] = {person: 0, **reached(person, self._above)}
+        return self._known[person]
 
     def _above(self, person: PersonId) -> list[PersonId]:
         return sorted(self._parents.get(person, ()))
@@ -157,31 +217,33 @@ class Family:
         words = birth_words(1, 0, self._sex(second)) if up else birth_words(0, 1, self._sex(second))
         return f"step{words}" if kind == "step" else f"{kind} {words}"
 
-    def _by_marriage(self, first: PersonId, second: PersonId) -> list[str]:
+    def _by_marriage(self, first: PersonId, second: PersonId, most: int) -> list[str]:
+        """The nearest tie by marriage, of at most so many generations up and down."""
         found: list[tuple[int, str]] = []
         sex = self._sex(second)
         for spouse in self._tree.spouses(second):
-            if lines := self._lines(first, spouse):
-                up, down, _ = lines
-                found.append((up + down, self._spouse_of(up, down, first, spouse, second)))
+            near_ones = self._lines(first, spouse)[:1]
+            found += [(one.up + one.down, self._spouse_of(one, spouse, second)) for one in near_ones]
         for spouse in self._tree.spouses(first):
             if lines := self._lines(spouse, second):
-                up, down, _ = lines
+                up, down = lines[0].up, lines[0].down
                 words = birth_words(up, down, sex)
                 near = {(1, 0): f"{words}-in-law", (1, 1): f"{words}-in-law", (0, 1): f"step{words}"}
                 found.append((up + down, near.get((up, down), f"{words} of the {self._married(first, spouse)}")))
         if not found:
             found = self._step_siblings(first, second)
-        return [words for _, words in sorted(found)[:1]]
+        return [words for distance, words in sorted(found)[:1] if distance <= most]
 
-    def _spouse_of(self, up: int, down: int, first: PersonId, spouse: PersonId, second: PersonId) -> str:
+    def _spouse_of(self, lines: Lines, spouse: PersonId, second: PersonId) -> str:
         sex = self._sex(second)
         near = {
             (1, 0): f"step{birth_words(1, 0, sex)}",
             (0, 1): f"{birth_words(0, 1, sex)}-in-law",
             (1, 1): f"{birth_words(1, 1, sex)}-in-law",
         }
-        return near.get((up, down), f"{self._married(spouse, second)} of the {self.by_birth(first, spouse)}")
+        return near.get(
+            (lines.up, lines.down), f"{self._married(spouse, second)} of the {lines.words(self._sex(spouse))}"
+        )
 
     def _step_siblings(self, first: PersonId, second: PersonId) -> list[tuple[int, str]]:
         ours, theirs = self._above(first), set(self._above(second))
@@ -206,12 +268,26 @@ def birth_words(up: int, down: int, sex: Sex) -> str:
     if up == down == 1:
         return chosen(sex, "brother", "sister", "sibling")
     if down == 1:
-        return _greats(up - 2) + chosen(sex, "uncle", "aunt", "uncle or aunt")
+        great = _greats(up - 2)
+        return chosen(sex, f"{great}uncle", f"{great}aunt", f"{great}uncle or {great}aunt")
     if up == 1:
-        return _greats(down - 2) + chosen(sex, "nephew", "niece", "nephew or niece")
+        great = _greats(down - 2)
+        return chosen(sex, f"{great}nephew", f"{great}niece", f"{great}nephew or {great}niece")
     removed = abs(up - down)
     times = {0: "", 1: " once removed", 2: " twice removed"}.get(removed, f" {removed} times removed")
     return f"{_ordinal(min(up, down) - 1)} cousin{times}"
+
+
+def step_words(tree: Tree, step: Step) -> str:
+    """What somebody on a way is to the one before: 'mother', 'son', 'wife', 'sister'."""
+    person = tree.persons.get(step.person)
+    sex: Sex = person.sex if person else ""
+    return {
+        "parent": birth_words(1, 0, sex),
+        "child": birth_words(0, 1, sex),
+        "spouse": chosen(sex, "husband", "wife", "spouse"),
+        "sibling": birth_words(1, 1, sex),
+    }.get(step.kind, "")
 
 
 def _greats(count: int) -> str:

@@ -133,7 +133,7 @@ def _of_person(tree: Tree, person: Person, weddings: list[DateRange]) -> Iterato
             when,
             (person.id,),
             place_of(tree, person, place_field),
-            _parents_ages(tree, person, when) if kind == "birth" else _ages(tree, (person.id,), when),
+            _parents_ages(tree, person, when) if kind == "birth" else _own_age(tree, person, kind, when),
             fact.status if fact else "unverified",
             fact.confidence if fact else person.confidence,
             (fact.id,) if fact else (),
@@ -192,6 +192,14 @@ def _ages(tree: Tree, people: tuple[PersonId, ...], when: DateRange) -> tuple[Ag
     births = ((one, birth_of(tree, one)) for one in people)
     found = (AgeOf(one, age_at(birth, when)) for one, birth in births if birth)
     return tuple(one for one in found if one.age.words())
+
+
+def _own_age(tree: Tree, person: Person, kind: EventKind, when: DateRange) -> tuple[AgeOf, ...]:
+    """How old the one was; an infant's baptism needs no age, and a burial only one that cannot be."""
+    found = _ages(tree, (person.id,), when)
+    if kind == "burial":
+        return tuple(one for one in found if one.age.is_impossible)
+    return tuple(one for one in found if kind != "baptism" or one.age.most != 0)
 
 
 def _parents_ages(tree: Tree, person: Person, when: DateRange) -> tuple[AgeOf, ...]:

@@ -21,11 +21,11 @@ class SourcesOut:
     """The sources of a tree, and those that the file has cited so far."""
 
     sources: Mapping[SourceId, Source]
-    used: set[SourceId] = field(default_factory=set)
     xrefs: dict[SourceId, str] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        self.xrefs = {number: f"S{at}" for at, number in enumerate(sorted(self.sources), 1)}
+    def xref(self, number: SourceId) -> str:
+        """What a source is called in the file, from its first citation on."""
+        return self.xrefs.setdefault(number, f"S{len(self.xrefs) + 1}")
 
 
 def write_citations(
@@ -36,7 +36,7 @@ def write_citations(
     found: dict[tuple[str, str, str, str], tuple[Evidence, list[str]]] = {}
     for part, evidence in parts:
         for one in evidence:
-            if one.source in sources.xrefs:
+            if one.source in sources.sources:
                 key = (one.source, one.locator, one.snippet, quality(one.reliability))
                 found.setdefault(key, (one, []))[1].append(part)
     names = list(dict.fromkeys(part for part, _ in parts))
@@ -47,8 +47,7 @@ def write_citations(
 
 
 def _write_citation(out: Writing, level: int, sources: SourcesOut, one: Evidence, parts: list[str]) -> None:
-    sources.used.add(one.source)
-    out.pointer(level, "SOUR", sources.xrefs[one.source])
+    out.pointer(level, "SOUR", sources.xref(one.source))
     if one.locator:
         out.line(level + 1, "PAGE", one.locator)
     accessed = gedcom_day(sources.sources[one.source].accessed_at)
@@ -77,12 +76,11 @@ def gedcom_day(iso: str) -> str:
 
 def write_sources(out: Writing, sources: SourcesOut) -> None:
     """The records of what was cited, and where each is kept."""
-    used = sorted(sources.used)
-    names = sorted({sources.sources[number].name for number in used} - {""})
+    names = sorted({sources.sources[number].name for number in sources.xrefs} - {""})
     places = {name: f"R{at}" for at, name in enumerate(names, 1)}
-    for number in used:
+    for number, xref in sources.xrefs.items():
         source = sources.sources[number]
-        out.record(sources.xrefs[number], "SOUR")
+        out.record(xref, "SOUR")
         out.line(1, "TITL", source.title or source.name or source.url)
         if source.name:
             out.line(1, "ABBR", source.name)

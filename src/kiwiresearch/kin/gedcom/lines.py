@@ -71,9 +71,11 @@ class Notes:
         else:
             self.more += 1
 
-    def leave_out(self, line: Line) -> None:
-        if line.tag in self.unread or len(self.unread) < MOST_NOTES:
-            self.unread.setdefault(line.tag, [0, line.number])[0] += 1
+    def leave_out(self, line: Line, path: str = "") -> None:
+        """A line that no rule reads, by its tag, or by the path to it."""
+        called = path or line.tag
+        if called in self.unread or len(self.unread) < MOST_NOTES:
+            self.unread.setdefault(called, [0, line.number])[0] += 1
 
     def told(self) -> tuple[str, ...]:
         more = (f"And {self.more} more notes of this kind.",) if self.more else ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from kiwiresearch.kin.gedcom.families import read_family, read_siblings
 from kiwiresearch.kin.gedcom.lines import Line, Notes, records, version_of
 from kiwiresearch.kin.gedcom.persons import read_person
 from kiwiresearch.kin.gedcom.ties import Ties
+from kiwiresearch.kin.gedcom.unread import note_unread
 from kiwiresearch.kin.tree import Fact, PersonId, Tree
 
 LARGEST = 64 * 1024 * 1024
@@ -33,6 +35,8 @@ class ReadGedcom:
     tree: Tree
     notes: tuple[str, ...]
     restricted: tuple[PersonId, ...] = ()
+    home: PersonId = ""
+    """Whom the file calls its home person, else the first one."""
 
 
 def read_gedcom(path: Path) -> ReadGedcom:
@@ -47,7 +51,13 @@ def read_gedcom(path: Path) -> ReadGedcom:
     file = GedcomFile(path.name, digest, text, _by_xref(found, notes), notes)
     _note_records(found, version_of(text), notes)
     tree, restricted = _tree(file)
-    return ReadGedcom(tree, (*([said] if said else ()), *notes.told()), restricted)
+    return ReadGedcom(tree, (*([said] if said else ()), *notes.told()), restricted, _home(file, found[0]))
+
+
+def _home(file: GedcomFile, head: Line) -> PersonId:
+    named = (file.records.get(line.points_to) for line in head.all("_ROOT", "_HOME", "_HME"))
+    home = next((one for one in (*named, *file.records.values()) if one and one.tag == "INDI"), None)
+    return file.id_of("person", home.xref) if home else ""
 
 
 def _bytes(path: Path) -> bytes:
@@ -118,6 +128,8 @@ def _tree(file: GedcomFile) -> tuple[Tree, tuple[PersonId, ...]]:
         elif record.tag == "INDI":
             read_siblings(ties, record)
     _note_one_sided(file)
+    note_unread(file)
+    _note_circles(file, ties)
     all_facts: list[Fact] = [fact for one in read for fact in one.facts.found.values()]
     tree = Tree(
         {one.person.id: one.person for one in sorted(read, key=lambda one: one.person.id)},
@@ -126,6 +138,31 @@ def _tree(file: GedcomFile) -> tuple[Tree, tuple[PersonId, ...]]:
         {number: file.sources[number] for number in sorted(file.sources)},
     )
     return tree, tuple(sorted(one.person.id for one in read if one.restricted))
+
+
+def _note_circles(file: GedcomFile, ties: Ties) -> None:
+    """Note people who are told to be ancestors of themselves."""
+    pairs = {(tie.first, tie.second) for tie in ties.found.values() if tie.kind == "parent_of"}
+    turned = _in_or_below_circles({(child, parent) for parent, child in _in_or_below_circles(pairs)})
+    people = {one for pair in turned for one in pair}
+    for record in file.records.values() if people else ():
+        if record.tag == "INDI" and file.id_of("person", record.xref) in people:
+            file.notes.add(record.number, f"{record.xref!r} is told to descend from itself, which cannot be")
+
+
+def _in_or_below_circles(pairs: set[tuple[PersonId, PersonId]]) -> set[tuple[PersonId, PersonId]]:
+    """What is left when those without parents are taken away, again and again."""
+    parents = Counter(child for _, child in pairs)
+    children: dict[PersonId, list[PersonId]] = {}
+    for parent, child in pairs:
+        children.setdefault(parent, []).append(child)
+    waiting = [one for one in children if not parents[one]]
+    while waiting:
+        for child in children[waiting.pop()]:
+            parents[child] -= 1
+            if not parents[child] and child in children:
+                waiting.append(child)
+    return {pair for pair in pairs if all(map(parents.__getitem__, pair))}
 
 
 def _note_one_sided(file: GedcomFile) -> None:

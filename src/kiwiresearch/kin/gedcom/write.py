@@ -20,6 +20,7 @@ from kiwiresearch.kin.gedcom.couples import LEFT_OUT, Couple, couples_of
 from kiwiresearch.kin.gedcom.dates import Version
 from kiwiresearch.kin.gedcom.events import SIBLING
 from kiwiresearch.kin.gedcom.marriages import marriage_facts, write_family
+from kiwiresearch.kin.gedcom.ordered import ordered
 from kiwiresearch.kin.gedcom.people import Place, write_person
 from kiwiresearch.kin.gedcom.written import Writing
 from kiwiresearch.kin.tree import PersonId, Relationship, Tree
@@ -41,6 +42,7 @@ def gedcom(tree: Tree, version: Version, *, head: Mapping[str, str]) -> str:
     if unknown:
         raise BadUsage(f"A GEDCOM file has no place for {unknown[0]!r}.", remedy=f"Use {', '.join(HEAD_KEYS)}.")
     out = Writing(version)
+    tree = ordered(tree)
     sources = SourcesOut(tree.sources)
     couples = couples_of(tree)
     xrefs = {person: f"I{at}" for at, person in enumerate(sorted(tree.persons), 1)}

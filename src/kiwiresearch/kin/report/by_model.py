@@ -72,7 +72,7 @@ def prompt() -> Prompt:
 def worded(case: FamilyCase, model: Model, *, temperature: float = 0.4) -> Worded:
     """The summary with sentences of the model in place of those they rest on; the rest stays as the rules put it."""
     rules = summary(case)
-    given = {_key(case, one): one for one in rules[:MOST_FACTS] if one.people}
+    given = {_key(case, one): one for one in rules[:MOST_FACTS] if one.people and _may_be_told(case, one)}
     if not given:
         return Worded(rules)
     family = joined([name_of(case.tree, one) for one in case.seeds]) or "nobody"
@@ -85,6 +85,11 @@ def worded(case: FamilyCase, model: Model, *, temperature: float = 0.4) -> Worde
         why = printable(problem.message).rstrip(".")
         return Worded(rules, note=f"{called(model)} did not help, and the summary is in the words of the rules: {why}.")
     return _taken(case, rules, given, proposed[: 2 * MOST_SENTENCES])
+
+
+def _may_be_told(case: FamilyCase, said: Said) -> bool:
+    """Sentences on people who may be alive stay as the rules put them, whoever may read the report."""
+    return all(case.tree.persons[one].living == "deceased" for one in said.people if one in case.tree.persons)
 
 
 def _key(case: FamilyCase, said: Said) -> str:

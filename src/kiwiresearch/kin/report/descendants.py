@@ -21,14 +21,15 @@ from kiwiresearch.kin.report.drawing import (
 )
 from kiwiresearch.kin.report.pedigree import elbow, is_loose, tie_note, ties_by_child
 from kiwiresearch.kin.report.words import counted, name_of, year_words
-from kiwiresearch.kin.timeline import birth_of
+from kiwiresearch.kin.timeline import NOT_HELD, birth_of
 from kiwiresearch.kin.tree import PersonId, Relationship, Tree
 
 MOST_BOXES = 160
-COUPLE_GAP = 18.0
+COUPLE_GAP = 22.0
 """Between a couple, for the year they married."""
 INDENT = 14.0
 COLUMN = BOX_WIDTH + INDENT + GUTTER
+Couples = Mapping[frozenset[PersonId], Relationship]
 
 
 @dataclass(slots=True)
@@ -92,11 +93,11 @@ def descendants_layout(tree: Tree, root: PersonId, *, generations: int = 0, most
 
 def _gathered(tree: Tree, root: PersonId, generations: int, most: int) -> list[Node]:
     """The people to draw, generation by generation, so that it is the far ones who have no room."""
-    ties = ties_by_child(tree)
+    ties, couples = ties_by_child(tree), ties_of_couples(tree)
     nodes = [Node(root, 0)]
     placed, count = {root}, 1
     for node in nodes:
-        for union in _unions(tree, node.person):
+        for union in _unions(tree, node.person, couples):
             known = union_children(tree, node.person, union.partner)
             children = [one for one in known if one not in placed]
             union.elsewhere = len(known) - len(children)
@@ -122,41 +123,52 @@ def _mark_repeats(nodes: Sequence[Node], placed: set[PersonId]) -> None:
         met.add(union.partner)
 
 
-def _unions(tree: Tree, person: PersonId) -> list[Union]:
+def _unions(tree: Tree, person: PersonId, ties: Couples) -> list[Union]:
     """Children of whom no other parent is known first, then partners in the order of time."""
-    found: dict[PersonId, Relationship | None] = {}
-    for tie in tree.relationships:
-        if tie.kind in ("spouse_of", "partner_of") and person in (tie.first, tie.second):
-            other = tie.second if tie.first == person else tie.first
-            if other in tree.spouses(person) and other in tree.persons and other != person:
-                found.setdefault(other, tie)
-    for child in tree.children(person):
-        for other in tree.parents(child):
-            if other != person and other in tree.persons:
-                found.setdefault(other, None)
-    order = sorted(found, key=lambda one: (_begun(tree, person, one, found[one]), one))
     alone = [Union("", None)] if union_children(tree, person, "") else []
-    return alone + [Union(one, found[one]) for one in order]
+    order = partners_in_order(tree, person, ties)
+    return alone + [Union(one, ties.get(frozenset((person, one)))) for one in order]
 
 
-def _begun(tree: Tree, person: PersonId, partner: PersonId, tie: Relationship | None) -> int:
+def ties_of_couples(tree: Tree) -> dict[frozenset[PersonId], Relationship]:
+    """The tie of each couple; of several, one that says when it began."""
+    found: dict[frozenset[PersonId], Relationship] = {}
+    for tie in tree.relationships:
+        pair = frozenset((tie.first, tie.second))
+        is_held = tie.kind in ("spouse_of", "partner_of") and tie.status not in NOT_HELD
+        if is_held and (pair not in found or (tie.start and not found[pair].start)):
+            found[pair] = tie
+    return found
+
+
+def partners_in_order(tree: Tree, person: PersonId, ties: Couples) -> list[PersonId]:
+    """Husbands, wives and whoever has a child with a person, in the order of time, else as the source lists them."""
+    parents = (other for child in tree.children(person) for other in tree.parents(child))
+    found = dict.fromkeys(one for one in (*tree.spouses(person), *parents) if one in tree.persons and one != person)
+    return sorted(found, key=lambda one: (_begun(tree, person, one, ties), tree.told_at(person, one), one))
+
+
+def _begun(tree: Tree, person: PersonId, partner: PersonId, ties: Couples) -> int:
     """When they came together, as far as their wedding or their first child tells."""
-    births = (birth_of(tree, child) for child in union_children(tree, person, partner))
-    days = [when.earliest for when in births if when]
+    tie = ties.get(frozenset((person, partner)))
     if tie and tie.start:
         return tie.start.earliest
-    return min(days, default=10**9)
+    births = (birth_of(tree, child) for child in union_children(tree, person, partner))
+    return min((when.earliest for when in births if when), default=10**9)
 
 
 def union_children(tree: Tree, person: PersonId, partner: PersonId) -> list[PersonId]:
-    """The children of two people, or those of one whose other parent is not known, the eldest first."""
+    """The children of two people, or those of one whose other parent is not known, the eldest first.
+
+    Where births are not known, they stand as the source lists them.
+    """
     found = []
     for child in tree.children(person):
         others = [one for one in tree.parents(child) if one != person and one in tree.persons]
         if child in tree.persons and child != person and (others[:1] == [partner] or not (others or partner)):
             found.append(child)
     births = {child: birth_of(tree, child) for child in found}
-    return sorted(found, key=lambda one: when.earliest if (when := births[one]) else 10**9)
+    return sorted(found, key=lambda one: (when.earliest if (when := births[one]) else 10**9, tree.told_at(person, one)))
 
 
 def _arranged(node: Node, y: float) -> float:

@@ -48,10 +48,11 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """A list."""
+    """A list; with an anchor it is numbered, and each of its lines can be linked to: 'source-3'."""
 
     lines: tuple[Line, ...]
     role: str = ""
+    anchor: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -189,7 +189,7 @@ def _box(box: Box, tree: Tree, anchors: Mapping[PersonId, str]) -> Iterator[str]
     # An inner picture cuts off what a font makes wider than anybody could know.
     yield f'<svg x="{number(box.x)}" y="{number(box.y)}" {size}>'
     room = BOX_WIDTH - 2 * PADDING
-    lines = [("name", line, NAME_SIZE) for line in wrapped(name, room / 1.05, NAME_SIZE)]
+    lines = [("name", line, NAME_SIZE) for line in wrapped(name, room / 1.05, NAME_SIZE, 2 if below else 3)]
     if below:
         lines.append(("when", shortened(below, room, DATE_SIZE), DATE_SIZE))
     step = 16.0

@@ -46,7 +46,8 @@ def _block(block: Block) -> Iterator[str]:
         case Paragraph():
             yield _line(block.line)
         case Items():
-            yield from (f"- {_line(line)}" for line in block.lines)
+            for number, line in enumerate(block.lines, start=1):
+                yield f"{f'{number}.' if block.anchor else '-'} {_line(line)}"
         case Facts():
             for entry in block.entries:
                 yield from _shown(entry)

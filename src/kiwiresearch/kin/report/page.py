@@ -101,9 +101,12 @@ def _block(block: Block) -> Iterator[str]:
         case Paragraph():
             yield f"<p{_class(block.role)}>{_line(block.line)}</p>"
         case Items():
-            yield f"<ul{_class(block.role)}>"
-            yield from (f"<li>{_line(line)}</li>" for line in block.lines)
-            yield "</ul>"
+            kind = "ol" if block.anchor else "ul"
+            yield f"<{kind}{_class(block.role)}>"
+            for number, line in enumerate(block.lines, start=1):
+                named = f' id="{block.anchor}-{number}"' if block.anchor else ""
+                yield f"<li{named}>{_line(line)}</li>"
+            yield f"</{kind}>"
         case Facts():
             yield '<ul class="facts">'
             yield from map(_shown, block.entries)
@@ -140,7 +143,7 @@ def _shown(entry: Shown) -> str:
     badge = f'<span class="badge {entry.tone}">{_words(entry.badge)}</span>' if entry.badge else ""
     inside = "".join(f"<p>{_line(note)}</p>" for note in entry.notes) + "".join(map(_quoted, entry.quotes))
     if not inside:
-        return f"<li>{_line(entry.line)} {badge}</li>"
+        return f'<li class="bare">{_line(entry.line)} {badge}</li>'
     opened = " open" if entry.opened else ""
     return (
         f"<li><details{opened}><summary>{_line(entry.line)} {badge}</summary>"

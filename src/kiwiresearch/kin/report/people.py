@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from kiwiresearch.kin.report.descendants import union_children
-from kiwiresearch.kin.report.given import FamilyCase
+from kiwiresearch.kin.report.descendants import Couples, partners_in_order, ties_of_couples, union_children
 from kiwiresearch.kin.report.pedigree import parents_in_order
 from kiwiresearch.kin.report.words import name_of
 from kiwiresearch.kin.tree import PersonId, Tree
 
 
-def in_order(case: FamilyCase) -> tuple[PersonId, ...]:
+def in_order(tree: Tree, seeds: Sequence[PersonId]) -> tuple[PersonId, ...]:
     """All people of the tree, each once; those without a tie to the seeds by name at the end."""
-    tree = case.tree
-    found = dict.fromkeys(seed for seed in case.seeds if seed in tree.persons)
+    couples = ties_of_couples(tree)
+    found = dict.fromkeys(seed for seed in seeds if seed in tree.persons)
     line = list(found)
     for person in line:
-        for one in _next_to(tree, person):
+        for one in _next_to(tree, person, couples):
             if one in tree.persons and one not in found:
                 found[one] = None
                 line.append(one)
@@ -25,11 +24,11 @@ def in_order(case: FamilyCase) -> tuple[PersonId, ...]:
     return (*found, *rest)
 
 
-def _next_to(tree: Tree, person: PersonId) -> Iterator[PersonId]:
+def _next_to(tree: Tree, person: PersonId, couples: Couples) -> Iterator[PersonId]:
     yield from parents_in_order(tree, person)
-    yield from tree.spouses(person)
-    partners = dict.fromkeys((*tree.spouses(person), *(p for c in tree.children(person) for p in tree.parents(c)), ""))
-    for partner in partners:
+    partners = partners_in_order(tree, person, couples)
+    yield from partners
+    for partner in (*partners, ""):
         yield from union_children(tree, person, partner)
     yield from tree.children(person)
     yield from tree.siblings(person)

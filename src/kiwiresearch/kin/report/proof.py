@@ -6,24 +6,24 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from kiwiresearch.kin.fields import RELATIONS, FieldName, Status
-from kiwiresearch.kin.report.document import Line, Quoted, Shown, Span, Tone, outside, plain, words
+from kiwiresearch.kin.report.document import Line, Shown, Span, Tone, plain, words
 from kiwiresearch.kin.report.given import Disagreement, FamilyCase
+from kiwiresearch.kin.report.quoting import Quoting
 from kiwiresearch.kin.report.words import (
     CHILD,
     FIELDS,
     MANY_VALUED,
-    METHODS,
     PARENT,
     SIBLING,
     SPOUSE,
     STATUSES,
-    class_words,
     name_of,
     one_line,
     value_words,
 )
-from kiwiresearch.kin.timeline import NOT_HELD
+from kiwiresearch.kin.timeline import NOT_HELD, birth_of
 from kiwiresearch.kin.tree import Evidence, Fact, PersonId, Relationship, Tree
+from kiwiresearch.text.dates.ranges import ENDLESS
 from kiwiresearch.text.fold import fold
 
 UNSETTLED = ("conflicting", "disputed")
@@ -72,32 +72,13 @@ def standing(tree: Tree, status: Status, evidence: Sequence[Evidence], *, is_con
     return Standing(f"{'sources of one origin' if several else 'one source'}{unverified}", "weak")
 
 
-def quotes(tree: Tree, evidence: Iterable[Evidence], says: str = "") -> tuple[Quoted, ...]:
-    """The words of the sources, each with its place and its class; and what they say, if it is something else."""
-    found = []
-    for one in dict.fromkeys(evidence):
-        source = tree.sources.get(one.source)
-        notes = (says, class_words(one, source), METHODS[one.method], one_line(one.rationale))
-        found.append(Quoted(one.snippet, cite(tree, one), tuple(filter(None, notes))))
-    return tuple(found)
-
-
-def cite(tree: Tree, evidence: Evidence) -> Line:
-    """Where it stands, for a reader."""
-    source = tree.sources.get(evidence.source)
-    if source is None:
-        return words("a source that is not shown")
-    title = one_line(source.title) or one_line(source.name) or one_line(source.url)
-    book = f", {one_line(source.name)}" if source.name and source.title and source.name != source.title else ""
-    where = f", at “{one_line(evidence.locator)}”" if evidence.locator else ""
-    return words(Span(title, outside(source.url), foreign=True), book, where)
-
-
 class Proofs:
     """The proofs of all people of a case."""
 
     def __init__(self, case: FamilyCase, anchors: dict[PersonId, str]) -> None:
         self.case, self.tree, self.anchors = case, case.tree, anchors
+        self.quoting = Quoting(case.tree)
+        self._order = {person: at for at, person in enumerate(anchors)}
         self._against = {(one.person, one.field): one for one in case.disagreements}
         self.facts = {fact.id: fact for fact in case.tree.facts}
         self.ties = {tie.id: tie for tie in case.tree.relationships}
@@ -155,11 +136,12 @@ class Proofs:
     def _shown(self, fact: Fact, others: Sequence[Fact]) -> Shown:
         level = self.of_fact(fact)
         notes = [*self._why(fact, others), *map(self._other, others)]
-        shown = quotes(self.tree, fact.evidence)
+        shared = self.quoting.class_of(one for given in (fact, *others) for one in given.evidence)
+        shown = self.quoting.quotes(fact.evidence, shared=shared)
         for other in others:
-            shown += quotes(self.tree, other.evidence, f"says {value_words(other)}")
+            shown += self.quoting.quotes(other.evidence, f"says {value_words(other)}", shared)
         line = words(Span(FIELDS[fact.field], strong=True), ": ", Span(value_words(fact), foreign=True))
-        return Shown(line, level.words, level.tone, shown, tuple(notes), bool(others))
+        return Shown(line, level.words, level.tone, shown, (*notes, *_class(shared)), bool(others))
 
     def _why(self, fact: Fact, others: Sequence[Fact]) -> list[Line]:
         """Why this value is held, where there is a choice."""
@@ -172,7 +154,7 @@ class Proofs:
 
     def _other(self, fact: Fact) -> Line:
         kept = STATUSES[fact.status] if fact.status in NOT_HELD else "kept beside it"
-        cites = [plain(cite(self.tree, one)) for one in fact.evidence]
+        cites = [plain(self.quoting.cite(one)) for one in fact.evidence]
         said = f" ({'; '.join(cites)})" if cites else ""
         value = Span(value_words(fact), foreign=True)
         return words(Span("Another value: ", emphasis=True), value, f", {kept}{said}")
@@ -194,35 +176,61 @@ class Proofs:
         return tie.kind
 
     def _in_order(self, person: PersonId) -> list[Relationship]:
-        """Parents, partners, children, brothers and sisters; what is not held comes last."""
+        """Father, mother, partners, children, brothers and sisters, the eldest first; what is not held comes last."""
         ties = [tie for tie in self._ties.get(person, []) if {tie.first, tie.second} <= self.tree.persons.keys()]
+        return sorted(ties, key=lambda tie: self._place(person, tie))
+
+    def _place(self, person: PersonId, tie: Relationship) -> tuple[bool, int, int, int, tuple[str, int], str]:
+        other, role = self._other_of(person, tie), self._role(person, tie)
         order = ("parent", "spouse_of", "partner_of", "child", "sibling_of")
-        return sorted(ties, key=lambda tie: (tie.status in NOT_HELD, order.index(self._role(person, tie))))
+        sex = ("male", "female", "").index(self.tree.persons[other].sex) if role == "parent" else 0
+        when = tie.start if role in ("spouse_of", "partner_of") else birth_of(self.tree, other)
+        at = when.earliest if when else ENDLESS
+        return tie.status in NOT_HELD, order.index(role), sex, at, self.tree.told_at(person, other), tie.id
+
+    @staticmethod
+    def _other_of(person: PersonId, tie: Relationship) -> PersonId:
+        return tie.second if tie.first == person else tie.first
+
+    def of_tie(self, tie: Relationship) -> Standing:
+        return standing(self.tree, tie.status, self._evidence(tie), is_contested=_is_open(self._sides.get(tie.id)))
+
+    def _evidence(self, tie: Relationship) -> list[Evidence]:
+        """What speaks for a tie, the facts of both people that tell it among it."""
+        facts = [fact for one in (tie.first, tie.second) for fact in self.tree.facts_of(one)]
+        told = [fact for fact in facts if fact.field in RELATIONS and self._tells(tie, fact)]
+        return [*tie.evidence, *(one for fact in told for one in fact.evidence)]
 
     def _tie(self, person: PersonId, tie: Relationship) -> Shown:
-        other = tie.second if tie.first == person else tie.first
-        evidence = list(tie.evidence)
-        for fact in self.tree.facts_of(person):
-            if fact.field in RELATIONS and self._tells(tie, fact):
-                evidence += fact.evidence
-        against = self._sides.get(tie.id)
-        level = standing(self.tree, tie.status, evidence, is_contested=_is_open(against))
-        sex = self.tree.persons[other].sex
+        """A tie with its proof, which stands once: with the one of the two who comes first."""
+        other, role = self._other_of(person, tie), self._role(person, tie)
+        level = self.of_tie(tie)
         label = {"parent": PARENT, "spouse_of": SPOUSE, "child": CHILD, "sibling_of": SIBLING}
-        role = self._role(person, tie)
-        called = label[role][sex] if role in label else "Partner"
+        called = label[role][self.tree.persons[other].sex] if role in label else "Partner"
         parts = [f" ({tie.qualifier})" if tie.qualifier else ""]
         if role in ("spouse_of", "partner_of"):
             parts.append(f", {'married' if role == 'spouse_of' else 'from'} {tie.start.words()}" if tie.start else "")
             parts.append(f", ended {tie.end.words()}" if tie.end else "")
         line = words(Span(called, strong=True), ": ", self.named(other), *parts)
-        proof = quotes(self.tree, evidence)
+        if self._comes_first(tie) != person:
+            return Shown(line, level.words, level.tone, mirrored=True)
+        evidence = self._evidence(tie)
+        shared = self.quoting.class_of(evidence)
+        against = self._sides.get(tie.id)
         notes = _reasons(against) if against else ()
-        return Shown(line, level.words, level.tone, proof, notes, bool(notes), mirrored=person != tie.first)
+        shown = self.quoting.quotes(evidence, shared=shared)
+        return Shown(line, level.words, level.tone, shown, (*notes, *_class(shared)), bool(notes))
+
+    def _comes_first(self, tie: Relationship) -> PersonId:
+        return min((tie.first, tie.second), key=lambda one: self._order.get(one, len(self._order)))
 
 
 def _is_open(found: Disagreement | None) -> bool:
     return found is not None and found.status != "resolved" and len(found.ranking) > 1
+
+
+def _class(shared: str) -> tuple[Line, ...]:
+    return (words(Span("Evidence: ", emphasis=True), f"{shared}."),) if shared else ()
 
 
 def _reasons(found: Disagreement) -> tuple[Line, ...]:

@@ -6,18 +6,10 @@ from collections.abc import Iterator
 
 from kiwiresearch.kin.report.document import Block, Heading, Items, Line, Paragraph, Span, Table, outside, words
 from kiwiresearch.kin.report.given import Disagreement, FamilyCase, Ranked
-from kiwiresearch.kin.report.proof import Proofs, cite
+from kiwiresearch.kin.report.proof import Proofs
+from kiwiresearch.kin.report.quoting import SOURCE, numbered, source_title
 from kiwiresearch.kin.report.words import counted, noun, one_line, value_words
 
-STOPS = {
-    "budget_exhausted": "The budget was used up.",
-    "confidence_achieved": "The person is known as surely as the sources allow, and as many generations as asked for.",
-    "diminishing_returns": "The last searches brought almost nothing new.",
-    "frontier_empty": "Nothing was left to look up.",
-    "max_iterations": "The number of steps that was allowed is reached.",
-    "privacy_wall": "All that was left to look up is about people who may be living.",
-    "source_unhealthy": "No source that is switched on could be used any more.",
-}
 ABSENCE = (
     "What was searched for and not found is listed too. It is no evidence of absence: "
     "a source that is silent about somebody says nothing about them."
@@ -41,9 +33,11 @@ def _conflict(proofs: Proofs, one: Disagreement) -> Iterator[Block]:
     if rows:
         header = ("Value", "Sources", "Confidence", "Held", "Why it ranks here")
         yield Table(header, tuple(rows), f"Values of {noun(one.field)}", "sides")
-    told = {"resolved": "Settled.", "tentative": "Settled for now."}.get(one.status, "Not settled.")
-    yield Paragraph(words(f"{told} {one_line(one.rationale)}".strip()))
+    told = "Settled." if one.status == "resolved" else "Settled for now." if one.status == "tentative" else ""
+    rationale = one_line(one.rationale)
+    yield Paragraph(words(rationale or told if told else f"Not settled. {rationale}".strip()))
     if one.next_actions:
+        yield Paragraph(words("What would settle it:"))
         yield Items(tuple(words(one_line(action)) for action in one.next_actions))
 
 
@@ -57,7 +51,8 @@ def _value(proofs: Proofs, ranked: Ranked, *, is_held: bool) -> tuple[Line, ...]
     places: list[str | Span] = []
     evidences = [*(one for fact in facts for one in fact.evidence), *(one for tie in ties for one in tie.evidence)]
     for evidence in dict.fromkeys(evidences):
-        places += ["; " if places else "", *cite(proofs.tree, evidence)]
+        place = proofs.quoting.cite(evidence)
+        places += ["; " if places else "", *place] if not set(place) <= set(places) else []
     confidence = max([*(fact.confidence for fact in facts), *(tie.confidence for tie in ties)])
     mark = "held for the most likely" if is_held else ""
     return words(value), words(*places), words(f"{confidence:.0%}"), words(mark), words(one_line(ranked.reason))
@@ -69,10 +64,11 @@ def merges(proofs: Proofs) -> Iterator[Block]:
     yield Heading(words("Records taken for one person"), anchor="merges")
     yield Paragraph(words("Each of these can be undone."))
     for one in proofs.case.merges:
-        spans: list[str | Span] = [proofs.named(one.person) if one.person in proofs.tree.persons else "A person"]
-        names = [name for name in dict.fromkeys(map(one_line, one.names)) if name]
+        shown = proofs.named(one.person) if one.person in proofs.tree.persons else Span("A person")
+        spans: list[str | Span] = [shown]
+        names = [name for name in dict.fromkeys(map(one_line, one.names)) if name and name != shown.text]
         for number, name in enumerate(names):
-            spans += [", from the records of " if not number else ", ", Span(name, foreign=True)]
+            spans += [", also called " if not number else ", ", Span(f"“{name}”", foreign=True)]
         decided = f"score {one.score:.2f}" + (f", decided by {one_line(one.decided_by)}" if one.decided_by else "")
         state = "; undone since" if one.reverted else ""
         yield Paragraph(words(*spans, f" ({decided}{state})"))
@@ -88,7 +84,8 @@ def research_log(case: FamilyCase) -> Iterator[Block]:
         return
     vain = sum(one.negative for one in case.searches)
     yield Paragraph(words(f"{counted(len(case.searches), 'search', 'searches')}, {vain:,} without result. {ABSENCE}"))
-    rows = tuple(
+    header = ("Search", "Source", "Result", "New facts", "When")
+    rows = [
         (
             words(Span(one_line(one.query), foreign=True)),
             words(one_line(one.source)),
@@ -97,8 +94,9 @@ def research_log(case: FamilyCase) -> Iterator[Block]:
             words(one_line(one.at)),
         )
         for one in case.searches
-    )
-    yield Table(("Search", "Source", "Result", "New facts", "When"), rows, "All searches in their order", "log")
+    ]
+    kept = len(header) if any(row[-1] for row in rows) else len(header) - 1
+    yield Table(header[:kept], tuple(row[:kept] for row in rows), "All searches in their order", "log")
 
 
 def sources(case: FamilyCase) -> Iterator[Block]:
@@ -107,24 +105,23 @@ def sources(case: FamilyCase) -> Iterator[Block]:
         yield Paragraph(words("No source has been read."))
         return
     lines = []
-    for source in sorted(case.tree.sources.values(), key=lambda one: (one.name, one.title, one.id)):
-        title = one_line(source.title) or one_line(source.name) or one_line(source.url)
+    for source in (case.tree.sources[one] for one in numbered(case.tree.sources)):
         parts = [one_line(source.name) if source.title else "", f"tier {source.tier}", f"{source.form} source"]
         parts += ["official"] if source.official else []
         parts += ["written by contributors"] if source.user_contributed else []
         parts += [f"read {one_line(source.accessed_at)}"] if source.accessed_at else []
         parts += [f"origin {one_line(source.origin_group)}"] if source.origin_group else []
         parts += [f"content {one_line(source.content_hash)[:23]}"] if source.content_hash else []
-        lines.append(words(Span(title, outside(source.url), foreign=True), f": {', '.join(filter(None, parts))}"))
-    yield Items(tuple(lines), "sources")
+        title = Span(source_title(source), outside(source.url), foreign=True)
+        lines.append(words(title, f": {', '.join(filter(None, parts))}"))
+    yield Items(tuple(lines), "sources", SOURCE)
 
 
 def ending(case: FamilyCase) -> Iterator[Block]:
     yield Heading(words("How the research ended"), anchor="end")
     reason = one_line(case.stop.reason)
-    told = STOPS.get(reason, "The research goes on." if not reason else "")
-    named = f" ({reason})" if reason else ""
-    yield Paragraph(words(f"{told or 'It stopped.'}{named} {one_line(case.stop.detail)}".strip()))
+    told = one_line(case.stop.detail) or "It stopped."
+    yield Paragraph(words(f"{told} ({reason})" if reason else "The research goes on."))
     if case.settings:
         lines = tuple(words(f"{one_line(key)}: {one_line(value)}") for key, value in sorted(case.settings.items()))
         yield Items(lines, "settings")

@@ -23,7 +23,7 @@ from kiwiresearch.kin.report.pedigree import pedigree
 from kiwiresearch.kin.report.people import in_order
 from kiwiresearch.kin.report.proof import Proofs
 from kiwiresearch.kin.report.record import conflicts, ending, merges, research_log, sources
-from kiwiresearch.kin.report.summary import Said, summary
+from kiwiresearch.kin.report.summary import Said, related, still_open, summary
 from kiwiresearch.kin.report.words import (
     LIVING,
     STATUSES,
@@ -38,6 +38,9 @@ from kiwiresearch.kin.tree import PersonId
 
 MOST_GENERATIONS = 8
 """Of ancestors in a picture; the list in words has more."""
+MODEL_MARK = " °"
+REST = "all other sentences are those of the rules"
+WHERE_PROOFS_ARE = "Below each value stands its proof. A tie of two people has it once, with the first of them."
 EVENTS = {
     "birth": "Birth",
     "baptism": "Baptism",
@@ -49,18 +52,16 @@ EVENTS = {
 }
 
 
-def report(case: FamilyCase, said: Sequence[Said] | None = None) -> Document:
-    """The whole report; `said` is a summary that was written already."""
-    people = in_order(case)
+def report(case: FamilyCase, said: Sequence[Said] | None = None, *, note: str = "") -> Document:
+    """The whole report; `said` is a summary that was written already, and `note` says how that went."""
+    people = in_order(case.tree, case.seeds)
     anchors = {person: f"person-{number}" for number, person in enumerate(people, start=1)}
     proofs = Proofs(case, anchors)
     seeds = [seed for seed in case.seeds if seed in case.tree.persons]
-    title = (
-        one_line(case.title) or f"The family of {joined([name_of(case.tree, one) for one in seeds]) or 'nobody yet'}"
-    )
+    whose = one_line(case.title) or joined([name_of(case.tree, one) for one in seeds]) or "nobody yet"
     blocks = (
         *_opening(case),
-        *_summary(summary(case, proofs) if said is None else said),
+        *_summary(summary(case, proofs) if said is None else said, note),
         *_pictures(case, seeds, anchors),
         *_people(proofs, people),
         *_events(proofs),
@@ -70,7 +71,7 @@ def report(case: FamilyCase, said: Sequence[Said] | None = None) -> Document:
         *sources(case),
         *ending(case),
     )
-    return Document(title, blocks, case.language)
+    return Document(f"The family of {whose}", blocks, case.language)
 
 
 def _opening(case: FamilyCase) -> Iterator[Block]:
@@ -81,18 +82,22 @@ def _opening(case: FamilyCase) -> Iterator[Block]:
         yield Paragraph(words(case.privacy), "note")
 
 
-def _summary(said: Sequence[Said]) -> Iterator[Block]:
+def _summary(said: Sequence[Said], note: str) -> Iterator[Block]:
     yield Heading(words("Summary"), anchor="summary")
     told = [one for one in said if one.people]
     if told:
-        yield Paragraph(words(Span(" ".join(one.text for one in told), foreign=True)))
+        yield Paragraph(words(Span(" ".join(f"{one.text}{_mark(one)}" for one in told), foreign=True)))
     rest = [one.text for one in said if not one.people]
     if rest:
         yield Paragraph(words(Span(" ".join(rest), foreign=True)))
-    if any(one.by != "rules" for one in said):
-        yield Paragraph(
-            words("Some sentences are in the words of a model; each was checked against its facts."), "origin"
-        )
+    if any(map(_mark, said)):
+        note = f"What ends in{MODEL_MARK} is in the words of a model, and was checked against its facts; {REST}. {note}"
+    if note:
+        yield Paragraph(words(note.strip()), "origin")
+
+
+def _mark(said: Said) -> str:
+    return MODEL_MARK if said.by != "rules" else ""
 
 
 def _pictures(case: FamilyCase, seeds: Sequence[PersonId], anchors: dict[PersonId, str]) -> Iterator[Block]:
@@ -115,7 +120,8 @@ def _pictures(case: FamilyCase, seeds: Sequence[PersonId], anchors: dict[PersonI
     for _, seed, svg in drawn:
         if svg:
             label = f"Descendants of {name_of(tree, seed)}"
-            caption = "Couples stand one below the other, their children to the right of them."
+            caption = "Couples stand one below the other, their children to the right of them; "
+            caption += "beside one parent alone stand children of whom no other is told."
             yield Picture(svg, label, caption, descendants_in_words(tree, seed))
 
 
@@ -124,6 +130,7 @@ def _people(proofs: Proofs, people: Sequence[PersonId]) -> Iterator[Block]:
     if not people:
         yield Paragraph(words("Nobody has been found yet."))
     if len(people) > 1:
+        yield Paragraph(words(WHERE_PROOFS_ARE), "origin")
         yield _everybody(proofs, people)
     for one in people:
         yield from _person(proofs, one)
@@ -138,15 +145,16 @@ def _everybody(proofs: Proofs, people: Sequence[PersonId]) -> Table:
     label = "All people of this report"
     if not case.kinship:
         return Table(("Name", "Lived"), tuple(row[:2] for row in rows), label)
-    return Table(("Name", "Lived", "Relation"), tuple(rows), label)
+    seed = next((name_of(case.tree, one) for one in case.seeds if one in case.tree.persons), "")
+    return Table(("Name", "Lived", f"Relation to {seed}" if seed else "Relation"), tuple(rows), label)
 
 
 def _person(proofs: Proofs, one: PersonId) -> Iterator[Block]:
     case, person = proofs.case, proofs.tree.persons[one]
     yield Heading(words(Span(name_of(proofs.tree, one), foreign=True)), 3, proofs.anchors[one])
-    about = [part for part in (lifespan(proofs.tree, one), one_line(case.kinship.get(one, ""))) if part]
+    about = [part for part in (lifespan(proofs.tree, one), related(case, one)) if part]
     if about:
-        yield Paragraph(words(", ".join(about)), "who")
+        yield Paragraph(words(" · ".join(about)), "who")
     others = [name for name in dict.fromkeys(map(one_line, person.names)) if name and name != one_line(person.name)]
     if others:
         spans: list[str | Span] = ["Also called "]
@@ -158,6 +166,9 @@ def _person(proofs: Proofs, one: PersonId) -> Iterator[Block]:
     entries = proofs.of_person(one)
     if entries:
         yield Facts(entries)
+        lacking = still_open(case, one)
+        if lacking:
+            yield Paragraph(words(Span("Open: ", emphasis=True), f"{lacking}."), "who")
     elif not LIVING[person.living]:
         yield Paragraph(words("Nothing but the name is known."))
 
@@ -181,8 +192,9 @@ def _event(proofs: Proofs, event: Event) -> tuple[Line, ...]:
     who: list[str | Span] = []
     for person in event.people:
         who += [" and " if who else "", proofs.named(person)]
-    fact = proofs.facts.get(event.facts[0]) if event.facts else None
-    level = proofs.of_fact(fact).words if fact else STATUSES[event.status]
+    known = event.facts[0] if event.facts else ""
+    fact, tie = proofs.facts.get(known), proofs.ties.get(known)
+    level = proofs.of_fact(fact).words if fact else proofs.of_tie(tie).words if tie else STATUSES[event.status]
     sure = f"{level}, {event.confidence:.0%}" if event.confidence else level
     where = Span(one_line(event.place), foreign=True) if event.place else ""
     return words(event.when.words()), words(EVENTS[event.kind]), words(*who), words(where), words(*ages), words(sure)

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kiwiresearch.kin.fields import FieldName
-from kiwiresearch.kin.report.descendants import union_children
+from kiwiresearch.kin.kinship import NOT_RELATED
+from kiwiresearch.kin.report.descendants import partners_in_order, ties_of_couples, union_children
 from kiwiresearch.kin.report.given import FamilyCase
 from kiwiresearch.kin.report.pedigree import BY_BLOOD, parents_in_order
 from kiwiresearch.kin.report.proof import Proofs, count_words, origins, tally
-from kiwiresearch.kin.report.words import UNNAMED, counted, joined, name_of, noun
+from kiwiresearch.kin.report.words import UNNAMED, counted, joined, name_of, noun, one_line
 from kiwiresearch.kin.timeline import NOT_HELD, age_at, birth_of, death_of, held, place_of
 from kiwiresearch.kin.tree import Person, PersonId, Relationship, Tree
 from kiwiresearch.text.when import DateRange
@@ -125,8 +126,8 @@ def dated(when: DateRange) -> str:
 
 
 def _partners(tree: Tree, seed: PersonId) -> Iterator[Said]:
-    for other in tree.spouses(seed):
-        if other not in tree.persons:
+    for other in partners_in_order(tree, seed, ties_of_couples(tree)):
+        if other not in tree.spouses(seed):
             continue
         ties = [
             tie
@@ -191,12 +192,13 @@ def _proved(case: FamilyCase, proofs: Proofs) -> Iterator[str]:
     if not total:
         yield "No fact has been found yet."
         return
-    yield f"Of {total:,} facts and ties that are listed below, {joined(count_words(found))}."
     evidence = [one for fact in case.tree.facts for one in fact.evidence]
     evidence += [one for tie in case.tree.relationships for one in tie.evidence]
     groups = origins(case.tree, evidence)
+    if len(groups) != 1 or found["weak"] < total:
+        yield f"Of {total:,} facts and ties below, {joined(count_words(found))}."
     if len(groups) == 1:
-        yield "All evidence goes back to one origin, so agreement among the sources proves nothing by itself."
+        yield "All evidence goes back to one origin, so that sources agree proves nothing by itself."
     elif groups:
         yield f"The evidence goes back to {len(groups)} independent origins."
     if not found["good"]:
@@ -221,12 +223,39 @@ def _gaps(case: FamilyCase) -> Iterator[str]:
     near = [one for seed in case.seeds if seed in tree.persons for one in (seed, *parents_in_order(tree, seed))]
     missing = []
     for one in dict.fromkeys(near):
-        person = tree.persons[one]
-        if person.living != "deceased" and not person.is_dead and death_of(tree, one) is None and one not in case.seeds:
+        if not _is_past(tree, one) and one not in case.seeds:
             continue
-        lacks = [word for word, found in (("birth", birth_of(tree, one)), ("parents", tree.parents(one))) if not found]
+        lacks = [word for word in _lacking(tree, one) if word != "death"]
         if lacks:
-            missing.append(f"{' and '.join(lacks)} of {name_of(tree, one)}")
+            missing.append(f"{joined(lacks)} of {name_of(tree, one)}")
     if missing:
         more = f" and {len(missing) - MOST_GAPS} more" if len(missing) > MOST_GAPS else ""
         yield f"Not found so far: {'; '.join(missing[:MOST_GAPS])}{more}."
+
+
+def _is_past(tree: Tree, one: PersonId) -> bool:
+    person = tree.persons[one]
+    return person.living == "deceased" or person.is_dead or death_of(tree, one) is not None
+
+
+def _lacking(tree: Tree, one: PersonId) -> list[str]:
+    known = (("birth", birth_of(tree, one)), ("death", death_of(tree, one)), ("parents", tree.parents(one)))
+    return [word for word, found in known if not found]
+
+
+def still_open(case: FamilyCase, one: PersonId) -> str:
+    """What is left to be found of somebody who is dead, and what sources do not agree on."""
+    lacks = _lacking(case.tree, one) if _is_past(case.tree, one) else []
+    contested = [noun(found.field) for found in case.disagreements if found.person == one and _is_open(found.status)]
+    parts = [f"{joined(lacks)} not found"] if lacks else []
+    parts += [f"sources disagree on the {joined(contested)}"] if contested else []
+    return "; ".join(parts)
+
+
+def related(case: FamilyCase, one: PersonId) -> str:
+    """What somebody is to the first seed: 'grandfather of Charles Darwin'."""
+    told = one_line(case.kinship.get(one, ""))
+    seed = next((name_of(case.tree, seed) for seed in case.seeds if seed in case.tree.persons), "")
+    if not told or not seed:
+        return told
+    return f"{told} to {seed}" if told.startswith(NOT_RELATED) else f"{told} of {seed}"

@@ -132,19 +132,18 @@ def value_words(fact: Fact) -> str:
     return fact.when.words() if fact.when and fact.field.endswith("_date") else one_line(fact.value)
 
 
-def class_words(evidence: Evidence, source: Source | None) -> str:
+def evidence_words(evidence: Evidence, source: Source | None) -> str:
     """The class of evidence: what kind of source, what kind of information, how it bears on the fact."""
-    parts = []
-    if source:
-        parts.append(f"{source.form} source")
-    known = evidence.information != "undetermined"
-    parts.append(f"{evidence.information} information" if known else "undetermined information")
-    parts.append(f"{evidence.directness} evidence")
-    if source and source.official:
-        parts.append("official")
-    if source and source.user_contributed:
-        parts.append("written by contributors")
+    parts = [f"{source.form} source"] if source else []
+    parts += [f"{evidence.information} information", f"{evidence.directness} evidence"]
     return ", ".join(parts)
+
+
+def class_words(evidence: Evidence, source: Source | None) -> str:
+    """The class of evidence, and by whom its source was written, for where that is not told elsewhere."""
+    by = ["official"] if source and source.official else []
+    by += ["written by contributors"] if source and source.user_contributed else []
+    return ", ".join([evidence_words(evidence, source), *by])
 
 
 LIVING: dict[Living, str] = {
