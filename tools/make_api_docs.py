@@ -26,6 +26,9 @@ SHOWN = "http://127.0.0.1:8321"
 """How the page names the server; the one that is asked listens where there is room."""
 SAMPLE = "e6d1ee30-ad6e-83c3-53cc-fdb07fd7b7ac"
 RUN = "bronze-age-collapse-1"
+CASE = "07f6105641cd"
+PERSON = "cbf5920c-582b-59b5-89ac-2545082feab3"
+"""Alexander Hamilton, and the case that began with him."""
 START = "from kiwiresearch.cli.serving import serve; serve(port=0, book=['sample'])"
 MARKED = re.compile(r"(<!-- made: ([a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 STATUS = "\n%{http_code}"
@@ -128,6 +131,25 @@ EXAMPLES = {
     "run": Example(f"/api/runs/{RUN}"),
     "run-file": Example(f"/api/runs/{RUN}/files/report.md"),
     "run-claims": Example(f"/api/runs/{RUN}/claims?type=timeline&min_confidence=0.7&limit=1", rows=CLAIM),
+    "family": Example(
+        "/api/family",
+        {"names": ["Alexander Hamilton"]},
+        status=201,
+        only=("id", "title", "seeds", "people", "privacy", "owner", "url"),
+    ),
+    "family-run": Example(f"/api/family/{CASE}/run", {"steps": 3}, status=202, only=("id", "case", "url", "events")),
+    "family-events": Example(
+        "/api/research/family-1/events",
+        options="-N",
+        only=("event", "stage", "order", "what", "words"),
+        at_end=("id", "state", "pages", "case"),
+    ),
+    "family-person": Example(
+        f"/api/family/{CASE}/people/{PERSON}",
+        only=("name", "birth", "living", "parents", "facts"),
+        rows=("name", "field", "value", "status", "confidence", "evidence"),
+    ),
+    "family-forbidden": Example(f"/api/family/{CASE}/people?privacy=owner", status=403),
     "models": Example("/v1/models", items=5),
     "completion": Example(
         "/v1/chat/completions", {"model": "kiwiresearch", "messages": [{"role": "user", "content": EINSTEIN}]}
@@ -224,7 +246,7 @@ def _stream(text: str, example: Example) -> str:
     """The events, of several of one kind the first."""
     events: list[str] = []
     seen = ""
-    parts = text.strip().split("\n\n")
+    parts = [part for part in text.strip().split("\n\n") if "data: " in part]  # a ping has none
     for place, part in enumerate(parts, start=1):
         head, _, data = part.partition("data: ")
         record = json.loads(data)

@@ -8,7 +8,7 @@ from kiwiresearch.errors import BadUsage, RunDamaged
 from kiwiresearch.llm.prompts import fenced
 from kiwiresearch.mcp.arguments import ResearchArguments
 from kiwiresearch.mcp.threads import Caller
-from kiwiresearch.research.job import Job, JobWish
+from kiwiresearch.research.job import FamilyWish, Job, JobWish
 from kiwiresearch.research.jobs import Jobs
 from kiwiresearch.research.run import REPORT
 
@@ -24,6 +24,8 @@ def run_text(jobs: Jobs, wanted: ResearchArguments, caller: Caller) -> str:
         job = jobs.start(JobWish(wanted.topic, wanted.focus, max_pages=wanted.max_pages))
     else:
         job = jobs.get(wanted.id)
+        if isinstance(job.wish, FamilyWish):
+            raise BadUsage(f"{wanted.id!r} is work on a family, and has no brief.", remedy="Ask about a run.")
         if job.state == "interrupted":
             job = jobs.resume(wanted.id)
     return _told(jobs, _waited(jobs, job, wanted.wait_s, caller))

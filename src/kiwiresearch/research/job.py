@@ -1,4 +1,4 @@
-"""A job: one research run that somebody asked a server for, what became of it, and how that is written down."""
+"""A job: a research run or a case that somebody asked a server for, what became of it, and how that is written down."""
 
 from __future__ import annotations
 
@@ -31,20 +31,50 @@ class JobWish:
     """Names of books on the shelf; none stands for all of them."""
     critic: bool = False
 
+    @property
+    def name(self) -> str:
+        return self.topic
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyWish:
+    """A case of family research that is to go on. It is written down, so it names nobody."""
+
+    case: str
+    """The id by which the server knows it."""
+    steps: int = 0
+    """How many are taken; 0 goes on until there is a reason to stop."""
+    model: bool = True
+    """Whether a model is asked where the rules are not sure, if one is set."""
+    upload: str = ""
+    """A family file that was sent to the case: it is taken in, and nothing else is done."""
+
+    @property
+    def name(self) -> str:
+        return "family"
+
+    @property
+    def books(self) -> tuple[str, ...]:
+        """A case knows its books itself."""
+        return ()
+
+
+Wish = JobWish | FamilyWish
+
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One research run in a process of its own, and how far it is; its id names the run's folder, too."""
+    """One piece of research in a process of its own, and how far it is; the id of a run names its folder, too."""
 
     id: str
-    wish: JobWish
+    wish: Wish
     state: JobState = "queued"
     turn: int = 0
     """Its place in the line: who came earlier has a smaller one."""
     attempt: int = 0
     """How often it was started."""
     pages: int = 0
-    """How many pages were taken so far."""
+    """How many pages were taken so far; of a case, how many steps."""
     kept: int = 0
     """How many of them were there from before, when it was resumed."""
     story: str = ""
@@ -93,8 +123,10 @@ def place_of(event_id: str) -> tuple[int, int]:
     return NOTHING_SEEN
 
 
-def checked_wish(wish: JobWish, settings: Settings) -> JobWish:
+def checked_wish(wish: Wish, settings: Settings) -> Wish:
     """The wish with its words tidied; refused as the command line refuses it."""
+    if isinstance(wish, FamilyWish):
+        return wish
     task = task_of(wish, settings)
     return replace(wish, topic=task.topic, focus=task.focus)
 
@@ -121,8 +153,8 @@ def record_of(job: Job) -> dict[str, Any]:
     return told | {"wish": wish_record(job.wish)}
 
 
-def wish_record(wish: JobWish) -> dict[str, Any]:
-    return asdict(wish) | {"books": list(wish.books)}
+def wish_record(wish: Wish) -> dict[str, Any]:
+    return asdict(wish) | ({"books": list(wish.books)} if isinstance(wish, JobWish) else {})
 
 
 def job_of(row: Any) -> Job:
@@ -135,7 +167,9 @@ def job_of(row: Any) -> Job:
     return Job(wish=wish_of(row["wish"]), state=row["state"], **known)
 
 
-def wish_of(row: Any) -> JobWish:
+def wish_of(row: Any) -> Wish:
+    if "case" in row:
+        return FamilyWish(str(row["case"]), int(row["steps"]), bool(row["model"]), str(row["upload"]))
     numbers = {name: None if row[name] is None else int(row[name]) for name in ("depth", "max_pages", "max_links")}
     return JobWish(
         topic=str(row["topic"]),

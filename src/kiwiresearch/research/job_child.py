@@ -17,8 +17,9 @@ from typing import Any
 from kiwiresearch.crawl.step import Ended
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.ids import canonical_json
+from kiwiresearch.research.family_cases import wordless
 from kiwiresearch.research.finding import Finder
-from kiwiresearch.research.job import task_of
+from kiwiresearch.research.job import FamilyWish, JobWish, task_of
 from kiwiresearch.research.job_order import Order, order_of
 from kiwiresearch.research.job_steps import event_of
 from kiwiresearch.research.run import Outcome, Progress, Research
@@ -48,7 +49,7 @@ class Voice:
             raise Stopped from problem
 
 
-def research(order: Order, voice: Voice, stop: threading.Event) -> Outcome:
+def research(order: Order, wish: JobWish, voice: Voice, stop: threading.Event) -> Outcome:
     """Do what the order says, and tell each step."""
 
     def tell(progress: Progress) -> None:
@@ -62,11 +63,24 @@ def research(order: Order, voice: Voice, stop: threading.Event) -> Outcome:
     desk = order.desk()
     desk.opener.say = lambda text: voice.tell(event="note", text=order.without_places(text))
     with Shelf(order.books, desk.opener) as shelf, Finder(desk, shelf, all_books=order.all_books) as finder:
-        work = Research(finder, task_of(order.wish, order.settings))
+        work = Research(finder, task_of(wish, order.settings))
         if stop.is_set():
             raise Stopped
         voice.tell(event="stage", stage="gathering")
         return work.run(order.out, tell)
+
+
+def family(order: Order, wish: FamilyWish, voice: Voice, stop: threading.Event) -> Outcome:
+    """Go on with a case, and tell each step; between two of them it can be stopped."""
+    from kiwiresearch.research.family_job import work_on
+
+    def tell(**event: Any) -> None:
+        voice.tell(**event)
+        if stop.is_set():
+            raise Stopped
+
+    tell(event="stage", stage="opening")
+    return work_on(order, wish, tell)
 
 
 def main() -> None:
@@ -83,14 +97,18 @@ def main() -> None:
 
 def _end(order: Order, voice: Voice, stop: threading.Event) -> None:
     try:
-        done = research(order, voice, stop)
+        wish = order.wish
+        done = family(order, wish, voice, stop) if isinstance(wish, FamilyWish) else research(order, wish, voice, stop)
     except Stopped:
         voice.tell(event="stopped")
     except KiwiError as problem:
         words, remedy = map(order.without_places, (problem.message, problem.remedy))
         voice.tell(event="failed", problem=words, remedy=remedy)
     except Exception as problem:
-        traceback.print_exc(file=sys.stderr)
+        if isinstance(order.wish, FamilyWish):
+            print(wordless(problem), file=sys.stderr)
+        else:
+            traceback.print_exc(file=sys.stderr)
         voice.tell(
             event="failed",
             problem=f"The program has a fault: {type(problem).__name__}.",

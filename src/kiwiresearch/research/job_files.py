@@ -27,14 +27,18 @@ LONGEST_NAME = 40
 
 def runs_folder(desk: Desk) -> Path:
     """Where the runs of a server are kept."""
-    wanted = desk.settings.serve.runs
+    return kept_in(desk, "runs", desk.settings.serve.runs)
+
+
+def kept_in(desk: Desk, name: str, wanted: str) -> Path:
+    """The folder that a user set for something the server makes, else one of the program's own."""
     if not wanted.strip():
-        return (desk.folders.state / "runs").absolute()
+        return (desk.folders.state / name).absolute()
     try:
         return Path(wanted).expanduser().absolute()
     except RuntimeError as problem:  # '~name' of nobody
         raise BadSettings(
-            f"'serve.runs' is {wanted!r}, and there is no such home.", remedy="Set it right."
+            f"'serve.{name}' is {wanted!r}, and there is no such home.", remedy="Set it right."
         ) from problem
 
 
@@ -97,7 +101,7 @@ class JobFiles:
 
     def new(self, job: Job) -> Held:
         """The job under a new id, written down and held."""
-        topic = folder_name(job.wish.topic)[:LONGEST_NAME].strip("-_") or "topic"
+        topic = folder_name(job.wish.name)[:LONGEST_NAME].strip("-_") or "topic"
         number = 1
         while True:
             job_id = f"{topic}-{number}"

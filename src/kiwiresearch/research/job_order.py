@@ -10,7 +10,7 @@ from typing import Any
 
 from kiwiresearch.ids import BookId
 from kiwiresearch.research.desk import Desk
-from kiwiresearch.research.job import JobWish, wish_of, wish_record
+from kiwiresearch.research.job import Wish, wish_of, wish_record
 from kiwiresearch.research.settings import Folders, Settings, defaults, with_values
 from kiwiresearch.zim.integrity import Verdicts
 from kiwiresearch.zim.library import Opener, Placed, ShelfFile
@@ -20,14 +20,14 @@ from kiwiresearch.zim.witness import Witness
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One research run: with which settings, over which books, into which folder."""
+    """One run, or one case: with which settings, over which books, into which folder."""
 
     folders: Folders
     settings: Settings
     books: tuple[Placed, ...]
     all_books: bool
     """Whether each of the books is searched in full, as they are where a user named them."""
-    wish: JobWish
+    wish: Wish
     out: Path
 
     def line(self) -> bytes:

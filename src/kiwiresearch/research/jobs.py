@@ -1,4 +1,4 @@
-"""Research runs as jobs: each in a process of its own, some at once, the others in line; nothing is lost on the way."""
+"""Research as jobs: each in a process of its own, some at once, the others in line; nothing is lost on the way."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from typing import Any
 from kiwiresearch.errors import CannotWrite, FolderTaken, Interrupted, KiwiError, RunError, TooManyRuns
 from kiwiresearch.research.book_names import by_name
 from kiwiresearch.research.desk import Desk
-from kiwiresearch.research.job import NOTHING_SEEN, Job, JobEvent, JobState, JobWish, checked_wish
+from kiwiresearch.research.family_cases import Cases, cases_of
+from kiwiresearch.research.job import NOTHING_SEEN, FamilyWish, Job, JobEvent, JobState, Wish, checked_wish
 from kiwiresearch.research.job_files import Held, JobFiles, runs_folder
 from kiwiresearch.research.job_order import Order
 from kiwiresearch.research.job_process import ENDED, GO_ON, Ending, JobProcess
@@ -76,6 +77,7 @@ class Jobs:
         self._now = now
         self._limits = limits or Limits()
         self._files = JobFiles(runs_folder(desk))
+        self.cases: Cases = cases_of(desk)
         self._told = Told()
         self._changing = threading.RLock()
         self._open: dict[str, _Open] = {}
@@ -112,12 +114,13 @@ class Jobs:
                 self._advance()
             return self._open[job_id].job if job_id in self._open else self._files.read(job_id)
 
-    def start(self, wish: JobWish) -> Job:
-        """Put a new run in line; it begins when its turn comes."""
+    def start(self, wish: Wish) -> Job:
+        """Put a new run, or a case, in line; it begins when its turn comes."""
         wish = checked_wish(wish, self._desk.settings)
         self._chosen(wish)
         with self._changing:
             self._refuse_when_full()
+            self._refuse_second(wish)
             held = self._files.new(Job("", wish, turn=self._turn + 1, asked_at=self._now()))
             return self._line_up(held)
 
@@ -132,6 +135,7 @@ class Jobs:
                 raise FolderTaken(f"The job {job_id!r} is done.", remedy="Its run can be read.")
             self._chosen(job.wish)
             self._refuse_when_full()
+            self._refuse_second(job.wish)
             held = self._files.hold(job_id)
             again = replace(job, state="queued", turn=self._turn + 1, problem="", remedy="", ended_at="")
             return self._line_up(self._files.changed(held, again))
@@ -177,6 +181,7 @@ class Jobs:
             threads = list(self._threads)
         for thread in threads:
             thread.join()
+        self.cases.close()
         self._told.notify()
 
     def _take_up_all(self) -> None:
@@ -206,7 +211,7 @@ class Jobs:
             raise FolderTaken(f"Another server works on the job {job_id!r}.", remedy="Ask that one.")
         return job
 
-    def _chosen(self, wish: JobWish) -> tuple[Placed, ...]:
+    def _chosen(self, wish: Wish) -> tuple[Placed, ...]:
         """The books of a wish; the names are those of books on this shelf, never of other files."""
         chosen: list[Placed] = []
         for name in wish.books:
@@ -223,6 +228,12 @@ class Jobs:
             raise TooManyRuns(
                 f"{self._limits.queued} runs are waiting already.", remedy="Ask again when some have ended."
             )
+
+    def _refuse_second(self, wish: Wish) -> None:
+        """A case is worked on by one at a time."""
+        if isinstance(wish, FamilyWish):
+            same = (one.job.wish for one in self._open.values() if isinstance(one.job.wish, FamilyWish))
+            self.cases.check_free(wish.case, is_ours=any(other.case == wish.case for other in same))
 
     def _line_up(self, held: Held) -> Job:
         one = self._open[held.job.id] = _Open(held, held.job)
@@ -267,14 +278,15 @@ class Jobs:
             for event in process.events():
                 with self._changing:
                     self._told.add(one.job, event)
-                    if event["event"] == "page":
+                    if "order" in event:
                         self._change(one, pages=event["order"])
                 self._told.notify()
             return process.ending(one.wanted)
 
     def _order(self, job: Job) -> Order:
         books, all_books = self._chosen(job.wish), bool(job.wish.books) or self._all_books
-        return Order(self._desk.folders, self._desk.settings, books, all_books, job.wish, self.folder / job.id)
+        out = self.cases.folder(job.wish.case) if isinstance(job.wish, FamilyWish) else self.folder / job.id
+        return Order(self._desk.folders, self._desk.settings, books, all_books, job.wish, out)
 
     def _end(self, one: _Open, ending: Ending) -> None:
         self._change(one, state=ending.state, ended_at=self._now(), **ending.told)

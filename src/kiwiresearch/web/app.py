@@ -13,7 +13,19 @@ from starlette.routing import Route
 
 from kiwiresearch import __version__
 from kiwiresearch.research.jobs import Jobs
-from kiwiresearch.web import ask_page, asking, finding, front, health, login, openai, outside_search, reader, research
+from kiwiresearch.web import (
+    ask_page,
+    asking,
+    family,
+    finding,
+    front,
+    health,
+    login,
+    openai,
+    outside_search,
+    reader,
+    research,
+)
 from kiwiresearch.web.guard.ending import Ending
 from kiwiresearch.web.guard.token import Token
 from kiwiresearch.web.guard.walls import put_up_walls
@@ -52,7 +64,9 @@ def make_app(
     )
     for routes in (front, ask_page, health, asking, finding, openai, outside_search, reader):
         app.include_router(routes.router(room))
-    app.include_router(research.router(room, jobs))
+    ours = jobs or research.jobs_of(room)
+    app.include_router(research.router(room, ours, closing=jobs is None))
+    app.include_router(family.router(room, ours))
     if serve.token:
         app.include_router(login.router(Token(serve.token)))
     for path, mounted in mounts.items():

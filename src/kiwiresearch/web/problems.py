@@ -20,6 +20,7 @@ from starlette.responses import Response
 
 from kiwiresearch import errors
 from kiwiresearch.errors import KiwiError
+from kiwiresearch.research.family_cases import wordless
 
 MEDIA_TYPE = "application/problem+json"
 SEE_API = "/openapi.json lists what can be asked here, and how."
@@ -62,6 +63,14 @@ def openai_error(problem: Problem) -> dict[str, Any]:
     kind = "invalid_request_error" if problem.status < 500 else "server_error"
     code = "_".join(problem.title.lower().split())
     return {"error": {"message": words, "type": kind, "param": None, "code": code}}
+
+
+class Refused(HTTPException):
+    """A refusal that no class of ours stands for, with what to do about it."""
+
+    def __init__(self, status: int, detail: str, remedy: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(status, detail, headers)
+        self.remedy = remedy
 
 
 KINDS: Mapping[type[KiwiError], tuple[int, str]] = {
@@ -126,11 +135,16 @@ def problem_of(error: BaseException) -> Problem:
     )
 
 
-def unexpected(error: BaseException) -> Problem:
-    """The problem of an error; one that nobody foresaw is told to the server's log, with all that is known."""
+def unexpected(error: BaseException, path: str = "") -> Problem:
+    """The problem of an error; one that nobody foresaw is told to the server's log, with all that is known.
+
+    What a fault says of a family may name somebody: of that, the log has the places in the program alone.
+    """
     problem = problem_of(error)
     for name, mark in problem.more:
-        if name == "id":
+        if name == "id" and path.startswith("/api/family"):
+            log.error("Internal error %s\n%s", mark, wordless(error))
+        elif name == "id":
             log.error("Internal error %s", mark, exc_info=error)
     return problem
 
@@ -156,7 +170,8 @@ def _of_http(error: HTTPException) -> Problem:
     title = titles.get(error.status_code) or HTTPStatus(error.status_code).phrase
     detail = "" if error.detail == HTTPStatus(error.status_code).phrase else str(error.detail)
     headers = tuple((error.headers or {}).items())
-    return Problem(error.status_code, title, detail or title, remedies.get(error.status_code, ""), headers)
+    remedy = error.remedy if isinstance(error, Refused) else remedies.get(error.status_code, "")
+    return Problem(error.status_code, title, detail or title, remedy, headers)
 
 
 def tell_problems(app: Starlette) -> None:

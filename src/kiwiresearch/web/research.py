@@ -62,6 +62,7 @@ RunId = Annotated[str, Path(max_length=255, description="The `id` of a run.", ex
 FileName = Annotated[str, Path(max_length=255, examples=["report.md"])]
 Limit = Annotated[int, Query(ge=1, le=MOST_ROWS)]
 Offset = Annotated[int, Query(ge=0, le=10**9)]
+OfCase = Annotated[str, Query(max_length=200, description="Only those that work on the case of this id.")]
 LastSeen = Annotated[str, Header(alias="Last-Event-ID", description="Only what came after the event of this id.")]
 Share = Annotated[float, Query(ge=0, le=1, allow_inf_nan=False)]
 
@@ -71,8 +72,8 @@ def jobs_of(room: Room) -> Jobs:
     return Jobs(room.desk, room.shelf.books, now=_now, all_books=room.all_books)
 
 
-def router(room: Room, jobs: Jobs | None = None) -> APIRouter:
-    """Research and its runs; jobs that are not passed in are closed when the app ends."""
+def router(room: Room, jobs: Jobs | None = None, *, closing: bool = False) -> APIRouter:
+    """Research and its runs; jobs are closed when the app ends where `closing` says so, or none are passed in."""
     ours = jobs or jobs_of(room)
 
     @contextlib.asynccontextmanager
@@ -80,7 +81,7 @@ def router(room: Room, jobs: Jobs | None = None) -> APIRouter:
         try:
             yield
         finally:
-            if jobs is None:
+            if jobs is None or closing:
                 await run_in_threadpool(ours.close)
 
     routes = APIRouter(prefix="/api", tags=["research"], lifespan=lifespan)
@@ -98,9 +99,9 @@ def _add_jobs(routes: APIRouter, jobs: Jobs) -> None:
         return Json(job_record(job), 202, {"Location": job_url(job.id)})
 
     @routes.get("/research", response_class=Json, responses={200: {"model": JobsReply}})
-    def jobs_there_are(limit: Limit = 100, offset: Offset = 0) -> Response:
+    def jobs_there_are(limit: Limit = 100, offset: Offset = 0, case: OfCase = "") -> Response:
         """All jobs, the newest first."""
-        found = jobs.all()
+        found = [job for job in jobs.all() if not case or getattr(job.wish, "case", "") == case]
         return Json({"jobs": [job_record(job) for job in found[offset : offset + limit]], "total": len(found)})
 
     @routes.get("/research/{job_id}", response_class=Json, responses={200: {"model": JobReply}})

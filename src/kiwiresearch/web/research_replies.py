@@ -9,13 +9,14 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, 
 
 from kiwiresearch.crawl.settings import Strategy
 from kiwiresearch.research.finished import FinishedRun
-from kiwiresearch.research.job import Job, JobState, JobWish
-from kiwiresearch.research.settings import LIMITS
+from kiwiresearch.research.job import FamilyWish, Job, JobState, JobWish
+from kiwiresearch.research.setting_values import LIMITS
 from kiwiresearch.web.bodies import encodable
 from kiwiresearch.web.problems import without_places
 
 MOST_BOOKS = 100
 MOST_WORDS = 500
+NO_TOPIC = JobWish("")
 
 Text = Annotated[str, Field(max_length=MOST_WORDS), BeforeValidator(encodable)]
 
@@ -68,7 +69,7 @@ class ResearchBody(BaseModel):
 
 
 class JobReply(BaseModel):
-    """A research run that was asked for, and how far it is."""
+    """A research run that was asked for, or work on a family's case, and how far it is."""
 
     id: str
     state: JobState
@@ -81,7 +82,7 @@ class JobReply(BaseModel):
     books: list[str]
     critic: bool
     attempt: int = Field(description="How often it was started.")
-    pages: int = Field(description="How many pages were taken so far.")
+    pages: int = Field(description="How many pages were taken so far; of a case, how many steps.")
     kept: int = Field(description="How many of them were there from before, when it was resumed.")
     story: str = Field(description="Where it began and why it ended, in a sentence.")
     problem: str = Field(description="Why it failed or was interrupted, in words.")
@@ -93,6 +94,7 @@ class JobReply(BaseModel):
     url: str = Field(description="Where this job is seen.")
     events: str = Field(description="Where its events are streamed.")
     run: str = Field(description="Where its run is read; empty until it is done.")
+    case: str = Field(description="Where the case is read that it works on; empty of a run.")
 
 
 class JobsReply(BaseModel):
@@ -148,7 +150,8 @@ def job_url(job_id: str) -> str:
 
 def job_record(job: Job) -> dict[str, Any]:
     """What a client sees of a job."""
-    wish, url = job.wish, job_url(job.id)
+    url = job_url(job.id)
+    wish, case = (NO_TOPIC, job.wish.case) if isinstance(job.wish, FamilyWish) else (job.wish, "")
     return {
         "id": job.id,
         "state": job.state,
@@ -172,8 +175,13 @@ def job_record(job: Job) -> dict[str, Any]:
         "ended_at": job.ended_at,
         "url": url,
         "events": f"{url}/events",
-        "run": run_url(job.id) if job.state == "done" else "",
+        "run": run_url(job.id) if job.state == "done" and not case else "",
+        "case": case_url(case) if case else "",
     }
+
+
+def case_url(case_id: str) -> str:
+    return f"/api/family/{quote(case_id)}"
 
 
 def run_url(run_id: str) -> str:

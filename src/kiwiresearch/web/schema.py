@@ -22,6 +22,7 @@ TAGS = (
     ("ask", "Questions, answered with citations first."),
     ("find", "Search, titles, pages and what they claim."),
     ("research", "Research of a topic as a job, and the runs it leaves."),
+    ("family", "Families, researched with evidence; who may be living is kept back."),
     ("read", "Pages of the books, with quoted words marked."),
     ("openai", "The shelf as a model, for chat clients."),
     ("outside search", "The search, for programs made for other engines."),

@@ -24,9 +24,10 @@ from kiwiresearch.errors import BadSettings, BadUsage, KiwiError
 from kiwiresearch.research.desk import Desk
 from kiwiresearch.research.jobs import Jobs
 from kiwiresearch.research.settings import ServeSettings, with_values
+from kiwiresearch.text.hosts import address_of, is_loopback
 from kiwiresearch.web.app import make_app
+from kiwiresearch.web.family_access import check_owner
 from kiwiresearch.web.guard.ending import GRACE_S, Ending
-from kiwiresearch.web.guard.hosts import address_of, is_loopback
 from kiwiresearch.web.guard.replies import LAST_WORDS_S
 from kiwiresearch.web.research import jobs_of
 from kiwiresearch.web.room import Room
@@ -52,6 +53,7 @@ def check(serve: ServeSettings) -> None:
     """Refuse what would open the server to others without their knowing the token."""
     if serve.token and not (serve.token.isascii() and serve.token.isprintable() and " " not in serve.token):
         raise BadSettings("The token has letters that no header can carry.", remedy="Use letters, digits and '-'.")
+    check_owner(serve)
     if is_loopback(serve.host.strip("[]").lower()):
         return
     if not serve.token:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import anyio
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -26,6 +28,18 @@ NOT_JSON = Problem(
 TOO_SLOW = Problem(408, "Too slow", "The request did not arrive in time.", "Send it again.", (("Connection", "close"),))
 
 
+UPLOAD = re.compile(r"/api/family/(?:[^/]+/)?import")
+UPLOAD_KINDS = ("application/octet-stream", "application/x-gedcom", "text/vnd.familysearch.gedcom", "application/zip")
+NO_FILE = Problem(
+    415, "Not a file", "The body must be a family file.", f"Send it with 'Content-Type: {UPLOAD_KINDS[0]}'."
+)
+
+
+def is_upload(scope: Scope) -> bool:
+    """Whether a request brings a file, which is not held in memory: its route reads it part by part."""
+    return scope["method"] == "POST" and UPLOAD.fullmatch(scope["path"]) is not None
+
+
 class Bodies:
     """Reads the body for the routes behind: refuses what is too large, too slow or no JSON."""
 
@@ -40,6 +54,9 @@ class Bodies:
             await self._app(scope, receive, send)
             return
         problem = self._refusal(scope)
+        if problem is None and is_upload(scope):
+            await self._app(scope, receive, send)
+            return
         if problem is None:
             body = None
             with anyio.move_on_after(self.patience_s) as limit:
@@ -57,10 +74,12 @@ class Bodies:
 
     def _refusal(self, scope: Scope) -> Problem | None:
         headers = Headers(scope=scope)
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        if is_upload(scope):
+            return None if kind in UPLOAD_KINDS else NO_FILE
         length = headers.get("content-length", "0")
         if not length.isascii() or not length.isdigit() or int(length[:20]) > self._most_bytes:
             return self._too_large()
-        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         has_body = int(length[:20]) > 0 or "transfer-encoding" in headers
         if scope["method"] in SAFE or not (kind or has_body):
             return None

@@ -25,4 +25,4 @@ class Faults:
         except Exception as error:
             # An error that was foreseen, but only after the answer had begun, comes wrapped by starlette.
             cause = error.__cause__
-            await reply.cut(unexpected(cause if isinstance(cause, KiwiError) else error))
+            await reply.cut(unexpected(cause if isinstance(cause, KiwiError) else error, scope["path"]))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Sequence
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from kiwiresearch.text.hosts import address_of, is_loopback
 from kiwiresearch.web.guard.replies import refuse
 from kiwiresearch.web.problems import Problem
 
@@ -26,19 +26,6 @@ def name_of(authority: str) -> str:
     """The host in 'host:port', in lower case; empty where that is none."""
     found = AUTHORITY.fullmatch(authority)
     return (found["six"] or found["name"]).lower().rstrip(".") if found else ""
-
-
-def is_loopback(name: str) -> bool:
-    """Whether only programs of this machine can mean us by this name."""
-    address = address_of(name)
-    return name == "localhost" or (address is not None and address.is_loopback)
-
-
-def address_of(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    try:
-        return ipaddress.ip_address(name)
-    except ValueError:
-        return None
 
 
 class Hosts:

@@ -1,0 +1,226 @@
+"""Routes by which a family comes as a file or leaves as one: pictures, exports, imports, and the proof of it all."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import re
+import secrets
+import shutil
+from collections.abc import AsyncGenerator, Iterator
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO
+
+import anyio
+from fastapi import APIRouter, Query, Request
+from fastapi import Path as InPath
+from fastapi.responses import Response
+from starlette.concurrency import run_in_threadpool
+
+from kiwiresearch.errors import BadUsage, CannotWrite, KiwiError, NothingFound
+from kiwiresearch.kin.gedcom.read import EXPORT_AGAIN, LARGEST
+from kiwiresearch.kin.report.descendants import descendants
+from kiwiresearch.kin.report.drawing import as_file
+from kiwiresearch.kin.report.pedigree import pedigree
+from kiwiresearch.research.family_forms import ENDINGS, Form
+from kiwiresearch.research.family_job import upload_folder
+from kiwiresearch.research.family_proof import prove
+from kiwiresearch.research.job import FamilyWish
+from kiwiresearch.web.bodies import Name
+from kiwiresearch.web.family import CaseId, Direction, Families, Person, shown
+from kiwiresearch.web.family_access import ExportPrivacy, Privacy
+from kiwiresearch.web.family_replies import ProofReply
+from kiwiresearch.web.guard.bodies import DRAIN_PATIENCE_S, MOST_DRAINED
+from kiwiresearch.web.problems import Refused
+from kiwiresearch.web.replies import Json
+from kiwiresearch.web.research import REPORT_POLICY, SHUT_OFF
+from kiwiresearch.web.research_replies import JobReply, job_record, job_url
+
+PART_PATIENCE_S = 30.0
+"""How long the next part of a file may take."""
+MOST_GENERATIONS = 20
+FEWER = "Export fewer people, or leave pictures out."
+CLOSE = {"Connection": "close"}
+MEDIA_TYPES: dict[Form, str] = {
+    "gedcom": "text/vnd.familysearch.gedcom; charset=utf-8",
+    "gedcom7": "text/vnd.familysearch.gedcom; charset=utf-8",
+    "gedcomx": "application/x-gedcomx-v1+json",
+    "json": "application/json",
+    "markdown": "text/markdown; charset=utf-8",
+    "html": "text/html; charset=utf-8",
+    "csv": "text/csv; charset=utf-8",
+}
+FILE_DOC: dict[int | str, dict[str, Any]] = {
+    200: {"content": {kind.partition(";")[0]: {} for kind in MEDIA_TYPES.values()}, "description": "The file."}
+}
+SVG_DOC: dict[int | str, dict[str, Any]] = {200: {"content": {"image/svg+xml": {}}, "description": "The picture."}}
+UPLOAD_DOC: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "description": f"A GEDCOM file, or a GEDCOM zip, of at most {LARGEST // 2**20} MB.",
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+Generations = Annotated[int, Query(ge=0, le=MOST_GENERATIONS, description="How many are drawn; 0 draws all.")]
+FormName = Annotated[Form, InPath(examples=["gedcom"])]
+FileName = Annotated[Name, Query(description="What the file is called; sources are named by it.")]
+Head = Annotated[str, Query(max_length=200, description="A head of the audit log that an export told.")]
+
+
+def add(routes: APIRouter, families: Families) -> None:
+    _add_out(routes, families)
+    _add_in(routes, families)
+
+
+def _add_out(routes: APIRouter, families: Families) -> None:
+    @routes.get("/{case}/people/{person}/picture", response_class=Response, responses=SVG_DOC)
+    def picture(
+        request: Request,
+        case: CaseId,
+        person: Person,
+        of: Direction = "ancestors",
+        generations: Generations = 0,
+        privacy: Privacy = None,
+    ) -> Response:
+        """The ancestors or descendants of a person, drawn."""
+        draw = pedigree if of == "ancestors" else descendants
+        with families.seen(request, case, privacy) as (found, mode):
+            tree = found.tree(mode)
+            svg = draw(tree, shown(tree, person), {}, generations=generations)
+        if not svg:
+            raise NothingFound(f"No {of} of this person are known.", remedy="Go on with the case, or ask for another.")
+        headers = {"Content-Security-Policy": f"{SHUT_OFF}; style-src 'unsafe-inline'"}
+        return Response(as_file(svg), headers=headers, media_type="image/svg+xml")
+
+    @routes.get("/{case}/export/{form}", response_class=Response, responses=FILE_DOC)
+    def export(request: Request, case: CaseId, form: FormName, privacy: ExportPrivacy = "public") -> Response:
+        """The family as a file, to be handed on: people who may be living are kept back unless `privacy` says more."""
+        with families.seen(request, case, privacy) as (found, mode):
+            text, head = found.export(form, mode), found.store.head
+        headers = {
+            "Content-Disposition": f'attachment; filename="{ENDINGS[form]}"',
+            "Content-Security-Policy": REPORT_POLICY if form == "html" else SHUT_OFF,
+            "X-Audit-Head": head,
+        }
+        return Response(text.encode("utf-8", "replace"), headers=headers, media_type=MEDIA_TYPES[form])
+
+    @routes.get("/{case}/verify", response_class=Json, responses={200: {"model": ProofReply}})
+    def verify(request: Request, case: CaseId, head: Head = "") -> Response:
+        """Prove a case again: its audit log, every quote, the texts against the books, and its GEDCOM."""
+        with families.seen(request, case, None) as (found, mode):
+            with families.room.reading() as finder:
+                found.finder = finder
+            told = prove(found, head, families.room.reading).record()
+            mask = found.mask(mode)
+        words = {name: [mask.text(one) for one in told[name]] for name in ("failures", "notes")}
+        return Json(told | words)
+
+
+def _add_in(routes: APIRouter, families: Families) -> None:
+    upload = {"status_code": 202, "response_class": Json, "responses": {202: {"model": JobReply}}}
+
+    @routes.post("/import", openapi_extra=UPLOAD_DOC, **upload)  # type: ignore[arg-type]
+    async def import_new(request: Request, name: FileName = "family.ged") -> Response:
+        """Begin a case with the family tree of another program; the answer is a job. Only the owner may."""
+        return await _taken(families, request, "", name)
+
+    @routes.post("/{case}/import", openapi_extra=UPLOAD_DOC, **upload)  # type: ignore[arg-type]
+    async def import_into(request: Request, case: CaseId, name: FileName = "family.ged") -> Response:
+        """Take the family tree of another program into a case; the answer is a job. Only the owner may."""
+        return await _taken(families, request, case, name)
+
+
+async def _taken(families: Families, request: Request, case: str, name: str) -> Response:
+    parts = request.stream()
+    try:
+        families.access.owner(request)
+        if case:
+            await run_in_threadpool(families.cases.check_free, case)
+        with _room_for_file(families.cases.root) as part:
+            digest = await _received(parts, part)
+            job = await run_in_threadpool(_lined_up, families, case, Path(part.name), digest, _file_name(name))
+    except (Refused, KiwiError):
+        await _heard_out(parts)
+        raise
+    return Json(job, 202, {"Location": job_url(job["id"])})
+
+
+async def _heard_out(parts: AsyncGenerator[bytes, None]) -> None:
+    """Hear what a client still sends for a while: one whose line is cut may never see our answer."""
+    size = 0
+    with anyio.move_on_after(DRAIN_PATIENCE_S):
+        async for data in parts:
+            size += len(data)
+            if size > MOST_DRAINED:
+                return
+
+
+@contextlib.contextmanager
+def _room_for_file(root: Path) -> Iterator[BinaryIO]:
+    """A file beside the cases that goes again, whatever happens."""
+    part = root / f".upload-{secrets.token_hex(8)}"
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        with part.open("xb") as stream:
+            yield stream
+    except OSError as problem:
+        raise CannotWrite(
+            f"The file cannot be kept: {problem.strerror or problem}.", remedy="Make room in the folder of the cases."
+        ) from problem
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+async def _received(parts: AsyncGenerator[bytes, None], part: BinaryIO) -> str:
+    """Write a body to the disk as it comes; its hash."""
+    size, digest, head = 0, hashlib.sha256(), b""
+    try:
+        while True:
+            with anyio.fail_after(PART_PATIENCE_S):
+                data = await anext(parts, None)
+            if data is None:
+                break
+            size += len(data)
+            if size > LARGEST:
+                raise Refused(413, f"A family file may have {LARGEST // 2**20} MB.", FEWER, CLOSE)
+            head = (head + data)[:HEAD_BYTES]
+            digest.update(data)
+            await run_in_threadpool(part.write, data)
+    except TimeoutError as problem:
+        raise Refused(408, "The file did not arrive in time.", "Send it again.", CLOSE) from problem
+    _check_kind(head)
+    part.flush()
+    return digest.hexdigest()[:16]
+
+
+HEAD_BYTES = 256
+BEGINNINGS = (b"0 HEAD", b"PK\x03\x04")
+
+
+def _check_kind(head: bytes) -> None:
+    """Refuse at once what cannot be a family file; the rest is told when it is read."""
+    plain = head.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\0").replace(b"\0", b"")
+    if not plain.startswith(BEGINNINGS):
+        raise BadUsage("This is no GEDCOM file: it does not begin with a HEAD record.", remedy=EXPORT_AGAIN)
+
+
+def _file_name(name: str) -> str:
+    """A name that can be a file's, whatever was sent."""
+    bare = re.sub(r"[^\w.() -]+", "-", name.replace("\\", "/").rpartition("/")[2]).strip(" .-")[:80]
+    return bare or "family.ged"
+
+
+def _lined_up(families: Families, case: str, part: Path, digest: str, name: str) -> dict[str, Any]:
+    """Put the file where the job finds it, and the job in line."""
+    chosen = case or families.cases.begin_empty(name.rpartition(".")[0] or name)
+    folder = upload_folder(families.cases.folder(chosen), digest)
+    is_new = not folder.exists()
+    try:
+        folder.mkdir(exist_ok=True)
+        shutil.copyfile(part, folder / name)
+        return job_record(families.jobs.start(FamilyWish(chosen, upload=digest)))
+    except (KiwiError, OSError):
+        if is_new:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise

@@ -1,0 +1,60 @@
+"""Servers over the cases of a family that never was: one as everybody sees it, one as its owner does."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+from tests.cli.kin_book import family_book
+from tests.web.guarded import guarded
+from tests.web.running import a_client, a_room
+
+from kiwiresearch.research.family import Case, CaseSettings
+from kiwiresearch.research.family_cases import Cases
+from kiwiresearch.research.settings import ServeSettings
+from kiwiresearch.web.room import Room
+
+SEED = "Edmund Wendover"
+LIVING_SEED = "Nora Wendover"
+
+
+@dataclass(frozen=True, slots=True)
+class Families:
+    """A room with two cases: one that is done, and one that has just begun, with somebody who may be living."""
+
+    room: Room
+    place: Path
+    done: str
+    """The id of the first."""
+    begun: str
+
+    @property
+    def folder(self) -> Path:
+        return self.place / "cases"
+
+    def settings(self, **more: Any) -> ServeSettings:
+        shared = {"cases": str(self.folder), "runs": str(self.place / "runs"), "requests_a_minute": 1_000_000}
+        return ServeSettings(**(shared | more))  # type: ignore[arg-type]
+
+    @contextlib.contextmanager
+    def served(self, **more: Any) -> Iterator[httpx2.Client]:
+        """A client of a server with these settings."""
+        with guarded(self.room, self.settings(**more)) as port, a_client(f"http://127.0.0.1:{port}") as client:
+            yield client
+
+
+@contextlib.contextmanager
+def families(place: Path) -> Iterator[Families]:
+    with a_room(place / "home", str(family_book(place))) as room:
+        cases = Cases(place / "cases")
+        with room.reading() as finder:
+            done = cases.start(CaseSettings(seeds=(SEED,)), finder)
+            with Case.open(cases.folder(done), finder) as case:
+                assert [took.what for took in case.steps()][-1] == "stop"
+            begun = cases.start(CaseSettings(seeds=(LIVING_SEED,)), finder)
+        cases.close()
+        yield Families(room, place, done, begun)

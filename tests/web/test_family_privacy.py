@@ -1,0 +1,276 @@
+"""What a server tells of families: nothing of who may be living, unless its owner asks, and nobody else decides."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import pytest
+from fastapi import FastAPI, Request
+from tests.cli.kin_book import LIVING, SECRETS
+from tests.web.family_server import LIVING_SEED, Families, families
+from tests.web.guarded import TOKEN, guarded
+from tests.web.running import a_client, heard
+
+from kiwiresearch.errors import BadSettings, RunDamaged
+from kiwiresearch.kin.privacy.redact import MODES
+from kiwiresearch.kin.privacy.scan import leaks
+from kiwiresearch.research.family import Case
+from kiwiresearch.research.family_cases import Cases, case_id
+from kiwiresearch.research.family_folders import FILE, alone_in
+from kiwiresearch.research.family_job import work_on
+from kiwiresearch.research.job import FamilyWish, Job, job_of, record_of
+from kiwiresearch.research.job_order import Order
+from kiwiresearch.research.settings import ServeSettings
+from kiwiresearch.web.family_access import Access
+from kiwiresearch.web.problems import Refused
+from kiwiresearch.web.serving import check
+
+ASKED = {
+    "form": ("gedcom", "gedcom7", "gedcomx", "json", "markdown", "html", "csv"),
+    "of": ("ancestors", "descendants"),
+}
+DECISIONS: tuple[tuple[str, str, Any], ...] = (
+    ("POST", "merges/x/accept", None),
+    ("POST", "merges/x/reject", {}),
+    ("POST", "merges/x/undo", {}),
+    ("PUT", "people/living-1/living", {"status": "deceased", "why": "I say so"}),
+    ("PUT", "plugins/wikidata", {"on": True}),
+)
+
+
+@pytest.fixture(scope="module")
+def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Families]:
+    with families(tmp_path_factory.mktemp("families")) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def client(there: Families) -> Iterator[httpx2.Client]:
+    """A client of a server as it is unless somebody sets it otherwise."""
+    with there.served() as client:
+        yield client
+
+
+def addresses(client: httpx2.Client, case: str) -> Iterator[str]:
+    """Every address at which something of a case can be read, for everybody in it."""
+    people = [one["id"] for one in client.get(f"/api/family/{case}/people").json()["people"]]
+    paths = client.get("/openapi.json").json()["paths"]
+    for path in (path for path, methods in paths.items() if path.startswith("/api/family/{case}") and "get" in methods):
+        known = path.replace("{case}", case)
+        found = [known.replace("{person}", one) for one in people] if "{person}" in known else [known]
+        found = [one.replace("{form}", form) for one in found for form in ASKED["form"]] if "{form}" in known else found
+        if path.endswith(("/line", "/picture")):
+            found = [f"{one}?of={of}" for one in found for of in ASKED["of"]]
+        elif path.endswith("/relation"):
+            found = [f"{known}?first={people[0]}&second={one}" for one in people]
+        assert "{" not in "".join(found), path
+        yield from found
+
+
+def all_of(reply: httpx2.Response) -> bytes:
+    """A reply with its headers, as whoever asked gets it."""
+    return b"\n".join([*(f"{name}: {value}".encode() for name, value in reply.headers.items()), reply.content])
+
+
+def leaked(there: Families, case: str, content: bytes) -> list[object]:
+    with Case.open(Cases(there.folder).folder(case)) as found:
+        seen = leaks(content, found.store.tree(), "public", found.year, **found.privacy())
+    by_eye = [secret for secret in (*SECRETS, "nora") if secret.encode() in content]
+    return [*seen, *by_eye]
+
+
+def test_nothing_of_the_living_is_told(there: Families, client: httpx2.Client) -> None:
+    """Every answer about cases with living people is free of them, be it data, a file, a picture or an error (R435)."""
+    for case in (there.done, there.begun):
+        urls = ["/api/family", *addresses(client, case), f"/api/family/{case}/people/nobody"]
+        told = {url: client.get(url) for url in urls}
+        assert {reply.status_code for reply in told.values()} == {200, 404}
+        assert len(told) > 20
+        if leaked(there, case, b"\n".join(map(all_of, told.values()))):
+            assert {url: wrong for url, reply in told.items() if (wrong := leaked(there, case, all_of(reply)))} == {}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="this system has no signals")
+def test_a_case_is_begun_and_gone_on_with(there: Families, client: httpx2.Client) -> None:
+    """A case is begun and worked on by the jobs that research has, another one of the same name apart from the first.
+
+    If it is somebody living, the name is in no answer, no event and no file of a job (R435).
+    """
+    begun = client.post("/api/family", json={"names": [LIVING_SEED], "generations": 1, "budget": 50})
+    assert begun.status_code == 201, begun.text
+    case = begun.json()
+    assert begun.headers["location"] == case["url"] == f"/api/family/{case['id']}"
+    assert (case["title"], case["generations"], case["budget"], case["steps"]) == ("[LIVING-1]", 1, 50, 1)
+    asked = client.post(f"{case['url']}/run", json={"steps": 1})
+    with client.stream("GET", asked.json()["events"]) as stream:
+        lines = list(stream.iter_lines())
+    *told, last = heard(lines)
+    assert [one.data["order"] for one in told if one.data["event"] == "step"] == [1]
+    job = client.get(asked.json()["url"]).json()
+    assert (last.name, last.data) == ("done", job)
+    assert (job["pages"], job["case"], job["run"], job["resumable"]) == (1, case["url"], "", False)
+    assert client.get("/api/research", params={"case": case["id"]}).json() == {"jobs": [job], "total": 1}
+    answers = [begun, asked, *map(client.get, ("/api/research", job["url"], "/api/family", case["url"]))]
+    assert answers[-1].json()["steps"] == 2
+    folder = there.folder / "nora-wendover-2"
+    with alone_in(folder):
+        answers.append(client.post(f"{case['url']}/run"))
+    assert answers[-1].status_code == 409
+    files = [file.read_bytes() for file in (there.place / "runs").iterdir() if file.is_file()]
+    shutil.rmtree(folder)
+    assert leaked(there, there.begun, b"\n".join([*map(all_of, answers), *files, "\n".join(lines).encode()])) == []
+
+
+def test_a_broken_case_of_the_living_names_nobody(there: Families, client: httpx2.Client) -> None:
+    """Neither the server nor the process of a job says whose case it is that cannot be read."""
+    folder = there.folder / "nora-wendover-the-second"
+    folder.mkdir()
+    (folder / FILE).write_bytes(b"broken " * 1000)
+    url = f"/api/family/{case_id(folder)}"
+    told = list(map(client.get, (url, f"{url}/export/html", "/api/family")))
+    assert [one.status_code for one in told] == [500, 500, 200]
+    desk, wish = there.room.desk, FamilyWish(case_id(folder))
+    with pytest.raises(RunDamaged) as problem:
+        work_on(Order(desk.folders, desk.settings, (), True, wish, folder), wish, lambda **_: None)
+    shutil.rmtree(folder)
+    assert leaked(there, there.begun, b"\n".join([*map(all_of, told), str(problem.value).encode()])) == []
+
+
+def test_a_fault_names_nobody(there: Families, caplog: pytest.LogCaptureFixture) -> None:
+    """What the log has of a fault of the program is where it is, and nothing that it says."""
+
+    def fault(app: FastAPI) -> None:
+        @app.get("/api/family/fault/here")
+        def broken() -> None:
+            raise ValueError(LIVING_SEED)
+
+    with guarded(there.room, there.settings(), fault) as port, a_client(f"http://127.0.0.1:{port}") as client:
+        reply = client.get("/api/family/fault/here")
+    assert reply.status_code == 500
+    assert reply.json()["id"] in caplog.text
+    assert "ValueError" in caplog.text
+    assert leaked(there, there.begun, (reply.text + caplog.text).encode()) == []
+
+
+def test_only_the_owner_sees_more_and_decides(there: Families, client: httpx2.Client) -> None:
+    """No parameter opens a case; a server of the owner's tells of the living, and can be asked for less."""
+    url = f"/api/family/{there.done}"
+    for privacy in ("owner", "private"):
+        for path in ("", "/people", "/tree", "/export/json", "/timeline"):
+            reply = client.get(f"{url}{path}", params={"privacy": privacy})
+            assert (reply.status_code, reply.headers["content-type"]) == (403, "application/problem+json")
+    for method, path, body in DECISIONS:
+        assert client.request(method, f"{url}/{path}", json=body).status_code == 403, path
+    for path in ("/api/family/import", f"{url}/import"):
+        sent = client.post(path, content="0 HEAD\n0 TRLR\n", headers={"Content-Type": "application/octet-stream"})
+        assert sent.status_code == 403
+    with there.served(family_owner=True) as owner:
+        told = {mode: owner.get(f"{url}/people", params={"privacy": mode}).text for mode in MODES}
+        assert owner.get(f"{url}/people").text == told["owner"]
+    assert [[name in told[mode] for name in LIVING] for mode in MODES] == [
+        [True] * 2,
+        [True] * 2,
+        [False] * 2,
+        [False] * 2,
+    ]
+    assert told["exclude"].count('"id"') < told["public"].count('"id"')
+
+
+def test_a_token_is_asked_for_first(there: Families) -> None:
+    """Where there is a token, the owner's server tells nothing at all without it, and everything with it."""
+    with there.served(family_owner=True, token=TOKEN) as client:
+        url = f"/api/family/{there.done}/people"
+        assert client.get(url).status_code == 401
+        assert LIVING[0] in client.get(url, headers={"Authorization": f"Bearer {TOKEN}"}).text
+    with there.served(token=TOKEN) as client:
+        assert LIVING[0] not in client.get(url, headers={"Authorization": f"Bearer {TOKEN}"}).text
+
+
+@pytest.mark.parametrize(
+    ("serve", "client", "is_stranger", "is_owner"),
+    [
+        (ServeSettings(family_owner=True), "127.0.0.1", None, True),
+        (ServeSettings(family_owner=True), "::1", None, True),
+        (ServeSettings(family_owner=True), "192.168.0.7", None, False),
+        (ServeSettings(family_owner=True), "", None, False),
+        (ServeSettings(family_owner=True, token=TOKEN), "192.168.0.7", False, True),
+        (ServeSettings(family_owner=True, token=TOKEN), "127.0.0.1", True, False),
+        (ServeSettings(family_owner=True, token=TOKEN), "127.0.0.1", None, False),
+        (ServeSettings(token=TOKEN), "127.0.0.1", False, False),
+    ],
+)
+def test_who_the_owner_is(serve: ServeSettings, client: str, is_stranger: bool | None, is_owner: bool) -> None:
+    """The token alone counts where there is one; without one, only who is on this machine."""
+    scope: dict[str, Any] = {"type": "http", "headers": [], "client": (client, 1) if client else None, "state": {}}
+    if is_stranger is not None:
+        scope["state"]["is_stranger"] = is_stranger
+    access = Access(serve)
+    assert access.is_owner(Request(scope)) is is_owner
+    if not is_owner:
+        with pytest.raises(Refused):
+            access.mode(Request(scope), "owner")
+
+
+@pytest.mark.parametrize("more", [{"public_url": "https://desk.school.lan"}, {"hosts": ("desk.school.lan",)}])
+def test_a_machine_that_others_reach_is_no_owner(more: dict[str, Any]) -> None:
+    """A server that others reach by a name needs a token for that: behind a proxy all seem to be on this machine."""
+    with pytest.raises(BadSettings, match="there is no token"):
+        check(ServeSettings(family_owner=True, **more))
+    check(ServeSettings(family_owner=True, token=TOKEN, **more))
+    check(ServeSettings(family_owner=True))
+
+
+def test_what_is_told_is_what_is_described(there: Families, client: httpx2.Client) -> None:
+    """Each answer about a case has the fields that the OpenAPI names, and no others."""
+    described = client.get("/openapi.json").json()
+    schemas, checked = described["components"]["schemas"], 0
+    for url in addresses(client, there.done):
+        reply = client.get(url)
+        path = _path_of(url, described["paths"])
+        content = described["paths"][path]["get"]["responses"]["200"]["content"]
+        if "application/json" in content and "schema" in content["application/json"] and reply.status_code == 200:
+            _fits(reply.json(), content["application/json"]["schema"], schemas, url)
+            checked += 1
+    assert checked > 20
+
+
+def _path_of(url: str, paths: dict[str, Any]) -> str:
+    parts = url.partition("?")[0].split("/")
+    return next(
+        path
+        for path in paths
+        if len(path.split("/")) == len(parts)
+        and all(a == b or a.startswith("{") for a, b in zip(path.split("/"), parts, strict=True))
+    )
+
+
+def _fits(value: Any, schema: dict[str, Any], schemas: dict[str, Any], where: str) -> None:
+    if "$ref" in schema:
+        schema = schemas[schema["$ref"].rpartition("/")[2]]
+    if "anyOf" in schema:
+        schema = next((one for one in schema["anyOf"] if one.get("type") != "null"), {}) if value is not None else {}
+        _fits(value, schema, schemas, where)
+    elif "properties" in schema:
+        names = set(schema["properties"])
+        assert set(value) <= names, where
+        assert set(schema.get("required", ())) <= set(value), where
+        for name, inner in value.items():
+            _fits(inner, schema["properties"][name], schemas, f"{where} {name}")
+    elif schema.get("type") == "array":
+        for one in value:
+            _fits(one, schema["items"], schemas, where)
+    elif schema.get("type") in ("string", "integer", "boolean"):
+        assert isinstance(value, {"string": str, "integer": int, "boolean": bool}[schema["type"]]), (where, value)
+
+
+def test_a_job_of_a_case_is_kept_without_names(there: Families) -> None:
+    """What is written down of a job says which case it works on by its id alone."""
+    job = Job("family-1", FamilyWish(there.begun, 3, False, "abc"))
+    text = json.dumps(record_of(job))
+    assert job_of(json.loads(text)) == job
+    assert leaked(there, there.begun, text.encode()) == []
