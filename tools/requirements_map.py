@@ -42,10 +42,7 @@ def _numbers(docstring: str) -> list[int]:
 
 
 def page(root: Path = ROOT) -> str:
-    rows = [
-        f"| R{number} | {'<br>'.join(f'`{test}`' for test in sorted(set(tests)))} |"
-        for number, tests in proofs(root).items()
-    ]
+    rows = [f"| R{number} | {_cell(tests)} |" for number, tests in proofs(root).items()]
     return HEAD + "\n".join(rows) + "\n"
 
 

@@ -14,7 +14,7 @@ KiwiError                     exit code 1, with a remedy
 ├── RedirectLoop              a page that leads only to itself (exit code 3)
 ├── NothingFound              a search found no page at all (exit code 3)
 ├── Interrupted               the user stopped the command (exit code 130)
-├── RunError                  something about the folder of a run
+├── RunError                  something about the folder of a run or of a case
 │   ├── FolderTaken           another run writes there, or it holds something else
 │   ├── CannotWrite           the disk is full, or the folder cannot be written
 │   ├── TooManyRuns           so many wait already that one more would only wait: try again later
@@ -24,6 +24,10 @@ KiwiError                     exit code 1, with a remedy
 ├── StatementWithoutClaims    nothing that was read says that: it may not be written
 ├── IndexStale                a title index was made from another file: build it again
 ├── EmbedderError             vectors cannot be had: go on without them
+├── SourceError               something about a source of evidence: the case goes on without it
+│   ├── SourceRefused         it may not be asked this, by a rule that the error names
+│   ├── SourceUnreachable     no answer, or none that can be read: try again
+│   └── SourceResting         it wants to be left alone for a while
 └── ModelError                something about a language model
     ├── ModelUnreachable      no answer, or none in time: try again later (exit code 4)
     ├── BadReply              it answered, but not what was asked for: ask once more, then go without
@@ -33,6 +37,11 @@ A message names the thing and what is wrong with it; the remedy says what to do.
 """
 
 from __future__ import annotations
+
+from typing import Literal
+
+Rule = Literal["switched off", "privacy", "credentials", "terms", "robots.txt", "address", "quarantine"]
+"""What can keep a source from being asked."""
 
 
 class KiwiError(Exception):
@@ -112,7 +121,7 @@ class Interrupted(KiwiError):
 
 
 class RunError(KiwiError):
-    """Something about the folder of a run."""
+    """Something about the folder of a run, or of a case."""
 
 
 class FolderTaken(RunError):
@@ -149,6 +158,30 @@ class IndexStale(KiwiError):
 
 class EmbedderError(KiwiError):
     """Texts cannot be turned into vectors: the model is missing, damaged or not answering."""
+
+
+class SourceError(KiwiError):
+    """Something about a source of evidence; the case goes on without it."""
+
+
+class SourceRefused(SourceError):
+    """The source may not be asked this: `step` names the rule that says so."""
+
+    def __init__(self, message: str, *, step: Rule = "switched off", remedy: str = "") -> None:
+        super().__init__(message, remedy=remedy)
+        self.step = step
+
+
+class SourceUnreachable(SourceError):
+    """The source did not answer, or not with anything that can be read. Trying again may help."""
+
+
+class SourceResting(SourceError):
+    """The source is not to be asked again before `after_s` seconds have passed."""
+
+    def __init__(self, message: str, *, after_s: float = 1.0, remedy: str = "") -> None:
+        super().__init__(message, remedy=remedy or f"Ask it again in {round(after_s) or 1} seconds.")
+        self.after_s = after_s
 
 
 class ModelError(KiwiError):

@@ -105,6 +105,15 @@ def test_whoever_may_be_living_is_not_shown_by_name(kiwi: Told, here: Path) -> N
     assert "--privacy owner" in err
 
 
+@pytest.mark.parametrize("words", [("show",), ("evidence",), ("tree",), ("relation", "Edmund Wendover"), ("living",)])
+def test_a_name_that_several_have_lists_nobody_who_lives(kiwi: Told, here: Path, words: tuple[str, ...]) -> None:
+    """Half a name that several have lists the dead by name, and of the living no name, where others may read it."""
+    code, out, err = kiwi("kin", *words, "Wendover", "--json")
+    assert (code, out) == (2, "")
+    assert "may be" in err
+    assert [secret for secret in SECRETS if secret in err] == []
+
+
 def test_a_case_about_somebody_who_lives(
     kiwi: Told, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -200,7 +200,7 @@ DOROTHEA = person_page(
     "5 May 1805 – 6 June 1880",
     {"Born": "5 May 1805", "Died": "6 June 1880", "Spouse": linked("Aldous Penhallow")},
     "was a painter. The painter owed her first lessons to her mother, Wilhelmina Kent. "
-    "In later life her brother Ambrose Vance lived with her.",
+    "Her house was shared with Ambrose Vance, who was her brother.",
 )
 
 

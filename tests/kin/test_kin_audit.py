@@ -47,7 +47,7 @@ def found(case: CaseStore) -> list[tuple[int, str]]:
 
 
 def test_an_action_is_written_with_all_fields(case: CaseStore) -> None:
-    """A row has id, action, entity, states, agent and time, and hangs on the one before (R329)."""
+    """A row has id, action, entity, states, agent and time, and hangs on the one before (R287, R329)."""
     with case.step("resolver"):
         case.add_person("a", "A")
         case.set_living("a", "deceased")

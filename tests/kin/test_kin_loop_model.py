@@ -94,7 +94,7 @@ def test_facts_of_a_model_are_quotes_of_the_page(tmp_path: Path) -> None:
         "Dorothea Vance",
         "5 May 1805 – 6 June 1880",
         {"Born": "5 May 1805", "Died": "6 June 1880"},
-        "was a painter. In later life her brother Ambrose Vance lived with her.",
+        "was a painter. Her house was shared with Ambrose Vance, who was her brother.",
     )
     book = open_family(write_family(tmp_path / "one.zim", {"Dorothea Vance": dorothea, "Clocks": PAGES["Clocks"]}))
     findings = [
@@ -107,7 +107,7 @@ def test_facts_of_a_model_are_quotes_of_the_page(tmp_path: Path) -> None:
         assert {one.name for one in tree.persons.values()} == {"Dorothea Vance", "Ambrose Vance"}
         (tie,) = tree.relationships
         assert (tie.kind, tie.status, tie.evidence[0].method) == ("sibling_of", "unverified", "model")
-        assert tie.evidence[0].snippet == "In later life her brother Ambrose Vance lived with her."
+        assert tie.evidence[0].snippet == "Her house was shared with Ambrose Vance, who was her brother."
 
 
 LIVING = person_page(

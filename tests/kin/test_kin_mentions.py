@@ -20,9 +20,10 @@ from tests.kin.loop_family import (
 
 from kiwiresearch.kin.extracted import Extracted, Snippet
 from kiwiresearch.kin.fields import FieldName
-from kiwiresearch.kin.loop.deciding import are_two_pages, resolve
+from kiwiresearch.kin.loop.deciding import resolve
 from kiwiresearch.kin.loop.mentions import told_people
 from kiwiresearch.kin.loop.verifying import Checked
+from kiwiresearch.kin.resolve.vetoes import are_two_pages
 
 Told = tuple[FieldName, str, str]
 
@@ -57,6 +58,20 @@ def mentions(*told: Told) -> tuple[list[list[str]], list[str]]:
         ),
         ((("spouse", "Ann Lee", ""), ("partner", "Ann Lee", "")), [["Ann Lee", "Ann Lee"]], []),
         ((("spouse", "Ann Lee", ""), ("child", "Ann Lee", "")), [["Ann Lee"], ["Ann Lee"]], []),
+        (
+            (
+                ("spouse", "Catherine of Aragon", ""),
+                ("spouse", "Catherine Howard", ""),
+                ("spouse", "Catherine Parr", ""),
+                ("spouse", "Catherine", ""),
+            ),
+            [["Catherine Howard"], ["Catherine Parr"], ["Catherine of Aragon"]],
+            ["Catherine"],
+        ),
+        ((("father", "Yesugei", ""), ("father", "Yesükhei", "")), [["Yesugei", "Yesükhei"]], []),
+        ((("parent", "Francis Lee", ""), ("parent", "Frances Lee", "")), [["Frances Lee"], ["Francis Lee"]], []),
+        ((("spouse", "Khadija", ""), ("spouse", "Khadijah", "")), [["Khadija", "Khadijah"]], []),
+        ((("child", "Jane", ""), ("child", "Janet", "")), [["Jane"], ["Janet"]], []),
         ((("father", "Henry VII", ""), ("father", "Henry VIII", "")), [["Henry VII"], ["Henry VIII"]], []),
         ((("father", "John", ""), ("father", "John Lee", "")), [["John", "John Lee"]], []),
     ],

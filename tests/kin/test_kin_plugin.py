@@ -93,7 +93,7 @@ def test_example_leaves_the_network_alone(tmp_path: Path) -> None:
 
 
 def test_registry_ships_four_sources() -> None:
-    """The program ships wikipedia, wikidata, find_a_grave and familysearch, with their tiers (R374, R375)."""
+    """The program ships wikipedia, wikidata, find_a_grave and familysearch, with tiers (R283–R285, R374, R375)."""
     found = plugins()
     assert not found.problems
     assert {one.plugin.plugin_id: one.plugin.tier for one in found.known} == {

@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 from tests.kin.source_site import START, Request, Site, a_site, answer, at, gate_to, memorial, plugin_in
 
+from kiwiresearch.errors import SourceError, SourceRefused, SourceResting, SourceUnreachable
 from kiwiresearch.kin.sources.addresses import Reach
 from kiwiresearch.kin.sources.compliance import Gate, Permit
 from kiwiresearch.kin.sources.credentials import Credentials, Secret
 from kiwiresearch.kin.sources.line import Request as Asked
 from kiwiresearch.kin.sources.memory import PassingMemory
 from kiwiresearch.kin.sources.plugin import Plugin
-from kiwiresearch.kin.sources.refusals import SourceError, SourceRefused, SourceResting, SourceUnreachable
 from kiwiresearch.kin.sources.site import SiteSource
 from kiwiresearch.kin.sources.source import PersonQuery
 
@@ -61,7 +61,7 @@ def connections(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 
 
 def test_nothing_is_asked_of_a_plugin_that_is_off(stones: Plugin, site: Site, connections: list[object]) -> None:
-    """Without being switched on for the case, a plugin opens no connection and looks up no name."""
+    """Without being switched on for the case, a plugin opens no connection and looks up no name (R268)."""
     gate = Gate(Permit(named={"old_stones": frozenset({site.address})}), PassingMemory(), site.time.clock())
     source = SiteSource(at(stones, site.address), gate)
     for act in (lambda: source.find(PersonQuery("Ada Quill", living="deceased")), lambda: source.fetch("/memorial/1")):
@@ -93,7 +93,7 @@ def test_nobody_who_may_be_alive_is_asked_for(
     ("forbidden", True, False),
 ])  # fmt: skip
 def test_terms_decide(stones: Plugin, site: Site, terms: str, acknowledged: bool, asked: bool) -> None:
-    """Terms that are unknown want the user's word, terms that forbid programs are final (R368)."""
+    """Terms that are unknown want the user's word, terms that forbid programs are final (R268, R368)."""
     plugin = at(stones, site.address, tos_automation=terms)
     gate = gate_to(site, plugin)
     gate.permit = replace(gate.permit, terms_acknowledged=frozenset({"old_stones"} if acknowledged else ()))
@@ -108,7 +108,7 @@ def test_terms_decide(stones: Plugin, site: Site, terms: str, acknowledged: bool
 
 
 def test_source_with_login_wants_the_users_key(stones: Plugin, site: Site) -> None:
-    """A source of tier 2 is not asked without a key of the user's own (R367)."""
+    """A source of tier 2 is not asked without a key of the user's own (R285, R367)."""
     plugin = at(stones, site.address, requires_auth=True)
     with pytest.raises(SourceRefused) as told:
         ask(gate_to(site, plugin), plugin)
@@ -179,7 +179,7 @@ def test_robots_agent_is_ours(stones: Plugin) -> None:
 
 
 def test_pace_is_the_plugins(stones: Plugin, site: Site) -> None:
-    """Ten a minute with a burst of three: three at once, then one every six seconds (R364, R365)."""
+    """Ten a minute with a burst of three: three at once, then one every six seconds (R268, R364, R365)."""
     plugin = at(stones, site.address)
     gate = gate_to(site, plugin)
     for number in range(2, 8):
@@ -340,7 +340,8 @@ def test_addresses_that_are_not_the_plugins(url: str, why: str) -> None:
 @pytest.mark.parametrize(
     "number",
     ["127.0.0.1", "10.1.2.3", "192.168.1.1", "172.16.0.1", "169.254.169.254", "0.0.0.0", "100.64.0.1", "224.0.0.1",
-     "::1", "fe80::1%eth0", "fd00::1", "::ffff:10.0.0.1", "::ffff:127.0.0.1", "2002:7f00:1::"],
+     "::1", "fe80::1%eth0", "fd00::1", "::ffff:10.0.0.1", "::ffff:127.0.0.1", "2002:7f00:1::",
+     "64:ff9b::7f00:1", "64:ff9b:1::a00:1", "::7f00:1", "fec0::1"],
 )  # fmt: skip
 def test_host_that_leads_into_a_private_network_is_refused(number: str) -> None:
     """A public name that resolves to a private number, alone or beside a public one, is not connected to."""

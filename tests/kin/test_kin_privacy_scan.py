@@ -49,6 +49,9 @@ TELLING = [
     ("<b>Anna</b> <i>Los</i>", "name"),
     ("<tspan>An</tspan><tspan>na</tspan> Los", "name"),
     (quote("Ánna_Łoś"), "name"),
+    ("Anna and Maria Los", "name"),
+    ("<td>Hull</td><td>Anna Los</td>", "name"),
+    ("| Hull | Los, Anna |", "name"),
     ("1990-05-03", "date"),
     ("1990-05-03T00:00:00", "date"),
     ("19900503", "date"),
@@ -76,6 +79,9 @@ SILENT = [
     "d2448015-5b8d-51a9-9a5b-9946f79bc92a",
     "[1990, 5]",
     "1990'}, '05'",
+    "Jan Łoś and Anna Reed",
+    "| Anna | Los Castle, Hull |",
+    "<tr><td>Anna</td><td>Los Castle, Hull</td></tr>",
 ]
 
 
@@ -92,6 +98,15 @@ def test_what_tells_of_the_living_is_found(text: str, kind: str) -> None:
 def test_what_tells_of_nobody_living_is_let_through(text: str) -> None:
     """The dead, half a name, a country and a decade are no leak."""
     assert leaks(text, TREE, "public", YEAR) == ()
+
+
+def test_a_name_that_is_a_number_stands_close_to_its_word() -> None:
+    """A line of GEDCOM that follows, or a count, makes no name of a word that is one with a number."""
+    tree = Tree({"son": Person("son", "Son_3", (), "male")})
+    for text in ("1 NAME Son //\n3 QUAY 1", "- **Son**: 3 of them", "Son: 3sons"):
+        assert leaks(text, tree, "public", YEAR) == (), text
+    for text in ("1 NAME Son_3 //", "Son 3", "son-3.svg"):
+        assert leaks(text, tree, "public", YEAR), text
 
 
 def test_a_year_behind_a_name_is_too_exact_for_the_circle() -> None:

@@ -150,6 +150,25 @@ def test_an_item_fails_for_good_after_three_retries(case_url: str) -> None:
         assert store.sizes()["frontier"] == 0
 
 
+def test_an_item_whose_workers_never_come_back_is_set_aside(case_url: str) -> None:
+    """A lease that ends counts as a try, and so does what a killed worker held: after three the item has failed."""
+    clock = [NOW]
+    with CaseStore.create(case_url, {}, lambda: clock[0]) as store:
+        store.push("frontier", page("a"))
+        for retries in range(3):
+            item = store.lease("frontier", "killed", 60)
+            assert item
+            assert item.retry_count == retries
+            assert store.reclaim("another") == 0
+            assert store.reclaim("killed") == 1
+        assert store.lease("frontier", "dead", 60)
+        assert store.sizes()["frontier"] == 1
+        clock[0] = LATER
+        assert store.lease("frontier", "next", 60) is None
+        (item,) = store.items("frontier", "failed")
+        assert (item.last_error, item.retry_count) == ("whoever worked on it never came back", 3)
+
+
 WORKER = """
 import sys
 from kiwiresearch.kin.store.case import CaseStore

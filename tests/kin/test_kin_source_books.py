@@ -38,7 +38,7 @@ def titles(found: Sequence[Fetched]) -> list[str]:
 
 
 def test_page_of_a_person_is_found_by_name() -> None:
-    """The page with the very name comes first, and pages that only mention it are left out (R293)."""
+    """The page with the very name comes first, and pages that only mention it are left out (R283, R293)."""
     source: SourceOf = memory_books()
     found = source.find(PersonQuery("Osric Vane"))
     assert titles(found) == ["Osric Vane", "Osric Vane (sailor)"]

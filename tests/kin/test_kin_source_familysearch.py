@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import json
+import socket
+import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import httpx2
 import pytest
 from tests.kin.source_gedcomx import RECORD
 from tests.kin.source_site import Request, Site, a_site, answer, at, gate_to
 
-from kiwiresearch.errors import BadUsage, PageNotFound
+from kiwiresearch.errors import BadUsage, PageNotFound, SourceRefused, SourceUnreachable
+from kiwiresearch.kin.sources.callback import Callback
 from kiwiresearch.kin.sources.compliance import Gate
 from kiwiresearch.kin.sources.familysearch import FamilySearchSource
 from kiwiresearch.kin.sources.gedcomx import read_gedcomx
 from kiwiresearch.kin.sources.memory import PassingMemory
 from kiwiresearch.kin.sources.oauth import SignIn
 from kiwiresearch.kin.sources.plugin import Plugin
-from kiwiresearch.kin.sources.refusals import SourceRefused, SourceUnreachable
 from kiwiresearch.kin.sources.registry import plugins
 from kiwiresearch.kin.sources.source import PersonQuery
+from kiwiresearch.kin.store.case import CaseStore
+from kiwiresearch.research.family_plugins import Opened, Switches, gate_of, opened_sources, switch
 
 KEY, TOKEN = "app-key-of-the-user", "token-of-the-session"
 
@@ -191,3 +197,91 @@ def test_records_that_are_none(content: bytes) -> None:
     except SourceUnreachable:
         return
     assert not read.is_person
+
+
+def waiting_at_a_free_port(plugin: Plugin) -> Plugin:
+    assert plugin.auth is not None
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    sign = plugin.auth.model_copy(update={"redirect_uri": f"http://127.0.0.1:{port}/callback"})
+    return plugin.model_copy(update={"auth": sign})
+
+
+class Browser:
+    """Follows a sign-in: the user agrees, and is sent back to where the program listens."""
+
+    def __init__(self, *before: str) -> None:
+        self.before = before
+        """Requests that come first, and are not the answer."""
+        self.answers: list[int] = []
+        self._thread: threading.Thread | None = None
+
+    def __call__(self, address: str) -> None:
+        asked = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
+        back = f"{asked['redirect_uri']}?code=the-code&state={asked['state']}"
+        root = asked["redirect_uri"].removesuffix("/callback")
+        self._thread = threading.Thread(target=self._open, args=([*(root + path for path in self.before), back],))
+        self._thread.start()
+
+    def _open(self, addresses: list[str]) -> None:
+        self.answers = [httpx2.get(one, trust_env=False).status_code for one in addresses]
+
+    def closed(self) -> list[int]:
+        assert self._thread is not None
+        self._thread.join()
+        return self.answers
+
+
+def test_sign_in_happens_in_the_users_browser(site: Site, tmp_path: Path) -> None:
+    """The program waits on this machine for the answer to its own question, and the case gets neither key nor token."""
+    plugin = waiting_at_a_free_port(plugin_at(site))
+    switches = Switches(on=("familysearch",), endpoints=(("familysearch", site.address),))
+    browser = Browser("/favicon.ico", "/callback", "/callback?code=the-code&state=forged", "/else?state=")
+    with CaseStore.create(tmp_path / "case.sqlite", {}, lambda: "2026-01-01T00:00:00Z") as store:
+        gate = gate_of(store, switches, {"KIWIRESEARCH_KEY_FAMILYSEARCH": KEY}, clock=site.time.clock())
+        opened = Opened((), gate, {"familysearch": SignIn(plugin, gate)})
+        opened.sign_in("familysearch", browser)
+        assert browser.closed() == [404, 404, 404, 404, 200]
+        FamilySearchSource(plugin, gate, opened.sign_ins["familysearch"]).fetch("AAAA-111")
+        opened.close()
+    written = b"".join(file.read_bytes() for file in tmp_path.iterdir())
+    assert KEY.encode() not in written
+    assert TOKEN.encode() not in written
+
+
+def test_sign_in_that_nobody_answers_ends(site: Site) -> None:
+    """Who does not come back in time is told so, and the port is free again."""
+    plugin = waiting_at_a_free_port(plugin_at(site))
+    sign_in = SignIn(plugin, gate_to(site, plugin, key=KEY))
+    for _ in range(2):
+        with pytest.raises(SourceRefused, match="Nobody signed in"):
+            sign_in.here(lambda _: None, patience_s=0.0)
+
+
+def test_port_that_is_taken_is_told(site: Site) -> None:
+    """Nothing is asked where the answer could not arrive."""
+    plugin = waiting_at_a_free_port(plugin_at(site))
+    assert plugin.auth is not None
+    with (
+        socket.create_server(("127.0.0.1", urlsplit(plugin.auth.redirect_uri).port or 0)),
+        pytest.raises(BadUsage, match="is taken"),
+    ):
+        SignIn(plugin, gate_to(site, plugin, key=KEY)).here(pytest.fail)
+
+
+@pytest.mark.parametrize("address", ["https://127.0.0.1:5000/", "http://192.168.0.7:5000/", "http://127.0.0.1/", "x"])
+def test_answer_is_awaited_on_this_machine_only(address: str) -> None:
+    """A plugin cannot make the program listen for others, or under a port that is not named."""
+    with pytest.raises(BadUsage, match="no address of this machine"):
+        Callback(address)
+
+
+def test_a_source_that_wants_a_sign_in_is_opened_with_one(tmp_path: Path) -> None:
+    """What is switched on and wants a sign-in can have one; whoever asks for another is told which there are."""
+    with CaseStore.create(tmp_path / "case.sqlite", {}, lambda: "2026-01-01T00:00:00Z") as store:
+        switch(store, plugins().named("familysearch"), on=True, terms=True)
+        opened = opened_sources(store, ())
+        assert list(opened.sign_ins) == ["familysearch"]
+        with pytest.raises(BadUsage, match="'wikidata' is no source of this case that wants a sign-in"):
+            opened.sign_in("wikidata", pytest.fail)
+        opened.close()

@@ -11,13 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.kin.source_site import SITE_PLUGIN, Request, Site, a_site, answer, at, gate_to, memorial, plugin_in
 
-from kiwiresearch.errors import BadUsage
+from kiwiresearch.errors import BadUsage, SourceRefused, SourceUnreachable
 from kiwiresearch.kin.sources.drift import Health
 from kiwiresearch.kin.sources.html import Reading, read_site_page, values_of
 from kiwiresearch.kin.sources.memory import LentMemory, PassingMemory
 from kiwiresearch.kin.sources.opening import open_sources
 from kiwiresearch.kin.sources.plugin import Plugin
-from kiwiresearch.kin.sources.refusals import SourceRefused, SourceUnreachable
 from kiwiresearch.kin.sources.registry import plugins
 from kiwiresearch.kin.sources.select import SitePage
 from kiwiresearch.kin.sources.site import SiteSource, read_saved
@@ -137,7 +136,7 @@ def test_any_bytes_can_be_read(content: bytes) -> None:
 
 
 def test_find_asks_as_the_plugin_says(stones: Plugin, site: Site) -> None:
-    """A search fills in the placeholders, goes on to further pages, and opens the people found (R372, R373)."""
+    """A search fills in the placeholders, goes on to further pages, and opens the people found (R283, R372, R373)."""
     results = {
         "1": "<div class=memorial-item><a href='/memorial/1'>Ada</a></div>"
         "<div class=memorial-item><a href='/ads/1'>x</a></div>",

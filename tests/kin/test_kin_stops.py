@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.kin.loop_family import PAGES, a_case, open_family, person_page, researcher, run, write_family
+from tests.kin.loop_family import PAGES, NotingSource, a_case, open_family, person_page, researcher, run, write_family
 
 from kiwiresearch.errors import BadSettings
+from kiwiresearch.kin.loop.progress import attainable
 from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.loop.stops import STOP_CONDITIONS, LoopState, stop_reason, told, wanted
+from kiwiresearch.kin.sources.books import BookSource
 from kiwiresearch.search.open_book import OpenBook
 
 GOING = LoopState(budget_limit=10, target_generations=2, frontier_queue=1, max_iterations=10)
@@ -33,6 +35,18 @@ def test_the_budget_ends_a_case(tmp_path: Path, book: OpenBook) -> None:
     """A case fetches no more records than it may (R423)."""
     reason, words = ended(tmp_path, book, budget=3)
     assert (reason, words) == ("budget_exhausted", "The budget of 3 records is used up.")
+
+
+def test_a_search_in_vain_costs_nothing_of_the_budget(tmp_path: Path) -> None:
+    """A budget is of records: names that are nowhere found leave it to the pages that are there."""
+    names = [f"{letter}delheid {letter}olm".title() for letter in "BCDFGH"]
+    rows = {"Born": "3 May 1801", "Died": "9 June 1870", "Children": "<br>".join(names)}
+    seed = person_page("Aldous Penhallow", "3 May 1801 – 9 June 1870", rows, "was a maker of clocks.")
+    book = open_family(write_family(tmp_path / "many.zim", {"Aldous Penhallow": seed, "Clocks": PAGES["Clocks"]}))
+    with a_case(tmp_path, budget=2) as store:
+        last = run(researcher(store, book))[-1]
+        assert (len(store.queries()), last.reason) == (6, "confidence_achieved")
+        assert store.state("stop")["state"]["budget_used"] == 1
 
 
 def test_the_number_of_steps_ends_a_case(tmp_path: Path, book: OpenBook) -> None:
@@ -105,6 +119,15 @@ def test_there_are_five_conditions() -> None:
     assert list(STOP_CONDITIONS) == [
         "budget_exhausted", "confidence_achieved", "diminishing_returns", "frontier_empty", "max_iterations",
     ]  # fmt: skip
+
+
+def test_what_can_be_had_follows_from_the_sources(tmp_path: Path, book: OpenBook) -> None:
+    """Books reach further than Wikidata, which cites them; a source beside the books takes nothing away (R424)."""
+    books, wikidata = BookSource([book]), NotingSource("wikidata")
+    assert attainable([wikidata]) < attainable([wikidata, NotingSource("parish")]) < attainable([books])
+    assert attainable([books, wikidata]) == attainable([books])
+    with a_case(tmp_path) as store:
+        assert researcher(store, book, wikidata).state().attainable_confidence == attainable([books])
 
 
 def test_confidence_is_measured_by_what_can_be_had() -> None:

@@ -159,7 +159,7 @@ def test_a_quote_must_stand_in_the_source(case: CaseStore, ann: str) -> None:
 
 
 def test_a_source_is_kept_with_all_its_fields(case: CaseStore) -> None:
-    """A record of a source gives back what it was given; another version is another source (R327)."""
+    """A record of a source gives back what it was given; another version is another source (R287, R327)."""
     source = Source("s1", "https://e.org/x", "E", "X", 1, "2025-01-01T00:00:00Z", "h1", "e", "original", True, False)
     assert case.add_source(source, "Text.", {"name": "x"}, {"etag": "1"}) == "s1"
     assert case.tree().sources["s1"] == source
@@ -187,7 +187,7 @@ def test_ties_have_days_a_qualifier_and_evidence(case: CaseStore, case_url: str,
 
 
 def test_events_are_derived(case: CaseStore, ann: str) -> None:
-    """Births, deaths and marriages are events with days, place, participants and confidence (R323)."""
+    """Births, deaths and marriages are events with days, place, participants and confidence (R286, R323)."""
     case.assert_fact("ann", said("birth_date", "12 May 1850"), ann)
     case.assert_fact("ann", said("birth_place", "Leeds"), ann)
     case.assert_fact("ann", said("death_date", "3 March 1901"), ann)

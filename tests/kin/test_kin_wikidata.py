@@ -8,10 +8,10 @@ import pytest
 from tests.kin.source_site import Site, a_site, at, gate_to
 from tests.kin.source_wikidata import a_family, endpoint_of
 
+from kiwiresearch.errors import SourceRefused, SourceUnreachable
 from kiwiresearch.kin.extracted import Extracted
 from kiwiresearch.kin.sources.opening import open_sources
 from kiwiresearch.kin.sources.plugin import Plugin
-from kiwiresearch.kin.sources.refusals import SourceRefused, SourceUnreachable
 from kiwiresearch.kin.sources.registry import plugins
 from kiwiresearch.kin.sources.source import Fetched, PersonQuery
 from kiwiresearch.kin.sources.sparql import literal
@@ -41,7 +41,7 @@ def facts_of(fetched: Fetched, field: str) -> list[Extracted]:
 
 
 def test_people_are_found_by_name_and_years(source: WikidataSource) -> None:
-    """Of two people of one name, the one whose years fit is found; other names count (R375)."""
+    """Of two people of one name, the one whose years fit is found; other names count (R284, R375)."""
     query = PersonQuery("Osric Vane", birth_year=1703, living="deceased")
     assert [one.read.ref.path for one in source.find(query) if one.read] == ["Q100"]
     both = source.find(PersonQuery("Osric Vane", living="deceased"))
@@ -119,7 +119,7 @@ def test_confidence_follows_reference_and_rank(source: WikidataSource) -> None:
 
 
 def test_same_answer_gives_the_same_record(source: WikidataSource) -> None:
-    """Two readings of the same data agree byte for byte, id included."""
+    """Two readings of the same data agree byte for byte, id included (R277)."""
     one, two = source.fetch("Q100"), source.fetch("http://www.wikidata.org/entity/Q100")
     assert (one.text, one.source.id, one.read) == (two.text, two.source.id, two.read)
 
@@ -153,6 +153,7 @@ def test_service_that_forbids_programs_is_not_asked() -> None:
         with pytest.raises(SourceRefused) as told:
             WikidataSource(plugin, gate_to(one, plugin)).fetch("Q100")
         assert told.value.step == "robots.txt"
+        assert "--endpoint" in told.value.remedy
         assert one.paths() == ["/robots.txt"]
 
 

@@ -12,15 +12,15 @@ import pytest
 from tests.kin.families import Making
 from tests.kin.source_wikidata import a_family, endpoint_of
 
-from kiwiresearch.errors import BadUsage, FolderTaken, NothingFound
+from kiwiresearch.errors import BadUsage, FolderTaken, NothingFound, SourceRefused
+from kiwiresearch.kin.loop.remembered import query_words
 from kiwiresearch.kin.privacy.redact import RedactedTree
 from kiwiresearch.kin.report.given import FamilyCase
 from kiwiresearch.kin.report.summary import summary
-from kiwiresearch.kin.sources.refusals import SourceRefused
 from kiwiresearch.kin.sources.registry import plugins
 from kiwiresearch.kin.sources.source import PersonQuery
 from kiwiresearch.kin.tree import Person
-from kiwiresearch.research.family import Case, CaseSettings, folder_for, folder_of, query_words
+from kiwiresearch.research.family import Case, CaseSettings, folder_for, folder_of
 from kiwiresearch.research.family_folders import FILE, alone_in
 from kiwiresearch.research.family_forms import checked_form, people_table
 from kiwiresearch.research.family_import import import_gedcom

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kiwiresearch.errors import BadSettings
-from kiwiresearch.research.settings import LIMITS, Folders, Settings, folders, load
+from kiwiresearch.research.setting_values import LIMITS
+from kiwiresearch.research.settings import Folders, Settings, folders, load
 
 DEFAULTS = Settings(cluster_cache_mb=64, serve_timeout_s=20.0, allow_damaged=False)
 

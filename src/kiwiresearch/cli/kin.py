@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kiwiresearch.cli.options import open_books, say, the_desk
-from kiwiresearch.errors import BadUsage
+from kiwiresearch.errors import BadUsage, NothingFound
 
 if TYPE_CHECKING:
     from kiwiresearch.kin.privacy.redact import Mode
@@ -26,6 +26,7 @@ You see everything on your terminal; exports and --json keep back people who may
 AnyCase = Annotated[
     str, typer.Option("--case", "-c", help="The folder of the case; the last changed if not given.", metavar="FOLDER")
 ]
+NoModel = Annotated[bool, typer.Option("--no-model", help="Rules only, though a model is set.")]
 Privacy = Annotated[
     str,
     typer.Option(
@@ -72,17 +73,28 @@ def a_case(wanted: str, *, writing: bool = False, books: list[str] | None = None
 
 def own_plugins(desk: Desk) -> Path:
     """Where a user's own plugins are."""
-    return desk.folders.config / "plugins"
+    from kiwiresearch.research.family_folders import plugins_of
+
+    return plugins_of(desk)
+
+
+def tell_of_model(case: Case) -> None:
+    """Say that the model was of no help, where it could not be reached."""
+    problem = case.researcher.model_problem
+    if problem is not None:
+        say(f"The rules went on without the model. {problem}")
 
 
 def shown_person(case: Case, words: str, tree: Tree) -> PersonId:
     """The person a user means, if the tree that is shown has them under that name."""
-    person = case.person(words)
-    if person not in tree.persons:
+    try:
+        return case.person(words, tree)
+    except NothingFound:
+        with contextlib.suppress(BadUsage):  # several of them are as hidden as one
+            case.person(words)
         raise BadUsage(
             f"{words!r} may be living, and is kept back.", remedy="Give --privacy owner if it is for your eyes only."
-        )
-    return person
+        ) from None
 
 
 def seed_or(case: Case, words: str, tree: Tree) -> PersonId:

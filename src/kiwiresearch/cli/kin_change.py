@@ -86,7 +86,7 @@ def living(
     if status and not why.strip():
         raise BadUsage("Say why.", remedy="Such as: --why 'the family told me'")
     with a_case(case, writing=bool(status)) as found:
-        one = found.person(person)
+        one = found.person(person, by_name=not json)
         if status:
             set_living(found, one, status, why.strip())
         row = living_record(found, one)
@@ -166,15 +166,18 @@ def import_file(
         str,
         typer.Option("--case", "-c", help="The case it goes into; a folder without one begins one.", metavar="FOLDER"),
     ] = "",
+    person: Annotated[
+        str, typer.Option("--person", help="Whom it begins with; the file's own if not given.", metavar="NAME")
+    ] = "",
     json: AsJson = False,
 ) -> None:
     """Take a family tree of another program into the case, with its sources; people known already are matched."""
     from kiwiresearch.cli import kin_lines, show
     from kiwiresearch.research.family_import import import_gedcom
 
-    _begin_for(file, case)
+    _begin_for(file, case, person)
     with a_case(case, writing=True) as found:
-        done = import_gedcom(found.store, Path(file).expanduser())
+        done = import_gedcom(found.store, Path(file).expanduser(), person)
         decided = found.decide()
         if json:
             show.document(
@@ -191,13 +194,18 @@ def import_file(
             kin_lines.imported(done, len(decided.merged))
 
 
-def _begin_for(file: str, case: str) -> None:
+def _begin_for(file: str, case: str, person: str) -> None:
     """Begin a case for the file where there is none; a file that cannot be read begins nothing."""
     from kiwiresearch.kin.gedcom.read import read_gedcom
     from kiwiresearch.research.family import Case, CaseSettings
     from kiwiresearch.research.family_folders import FILE, all_cases, checked_folder, folder_for
+    from kiwiresearch.research.family_people import person_called
 
-    read_gedcom(Path(file).expanduser())
+    read = read_gedcom(Path(file).expanduser())
+    if not read.tree.persons:
+        raise BadUsage(f"There is nobody in {file!r}.", remedy="Export people and families from your program.")
+    if person:
+        person_called(person, read.tree)
     if case:
         folder = checked_folder(case)
         if (folder / FILE).exists() or (Path("cases") / case / FILE).exists():
@@ -206,7 +214,7 @@ def _begin_for(file: str, case: str) -> None:
         return
     else:
         folder = folder_for(Path(file).stem)
-    Case.empty(folder, CaseSettings()).close()
+    Case.empty(folder, CaseSettings.within(the_desk().settings.kin)).close()
 
 
 COMMANDS: dict[str, Callable[..., None]] = {

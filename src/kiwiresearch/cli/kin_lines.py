@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from kiwiresearch.cli.options import say
 from kiwiresearch.cli.show import line, safe, whole_line
-from kiwiresearch.kin.report.words import FIELDS, METHODS, STATUSES, counted, lifespan
-from kiwiresearch.research.family import query_words
+from kiwiresearch.kin.loop.remembered import query_words
+from kiwiresearch.kin.report.words import FIELDS, METHODS, STATUSES, counted, lifespan, noun
 from kiwiresearch.text.plain import printable
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 SHORT = 8
 MOST_SHOWN = 40
 Row = Mapping[str, Any]
+SETTLED = {"resolved": "settled", "tentative": "settled for now", "open": "not settled"}
 TERMS = {
     "allowed": "allow programs",
     "forbidden": "forbid programs, so it is not asked",
@@ -147,11 +148,11 @@ def conflicts(rows: Sequence[Row]) -> None:
     if not rows:
         line("No two sources disagree, as far as the rules see.")
     for row in rows:
-        line(f"{one_line(row['name'])}, {FIELDS[row['field']].lower()}: {row['resolution_status']}")
+        state = SETTLED[row["resolution_status"]]
+        line(f"{one_line(row['name'])}, {noun(row['field'])}: {state}")
         for ranked in row["evidence_ranking"]:
             one = row["competing_claims"][ranked["claim_index"]]
-            said = f"{one_line(one['value'])} ({one_line(one['source'])})"
-            line(f"  {ranked['rank']}. {said}: {one_line(ranked['reason'])}")
+            line(f"  {ranked['rank']}. {one_line(one['value'])}: {one_line(ranked['reason'])}")
         line(f"  {one_line(row['analysis'])}")
         for action in row["next_actions"]:
             line(f"  → {one_line(action)}")
@@ -208,7 +209,8 @@ def relation(row: Row) -> None:
     line(f"{second} is to {first}: {row['relation']}")
     if len(row["way"]) > 1:
         line(" → ".join(_who(step["name"], step["is"]) for step in row["way"]))
-    if row["common_ancestors"]:
+    ends = {row["first"]["id"], row["second"]["id"]}
+    if not ends & {one["id"] for one in row["common_ancestors"]} and row["common_ancestors"]:
         line(f"Common ancestors: {'; '.join(_who(one['name'], one['lived']) for one in row['common_ancestors'])}")
 
 
@@ -224,6 +226,10 @@ def plugins(rows: Sequence[Row], problems: Iterable[Exception]) -> None:
         whole_line(f"  Its terms {TERMS[row['terms']]}{leave} <{row['terms_url']}>")
         if row["key"]:
             line(f"  Wants a key of yours, in {row['key']}.")
+        if row["sign_in"]:
+            line(f"  Wants you to sign in: kiwiresearch kin run --sign-in {row['id']}")
+        if row["note"]:
+            line(f"  {one_line(row['note'])}")
         if row["quarantine"]:
             line(f"  Put aside: {row['quarantine']}")
     for problem in problems:
@@ -248,6 +254,8 @@ def imported(done: Imported, merged: int) -> None:
         line(f"  Note: {one_line(note)}")
     if len(done.notes) > MOST_SHOWN:
         line(f"  {len(done.notes) - MOST_SHOWN:,} more notes.")
+    if done.new_people:
+        whole_line("To look for them in your books: kiwiresearch kin run")
 
 
 def proof(found: CaseProof) -> None:
@@ -257,9 +265,13 @@ def proof(found: CaseProof) -> None:
         line(f"✗ {len(found.failures) - MOST_SHOWN:,} more, which --json lists.")
     for note in found.notes:
         line(note)
-    line(f"Proved: {', '.join(f'{count:,} {what}' for what, count in found.proved.items())}.")
+    line(f"Proved: {', '.join(_proved(what, count) for what, count in found.proved.items())}.")
     things = counted(len(found.failures), "thing")
     line("Everything holds." if found.holds else f"{things} did not hold.")
+
+
+def _proved(what: str, count: int) -> str:
+    return counted(count, {"people": "person"}.get(what, what.removesuffix("s")), what)
 
 
 def extracted(row: Row) -> None:

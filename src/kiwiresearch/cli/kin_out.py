@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kiwiresearch.cli.kin import AnyCase, a_case, mode_of
+from kiwiresearch.cli.kin import AnyCase, NoModel, a_case, mode_of
 from kiwiresearch.cli.options import AsJson, Wanted, open_books, say, the_desk
 from kiwiresearch.errors import BadUsage, BookError, CannotWrite, KiwiError, NothingFound
+
+if TYPE_CHECKING:
+    from kiwiresearch.kin.privacy.redact import Mode
+    from kiwiresearch.research.family import Case, Form
+
+
+SHOWN_OF_THE_LIVING = {
+    "owner": "shown in full, so keep the file to yourself",
+    "private": "shown by name, decade and country",
+    "public": "shown only as somebody, with the ties",
+    "exclude": "left out",
+}
 
 
 def export(
@@ -31,18 +43,20 @@ def export(
             metavar="MODE",
         ),
     ] = "public",
+    no_model: NoModel = False,
     case: AnyCase = "",
     json: AsJson = False,
 ) -> None:
     """Write the family as a file for other programs or for reading; people who may be living are kept back."""
     from kiwiresearch.cli import show
+    from kiwiresearch.kin.report.words import counted
     from kiwiresearch.research.family_forms import ENDINGS, checked_form
 
     form = checked_form(to)
     mode = mode_of(privacy, as_json=True)
     with a_case(case) as found:
         target = _target(out) or found.folder / ENDINGS[form]
-        text = found.export(form, mode)
+        text = _text(found, form, mode, with_model=not no_model)
         _write(target, text)
         hidden = len(found.tree("owner").hidden)
         head = found.store.head
@@ -52,10 +66,21 @@ def export(
         return
     show.whole_line(f"Written: {target}")
     if hidden:
-        what = {"owner": "are told in full", "exclude": "are left out", "private": "are told in part"}
-        people = f"{hidden:,} {'person' if hidden == 1 else 'people'} who may be living"
-        show.line(f"{people} {what.get(mode, 'are told only as such')}.")
+        people = f"{counted(hidden, 'person', 'people')} who may be living"
+        show.line(f"{people}: {SHOWN_OF_THE_LIVING[mode]}.")
     show.whole_line(f"Head of the audit log, for 'kin verify --head': {head}")
+
+
+def _text(case: Case, form: Form, mode: Mode, *, with_model: bool) -> str:
+    """The text of the file; in what people read, the summary is worded by the model, if one is set."""
+    from kiwiresearch.research.family_forms import FOR_READERS
+    from kiwiresearch.research.models import kept_model, model_is_local
+
+    if form not in FOR_READERS or not with_model:
+        return case.export(form, mode)
+    desk = the_desk()
+    with kept_model(desk.settings, desk.folders.cache, say) as model:
+        return case.export(form, mode, model=model, model_is_local=model_is_local(desk.settings))
 
 
 def _target(out: str) -> Path | None:

@@ -137,6 +137,19 @@ class Tree:
                 found[tie.kind, tie.second].append(tie.first)
         return {key: tuple(dict.fromkeys(ids)) for key, ids in found.items()}
 
+    @cached_property
+    def _told(self) -> Mapping[tuple[PersonId, PersonId], tuple[SourceId, int]]:
+        return {
+            pair: min((one.source, one.start) for one in tie.evidence)
+            for tie in self.relationships
+            if tie.evidence
+            for pair in ((tie.first, tie.second), (tie.second, tie.first))
+        }
+
+    def told_at(self, one: PersonId, other: PersonId) -> tuple[SourceId, int]:
+        """Where their tie is told: sources list children in an order, which stands where births are not known."""
+        return self._told.get((one, other), ("", 0))
+
     def parents(self, person: PersonId) -> tuple[PersonId, ...]:
         return self._ties.get(("parents", person), ())
 

@@ -6,6 +6,7 @@ import re
 from urllib.parse import urlsplit
 
 from kiwiresearch.errors import BadSettings
+from kiwiresearch.text.hosts import is_loopback
 
 OWN_PATHS = re.compile(r"(?:/v1)?(?:/chat/completions|/models)?/*$")
 
@@ -26,6 +27,11 @@ def root_of(address: str) -> str:
     if parts.scheme not in ("http", "https") or not parts.hostname or not has_port:
         raise wrong
     return f"{parts.scheme}://{parts.netloc}{OWN_PATHS.sub('', parts.path)}"
+
+
+def is_on_this_machine(address: str) -> bool:
+    """Whether what is sent to a server stays on this machine, as far as its address tells."""
+    return is_loopback(urlsplit(root_of(address)).hostname or "")
 
 
 def shown(address: str) -> str:

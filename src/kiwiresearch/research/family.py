@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from kiwiresearch.errors import BadUsage, KiwiError, NothingFound
+from kiwiresearch.errors import BadUsage, KiwiError
 from kiwiresearch.kin.conflicts.find import conflicts_of
 from kiwiresearch.kin.fields import Living
 from kiwiresearch.kin.kinship import Family
 from kiwiresearch.kin.loop.deciding import Decided, decide
+from kiwiresearch.kin.loop.remembered import query_words
 from kiwiresearch.kin.loop.research import Researcher, Took
+from kiwiresearch.kin.loop.second_opinion import SecondOpinion
 from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.privacy.mask import Mask
 from kiwiresearch.kin.privacy.redact import RedactedTree, redacted
@@ -24,23 +26,22 @@ from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.kin.tree import PersonId, Source, Tree
 from kiwiresearch.research.family_folders import CASES, FILE, folder_for, folder_of
 from kiwiresearch.research.family_forms import ENDINGS, Form, written
+from kiwiresearch.research.family_people import person_called
 from kiwiresearch.research.family_plugins import Opened, opened_sources
-from kiwiresearch.text.fold import fold
 
 if TYPE_CHECKING:
     from kiwiresearch.kin.privacy.redact import Mode
+    from kiwiresearch.llm.model import Model
     from kiwiresearch.research.finding import Finder
 
 __all__ = ["CASES", "ENDINGS", "FILE", "Case", "CaseSettings", "Form", "folder_for", "folder_of", "now", "this_year"]
 
 KEPT_BACK: Mapping[Mode, str] = {
     "owner": "",
-    "private": "Of people who may be living, dates are told by decade and places by country.",
-    "public": "People who may be living are told only as such.",
+    "private": "Of people who may be living, dates are shown by decade and places by country.",
+    "public": "Of people who may be living it shows only that there is somebody, and the ties.",
     "exclude": "People who may be living are left out.",
 }
-LEAST_OF_ID = 4
-MOST_LISTED = 8
 
 
 def now() -> str:
@@ -66,7 +67,6 @@ class Case:
         self.with_model = False
         """Whether the model of the settings is asked where the rules are not sure; none is told of the living."""
         self._plugins = plugins
-        self._opened: Opened | None = None
 
     @classmethod
     def start(
@@ -77,11 +77,13 @@ class Case:
         *,
         year: int | None = None,
         plugins: Path | None = None,
+        with_model: bool = False,
     ) -> Self:
         """Begin a case in a folder that has none; where its people are not found, nothing is left behind."""
         if not settings.seeds or not all(name.strip() for name in settings.seeds):
             raise BadUsage("A case begins with a name.", remedy="Such as: kiwiresearch kin start 'Charles Darwin'")
         case = cls.empty(folder, settings, finder, year=year, plugins=plugins)
+        case.with_model = with_model
         try:
             case.researcher.begin()
         except KiwiError:
@@ -112,8 +114,9 @@ class Case:
         return cls(folder, CaseStore.open(folder / FILE, now), finder, year or this_year(), plugins=plugins)
 
     def close(self) -> None:
-        if self._opened is not None:
-            self._opened.close()
+        opened: Opened | None = self.__dict__.get("_opened")
+        if opened is not None:
+            opened.close()
         self.store.close()
 
     def __enter__(self) -> Self:
@@ -125,11 +128,23 @@ class Case:
     @cached_property
     def researcher(self) -> Researcher:
         """The one who works on the case, with its sources opened."""
+        finder, sources = self._books(), self._opened.sources
+        model = finder.brief_model if self.with_model else None
+        is_local = model is not None and finder.model_is_local
+        return Researcher(self.store, sources, self._located, year=self.year, model=model, model_is_local=is_local)
+
+    @cached_property
+    def _opened(self) -> Opened:
+        return opened_sources(self.store, self._books().books, self._plugins)
+
+    def _books(self) -> Finder:
         if self.finder is None:
             raise BadUsage("To go on, the case needs its books.", remedy="Open it with them.")
-        self._opened = opened_sources(self.store, self.finder.books, self._plugins)
-        model = self.finder.brief_model if self.with_model else None
-        return Researcher(self.store, self._opened.sources, self._located, year=self.year, model=model)
+        return self.finder
+
+    def sign_in(self, source: str, tell: Callable[[str], None]) -> None:
+        """Sign the user in to a source of the case, until the case is closed; `tell` hears where that is done."""
+        self._opened.sign_in(source, tell)
 
     def steps(self) -> Iterator[Took]:
         return self.researcher.steps()
@@ -159,28 +174,12 @@ class Case:
         """What takes those whom the mode keeps back out of texts."""
         return Mask(self.store.tree(), mode, self.year, **self.privacy())
 
-    def person(self, words: str, tree: Tree | None = None) -> PersonId:
-        """The person whom a user means: by the beginning of the id, by name, or by the title of the page."""
-        people = (tree or self.store.tree()).persons
-        wanted = fold(words)
-        if not wanted:
-            raise BadUsage("The name is empty.", remedy="See who is here: kiwiresearch kin show")
-        first = [one for one, person in people.items() if fold(person.name) == wanted]
-        named = [one for one, person in people.items() if wanted in map(fold, person.names)]
-        begun = [one for one in people if len(words) >= LEAST_OF_ID and one.startswith(words.lower())]
-        partly = [
-            one for one, person in people.items() if any(wanted in fold(name) for name in (person.name, *person.names))
-        ]
-        found = next((some for some in (first, named, begun, partly) if some), [])
-        if len(found) == 1:
-            return found[0]
-        if not found:
-            raise NothingFound(f"Nobody in this case is called {words!r}.", remedy="See who is: kiwiresearch kin show")
-        several = "; ".join(f"{one[:8]} {people[one].name}" for one in sorted(found)[:MOST_LISTED])
-        more = f"; and {len(found) - MOST_LISTED} more" if len(found) > MOST_LISTED else ""
-        raise BadUsage(
-            f"{words!r} may be {len(found)} people: {several}{more}.", remedy="Give the beginning of the id."
-        )
+    def person(self, words: str, tree: Tree | None = None, *, by_name: bool = True) -> PersonId:
+        """The person whom a user means: by the beginning of the id, by name, or by the title of the page.
+
+        Where several are meant they are listed, by name as well if `by_name`.
+        """
+        return person_called(words, tree or self.store.tree(), by_name=by_name)
 
     def seeds(self) -> tuple[PersonId, ...]:
         """The people whom the case began with."""
@@ -205,9 +204,12 @@ class Case:
             privacy=KEPT_BACK[mode] if tree.hidden or mode == "exclude" else "",
         )
 
-    def export(self, form: Form, mode: Mode = "public") -> str:
-        """The case as the text of a file: the same case gives the same bytes."""
-        return written(form, self.tree(mode), lambda: self.report(mode))
+    def export(
+        self, form: Form, mode: Mode = "public", *, model: Model | None = None, model_is_local: bool = False
+    ) -> str:
+        """The case as the text of a file: the same case gives the same bytes, unless a model words its summary."""
+        opinion = SecondOpinion(self.store, self.settings, self.year, model, is_local=model_is_local)
+        return written(form, self.tree(mode), lambda: self.report(mode), opinion.model())
 
     def book_places(self) -> Sequence[str]:
         """Where the books are that were named when the case began; none where it uses the shelf."""
@@ -233,16 +235,6 @@ class Case:
             yield Search(query, row.source, row.hits, row.new_assertions, row.negative)
 
 
-def query_words(query: str) -> str:
-    """What was looked for, as a reader says it: of an address in a book, the page."""
-    from urllib.parse import unquote
-
-    if not query.startswith("zim://"):
-        return query
-    path = query.removeprefix("zim://").partition("/")[2]
-    return unquote(path.removeprefix("A/")).removesuffix(".html").rpartition("/")[2].replace("_", " ")
-
-
 def _without_day(source: Source) -> Source:
     """A page of a book is the same whenever it is read: which one it was, its hash says."""
     return replace(source, accessed_at="") if source.url.startswith("zim://") else source
@@ -251,4 +243,4 @@ def _without_day(source: Source) -> Source:
 def _kinship(family: Family, tree: Tree, seeds: tuple[PersonId, ...]) -> dict[PersonId, str]:
     if not seeds:
         return {}
-    return {one: family.kinship(seeds[0], one).words for one in sorted(tree.persons) if one != seeds[0]}
+    return {one: family.words(seeds[0], one) for one in sorted(tree.persons) if one != seeds[0]}

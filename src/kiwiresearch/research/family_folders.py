@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kiwiresearch.disk import Lock
 from kiwiresearch.errors import BadUsage, CannotWrite, FolderTaken
 from kiwiresearch.research.topics import folder_name
+
+if TYPE_CHECKING:
+    from kiwiresearch.research.desk import Desk
 
 CASES = Path("cases")
 FILE = "case.sqlite"
@@ -44,6 +48,12 @@ def all_cases(cases: Path = CASES) -> list[Path]:
         return []
 
 
+def plugins_of(desk: Desk) -> Path:
+    """Where a user's own plugins are."""
+    named = desk.settings.kin.plugins
+    return checked_folder(named) if named else desk.folders.config / "plugins"
+
+
 def checked_folder(name: str) -> Path:
     """The folder that a user named; refused where it cannot be one."""
     if not name.strip() or any(ord(char) < ord(" ") for char in name):
@@ -73,6 +83,21 @@ def alone_in(folder: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+@contextmanager
+def new_in(folder: Path) -> Iterator[None]:
+    """Let nobody else begin a case there meanwhile; a folder that was made for one goes again if none is begun."""
+    is_new = not folder.exists()
+    try:
+        with alone_in(folder):
+            yield
+    except BaseException:
+        if is_new and not _is_file(folder / FILE):
+            with suppress(OSError):  # something else is in it by now
+                (folder / LOCK).unlink(missing_ok=True)
+                folder.rmdir()
+        raise
 
 
 def _is_file(path: Path) -> bool:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from kiwiresearch.kin.privacy.redact import RedactedTree
     from kiwiresearch.kin.report.given import FamilyCase
     from kiwiresearch.kin.tree import PersonId
+    from kiwiresearch.llm.model import Model
 
 Form = Literal["gedcom", "gedcom7", "gedcomx", "json", "markdown", "html", "csv"]
 ENDINGS: Mapping[Form, str] = {
@@ -25,6 +26,9 @@ ENDINGS: Mapping[Form, str] = {
     "html": "family.html",
     "csv": "family.csv",
 }
+WITHOUT_MODEL = "The model was of no help: the summary is in the words of the rules."
+"""Why it was not, and where it was asked, is not for those who get the report."""
+FOR_READERS: tuple[Form, ...] = ("markdown", "html")
 COLUMNS = (
     "id",
     "name",
@@ -51,8 +55,8 @@ def checked_form(name: str) -> Form:
     return found  # type: ignore[no-any-return]
 
 
-def written(form: Form, tree: RedactedTree, report: Callable[[], FamilyCase]) -> str:
-    """The text of a file; the report is put together only where the form tells all of it."""
+def written(form: Form, tree: RedactedTree, report: Callable[[], FamilyCase], model: Model | None = None) -> str:
+    """The text of a file; the report is put together, and worded by a model, only where the form tells all of it."""
     if form == "json":
         from kiwiresearch.kin.gedcom.json_out import tree_json
 
@@ -72,7 +76,14 @@ def written(form: Form, tree: RedactedTree, report: Callable[[], FamilyCase]) ->
     from kiwiresearch.kin.report.page import page
     from kiwiresearch.kin.report.report import report as document_of
 
-    document = document_of(report())
+    told = report()
+    if model is None:
+        document = document_of(told)
+    else:
+        from kiwiresearch.kin.report.by_model import worded
+
+        summary = worded(told, model)
+        document = document_of(told, summary.said, note=WITHOUT_MODEL if summary.note else "")
     return page(document) if form == "html" else markdown(document)
 
 

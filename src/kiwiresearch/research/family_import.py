@@ -11,6 +11,7 @@ from kiwiresearch.kin.fields import FieldName, RelationKind
 from kiwiresearch.kin.gedcom.read import ReadGedcom, read_gedcom
 from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.kin.tree import Evidence, Fact, PersonId, Relationship, SourceId, Tree
+from kiwiresearch.research.family_people import person_called
 
 FIELD_OF: Mapping[RelationKind, FieldName] = {
     "parent_of": "child",
@@ -30,12 +31,18 @@ class Imported:
     ties: int
     notes: tuple[str, ...]
     persons: tuple[PersonId, ...] = ()
+    home: PersonId = ""
+    """The person from whom the others are looked for, the nearest first."""
 
 
-def import_gedcom(store: CaseStore, file: Path) -> Imported:
-    """Take all of a GEDCOM file into the case, in one step: all of it or nothing."""
+def import_gedcom(store: CaseStore, file: Path, person: str = "") -> Imported:
+    """Take all of a GEDCOM file into the case, in one step: all of it or nothing.
+
+    A case that began with nobody begins with `person`, else with the file's own home person.
+    """
     read = read_gedcom(file)
     tree = read.tree
+    home = person_called(person, tree) if person else read.home
     with store.step("import"):
         before = store.assertion_count()
         sources = {one.id: store.add_source(one) for one in tree.sources.values()}
@@ -46,7 +53,16 @@ def import_gedcom(store: CaseStore, file: Path) -> Imported:
             _tie(store, tree, tie, sources)
         _keep_private(store, read)
         added = store.assertion_count() - before
-    return Imported(len(tree.persons), new, added, len(tree.relationships), read.notes, tuple(tree.persons))
+        if home and (new or person):
+            _begin_with(store, home, is_chosen=bool(person))
+    return Imported(len(tree.persons), new, added, len(tree.relationships), read.notes, tuple(tree.persons), home)
+
+
+def _begin_with(store: CaseStore, home: PersonId, *, is_chosen: bool) -> None:
+    """The file's people are looked for when the case goes on; what a case was begun with by name stays its seed."""
+    store.set_state("imported", list(dict.fromkeys((*(store.state("imported") or ()), home))))
+    if not store.state("seeds") or (is_chosen and not store.settings.get("seeds")):
+        store.set_state("seeds", [home])
 
 
 def _person(store: CaseStore, tree: Tree, one: PersonId) -> bool:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.identity import id_of
+from kiwiresearch.kin.loop.deciding import forbidden
+from kiwiresearch.kin.resolve.vetoes import ordered
 from kiwiresearch.kin.store.rows import MergeCluster
 from kiwiresearch.kin.tree import PersonId
 
@@ -38,12 +40,12 @@ One = TypeVar("One", Open, MergeCluster)
 def to_review(case: Case) -> tuple[Open, ...]:
     """What the resolver leaves to the user, the likeliest first."""
     found: dict[str, Open] = {}
-    forbidden = {frozenset((one.first, one.second)) for one in case.store.cannot_link()}
+    apart = forbidden(case.store)
     for row in case.store.state("proposals") or ():
         first, second = (case.store.canonical(one) for one in row["candidate_pair"])
         if first == second or row["recommended_action"] == "separate":
             continue
-        if frozenset((first, second)) in forbidden:
+        if ordered(first, second) in apart:
             continue
         name = id_of("proposal", *sorted((first, second)))
         told = row["similarity_score"], row["merge_rationale"], row["why_not_merge"], row["recommended_action"]

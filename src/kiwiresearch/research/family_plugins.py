@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -17,6 +17,7 @@ from kiwiresearch.kin.store.case import CaseStore
 if TYPE_CHECKING:
     from kiwiresearch.kin.sources.compliance import Gate
     from kiwiresearch.kin.sources.limiter import Clock
+    from kiwiresearch.kin.sources.oauth import SignIn
     from kiwiresearch.kin.sources.plugin import Plugin
     from kiwiresearch.kin.sources.registry import Known, Plugins
     from kiwiresearch.kin.sources.source import SourceOf
@@ -59,6 +60,19 @@ class Opened:
 
     sources: tuple[SourceOf, ...]
     gate: Gate | None = None
+    sign_ins: Mapping[str, SignIn] = field(default_factory=dict)
+    """Of the sources that want one; what comes of it is kept in memory and ends with the process."""
+
+    def sign_in(self, name: str, tell: Callable[[str], None]) -> None:
+        """Let the user sign in to a source; `tell` hears where."""
+        found = self.sign_ins.get(name)
+        if found is None:
+            those = f" Those are: {', '.join(sorted(self.sign_ins))}." if self.sign_ins else ""
+            raise BadUsage(
+                f"{name!r} is no source of this case that wants a sign-in.",
+                remedy=f"Only what is switched on is asked.{those}",
+            )
+        found.here(tell)
 
     def close(self) -> None:
         if self.gate is not None:
@@ -102,11 +116,16 @@ def opened_sources(
     switches = Switches.of(store)
     if not switches.on:
         return Opened((BookSource(books),))
+    from kiwiresearch.kin.sources.oauth import SignIn
     from kiwiresearch.kin.sources.opening import open_sources
     from kiwiresearch.kin.sources.registry import plugins
 
+    known = plugins(own)
     gate = gate_of(store, switches, environment, clock=clock)
-    return Opened(open_sources(books, plugins(own), gate, endpoints=dict(switches.endpoints)), gate)
+    chosen = [known.named(name).plugin for name in switches.on]
+    sign_ins = {plugin.plugin_id: SignIn(plugin, gate) for plugin in chosen if plugin.auth}
+    sources = open_sources(books, known, gate, sign_ins=sign_ins, endpoints=dict(switches.endpoints))
+    return Opened(sources, gate, sign_ins)
 
 
 def _checked_endpoint(known: Known, endpoint: str) -> str:
@@ -172,6 +191,8 @@ def _told(known: Known, switches: Switches, store: CaseStore | None) -> dict[str
         "terms_url": rules.tos_url,
         "terms_acknowledged": plugin.plugin_id in switches.terms,
         "key": variable(plugin.plugin_id) if rules.requires_auth else "",
+        "sign_in": plugin.auth is not None,
+        "note": rules.note,
         "requests_per_minute": rules.rate_limit_requests_per_minute,
         "quarantine": _quarantine(known, store),
         "shipped": known.shipped,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,15 +49,20 @@ class CaseProof:
         }
 
 
-def prove(case: Case, head: str = "") -> CaseProof:
-    """Prove a case, and tell all that does not hold. `head` is one that an earlier export told."""
+def prove(case: Case, head: str = "", reading: Callable[[], AbstractContextManager[object]] = nullcontext) -> CaseProof:
+    """Prove a case, and tell all that does not hold.
+
+    `head` is one that an earlier export told; books are only read within `reading()`.
+    """
     found = CaseProof(head=case.store.head)
     found.proved["audit rows"] = len(case.store.audit())
     found.failures += [f"audit log, row {one.seq}: {one.text}" for one in case.store.verify_audit(head)]
     tree = case.store.tree(everything=True)
-    texts = _prove_sources(case, tree, found)
+    with reading():
+        texts = _prove_sources(case, tree, found)
     for evidence in _all_evidence(tree):
         _prove_quote(evidence, tree, texts, found)
+    found.failures += case.store.verify_rows()
     _prove_gedcom(case, found)
     return found
 

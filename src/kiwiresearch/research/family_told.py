@@ -10,8 +10,9 @@ from kiwiresearch.kin.conflicts.find import conflicts_of
 from kiwiresearch.kin.extracted import Extracted, Snippet
 from kiwiresearch.kin.fields import DATES, FieldName
 from kiwiresearch.kin.firewall.check import check
-from kiwiresearch.kin.kinship import Family
+from kiwiresearch.kin.kinship import Family, step_words
 from kiwiresearch.kin.report.pedigree import parents_in_order, tie_note, ties_by_child
+from kiwiresearch.kin.report.people import in_order
 from kiwiresearch.kin.report.words import FIELDS, class_words, lifespan
 from kiwiresearch.kin.timeline import birth_of, timeline
 from kiwiresearch.kin.tree import Evidence, Fact, PersonId, Relationship, Tree
@@ -47,17 +48,13 @@ def person_record(tree: Tree, one: PersonId, kinship: str = "") -> dict[str, Any
 
 
 def people_records(case: Case, mode: Mode) -> list[dict[str, Any]]:
-    """Everybody, the seeds first, then by what they are to the first of them."""
+    """Everybody, the seeds first, then who is nearest to them."""
     tree = case.tree(mode)
     seeds = [seed for seed in case.seeds() if seed in tree.persons]
     family = Family(tree)
-    others = sorted(set(tree.persons) - set(seeds), key=lambda one: (fold(tree.persons[one].name), one))
-    return [
-        person_record(
-            tree, one, family.kinship(seeds[0], one).words if seeds and one != seeds[0] else "the one it is about"
-        )
-        for one in (*seeds, *others)
-    ]
+    kin = {one: family.words(seeds[0], one) if seeds else "" for one in tree.persons}
+    kin |= dict.fromkeys(seeds[:1], "the one it is about")
+    return [person_record(tree, one, kin[one]) for one in in_order(tree, seeds)]
 
 
 def evidence_records(case: Case, person: PersonId, field: FieldName | None, mode: Mode) -> list[dict[str, Any]]:
@@ -65,12 +62,13 @@ def evidence_records(case: Case, person: PersonId, field: FieldName | None, mode
     tree = case.tree(mode, everything=True)
     if person not in tree.persons:
         return []
-    facts = tree.facts_of(person, field)
+    facts = sorted(tree.facts_of(person, field), key=lambda fact: list(FIELDS).index(fact.field))
     rejected = {fact.id for fact in facts if fact.status == "rejected"}
     reasons = why_rejected(case, rejected, mode) if rejected else {}
     told = [_fact_record(tree, fact, reasons.get(fact.id, "")) for fact in facts]
     ties = [tie for tie in tree.relationships if person in (tie.first, tie.second)]
-    return told + [row for tie in ties if (row := _tie_record(tree, tie, person)) and field in (None, row["field"])]
+    rows = [row for tie in ties if (row := _tie_record(tree, tie, person)) and field in (None, row["field"])]
+    return told + sorted(rows, key=lambda row: (list(FIELDS).index(row["field"]), tree.told_at(person, row["person"])))
 
 
 def _fact_record(tree: Tree, fact: Fact, why: str) -> dict[str, Any]:
@@ -192,7 +190,10 @@ def relation_record(case: Case, first: PersonId, second: PersonId, mode: Mode) -
         "first": {"id": first, "name": tree.persons[first].name},
         "second": {"id": second, "name": tree.persons[second].name},
         "relation": found.words,
-        "way": [{"id": step.person, "name": tree.persons[step.person].name, "is": step.kind} for step in found.way],
+        "way": [
+            {"id": step.person, "name": tree.persons[step.person].name, "is": step_words(tree, step)}
+            for step in found.way
+        ],
         "common_ancestors": _named(tree, [one.person for one in found.common]),
     }
 
@@ -233,14 +234,15 @@ def branch_records(tree: Tree, root: PersonId, *, down: bool) -> list[dict[str, 
         found.append({**told, "depth": depth, "note": note, "again": again, "spouses": partners})
         if again:
             continue
-        near = _by_birth(tree, tree.children(one)) if down else parents_in_order(tree, one)
+        near = _by_birth(tree, one) if down else parents_in_order(tree, one)
         for other in reversed([person for person in near if person in tree.persons]):
             pair = (one, other) if down else (other, one)
             waiting.append((other, depth + 1, tie_note(ties.get(pair))))
     return found
 
 
-def _by_birth(tree: Tree, people: Iterable[PersonId]) -> list[PersonId]:
-    """Those whose birth is known first, in its order."""
-    births = {one: birth_of(tree, one) for one in people if one in tree.persons}
-    return sorted(births, key=lambda one: (when.earliest if (when := births[one]) else ENDLESS, one))
+def _by_birth(tree: Tree, parent: PersonId) -> list[PersonId]:
+    """Those whose birth is known first, in its order; the others as the source lists them."""
+    births = {one: birth_of(tree, one) for one in tree.children(parent) if one in tree.persons}
+    order = {one: (when.earliest if (when := births[one]) else ENDLESS, tree.told_at(parent, one)) for one in births}
+    return sorted(births, key=lambda one: (*order[one], one))

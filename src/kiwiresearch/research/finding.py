@@ -16,7 +16,7 @@ from urllib.parse import quote
 from kiwiresearch.errors import BadUsage, EmbedderError, NothingFound
 from kiwiresearch.ids import BookId
 from kiwiresearch.research.desk import Desk, find_page, named, near_it, open_desk
-from kiwiresearch.research.models import chat_model, embedder_of
+from kiwiresearch.research.models import chat_model, embedder_of, kept_model, model_is_local
 from kiwiresearch.research.title_indexes import TitleIndexes
 from kiwiresearch.search.find import Advice, Findings, Wish, find
 from kiwiresearch.search.open_book import OpenBook
@@ -113,13 +113,14 @@ class Finder:
 
     def _kept_model(self, name: str) -> Model | None:
         """A model whose replies are kept, so that a run repeats itself and goes on where it stopped."""
-        settings = self._desk.settings
-        if not settings.model_url.strip():
-            return None
-        from kiwiresearch.llm.replay import Replayed
+        desk = self._desk
+        settings = replace(desk.settings, model_name=name)
+        return self._open.enter_context(kept_model(settings, desk.folders.cache, desk.opener.say))
 
-        model = self._open.enter_context(chat_model(replace(settings, model_name=name)))
-        return Replayed(model, self._desk.folders.cache / "replies", say=self._desk.opener.say)
+    @property
+    def model_is_local(self) -> bool:
+        """Whether what the model is told stays on this machine."""
+        return model_is_local(self._desk.settings)
 
     def embedder_for_crawls(self) -> Embedder | None:
         """The embedder of the settings, else the one that comes with the program; None if it cannot be had."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from kiwiresearch.embed.cache import CachedEmbedder
     from kiwiresearch.embed.embedder import Embedder
     from kiwiresearch.llm.chat import ChatModel
+    from kiwiresearch.llm.model import Model
 
 
 def chat_model(settings: Settings) -> ChatModel:
@@ -21,12 +24,36 @@ def chat_model(settings: Settings) -> ChatModel:
     from kiwiresearch.llm.chat import ChatModel, Patience
 
     return ChatModel(
-        *re.split(r"[,\s]+", settings.model_url.strip(", ")),
+        *addresses(settings),
         model=settings.model_name,
         key=settings.model_key,
         context_tokens=settings.model_context_tokens or None,
         patience=Patience(total_s=settings.model_timeout_s),
     )
+
+
+@contextlib.contextmanager
+def kept_model(settings: Settings, cache: Path, say: Callable[[str], None]) -> Iterator[Model | None]:
+    """The same model with its replies kept, so that work repeats itself and goes on where it stopped; None if unset."""
+    if not settings.model_url.strip():
+        yield None
+        return
+    from kiwiresearch.llm.replay import Replayed
+
+    with chat_model(settings) as model:
+        yield Replayed(model, cache / "replies", say=say)
+
+
+def addresses(settings: Settings) -> list[str]:
+    """Where the model answers."""
+    return re.split(r"[,\s]+", settings.model_url.strip(", "))
+
+
+def model_is_local(settings: Settings) -> bool:
+    """Whether nothing that the model is told leaves this machine: each of its addresses is one of loopback."""
+    from kiwiresearch.llm.address import is_on_this_machine
+
+    return bool(settings.model_url.strip()) and all(map(is_on_this_machine, addresses(settings)))
 
 
 def embedder_of(settings: Settings, cache: Path) -> CachedEmbedder:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import difflib
-import math
 import os
-import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
@@ -15,8 +13,10 @@ from typing import Any
 import platformdirs
 
 from kiwiresearch.ask.settings import AskSettings
-from kiwiresearch.crawl.settings import LISTS, STRATEGIES, LinkFilters, ScoringWeights, Strategy
+from kiwiresearch.crawl.settings import LinkFilters, ScoringWeights, Strategy
 from kiwiresearch.errors import BadSettings
+from kiwiresearch.research.kin_settings import KinSettings
+from kiwiresearch.research.setting_values import checked, from_text
 from kiwiresearch.zim.sources import SERVE_TIMEOUT_S
 
 PREFIX = "KIWIRESEARCH_"
@@ -76,6 +76,12 @@ class ServeSettings:
 
     runs: str = ""
     """The folder that holds the runs made through the server; empty keeps them with the program's own data."""
+
+    cases: str = ""
+    """The folder that holds the families of the server; empty keeps them with the program's own data."""
+
+    family_owner: bool = False
+    """Show people who may be living, and let cases be changed: to who has the token, else on this machine alone."""
 
     scripts: bool = False
     """Let pages of books run their scripts in the reader, shut off from everything else."""
@@ -166,43 +172,8 @@ class Settings:
     serve: ServeSettings = field(default_factory=ServeSettings)
     """Where the server listens, and what it allows."""
 
-
-LIMITS: dict[str, tuple[float, float]] = {
-    "cluster_cache_mb": (1, 65_536),
-    "serve_timeout_s": (0.1, 3_600),
-    "search_books": (1, 1_000),
-    "model_timeout_s": (1, 86_400),
-    "model_context_tokens": (0, 10_000_000),
-    "model_pages": (0, 100_000),
-    "routing_ttl_s": (0, 31_536_000),
-    "max_pages": (1, 100_000),
-    "max_depth": (0, 100),
-    "max_links_per_page": (1, 100_000),
-    "max_seeds": (1, 10),
-    "first_sections": (0, 100_000),
-    "branch_share": (0.01, 1),
-    "ask.top_pages": (1, 50),
-    "ask.passages": (1, 50),
-    "ask.context_tokens": (100, 1_000_000),
-    "ask.window_words": (20, 10_000),
-    "ask.overlap_words": (0, 1_000),
-    "ask.max_pages": (1, 1_000),
-    "ask.max_passages": (1, 10_000),
-    "ask.widen": (1, 20),
-    "ask.title_sim_exit": (0, 1),
-    "ask.sim_threshold": (0, 1),
-    "ask.title_sim_exit_meaning": (0, 1),
-    "ask.sim_threshold_meaning": (0, 1),
-    "ask.max_new_tokens": (1, 100_000),
-    "serve.port": (0, 65_535),
-    "serve.requests_a_minute": (1, 10_000_000),
-    "serve.max_body_kb": (1, 1_000_000),
-    "serve.at_once": (1, 10_000),
-    "serve.request_timeout_s": (1, 86_400),
-    **{f"scoring_weights.{weight.name}": (0, 1_000) for weight in fields(ScoringWeights)},
-}
-
-CHOICES: dict[str, tuple[str, ...]] = {"crawl_strategy": STRATEGIES, "link_filters.lists": LISTS}
+    kin: KinSettings = field(default_factory=KinSettings)
+    """How far a case of family research goes, and where your plugins are."""
 
 
 def folders(environment: Mapping[str, str] = os.environ) -> Folders:
@@ -239,17 +210,18 @@ def variable(key: str) -> str:
 def load(where: Folders, environment: Mapping[str, str] = os.environ) -> Settings:
     """The settings in force."""
     settings = _with_file(Settings(), where.settings_file)
-    for key in defaults():
+    for key, default in defaults().items():
         name = variable(key)
         if name in environment:
-            settings = _set(settings, key, _from_text(name, key, environment[name]))
+            settings = _set(settings, key, from_text(name, key, environment[name], type(default)))
     return settings
 
 
 def with_values(settings: Settings, values: Mapping[str, tuple[str, Any]]) -> Settings:
     """The settings with some keys changed; each value comes with the name that the user gave it under."""
+    known = defaults()
     for key, (name, value) in values.items():
-        settings = _set(settings, key, _checked(name, key, value))
+        settings = _set(settings, key, checked(name, key, value, type(known[key])))
     return settings
 
 
@@ -264,8 +236,9 @@ def _with_file(settings: Settings, path: Path) -> Settings:
         ) from problem
     except (OSError, ValueError, RecursionError) as problem:
         raise BadSettings(f"The settings file {str(path)!r} cannot be read: {problem}.", remedy="Mend it.") from problem
+    known = defaults()
     for key, value in _flat(table, path).items():
-        settings = _set(settings, key, _checked(f"{key!r} in {str(path)!r}", key, value))
+        settings = _set(settings, key, checked(f"{key!r} in {str(path)!r}", key, value, type(known[key])))
     return settings
 
 
@@ -299,58 +272,3 @@ def _set(settings: Settings, key: str, value: Any) -> Settings:
     inner = replace(getattr(settings, table), **{name: value})
     changed: dict[str, Any] = {table: inner}
     return replace(settings, **changed)
-
-
-def _from_text(name: str, key: str, text: str) -> Any:
-    kind = type(defaults()[key])
-    try:
-        if kind is bool:
-            return {
-                "1": True,
-                "true": True,
-                "yes": True,
-                "0": False,
-                "false": False,
-                "no": False,
-                "": False,
-            }[text.strip().lower()]
-        if kind is tuple:
-            return tuple(part.strip() for part in text.split(",") if part.strip())
-        return _checked(name, key, kind(text))
-    except (ValueError, KeyError) as problem:
-        raise BadSettings(f"{name} is {text!r}, which is no {_WORDS[kind]}.", remedy="Set it right.") from problem
-
-
-def _checked(name: str, key: str, value: Any) -> Any:
-    kind = type(defaults()[key])
-    if kind is float and isinstance(value, int) and not isinstance(value, bool):
-        value = float(value) if abs(value) < LARGEST else math.inf
-    if kind is tuple and isinstance(value, list) and all(isinstance(part, str) for part in value):
-        value = tuple(value)
-    if type(value) is not kind:
-        raise BadSettings(f"{name} is {value!r}, which is no {_WORDS[kind]}.", remedy="Set it right.")
-    if key in LIMITS and isinstance(value, int | float):
-        low, high = LIMITS[key]
-        if not low <= value <= high:  # not a number is in no range
-            raise BadSettings(f"{name} is {value!r}.", remedy=f"It must be between {low:g} and {high:g}.")
-    if key == "serve.public_url" and value and not re.fullmatch(r"https?://[^\s/?#@]+/?", value):
-        raise BadSettings(
-            f"{name} is {value!r}.", remedy="It must be an address without a path, such as 'https://desk.school.lan'."
-        )
-    if key == "kiwix_url" and value and not re.fullmatch(r"https?://[^\s/?#]+(/[^\s?#]*)?", value):
-        raise BadSettings(f"{name} is {value!r}.", remedy="It must be an address such as 'http://localhost:8080'.")
-    if key in CHOICES and value not in CHOICES[key]:
-        raise BadSettings(f"{name} is {value!r}.", remedy=f"It must be one of: {', '.join(CHOICES[key])}.")
-    return value
-
-
-LARGEST = 10**18
-"""Whole numbers beyond it are in no range here."""
-
-_WORDS: dict[type, str] = {
-    bool: "yes or no",
-    int: "whole number",
-    float: "number",
-    str: "text",
-    tuple: "list of texts",
-}

@@ -24,6 +24,7 @@ from kiwiresearch.kin.agents.planner import (
 from kiwiresearch.llm.model import Message, Model, called, extraction
 from kiwiresearch.llm.prompts import prompt
 from kiwiresearch.llm.structured import ask
+from kiwiresearch.text.fold import fold
 from kiwiresearch.text.plain import printable
 
 REPLY_TOKENS = 900
@@ -116,6 +117,11 @@ def is_query(text: str) -> bool:
     return bool(words) and len(words) <= LONGEST and not NO_QUERY.search(words)
 
 
+def _is_about_the_same(query: str, before: str) -> bool:
+    """Whether better words still look for whom the search was for: they share a part of the name."""
+    return bool({word for word in fold(query).split() if len(word) > 1} & set(fold(before).split()))
+
+
 def _keys(given: PlannerInput) -> Mapping[str, tuple[ActionKind, str]]:
     """What the keys in the prompt stand for; a model never sees an id."""
     found: dict[str, tuple[ActionKind, str]] = {}
@@ -170,5 +176,5 @@ def _revisits(found: PlannerOut, given: PlannerInput) -> Iterable[Revisit]:
     searches = {f"S{number}": one for number, one in enumerate(given.searched[:SHOWN], 1)}
     for row in (*found.revisit_schedule, *found.revisit_recommendations):
         search = searches.get(row.target.strip("[] "))
-        if search and is_query(row.improved_query):
+        if search and is_query(row.improved_query) and _is_about_the_same(row.improved_query, search.query):
             yield Revisit(search.source_id, row.improved_query.strip(), printable(row.reason)[:200], search.id)

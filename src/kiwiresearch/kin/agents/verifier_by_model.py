@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from kiwiresearch.errors import ModelError
 from kiwiresearch.kin.agents.planner_by_model import is_query
+from kiwiresearch.kin.extract.stated import is_held_back, sentence_around
 from kiwiresearch.kin.extracted import Extracted, Hypothesis, Snippet
 from kiwiresearch.kin.firewall.contracts import FieldResult, VerifierOut
 from kiwiresearch.llm.model import Message, Model, called, extraction
@@ -33,7 +34,6 @@ class VerifierInput:
     url: str
     raw_text: str
     facts: tuple[Extracted, ...]
-    html_snippets: tuple[str, ...] = ()
 
     @property
     def extracted_fields(self) -> tuple[tuple[str, str], ...]:
@@ -102,7 +102,7 @@ def _quoted(fact: Extracted, result: FieldResult, text: str, passes: Passes) -> 
     """The value with the model's quote, where the quote is in the text and the firewall lets both pass."""
     words = (result.citation_snippet or "").strip()
     at = text.find(words) if words else -1
-    if at < 0:
+    if at < 0 or is_held_back(sentence_around(text, at, at + len(words))):
         return None
     quoted = replace(fact, snippet=Snippet(at, at + len(words), words), rationale=f"{fact.rationale}; a model agrees")
     return quoted if passes(quoted) else None

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from kiwiresearch.errors import KiwiError, NothingFound
+from kiwiresearch.errors import KiwiError, NothingFound, SourceError
 from kiwiresearch.kin.extracted import Extracted
 from kiwiresearch.kin.loop.deciding import settle_living
 from kiwiresearch.kin.loop.fitting import fits
 from kiwiresearch.kin.loop.following import Origin, Standing, clue_items, relative_items
-from kiwiresearch.kin.loop.keeping import Kept, Located, keep
+from kiwiresearch.kin.loop.keeping import Kept, Located, Relative, keep
 from kiwiresearch.kin.loop.looking import Looked, Target, is_local, look, year_of
 from kiwiresearch.kin.loop.novelty import asked
 from kiwiresearch.kin.loop.priority import age_of
 from kiwiresearch.kin.loop.progress import Progress
 from kiwiresearch.kin.loop.remembered import all_asked, frontier, note_nothing, was_in_vain
 from kiwiresearch.kin.loop.revisiting import item_of, roles_of
+from kiwiresearch.kin.loop.same_life import is_same_life
 from kiwiresearch.kin.loop.second_opinion import SecondOpinion
+from kiwiresearch.kin.loop.seeding import seed_page
 from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.loop.verifying import Verified, verified
+from kiwiresearch.kin.sources.books import BookSource
 from kiwiresearch.kin.sources.source import Fetched, PersonQuery, SourceOf
 from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.kin.store.clock import moment
@@ -69,19 +72,20 @@ class Crawler:
         return frozenset(source.id for source in self.sources if is_local(source))
 
     def seed(self, name: str) -> tuple[Verified, SourceOf]:
-        """The record that a case begins with: the first that is about a person of that name."""
+        """The record that a case begins with: the page of whom the user means, else what a source has first."""
+        problem: KiwiError = NothingFound(f"No source of this case has a page about {name!r}.")
         for source in self.sources:
             try:
-                found = source.find(PersonQuery(name))
-            except KiwiError:
+                found = [seed_page(source, name)] if isinstance(source, BookSource) else source.find(PersonQuery(name))
+            except NothingFound as nothing:
+                problem = nothing
+                continue
+            except SourceError:
                 continue  # nobody knows yet whether the seed is dead, so that most sources may not be asked
             for record in map(verified, found):
                 if record and record.read.is_person:
                     return self._opinion.on(record), source
-        raise NothingFound(
-            f"No source of this case has a page about {name!r}.",
-            remedy="Look for the person with `kiwiresearch search` and give the title of the page.",
-        )
+        raise problem
 
     def fetch(self, item: FrontierItem | RevisitItem) -> Took:
         """Look for whom an item is about, and write all that comes of it in one step."""
@@ -107,9 +111,8 @@ class Crawler:
             self._log(item, target, looked, new)
             note_nothing(self._store, wanted, looked, moment(item.lease_until, later_s=-LEASE_S))
             progress = Progress.of(self._store)
-            self._store.set_state(
-                "progress", (progress.stepped() if looked.is_known else progress.fetched(new)).record()
-            )
+            after = progress.stepped() if looked.is_known else progress.asked(new, fetched=bool(record))
+            self._store.set_state("progress", after.record())
         return Took(what, looked.words(new), new)
 
     def keep(self, record: Verified, source: SourceOf, standing: Standing) -> Kept:
@@ -118,12 +121,20 @@ class Crawler:
         name = record.read.name or record.read.title
         age = age_of(Progress.of(self._store).iterations, self._settings.max_iterations)
         origin = Origin(kept.person, name, standing, source.id, source.tier, age)
-        unread = [one for one in kept.relatives if not (one.address and self._store.source_by_url(one.address))]
-        for item in relative_items(unread, origin, self._settings, all_asked(self._store, self._settings)):
-            self._store.push("frontier", item)
+        self._follow(kept.relatives, origin)
         for clue in clue_items(record.hypotheses, kept.person, standing):
             self._store.push("clue", clue)
         return kept
+
+    def _follow(self, relatives: Sequence[Relative], origin: Origin) -> None:
+        """Queue those whom a record names, and then whom it names as theirs."""
+        unread = [one for one in relatives if not (one.address and self._store.source_by_url(one.address))]
+        for item in relative_items(unread, origin, self._settings, all_asked(self._store, self._settings)):
+            self._store.push("frontier", item)
+        for one in relatives:
+            place = origin.standing.of(one.field)
+            if one.relatives and place.is_within(self._settings):
+                self._follow(one.relatives, replace(origin, person=one.person, name=one.name, standing=place))
 
     def _looked_for(self, item: RevisitItem) -> FrontierItem | None:
         """The item that is looked at a second time."""
@@ -145,7 +156,13 @@ class Crawler:
             roles = roles_of(self._store.tree(), person.id)
             contexts += [{"field": field, "of": one.id, "of_name": one.name} for field, one in roles]
         name = target.query().name
-        return target, lambda record: any(self._fits(record, {**one, "name": name}) for one in contexts)
+        return (
+            target,
+            lambda record: (
+                any(self._fits(record, {**one, "name": name}) for one in contexts)
+                or (person is not None and is_same_life(record, person))
+            ),
+        )
 
     def _person(self, wanted: FrontierItem) -> Person | None:
         """Who is looked for, as sources outside must know them; whom a clue leads to, nobody knows."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from kiwiresearch.kin.conflicts.by_model import analysed
 from kiwiresearch.kin.conflicts.conflict import Conflict
@@ -14,12 +13,11 @@ from kiwiresearch.kin.privacy.living import living_status
 from kiwiresearch.kin.resolve.by_model import reviewed
 from kiwiresearch.kin.resolve.proposal import MergeProposal
 from kiwiresearch.kin.resolve.propose import propose
+from kiwiresearch.kin.resolve.vetoes import Pair, ordered
 from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.kin.store.rows import ConflictRow
 from kiwiresearch.kin.tree import PersonId, Tree
 from kiwiresearch.llm.model import Model
-
-SITE = re.compile(r"[a-z]+://[^/]+/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +48,7 @@ def decide(store: CaseStore, year: int, *, years_after_death: int = 0, model: Mo
         conflicts, notes = heard.conflicts, (*notes, *heard.notes)
     with store.step("conflict analyst"):
         _keep_conflicts(store, conflicts)
+        _prefer(store, tree, conflicts)
         _living(store, store.tree(), year, years_after_death)
     return Decided(merged, proposals, conflicts, notes)
 
@@ -58,9 +57,8 @@ def resolve(
     store: CaseStore, model: Model | None = None
 ) -> tuple[tuple[str, ...], tuple[MergeProposal, ...], tuple[str, ...]]:
     """Merge what is sure, and return what was merged, what a person has to look at, and where a model failed."""
-    forbidden = {tuple(sorted((one.first, one.second))) for one in store.cannot_link()}
     tree = store.tree()
-    proposals = _with_pages_apart(propose(tree, cannot_link=[(a, b) for a, b in sorted(forbidden)]), tree)
+    proposals = propose(tree, cannot_link=sorted(forbidden(store)))
     notes: tuple[str, ...] = ()
     if model is not None:
         heard = reviewed(proposals, tree, model)
@@ -70,15 +68,19 @@ def resolve(
     return merged, left, notes
 
 
+def forbidden(store: CaseStore) -> frozenset[Pair]:
+    """The pairs that were taken apart, as the people they are by now: either may have been merged since."""
+    pairs = ((store.canonical(one.first), store.canonical(one.second)) for one in store.cannot_link())
+    return frozenset(ordered(*pair) for pair in pairs)
+
+
 def _merge(store: CaseStore, proposals: Sequence[MergeProposal]) -> tuple[tuple[str, ...], tuple[MergeProposal, ...]]:
-    forbidden = {tuple(sorted((one.first, one.second))) for one in store.cannot_link()}
     merged: list[str] = []
     left = []
     for proposal in proposals:
         one, other = (store.canonical(person) for person in proposal.candidate_pair)
-        records = (store.person(person).external.get("record", "") for person in (one, other))
-        is_forbidden = tuple(sorted((one, other))) in forbidden or are_two_pages(*records)
-        if proposal.recommended_action != "merge" or proposal.vetoes or one == other or is_forbidden:
+        is_sure = proposal.recommended_action == "merge" and not proposal.vetoes and one != other
+        if not is_sure or ordered(one, other) in forbidden(store):
             left.append(proposal)
             continue
         first, second = _canonical_first(store, one, other)
@@ -95,23 +97,6 @@ def _merge(store: CaseStore, proposals: Sequence[MergeProposal]) -> tuple[tuple[
             )
         )
     return tuple(merged), tuple(left)
-
-
-def are_two_pages(one: str, other: str) -> bool:
-    """Whether two addresses are of different pages of one book or site, which has one for each person."""
-    places = [SITE.match(address) for address in (one, other)]
-    return one != other and places[0] is not None and places[1] is not None and places[0][0] == places[1][0]
-
-
-def _with_pages_apart(proposals: Sequence[MergeProposal], tree: Tree) -> tuple[MergeProposal, ...]:
-    """The proposals, with a veto against people who have a page each in one book."""
-    found = []
-    for proposal in proposals:
-        if are_two_pages(*(tree.persons[person].external.get("record", "") for person in proposal.candidate_pair)):
-            vetoes = (*proposal.vetoes, "there is a page about each of them in one book")
-            proposal = replace(proposal, vetoes=vetoes, recommended_action="separate")
-        found.append(proposal)
-    return tuple(found)
 
 
 def _canonical_first(store: CaseStore, one: PersonId, other: PersonId) -> tuple[PersonId, PersonId]:
@@ -151,6 +136,16 @@ def _keep_conflicts(store: CaseStore, found: Sequence[Conflict]) -> None:
         store.put_conflict(row)
     for gone in sorted(kept - {conflict.conflict_id for conflict in found}):
         store.drop_conflict(gone)
+
+
+def _prefer(store: CaseStore, tree: Tree, found: Sequence[Conflict]) -> None:
+    """Show people with the values that stand best by their evidence."""
+    shown = {fact.id: fact.preferred for fact in tree.facts}
+    for conflict in found:
+        at = conflict.recommended_index
+        best = () if at is None else conflict.competing_assertions[at].facts
+        if best and best[0] in shown and not any(shown.get(fact) for fact in best):
+            store.prefer(best[0], conflict.rationale)
 
 
 def settle_living(store: CaseStore, year: int, years_after_death: int) -> None:

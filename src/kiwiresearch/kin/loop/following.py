@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 
 from kiwiresearch.kin.extracted import Hypothesis
 from kiwiresearch.kin.fields import FieldName
+from kiwiresearch.kin.loop.fitting import core
 from kiwiresearch.kin.loop.keeping import Relative
 from kiwiresearch.kin.loop.novelty import Asked, asked, is_novel
 from kiwiresearch.kin.loop.priority import Priority
 from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.loop.verifying import RELIABILITY
+from kiwiresearch.kin.names import parse_name
 from kiwiresearch.kin.store.items import ClueItem, FrontierItem
 from kiwiresearch.kin.tree import PersonId
 
@@ -19,8 +21,11 @@ UP: frozenset[FieldName] = frozenset({"father", "mother", "parent"})
 DOWN: frozenset[FieldName] = frozenset({"child"})
 SUGGESTED = "suggested"
 NOBODY = frozenset({"unknown", "none", "unnamed", "infant", "son", "daughter", "stillborn"})
-LINKED, SEARCHED = 1.0, 0.4
-"""What a query is likely to find: a page that the source links to is there, a name to be searched for may not be."""
+LINKED, SEARCHED = 1.0, 0.1
+"""What a query is likely to find: a page that the source links to is there, a name to be searched for mostly is not.
+All pages that are known of come before all searches, however near those are."""
+ASIDE = 2.5
+"""A step aside is so much further than one along the line: grandparents come before brothers and sisters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,7 @@ class Standing:
 
     @property
     def closeness(self) -> float:
-        return 1 / (1 + abs(self.generation) + self.aside)
+        return 1 / (1 + abs(self.generation) + ASIDE * self.aside)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,38 +73,48 @@ def relative_items(
         place = origin.standing.of(relative.field)
         if not place.is_within(settings) or relative.name.casefold() in NOBODY:
             continue
+        if not relative.address and not is_full(relative.name):
+            continue
         # A page is fetched once, whatever it is called where it is linked from.
         form = asked("", relative.address) if relative.address else asked(relative.name, scope_of(origin.person))
-        if not is_novel(form, waiting):
-            continue
-        waiting.append(form)
-        tier = origin.tier if relative.address else 0
-        priority = Priority(
-            closeness=place.closeness,
-            gain=LINKED if relative.address else SEARCHED,
-            reliability=RELIABILITY["lead"] if tier == 0 else RELIABILITY["wikidata"],
-            age=origin.age,
-            tier=tier,
-        )
-        found.append(
-            FrontierItem(
-                priority=priority.total,
-                target_entity_id=relative.person,
-                query_string=relative.address or relative.name,
-                source_tiers=(str(tier),),
-                query_hash=form.hash,
-                context={
-                    "name": relative.name,
-                    "field": relative.field,
-                    "of": origin.person,
-                    "of_name": origin.name,
-                    "generation": place.generation,
-                    "aside": place.aside,
-                    "source": origin.source if relative.address else "",
-                },
-            )
-        )
+        if is_novel(form, waiting):
+            waiting.append(form)
+            found.append(item_for(relative, origin, place, form))
     return found
+
+
+def item_for(relative: Relative, origin: Origin, place: Standing, form: Asked) -> FrontierItem:
+    """The query for somebody who stands there; with an address it is asked where that is from."""
+    tier = origin.tier if relative.address else 0
+    priority = Priority(
+        closeness=place.closeness,
+        gain=LINKED if relative.address else SEARCHED,
+        reliability=RELIABILITY["lead"] if tier == 0 else RELIABILITY["wikidata"],
+        age=origin.age,
+        tier=tier,
+    )
+    return FrontierItem(
+        priority=priority.total,
+        target_entity_id=relative.person,
+        query_string=relative.address or relative.name,
+        source_tiers=(str(tier),),
+        query_hash=form.hash,
+        context={
+            "name": relative.name,
+            "field": relative.field,
+            "of": origin.person,
+            "of_name": origin.name,
+            "generation": place.generation,
+            "aside": place.aside,
+            "source": origin.source if relative.address else "",
+        },
+    )
+
+
+def is_full(name: str) -> bool:
+    """Whether a name is more than a first name, so that a page can be told to be of that person."""
+    parsed = parse_name(name)
+    return bool(parsed.given) and (len(core(parsed)) > 1 or bool(parsed.regnal or parsed.byname))
 
 
 def scope_of(person: PersonId) -> str:

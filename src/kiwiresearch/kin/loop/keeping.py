@@ -10,6 +10,7 @@ from kiwiresearch.kin.fields import RELATIONS, FieldName, Information, RelationK
 from kiwiresearch.kin.identity import id_of
 from kiwiresearch.kin.loop.mentions import OnePerson, told_people
 from kiwiresearch.kin.loop.verifying import Checked, Verified
+from kiwiresearch.kin.names import sex_by_title
 from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.kin.tree import PersonId, SourceId
 from kiwiresearch.text.fold import fold
@@ -43,6 +44,8 @@ class Relative:
     name: str
     address: str
     """Of the page about them, where the record links to one."""
+    relatives: tuple[Relative, ...] = ()
+    """Whom the record names as theirs: the parents of a parent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,8 @@ def keep(store: CaseStore, record: Verified, located: Located) -> Kept:
     told_of = told_people(related, lambda one: _address(one.fact, record, located))
     for unclear in told_of.unclear:
         _fact(store, person, replace(unclear, status="unverified"), source, information)
-    relatives = [_relative(store, person, one, address, source, information) for one in told_of.people]
+    writing = _Writing(store, record, located, source, information)
+    relatives = [writing.relative(person, one, (address,)) for one in told_of.people]
     return Kept(person, source, tuple(relatives), store.assertion_count() - before)
 
 
@@ -117,34 +121,59 @@ def _fact(store: CaseStore, person: PersonId, one: Checked, source: SourceId, to
     )
 
 
-def _relative(
-    store: CaseStore, person: PersonId, one: OnePerson, record: str, source: SourceId, information: Information
-) -> Relative:
-    """Somebody whom the record names: the person of the page it links to, else somebody known from here alone."""
-    relative = store.person_by("record", one.address) if one.address else None
-    if relative is None:
-        relative = person_of(one.address) if one.address else id_of("person", record, one.field, fold(one.name))
-        sex: Sex = next((SEX_OF[field] for field in one.fields if field in SEX_OF), "")
-        store.add_person(relative, one.name, sex, {"record": one.address} if one.address else {})
-    for mention in one.mentions:
-        checked, fact = mention.checked, mention.checked.fact
-        if fact.value != one.name:
-            store.alias(relative, fact.value)
-        kind, is_first = TIES[fact.field]
+@dataclass(frozen=True, slots=True)
+class _Writing:
+    """A record on its way into the case."""
+
+    store: CaseStore
+    record: Verified
+    located: Located
+    source: SourceId
+    information: Information
+
+    def relative(self, person: PersonId, one: OnePerson, whence: tuple[str, ...]) -> Relative:
+        """Somebody whom the record names: the person of the page it links to, else somebody known from here alone."""
+        relative = self._person(one, (*whence, one.field, fold(one.name)))
+        for mention in one.mentions:
+            if mention.checked.fact.value != one.name:
+                self.store.alias(relative, mention.checked.fact.value)
+            self._tie(person, relative, mention.checked)
+        about = [fact for mention in one.mentions for fact in mention.checked.told if fact.status != "rejected"]
+        for fact in about:
+            if fact.fact.field not in RELATIONS:
+                _fact(self.store, relative, fact, self.source, self.information)
+        above = told_people([fact for fact in about if fact.fact.field in RELATIONS], self._address)
+        further = (self.relative(relative, other, (*whence, one.field, fold(one.name))) for other in above.people)
+        return Relative(relative, one.field, one.name, one.address, tuple(further))
+
+    def _person(self, one: OnePerson, parts: tuple[str, ...]) -> PersonId:
+        known = self.store.person_by("record", one.address) if one.address else None
+        if known is not None:
+            return known
+        found = person_of(one.address) if one.address else id_of("person", *parts)
+        sex = next((SEX_OF[field] for field in one.fields if field in SEX_OF), sex_by_title(one.name))
+        self.store.add_person(found, one.name, sex, {"record": one.address} if one.address else {})
+        return found
+
+    def _tie(self, person: PersonId, relative: PersonId, checked: Checked) -> None:
+        kind, is_first = TIES[checked.fact.field]
         first, second = (person, relative) if is_first else (relative, person)
-        if store.canonical(first) != store.canonical(second):
-            store.assert_tie(
-                kind,
-                first,
-                second,
-                fact,
-                source,
-                status=checked.status,
-                confidence=checked.confidence,
-                reliability=checked.reliability,
-                information=information,
-            )
-    return Relative(relative, one.field, one.name, one.address)
+        if self.store.canonical(first) == self.store.canonical(second):
+            return
+        self.store.assert_tie(
+            kind,
+            first,
+            second,
+            checked.fact,
+            self.source,
+            status=checked.status,
+            confidence=checked.confidence,
+            reliability=checked.reliability,
+            information=self.information,
+        )
+
+    def _address(self, one: Checked) -> str:
+        return _address(one.fact, self.record, self.located)
 
 
 def _address(fact: Extracted, record: Verified, located: Located) -> str:

@@ -7,10 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from kiwiresearch.errors import KiwiError
+from kiwiresearch.errors import KiwiError, SourceRefused, SourceResting
 from kiwiresearch.kin.loop.verifying import Verified, verified
 from kiwiresearch.kin.sources.books import BookSource
-from kiwiresearch.kin.sources.refusals import SourceRefused, SourceResting
 from kiwiresearch.kin.sources.source import Fetched, PersonQuery, SourceOf
 from kiwiresearch.kin.tree import Person
 from kiwiresearch.text.when import DateRange
@@ -129,7 +128,9 @@ def _found(
     """A new record of a source, or that it has one which the case has read already."""
     if target.address:
         if not is_local(source) and (target.person is None or target.person.living != "deceased"):
-            raise SourceRefused("privacy", f"The source {source.id!r} is not asked about somebody who may be alive.")
+            raise SourceRefused(
+                f"The source {source.id!r} is not asked about somebody who may be alive.", step="privacy"
+            )
         fetched: Sequence[Fetched] = [source.fetch(target.address)]
     else:
         fetched = source.find(target.query())

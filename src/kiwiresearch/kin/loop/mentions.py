@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from kiwiresearch.kin.fields import FieldName
 from kiwiresearch.kin.loop.fitting import core
 from kiwiresearch.kin.loop.verifying import Checked
-from kiwiresearch.kin.names import PersonName, clash, parse_name
+from kiwiresearch.kin.names import PersonName, clash, parse_name, sex_of, token_likeness
 from kiwiresearch.text.fold import fold
+from kiwiresearch.text.when import relation
 
 PARENTS: tuple[FieldName, ...] = ("father", "mother", "parent")
 KINDS: dict[FieldName, str] = {
@@ -22,6 +23,8 @@ KINDS: dict[FieldName, str] = {
     "sibling": "sibling",
 }
 """Relations that one person may be told under."""
+SPELLED, HARDLY_OTHERWISE = 0.92, 0.96
+"""From here on two first names are one that is spelled otherwise: of a father, and of a wife who has no other name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +100,19 @@ def _is_of(mention: Mention, person: OnePerson) -> bool:
         return False
     if mention.address and person.address:
         return mention.address == person.address
-    return any(_is_same(mention.name, other.name, is_parent=mention.kind in PARENTS) for other in person.mentions)
+    if any(_lived_apart(mention, other) for other in person.mentions):
+        return False
+    return any(_is_same(mention.name, other.name, mention.kind) for other in person.mentions)
+
+
+def _lived_apart(one: Mention, other: Mention) -> bool:
+    """Whether the record gives them births or deaths that cannot be one."""
+    told = {fact.fact.field: fact.fact.when for fact in other.checked.told if fact.status != "rejected"}
+    return any(
+        relation(fact.fact.when, when) == "apart"
+        for fact in one.checked.told
+        if fact.status != "rejected" and fact.fact.when and (when := told.get(fact.fact.field))
+    )
 
 
 def _is_same_role(one: str, other: str) -> bool:
@@ -105,12 +120,25 @@ def _is_same_role(one: str, other: str) -> bool:
     return one == other or (one in PARENTS and other in PARENTS and "parent" in (one, other))
 
 
-def _is_same(one: PersonName, other: PersonName, *, is_parent: bool) -> bool:
+def _is_named_otherwise(one: PersonName, other: PersonName) -> bool:
+    """'Catherine of Aragon' is no shorter form of 'Catherine Howard', nor of 'Catherine Parr'."""
+    places, houses = (bool(one.byname), bool(other.byname)), (bool(one.surname), bool(other.surname))
+    return any(places) and any(houses) and places == houses[::-1] and not all(places)
+
+
+def _is_same(one: PersonName, other: PersonName, kind: str) -> bool:
     """A shorter form of the other; of a father, who is one, the first name is enough."""
     if clash(one, other) or not one.given or not other.given:
         return False
-    if is_parent and fold(one.given[0]) == fold(other.given[0]):
-        return True  # nobody has two fathers of one name
     mine, theirs = core(one), core(other)
     bynames = {fold(one.byname), fold(other.byname)} - {""}
-    return (mine <= theirs or theirs <= mine) and len(bynames) < 2
+    if (mine <= theirs or theirs <= mine) and len(bynames) < 2 and not _is_named_otherwise(one, other):
+        return True
+    if fold(one.given[0]) == fold(other.given[0]):
+        return kind in PARENTS  # nobody has two fathers of one name
+    if len({sex_of(one.written), sex_of(other.written)} - {""}) > 1:
+        return False  # Francis and Frances are a couple
+    alike = token_likeness(one.given[0], other.given[0])
+    return (kind in PARENTS and alike >= SPELLED) or (
+        kind == "spouse" and alike >= HARDLY_OTHERWISE and len(mine) == len(theirs) == 1
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from kiwiresearch.kin.agents.planner import (
     Action,
@@ -19,6 +19,7 @@ from kiwiresearch.kin.agents.planner import (
 )
 from kiwiresearch.kin.loop.following import Origin, Standing, suggested
 from kiwiresearch.kin.loop.novelty import Asked
+from kiwiresearch.kin.loop.remembered import query_words
 from kiwiresearch.kin.loop.revisiting import Better, Negative, item_of
 from kiwiresearch.kin.loop.stops import STOP_CONDITIONS, LoopState
 from kiwiresearch.kin.resolve.proposal import MergeProposal
@@ -41,8 +42,8 @@ def planner_input(
     proposals: Sequence[MergeProposal],
 ) -> PlannerInput:
     """The case as a planner sees it."""
-    log = store.queries()
-    discoveries = [f"{one.canonical}: {one.new_assertions} new statements" for one in log if one.new_assertions]
+    found = [one for one in store.queries() if one.new_assertions]
+    discoveries = [f"{query_words(one.query)}: {one.new_assertions} new statements" for one in found]
     return PlannerInput(
         CurrentState(
             len(tree.persons),
@@ -80,10 +81,10 @@ def clues_of(store: CaseStore) -> tuple[ClueItem, ...]:
     return tuple(one for one in store.items("clue", "pending") if isinstance(one, ClueItem))
 
 
-def wishes_of(plan: Plan) -> Mapping[str, list[Better]]:
-    """Second looks that a model asks for, by the item they are for."""
+def wishes_of(plan: Plan, may_be_asked: Callable[[str], bool]) -> Mapping[str, list[Better]]:
+    """Second looks that a model asks for, by the item they are for; the words may go to sources outside."""
     found: dict[str, list[Better]] = defaultdict(list)
-    for one in (one for one in plan.proposed if isinstance(one, Revisit)):
+    for one in (one for one in plan.proposed if isinstance(one, Revisit) and may_be_asked(one.improved_query)):
         found[one.search].append(Better(one.improved_query, one.reason or "a model asks for it"))
     return found
 

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from kiwiresearch.kin.loop.looking import is_local
 from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.loop.stops import RECENT, LoopState
 from kiwiresearch.kin.loop.verifying import RELIABILITY
+from kiwiresearch.kin.sources.source import SourceOf
 from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.kin.store.items import QUEUES, ClueItem, FrontierItem, Item, ItemStatus
 
-ATTAINABLE = (RELIABILITY["lead"] * 0.9 + RELIABILITY["infobox"] * 0.75) / 2
+OF_BOOKS = (RELIABILITY["lead"] * 0.9 + RELIABILITY["infobox"] * 0.75) / 2
 """What books can reach for a person: dates stand in the lead, where a rule is nine tenths sure of them, and places
 only in the box, where it is three quarters sure. All that is sure to be copied from each other counts as one source."""
+OF_OTHERS = {"wikidata": RELIABILITY["wikidata"] * 0.65}
+"""What other sources can reach by the sureness they give their own statements; plugins give at most all of theirs."""
+
+
+def attainable(sources: Iterable[SourceOf]) -> float:
+    """What the sources of a case can reach: as much as the best of them, since agreement makes none of them better."""
+    reached = [OF_BOOKS if is_local(one) else OF_OTHERS.get(one.id, RELIABILITY["plugin"]) for one in sources]
+    return max(reached, default=OF_BOOKS)
 
 
 OPEN: tuple[ItemStatus, ...] = ("pending", "leased")
@@ -47,22 +57,26 @@ class Progress:
     def stepped(self) -> Progress:
         return replace(self, iterations=self.iterations + 1)
 
-    def fetched(self, new: int) -> Progress:
-        """After a query that brought so many new statements."""
+    def asked(self, new: int, *, fetched: bool) -> Progress:
+        """After a query that brought so many new statements; one that brought no record costs nothing of the budget."""
         return replace(
             self.stepped(),
-            fetches=self.fetches + 1,
+            fetches=self.fetches + fetched,
             since_discovery=0 if new else self.since_discovery + 1,
             recent=(*self.recent, new)[-RECENT:],
         )
 
-    def loop_state(self, store: CaseStore, settings: CaseSettings) -> LoopState:
+    def renewed(self) -> Progress:
+        """After somebody brought new people: what was asked in vain before says nothing of them."""
+        return replace(self, since_discovery=0, recent=())
+
+    def loop_state(self, store: CaseStore, settings: CaseSettings, attainable: float = OF_BOOKS) -> LoopState:
         sizes = store.sizes()
         return LoopState(
             budget_used=self.fetches,
             budget_limit=settings.budget,
             target_person_confidence=_confidence(store),
-            attainable_confidence=ATTAINABLE,
+            attainable_confidence=attainable,
             generation_depth=_depth(store, settings),
             target_generations=settings.generations,
             recent_discovery_rate=sum(map(bool, self.recent)) / len(self.recent) if self.recent else 1.0,

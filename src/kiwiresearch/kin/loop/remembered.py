@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from urllib.parse import unquote
 
 from kiwiresearch.kin.loop.following import SUGGESTED, scope_of
 from kiwiresearch.kin.loop.looking import Looked
@@ -23,6 +24,14 @@ def all_asked(store: CaseStore, settings: CaseSettings) -> list[Asked]:
         found.append(asked("", item.query_string) if is_address else asked(name, scope_of(of)))
         found.append(asked(name, SUGGESTED))
     return found
+
+
+def query_words(query: str) -> str:
+    """What was looked for, as a reader says it: of an address in a book, the page."""
+    if not query.startswith("zim://"):
+        return query
+    path = query.removeprefix("zim://").partition("/")[2]
+    return unquote(path.removeprefix("A/")).removesuffix(".html").rpartition("/")[2].replace("_", " ")
 
 
 def frontier(store: CaseStore) -> list[FrontierItem]:

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from kiwiresearch.errors import ModelUnreachable
 from kiwiresearch.kin.agents.planner import plan
 from kiwiresearch.kin.agents.planner_by_model import plan_by_model
 from kiwiresearch.kin.loop.crawling import LEASE_S, TAKEN, Crawler, Took
 from kiwiresearch.kin.loop.deciding import decide
 from kiwiresearch.kin.loop.following import Standing, clue_queries
+from kiwiresearch.kin.loop.imported import imported_items
 from kiwiresearch.kin.loop.keeping import Located
 from kiwiresearch.kin.loop.planning import clues_of, follow, planner_input, wishes_of
 from kiwiresearch.kin.loop.priority import age_of
-from kiwiresearch.kin.loop.progress import Progress, state_of
-from kiwiresearch.kin.loop.remembered import all_asked, disputed, negatives
+from kiwiresearch.kin.loop.progress import Progress, attainable, state_of
+from kiwiresearch.kin.loop.remembered import all_asked, disputed, frontier, negatives
 from kiwiresearch.kin.loop.revisiting import Better, Negative, second_looks
 from kiwiresearch.kin.loop.second_opinion import SecondOpinion
 from kiwiresearch.kin.loop.settings import CaseSettings
@@ -26,6 +28,7 @@ from kiwiresearch.kin.loop.stops import LoopState, stop_reason, told
 from kiwiresearch.kin.sources.source import SourceOf
 from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.kin.store.items import ClueItem, FrontierItem, QueueName, RevisitItem
+from kiwiresearch.kin.store.queues import ABANDONED
 from kiwiresearch.kin.tree import PersonId, Tree
 from kiwiresearch.llm.model import Model
 
@@ -61,10 +64,16 @@ class Researcher:
         self._opinion = SecondOpinion(store, self.settings, year, model, is_local=model_is_local)
         self._crawler = Crawler(store, sources, located, self.settings, year, self._opinion)
 
+    @property
+    def model_problem(self) -> ModelUnreachable | None:
+        """Why the model could not be reached, if so; the rules did without."""
+        return self._opinion.problem
+
     def begin(self) -> tuple[PersonId, ...]:
         """Read the seeds, and queue what they name; once for a case."""
         if self._store.state("seeds"):
-            self._store.release(self._worker)
+            self._store.reclaim(self._worker)
+            self._look_for_imported()
             return tuple(self._store.state("seeds"))
         seeds = [self._crawler.seed(name) for name in self.settings.seeds]
         with self._store.step("orchestrator"):
@@ -73,7 +82,7 @@ class Researcher:
             people: list[PersonId] = []
             for record, source in seeds:
                 people.append(self._crawler.keep(record, source, Standing()).person)
-                self._note(Progress.of(self._store).fetched(len(record.kept)))
+                self._note(Progress.of(self._store).asked(len(record.kept), fetched=True))
             self._store.set_state("seeds", people)
         self._decide()
         return tuple(people)
@@ -98,18 +107,41 @@ class Researcher:
         item = self._lease()
         if item is None:
             return self._nothing_due()
+        try:
+            took = self._follow_clue(item) if isinstance(item, ClueItem) else self._crawler.fetch(item)
+        except KeyboardInterrupt:
+            self._store.release(self._worker)  # who stops the program has nothing against the item
+            raise
         if isinstance(item, ClueItem):
-            return self._follow_clue(item)
-        took = self._crawler.fetch(item)
+            return took
         if is_time_to_decide(Progress.of(self._store).iterations):
             self._decide()
         return took
 
     def state(self) -> LoopState:
         """Where the case stands, as the stop conditions look at it."""
-        return Progress.of(self._store).loop_state(self._store, self.settings)
+        reach = attainable(self._crawler.sources)
+        return Progress.of(self._store).loop_state(self._store, self.settings, reach)
+
+    def _look_for_imported(self) -> None:
+        """Queue those who came with a family file since."""
+        if not self._store.state("imported"):
+            return
+        with self._store.step("orchestrator"):
+            homes = dict.fromkeys(self._store.canonical(one) for one in self._store.state("imported") or ())
+            taken = {self._store.canonical(one.target_entity_id) for one in frontier(self._store)}
+            known = all_asked(self._store, self.settings)
+            for item in imported_items(self._store.tree(), tuple(homes), self.settings, known, taken, self._age()):
+                self._store.push("frontier", item)
+            self._store.set_state("imported", [])
+            self._store.set_state("stop", {})
+            self._note(Progress.of(self._store).renewed())
 
     def _stop(self, reason: str, words: str, state: LoopState) -> Took:
+        aside = sum(one.last_error == ABANDONED for queue in ORDER for one in self._store.items(queue, "failed"))
+        if aside:
+            was, it = ("was", "it") if aside == 1 else ("were", "them")
+            words += f" {aside} of the queries {was} set aside: the program ended each time it worked on {it}."
         with self._store.step("orchestrator"):
             self._store.set_state("stop", {"reason": reason, "words": words, "state": state_of(state)})
         return Took("stop", words, reason=reason)
@@ -155,7 +187,7 @@ class Researcher:
             if planned.decided_by != "rules":
                 follow(self._store, planned, tree, all_asked(self._store, self.settings), self._age())
         if planned.decided_by != "rules":
-            self._look_again(tree, in_vain, wishes_of(planned))
+            self._look_again(tree, in_vain, wishes_of(planned, self._opinion.names_nobody_alive))
 
     def _look_again(self, tree: Tree, in_vain: Sequence[Negative], wishes: Mapping[str, Sequence[Better]]) -> None:
         """Queue second looks for what was searched in vain."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from kiwiresearch.errors import ModelUnreachable
 from kiwiresearch.kin.agents.masked import Masked
+from kiwiresearch.kin.agents.silent import UntilSilent
 from kiwiresearch.kin.loop.second_reading import is_long_past, read_again
 from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.loop.verifying import Verified
@@ -18,21 +20,32 @@ class SecondOpinion:
         self._store = store
         self._settings = settings
         self._year = year
-        self._model = model
+        self._model = UntilSilent(model) if model else None
         self._tells_all = is_local and settings.model_sees_living
+
+    @property
+    def problem(self) -> ModelUnreachable | None:
+        """Why the model could not be reached, if so."""
+        return self._model.problem if self._model else None
 
     def model(self) -> Model | None:
         """The model as it may be asked now: people who may be alive are masked in all that it is sent."""
         if self._model is None or self._tells_all:
             return self._model
-        mask = Mask(
+        return Masked(self._model, self._mask().text)
+
+    def names_nobody_alive(self, words: str) -> bool:
+        """Whether words of a model may be told to others."""
+        return self._mask().text(words) == words
+
+    def _mask(self) -> Mask:
+        return Mask(
             self._store.tree(),
             "public",
             self._year,
             years_after_death=self._settings.years_after_death,
             overrides=self._store.state("living_overrides") or {},
         )
-        return Masked(self._model, mask.text)
 
     def on(self, record: Verified) -> Verified:
         """The record with what a model adds; a page that may name the living is shown to none but the user's own."""

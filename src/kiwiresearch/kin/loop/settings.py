@@ -21,14 +21,9 @@ BOUNDS: Mapping[str, tuple[int, int]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class CaseSettings:
-    """All that decides what a case does, beside its sources."""
+class Scope:
+    """How far a case goes, when it stops, and who is told of whom."""
 
-    seeds: tuple[str, ...] = ()
-    """Names of the people it begins with, or titles of their pages."""
-    books: tuple[str, ...] = ()
-    sources: tuple[str, ...] = ("wikipedia",)
-    """The plugins that are switched on; the books of the shelf are 'wikipedia'."""
     generations: int = 3
     """How many generations up and down from the seed are looked for."""
     collaterals: int = 1
@@ -36,12 +31,15 @@ class CaseSettings:
     budget: int = 300
     """How many records may be fetched."""
     max_iterations: int = 500
+    """How many steps at most."""
     revisits: int = 3
     """How often one source is asked again for one person, at most."""
     revisit_hours: int = 24
     """How long a source that is not on this machine is left alone between two such questions."""
     clue_queries: int = 3
+    """How many queries one clue may lead to."""
     years_after_death: int = 0
+    """For so many years the dead are treated as living."""
     model_sees_living: bool = False
     """A model on this machine may be told of people who may be alive; no other model ever is."""
 
@@ -50,6 +48,22 @@ class CaseSettings:
             value = getattr(self, name)
             if not least <= value <= most:
                 raise BadSettings(f"{name!r} is {value!r}.", remedy=f"Give a number from {least} to {most}.")
+
+
+@dataclass(frozen=True, slots=True)
+class CaseSettings(Scope):
+    """All that decides what a case does, beside its sources; a case keeps what it was begun with."""
+
+    seeds: tuple[str, ...] = ()
+    """Names of the people it begins with, or titles of their pages."""
+    books: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ("wikipedia",)
+    """The plugins that are switched on; the books of the shelf are 'wikipedia'."""
+
+    @classmethod
+    def within(cls, scope: Scope, seeds: tuple[str, ...] = ()) -> CaseSettings:
+        """A case that goes as far as the scope says."""
+        return cls(**{field.name: getattr(scope, field.name) for field in fields(Scope)}, seeds=seeds)
 
     def record(self) -> dict[str, Any]:
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from kiwiresearch.kin.extract.read import read_person
 from kiwiresearch.kin.extracted import Extracted, Hypothesis, ReadPerson
 from kiwiresearch.kin.fields import FieldName, Method, Status
+from kiwiresearch.kin.firewall.beside import check_beside
 from kiwiresearch.kin.firewall.check import check
 from kiwiresearch.kin.firewall.contracts import Contradiction, FieldResult, HypothesisOut, VerifierOut
 from kiwiresearch.kin.firewall.violation import Violation
@@ -46,6 +47,8 @@ class Checked:
     confidence: float
     reliability: float
     violations: tuple[Violation, ...] = ()
+    told: tuple[Checked, ...] = ()
+    """Of a relative, what the same place says about them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +84,18 @@ def verified(fetched: Fetched) -> Verified | None:
 def checked(fact: Extracted, fetched: Fetched, read: ReadPerson) -> Checked:
     """A value held against its quote, with what becomes of it."""
     violations = check(fact, fetched.text, read.title, read.sex, also=(read.name,) if read.name else ())
+    return _judged(fact, violations, fetched.text, (fact.field,))
+
+
+def _judged(fact: Extracted, violations: tuple[Violation, ...], text: str, line: tuple[FieldName, ...]) -> Checked:
+    """What becomes of a value, and of what the same place says about the relative who stands on that line."""
     reliability = RELIABILITY[fact.method]
     if violations:
         return Checked(fact, "rejected", 0.0, reliability, violations)
+    told = tuple(_judged(one, check_beside(one, text, line, fact.value), text, (*line, one.field)) for one in fact.told)
     confidence = round(min(fact.confidence, 1.0) * reliability, 4)
-    return Checked(fact, "verified" if fact.confidence >= SURE else "unverified", confidence, reliability)
+    status: Status = "verified" if fact.confidence >= SURE else "unverified"
+    return Checked(fact, status, confidence, reliability, told=told)
 
 
 def contract(record: Verified) -> VerifierOut:

@@ -30,6 +30,9 @@ NEXT_LINE = re.compile(r"\r?\n\s*\d+ CONT ")
 YEAR = re.compile(r"(?<!\d)\d{4}(?![\dsX])")
 BEHIND = 30
 TAG = re.compile(r"<[^<>]{0,2000}>")
+BLOCK = re.compile(r"(?i)</?(?:t[dhr]|p|li|d[dt]|div|h[1-6]|table|section|caption)\b[^<>]{0,2000}>")
+WALL = "|"
+"""What stands between the cells of a table: what is left and right of it is never one name, or one date."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,7 @@ class _Search:
         self._strings = dict(_strings(hidden, names_allowed=self._names_allowed))
 
     def leaks(self, text: str, where: str) -> Iterator[Leak]:
-        for view in _views(text):
+        for view in dict.fromkeys(cell for whole in _views(text) for cell in whole.split(WALL)):
             for trace in self._hidden.traces.find(view):
                 if trace.kind == "name" and self._names_allowed:
                     yield from self._year_behind(trace, view, where)
@@ -149,7 +152,8 @@ def _views(text: str) -> Iterator[str]:
     joined = NEXT_LINE.sub("\n", LONG_LINE.sub("", text))
     plain = _unescaped(_unescaped(joined))
     shown = html.unescape(html.unescape(plain))
-    for view in (text, joined, plain, shown, unquote(shown), TAG.sub("", shown), TAG.sub(" ", shown)):
+    cells = BLOCK.sub(WALL, shown)
+    for view in (text, joined, plain, shown, unquote(shown), TAG.sub("", cells), TAG.sub(" ", cells)):
         if view not in seen:
             seen.add(view)
             yield view

@@ -25,6 +25,8 @@ PARTICLES: frozenset[str] = frozenset(_WORDS["particles"])
 LABELS: frozenset[str] = frozenset(_WORDS["labels"])
 BETWEEN = 3
 """How many words of that kind may stand between two parts of a name."""
+JOINING = frozenset({"and", "or"})
+"""In 'Windsor and Anne' these part two people; 'Anne and Mark Windsor' tells of one Anne Windsor."""
 SUFFIXES = ("st", "nd", "rd", "th")
 
 Sequence = tuple[str, ...]
@@ -67,6 +69,7 @@ class Traces:
         self._runs: dict[Sequence, Run] = {}
         self._lengths: dict[str, set[int]] = defaultdict(set)
         self._parts: dict[PersonId, frozenset[str]] = {}
+        self._in_order: set[tuple[str, str]] = set()
         allowed = _Allowed(shown)
         for person, known in sorted(hidden.items()):
             self._add_names(person, known.names, allowed)
@@ -87,6 +90,7 @@ class Traces:
                 if (one, other) not in allowed.pairs:
                     self._pairs[one].setdefault(other, person)
                     self._pairs[other].setdefault(one, person)
+                    self._in_order.add((one, other))
                     for joined in (one + other, other + one):
                         self._add(Run((joined,), person, "name", small=True))
             for whole in {run, ("".join(run),)}:
@@ -121,7 +125,7 @@ class Traces:
             for length in sorted(self._lengths.get(token.word, ())):
                 part = row[at : at + length]
                 run = self._runs.get(tuple(one.word for one in part)) if len(part) == length else None
-                if run and (length > 1 or run.small or token.named) and not _scattered(part):
+                if run and (length > 1 or run.small or token.named) and not _scattered(part, run.kind):
                     yield Trace(token.start, part[-1].end, run.person, run.kind)
             if token.word in self._pairs:
                 yield from self._pair(row, at)
@@ -130,10 +134,13 @@ class Traces:
         others = self._pairs[row[at].word]
         if not _can_be_initial(row[at]):
             return
+        joined = False
         for next_at in range(at + 1, min(at + 2 + BETWEEN, len(row))):
             word = row[next_at].word
+            joined = joined or word in JOINING
             if word in others and _can_be_initial(row[next_at]):
-                yield Trace(row[at].start, row[next_at].end, others[word], "name")
+                if not joined or (row[at].word, word) in self._in_order:
+                    yield Trace(row[at].start, row[next_at].end, others[word], "name")
                 return
             if len(word) > 1 and word not in PARTICLES and word not in LABELS and not self._of_one(row[at].word, word):
                 return
@@ -143,15 +150,18 @@ class Traces:
         return any(other in self._parts[person] for person in set(self._pairs[one].values()))
 
 
-def _scattered(part: list[Token]) -> bool:
-    """Whether numbers only happen to follow each other: those of a date have one or two signs between them.
+def _scattered(part: list[Token], kind: TraceKind) -> bool:
+    """Whether words and numbers only happen to follow each other: a number is a sign or two from what it belongs to.
 
     A year and a month are '1990-05', with both figures, since '1990, 5' may be anything.
     """
-    if len(part) == 1 or not all(token.word.isdecimal() for token in part):
+    numbers = [token.word.isdecimal() for token in part]
+    if len(part) == 1 or not (all(numbers) if kind == "date" else any(numbers)):
         return False
     gaps = [after.start - before.end for before, after in pairwise(part)]
-    if len(part) == 2:
+    if kind == "name" and not all(token.named for token, number in zip(part, numbers, strict=True) if number):
+        return True
+    if len(part) == 2 and all(numbers):
         return gaps != [1] or part[1].end - part[1].start != 2
     return max(gaps) > 2
 

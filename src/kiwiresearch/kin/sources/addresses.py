@@ -9,13 +9,17 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from urllib.parse import urljoin, urlsplit
 
-from kiwiresearch.kin.sources.refusals import SourceRefused, SourceUnreachable
+from kiwiresearch.errors import SourceRefused, SourceUnreachable
 
 PORTS = {"https": 443, "http": 80}
 MAX_URL = 4_000
+PUBLIC = ip_network("2000::/3")
+"""All that is given out of the newer addresses; the rest are machines of one's own, or ways to older ones."""
+TRANSLATED = ip_network("64:ff9b::/96")
+"""Older addresses as a network that has only newer ones writes them."""
 Resolve = Callable[[str, int], Sequence[str]]
 
 
@@ -95,16 +99,21 @@ class Reach:
 
 
 def _is_public(number: IPv4Address | IPv6Address) -> bool:
-    inner = getattr(number, "ipv4_mapped", None) or getattr(number, "sixtofour", None)
-    if inner is not None:
-        return _is_public(inner)
+    """Whether an address is of the public network; one that carries an older one within it, if that is."""
+    if isinstance(number, IPv6Address):
+        carried = IPv4Address(int(number) & 0xFFFFFFFF) if number in TRANSLATED else None
+        inner = number.ipv4_mapped or number.sixtofour or carried
+        if inner is not None:
+            return _is_public(inner)
+        if number not in PUBLIC:
+            return False
     return number.is_global and not number.is_multicast
 
 
 def _refused(url: str, why: str) -> SourceRefused:
     return SourceRefused(
-        "address",
         f"The address {shown(url)!r} {why}.",
+        step="address",
         remedy="If you mean it, name the place for this plugin as 'scheme://host:port'.",
     )
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from kiwiresearch.errors import KiwiError, PageNotFound
 from kiwiresearch.kin.identity import id_of
@@ -22,6 +23,15 @@ LEAD_CHARS = 1_500
 SMALL_WORDS = frozenset({"of", "the", "de", "von", "van", "der", "la", "le", "du", "da", "di", "and", "y", "e"})
 SCHEME = "zim://"
 BOTH = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """Pages that a search finds for a name, each with the other title that led to it."""
+
+    pages: tuple[tuple[Fetched, str], ...]
+    mended: str = ""
+    """The name as it was understood, where no book knows a word of it."""
 
 
 class BookSource:
@@ -58,6 +68,15 @@ class BookSource:
         ordered = sorted(found.values(), key=lambda pair: pair[0])
         return [fetched for _, fetched in ordered[:MOST_PEOPLE]]
 
+    def called(self, name: str) -> Called:
+        """Pages that may be about somebody who is called so, as a reader would search for them."""
+        wish = Wish(limit=LOOKED_AT, max_books=len(self._books) or 1)
+        findings = find(self._books, name, wish)
+        by_id = {book.book.id: book for book in self._books}
+        searched = [(by_id[hit.ref.book], hit.ref.path, hit.alias) for hit in findings.hits if hit.ref.book in by_id]
+        places = [*self._candidates(findings.corrected or name), *searched]
+        return Called(tuple(self._pages(places)), findings.corrected)
+
     def fetch(self, locator: str) -> Fetched:
         """The page at a path of the first book that has it, or at 'zim://UUID/PATH'."""
         wanted, path = "", locator
@@ -74,6 +93,12 @@ class BookSource:
         hits = find(self._books, name, Wish(limit=LOOKED_AT, fast=True, max_books=len(self._books) or 1)).hits
         by_id = {book.book.id: book for book in self._books}
         return [*exact, *((by_id[hit.ref.book], hit.ref.path, hit.alias) for hit in hits if hit.ref.book in by_id)]
+
+    def _pages(self, places: Sequence[tuple[OpenBook, str, str]]) -> Iterator[tuple[Fetched, str]]:
+        for book, path, alias in dict.fromkeys(places):
+            fetched = self._read(book, path)
+            if fetched is not None:
+                yield fetched, alias
 
     def _read(self, book: OpenBook, path: str) -> Fetched | None:
         try:

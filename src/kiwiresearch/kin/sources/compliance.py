@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from importlib.metadata import PackageNotFoundError, version
 
+from kiwiresearch.errors import SourceRefused, SourceResting, SourceUnreachable
 from kiwiresearch.kin.sources.addresses import Reach, Resolve, shown, system_addresses
 from kiwiresearch.kin.sources.credentials import Credentials, variable
 from kiwiresearch.kin.sources.kept import KeptPages, Page
@@ -25,7 +26,6 @@ from kiwiresearch.kin.sources.limiter import LONGEST_WAIT_S, Clock, Limiter, Pac
 from kiwiresearch.kin.sources.line import Answer, Line, Request
 from kiwiresearch.kin.sources.memory import PluginMemory
 from kiwiresearch.kin.sources.plugin import Plugin
-from kiwiresearch.kin.sources.refusals import SourceRefused, SourceResting, SourceUnreachable
 from kiwiresearch.kin.sources.robots import Robots, from_record, robots_of, robots_url
 from kiwiresearch.kin.sources.source import PersonQuery
 
@@ -86,21 +86,21 @@ class Gate:
         name = plugin.plugin_id
         if name not in self.permit.enabled:
             raise SourceRefused(
-                "switched off",
                 f"The source {name!r} is switched off in this case.",
+                step="switched off",
                 remedy=f"Switch it on for this case: kiwiresearch kin plugins on {name}",
             )
         if plugin.compliance.requires_auth and not self.permit.credentials.key(name):
             raise SourceRefused(
-                "credentials",
                 f"The source {name!r} wants a key of your own.",
+                step="credentials",
                 remedy=f"Put it into the environment variable {variable(name)}.",
             )
         terms = plugin.compliance.tos_automation
         if terms == "forbidden" or (terms == "unknown" and name not in self.permit.terms_acknowledged):
             raise SourceRefused(
-                "terms",
                 f"The terms of {name!r} {'forbid' if terms == 'forbidden' else 'are not known to allow'} programs.",
+                step="terms",
                 remedy=f"Read {plugin.compliance.tos_url}"
                 + (
                     "."
@@ -114,8 +114,8 @@ class Gate:
         self.may_be_asked(plugin)
         if query.living != "deceased":
             raise SourceRefused(
-                "privacy",
                 f"The source {plugin.plugin_id!r} is not asked about somebody who may be alive.",
+                step="privacy",
                 remedy="Find out from your books that the person died, or say so yourself.",
             )
 
@@ -160,9 +160,9 @@ class Gate:
         if not robots.allows(request.url):
             why = "does not answer for its robots.txt" if robots.denies_all else "forbids this by its robots.txt"
             raise SourceRefused(
-                "robots.txt",
                 f"The host {_host(request.url)!r} {why}: {shown(request.url)!r}.",
-                remedy="Save the page yourself, or leave it.",
+                step="robots.txt",
+                remedy=_instead(plugin),
             )
         for attempt in range(1, MAX_TRIES + 1):
             answer = self._paced(plugin, reach, request, robots.gap_s())
@@ -172,7 +172,7 @@ class Gate:
             wait = UNSAID_REST_S * 2 ** (attempt - 1) if rest is None else rest
             self._limiter.rest(_host(request.url), wait)
             if wait > LONGEST_WAIT_S or attempt == MAX_TRIES:
-                raise SourceResting(f"The host {_host(request.url)!r} has too much to do.", wait)
+                raise SourceResting(f"The host {_host(request.url)!r} has too much to do.", after_s=wait)
         raise AssertionError("unreachable")
 
     def _paced(self, plugin: Plugin, reach: Reach, request: Request, asked_gap_s: float) -> Answer:
@@ -206,6 +206,13 @@ class Gate:
                 return robots_of(answer.status, answer.content, self._clock.now())
             asked = Request(reach.hop(asked.url, answer.location), accept="text/plain")
         return robots_of(599, b"", self._clock.now())
+
+
+def _instead(plugin: Plugin) -> str:
+    """What a user can do where a host lets no program in."""
+    if plugin.kind == "sparql":
+        return f"Ask an endpoint of your own: kiwiresearch kin plugins on {plugin.plugin_id} --endpoint ADDRESS"
+    return "Save the page yourself, or leave it."
 
 
 def user_agent(contact: str = "") -> str:

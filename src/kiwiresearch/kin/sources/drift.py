@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any
 
+from kiwiresearch.errors import SourceRefused
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.kin.sources.memory import PluginMemory
 from kiwiresearch.kin.sources.plugin import Plugin
-from kiwiresearch.kin.sources.refusals import SourceRefused
 
 WINDOW = 10
 TOO_MANY = 3
@@ -26,8 +26,8 @@ class Health:
         why = self.quarantine(plugin)
         if why:
             raise SourceRefused(
-                "quarantine",
                 f"The plugin {plugin.plugin_id!r} has been put aside: {why}.",
+                step="quarantine",
                 remedy=f"Mend its rules and try them with 'kiwiresearch kin plugins check {plugin.plugin_id}'.",
             )
 

@@ -7,14 +7,13 @@ import re
 from collections.abc import Sequence
 from urllib.parse import urlencode
 
-from kiwiresearch.errors import PageNotFound
+from kiwiresearch.errors import PageNotFound, SourceRefused, SourceUnreachable
 from kiwiresearch.kin.sources.compliance import Gate
 from kiwiresearch.kin.sources.gedcomx import read_gedcomx
 from kiwiresearch.kin.sources.kept import Page
 from kiwiresearch.kin.sources.line import Request
 from kiwiresearch.kin.sources.oauth import SignIn
 from kiwiresearch.kin.sources.plugin import Plugin
-from kiwiresearch.kin.sources.refusals import SourceRefused, SourceUnreachable
 from kiwiresearch.kin.sources.site import params_of, source_of
 from kiwiresearch.kin.sources.source import Fetched, PersonQuery
 
@@ -75,8 +74,8 @@ class FamilySearchSource:
         record = read_gedcomx(page.content, locator, self.id, self.plugin.reliability.base_weight)
         if record.is_living is not False:
             raise SourceRefused(
-                "privacy",
                 f"The source {self.id!r} does not say that {locator!r} is dead.",
+                step="privacy",
                 remedy="Nothing about people who may be alive is taken over.",
             )
         shown = Page(page.url, page.status, record.text.encode("utf-8", "replace"), page.kind, page.fetched_at)
@@ -88,7 +87,9 @@ class FamilySearchSource:
         if page.status == SIGNED_OUT:
             self._sign_in.end()
             raise SourceRefused(
-                "credentials", f"The sign-in to {self.id!r} has ended.", remedy="Sign in again to go on."
+                f"The sign-in to {self.id!r} has ended.",
+                step="credentials",
+                remedy=f"Sign in again: kiwiresearch kin run --sign-in {self.id}",
             )
         return page
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from kiwiresearch.kin.sources.refusals import SourceError, SourceUnreachable
+from kiwiresearch.errors import SourceError, SourceUnreachable
 from kiwiresearch.kin.sources.source import Fetched
 
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from kiwiresearch.errors import SourceUnreachable
 from kiwiresearch.ids import BookId
 from kiwiresearch.kin.extracted import Extracted, ReadPerson, Snippet
 from kiwiresearch.kin.fields import DATES, FieldName, Sex
 from kiwiresearch.kin.sources.quotable import quotable
-from kiwiresearch.kin.sources.refusals import SourceUnreachable
 from kiwiresearch.text.when import DateRange, dates_in
 from kiwiresearch.zim.entry import EntryRef
 

@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from kiwiresearch.errors import SourceResting
 from kiwiresearch.kin.sources.memory import PluginMemory
-from kiwiresearch.kin.sources.refusals import SourceResting
 
 LONGEST_WAIT_S = 60.0
 """Longer than this nobody sits and waits: the query goes back to its queue."""
@@ -55,7 +55,7 @@ class Limiter:
             waits.append(last + pace.apart_s - now)
         wait = max(0.0, *waits)
         if wait > LONGEST_WAIT_S:
-            raise SourceResting(f"The host {host!r} wants to be left alone.", wait)
+            raise SourceResting(f"The host {host!r} wants to be left alone.", after_s=wait)
         if wait > 0:
             self._clock.wait(wait)
         left = min(float(pace.burst), tokens + wait / pace.gap_s) - 1.0

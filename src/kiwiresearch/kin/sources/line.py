@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import httpx2
 
+from kiwiresearch.errors import SourceUnreachable
 from kiwiresearch.kin.sources.addresses import Place, shown
-from kiwiresearch.kin.sources.refusals import SourceUnreachable
 from kiwiresearch.llm.deadline import Deadline
 
 MAX_BYTES = 5 * 2**20

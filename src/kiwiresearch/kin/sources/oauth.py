@@ -6,15 +6,16 @@ import base64
 import hashlib
 import json
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from kiwiresearch.errors import BadUsage
+from kiwiresearch.errors import BadUsage, SourceRefused, SourceUnreachable
+from kiwiresearch.kin.sources.callback import PATIENCE_S, Callback
 from kiwiresearch.kin.sources.compliance import Gate
 from kiwiresearch.kin.sources.credentials import Secret
 from kiwiresearch.kin.sources.line import Request
 from kiwiresearch.kin.sources.plugin import Plugin, Sign
-from kiwiresearch.kin.sources.refusals import SourceRefused, SourceUnreachable
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,13 @@ class SignIn:
         self._plugin = plugin
         self._gate = gate
         self._token = Secret("")
+
+    def here(self, tell: Callable[[str], None], patience_s: float = PATIENCE_S) -> None:
+        """Tell the user where to sign in, and wait for the answer on this machine."""
+        sitting = self.begin()
+        with Callback(self._sign().redirect_uri) as callback:
+            tell(sitting.address)
+            self.finish(sitting, callback.answer(sitting.state, patience_s))
 
     def begin(self) -> Sitting:
         """Where the user signs in, in a browser."""
@@ -84,9 +92,9 @@ class SignIn:
         """The header that lets a request in."""
         if not self._token:
             raise SourceRefused(
-                "credentials",
                 f"You are not signed in to {self._plugin.plugin_id!r}.",
-                remedy="Sign in first; the program keeps no password and no token.",
+                step="credentials",
+                remedy=f"Sign in as you go on: kiwiresearch kin run --sign-in {self._plugin.plugin_id}",
             )
         return {"Authorization": f"Bearer {self._token.reveal()}"}
 

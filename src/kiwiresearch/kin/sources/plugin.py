@@ -73,6 +73,8 @@ class Compliance(Part):
     contact: str = Field(default="", max_length=200, pattern=r"^[\x20-\x7e]*$")
     """Whom the source may ask about these requests; it is told with each."""
     crawl_delay_seconds: float = Field(default=0, ge=0, le=3600)
+    note: str = Field(default="", max_length=300, pattern=r"^[\x20-\x7e]*$")
+    """What a user should know before it is switched on."""
 
 
 class Reliability(Part):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote, urlencode, urljoin, urlsplit
 
-from kiwiresearch.errors import BadUsage
+from kiwiresearch.errors import BadUsage, SourceUnreachable
 from kiwiresearch.kin.identity import id_of
 from kiwiresearch.kin.sources.addresses import shown
 from kiwiresearch.kin.sources.compliance import Gate
@@ -16,7 +16,6 @@ from kiwiresearch.kin.sources.html import Reading, read_site_page
 from kiwiresearch.kin.sources.kept import Page
 from kiwiresearch.kin.sources.line import MAX_BYTES, Request
 from kiwiresearch.kin.sources.plugin import Plugin, SearchRule
-from kiwiresearch.kin.sources.refusals import SourceUnreachable
 from kiwiresearch.kin.sources.select import SitePage
 from kiwiresearch.kin.sources.source import Fetched, PersonQuery
 from kiwiresearch.kin.tree import Source

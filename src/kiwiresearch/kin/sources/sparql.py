@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
+from kiwiresearch.errors import SourceUnreachable
 from kiwiresearch.kin.sources.addresses import shown
 from kiwiresearch.kin.sources.compliance import Gate
 from kiwiresearch.kin.sources.kept import Page
 from kiwiresearch.kin.sources.line import Request
 from kiwiresearch.kin.sources.plugin import Plugin
-from kiwiresearch.kin.sources.refusals import SourceUnreachable
 
 ACCEPT = "application/sparql-results+json"
 LONGEST_GET = 3_500

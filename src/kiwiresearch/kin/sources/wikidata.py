@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from kiwiresearch.errors import SourceUnreachable
 from kiwiresearch.ids import BookId
 from kiwiresearch.kin.extracted import Extracted, ReadPerson, Snippet
 from kiwiresearch.kin.fields import DATES, RELATIONS, FieldName, Qualifier, Sex
@@ -15,7 +16,6 @@ from kiwiresearch.kin.sources.gathering import gathered
 from kiwiresearch.kin.sources.kept import Page
 from kiwiresearch.kin.sources.plugin import Plugin
 from kiwiresearch.kin.sources.quotable import quotable
-from kiwiresearch.kin.sources.refusals import SourceUnreachable
 from kiwiresearch.kin.sources.site import source_of
 from kiwiresearch.kin.sources.source import Fetched, PersonQuery
 from kiwiresearch.kin.sources.sparql import Endpoint, Row

@@ -7,11 +7,13 @@ from typing import Any
 
 from sqlalchemy import insert, select, update
 
+from kiwiresearch.errors import RunDamaged
 from kiwiresearch.kin.fields import Living
 from kiwiresearch.kin.store.audit_proof import problems_of
 from kiwiresearch.kin.store.chain import AUDIT_START, hash_of, id_at
 from kiwiresearch.kin.store.database import Database
 from kiwiresearch.kin.store.ledger import AuditHeadRow, AuditLogRow
+from kiwiresearch.kin.store.problems import BACKUP
 from kiwiresearch.kin.store.rows import AuditProblem, AuditRow
 from kiwiresearch.kin.store.tables import table
 
@@ -53,8 +55,7 @@ def note(
 def write_unwritten(db: Database) -> None:
     if not db.unwritten_audit:
         return
-    last = db.run(select(AuditHeadRow.seq, AuditHeadRow.hash)).one()
-    seq, previous = last.seq, last.hash
+    seq, previous = _end(db)
     chained = []
     for row in db.unwritten_audit:
         seq += 1
@@ -68,7 +69,15 @@ def write_unwritten(db: Database) -> None:
 
 def head(db: Database) -> str:
     with db.reading():
-        return str(db.run(select(AuditHeadRow.hash)).scalar_one())
+        return _end(db)[1]
+
+
+def _end(db: Database) -> tuple[int, str]:
+    """Where the log ends, and the hash of its last row: kept apart, so that rows cut off are missed."""
+    found = db.run(select(AuditHeadRow.seq, AuditHeadRow.hash)).one_or_none()
+    if found is None:
+        raise RunDamaged(f"The case {db.place.name!r} is damaged: the end of its audit log was removed.", remedy=BACKUP)
+    return found.seq, found.hash
 
 
 def rows(db: Database) -> tuple[AuditRow, ...]:
@@ -83,9 +92,9 @@ def _all(db: Database) -> Sequence[dict[str, Any]]:
 def problems(db: Database, expected_head: str = "") -> tuple[AuditProblem, ...]:
     """What is not as it was written, row by row."""
     with db.reading():
-        end = db.run(select(AuditHeadRow.seq, AuditHeadRow.hash)).one()
+        end = _end(db)
         found = _all(db)
-    told = problems_of(found, end.seq, end.hash)
+    told = problems_of(found, *end)
     if not told and expected_head and expected_head not in (AUDIT_START, *(row["hash"] for row in found)):
         return (AuditProblem(0, "changed", f"the log never had the head {expected_head!r}: it was written anew"),)
     return told

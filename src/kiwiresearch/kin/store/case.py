@@ -23,6 +23,7 @@ from kiwiresearch.kin.store import (
     reading,
     records,
     unmerging,
+    whole,
 )
 from kiwiresearch.kin.store.database import Database
 from kiwiresearch.kin.store.items import Item, ItemStatus, QueueName
@@ -237,6 +238,10 @@ class CaseStore:
         """Give back all that a worker holds, as one that starts again after a crash does; how many."""
         return queues.release(self._db, worker)
 
+    def reclaim(self, worker: str) -> int:
+        """Take back what a worker of that name held when it was killed; after three times it has failed."""
+        return queues.reclaim(self._db, worker)
+
     def reprioritise(self, item: Item, priority: float) -> None:
         queues.reprioritise(self._db, item, priority)
 
@@ -352,6 +357,10 @@ class CaseStore:
         With the head that an export carries, it also proves that nothing before it was written anew.
         """
         return audit.problems(self._db, head)
+
+    def verify_rows(self) -> tuple[str, ...]:
+        """The statements, quotes, people and ties that were touched by something else than the store."""
+        return whole.strays(self._db)
 
     def dump(self, *, history: bool = False) -> str:
         """All tables as canonical JSON lines: equal stores give equal bytes.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,19 +87,23 @@ def _check(fact: Extracted, grounds: Grounds) -> None:
         raise BadUsage(f"A fact of the field {fact.field!r} has no value.")
 
 
-def value_key(fact: Extracted) -> str:
+def key_of(field: str, value: Mapping[str, Any]) -> str:
     """What two statements share that say the same."""
-    parts = [" ".join(fact.value.split())]
-    if fact.field in DATES and fact.when is not None:
-        parts = [fact.when.edtf(), fact.when.calendar, fact.when.precision]
-    if fact.field not in DATES:
-        parts += [fact.qualifier, fact.when.edtf() if fact.when else "", fact.until.edtf() if fact.until else ""]
-    return "\x1f".join(parts)
+    when, until = value["when"], value["until"]
+    if field in DATES:
+        return "\x1f".join([when["edtf"], when["calendar"], when["precision"]]) if when else _plain(value["value"])
+    ends = (when["edtf"] if when else "", until["edtf"] if until else "")
+    return "\x1f".join([_plain(value["value"]), value["qualifier"], *ends])
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _assert(db: Database, entity: str, ends: tuple[PersonId, ...], fact: Extracted, grounds: Grounds) -> str:
     """One statement about a person or a tie: a new value or more evidence for a known one."""
-    key = value_key(fact)
+    value = _value(fact)
+    key = key_of(fact.field, value)
     identity = id_of("assertion", entity, fact.field, key)
     confidence = fact.confidence if grounds.confidence is None else grounds.confidence
     at = db.now()
@@ -108,7 +112,7 @@ def _assert(db: Database, entity: str, ends: tuple[PersonId, ...], fact: Extract
         "entity_id": entity,
         "entity_type": "person" if len(ends) == 1 else "relationship",
         "field_name": fact.field,
-        "field_value": _value(fact),
+        "field_value": value,
         "value_key": key,
         "confidence": confidence,
         "status": grounds.status,
@@ -148,9 +152,7 @@ def _value(fact: Extracted) -> dict[str, Any]:
 
 def _claim(db: Database, identity: str, fact: Extracted, grounds: Grounds, confidence: float) -> dict[str, Any]:
     snippet = fact.snippet
-    place = (str(snippet.start), str(snippet.end), snippet.words, fact.method)
-    return {
-        "id": id_of("claim", identity, grounds.source, *place),
+    row = {
         "assertion_id": identity,
         "source_record_id": grounds.source,
         "citation_snippet": snippet.words,
@@ -166,6 +168,13 @@ def _claim(db: Database, identity: str, fact: Extracted, grounds: Grounds, confi
         "confidence": confidence,
         "llm_rationale": {"text": fact.rationale},
     }
+    return {"id": claim_id(row), **row}
+
+
+def claim_id(row: Mapping[str, Any]) -> str:
+    """The name of evidence: what it speaks for, and the words and the place it quotes."""
+    place = (str(row["span_start"]), str(row["span_end"]), row["citation_snippet"], row["extraction_method"])
+    return id_of("claim", row["assertion_id"], row["source_record_id"], *place)
 
 
 def _strengthen(db: Database, identity: str, status: Status, confidence: float) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from sqlalchemy import Connection, inspect, text
 
 from kiwiresearch.errors import RunDamaged
+from kiwiresearch.kin.store.problems import BACKUP
 
 VERSIONS = ("0001",)
 """All versions of the tables, in order; each has a module in `migrations/versions`."""
@@ -23,7 +24,9 @@ def version_of(connection: Connection, name: str) -> str:
         raise RunDamaged(
             f"{name!r} is no case: the tables of one are not in it.", remedy="Name the file or address of a case."
         )
-    version = str(connection.execute(text("SELECT version_num FROM alembic_version")).scalar())
+    version = str(connection.execute(text("SELECT version_num FROM alembic_version")).scalar() or "")
+    if not version.isdecimal():
+        raise RunDamaged(f"The case {name!r} is damaged: nothing says of which version it is.", remedy=BACKUP)
     if version not in VERSIONS:
         raise RunDamaged(
             f"The case {name!r} was made by a newer kiwiresearch: its tables are of version {version!r},"

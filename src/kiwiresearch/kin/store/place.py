@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import secrets
 from collections.abc import Callable, Iterator
@@ -15,8 +16,9 @@ from sqlalchemy import URL, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import NullPool
 
-from kiwiresearch.errors import BadUsage, CannotWrite, FolderTaken, RunNotFound
+from kiwiresearch.errors import BadUsage, CannotWrite, FolderTaken, RunDamaged, RunNotFound
 from kiwiresearch.ids import canonical_json
+from kiwiresearch.kin.store.problems import BACKUP
 
 ADDRESSES = ("postgresql://", "postgres://", "postgresql+psycopg://")
 
@@ -56,6 +58,7 @@ class Place:
             URL.create("sqlite", database=str(self.path)),
             poolclass=NullPool,
             json_serializer=canonical_json,
+            json_deserializer=self._json,
             connect_args={"timeout": busy_s, "check_same_thread": False},
         )
 
@@ -69,6 +72,14 @@ class Place:
             connection.exec_driver_sql(begin())
 
         return engine
+
+    def _json(self, text: str) -> Any:
+        try:
+            return json.loads(text)
+        except ValueError as problem:
+            raise RunDamaged(
+                f"The case {self.name!r} is damaged: {text[:40]!r} is not what it wrote.", remedy=BACKUP
+            ) from problem
 
     def _server(self, busy_s: float) -> Engine:
         try:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from sqlalchemy.exc import DBAPIError, StatementError
+from sqlalchemy.exc import DBAPIError, NoResultFound, StatementError
 
 from kiwiresearch.errors import BadUsage, CannotWrite, FolderTaken, KiwiError, RunDamaged, RunNotFound
 
@@ -21,6 +21,7 @@ class _Said(NamedTuple):
     remedy: str
 
 
+BACKUP = "Take it from a backup."
 LOCKED = "is being written by another process"
 TABLE = (
     _Said("database is locked", FolderTaken, LOCKED, "Wait until it is done, then try again."),
@@ -33,7 +34,9 @@ TABLE = (
     _Said("permission denied", CannotWrite, "may not be used by you", "Check the permissions."),
     _Said("unable to open", CannotWrite, "cannot be opened", "Check that the folder is there and can be written."),
     _Said("not a database", RunDamaged, "is no case: it is another kind of file", "Name the file of a case."),
-    _Said("malformed", RunDamaged, "is damaged", "Take it from a backup."),
+    _Said("malformed", RunDamaged, "is damaged", BACKUP),
+    _Said("no such table", RunDamaged, "is damaged: a table of it is missing", BACKUP),
+    _Said("no such column", RunDamaged, "is damaged: a column of it is missing", BACKUP),
     _Said("connection", RunNotFound, "cannot be reached", "Check that the server runs and the address is right."),
 )
 
@@ -48,6 +51,8 @@ def told(name: str) -> Iterator[None]:
             f"The case {name!r} was given a text with half a character in it, which no database keeps.",
             remedy="Read the source again with another encoding.",
         ) from problem
+    except NoResultFound as problem:
+        raise RunDamaged(f"The case {name!r} is damaged: a row of it is missing.", remedy=BACKUP) from problem
     except (DBAPIError, StatementError, sqlite3.Error) as problem:
         known = _known(name, str(problem.orig if isinstance(problem, StatementError) else problem))
         if known is None:

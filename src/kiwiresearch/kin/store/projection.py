@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import bindparam, delete, insert, or_, select, update
 
@@ -27,6 +27,7 @@ from kiwiresearch.kin.store.standing import DEAD, RANKS, best_by_field, standing
 from kiwiresearch.kin.store.tables import Rows, table
 
 Row = Mapping[str, Any]
+One = TypeVar("One")
 CHUNK = 400
 CORE = ("birth_date", "birth_place", "death_date", "death_place")
 """What a person's confidence is the mean of, as far as it is known."""
@@ -45,9 +46,9 @@ def settle(db: Database) -> None:
         _tell_people(db, chunk)
 
 
-def _chunks(ids: Sequence[str]) -> Iterator[Sequence[str]]:
-    for at in range(0, len(ids), CHUNK):
-        yield ids[at : at + CHUNK]
+def _chunks(some: Sequence[One]) -> Iterator[Sequence[One]]:
+    for at in range(0, len(some), CHUNK):
+        yield some[at : at + CHUNK]
 
 
 def _said_of(db: Database, entities: Iterable[str]) -> dict[str, list[Row]]:
@@ -58,26 +59,42 @@ def _said_of(db: Database, entities: Iterable[str]) -> dict[str, list[Row]]:
 
 
 def _tell_ties(db: Database, ties: Sequence[str]) -> None:
-    changes = []
-    for tie, rows in _said_of(db, ties).items():
-        ranked = sorted(rows, key=standing)
-        living = [row for row in ranked if row["status"] not in DEAD] or ranked
-        values = [row["field_value"] for row in living]
-        start = next((value["when"] for value in values if value["when"]), None)
-        end = next((value["until"] for value in values if value["until"]), None)
-        changes.append(
-            {
-                "of": tie,
-                "qualifier": next((value["qualifier"] for value in values if value["qualifier"]), ""),
-                "start": start,
-                "start_date": bounds(start).earliest,
-                "end": end,
-                "end_date": bounds(end).latest,
-                "status": living[0]["status"],
-                "confidence": living[0]["confidence"],
-            }
-        )
-    _update(db, RelationshipRow, changes)
+    _update(db, RelationshipRow, [_told_tie(tie, rows) for tie, rows in _said_of(db, ties).items()])
+
+
+def _told_tie(tie: str, said: Sequence[Row]) -> dict[str, Any]:
+    ranked = sorted(said, key=standing)
+    living = [row for row in ranked if row["status"] not in DEAD] or ranked
+    values = [row["field_value"] for row in living]
+    start = next((value["when"] for value in values if value["when"]), None)
+    end = next((value["until"] for value in values if value["until"]), None)
+    return {
+        "of": tie,
+        "qualifier": next((value["qualifier"] for value in values if value["qualifier"]), ""),
+        "start": start,
+        "start_date": bounds(start).earliest,
+        "end": end,
+        "end_date": bounds(end).latest,
+        "status": living[0]["status"],
+        "confidence": living[0]["confidence"],
+    }
+
+
+def untrue(db: Database) -> Iterator[str]:
+    """The people and ties whose rows are not what is said of them."""
+    people = db.rows(select(table(PersonRow)).where(PersonRow.merged_into_id.is_(None)).order_by(PersonRow.id))
+    for some in _chunks(people):
+        said, around = _said_of(db, ids := [row["id"] for row in some]), Around.of(db, ids)
+        for row in some:
+            told = _told(row, said[row["id"]], best_by_field(said[row["id"]]), around)
+            if any(row[name] != value for name, value in told.items() if name != "of"):
+                yield f"person {row['id']}: it is not what is said of it."
+    for some in _chunks(db.rows(select(table(RelationshipRow)).order_by(RelationshipRow.id))):
+        said = _said_of(db, [row["id"] for row in some])
+        for row in some:
+            told = _told_tie(row["id"], said[row["id"]]) if said[row["id"]] else {"status": "unsaid"}
+            if any(row[name] != value for name, value in told.items() if name != "of"):
+                yield f"tie {row['id']}: it is not what is said of it."
 
 
 def _update(db: Database, row: type[Rows], changes: Sequence[Mapping[str, Any]]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import and_, func, or_, select, update
+from sqlalchemy import ColumnElement, and_, case, func, select, update
 
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.identity import id_of
@@ -17,6 +17,7 @@ from kiwiresearch.kin.store.ledger import QueueItemRow
 from kiwiresearch.kin.store.tables import table
 
 RETRIES = 3
+ABANDONED = "whoever worked on it never came back"
 ROWS = QueueItemRow
 
 
@@ -41,10 +42,8 @@ def push(db: Database, queue: QueueName, item: Item) -> bool:
 def lease(db: Database, queue: QueueName, worker: str, seconds: float) -> Item | None:
     with db.beside():
         now = moment(db.now())
-        due = or_(
-            and_(ROWS.status == "pending", ROWS.not_before <= now),
-            and_(ROWS.status == "leased", ROWS.lease_until <= now),
-        )
+        _take_back(db, ROWS.lease_until <= now)
+        due = and_(ROWS.status == "pending", ROWS.not_before <= now)
         best = select(ROWS.id).where(ROWS.queue == queue, due).order_by(ROWS.priority.desc(), ROWS.id)
         chosen = db.run(best.limit(1).with_for_update(skip_locked=True)).scalar()
         if chosen is None:
@@ -91,6 +90,24 @@ def release(db: Database, worker: str) -> int:
         held = and_(ROWS.status == "leased", ROWS.leased_by == worker)
         given_back = {"status": "pending", "leased_by": "", "lease_until": ""}
         return db.run(update(table(ROWS)).where(held).values(given_back)).rowcount
+
+
+def reclaim(db: Database, worker: str) -> int:
+    with db.beside():
+        return _take_back(db, ROWS.leased_by == worker)
+
+
+def _take_back(db: Database, held: ColumnElement[bool]) -> int:
+    """From those who never came back. It counts as a try: an item that ends whoever takes it is set aside."""
+    is_last = ROWS.retry_count >= RETRIES
+    values = {
+        "status": case((is_last, "failed"), else_="pending"),
+        "retry_count": case((is_last, RETRIES), else_=ROWS.retry_count + 1),
+        "last_error": ABANDONED,
+        "leased_by": "",
+        "lease_until": "",
+    }
+    return db.run(update(table(ROWS)).where(ROWS.status == "leased", held).values(values)).rowcount
 
 
 def reprioritise(db: Database, item: Item, priority: float) -> None:

@@ -1,0 +1,175 @@
+"""What a page says about the relatives of its person: when they lived, and who their parents were."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.kin.loop_family import PAGES, a_case, named, open_family, person_page, researcher, run, waiting, write_family
+from tests.kin.test_kin_extract import page_of
+
+from kiwiresearch.kin.ancestry import line_of
+from kiwiresearch.kin.extract.read import read_person
+from kiwiresearch.kin.extracted import Extracted, Snippet
+from kiwiresearch.kin.fields import FieldName
+from kiwiresearch.kin.firewall.beside import check_beside
+from kiwiresearch.kin.loop.verifying import Checked, verified
+from kiwiresearch.kin.sources.source import Fetched
+from kiwiresearch.kin.tree import Source
+from kiwiresearch.text.when import dates_in
+
+OPENING = "<p><b>John Carter</b> (5 May 1805 – 6 June 1880) was a painter. He was born in Hull.</p>"
+CHILDREN = (
+    "<h2>Children</h2><table><tr><th>Name</th><th>Birth</th><th>Death</th><th>Notes</th></tr>"
+    "<tr><td>Ann Carter</td><td>1 May 1830</td><td>3 June 1890</td><td>married 1850, Tom Lee</td></tr>"
+    "<tr><td>Ned Carter</td><td>c. 1832</td><td></td><td></td></tr></table>"
+)
+LISTED = (
+    "<h2>Children</h2><ul><li>Ann Carter (1 May 1830 – 3 June 1890), who painted</li>"
+    "<li>Ned Carter (born 1832)</li><li>Ida Carter (married Tom Lee, 1850–1870)</li></ul>"
+)
+TABLE = (
+    "<h2>Ancestors</h2><table><tr><td>John Carter</td><td>Father:<br>Robert Carter</td>"
+    "<td>Paternal grandfather:<br>Hugh Carter</td><td>Paternal great-grandfather:<br>Old Carter</td></tr>"
+    "<tr><td>Paternal grandmother:<br>Ida Moor (1740–1790)</td></tr>"
+    "<tr><td>Mother:<br>Jane Hill</td><td>Mother's father:<br>Luke Hill</td>"
+    "<td>Mother's father's father:<br>Saul Hill</td></tr></table>"
+)
+
+
+def told(html: str) -> dict[str, list[tuple[str, str]]]:
+    """What passed the firewall about each relative."""
+    page = page_of(OPENING + html)
+    record = verified(Fetched(Source("s", "zim://book/John_Carter", "Wikipedia"), page.text, read_person(page), page))
+    assert record is not None
+    found: dict[str, list[tuple[str, str]]] = {}
+
+    def note(one: Checked) -> None:
+        about = [other for other in one.told if other.status != "rejected"]
+        assert all(
+            page.text[other.fact.snippet.start : other.fact.snippet.end] == other.fact.snippet.words for other in about
+        )
+        found[one.fact.value] = [(other.fact.field, other.fact.value) for other in about]
+        for other in about:
+            note(other)
+
+    for one in record.kept:
+        if one.fact.field in ("child", "father", "mother"):
+            note(one)
+    return {name: about for name, about in found.items() if about}
+
+
+def test_a_table_of_children_tells_when_they_lived() -> None:
+    """Columns for birth and death give each child its dates, with the row as the quote."""
+    assert told(CHILDREN) == {
+        "Ann Carter": [("birth_date", "1830-05-01"), ("death_date", "1890-06-03")],
+        "Ned Carter": [("birth_date", "1832~")],
+    }
+
+
+def test_brackets_in_a_list_of_children_tell_when_they_lived() -> None:
+    """A life behind a child's name is the child's; the years of a marriage are no life."""
+    assert told(LISTED) == {
+        "Ann Carter": [("birth_date", "1830-05-01"), ("death_date", "1890-06-03")],
+        "Ned Carter": [("birth_date", "1832")],
+    }
+
+
+def test_a_table_of_ancestors_tells_the_parents_of_the_parents() -> None:
+    """Labels that tell the whole line are followed up; a 'paternal great-grandfather' may be one of two people."""
+    assert told(TABLE) == {
+        "Robert Carter": [("father", "Hugh Carter"), ("mother", "Ida Moor")],
+        "Ida Moor": [("birth_date", "1740"), ("death_date", "1790")],
+        "Jane Hill": [("father", "Luke Hill")],
+        "Luke Hill": [("father", "Saul Hill")],
+    }
+
+
+@pytest.mark.parametrize(
+    ("label", "line"),
+    [
+        ("Father:\nTom", ("father",)),
+        ("Maternal Grandmother: Ann", ("mother", "mother")),
+        ("Father's mother's father:\nTom", ("father", "mother", "father")),
+        ("Paternal great-grandfather: Tom", None),
+        ("Grandfather: Tom", None),
+        ("Godfather: Tom", None),
+        ("Stepmother: Ann", None),
+    ],
+)
+def test_labels_of_ancestors(label: str, line: tuple[str, ...] | None) -> None:
+    """A label names a line or nobody."""
+    found = line_of(label)
+    assert (found.line if found else None) == line
+
+
+TEXT = "Father: Robert Carter\nPaternal grandfather: Hugh Carter\nAnn Carter\t1 May 1830\t3 June 1890\n"
+
+
+def quoted(field: FieldName, value: str, words: str) -> Extracted:
+    start = TEXT.find(words)
+    return Extracted(field, value, Snippet(start, start + len(words), words), "prose", 0.8)
+
+
+@pytest.mark.parametrize(
+    ("fact", "line", "codes"),
+    [
+        (quoted("father", "Hugh Carter", "Paternal grandfather: Hugh Carter"), ("father",), []),
+        (quoted("father", "Hugh Carter", "Paternal grandfather: Hugh Carter"), ("mother",), ["HF_042"]),
+        (quoted("mother", "Hugh Carter", "Paternal grandfather: Hugh Carter"), ("father",), ["HF_042"]),
+        (quoted("father", "Robert Carter", "Paternal grandfather: Hugh Carter"), ("father",), ["HF_016"]),
+        (quoted("father", "Hugh Carter", "Hugh Carter"), ("father",), ["HF_041"]),
+        (quoted("child", "Hugh Carter", "Paternal grandfather: Hugh Carter"), ("father",), ["HF_042"]),
+        (quoted("father", "Hugh Carter", "Paternal grandfather: Luke Hill"), ("father",), ["HF_006"]),
+    ],
+)
+def test_a_grandparent_is_proved_by_the_label(fact: Extracted, line: tuple[FieldName, ...], codes: list[str]) -> None:
+    """The cell has to name that person on that line, or nobody is anybody's father (R304)."""
+    assert [one.code for one in check_beside(fact, TEXT, line, "Robert Carter")] == codes
+
+
+def test_dates_of_a_row_are_not_exchanged_and_not_anothers() -> None:
+    """The first date of a row is the birth, the second the death, and both are of the person who begins it."""
+    row = "Ann Carter\t1 May 1830\t3 June 1890"
+    birth, death = (dates_in(day)[0].when for day in ("1 May 1830", "3 June 1890"))
+    right = replace(quoted("birth_date", birth.edtf(), row), when=birth)
+    exchanged = replace(quoted("death_date", birth.edtf(), row), when=birth)
+    later = replace(quoted("birth_date", death.edtf(), row), when=death)
+    assert check_beside(right, TEXT, ("child",), "Ann Carter") == ()
+    assert check_beside(exchanged, TEXT, ("child",), "Ann Carter")
+    assert check_beside(later, TEXT, ("child",), "Ann Carter")
+    assert check_beside(right, TEXT, ("child",), "Ned Moor")
+
+
+def test_a_case_has_the_dates_and_the_grandparents_that_one_page_tells(tmp_path: Path) -> None:
+    """From one page come the children's lives and two generations above, and these are looked for next."""
+    prose = (
+        f"was a painter. He was born in Hull.</p>{LISTED.replace('Carter', 'Quill')}{TABLE.replace('Carter', 'Quill')}"
+    )
+    pages = {"Jonas Quill": person_page("Jonas Quill", "5 May 1805 – 6 June 1880", {}, prose)}
+    book = open_family(write_family(tmp_path / "one.zim", {**PAGES, **pages}))
+    with a_case(tmp_path, seeds=("Jonas Quill",)) as store:
+        one = researcher(store, book)
+        one.begin()
+        assert "Hugh Quill" in {item.context["name"] for item in waiting(store)}
+        run(one)
+        tree = store.tree()
+        ann, father = named(tree, "Ann Quill"), named(tree, "Robert Quill")
+        assert (ann.birth and ann.birth.edtf(), ann.death and ann.death.edtf()) == ("1830-05-01", "1890-06-03")
+        assert {tree.persons[up].name for up in tree.parents(father.id)} == {"Hugh Quill", "Ida Moor"}
+        assert ann.living == "deceased"
+
+
+def test_two_children_of_other_days_are_two(tmp_path: Path) -> None:
+    """A 'Frederick' with dates of his own is no short form of 'Augustus Frederick'."""
+    children = "<h2>Children</h2><ul><li>Frederick (1763–1827)</li><li>Augustus Frederick (1773–1843)</li></ul>"
+    pages = {
+        "Jonas Quill": person_page(
+            "Jonas Quill", "5 May 1738 – 6 June 1820", {}, f"was a painter. He was born in Hull.</p>{children}"
+        )
+    }
+    book = open_family(write_family(tmp_path / "one.zim", {**PAGES, **pages}))
+    with a_case(tmp_path, seeds=("Jonas Quill",)) as store:
+        researcher(store, book).begin()
+        assert {one.name for one in store.tree().persons.values()} == {"Jonas Quill", "Frederick", "Augustus Frederick"}
