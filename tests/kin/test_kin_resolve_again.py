@@ -72,3 +72,14 @@ def test_the_pair_stays_apart_once_one_of_them_is_part_of_another(parted: CaseSt
         assert merged == ()
         assert any("told apart before" in one.why_not_merge for one in left)
     assert sorted(parted.tree().persons) == ["0", "b"]
+
+
+def test_two_pages_are_not_joined_by_a_third_record(case: CaseStore) -> None:
+    """A record without a page that fits the people of two pages of one book joins one of them, never both."""
+    with case.step("test"):
+        for person, book in (("a", "one"), ("b", "two"), ("c", "three")):
+            told(case, person, book, *LIFE)
+        case.add_person("a", "Ermengarde Smithson", "female", {"record": "zim://book/Ermengarde_Smithson"})
+        case.add_person("c", "Ermengarde Smithson", "female", {"record": "zim://book/Ermengarde_Smithson_(nun)"})
+    resolve(case)
+    assert case.canonical("a") != case.canonical("c")
