@@ -246,6 +246,44 @@ PROSE = [
     ("Carter (whom Otto Stone painted) left after the death of his brother Ned.", [("sibling", "Ned")]),
     ("His mother, daughter of a smith, was named Eve.", [("mother", "Eve")]),
     ("Andrey was a painter who wrote about his mother, Eve.", []),
+    ("John the elder had three sons, Max, John, and Ned.", []),
+    ("Carter married Ruth Hay. They were happy, and together raised her two children, Tom and Ann Hay.",
+     [("spouse", "Ruth Hay")]),
+    ("Carter married Ruth Hay. He adopted her two sons, Tom and Ned.",
+     [("spouse", "Ruth Hay"), ("child", "Tom"), ("child", "Ned")]),
+    ("He went back to the style of a son of the sovereign, The Prince John.", []),
+    ("Thomas Hay knew many. Today, Ulfric and his wife, Ruth, see Carter, as Ulfric likes.", []),
+    ("His father was Sophron and his mother Phaena.", [("father", "Sophron"), ("mother", "Phaena")]),
+    ("In a letter to his mother Eve Stone, the northern co-ruler Emperor Otto II wrote of it.", []),
+    ("Carter had a daughter named Ruth-married to Tom Hay.", [("child", "Ruth")]),
+    ("Carter had a number of sons, including Max Carter.", [("child", "Max Carter")]),
+    ("Carter was the sixth of eleven children of The Revd Max Carter and Eve Carter.",
+     [("father", "The Revd Max Carter"), ("mother", "Eve Carter")]),
+    ("Born in Point Place, Dorn County, east of Aue on the Dorn River, he was the third of six sons of Max Carter.",
+     [("father", "Max Carter")]),
+    ("On August 4, 1825, against his father's wishes, he married Ruth Hay.", [("spouse", "Ruth Hay")]),
+    ("The only way was by marriage to Ruth Hay.", []),
+    ("Carter gained his mill by marriage to Ruth Hay.", [("spouse", "Ruth Hay")]),
+    ("Carter was related by marriage to Ruth Hay.", []),
+    ("The turning point was his 1825 marriage to Ruth Hay.", [("spouse", "Ruth Hay")]),
+    ("His first marriage, in 1825, was to Ruth Hay.", [("spouse", "Ruth Hay")]),
+    ("It was only then that he felt free to marry Ruth Hay.", [("spouse", "Ruth Hay")]),
+    ("Carter sought out Otto, whose sister-in-law Ruth he had earlier married.", [("spouse", "Ruth")]),
+    ("The second wife of Max, Eve Stone, was Carter's mother.", [("mother", "Eve Stone")]),
+    ("Carter married Ruth Hay. They had two children. A daughter, Ann Mary, was born in Aue. Max James, their son, was"
+     " born in Dorn.", [("spouse", "Ruth Hay"), ("child", "Ann Mary"), ("child", "Max James")]),
+    ("Robert Hay married Eve Stone. A daughter, Ann Mary, was born in Aue.", []),
+    ("Carter met Ruth Hay. The two were married in 1825. They went on to have two sons: Max and Ned.",
+     [("spouse", "Ruth Hay"), ("child", "Max"), ("child", "Ned")]),
+    ("Carter married Ruth Hay. Later that year Ruth gave birth to their first child, Max.",
+     [("spouse", "Ruth Hay"), ("child", "Max")]),
+    ("Carter married Ruth Hay. Although they had six children, only two survived infancy: Max Tom (1826–1830) and Ned.",
+     [("spouse", "Ruth Hay"), ("child", "Max Tom"), ("child", "Ned")]),
+    ("Carter and Ruth had two children together, daughters Ann Mary and Eve.",
+     [("child", "Ann Mary"), ("child", "Eve")]),
+    ("Carter had two sons, Max and Ned, and a daughter, also named Ruth.",
+     [("child", "Max"), ("child", "Ned"), ("child", "Ruth")]),
+    ("Upon Ruth's death, Carter moved to live with his daughter Ann Mary in Aue.", [("child", "Ann Mary")]),
 ]  # fmt: skip
 
 
@@ -300,6 +338,26 @@ def test_a_name_by_birth_and_a_title_are_names_of_the_subject() -> None:
     lead = "<p><b>Max Hay, 1st Earl of Dorn</b> (1 May 1780 – 2 May 1845) was a soldier. He lost his eye.</p>"
     life = "<p>Dorn was the son of Otto Hay.</p><p>Dorn fought. Dorn won. Dorn lost. Dorn fled.</p>"
     assert values(read(f"{lead}<h2>Life</h2>{life}", "Max Hay, 1st Earl of Dorn"), "father") == [("father", "Otto Hay")]
+
+
+def test_a_queen_of_the_same_name_may_be_the_wife_of_somebody_else() -> None:
+    """'his wife, Queen Anna' on the page of an Anna bore no child of hers."""
+    told = "<p>Alarm grew when his wife, Queen Anna, gave birth to a son, Max Otto.</p>"
+    assert values(read(f"{QUEEN}<h2>Reign</h2>{told}", "Anna I"), "child") == []
+
+
+def test_a_lady_is_called_by_the_name_of_her_title() -> None:
+    """On the page of 'Augusta, Lady Hay', Lady Hay is she."""
+    lead = "<p><b>Isabella Augusta, Lady Hay</b> (1 May 1852 – 2 May 1932) was a writer. She wrote of her house.</p>"
+    life = "<p>Lady Hay was born in Aue. Her mother, Eve Stone, was a cook. Hay wrote. Hay read. Hay sang. Hay won.</p>"
+    assert values(read(f"{lead}<h2>Life</h2>{life}", "Augusta, Lady Hay"), "mother") == [("mother", "Eve Stone")]
+
+
+def test_early_poetry_and_fiction_is_a_part_of_the_life() -> None:
+    """A heading of a time of life is read, even where it speaks of fiction."""
+    told = "<p>Carter married Ruth Hay in 1825.</p>"
+    assert values(read(f"{LEAD}<h2>Early poetry and fiction</h2>{told}"), "spouse") == [("spouse", "Ruth Hay")]
+    assert values(read(f"{LEAD}<h2>In fiction</h2>{told}"), "spouse") == []
 
 
 def test_children_behind_a_count_are_read() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import sys
 from typing import Any, TextIO
 
@@ -29,6 +30,26 @@ def serve(tools: Toolbox) -> None:
 
 
 async def _serve(tools: Toolbox, incoming: TextIO) -> None:
+    interrupted = False
+
+    async def end_with_ctrl_c() -> None:
+        nonlocal interrupted
+        with anyio.open_signal_receiver(signal.SIGINT) as signals:
+            async for _ in signals:
+                interrupted = True
+                working.cancel_scope.cancel()
+
+    async with anyio.create_task_group() as working:
+        # Ctrl-C cancels a task once, and a library that swallows it would go on; a scope cancels until it is heard.
+        if sys.platform != "win32":
+            working.start_soon(end_with_ctrl_c)
+        await _answer(tools, incoming)
+        working.cancel_scope.cancel()
+    if interrupted:
+        raise KeyboardInterrupt
+
+
+async def _answer(tools: Toolbox, incoming: TextIO) -> None:
     server = make_server(tools)
     # The SDK's own reader would hold the process until a line comes, also when it is to end.
     lines: Any = lines_of(incoming)

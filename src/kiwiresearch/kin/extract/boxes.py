@@ -13,7 +13,7 @@ from kiwiresearch.kin.extract.words import FamilyWords, label_kind
 from kiwiresearch.kin.extracted import Extracted, Snippet
 from kiwiresearch.kin.fields import FieldName, Qualifier
 from kiwiresearch.kin.names import same_name
-from kiwiresearch.page.doc import InfoboxRow, PageDoc
+from kiwiresearch.page.doc import Cell, InfoboxRow, PageDoc
 from kiwiresearch.text.when import dates_in
 
 SURE = 0.85
@@ -38,8 +38,8 @@ NO_NAME_LABEL = regex.compile(r"royal|dynasty")
 
 def box_facts(page: PageDoc, subject: Subject, words: FamilyWords) -> Iterator[Extracted]:
     """What the boxes about the subject say; a box about something else, such as a war, has no such rows."""
-    for box in page.infoboxes:
-        for row in box.rows:
+    for rows in (*(box.rows for box in page.infoboxes), *_plain_boxes(page, words)):
+        for row in rows:
             kind = label_kind(row.key, words)
             if kind in EVENTS:
                 yield from _event(page, row, EVENTS[kind])
@@ -51,6 +51,21 @@ def box_facts(page: PageDoc, subject: Subject, words: FamilyWords) -> Iterator[E
                 yield from _plain(page, row, kind)  # type: ignore[arg-type]  # both are names of fields
             elif kind == "full_name":
                 yield from _full_name(page, row)
+
+
+def _plain_boxes(page: PageDoc, words: FamilyWords) -> Iterator[tuple[InfoboxRow, ...]]:
+    """Tables of the lead that are boxes in all but name: labels with a colon, a birth or a death among them."""
+    for table in page.tables:
+        labelled = [row for row in table.rows if len(row) == 2 and page.text[row[0].start : row[0].end].endswith(":")]
+        kinds = {label_kind(page.text[key.start : key.end], words) for key, _ in labelled}
+        if table.section == 0 and kinds & EVENTS.keys():
+            yield tuple(_plain_row(page, *row) for row in labelled)
+
+
+def _plain_row(page: PageDoc, key: Cell, value: Cell) -> InfoboxRow:
+    links = tuple(link for link in page.links if value.start <= link.start < value.end)
+    words = page.text[value.start : value.end]
+    return InfoboxRow(page.text[key.start : key.end - 1], words, "", value.start, value.end, links)
 
 
 def _snippet(page: PageDoc, row: InfoboxRow, end: int) -> Snippet:

@@ -24,7 +24,7 @@ from kiwiresearch.kin.names import name_words
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.text.fold import fold
 
-COUPLE = regex.compile(r"(?:They|The couple|The pair|Together,? they|Their)\b")
+COUPLE = regex.compile(r"(?:They|The couple|The pair|The two|Together,? they|Their)\b")
 MARRIED = regex.compile(
     r"\b(?:married|marriage|marry|wed|wedding|wife|husband|couple|(?:had|fathered) (?:\w+ ){1,2}(?:sons?|daughters?|"
     r"child|children)|and \w+['’]s (?:\w+ )?(?:son|daughter|child))\b",
@@ -36,7 +36,7 @@ SKIPPED_HEADINGS = regex.compile(
     r"in art|portrayals?|depictions?|ancest\w+|memorials?)\b",
     regex.IGNORECASE,
 )
-LIFE_HEADINGS = regex.compile(r"\b(?:life|childhood|youth|years|family|birth)\b", regex.IGNORECASE)
+LIFE_HEADINGS = regex.compile(r"\b(?:life|childhood|youth|years|family|birth|early)\b", regex.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +158,8 @@ def _is_parallel(text: str, sentence: Sentence, at: int, end: int, owners: list[
     )
 
 
+WIFE_NAMED = regex.compile(r"\b(?:his|her)\s+(?:\p{Ll}+\s+)?(?:wife|husband|queen|consort),?\s+$")
+"""'his wife, Queen Anna', on the page of another Anna."""
 WITH_ANOTHER = regex.compile(
     rf"\s+and\s+(?:(?:his|her)\s+(?:wife|husband),?\s+)?{CAP}(?:\s+{CAP}){{0,2}}['’]s?"
     r"(?=\s+(?:\p{Ll}+\s+){0,2}(?:sons?|daughters?|child|children)\b)"
@@ -188,7 +190,7 @@ def _clause(
         if not _is_whole(text, sentence.start, found.start(), capitals) or _is_of_spouse(found[0], subject):
             continue
         told = RELATIVE_NAMED.search(text, sentence.start, found.start())
-        if told and "," not in told[0]:
+        if (told and "," not in told[0]) or WIFE_NAMED.search(text, sentence.start, found.start()):
             continue
         if after:
             owners.append(Span(found.start(), found.end() + after.end()))

@@ -82,7 +82,9 @@ GOES_ON = regex.compile(r"\s+\p{Ll}{2}")
 MARRY = regex.compile(
     r"\b(?:re)?(?:married|marries|weds?|wedded)\b(?!\s+(?:life|couple|women|men|man|woman|into|with))"
 )
-MARRIAGE_TO = regex.compile(r"\b(?:marriage|wedding|engagement and marriage)(?:,|\s+was)?\s+(?:to|with)\s+")
+MARRIAGE_TO = regex.compile(
+    r"\b(?:marriage|wedding|engagement and marriage)(?:,(?:[^,;.\p{Lu}]{1,30},)?)?(?:\s+was)?\s+(?:to|with)\s+"
+)
 ALLOWED_BEFORE = regex.compile(
     r"(?:\s|,|\b(?:who|was|had|then|later|also|secretly|first|finally|eventually|soon|again|subsequently|got|"
     r"remarried|met|and|has|had been|"
@@ -108,18 +110,20 @@ HAD = regex.compile(
 )
 CHILD_BLOCKS = regex.compile(r"\b(?:who|whose|whom|married|brother|sister|nephew|niece|cousin)\b|\b(?:step-?)?grand")
 CHILDREN = regex.compile(
-    rf"(?<![\w\-'’])(?:(?:an?|one|another|the|{NUMBERS})\s+)(?:(?:{ADJECTIVE}|[a-z]{{3,12}}ed|and|or)[,\s]+){{0,4}}"
+    rf"(?<![\w\-'’])(?:(?:an?|one|another|the|their|a number of|{NUMBERS})\s+)"
+    rf"(?:(?:{ADJECTIVE}|[a-z]{{3,12}}ed|and|or)[,\s]+){{0,4}}"
     r"(?P<kind>sons?|daughters?|child|children|girls?|boys?)\b(?!-)"
 )
 CHILD_LINK = regex.compile(
     r"(?:(?!\bwho|\bmarried\b)[^.;:()\p{Lu}]){0,60}(?:\([^()]*\))?(?:,(?!\s+who)[^.;:()\p{Lu}]{0,50})?,?\s+including\s+|"
     r",\s*\(\s*(?=\p{Lu})|"
+    r",?\s+(?:but\s+|of whom\s+)?only\s+\w+\s+(?:of whom\s+)?(?:survived|lived|reached)\b[^,:;.()]{0,40}:\s*|"
     r"(?:(?:\s+who\s+(?:lived|survived|reached|grew)\b[^,;:.()]{0,40})?"
     r"(?:\s+(?:together|in all|(?:with|by) (?:her|him|this marriage|(?:his|her) \w+(?: wife|"
     r" husband)?,?(?: \p{Lu}[\p{L} ]{1,30})?|\p{Lu}[\p{L} ]{1,30})))?"
     r"(?:\s+out of wedlock)?\s*[,:;–—]\s*"
     r"(?:(?:[a-z]+ (?:sons?|daughters?|girls?|boys?) and [a-z]+ (?:sons?|daughters?|girls?|"
-    r"boys?))\s*[:,]\s*)?(?:who were |named |called |including |twins )?|"
+    r"boys?))\s*[:,]\s*)?(?:who were |(?:also )?named |called |including |twins |(?:sons|daughters) )?|"
     r",?\s*\(\s*(?!\p{Lu}[\p{L}\-]+,?\s+\d{4})|\s+(?:named|called|-)\s+|\s+(?=\p{Lu}))"
 )
 SIBLINGS = regex.compile(

@@ -15,7 +15,7 @@ from kiwiresearch.kin.extract.values import NUMBERED, qualifier_in
 from kiwiresearch.kin.extract.words import FamilyWords
 from kiwiresearch.kin.extracted import Extracted
 from kiwiresearch.kin.fields import Qualifier
-from kiwiresearch.page.doc import Block, PageDoc, Table
+from kiwiresearch.page.doc import Block, PageDoc, Section, Table
 from kiwiresearch.text.fold import fold
 
 LISTED = 0.75
@@ -25,6 +25,14 @@ AFTER_NAME = regex.compile(
     regex.IGNORECASE,
 )
 LEAD_IN_END = regex.compile(r"(?::|\binclud\w+|\bfollow\w*|\bwere)\s*:?\s*$")
+HEADS_OTHERS = regex.compile(
+    r"(?i)(?:[\p{L}\-]+ ){0,3}(?:grand-?children|parents|ancestors|siblings|wives|spouses|mistresses|lovers|concubines|"
+    r"husbands|affairs|in-laws|descendants)\W*"
+)
+"""'Other mistresses': an item that heads those below it."""
+HEADS_CHILDREN = regex.compile(r"(?i)(?:[\p{L}\-]+ ){0,4}(?:children|issue|offspring)(?: (?:by|of|with) .{1,60})?\W*")
+BY_PARENT = regex.compile(r"(?:With|By|From)\s+(?:(?:his|her)\s|(?:[Uu]nknown|[Aa]n?)\s|\p{Lu})[^.:]{1,80}")
+"""'By Ruth Hay': whose children stand below."""
 OF_OTHERS = regex.compile(
     r"\b(?:times|women|wives|mothers)\b|\bgrand ?child|\b(?:their|her|his) (?:son|daughter)'s|descendants",
     regex.IGNORECASE,
@@ -37,13 +45,22 @@ def family_facts(page: PageDoc, subject: Subject, words: FamilyWords) -> Iterato
     """The children that the page lists, and the parents that a table of ancestors names."""
     yield from ancestors(page, words)
     yield from _of_others_left_out(page, subject, _introduced(page, subject, words))
+    above: Section | None = None
     for number, section in enumerate(page.sections):
+        if above and section.level <= above.level:
+            above = None
+        if above and BY_PARENT.fullmatch(section.heading):
+            blocks = [block for block in page.blocks if section.start <= block.start < section.end]
+            said = qualifier_in(above.heading, words)
+            yield from _items(page, blocks, section.heading, said, words, direct=True, by_parent=True)
+            continue
         if words.sections["none_of"].search(section.heading):
             continue
         direct = bool(words.sections["children"].fullmatch(section.heading))
         familial = direct or bool(words.sections["family"].fullmatch(section.heading))
         if not section.heading or not familial:
             continue
+        above = section if direct and not above else above
         blocks = [block for block in page.blocks if section.start <= block.start < section.end]
         heading_says = qualifier_in(section.heading, words)
         yield from _items(page, blocks, section.heading, heading_says, words, direct=direct)
@@ -70,13 +87,15 @@ def _introduced(page: PageDoc, subject: Subject, words: FamilyWords) -> Iterator
         if block.kind == "heading":
             reading, heading = False, text.strip()
         elif block.kind == "paragraph":
-            last = regex.split(r"(?<=[.!?])\s+(?=\p{Lu})", text.strip())[-1]
+            last = _last_of(text)
             counted = SOME_CHILDREN.search(last)
             about = (
                 COUPLE_WORDS.match(last) or subject.mention.search(last) or regex.match(r"(?:His|Her|Their)\b", last)
             )
             reading = bool(counted and about and len(last) < SHORT * 2 and not OF_OTHERS.search(last))
             said = _of_all(last, words)
+        elif block.kind == "item" and HEADS_OTHERS.fullmatch(text):
+            reading = False
         elif block.kind == "item" and reading and not words.sections["children"].fullmatch(heading):
             because = "an item below a sentence about the children"
             yield from _child(page, Span(block.start, block.end), heading, said, words, LISTED, because)
@@ -84,39 +103,60 @@ def _introduced(page: PageDoc, subject: Subject, words: FamilyWords) -> Iterator
             reading = False
 
 
+def _last_of(text: str) -> str:
+    """The last sentence."""
+    return str(regex.split(r"(?<=[.!?])\s+(?=\p{Lu})", text.strip())[-1])
+
+
+MAY_HAVE = regex.compile(
+    r"(?i)\b(?:may|might)(?:\s+also)?\s+have\b|\b(?:possibl[ey]|allegedly|reputed(?:ly)?|rumou?red)\b"
+)
+
+
 def _of_all(sentence: str, words: FamilyWords) -> Qualifier:
     """What a sentence says of all the children it leads in: 'several illegitimate children'."""
-    last = regex.split(r"(?<=[.!?])\s+(?=\p{Lu})", sentence.strip())[-1]
+    last = _last_of(sentence)
+    if MAY_HAVE.search(last):
+        return "disputed"
     found = regex.search(r"(\S+\s+)(?:children|issue|offspring|sons|daughters)\b", last, regex.IGNORECASE)
     return qualifier_in(found[0], words) if found else ""
 
 
 SOME_CHILDREN = regex.compile(
     r"\b(?:had|have|were|are|include\w*|fathered)\b[^.]*\b(?:children|sons|daughters|"
-    r"issue)\b(?:[^.,;]{0,40}|,? [^.]{0,10}\bof whom\b[^.;]{0,50})[.:]$|\b(?:children|sons|daughters)\b[^.]{0,90}:$"
+    r"issue)\b(?!['’])(?:[^.,;]{0,40}|,? [^.]{0,10}\bof whom\b[^.;]{0,50})[.:]$|"
+    r"\b(?:children|sons|daughters)\b(?!['’])[^.]{0,90}:$|"
+    r"\bhad (?:one|an?) (?:\w+ )?(?:son|daughter|child)\b[^.]{0,40}:$"
 )
 COUPLE_WORDS = regex.compile(r"(?:They|The couple|He|She)\b")
 
 
 def _items(
-    page: PageDoc, blocks: list[Block], heading: str, said: Qualifier, words: FamilyWords, *, direct: bool
+    page: PageDoc,
+    blocks: list[Block],
+    heading: str,
+    said: Qualifier,
+    words: FamilyWords,
+    *,
+    direct: bool,
+    by_parent: bool = False,
 ) -> Iterator[Extracted]:
     """Items that begin with a name, as long as the sentence above them speaks of children."""
     reading = direct
     qualifier = said
     for block in blocks:
         text = page.text[block.start : block.end]
-        if block.kind == "paragraph":
+        if block.kind == "paragraph" and not by_parent:
             tail = text[-160:]
             asks = bool(words.sections["lead_in"].search(tail)) and bool(LEAD_IN_END.search(tail))
-            reading = not OF_OTHERS.search(tail) and (asks or (direct and len(text) < SHORT * 3))
+            reading = not OF_OTHERS.search(_last_of(tail)) and (asks or (direct and len(text) < SHORT * 3))
             qualifier = _of_all(tail, words) or said
             continue
         if block.kind != "item":
             continue
-        if regex.fullmatch(r"(?i)(?:grandchildren|parents|ancestors|siblings|wives|spouses)\W*", text):
+        if HEADS_OTHERS.fullmatch(text):
             reading = False
-        elif regex.fullmatch(r"(?i)(?:\w+ )?(?:children|issue|offspring)\W*", text):
+        elif HEADS_CHILDREN.fullmatch(text) or (direct and BY_PARENT.fullmatch(text)):
             reading = True
         elif reading:
             yield from _child(
@@ -136,14 +176,14 @@ def _child(
     found = name_at(page.text, start, span.end, words)
     if not found or not AFTER_NAME.match(page.text, found.end, span.end):
         return
-    if page.text[found.end : span.end].strip() in (":", "") and page.text[found.end : span.end].strip() == ":":
+    if page.text[found.end : span.end].strip() == ":":
         return
     stop = min(span.end, found.end + 160)
     line = page.text.find("\n", found.end, stop)
     behind = page.text[found.end : line if line > 0 else stop]
     dates = regex.match(r"\s*\([^()]{0,80}\)", behind)
     end = found.end + dates.end() if dates else found.end
-    qualifier = said or qualifier_in(behind[:80], words)
+    qualifier = said or qualifier_in(behind[:80], words) or qualifier_in("".join(NOTED.findall(behind)), words)
     if qualifier and qualifier != said:
         end = found.end + len(behind.rstrip())
     yield Extracted(
@@ -158,6 +198,9 @@ def _child(
         rationale=f"{because} in the section {heading!r}",
         told=behind_name(page, found, span.end),
     )
+
+
+NOTED = regex.compile(r"\[[^\]]*\]?")
 
 
 def _table(

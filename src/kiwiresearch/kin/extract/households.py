@@ -22,6 +22,7 @@ from kiwiresearch.kin.extract.relations import Relation, between_at
 from kiwiresearch.kin.extract.spans import CAP, MONTHS, Span
 from kiwiresearch.kin.extract.subject import Subject
 from kiwiresearch.kin.extract.words import FamilyWords
+from kiwiresearch.kin.names import parse_name
 from kiwiresearch.text.fold import fold
 
 
@@ -31,12 +32,13 @@ def had_children(text: str, clause: Clause, subject: Subject, words: FamilyWords
     if together and not clause.couple:
         return
     yield from _their_children(text, clause, words)
+    yield from _was_born(text, clause, words)
     for had in HAD.finditer(text, clause.start, clause.end):
         start = _parent_before(text, clause, had.start(), together.end() if together else -1)
-        if text[clause.start : had.start()].strip() == f"The {subject.name.split()[-1]}s":
+        if text[clause.start : had.start()].strip() == f"The {parse_name(subject.name).surname}s":
             start = clause.start
         if start >= 0:
-            yield from _children_behind(text, clause, had.end(), start, words)
+            yield from _children_behind(text, clause, had.end(), start, words, subject)
 
 
 def _their_children(text: str, clause: Clause, words: FamilyWords) -> Iterator[Relation]:
@@ -53,6 +55,22 @@ def _their_children(text: str, clause: Clause, words: FamilyWords) -> Iterator[R
                 yield Relation("child", name.span, Span(their.start(), name.span.end), "'their children' of the couple")
 
 
+def _was_born(text: str, clause: Clause, words: FamilyWords) -> Iterator[Relation]:
+    """'A daughter, A, was born in Aue', 'B, their son, …', where the couple has been told of."""
+    born = CHILD_BORN.match(text, clause.start, clause.end) if clause.couple and clause.state == "subject" else None
+    name = one_name(text, born.end(), clause.end, words) if born else None
+    if name and WAS_BORN.match(text, name.span.end, clause.end):
+        yield Relation("child", name.span, Span(clause.start, name.span.end), "'their children' of the couple")
+    first = one_name(text, clause.start, clause.end, words) if clause.couple else None
+    if first and THEIR_CHILD.match(text, first.span.end, clause.end):
+        yield Relation("child", first.span, first.span, "'their children' of the couple")
+
+
+CHILD_BORN = regex.compile(
+    rf"(?:A|Another|One|The|Two)\s+(?:{ADJECTIVE}\s+){{0,2}}(?:son|daughter|child),?\s+(?:named\s+)?"
+)
+WAS_BORN = regex.compile(r"\s*(?:\([^()]*\))?,?\s+(?:was|had been)\s+born\b|,\s+(?:born|followed|came)\b")
+THEIR_CHILD = regex.compile(rf",\s+their\s+(?:{ADJECTIVE}\s+){{0,2}}(?:son|daughter|child),")
 THEIR_CHILDREN = regex.compile(
     rf"\b[Tt]heir\s+(?:{ADJECTIVE}\s+){{0,3}}(?P<kind>sons?|daughters?|children|child)\b(?!-|['’])"
 )
@@ -61,12 +79,12 @@ SEVERAL = regex.compile(
 )
 
 
-def borne(text: str, clause: Clause, _: Subject, words: FamilyWords) -> Iterator[Relation]:
+def borne(text: str, clause: Clause, subject: Subject, words: FamilyWords) -> Iterator[Relation]:
     """'His wife bore him two sons, A and B'."""
     for owner in clause.owners:
         bore = BORE.match(text, owner.end, clause.end)
         if bore:
-            yield from _children_behind(text, clause, bore.end(), owner.start, words)
+            yield from _children_behind(text, clause, bore.end(), owner.start, words, subject)
 
 
 def borne_by(text: str, clause: Clause, wives: frozenset[str], words: FamilyWords) -> Iterator[Relation]:
@@ -83,14 +101,19 @@ GAVE_BIRTH = (
 BORE = regex.compile(
     rf"\s+(?:{ADJECTIVE}\s+){{0,2}}(?:wife|queen|consort|mistress)(?:,?\s+{CAP}(?:\s+(?:of\s+)?{CAP})*,?)?{GAVE_BIRTH}"
 )
-BY_NAME = regex.compile(rf"(?:In \d{{4}},?\s+)?(?P<name>{CAP})(?:\s+{CAP})*{GAVE_BIRTH}")
+BY_NAME = regex.compile(
+    r"(?:(?:In|On|After|Later|At|By|Soon|Eventually|Then)\b(?:[^;:.\p{Lu}]{0,40}?|[^;:.]{0,40},)\s+)?"
+    rf"(?P<name>{CAP})(?:\s+{CAP})*{GAVE_BIRTH}"
+)
 
 
-def _children_behind(text: str, clause: Clause, at: int, start: int, words: FamilyWords) -> Iterator[Relation]:
+def _children_behind(
+    text: str, clause: Clause, at: int, start: int, words: FamilyWords, subject: Subject | None = None
+) -> Iterator[Relation]:
     """The names behind 'two sons, …' and 'a daughter, …'."""
     for found in CHILDREN.finditer(text, at, clause.end):
         gap = BRACKET.sub(" ", text[at : found.start()])
-        if regex.search(r"['’]s?\s+$", gap):
+        if regex.search(r"['’]s?\s+$", gap) or _of_spouse_alone(text[:at], gap, subject):
             continue
         if HAD.search(gap) or (CHILD_BLOCKS.search(gap) and not gap.endswith(", and ")):
             return
@@ -104,6 +127,14 @@ def _children_behind(text: str, clause: Clause, at: int, start: int, words: Fami
         ):
             if name:
                 yield Relation("child", name.span, Span(start, name.span.end), "'had children' said of the subject")
+
+
+def _of_spouse_alone(before: str, gap: str, subject: Subject | None) -> bool:
+    """'he raised her two children': hers, from before, unless he adopted them."""
+    whose = regex.search(r"\b(his|her)\s+$", gap)
+    if not whose or not subject or before.endswith("adopted"):
+        return False
+    return whose[1] != (subject.possessive or whose[1])
 
 
 def _first_of(text: str, start: int, end: int, words: FamilyWords) -> list[Found | None]:

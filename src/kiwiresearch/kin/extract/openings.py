@@ -38,6 +38,10 @@ def starts_with(text: str, state: State, subject: Subject, capitals: Capitals, w
     if mention and mention.start() == 0:
         owner = regex.match(r"['’]s?\s", text[mention.end() :])
         return "relative" if owner else "subject"
+    fronted = FRONTED_BY.match(text)
+    told = subject.mention.match(text, fronted.end()) if fronted else None
+    if told and regex.match(r"\s+\p{Ll}", text[told.end() :]):
+        return "subject"
     if named and word != "born" and _is_other(named[0], subject, capitals, words):
         return "other"
     if named and _is_called_human(text, named.end(), named[0], subject, capitals, words):
@@ -48,6 +52,10 @@ def starts_with(text: str, state: State, subject: Subject, capitals: Capitals, w
     if mention and _first_person(text[: mention.start()], capitals):
         return "subject"
     return "other" if state == "relative" else state
+
+
+FRONTED_BY = regex.compile(r"(?:Upon|After|On|With|Following|Before|Since|Until|At|During)\s[^,;.]{1,60},\s+")
+"""'Upon Ruth's death, Carter moved': the main clause tells whom it is about."""
 
 
 def _is_told_of_another(text: str, subject: Subject) -> bool:

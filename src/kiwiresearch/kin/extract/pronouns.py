@@ -25,7 +25,8 @@ RUN = regex.compile(rf"{CAP}(?:(?:['’]s)?\s+{CAP})*")
 """'Hans Albert Einstein': words with capitals that belong together."""
 REGNAL = regex.compile(r"\b(?!War\b)\p{Lu}\p{Ll}+\s+[IVX]+\b(?!\.)")
 FRONTED = regex.compile(
-    r"(?:On|Upon|At|After|Before|With|Following|Like|Unlike|Despite|Through|Under|From|Since|To|By|For|Until)\b[^,;]*"
+    r"(?:On|Upon|At|After|Before|With|Following|Like|Unlike|Despite|Through|Under|From|Since|To|By|For|"
+    r"Until|In (?:an?|one))\b[^,;]*"
 )
 """'On the death of his father, Conrad …': whose father it is, the main clause tells."""
 KIN = regex.compile(
@@ -98,12 +99,12 @@ def means_subject(
     """Whether a pronoun means the subject: nobody else is named between the subject and it."""
     if start == "other" or text.count("(", sentence.start, at) > text.count(")", sentence.start, at):
         return False
-    if at == sentence.start:
+    if at == sentence.start or (start == "subject" and BORN_THERE.fullmatch(text, sentence.start, at)):
         return True
     own = [span.end for span in named if span.end <= at and not GOVERNED.search(text, sentence.start, span.start)]
     begin = max(own, default=sentence.start)
     between = regex.sub(r"\([^()]*\)", lambda inside: " " * len(inside[0]), text[begin:at])
-    if _is_owned_by_another(between, words):
+    if _is_owned_by_another(between, capitals, words):
         return False
     if start == "relative" and PARALLEL.search(text, begin, at):
         return True
@@ -137,7 +138,7 @@ def means_subject(
 
 def _is_month(between: str, start: int, end: int) -> bool:
     """'On 2 April 1836': a month that may be a name as well has a number beside it."""
-    if between[start:end] not in ("March", "April", "May", "August"):
+    if between[start:end].split()[-1] not in ("March", "April", "May", "August"):
         return False
     return bool(regex.search(r"\d(?:st|nd|rd|th)?\s+$", between[:start]) or regex.match(r",?\s+\d", between[end:]))
 
@@ -155,7 +156,16 @@ BUILT = frozenset(
 """'of St. Martin's Church': the last word of a name that is no person's."""
 
 
-def _is_owned_by_another(between: str, words: FamilyWords) -> bool:
-    """'the king and his' consort: the pronoun goes with the noun just before it."""
+def _is_owned_by_another(between: str, capitals: Capitals, words: FamilyWords) -> bool:
+    """'the king and his' consort, 'Later, Ned and his wife': the pronoun goes with the noun just before it."""
     found = regex.search(r"\b(?:the|an?)\s+(?:[\w\-]+\s+){0,2}(\p{Ll}+)\s+and\s+$", between)
-    return bool(found and words.human.fullmatch(found[1]))
+    if found and words.human.fullmatch(found[1]):
+        return True
+    named = regex.search(rf"(?:[,;]|\b(?:that|when|while|where|but))\s+({RUN.pattern})\s+and\s+$", between)
+    first = fold(named[1].split()[0]) if named else ""
+    known = name_words()
+    return first in (capitals.persons | known.male | known.female | known.honorifics) - words.places - words.nobody
+
+
+BORN_THERE = regex.compile(r"Born\b[^;.]*,\s+")
+"""'Born in Aue, he': who was born is who the sentence is about."""

@@ -86,6 +86,8 @@ def child_of(text: str, clause: Clause, subject: Subject, words: FamilyWords) ->
             continue  # 'Wren and the son of Charles I'
         if between:
             between = between[0], regex.sub(r"\b(?:son|daughter)\s+and\s+(?=[\w\-]+\s+$)", "", between[1])
+        if between and STYLED.search(between[1]):
+            continue
         if between and regex.search(r"\bhad\b.*\b(?:sons|daughters|children)\b", between[1]):
             continue  # 'had two sons, Ned, the son of Ann's brother'
         one_of = regex.search(r"\b(?:of|among)\s+(?:[\w\-]+\s+){0,4}$", text[clause.start : found.start()])
@@ -103,6 +105,8 @@ def child_of(text: str, clause: Clause, subject: Subject, words: FamilyWords) ->
         )
 
 
+STYLED = regex.compile(r"\b(?:style|title|rank|status|privileges|manner)\s+(?:of|as)\s+(?:\w+\s+)*$")
+"""'the style of a son of the sovereign'."""
 ASIDE = regex.compile(r"^\s*,[^;]*,(?=\s+(?:was|is)\s+(?:the|an?)\s+(?:[\w\-]+\s+){0,3}$)")
 """'Nobel, a descendant of Olaus Rudbeck, was the third …': what stands between the commas."""
 

@@ -17,13 +17,16 @@ class Span(NamedTuple):
     end: int
 
 
-CAP = r"(?:(?!(?:Jr|Sr)\b)\p{Lu}[\p{L}\p{M}]*(?:['’ʼ‘\-](?!s\b)\p{L}[\p{L}\p{M}]*)*(?:(?<=\b\p{Lu})\.)?)"
+CAP = (
+    r"(?:(?!(?:Jr|Sr)\b)\p{Lu}[\p{L}\p{M}]*"
+    r"(?:['’ʼ‘\-](?!(?:s|married|born|who)\b)\p{L}[\p{L}\p{M}]*)*(?:(?<=\b\p{Lu})\.)?)"
+)
 QUOTED = (
     r"(?:[\"“]\p{Lu}[^\"“”,.!?]{0,23}[\"”]|\(\p{Lu}[\p{L}\-’']{1,20}\)|\((?:née|nee|born) \p{Lu}[^()\d]{1,25}\)"
     r"|n[ée]e \p{Lu}[\p{L}\-]+)"
 )
 HONORIFIC = (
-    r"(?:(?:Dr|Mrs?|Ms|St|Rev|Capt|Gen|Prof|Lt|Col|Hon|Fr|Sgt|Maj)\b\.?|the Rev\.|the future|future president"
+    r"(?:(?:Dr|Mrs?|Ms|St|Revd|Rev|Capt|Gen|Prof|Lt|Col|Hon|Fr|Sgt|Maj)\b\.?|the Rev\.|the future|future president"
     r"|the (?:\p{Lu}\p{Ll}+ )?(?=(?:Prince|Princess|Lady|Lord|Duke|Earl|Queen|King|Infante?a?)\b)"
     r"|(?:Miss|Sir|Dame|Lady|Lord|King|Queen|Prince|Princess|HRH|HM|HIH|HSH|The)\b)"
 )
@@ -67,7 +70,7 @@ def name_at(text: str, start: int, end: int, words: FamilyWords) -> Span | None:
     numbered = regex.search(r"\s[IVX]+(?=\.(?:$|\s+\p{Lu}\p{Ll}))", text[start:stop])
     stop = start + numbered.end() if numbered else stop
     bare = regex.search(
-        r",\s+(?:the\s+)?(?:Lady|Lord|Count|Countess|Baron|Baroness|King|Queen|Prince|Princess|Duke|Duchess)$",
+        r",\s+(?:the\s+)?(?:Lady|Lord|Count|Countess|Viscount|Viscountess|Baron|Baroness|King|Queen|Prince|Princess|Duke|Duchess)$",
         text[start:stop],
     )
     stop = start + bare.start() if bare else stop

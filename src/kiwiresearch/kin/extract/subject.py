@@ -79,7 +79,7 @@ def subject_of(page: PageDoc) -> Subject:
 
 def _aliases(page: PageDoc, head: str) -> Iterator[str]:
     """The place of a peer, and the family name of who was born under another one, where the page calls them so."""
-    peer = PEERAGE.search(page.title)
+    peer = PEERAGE.search(page.title) or LORDLY.search(page.title)
     born = BORN_AS.search(head, 0, KNOWN_WITHIN)
     double = DOUBLE.search(page.title)
     for found in (peer, born, double):
@@ -90,6 +90,7 @@ def _aliases(page: PageDoc, head: str) -> Iterator[str]:
 OFTEN = 5
 DOUBLE = regex.compile(r"\p{L}-(\p{Lu}\p{Ll}{2,})\b(?!-)")
 PEERAGE = regex.compile(r"\d(?:st|nd|rd|th) (?:Duke|Earl|Marquess|Viscount|Baron|Lord)(?: of)? (\p{Lu}[\p{L}\-]+)")
+LORDLY = regex.compile(r", (?:Lady|Lord|Baron|Baroness|Viscount|Viscountess) (\p{Lu}[\p{L}\-]+)$")
 BORN_AS = regex.compile(r"\bborn (?:\p{Lu}[\p{L}\-]+ ){1,5}(\p{Lu}[\p{L}\-]+)(?=\s*[(,;)])")
 
 
@@ -184,11 +185,12 @@ def _mention(tokens: set[str], title: str, name: str, maiden: str, middle: list[
     byname = parse_name(title).byname
     after += rf"(?:\s+{regex.escape(byname)}\b)?" if byname else ""
     after += rf"(?:\s+{regex.escape(maiden)}\b)?" if maiden else ""
+    elder = "" if "the " in title.lower() else r"(?!,?\s+the\s+(?i:elder|younger)\b)"
     junior = "" if regex.search(r"\b(?:Jr|Sr)\b", f"{title} {name}") else r"(?!,?\s+(?:Jr|Sr)\b)"
     inner = "".join(f"{word}|" for word in middle)
     compiled: Pattern = regex.compile(
         rf"(?<![\p{{L}}\-'’])(?:{CALLED_BY}\s+)?(?:(?:{own}|"
-        rf"{inner}\p{{Lu}}\.)\s+)*(?:{own}){after}(?!\s+[IVX]+\b)(?![\p{{L}}\-]){junior}"
+        rf"{inner}\p{{Lu}}\.)\s+)*(?:{own}){after}(?!\s+[IVX]+\b)(?![\p{{L}}\-]){junior}{elder}"
         rf"(?!\s+(?:of\s+)?(?!{MONTH})\p{{Lu}}\p{{Ll}})(?!\s+(?:de|du|von|van)\s+(?!(?:{inner}{own})\b)\p{{Lu}}\p{{Ll}})"
     )
     return compiled

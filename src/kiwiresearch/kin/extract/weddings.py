@@ -14,6 +14,7 @@ from kiwiresearch.kin.extract.cues import (
     MARRIED_THERE,
     MARRY,
     OWNED,
+    OWNED_FIELDS,
 )
 from kiwiresearch.kin.extract.lists import one_name
 from kiwiresearch.kin.extract.patterns import regex
@@ -23,9 +24,9 @@ from kiwiresearch.kin.extract.subject import Subject
 from kiwiresearch.kin.extract.words import FamilyWords
 from kiwiresearch.text.fold import fold
 
-ADVERBS = r"(?:(?:then|later|soon|also|once|again|would|had|were|got|was|is|are|\p{Ll}+ly)\s+){0,3}"
+ADVERBS = r"(?:(?:then|later|soon|also|once|again|earlier|recently|would|had|were|got|was|is|are|\p{Ll}+ly)\s+){0,3}"
 WHOM = regex.compile(r"(?P<aside>,[^,;]{1,60})?,?\s+whom\s+(?:he|she)\s+(?:\w+\s+)?married\b")
-DAUGHTER_WEDDED = regex.compile(r"\bwhose\s+(?:\p{Ll}+\s+)?(?:daughter|sister|widow|niece|cousin),?\s+")
+DAUGHTER_WEDDED = regex.compile(r"\bwhose\s+(?:\p{Ll}+\s+)?(?:daughter|sister(?:-in-law)?|widow|niece|cousin),?\s+")
 AND_ANOTHER = regex.compile(
     r"\s+and\s+(?:(?:his|her)\s+(?:\p{Ll}+\s+)?(?:fiancée?|girlfriend|boyfriend),?\s+)?(?=\p{Lu})"
 )
@@ -34,7 +35,7 @@ WERE_MARRIED = regex.compile(
     r"aboard|before|soon|\d|secretly|quietly)\b))"
 )
 AND_WIFE = regex.compile(r"\s+and\s+(?:wife|husband),?\s+")
-BECAME = regex.compile(rf"(?:,?\s+who)?\s+{ADVERBS}(?:become|became|was|is)\s+$")
+BECAME = regex.compile(rf"(?:,?\s+who|,)?\s+{ADVERBS}(?:become|became|was|is)\s+$")
 THEY_MARRIED = regex.compile(
     rf"(?:^|[,;]\s+|\band\s+)(?:[Tt]hey|[Tt]he (?:two|couple|pair))\s+{ADVERBS}(?:married|wed)\b"
     r"(?!\s+(?:to\s+)?\p{Lu}\p{Ll}+\s+\p{Lu})"
@@ -65,7 +66,11 @@ def _took(text: str, clause: Clause, _: Subject, words: FamilyWords) -> Iterator
 def _by_marrying(text: str, clause: Clause, _: Subject, words: FamilyWords) -> Iterator[Relation]:
     """'He settled by marrying A', 'After marrying A, Carter left'."""
     for found in regex.finditer(
-        r"\b(?:by|[Aa]fter|[Bb]efore)\s+marrying\s+", text, pos=clause.start, endpos=clause.end
+        r"\b(?:(?:by|[Aa]fter|[Bb]efore)\s+marrying|(?<!\b(?:related|linked|connected|allied|bound)\s)by\s+marriage\s+to|"
+        r"free\s+to\s+marry)\s+",
+        text,
+        pos=clause.start,
+        endpos=clause.end,
     ):
         between = between_at(text, clause, found.start())
         name = one_name(text, found.end(), clause.end, words, described=True)
@@ -92,7 +97,7 @@ def _marriage_to(text: str, clause: Clause, _: Subject, words: FamilyWords) -> I
     for found in MARRIAGE_TO.finditer(text, clause.start, clause.end):
         owners = [owner for owner in clause.owners if owner.end <= found.start()]
         if not owners or not regex.fullmatch(
-            rf"\s+(?:{ADJECTIVE}\s+|[a-z]+\s+){{0,2}}", text[owners[-1].end : found.start()]
+            rf"\s+(?:\d{{4}}\s+)?(?:{ADJECTIVE}\s+|[a-z]+\s+){{0,2}}", text[owners[-1].end : found.start()]
         ):
             continue
         name = one_name(text, found.end(), clause.end, words, described=True)
@@ -157,15 +162,21 @@ def _was_taken(text: str, clause: Clause, subject: Subject, words: FamilyWords) 
 
 
 def _became(text: str, clause: Clause, subject: Subject, words: FamilyWords) -> Iterator[Relation]:
-    """'A became Carter's wife'."""
+    """'A became Carter's wife', 'A was Carter's mother'."""
+    own = "wife" if subject.sex == "male" else "husband"
     for owner in clause.owners:
         kin = OWNED.match(text, owner.end, clause.end)
         told = BECAME.search(text[clause.start : owner.start])
-        if not kin or not told or kin["kind"] != ("wife" if subject.sex == "male" else "husband"):
+        if not kin or not told or kin["kind"] not in ("father", "mother", own):
             continue
         name = _name_before(text, clause.start, clause.start + told.start(), words)
         if name and not LED_BY.search(text[clause.start : name.start]):
-            yield Relation("spouse", name, Span(name.start, kin.end()), "'became the wife of' the subject")
+            yield Relation(
+                OWNED_FIELDS[kin["kind"]],
+                name,
+                Span(name.start, kin.end()),
+                f"'became the {kin['kind']} of' the subject",
+            )
 
 
 def _met(text: str, clause: Clause, _: Subject, words: FamilyWords) -> Iterator[Relation]:

@@ -1,0 +1,112 @@
+"""Lists, tables and boxes of a family: what heads an item, whose children they are, and what is in doubt."""
+
+from __future__ import annotations
+
+import pytest
+
+from kiwiresearch.ids import BookId
+from kiwiresearch.kin.extract.read import read_person
+from kiwiresearch.kin.extracted import ReadPerson
+from kiwiresearch.page.read import read_page
+from kiwiresearch.zim.entry import Entry, EntryRef
+
+LEAD = "<p><b>John Carter</b> (1 May 1801 – 3 June 1870) was an English miller. He owned two mills.</p>"
+
+
+def read(html: str, title: str = "John Carter") -> ReadPerson:
+    entry = Entry(EntryRef(BookId("book"), title.replace(" ", "_")), title, "text/html", html.encode())
+    return read_person(read_page(entry))
+
+
+def children(html: str) -> list[tuple[str, str]]:
+    return [(fact.value, fact.qualifier) for fact in read(LEAD + html).facts if fact.field == "child"]
+
+
+def listed(*items: str) -> str:
+    return "<ul>" + "".join(f"<li>{item}</li>" for item in items) + "</ul>"
+
+
+HEADS = ["Other mistresses", "Wives", "His lovers", "Grandchildren", "Wives and concubines"]
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_an_item_that_heads_others_ends_the_children(head: str) -> None:
+    """Below 'Other mistresses' in a list of children nobody is a child, until children are spoken of again."""
+    items = (
+        "Max Carter (1830–1850)",
+        head,
+        "Ruth Hay",
+        "Children by Ruth Hay",
+        "Ned Carter",
+        head,
+        "By Eve Stone",
+        "Tom",
+    )
+    found = children(f"<h2>Children</h2>{listed(*items[:4], *items[4:])}")
+    assert [name for name, _ in found] == ["Max Carter", "Ned Carter", "Tom"]
+
+
+INTRODUCED = [
+    ("Carter's children's books speak of the poor:", ["Umber the Bear (1830) is a tale"], []),
+    ("Carter left Aue. By this marriage, Carter had one son:", ["Max Carter, who died young"], ["Max Carter"]),
+    ("They had two children:", ["Max Carter, Viscount Carter of Aue (1830–1850).", "Ann"], ["Max Carter", "Ann"]),
+]
+
+
+@pytest.mark.parametrize(("sentence", "items", "names"), INTRODUCED)
+def test_a_sentence_leads_in_children_or_something_else(sentence: str, items: list[str], names: list[str]) -> None:
+    """'children's' speaks of no children, 'one son:' does."""
+    assert [name for name, _ in children(f"<h2>Life</h2><p>{sentence}</p>{listed(*items)}")] == names
+
+
+def test_wives_before_the_last_sentence_do_not_hide_the_children() -> None:
+    """Only the sentence that leads in a list says of whom it is."""
+    told = "<p>Carter had two wives. His first marriage, in 1825, was to Ruth Hay. She died in 1830. Children:</p>"
+    assert children(f"<h2>Family</h2>{told}{listed('Max Carter (1826–1850)')}") == [("Max Carter", "")]
+
+
+def test_sections_by_mother_below_illegitimate_children_are_children() -> None:
+    """'With Ruth Hay' below a heading of children goes on with them, whatever is told of her, and only there."""
+    told = f"<p>Ruth Hay was born in Aue. {'She was a cook. ' * 20}</p>"
+    below = f"<h3>With Ruth Hay</h3>{told}{listed('Max Fitz, a smith')}"
+    assert children(f"<h2>Illegitimate children</h2>{listed('Ned Fitz')}{below}") == [
+        ("Ned Fitz", "illegitimate"),
+        ("Max Fitz", "illegitimate"),
+    ]
+    assert children(f"<h2>Travels</h2><p>He wandered.</p>{below}") == []
+    assert children(f"<h2>Children</h2>{listed('Ned Carter')}<h2>With Ruth Hay</h2>{listed('Max Fitz')}") == [
+        ("Ned Carter", "")
+    ]
+
+
+def test_children_that_somebody_may_have_had_are_disputed() -> None:
+    """A doubt of the sentence above a list, or in square brackets behind a name, is kept."""
+    above = f"<p>May have had further illegitimate offspring:</p>{listed('Max Fitz')}"
+    assert children(f"<h2>Marriage and children</h2>{above}") == [("Max Fitz", "disputed")]
+    behind = (
+        "Max Carter, born about 1871; married Ruth Hay in the town of Aue, as is told by many. [Uncertain, too late.]"
+    )
+    assert children(f"<h2>Children</h2>{listed(behind)}") == [("Max Carter", "disputed")]
+
+
+def test_a_table_of_labels_with_colons_in_the_lead_is_a_box() -> None:
+    """A box that the page lays out as a plain table is read as one, and a table further down is not."""
+    rows = "".join(
+        f"<tr><td>{key}</td><td>{value}</td></tr>"
+        for key, value in (
+            ("Birth:", "1 May 1801"),
+            ("Marriage:", '<a href="Ruth_Hay">Ruth Hay</a><br>Eve Stone'),
+            ("Children:", "Max, son<br>Ann, daughter"),
+        )
+    )
+    person = read(f"<table>{rows}</table>{LEAD}")
+    found = [(fact.field, fact.value, fact.target) for fact in person.facts if fact.method == "infobox"]
+    assert found == [
+        ("birth_date", "1801-05-01", ""),
+        ("spouse", "Ruth Hay", "Ruth_Hay"),
+        ("spouse", "Eve Stone", ""),
+        ("child", "Max", ""),
+        ("child", "Ann", ""),
+    ]
+    below = read(f"{LEAD}<h2>The mill</h2><p>Its owners:</p><table>{rows}</table>")
+    assert [fact for fact in below.facts if fact.method == "infobox"] == []
