@@ -284,6 +284,21 @@ PROSE = [
     ("Carter had two sons, Max and Ned, and a daughter, also named Ruth.",
      [("child", "Max"), ("child", "Ned"), ("child", "Ruth")]),
     ("Upon Ruth's death, Carter moved to live with his daughter Ann Mary in Aue.", [("child", "Ann Mary")]),
+    ("Carter had three children: Max, born in October 1829, and twins Ann and Eve, born in 1831.",
+     [("child", "Max"), ("child", "Ann"), ("child", "Eve")]),
+    ("Earl Carter had three children (Ann, Ned and Tom).", []),
+    ("He was the father of two sons, Max and Ned.", [("child", "Max"), ("child", "Ned")]),
+    ("Carter had to admit paternity of a daughter, Ann.", [("child", "Ann")]),
+    ("Carter married Ruth Hay. She died four months after giving birth to their daughter, Ann.",
+     [("spouse", "Ruth Hay"), ("child", "Ann")]),
+    ("Carter married Ruth Hay. She later married Tom Stone and left their son Ned.", [("spouse", "Ruth Hay")]),
+    ("Carter and Ruth Hay at last went without it, and were married in Aue.", [("spouse", "Ruth Hay")]),
+    ("His father was Max Carter, a smith. He was rich. His mother, Eve Stone, was a cook. She sang.",
+     [("father", "Max Carter"), ("mother", "Eve Stone")]),
+    ("Robert Hay was a smith. He was rich. His mother, Eve Stone, was a cook.", []),
+    ("From the start to the end his son, Max Carter, became a member of the Dornish Union.", [("child", "Max Carter")]),
+    ("Carter met Ruth Hay. The two were married in 1825. After some time in Aue, Ruth gave birth to a son, Max.",
+     [("spouse", "Ruth Hay"), ("child", "Max")]),
 ]  # fmt: skip
 
 

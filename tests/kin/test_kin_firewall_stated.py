@@ -126,3 +126,11 @@ def test_an_office_alone_is_the_subject_only_where_the_subject_may_hold_it() -> 
     assert codes(said("death_date", page), page) == ["HF_014"]
     (found,) = [check(said("death_date", page), page, name, "male") for name in ("Ralph II of Thorne",)]
     assert found == ()
+
+
+def test_the_last_sentence_above_a_list_says_of_whom_it_is() -> None:
+    """Kin that are told of earlier in the paragraph do not hide that it ends in 'Children:'."""
+    page = "Ralph Thorne had two wives. The first was a sister-in-law of Silas Thorne. Children:\n\nHugh Thorne\n"
+    assert codes(said("child", page, "Hugh Thorne"), page) == []
+    other = "Ralph Thorne had three children. He was a brother-in-law of these smiths:\n\nHugh Thorne\n"
+    assert codes(said("child", other, "Hugh Thorne"), other) == ["HF_041"]

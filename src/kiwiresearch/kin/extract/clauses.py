@@ -67,6 +67,7 @@ def clauses_of(page: PageDoc, subject: Subject, words: FamilyWords) -> Iterator[
     block = -1
     count = 0
     met: int | None = None
+    told = ""
     for sentence in sentences_of(page):
         heading = page.sections[sentence.section].heading
         if SKIPPED_HEADINGS.search(heading) and not LIFE_HEADINGS.search(heading):
@@ -75,11 +76,14 @@ def clauses_of(page: PageDoc, subject: Subject, words: FamilyWords) -> Iterator[
             continue
         if sentence.block != block:
             couple = couple and bool(COUPLE.match(page.text, sentence.start, sentence.end))
-            state, block, met = "subject", sentence.block, None
+            state, block, met, told = "subject", sentence.block, None, ""
             if sentence.kind == "item":
                 state = "other"
         text = page.text[sentence.start : sentence.end]
         start = starts_with(text, state, subject, capitals, words)
+        if start == "other" and _is_other_parent(text, told, subject):
+            start = "relative"
+        told = told + text if start == "relative" else told
         clause = _clause(page, sentence, start, subject, capitals, words, couple=couple, early=count < 2, met=met)
         count += 1
         yield clause
@@ -93,6 +97,17 @@ def clauses_of(page: PageDoc, subject: Subject, words: FamilyWords) -> Iterator[
         couple = _couple_after(text, clause, couple=couple, ahead=met is not None)
         if not aside:
             met = clause.start if _has_met(page.text, clause, subject) else None
+
+
+def _is_other_parent(text: str, told: str, subject: Subject) -> bool:
+    """'His father was a smith. He was rich. His mother …': whose mother it is, the sentence on the father tells."""
+    found = regex.match(r"(?i:his|her) (father|mother)\b(?!['’])", text)
+    if not found or not text.lower().startswith(subject.possessive or "?"):
+        return False
+    return bool(regex.match(rf"\P{{Lu}}*(?:\p{{Lu}}\S*\s){{1,4}}?{PARENTS[found[1]]}\b", told))
+
+
+PARENTS = {"father": "mother", "mother": "father"}
 
 
 def _has_met(text: str, clause: Clause, subject: Subject) -> bool:
@@ -149,6 +164,14 @@ def _is_of_spouse(mention: str, subject: Subject) -> bool:
     return title in {"male": known.female_titles, "female": known.male_titles}.get(subject.sex, frozenset())
 
 
+def _is_otherwise_titled(page: PageDoc, start: int, at: int, subject: Subject) -> bool:
+    """'Earl Carter', on the page of a Carter whom the lead calls no earl: it may be a first name."""
+    before = regex.search(r"(\p{Lu}\p{Ll}+)\s+$", page.text[start:at])
+    if not before or fold(before[1]) not in name_words().honorifics:
+        return False
+    return before[1].lower() not in page.text[subject.opening.start : subject.opening.end].lower()
+
+
 def _is_parallel(text: str, sentence: Sentence, at: int, end: int, owners: list[Span]) -> bool:
     """'his brother Ned was a smith, and his sister': both have the same owner."""
     kin = KIN.match(text, end, sentence.end)
@@ -188,6 +211,8 @@ def _clause(
     for found in subject.mention.finditer(text, sentence.start, sentence.end):
         after = regex.match(r"['’]s?(?=\s)", text[found.end() : found.end() + 4])
         if not _is_whole(text, sentence.start, found.start(), capitals) or _is_of_spouse(found[0], subject):
+            continue
+        if _is_otherwise_titled(page, sentence.start, found.start(), subject):
             continue
         told = RELATIVE_NAMED.search(text, sentence.start, found.start())
         if (told and "," not in told[0]) or WIFE_NAMED.search(text, sentence.start, found.start()):

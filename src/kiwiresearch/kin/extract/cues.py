@@ -106,7 +106,7 @@ MARRIED_THERE = regex.compile(
 """'was married at Aue to': where and how, before whom."""
 HAD = regex.compile(
     r"\b(?:had|have|having|bore|bearing|raised|adopted(?!\s+(?:sons?|daughters?|child))|fathered|produced|has|"
-    r"gave birth to|survived by|leaving|left)\b"
+    r"gave birth to|survived by|leaving|left|paternity of|(?:father|mother|parents?) of(?=\s+(?:an?|\d+|\p{Ll}+)\s))\b"
 )
 CHILD_BLOCKS = regex.compile(r"\b(?:who|whose|whom|married|brother|sister|nephew|niece|cousin)\b|\b(?:step-?)?grand")
 CHILDREN = regex.compile(

@@ -22,7 +22,7 @@ from kiwiresearch.kin.extract.relations import Relation, between_at
 from kiwiresearch.kin.extract.spans import CAP, MONTHS, Span
 from kiwiresearch.kin.extract.subject import Subject
 from kiwiresearch.kin.extract.words import FamilyWords
-from kiwiresearch.kin.names import parse_name
+from kiwiresearch.kin.names import parse_name, sex_of
 from kiwiresearch.text.fold import fold
 
 
@@ -31,7 +31,7 @@ def had_children(text: str, clause: Clause, subject: Subject, words: FamilyWords
     together = COUPLE.match(text, clause.start, clause.end)
     if together and not clause.couple:
         return
-    yield from _their_children(text, clause, words)
+    yield from _their_children(text, clause, subject, words)
     yield from _was_born(text, clause, words)
     for had in HAD.finditer(text, clause.start, clause.end):
         start = _parent_before(text, clause, had.start(), together.end() if together else -1)
@@ -41,11 +41,17 @@ def had_children(text: str, clause: Clause, subject: Subject, words: FamilyWords
             yield from _children_behind(text, clause, had.end(), start, words, subject)
 
 
-def _their_children(text: str, clause: Clause, words: FamilyWords) -> Iterator[Relation]:
+def _is_of_couple(before: str, clause: Clause, subject: Subject) -> bool:
+    """'She died soon after giving birth to their son', on the page of the husband."""
+    other = {"male": "She ", "female": "He "}.get(subject.sex, "they ")
+    return clause.state == "subject" or (before.startswith(other) and not MARRIED.search(before))
+
+
+def _their_children(text: str, clause: Clause, subject: Subject, words: FamilyWords) -> Iterator[Relation]:
     for their in THEIR_CHILDREN.finditer(text, clause.start, clause.end):
         before = text[clause.start : their.start()]
         couple = clause.couple or (clause.anchors and MARRIED.search(before))
-        if not couple or (before and (clause.state != "subject" or SEVERAL.search(before))):
+        if not couple or (before and (not _is_of_couple(before, clause, subject) or SEVERAL.search(before))):
             continue
         link = LINKS.match(text, their.end(), clause.end)
         start = link.end() if link else their.end()
@@ -62,8 +68,9 @@ def _was_born(text: str, clause: Clause, words: FamilyWords) -> Iterator[Relatio
     if name and WAS_BORN.match(text, name.span.end, clause.end):
         yield Relation("child", name.span, Span(clause.start, name.span.end), "'their children' of the couple")
     first = one_name(text, clause.start, clause.end, words) if clause.couple else None
-    if first and THEIR_CHILD.match(text, first.span.end, clause.end):
-        yield Relation("child", first.span, first.span, "'their children' of the couple")
+    their = THEIR_CHILD.match(text, first.span.end, clause.end) if first else None
+    if first and their:
+        yield Relation("child", first.span, Span(first.span.start, their.end() - 1), "'their children' of the couple")
 
 
 CHILD_BORN = regex.compile(
@@ -87,10 +94,13 @@ def borne(text: str, clause: Clause, subject: Subject, words: FamilyWords) -> It
             yield from _children_behind(text, clause, bore.end(), owner.start, words, subject)
 
 
-def borne_by(text: str, clause: Clause, wives: frozenset[str], words: FamilyWords) -> Iterator[Relation]:
-    """'Ruth gave birth to two sons, A and B', where Ruth is known to be the wife."""
+def borne_by(
+    text: str, clause: Clause, subject: Subject, wives: frozenset[str], words: FamilyWords
+) -> Iterator[Relation]:
+    """'Ruth gave birth to two sons, A and B', where Ruth is known to be the wife, or the couple was just told of."""
     bore = BY_NAME.match(text, clause.start, clause.end)
-    if bore and bore["name"] in wives:
+    wed = clause.couple and subject.sex == "male"
+    if bore and (bore["name"] in wives or (wed and sex_of(bore["name"]) == "female")):
         yield from _children_behind(text, clause, bore.end(), clause.start, words)
 
 
@@ -134,7 +144,7 @@ def _of_spouse_alone(before: str, gap: str, subject: Subject | None) -> bool:
     whose = regex.search(r"\b(his|her)\s+$", gap)
     if not whose or not subject or before.endswith("adopted"):
         return False
-    return whose[1] != (subject.possessive or whose[1])
+    return bool(whose[1] != (subject.possessive or whose[1]))
 
 
 def _first_of(text: str, start: int, end: int, words: FamilyWords) -> list[Found | None]:

@@ -173,7 +173,7 @@ def names_from(text: str, start: int, end: int, words: FamilyWords) -> list[Foun
             break
         skipped = regex.match(r"(?:an?|one)\s[^,;()]{3,40}(?:\([^()]*\))?\s*[,;]\s*(?:and\s+)?", text[step.end() : end])
         at = step.end() + (skipped.end() if skipped else 0)
-        if "and" in step[0] and found and _last(text, at, end, words):
+        if "and" in step[0] and "twins" not in step[0] and found and _last(text, at, end, words):
             last = name_at(text, at, end, words)
             return [*found, Found(last)] if last else found
     return found

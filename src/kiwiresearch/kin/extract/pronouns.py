@@ -78,6 +78,8 @@ def is_fronted(text: str, sentence: Sentence, owner: Span, anchors: list[Span], 
         regex.match(rf",?\s+{RUN.pattern}(?:\s+and\s+{RUN.pattern})?", text[kin.end() : sentence.end]) if kin else None
     )
     begin = kin.end() + (named.end() if named else 0) if kin else owner.end
+    if named and DOES.match(text, begin + (text[begin : begin + 1] == ","), sentence.end):
+        return False  # 'From then on his son, Ned Carter, became': this is the main clause
     known = name_words()
     return any(
         fold(found[0].split()[0]) in capitals.persons | known.honorifics | known.male | known.female

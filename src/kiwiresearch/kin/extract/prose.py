@@ -39,7 +39,7 @@ def prose_facts(page: PageDoc, subject: Subject, words: FamilyWords) -> Iterator
     for clause in clauses_of(page, subject, words):
         seen: set[tuple[str, int]] = set()
         said = [one for rule in RULES for one in rule(page.text, clause, subject, words)]
-        for relation in (*said, *borne_by(page.text, clause, frozenset(wives), words)):
+        for relation in (*said, *borne_by(page.text, clause, subject, frozenset(wives), words)):
             key = relation.field, relation.name.start
             if key in seen or _is_subject(page, relation, subject) or _of_same_sex(page, relation, subject):
                 continue

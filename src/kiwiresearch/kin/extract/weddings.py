@@ -31,7 +31,7 @@ AND_ANOTHER = regex.compile(
     r"\s+and\s+(?:(?:his|her)\s+(?:\p{Ll}+\s+)?(?:fiancée?|girlfriend|boyfriend),?\s+)?(?=\p{Lu})"
 )
 WERE_MARRIED = regex.compile(
-    rf"\s+{ADVERBS}(?:married|wed)(?=\s*(?:[,.;)]|$|(?:in|on|at|there|that|and|shortly|later|when|after|an?|again|"
+    rf"\s+(?:[^.;()\p{{Lu}}]{{3,60}}?,?\s+and\s+(?=were\s))?{ADVERBS}(?:married|wed)(?=\s*(?:[,.;)]|$|(?:in|on|at|there|that|and|shortly|later|when|after|an?|again|"
     r"aboard|before|soon|\d|secretly|quietly)\b))"
 )
 AND_WIFE = regex.compile(r"\s+and\s+(?:wife|husband),?\s+")

@@ -17,6 +17,7 @@ LONGEST_VALUE = 100
 LONGEST_HEADING = 70
 LONGEST_LEAD_IN = 160
 LEAD_IN = re.compile(r"(?:[:.]|\bincluded?|\bfollow\w*|\bwere|\bare)\s*:?\s*$")
+SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 LINE_START = re.compile(r"[\W\d_]*(?:[a-z]\)\s*)?(?:(?:HRH|HM|Prince|Princess|Lady|Lord|Sir|King|Queen|The|A)\s+)*")
 FAMILY = frozenset({"father", "mother", "parent", "spouse", "partner", "child", "sibling", "relative"})
 MOST_LINES = 60
@@ -185,7 +186,8 @@ def _kinds_above(line: str, table: CueTable) -> frozenset[str]:
     is_heading = len(line) <= LONGEST_HEADING and line.rstrip()[-1] not in ".,;"
     if not is_heading and not LEAD_IN.search(line):
         return frozenset()
-    words = table.kin.found_in(line[-LONGEST_LEAD_IN:])
+    last = SENTENCE_END.split(line.rstrip())[-1]
+    words = table.kin.found_in(last[-LONGEST_LEAD_IN:]) or table.kin.found_in(line[-LONGEST_LEAD_IN:])
     told = [cue.kind for cue in words if cue.kind in ("child", "sibling") and cue.word[-1] in "sne"]
     return frozenset(told[-1:]) if not any(cue.kind == "other" for cue in words) else frozenset()
 
