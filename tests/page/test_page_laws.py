@@ -157,6 +157,7 @@ def test_cells_and_rows_hold_their_own_words(html: str) -> None:
 
 
 @many
+@example('<pre> is a town. <sup class="reference">[1]</sup></pre>')
 @given(markup)
 def test_marks_and_sentences_are_inside_the_text(html: str) -> None:
     """Marks stand in the text, sentences start in order, and references are counted once each."""

@@ -195,6 +195,7 @@ def flow(markup: str, words: LanguageWords) -> Flow:
                         position -= trim_end(out)
                         _shorten(links, position)
                         _shorten_tables(found.tables, position)
+                        found.marks[:] = [(kind, min(place, position)) for kind, place in found.marks]
                     code = max(code - (step == END_CODE), 0)
                     quotes = max(quotes - (step == END_QUOTE), 0)
                     waiting = PARAGRAPH
