@@ -35,7 +35,13 @@ MORE: dict[tuple[str, str], dict[str, str]] = {
         "Jane Wyman": "the tree has her name by birth, Sarah Jane Mayfield",
         "Nancy Davis": "the tree has her name by birth, Nancy Robbins",
     },
-    ("Alexander_the_Great", "children"): {"Heracles": "one of two children by the page; not in the tree"},
+    ("Alexander_the_Great", "children"): {
+        "Heracles": "one of two children by the page; not in the tree",
+        "Alexander IV": "the other of two children by the page; not in the tree",
+    },
+    ("Victoria_of_the_United_Kingdom", "children"): {
+        "The Empress Friedrich, Queen Dowager of Prussia": "her eldest daughter by her title; the tree has her name",
+    },
     ("Edward_II_of_England", "children"): {"Adam FitzRoy": "illegitimate by the page; not in the tree"},
     ("Anne_of_Great_Britain", "children"): {"Charles": "stillborn in 1698 by the page; not in the tree"},
     ("Constantine_I", "children"): {

@@ -14,6 +14,12 @@ PASSES = [
     "Ruth Hay later became Carter's second wife.",
     "Carter met the singer Ruth Hay in 1824, and they married.",
     "He proposed to Ruth Hay in 1824. They were married in 1825.",
+    "Carter met Ruth Hay in 1824, and later married her.",
+    "The peace was sealed by the marriage of Carter with Ruth Hay.",
+    "His first marriage, before 1825, was to Ruth Hay.",
+    "Carter's second marriage, to Ruth Hay, was happy.",
+    "Carter was married, by arrangement, to Ruth Hay.",
+    "Ruth Hay became the second wife of Carter.",
 ]
 FAILS = [
     "Max and Ruth Hay married in 1825.",
@@ -22,6 +28,10 @@ FAILS = [
     "Robert Stone met the singer Ruth Hay in 1824, and they married.",
     "Carter met Ruth Hay in 1824, and they quarrelled.",
     "Carter met Ruth Hay in 1824, and they never married.",
+    "Carter came to the marriage of Max Stone with Ruth Hay.",
+    "Her first marriage, before 1825, was to Ruth Hay.",
+    "Stone's second marriage, to Ruth Hay, was happy.",
+    "Ruth Hay became the second wife of Stone.",
 ]
 
 
@@ -40,3 +50,12 @@ def test_a_marriage_told_behind_the_name_stands(sentence: str) -> None:
 def test_a_marriage_of_others_does_not_stand(sentence: str) -> None:
     """Who only met, or whom somebody else married, is no wife."""
     assert not stands(sentence)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "stated"), [("Max Hay, Carter's father.", True), ("Max Hay, Stone's father.", False)]
+)
+def test_whose_father_stands_behind_the_name(sentence: str, *, stated: bool) -> None:
+    """'Max Hay, Carter's father' proves it, and 'Max Hay, Stone's father' does not."""
+    fact = Extracted("father", "Max Hay", Snippet(0, len(sentence), sentence), "prose", 0.6)
+    assert (not check(fact, sentence, "John Carter", "male")) is stated

@@ -5,37 +5,48 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from kiwiresearch.kin.extract.mentions import WITH_ANOTHER, is_mention
 from kiwiresearch.kin.extract.openings import KIN_SEX, OF_EITHER, is_of_other_sex, leaves_pronoun, starts_with
 from kiwiresearch.kin.extract.patterns import regex
 from kiwiresearch.kin.extract.pronouns import (
+    DOES,
     GOVERNED,
     KIN,
-    RELATIVE_NAMED,
+    PLACED,
+    RUN,
     Capitals,
     State,
     capitals_of,
     is_fronted,
     means_subject,
 )
-from kiwiresearch.kin.extract.spans import CAP, Span
+from kiwiresearch.kin.extract.spans import CAP, NAME, Span
 from kiwiresearch.kin.extract.subject import Sentence, Subject, sentences_of
 from kiwiresearch.kin.extract.words import FamilyWords
-from kiwiresearch.kin.names import name_words
+from kiwiresearch.kin.names import sex_of
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.text.fold import fold
 
 COUPLE = regex.compile(r"(?:They|The couple|The pair|The two|Together,? they|Their)\b")
+THE_COUPLE = regex.compile(r"\b[Tt]he couple(?:['’]s)?\b|^(?:One of their|Their) (?:\w+ )?(?:son|daughter|child)")
 MARRIED = regex.compile(
     r"\b(?:married|marriage|marry|wed|wedding|wife|husband|couple|(?:had|fathered) (?:\w+ ){1,2}(?:sons?|daughters?|"
     r"child|children)|and \w+['’]s (?:\w+ )?(?:son|daughter|child))\b",
     regex.IGNORECASE,
 )
-MET = regex.compile(r"\b(?:met|introduced to|proposed to|fell in love with|engaged to)\b")
+MET = regex.compile(
+    r"\b(?:met|introduced to|proposed to|fell in love with|engaged to|(?:relationship|affair) with|courted|courting|"
+    r"dating|dated)\b"
+)
 SKIPPED_HEADINGS = regex.compile(
-    r"\b(?:fiction|popular culture|media|adaptations?|appearances|characters?|legacy|trivia|see also|references|"
-    r"in art|portrayals?|depictions?|ancest\w+|memorials?)\b",
+    r"\b(?:fiction|popular culture|media|adaptations?|appearances|characters?|trivia|see also|references|"
+    r"in art|portrayals?|depictions?)\b",
     regex.IGNORECASE,
 )
+EARLY = 25
+"""So far down a page 'He was born' is said of its person."""
+AFTERWARDS = regex.compile(r"\b(?:legacy|legend\w*|ancest\w+|memorials?|descendants)\b", regex.IGNORECASE)
+"""Sections that speak of others as well: a paragraph there is about the person only where it says so."""
 LIFE_HEADINGS = regex.compile(r"\b(?:life|childhood|youth|years|family|birth|early)\b", regex.IGNORECASE)
 
 
@@ -68,6 +79,7 @@ def clauses_of(page: PageDoc, subject: Subject, words: FamilyWords) -> Iterator[
     count = 0
     met: int | None = None
     told = ""
+    wed = False
     for sentence in sentences_of(page):
         heading = page.sections[sentence.section].heading
         if SKIPPED_HEADINGS.search(heading) and not LIFE_HEADINGS.search(heading):
@@ -77,13 +89,21 @@ def clauses_of(page: PageDoc, subject: Subject, words: FamilyWords) -> Iterator[
         if sentence.block != block:
             couple = couple and bool(COUPLE.match(page.text, sentence.start, sentence.end))
             state, block, met, told = "subject", sentence.block, None, ""
-            if sentence.kind == "item":
+            if AFTERWARDS.search(heading) and not LIFE_HEADINGS.search(heading):
+                state = "other"
+            if sentence.kind == "item" and not WITH_KIN.match(page.text, sentence.start, sentence.end):
                 state = "other"
         text = page.text[sentence.start : sentence.end]
         start = starts_with(text, state, subject, capitals, words)
+        if start == "other" and count < EARLY and _is_of_birth(text, subject):
+            start = "subject"
+        if start == "other" and state == "subject" and IS_HIS_KIN.match(text):
+            start = "subject"
         if start == "other" and _is_other_parent(text, told, subject):
             start = "relative"
-        told = told + text if start == "relative" else told
+        told = told + text if start == "relative" else "" if start == "other" and WITH_NAME.match(text) else told
+        if wed and state != "other" and sentence.kind == "paragraph" and THE_COUPLE.search(text):
+            couple = True
         clause = _clause(page, sentence, start, subject, capitals, words, couple=couple, early=count < 2, met=met)
         count += 1
         yield clause
@@ -92,22 +112,50 @@ def clauses_of(page: PageDoc, subject: Subject, words: FamilyWords) -> Iterator[
             state = "subject"
         elif not aside:
             state = start
+        if start == "other" and _ends_with_subject(page.text, clause, subject, capitals):
+            state = "subject"
         if state == "subject" and _ends_with_relative(page.text, clause, subject):
             state = "relative"
+        told_of = bool(clause.anchors or clause.owners or COUPLE.match(text))
+        wed = wed or (state == "subject" and told_of and bool(MARRIED.search(text)))
         couple = _couple_after(text, clause, couple=couple, ahead=met is not None)
         if not aside:
             met = clause.start if _has_met(page.text, clause, subject) else None
 
 
+def _is_of_birth(text: str, subject: Subject) -> bool:
+    """'He was born', 'She was the eldest of': said of the person, near the top of a page."""
+    said = BIRTH_TOLD.match(text)
+    return bool(said and said[1].lower() == subject.pronoun)
+
+
+IS_HIS_KIN = regex.compile(
+    rf"{NAME.pattern}\s+(?:was|is|became)\s+(?:his|her)\s+(?:[\w\-]+\s+){{0,2}}"
+    r"(?:father|mother|wife|husband|son|daughter|brother|sister)\b"
+)
+"""'Ann Hay was his mother'."""
+BIRTH_TOLD = regex.compile(
+    r"(He|She) was (?:born|named after|christened|baptised|"
+    r"the (?:[\w\-]+ )?(?:son|daughter|child|of (?:\w+ )?children)\b)"
+)
+
+
 def _is_other_parent(text: str, told: str, subject: Subject) -> bool:
     """'His father was a smith. He was rich. His mother …': whose mother it is, the sentence on the father tells."""
-    found = regex.match(r"(?i:his|her) (father|mother)\b(?!['’])", text)
-    if not found or not text.lower().startswith(subject.possessive or "?"):
+    found = regex.match(
+        r"(?:(?:Through|By|From|On|In|At|With|When|After)\b[^,;.]{0,40}?,?\s)?(?i:(his|her)) (father|mother)\b(?!['’])",
+        text,
+    )
+    if not found or found[1].lower() != subject.possessive:
         return False
-    return bool(regex.match(rf"\P{{Lu}}*(?:\p{{Lu}}\S*\s){{1,4}}?{PARENTS[found[1]]}\b", told))
+    return bool(regex.match(r"\P{Lu}*(?:\p{Lu}\S*\s){1,4}?(?:father|mother|parents)\b", told))
 
 
-PARENTS = {"father": "mother", "mother": "father"}
+WITH_NAME = regex.compile(rf"(?!\p{{L}}{{1,3}}\b|(?:They|Their|This|That|When|After)\b){CAP}")
+WITH_KIN = regex.compile(
+    r"(?:His|Her|By (?:his|her))\s+(?:[\w\-]+\s+){0,4}?(?:wife|husband|son|daughter|father|mother)\b"
+)
+"""'His third wife was': an item of a list about the person."""
 
 
 def _has_met(text: str, clause: Clause, subject: Subject) -> bool:
@@ -131,6 +179,21 @@ def _couple_after(text: str, clause: Clause, *, couple: bool, ahead: bool) -> bo
     return couple or bool(clause.anchors or clause.owners)
 
 
+def _ends_with_subject(text: str, clause: Clause, subject: Subject, capitals: Capitals) -> bool:
+    """'Jane died in 1605, but Carter had left by then': the last who does something is the subject."""
+    named = [one for one in clause.anchors if text[one.start].isupper() and ANEW.search(text, clause.start, one.start)]
+    if not named or not DOES.match(text, named[-1].end, clause.end):
+        return False
+    return not any(
+        fold(run[0].split()[0]) in capitals.persons and not PLACED.search(text[clause.start : run.start()])
+        for run in RUN.finditer(text, named[-1].end, clause.end)
+        if sex_of(run[0]) in ("", subject.sex)
+    )
+
+
+ANEW = regex.compile(r"(?:,|;|\b(?:and|but|while|when|where|that|so))\s+$")
+
+
 def _ends_with_relative(text: str, clause: Clause, subject: Subject) -> bool:
     """'… but Dufferin's father did not': 'he' in the next sentence may be the father."""
     last = max((anchor.end for anchor in clause.anchors), default=clause.start)
@@ -142,36 +205,6 @@ def _ends_with_relative(text: str, clause: Clause, subject: Subject) -> bool:
     return False
 
 
-def _is_whole(text: str, start: int, at: int, capitals: Capitals) -> bool:
-    """Whether a name is not the end of somebody else's: 'Hulagu Khan', 'Dafydd ap Llywelyn'."""
-    before = regex.search(r"([\p{L}\p{M}'’\-]+\.?)\s+$", text[start:at])
-    if not before:
-        return True
-    word = before[1]
-    if word in PARTICLES_BEFORE:
-        return False
-    plain = fold(word)
-    known = name_words()
-    if not word[0].isupper() or plain in known.honorifics or plain in known.particles:
-        return True
-    return before.start() == 0 and plain in capitals.small and plain not in known.male and plain not in known.female
-
-
-def _is_of_spouse(mention: str, subject: Subject) -> bool:
-    """'Mrs. Carter', on the page of Mr. Carter."""
-    title = mention.split()[0].rstrip(".").lower()
-    known = name_words()
-    return title in {"male": known.female_titles, "female": known.male_titles}.get(subject.sex, frozenset())
-
-
-def _is_otherwise_titled(page: PageDoc, start: int, at: int, subject: Subject) -> bool:
-    """'Earl Carter', on the page of a Carter whom the lead calls no earl: it may be a first name."""
-    before = regex.search(r"(\p{Lu}\p{Ll}+)\s+$", page.text[start:at])
-    if not before or fold(before[1]) not in name_words().honorifics:
-        return False
-    return before[1].lower() not in page.text[subject.opening.start : subject.opening.end].lower()
-
-
 def _is_parallel(text: str, sentence: Sentence, at: int, end: int, owners: list[Span]) -> bool:
     """'his brother Ned was a smith, and his sister': both have the same owner."""
     kin = KIN.match(text, end, sentence.end)
@@ -179,18 +212,6 @@ def _is_parallel(text: str, sentence: Sentence, at: int, end: int, owners: list[
     return bool(
         kin and before and not OF_EITHER.match(kin["kind"]) and regex.search(r"[,;] and\s+$", text[sentence.start : at])
     )
-
-
-WIFE_NAMED = regex.compile(r"\b(?:his|her)\s+(?:\p{Ll}+\s+)?(?:wife|husband|queen|consort),?\s+$")
-"""'his wife, Queen Anna', on the page of another Anna."""
-WITH_ANOTHER = regex.compile(
-    rf"\s+and\s+(?:(?:his|her)\s+(?:wife|husband),?\s+)?{CAP}(?:\s+{CAP}){{0,2}}['’]s?"
-    r"(?=\s+(?:\p{Ll}+\s+){0,2}(?:sons?|daughters?|child|children)\b)"
-)
-"""'Carter and Ruth's first son'."""
-PARTICLES_BEFORE = frozenset(
-    ["ap", "ab", "ferch", "verch", "ibn", "bin", "bint", "mac", "van", "von", "de", "da", "di", "af", "y", "e", "la"]
-)
 
 
 def _clause(
@@ -210,12 +231,7 @@ def _clause(
     owners: list[Span] = []
     for found in subject.mention.finditer(text, sentence.start, sentence.end):
         after = regex.match(r"['’]s?(?=\s)", text[found.end() : found.end() + 4])
-        if not _is_whole(text, sentence.start, found.start(), capitals) or _is_of_spouse(found[0], subject):
-            continue
-        if _is_otherwise_titled(page, sentence.start, found.start(), subject):
-            continue
-        told = RELATIVE_NAMED.search(text, sentence.start, found.start())
-        if (told and "," not in told[0]) or WIFE_NAMED.search(text, sentence.start, found.start()):
+        if not is_mention(page, sentence, found, subject, capitals):
             continue
         if after:
             owners.append(Span(found.start(), found.end() + after.end()))
@@ -224,6 +240,8 @@ def _clause(
             joint = WITH_ANOTHER.match(text, found.end(), sentence.end)
             if joint:
                 owners.append(Span(found.start(), joint.end()))
+    roles = subject.role.finditer(text, sentence.start, sentence.end) if start == "subject" else ()
+    owners.extend(Span(*found.span()) for found in roles if KIN.match(text, found.end(), sentence.end))
     if subject.pronoun:
         for found in regex.finditer(
             rf"\b(?:{subject.pronoun}|{subject.possessive})\b",

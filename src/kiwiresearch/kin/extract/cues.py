@@ -18,11 +18,14 @@ ADJECTIVE = (
     rf"further|known|sole|[\w\-]+-(?:year|month|week|day)-old|of (?:his|her) )"
 )
 CHILD_OF = regex.compile(
-    r"(?<![\w\-])(?P<kind>(?i:son|daughter|child|sons|daughters|children))\b(?:\s+(?:born|and heir))?\s+(?:of|to)\s+"
+    r"(?<![\w\-])(?P<kind>(?i:son|daughter|child|sons|daughters|children))\b"
+    r"(?:\s+(?:born|and heir|and namesake))?(?:\s+\([^()]*\))?\s+(?:of|to)\s+"
+    r"(?:\d+-year-old\s+|parents\s+)?"
 )
 CHILD_CUE = regex.compile(r"(?<![\w\-])(?:sons?|daughters?|child|children|born)\b[^.;]*\b(?:of|to)\b|\bparents\b")
 BORN_TO = regex.compile(
-    r"\bborn\b(?P<gap>(?:[^.;:()]|\([^()]*\)|(?<=\d):(?=\d)|\b[ap]\.m\.|(?<=\bSt)\.){0,170}?)\bto\s+(?:parents\s+)?"
+    r"\bborn\b(?P<gap>(?:[^.;:()]|\([^()]*\)|(?<=\d):(?=\d)|\b[ap]\.m\.|(?<=\bSt)\.){0,170}?)\bto\s+"
+    r"(?:(?:an?\s+)?(?:[\p{L}\-]+\s+){0,3}(?:parents|couple),?\s+(?:the\s+(?=\p{Ll}))?)?"
 )
 WHERE = regex.compile(
     r"(?!.*\band\s+\p{Ll}|.*\b\p{Ll}+ed\b)(?:[^()]{0,130}|(?:\P{Ll}|\b\p{Lu}[\p{L}\-]*|\([^()]*\)|"
@@ -52,13 +55,15 @@ BLOCKS = regex.compile(
     r"daughter|son|uncles?|aunts?|cousins|friends|brothers|sisters|grandson|granddaughter|tutor|tutored|"
     r"taught|served|under|between|killed|defeated|by|did|pronounced|declared|called|styled|"
     r"proclaimed|considered|regarded|believed|said|other|handful|among|supposedly|descendant|descended|"
-    r"visited|about|plays?|played|"
+    r"visited|about(?!\s+\d)|plays?|played|"
     r"entrusted|given|taken|playing|portray\w*|starr\w*|role|character|transformed|demigod|goddess|god|disguised)\b",
     regex.IGNORECASE,
 )
 OWNED = regex.compile(
-    rf"\s+(?:[a-z\-]+\s+and\s+(?=future|former|then|first|second|eventual))?(?:{ADJECTIVE}[,\s]+){{0,3}}"
-    r"(?:(?!spiritual|alleged|supposed|fictional|unborn|would-be|late|with|and|to|of)\p{Ll}{4,14}\s+)?"
+    rf"\s+(?:[a-z\-]+\s+and\s+(?=[a-z\-]+\s+(?:wife|husband|son|daughter|child|brother|sister)\b))?"
+    rf"(?:{ADJECTIVE}[,\s]+){{0,3}}"
+    r"(?:(?!spiritual|alleged|supposed|fictional|unborn|would-be|late|with|and|to|of)"
+    r"(?:\p{Ll}{4,14}|\p{Lu}\p{Ll}+(?:an|ian|ese|ish|ch))\s+)?"
     r"(?:half-|step-?|foster )?(?P<kind>father|mother|parents|wife|husband|sons?|daughters?|children|child|"
     r"brothers?|sisters?|widow|consort|siblings)"
     r"(?!-|\w|['’]s)(?:\s+(?:and\s+(?:heir|successor|namesake|co-ruler)|to (?:reach|survive)\s+\p{Ll}+))?"
@@ -72,7 +77,8 @@ OWNED_FIELDS: dict[str, FieldName] = {
 }  # fmt: skip
 LINKS = regex.compile(
     r"(?:,\s+(?:who|an?|from|daughter|son)\b[^,;.]{1,60},|\s*\([^()]*\)|,)?\s+(?:was|were|is|are|being|included|include)\s+"
-    r"(?:named\s+|called\s+|also named\s+|known as\s+|the former\s+)?|"
+    r"(?:named\s+|called\s+|also named\s+|known as\s+|the former\s+|(?:his|her)\s+namesake,?\s+)?|"
+    r",\s+(?:born|née|nee)\s+(?=\p{Lu})|"
     r",(?:[^,;.]{1,30},)?\s+also (?:named|called)\s+|,?\s+(?:whom they\s+)?(?:named|called|including)\s+|"
     r",\s+(?:the\s+(?:former\s+)?)?|\s*[:(]\s*|\s+"
 )
@@ -82,12 +88,15 @@ GOES_ON = regex.compile(r"\s+\p{Ll}{2}")
 MARRY = regex.compile(
     r"\b(?:re)?(?:married|marries|weds?|wedded)\b(?!\s+(?:life|couple|women|men|man|woman|into|with))"
 )
+HAD_MARRIAGE = regex.compile(
+    r"\s+(?:had|contracted|entered(?:\s+into)?|made)\s+(?:an?|another)\s+(?:[\p{Ll}\-]+\s+){0,2}marriage\s+(?:to|with)\s+"
+)
 MARRIAGE_TO = regex.compile(
     r"\b(?:marriage|wedding|engagement and marriage)(?:,(?:[^,;.\p{Lu}]{1,30},)?)?(?:\s+was)?\s+(?:to|with)\s+"
 )
 ALLOWED_BEFORE = regex.compile(
     r"(?:\s|,|\b(?:who|was|had|then|later|also|secretly|first|finally|eventually|soon|again|subsequently|got|"
-    r"remarried|met|and|has|had been|"
+    r"remarried|met|and|has|had been|been|"
     r"once|is|in|on|about|around|c|his|her|the|of|at|age|year|same|following|next|aged|would|have|twice|"
     r"briefly|legally|himself|herself|"
     r"after|month|months|years|fell|love|became|engaged|to|January|February|March|April|May|June|July|"
@@ -96,11 +105,13 @@ ALLOWED_BEFORE = regex.compile(
     r"nd|rd|th)?)\b)*"
 )
 AFTER_MARRY = regex.compile(
+    r"(?:\s+(?:for\s+)?(?:an?|the)\s+(?:second|third|fourth)\s+time)?"
     r"(?:\s+(?:to|again|secondly|firstly|first|second|twice|thirdly|off|fourthly)\b,?)*"
     r"(?:,?\s+(?:on|"
     r"in)\s+(?:\p{Lu}\p{Ll}+\s+)?\d{1,4}(?:,?\s+(?:\p{Lu}\p{Ll}+,?\s+)?\d{4})?,?(?=\s))?(?:\s*,?\s*(?:firstly|secondly|first|second)?\s*(?:to)?)"
 )
 MARRIED_THERE = regex.compile(
+    r",[^,;]{1,60},\s+to\s+(?=\p{Lu}|an?\s)|"
     r"\s+(?:in|at|by|through)\s(?:(?!\bto\b)[^;.()]){1,50}?\s+to\s+(?=\p{Lu}|an?\s|the\s|(?:his|her)\s)"
 )
 """'was married at Aue to': where and how, before whom."""
@@ -115,6 +126,8 @@ CHILDREN = regex.compile(
     r"(?P<kind>sons?|daughters?|child|children|girls?|boys?)\b(?!-)"
 )
 CHILD_LINK = regex.compile(
+    r"(?!\s+who\b|\s+whose\b)(?:[^.;:()\p{Lu}]|(?<=\b(?:in|at|from)\s)\p{Lu}){0,60}"
+    r"(?:\([^()]*\))?[^.;:()\p{Lu}]{0,30}:\s*(?:(?:sons|daughters|twins)\s+)?|"
     r"(?:(?!\bwho|\bmarried\b)[^.;:()\p{Lu}]){0,60}(?:\([^()]*\))?(?:,(?!\s+who)[^.;:()\p{Lu}]{0,50})?,?\s+including\s+|"
     r",\s*\(\s*(?=\p{Lu})|"
     r",?\s+(?:but\s+|of whom\s+)?only\s+\w+\s+(?:of whom\s+)?(?:survived|lived|reached)\b[^,:;.()]{0,40}:\s*|"
@@ -130,7 +143,8 @@ SIBLINGS = regex.compile(
     rf"(?<![\w\-'’])(?:an?|one|another|{NUMBERS})\s+(?:{ADJECTIVE}[,\s]+){{0,3}}(?:half-)?(?P<kind>brothers?|sisters?|siblings?)\b(?!-)"
 )
 AND_KIN = regex.compile(
-    rf",?\s+and\s+(?:{ADJECTIVE}\s+){{0,2}}(?P<kind>father|mother|wife|husband|sons?|daughters?|children|brothers?|sisters?)"
+    rf"(?:,?\s+and\s+|,\s+(?=(?:{ADJECTIVE}\s+)+\p{{Ll}}+\s+\p{{Lu}}))(?:{ADJECTIVE}\s+){{0,2}}"
+    r"(?P<kind>father|mother|wife|husband|sons?|daughters?|children|brothers?|sisters?)"
     r"(?!-|\w|['’]s)"
 )
 """'his brother Ned and sister Ann': the second has the same owner."""

@@ -21,7 +21,7 @@ from kiwiresearch.text.fold import fold
 LISTED = 0.75
 AFTER_NAME = regex.compile(
     r"\s*(?:$|[(,;:.–—\[-]|\b(?:born|b\.|died|d\.|who|married|m\.|c\.|was|became|wife|later|in|reigned|"
-    r"reputed|king|queen|\d))",
+    r"reputed|king|queen|or|and/or|\d))",
     regex.IGNORECASE,
 )
 LEAD_IN_END = regex.compile(r"(?::|\binclud\w+|\bfollow\w*|\bwere)\s*:?\s*$")
@@ -92,6 +92,7 @@ def _introduced(page: PageDoc, subject: Subject, words: FamilyWords) -> Iterator
             about = (
                 COUPLE_WORDS.match(last) or subject.mention.search(last) or regex.match(r"(?:His|Her|Their)\b", last)
             )
+            counted = counted or BY_HER.search(last)
             reading = bool(counted and about and len(last) < SHORT * 2 and not OF_OTHERS.search(last))
             said = _of_all(last, words)
         elif block.kind == "item" and HEADS_OTHERS.fullmatch(text):
@@ -128,7 +129,10 @@ SOME_CHILDREN = regex.compile(
     r"\b(?:children|sons|daughters)\b(?!['’])[^.]{0,90}:$|"
     r"\bhad (?:one|an?) (?:\w+ )?(?:son|daughter|child)\b[^.]{0,40}:$"
 )
-COUPLE_WORDS = regex.compile(r"(?:They|The couple|He|She)\b")
+COUPLE_WORDS = regex.compile(
+    r"(?:They|The couple|He|She|There were|(?:The|This|That) marriage|(?:By|With) (?:her|him))\b"
+)
+BY_HER = regex.compile(r"^(?:By|With) (?:her|him),? (?:he|she) had\b[^.;]{0,40}:$")
 
 
 def _items(

@@ -35,7 +35,10 @@ def had_children(text: str, clause: Clause, subject: Subject, words: FamilyWords
     yield from _was_born(text, clause, words)
     for had in HAD.finditer(text, clause.start, clause.end):
         start = _parent_before(text, clause, had.start(), together.end() if together else -1)
-        if text[clause.start : had.start()].strip() == f"The {parse_name(subject.name).surname}s":
+        if regex.match(
+            rf"The {regex.escape(parse_name(subject.name).surname)}s\b(?:,[^;]*,)?\s+$",
+            text[clause.start : had.start()],
+        ):
             start = clause.start
         if start >= 0:
             yield from _children_behind(text, clause, had.end(), start, words, subject)
@@ -44,18 +47,25 @@ def had_children(text: str, clause: Clause, subject: Subject, words: FamilyWords
 def _is_of_couple(before: str, clause: Clause, subject: Subject) -> bool:
     """'She died soon after giving birth to their son', on the page of the husband."""
     other = {"male": "She ", "female": "He "}.get(subject.sex, "they ")
+    if clause.couple and AS_THEY.fullmatch(before):
+        return True
     return clause.state == "subject" or (before.startswith(other) and not MARRIED.search(before))
+
+
+AS_THEY = regex.compile(r"(?:While|When|After|Where|As|Before|Once)\s+they\b[^;.]{0,60},\s+")
+"""'While they lived in Aue, their first son'."""
 
 
 def _their_children(text: str, clause: Clause, subject: Subject, words: FamilyWords) -> Iterator[Relation]:
     for their in THEIR_CHILDREN.finditer(text, clause.start, clause.end):
         before = text[clause.start : their.start()]
         couple = clause.couple or (clause.anchors and MARRIED.search(before))
-        if not couple or (before and (not _is_of_couple(before, clause, subject) or SEVERAL.search(before))):
+        several = SEVERAL.search(before) and not OWN_CHILDREN.fullmatch(before)
+        if not couple or (before and (not _is_of_couple(before, clause, subject) or several)):
             continue
-        link = LINKS.match(text, their.end(), clause.end)
+        link = A_SON.match(text, their.end(), clause.end) or LINKS.match(text, their.end(), clause.end)
         start = link.end() if link else their.end()
-        many = their["kind"] in ("sons", "daughters", "children")
+        many = their["kind"] in ("sons", "daughters", "children") and not before.endswith("One of ")
         for name in (names_from if many else _first_of)(text, start, clause.end, words):
             if name:
                 yield Relation("child", name.span, Span(their.start(), name.span.end), "'their children' of the couple")
@@ -63,7 +73,7 @@ def _their_children(text: str, clause: Clause, subject: Subject, words: FamilyWo
 
 def _was_born(text: str, clause: Clause, words: FamilyWords) -> Iterator[Relation]:
     """'A daughter, A, was born in Aue', 'B, their son, …', where the couple has been told of."""
-    born = CHILD_BORN.match(text, clause.start, clause.end) if clause.couple and clause.state == "subject" else None
+    born = CHILD_BORN.match(text, clause.start, clause.end) if clause.couple else None
     name = one_name(text, born.end(), clause.end, words) if born else None
     if name and WAS_BORN.match(text, name.span.end, clause.end):
         yield Relation("child", name.span, Span(clause.start, name.span.end), "'their children' of the couple")
@@ -74,13 +84,18 @@ def _was_born(text: str, clause: Clause, words: FamilyWords) -> Iterator[Relatio
 
 
 CHILD_BORN = regex.compile(
-    rf"(?:A|Another|One|The|Two)\s+(?:{ADJECTIVE}\s+){{0,2}}(?:son|daughter|child),?\s+(?:named\s+)?"
+    rf"(?:(?:In|On)\s+[^,;.]{{3,30}},\s+)?(?:An?|Another|One|The|Two|an?|another)\s+(?:{ADJECTIVE}\s+){{0,2}}"
+    r"(?:son|daughter|child),?\s+(?:named\s+)?"
 )
 WAS_BORN = regex.compile(r"\s*(?:\([^()]*\))?,?\s+(?:was|had been)\s+born\b|,\s+(?:born|followed|came)\b")
 THEIR_CHILD = regex.compile(rf",\s+their\s+(?:{ADJECTIVE}\s+){{0,2}}(?:son|daughter|child),")
 THEIR_CHILDREN = regex.compile(
-    rf"\b[Tt]heir\s+(?:{ADJECTIVE}\s+){{0,3}}(?P<kind>sons?|daughters?|children|child)\b(?!-|['’])"
+    rf"\b(?:[Tt]heir\s+|[Tt]he couple['’]s\s+|(?<=\band )(?=(?:son|daughter)\s+\p{{Lu}}))"
+    rf"(?:{ADJECTIVE}\s+){{0,3}}(?P<kind>sons?|daughters?|children|child)\b(?!-|['’])"
 )
+OWN_CHILDREN = regex.compile(r"(?:They|The couple) (?:have|had) [\p{Ll} ]+(?:sons|daughters|children),? and ")
+A_SON = regex.compile(r",\s+an?\s+(?:baby\s+)?(?:son|daughter|boy|girl),?\s+(?:named\s+)?(?=\p{Lu})")
+"""'Their second child, a son, John'."""
 SEVERAL = regex.compile(
     rf"\b(?:parents|brothers|sisters|sons|children|daughters|twins|friends|people|wives)\b|{CAP}\s+and\s+{CAP}"
 )
@@ -92,6 +107,12 @@ def borne(text: str, clause: Clause, subject: Subject, words: FamilyWords) -> It
         bore = BORE.match(text, owner.end, clause.end)
         if bore:
             yield from _children_behind(text, clause, bore.end(), owner.start, words, subject)
+    for anchor in clause.anchors:
+        if subject.sex == "male" and BORE_TO.search(text, clause.start, anchor.start):
+            yield from _children_behind(text, clause, anchor.end, clause.start, words)
+    him = BORE_HIM.search(text, clause.start, clause.end) if subject.sex == "male" else None
+    if him and (clause.couple or (clause.anchors and MARRIED.search(text, clause.start, him.start()))):
+        yield from _children_behind(text, clause, him.end(), clause.start, words)
 
 
 def borne_by(
@@ -111,6 +132,9 @@ GAVE_BIRTH = (
 BORE = regex.compile(
     rf"\s+(?:{ADJECTIVE}\s+){{0,2}}(?:wife|queen|consort|mistress)(?:,?\s+{CAP}(?:\s+(?:of\s+)?{CAP})*,?)?{GAVE_BIRTH}"
 )
+BORE_HIM = regex.compile(r"\b(?:[Ss]he|who)\s+(?:(?:later|then|also|had)\s+)?(?:bore|gave|borne)\s+him\b")
+BORE_TO = regex.compile(r"\b(?:bore|gave|given|borne)\s+$")
+"""'she bore Carter two sons'."""
 BY_NAME = regex.compile(
     r"(?:(?:In|On|After|Later|At|By|Soon|Eventually|Then)\b(?:[^;:.\p{Lu}]{0,40}?|[^;:.]{0,40},)\s+)?"
     rf"(?P<name>{CAP})(?:\s+{CAP})*{GAVE_BIRTH}"
@@ -130,7 +154,7 @@ def _children_behind(
         link = CHILD_LINK.match(text, found.end(), clause.end)
         if not link:
             continue
-        many = found["kind"].endswith(("s", "ren"))
+        many = found["kind"].endswith(("s", "ren")) or link[0].rstrip().endswith(":")
         behind = link.end()
         for name in (
             names_from(text, behind, clause.end, words) if many else [one_name(text, behind, clause.end, words)]
@@ -153,7 +177,9 @@ def _first_of(text: str, start: int, end: int, words: FamilyWords) -> list[Found
 
 def _parent_before(text: str, clause: Clause, at: int, together: int) -> int:
     """Where the subject, or the couple, stands that had the children; -1 where somebody else had."""
-    if together >= 0 and at - together < 60 and not _names_somebody(text[together:at]):
+    if together >= 0 and (
+        (at - together < 60 and not _names_somebody(text[together:at])) or AND_THEN.search(text, together, at)
+    ):
         return clause.start
     near = regex.search(r"(?:;|,|\band)\s*(they|the couple)\s+(?:\w+\s+)?$", text[clause.start : at], regex.IGNORECASE)
     if near and clause.anchors and clause.state == "subject":
@@ -175,6 +201,10 @@ def _parent_before(text: str, clause: Clause, at: int, together: int) -> int:
     return between[0].start if not regex.search(CAP, plain) and len(plain) < 60 else -1
 
 
+AND_THEN = regex.compile(
+    r"^[^;:.]*,? and (?:(?:as of|in|by|now|currently|together|later|then|eventually) ?(?:\d{4},? )?)?$|^[^;:.]*,\s+$"
+)
+"""'They married in Aue Cathedral and as of 2005'."""
 LATER_ON = regex.compile(r"[\p{Ll}\p{Lu}\d ,]{3,50}?\b(?:they|the couple)\s+(?:\w+\s+){0,2}")
 """'Over the next ten years the couple would'."""
 JOINED = regex.compile(rf"^\s*and\s+(?:{CAP}\s+)+(?:were\s+|got\s+)?(?=married\b)")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kiwiresearch.kin.extract.clauses import Clause
 from kiwiresearch.kin.extract.cues import AND_KIN, CHILD_CUE, CLOSED, GOES_ON, LINKS, OWNED, OWNED_FIELDS, ROLE_SEX
-from kiwiresearch.kin.extract.lists import behind_trades, names_from, one_name, pair_from
+from kiwiresearch.kin.extract.lists import behind_description, behind_trades, names_from, one_name, pair_from
 from kiwiresearch.kin.extract.patterns import Match, regex
 from kiwiresearch.kin.extract.relations import Relation, parents_of
 from kiwiresearch.kin.extract.spans import NAME, Span, is_name
@@ -39,36 +39,50 @@ def owned(text: str, clause: Clause, subject: Subject, words: FamilyWords) -> It
             if len(pair) == 2:
                 yield from parents_of(text, pair, Span(owner.start, pair[-1].span.end), "'his parents'")
             continue
-        told = list(_named_kin(text, clause, kind, link, words))
+        opens = owner.start == clause.start
+        if kind == "wife" and TOOK_AS.search(text, clause.start, owner.start):
+            taken = one_name(text, found.end(), clause.end, words, described=True)
+            if taken:
+                yield _of_owner(kind, taken.span, owner)
+            continue
+        told = list(_named_kin(text, clause, kind, link, words, opens=opens))
         yield from (_of_owner(kind, span, owner) for span in told)
-        beside = AND_KIN.match(text, told[-1].end, clause.end) if told else None
-        link = LINKS.match(text, beside.end(), clause.end) if beside else None
-        if beside and link and regex.fullmatch(r",?\s+", link[0]):
-            for span in _named_kin(text, clause, beside["kind"], link, words):
-                yield _of_owner(beside["kind"], span, owner)
+        while told:
+            beside = AND_KIN.match(text, told[-1].end, clause.end)
+            link = LINKS.match(text, beside.end(), clause.end) if beside else None
+            if not beside or not link or not regex.fullmatch(r",?\s+", link[0]):
+                break
+            told = list(_named_kin(text, clause, beside["kind"], link, words))
+            yield from (_of_owner(beside["kind"], span, owner) for span in told)
 
 
 def _of_owner(kind: str, name: Span, owner: Span) -> Relation:
     return Relation(OWNED_FIELDS[kind], name, Span(owner.start, name.end), f"{kind!r} of the subject by name")
 
 
-def _named_kin(text: str, clause: Clause, kind: str, link: Match, words: FamilyWords) -> Iterator[Span]:
-    """The names behind 'his brother' and what links them to it."""
+def _named_kin(
+    text: str, clause: Clause, kind: str, link: Match, words: FamilyWords, *, opens: bool = False
+) -> Iterator[Span]:
+    """The names behind 'his brother' and what links them to it; the sentence may open with the owner."""
     many = kind in ("sons", "daughters", "children", "brothers", "sisters", "siblings")
     bare = not link[0].strip()
     at = link.end() if bare else behind_trades(text, link.end(), clause.end, words)
     owning = bare and not HANDED.search(text, clause.start, link.start())
     names = names_from(text, at, clause.end, words) if many else [one_name(text, at, clause.end, words, owning=owning)]
+    if names == [None] and regex.search(r"\b(?:was|is)\s+$", link[0]):
+        names = [behind_description(text, at, clause.end, words)]
     for name in names:
         if not name or _is_people(text, link[0], name.span):
             continue
         if not _is_closed(text, name.span, clause, bare=bare) and text[name.span.end] not in "'’":
             continue
         whole = text[name.span.end - 1] in ")." or regex.match(r"\s*(?:[,.;()]|$)", text[name.span.end : clause.end])
-        if many or whole or "," not in link[0]:
+        if many or whole or "," not in link[0] or opens:
             yield name.span
 
 
+TOOK_AS = regex.compile(r"\b(?:took|taken|chose|had)\s+(?:\p{Ll}+\s+)?(?:as|for)\s+$")
+"""'he took as his third wife an old friend, Ann Hay'."""
 HANDED = regex.compile(
     r"\b(?:sent|gave|lent|showed|read|offered|taught|told|brought|lends?|gives?)\s+(?:his|her)\s+[\p{Ll}\- ]+$"
 )

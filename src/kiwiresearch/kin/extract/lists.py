@@ -7,6 +7,7 @@ from typing import NamedTuple
 from kiwiresearch.kin.extract.patterns import regex
 from kiwiresearch.kin.extract.spans import CAP, Span, name_at
 from kiwiresearch.kin.extract.words import FamilyWords
+from kiwiresearch.kin.names import sex_of
 
 DESCRIBED = regex.compile(
     r"\s*(?:(?:his|her|an?|the|another|fellow|with)\s+)?(?:(?!from\b)(?:[\p{Ll}][\p{Ll}\-]*|\d+\w*|American|English|"
@@ -31,10 +32,18 @@ KIN_OF_KNOWN = regex.compile(
 )
 """'his pupil's sister, Ann Hay'."""
 BRACKET = regex.compile(r"\s*\((?:[^()]|\([^()]*\))*\)")
-APPOSITION = regex.compile(r",\s*(?!and\b|\p{Lu}[\p{L}\-]+,)[^,;.()]{1,90}(?:\([^()]*\)[^,;.()]{0,60})?(?=,|\s+and\s)")
+APPOSITION = regex.compile(
+    r",\s*+(?!and\b|\p{Lu}[\p{L}\-]+,)[^,;.()]{1,90}?(?:\([^()]*\)[^,;.()]{0,60})?(?=,|\s+and\s)|"
+    r"\s+and\s+(?:an?\s+|the\s+)?(?!(?:was|were|is|had|has|did|became|later|then|born|died|he|she)\b)"
+    r"(?:(?!\b(?:brother|sister|"
+    r"son|daughter|nephew|niece|cousin|friend|father|mother|grand\p{Ll}+|wife|husband|was|who)\b)"
+    r"(?:[\p{Ll} \-]|(?<=\b(?:from|of|in|at)\s)\p{Lu}[\p{L}\-]+)){2,60}?(?=,|\s+and\s)|"
+    r"\s*[—–]\s?[^—–]{1,200}?\s?[—–](?=\s+and\s)"
+)
 AND = regex.compile(
-    r",?\s+(?:and|&|by)\s+(?:of\s+)?(?:(?P<his>his|her)\s+)?(?:(?:[a-z\-]+\s+|\p{Lu}\p{Ll}+\s+)?(?P<role>wife|husband|consort|"
-    r"queen|mistress|mother|concubine)\b)?,?\s*(?:the\s+former\s+)?"
+    r",?\s+(?:and|&|by)\s+(?:of\s+)?(?:the\s+\w+\s+of\s+(?=his|her))?(?:(?P<his>his|her)\s+)?(?:(?:[a-z\-]+\s+|\p{Lu}\p{Ll}+\s+)?"
+    r"(?P<role>wife|wives|husband|consort|queen|mistress|mother|concubine|girlfriend|boyfriend|partner)\b)?,?\s*"
+    r"(?:the\s+former\s+)?"
 )
 VERBS = regex.compile(r"\s+(?:was|were|is|are|had|became|died|married|has|moved|went|came|took|would|did)\b")
 SEPARATOR = regex.compile(
@@ -68,10 +77,7 @@ TRADE = regex.compile(
 OF_SOMEBODY = regex.compile(
     r"\b(?:his|her|their|wife|husband|widow|brother|sister|son|daughter|of|by|in|for|to|with)\b"
 )
-ABOUT = (
-    r"(?:(?:[\p{Ll}\-]+|\p{Lu}[\p{L}\-]+(?:ese|ish|ote|ian|an|ch)|Welsh|Czech|Greek|Swiss|Dutch|"
-    r"Protestant|\p{Lu}{2,5})\s+){0,3}?"
-)
+ABOUT = r"(?:(?:[\p{Ll}\-]+|\p{Lu}[\p{L}\-]+(?=\s+\p{Ll})|\p{Lu}{2,5})\s+){0,3}?"
 TRADES = regex.compile(
     rf"\s*(?:(?:the|an?)\s+)?{ABOUT}(?P<trade>\p{{Ll}}+),?\s+(?:and\s+{ABOUT}(?P<more>\p{{Ll}}+),?\s+)?(?=\p{{Lu}})"
 )
@@ -92,6 +98,12 @@ def one_name(
         found = name_at(text, found.end + apart.end(), end, words)
     if not found and described and (kin := KIN_OF_KNOWN.match(text, start, end)):
         return one_name(text, kin.end(), end, words)
+    if found and described and NOUN_WITH_CAPITAL.search(text[start : found.start]):
+        noun = text[found.start : found.end]
+        if " " not in noun and text[found.end : found.end + 2] == ", ":
+            return behind_description(text, start, end, words)  # 'a fellow Marxist, Ann Hay'
+    if not found and described and (told := behind_description(text, start, end, words)):
+        return told
     if not found and described:
         skip = DESCRIBED.match(text, start, end)
         if not skip or NOT_OF_OTHERS.search(skip[0]):
@@ -102,7 +114,7 @@ def one_name(
             plural = skip[0].strip() == "the" and text[found.end - 1] == "s"
             if plural or NOUN_AFTER.match(text, found.end, end):
                 return None
-    if not found:
+    if not found or IN_DATE.search(text[max(0, found.start - 4) : found.end]):
         return None
     owned = regex.match(
         r"['’]s?\s+(?:[a-z\-]+\s+){0,2}(?:daughter|sister|niece|widow|cousin|son|brother),?\s+", text[found.end : end]
@@ -110,6 +122,41 @@ def one_name(
     if owned and described:
         return one_name(text, found.end + owned.end(), end, words)
     return None if text[found.end : found.end + 1] in ("'", "’") and not owning else Found(found)
+
+
+NOUN_WITH_CAPITAL = regex.compile(r"\b(?:an?|fellow|another)\s+(?:\p{Ll}+\s+)*$")
+DESCRIPTION = regex.compile(
+    r"\s*(?:(?:his|her|an?|the|another|one|then)\s+)?"
+    r"(?:(?:\p{Ll}[\p{Ll}\-]*|\d+-\p{Ll}[\p{Ll}\-]*|\p{Lu}[\p{L}\-]+(?=\s+\p{Ll})|(?<=\b(?:in|from|of|at)\s)\p{Lu}[\p{L}\-]+|"
+    r"(?<=\b(?:fellow|an?|\d)\s)\p{Lu}[\p{L}\-]+|(?<=\bthe )\p{Lu}[\p{L}\-]+\s\p{Lu}\p{Ll}+(?=\s+in\b)|but|and)"
+    r"(?:\s+|(?=,)))"
+    r"{1,9}?(?:,\s+(?:the\s+[\p{L}\s\-]{4,40},\s+|(?:named|called)\s+)?|(?:named|called)\s+)(?=\p{Lu})"
+)
+"""'a wealthy but illiterate farmer, Tom Hay', 'his companion of four years in Aue, Ann Hay'."""
+NOT_DESCRIBING = regex.compile(
+    r"\b(?:daughters?|sons?|sisters?|brothers?|nieces?|nephews?|widow|mother|father|wife|husband|friends|parents|child|"
+    r"children|who|whom|whose|that|which|when|because|until|after|before|by|for|to|as|not|never|none|there|later|"
+    r"was|were|is|had|has|did|died|went|moved|became|under|despite|during|against|only|into|it|he|she|they|only|again|"
+    r"twice|times|church|cathedral|chapel|home|house|year|years later|month|day|age|aged|\d{4})\b"
+)
+
+
+def behind_description(text: str, start: int, end: int, words: FamilyWords) -> Found | None:
+    """The name behind words for what a person is, however many, where nothing among them is another person."""
+    told = DESCRIPTION.match(text, start, end)
+    if not told or NOT_DESCRIBING.search(regex.sub(r"\bof \w+ years\b", "", told[0])) or len(told[0]) > LONGEST:
+        return None
+    found = name_at(text, told.end(), end, words)
+    named = told[0].rstrip().endswith(("named", "called"))
+    if not found or not (named or " " in text[found.start : found.end] or sex_of(text[found.start : found.end])):
+        return None
+    return Found(found) if text[found.end : found.end + 1] not in ("'", "’") else None
+
+
+LONGEST = 90
+
+
+IN_DATE = regex.compile(r"\d\s+(?:April|May|June|August|March)$")
 
 
 def pair_from(
@@ -120,7 +167,7 @@ def pair_from(
     if not first:
         return []
     at = first.span.end
-    for _ in range(3):
+    for _ in range(7):
         bracket = BRACKET.match(text, at, end)
         at = bracket.end() if bracket else at
         link = AND.match(text, at, end)
@@ -137,11 +184,12 @@ def pair_from(
             ):
                 role = (
                     "wife"
-                    if link["his"] == "his" or link["role"] in ("wife", "queen", "consort")
+                    if link["his"] == "his" or link["role"] in ("wife", "wives", "queen", "consort")
                     else link["role"] or ""
                 )
                 return [first, Found(second, role)]
-            return [first]
+            if second or link["role"] or link["his"]:
+                return [first]
         apposition = APPOSITION.match(text, at, end)
         if not apposition:
             break
@@ -151,7 +199,7 @@ def pair_from(
 
 def names_from(text: str, start: int, end: int, words: FamilyWords) -> list[Found | None]:
     """A list of names, each with its brackets; it ends where something else follows."""
-    if ";" in text[start:end] and regex.search(rf";\s*(?:and\s+)?{CAP}", text[start:end]):
+    if ";" in text[start:end] and _is_by_semicolons(text[start:end]):
         return _by_semicolons(text, start, end, words)
     found: list[Found | None] = []
     at = start
@@ -177,6 +225,13 @@ def names_from(text: str, start: int, end: int, words: FamilyWords) -> list[Foun
             last = name_at(text, at, end, words)
             return [*found, Found(last)] if last else found
     return found
+
+
+def _is_by_semicolons(listed: str) -> bool:
+    """'A, earl of Aue; B; and C', and not 'A and B; A became'."""
+    head, behind = listed.split(";", 1)
+    named = regex.match(rf"\s*(?:and\s+)?{CAP}(?:\s+{CAP})*", behind)
+    return bool(named) and not (regex.search(rf"\band\s+{CAP}", head) and VERBS.match(behind, named.end()))
 
 
 def _last(text: str, at: int, end: int, words: FamilyWords) -> bool:

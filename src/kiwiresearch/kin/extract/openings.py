@@ -7,7 +7,7 @@ from kiwiresearch.kin.extract.pronouns import KIN, PLACED, REGNAL, RUN, Capitals
 from kiwiresearch.kin.extract.spans import CAP, NAME
 from kiwiresearch.kin.extract.subject import Subject
 from kiwiresearch.kin.extract.words import FamilyWords
-from kiwiresearch.kin.names import name_words, sex_of
+from kiwiresearch.kin.names import name_words, parse_name, sex_of
 from kiwiresearch.text.fold import fold
 
 IN_TURN = regex.compile(r"\p{L}+,? in turn\b")
@@ -38,6 +38,16 @@ def starts_with(text: str, state: State, subject: Subject, capitals: Capitals, w
     if mention and mention.start() == 0:
         owner = regex.match(r"['’]s?\s", text[mention.end() :])
         return "relative" if owner else "subject"
+    reported = REPORTED.match(text)
+    if reported and subject.mention.match(text, reported.end()):
+        return starts_with(text[reported.end() :], state, subject, capitals, words)
+    joint = regex.match(rf"{NAME.pattern}\s+and\s+", text)
+    beside = subject.mention.match(text, joint.end()) if joint else None
+    if beside and regex.match(r"\s+(?:had|have|were|married|moved|divorced|met)\b", text[beside.end() :]):
+        return "subject"
+    ruler = SOMEBODY.match(text)
+    if ruler and state == "subject" and not subject.role.match(f"the {ruler[1]}'s") and not mention:
+        return "other"
     fronted = FRONTED_BY.match(text)
     told = subject.mention.match(text, fronted.end()) if fronted else None
     if told and regex.match(r"\s+\p{Ll}", text[told.end() :]):
@@ -54,6 +64,16 @@ def starts_with(text: str, state: State, subject: Subject, capitals: Capitals, w
     return "other" if state == "relative" else state
 
 
+SOMEBODY = regex.compile(
+    r"The (?:new|old|young|next|late|reigning) (king|queen|emperor|empress|monarch|tsar|kaiser|pope|president|duke|"
+    r"prince|princess|sultan)\s+\p{Ll}+"
+)
+"""'The new king was': somebody who came after or before the person."""
+REPORTED = regex.compile(
+    rf"{NAME.pattern}\s+(?:stated?s?|wrote|writes|says|said|reports?|reported|mentions?|mentioned|tells|told|adds|added|notes|noted)"
+    r"\s+that\s+"
+)
+"""'Soranus stated that Carter': who tells it is not whom it is about."""
 FRONTED_BY = regex.compile(r"(?:Upon|After|On|With|Following|Before|Since|Until|At|During)\s[^,;.]{1,60},\s+")
 """'Upon Ruth's death, Carter moved': the main clause tells whom it is about."""
 
@@ -120,13 +140,25 @@ def _is_other(name: str, subject: Subject, capitals: Capitals, words: FamilyWord
     plain = regex.sub(r"[\"“][^\"“”]*[\"”]", " ", name)
     tokens = [fold(token) for token in regex.findall(r"[\p{L}\p{M}'’\-]+", plain)]
     known = name_words()
-    while len(tokens) > 1 and tokens[0] not in words.nobody and tokens[0] in CONJUNCTIONS | known.honorifics:
+    while len(tokens) > 1 and tokens[0] not in words.nobody and tokens[0] in SKIPPED | known.honorifics:
         tokens = tokens[1:]
     if not tokens or tokens[0] in words.nobody or tokens[0] in words.places or tokens[0] in capitals.placed:
         return False
-    if set(tokens) <= subject.tokens:
+    if set(tokens) <= subject.tokens or is_written_out(tokens, subject):
         return False
     return len(tokens) > 1 or tokens[0] in capitals.persons or tokens[0] in known.male or tokens[0] in known.female
+
+
+def is_written_out(tokens: list[str], subject: Subject) -> bool:
+    """'Tom Hay Carter', on the page of Tom Carter: with a name between that the title leaves out."""
+    own = {fold(word) for word in parse_name(subject.name).given}
+    return (
+        len(own) == 1
+        and len(tokens) > 2
+        and tokens[0] != tokens[-1]
+        and {tokens[0], tokens[-1]} <= subject.tokens
+        and tokens[0] in own
+    )
 
 
 def _is_called_human(text: str, at: int, name: str, subject: Subject, capitals: Capitals, words: FamilyWords) -> bool:
@@ -137,4 +169,26 @@ def _is_called_human(text: str, at: int, name: str, subject: Subject, capitals: 
     return bool(told and (words.human.fullmatch(told[1]) or told[1].endswith("ist")))
 
 
-CONJUNCTIONS = frozenset(["but", "and", "yet", "so", "thus", "then", "though", "because", "if", "since", "for", "like"])
+SKIPPED = frozenset(
+    [
+        "da",
+        "de",
+        "di",
+        "van",
+        "von",
+        "del",
+        "du",
+        "but",
+        "and",
+        "yet",
+        "so",
+        "thus",
+        "then",
+        "though",
+        "because",
+        "if",
+        "since",
+        "for",
+        "like",
+    ]
+)

@@ -21,7 +21,7 @@ PLACED = regex.compile(
     r"(?:\b(?:in|at|near|from|to|on|of|the|into|through|until|since|during|University|County),?\s+|,\s+)$",
     regex.IGNORECASE,
 )
-RUN = regex.compile(rf"{CAP}(?:(?:['’]s)?\s+{CAP})*")
+RUN = regex.compile(rf"(?:St\.\s+)?{CAP}(?:(?:['’]s)?\s+{CAP})*")
 """'Hans Albert Einstein': words with capitals that belong together."""
 REGNAL = regex.compile(r"\b(?!War\b)\p{Lu}\p{Ll}+\s+[IVX]+\b(?!\.)")
 FRONTED = regex.compile(
@@ -81,11 +81,22 @@ def is_fronted(text: str, sentence: Sentence, owner: Span, anchors: list[Span], 
     if named and DOES.match(text, begin + (text[begin : begin + 1] == ","), sentence.end):
         return False  # 'From then on his son, Ned Carter, became': this is the main clause
     known = name_words()
+    wedding = kin and not KIN.match(text, owner.end, sentence.end)
+    stretch = _main_clause(text, begin, sentence.end) + OPENS_WITHIN if wedding else sentence.end
     return any(
         fold(found[0].split()[0]) in capitals.persons | known.honorifics | known.male | known.female
         and not regex.search(r"\b(?:in|at|near|from|to|of|on)\s+$", text[sentence.start : found.start()])
-        for found in RUN.finditer(text, begin, max(begin, stop))
+        for found in RUN.finditer(text, begin, max(begin, min(stop, stretch)))
     )
+
+
+OPENS_WITHIN = 60
+
+
+def _main_clause(text: str, start: int, end: int) -> int:
+    """Where the words put first end: behind their comma."""
+    comma = text.find(",", start, end)
+    return comma if comma >= 0 else end
 
 
 def means_subject(
@@ -99,17 +110,22 @@ def means_subject(
     words: FamilyWords,
 ) -> bool:
     """Whether a pronoun means the subject: nobody else is named between the subject and it."""
-    if start == "other" or text.count("(", sentence.start, at) > text.count(")", sentence.start, at):
+    if text.count("(", sentence.start, at) > text.count(")", sentence.start, at):
+        return False
+    if start == "other" and not _is_only_opposite(text, sentence, at, subject):
         return False
     if at == sentence.start or (start == "subject" and BORN_THERE.fullmatch(text, sentence.start, at)):
         return True
     own = [span.end for span in named if span.end <= at and not GOVERNED.search(text, sentence.start, span.start)]
     begin = max(own, default=sentence.start)
-    between = regex.sub(r"\([^()]*\)", lambda inside: " " * len(inside[0]), text[begin:at])
+    between = ASIDES.sub(lambda inside: " " * len(inside[0]), text[begin:at])
+    if not own and start == "subject" and WITH_PARTNER.fullmatch(between):
+        return True
     if _is_owned_by_another(between, capitals, words):
         return False
     if start == "relative" and PARALLEL.search(text, begin, at):
         return True
+    placed = -1
     for found in RUN.finditer(between):
         tokens = [fold(token) for token in regex.findall(CAP, found[0]) if len(token) > 1]
         if found.start() == 0 and begin == sentence.start:
@@ -133,9 +149,67 @@ def means_subject(
         if RELATIVE_NAMED.search(before):
             return False
         if PLACED.search(before) and (len(tokens) == 1 or INSIDE.search(before)):
+            placed = found.end()
+            continue
+        if placed >= 0 and len(tokens) == 1 and regex.fullmatch(r",?\s+(?:and|or)\s+", between[placed : found.start()]):
+            continue  # 'in Ust-Kut and Verkholensk'
+        if OPPOSITE.get(subject.sex, NEVER).search(before):
+            continue
+        if subject.sex == "male" and GAVE_BIRTH.match(between, found.end()):
+            continue
+        if (
+            own
+            and not AND_HIS.search(between)
+            and TOUCHED.search(before)
+            and not GOES_ON_WITH.match(between, found.end())
+        ):
             continue
         return False
     return True
+
+
+AND_HIS = regex.compile(r"\band\s+$")
+"""'was succeeded by Ann, widow of Tom, and her daughter': hers who stands before."""
+NEVER = regex.compile(r"(?!)")
+OPPOSITE = {
+    "male": regex.compile(
+        r"\b(?:(?<=(?:^|he|who|and)\s)married|wife|daughter|mother|sister|widow|bride|mistress|girlfriend),?\s+$"
+    ),
+    "female": regex.compile(r"\b(?:(?<=(?:^|she|who|and)\s)married|husband|son|father|brother|boyfriend),?\s+$"),
+}
+"""'He married Ann Hay without divorcing his first wife': 'his' is not hers."""
+GAVE_BIRTH = regex.compile(r",?\s+(?:who\s+)?(?:\p{Ll}+\s+)?(?:gave\s+birth\s+to|bore)\s+$")
+
+
+def _is_only_opposite(text: str, sentence: Sentence, at: int, subject: Subject) -> bool:
+    """'Beatrice died, and in 1321 he married': who opens the sentence cannot be 'he', and nobody else is named."""
+    opposite = {"male": "female", "female": "male"}.get(subject.sex, "")
+    opens = {"male": r"(?:She|Her)\b", "female": r"(?:He|His)\b"}.get(subject.sex, "(?!)")
+    runs = list(RUN.finditer(text, sentence.start, at))
+    first = regex.match(opens, text, pos=sentence.start)
+    if not opposite or not runs or not (first or sex_of(runs[0][0]) == opposite):
+        return False
+    if not regex.search(r"[,;]|\b(?:and|but|while)\b", text[sentence.start : at]):
+        return False
+    return all(
+        sex_of(run[0]) == opposite or PLACED.search(text[sentence.start : run.start()]) or fold(run[0]) in MONTHS
+        for run in runs[1:]
+    )
+
+
+ASIDES = regex.compile(r"\([^()]*\)|[\"“][^\"“”]*[\"”]")
+WITH_PARTNER = regex.compile(
+    rf"(?:With|By)\s+(?:(?:his|her)\s+(?:\p{{Ll}}+\s+)?(?:wife|husband),?\s+)?{RUN.pattern}\s*,?\s+"
+)
+"""'With Ruth Hay he had': she is the other parent."""
+TOUCHED = regex.compile(
+    r"\b(?:with|of|by|to|for|against|under|from|between|among|on|in|at|near|like|than|about|over|into|through)\s+"
+    r"(?:(?:the|an?|his|her|fellow|one)\s+)?(?:\p{Ll}[\p{Ll}\-]+\s+){0,2}$"
+)
+"""'Carter was happy to work with Oliver, but his wife': whoever is only touched on does not take the pronoun."""
+GOES_ON_WITH = regex.compile(
+    r"(?:\s*\([^()]*\))?,?\s+(?:who|whom|whose|that|which|and\s+$|when\s+$|as\s+$|was|had|is|has|did|\p{Ll}+ed\b)|['’]"
+)
 
 
 def _is_month(between: str, start: int, end: int) -> bool:
@@ -148,7 +222,7 @@ def _is_month(between: str, start: int, end: int) -> bool:
 AS_WHAT = regex.compile(r"\s+(?:by|for|of|in|on|and|from|after|to|with|at)\b|[,.;]")
 """'as Lord Protector by his son'."""
 CONCEDED = regex.compile(r"(?:Although|Though|While|When|Because|If|Since|Once)\b[^,]*,\s+")
-DOES = regex.compile(r"\s+(?:had|did|became|took|made|went|came|wrote|died|\p{Ll}+ed)\b")
+DOES = regex.compile(r"\s+(?:had|was|did|became|took|made|went|came|wrote|died|\p{Ll}+ed)\b")
 """'Although victorious, Otto suffered': no place, but somebody."""
 INSIDE = regex.compile(r"\b(?:in|at|near|into)\s+$", regex.IGNORECASE)
 BUILT = frozenset(

@@ -45,8 +45,13 @@ def prose_facts(page: PageDoc, subject: Subject, words: FamilyWords) -> Iterator
                 continue
             seen.add(key)
             if relation.field == "spouse":
-                wives.add(page.text[relation.name.start : relation.name.end].split()[0])
+                wives.update(_called(page.text[relation.name.start : relation.name.end], subject))
             yield _fact(page, clause, relation, words)
+
+
+def _called(name: str, subject: Subject) -> Iterator[str]:
+    """The words of a name by which the text may call a wife, without those that are the subject's as well."""
+    yield from (word for word in regex.findall(r"\p{Lu}[\p{L}\-]+", name) if fold(word) not in subject.tokens)
 
 
 def _is_subject(page: PageDoc, relation: Relation, subject: Subject) -> bool:
@@ -108,7 +113,11 @@ def _claimed(page: PageDoc, clause: Clause, relation: Relation) -> Qualifier:
     return "disputed" if CLAIMED.search(page.text, clause.start, relation.name.start) else ""
 
 
-CLAIMED = regex.compile(r"\b(?:claim\w*|alleg\w+|rumou?r\w*|speculat\w+|suggest\w*|suppos\w+)\s+(?:\w+\s+)?that\b")
+CLAIMED = regex.compile(
+    r"\b(?:claim\w*|alleg\w+|rumou?r\w*|speculat\w+|suggest\w*|suppos\w+)\s+(?:\w+\s+)?that\b|"
+    r"\b(?:[Ss]ome|[Oo]ther|[Ll]ater)\s+(?:\w+\s+)?(?:accounts?|sources?|historians?|scholars?|authors?|people)\s+"
+    r"(?:say|claim|believe|think|hold|report|tell|maintain)s?\b"
+)
 
 
 def _wedding(page: PageDoc, clause: Clause, relation: Relation) -> tuple[DateRange | None, Span]:

@@ -82,10 +82,12 @@ def child_of(text: str, clause: Clause, subject: Subject, words: FamilyWords) ->
             continue  # 'the Son of'
         between = between_at(text, clause, found.start())
         start = between[0].start if between else clause.start
+        if between and OF_RELATIVE.match(text, clause.start, between[0].start):
+            continue  # 'His grandfather, Earl Carter, was the second son of'
         if between and regex.match(r"\s+and\s+(?:the|an?)\s", between[1]):
             continue  # 'Wren and the son of Charles I'
         if between:
-            between = between[0], regex.sub(r"\b(?:son|daughter)\s+and\s+(?=[\w\-]+\s+$)", "", between[1])
+            between = between[0], ALSO_A_SON.sub("", between[1])
         if between and STYLED.search(between[1]):
             continue
         if between and regex.search(r"\bhad\b.*\b(?:sons|daughters|children)\b", between[1]):
@@ -105,6 +107,11 @@ def child_of(text: str, clause: Clause, subject: Subject, words: FamilyWords) ->
         )
 
 
+ALSO_A_SON = regex.compile(r"\b(?:son|daughter)\s+and\s+(?=(?:the\s+)?(?:[\w\-]+\s+){1,4}(?:children\s*)?$)")
+"""'was the first son and the second of six children'."""
+OF_RELATIVE = regex.compile(
+    r"(?:His|Her|The)\s+(?:[\p{Ll}\-]+\s+){0,3}?(?:grand\p{Ll}+|uncle|cousin|father|brother)\b[^;]*$"
+)
 STYLED = regex.compile(r"\b(?:style|title|rank|status|privileges|manner)\s+(?:of|as)\s+(?:\w+\s+)*$")
 """'the style of a son of the sovereign'."""
 ASIDE = regex.compile(r"^\s*,[^;]*,(?=\s+(?:was|is)\s+(?:the|an?)\s+(?:[\w\-]+\s+){0,3}$)")
@@ -124,13 +131,14 @@ def _opens(text: str, clause: Clause, cue: int, end: int) -> bool:
         rf"(?:As |Born )?(?:[Tt]he|[Aa]n?|[Oo]nly|[Oo]ne of(?: the)?)?\s*(?:(?:{ADJECTIVE}|of)[,\s]+)*", head
     )
     after = [anchor for anchor in clause.anchors if anchor.start >= end]
+    after = [anchor for anchor in after if not regex.search(r"\bn[ée]e\s+$", text[end : anchor.start])]
     return bool(opened and after and regex.fullmatch(r"(?:[^;.]{0,80},)?\s*", text[end : after[0].start]))
 
 
 def born_to(text: str, clause: Clause, _: Subject, words: FamilyWords) -> Iterator[Relation]:
     """'was born to A and B'."""
     for found in BORN_TO.finditer(text, clause.start, clause.end):
-        gap = BRACKET.sub(" ", found["gap"])
+        gap = ALSO_A_SON.sub("", BRACKET.sub(" ", found["gap"]))
         if len(gap) > 70 and regex.search(r"(?:^|\s)\p{Ll}[\p{Ll}\-]*\s+$", gap):
             continue  # 'on the day of the dedication of an altar to'
         between = between_at(text, clause, found.start())
@@ -167,6 +175,10 @@ def role_of(text: str, clause: Clause, subject: Subject, words: FamilyWords) -> 
         if subject.sex and ROLE_SEX.get(kind, subject.sex) != subject.sex:
             continue
         between = between_at(text, clause, found.start())
+        if between:
+            between = between[0], regex.sub(r"\b(?:was|is)\s+the\s+[^;]*,\s+and\s+(?=the\s+$)", "was ", between[1])
+        if between and KNOWN_AS.search(between[1]):
+            continue  # 'is known as the father of Aue'
         if not between or not _free(between[1]) or not regex.search(r"\b(?:was|is|became|,)|,", between[1]):
             continue
         if kind in ("father", "mother", "brother", "sister") and regex.search(
@@ -188,5 +200,6 @@ def role_of(text: str, clause: Clause, subject: Subject, words: FamilyWords) -> 
                 )
 
 
+KNOWN_AS = regex.compile(r"\b(?:known|called|hailed|nicknamed|dubbed|regarded|considered)\b[^,;]*\bas?\s+(?:the\s+)?$")
 OF_ANOTHER = regex.compile(rf"\b(?:of|by|with|to|from|for)\s+{CAP}[^;]*,\s*(?:the\s+)?(?:[\w\-]+\s+){{0,2}}$")
 """'gained the support of the Duke of Aue, brother of': whose brother he is, the last name tells."""

@@ -22,11 +22,14 @@ CAP = (
     r"(?:['’ʼ‘\-](?!(?:s|married|born|who)\b)\p{L}[\p{L}\p{M}]*)*(?:(?<=\b\p{Lu})\.)?)"
 )
 QUOTED = (
-    r"(?:[\"“]\p{Lu}[^\"“”,.!?]{0,23}[\"”]|\(\p{Lu}[\p{L}\-’']{1,20}\)|\((?:née|nee|born) \p{Lu}[^()\d]{1,25}\)"
+    r"(?:\([\"“]\p{Lu}[^\"“”,.!?]{0,23}[\"”]\)|[\"“]\p{Lu}[^\"“”,.!?]{0,23}[\"”]|"
+    r"\(\p{Lu}[\p{L}\-’']{1,20}\)|\((?:née|nee|born) \p{Lu}[^()\d]{1,25}\)"
     r"|n[ée]e \p{Lu}[\p{L}\-]+)"
 )
 HONORIFIC = (
-    r"(?:(?:Dr|Mrs?|Ms|St|Revd|Rev|Capt|Gen|Prof|Lt|Col|Hon|Fr|Sgt|Maj)\b\.?|the Rev\.|the future|future president"
+    r"(?:(?:the )?(?:Grand|Crown) (?=(?:Duke|Duchess|Prince|Princess)\b)|"
+    r"(?:Grand|Crown) (?:Duke|Duchess|Prince|Princess)\b|"
+    r"(?:Dr|Mrs?|Ms|St|Revd|Rev|Capt|Gen|Prof|Lt|Col|Hon|Fr|Sgt|Maj)\b\.?|the Rev\.|the future|future president"
     r"|the (?:\p{Lu}\p{Ll}+ )?(?=(?:Prince|Princess|Lady|Lord|Duke|Earl|Queen|King|Infante?a?)\b)"
     r"|(?:Miss|Sir|Dame|Lady|Lord|King|Queen|Prince|Princess|HRH|HM|HIH|HSH|The)\b)"
 )
@@ -113,5 +116,19 @@ def is_name(written: str, words: FamilyWords) -> bool:
     return not all(token in words.places or token in MONTHS for token in own) and own[0] not in words.places
 
 
-NO_PERSON = frozenset({"catholic", "protestant", "party", "church", "empire", "university", "regiment", "united"})
+NO_PERSON = frozenset(
+    {
+        "county",
+        "formula",
+        "prix",
+        "catholic",
+        "protestant",
+        "party",
+        "church",
+        "empire",
+        "university",
+        "regiment",
+        "united",
+    }
+)
 MONTHS = frozenset(["january", "february", "june", "july", "september", "october", "november", "december"])

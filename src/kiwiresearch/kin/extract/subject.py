@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from kiwiresearch.kin.extract.patterns import Pattern, regex
@@ -49,8 +50,19 @@ class Subject:
     sex: Sex
     sex_from: Span
     tokens: frozenset[str]
-    mention: Pattern
+    called: str
+    """How the text calls the person, as a pattern."""
+    titled: str
+    """'the president's', where the lead says that this is one: a pattern."""
     opening: Span
+
+    @property
+    def mention(self) -> Pattern:
+        return _compiled(self.called)
+
+    @property
+    def role(self) -> Pattern:
+        return _compiled(self.titled)
 
     @property
     def pronoun(self) -> str:
@@ -73,8 +85,21 @@ def subject_of(page: PageDoc) -> Subject:
     sex, told_at = _sex(page, opening, title)
     maiden = MAIDEN.search(head, 0, KNOWN_WITHIN)
     middle = sorted(regex.escape(word) for word in parsed.given[1:] if fold(word) not in tokens)
-    mention = _mention(tokens, title, name, maiden[1] if maiden else "", middle)
-    return Subject(name, sex, told_at, frozenset(tokens), mention, opening)
+    called = _called(tokens, title, name, maiden[1] if maiden else "", middle)
+    return Subject(name, sex, told_at, frozenset(tokens), called, _titled(head), opening)
+
+
+def _titled(head: str) -> str:
+    """What the first sentence calls the person, with an apostrophe behind it."""
+    told = IS_A.search(head)
+    nouns = sorted(set(NOUN.findall(told[0]))) if told else []
+    return rf"\b[Tt]he (?i:{'|'.join(map(regex.escape, nouns)) or '(?!)'})['’]s"
+
+
+IS_A = regex.compile(r"\b(?:was|is)\s+(?:an?|the|one of the)\s+[^.;]{3,160}")
+NOUN = regex.compile(
+    r"\b(?:[Pp]resident|[Kk]ing|[Qq]ueen|[Ee]mperor|[Ee]mpress|[Tt]sar|[Pp]ope|poet|\p{Ll}+(?:er|or|ist|ian|man|woman))\b"
+)
 
 
 def _aliases(page: PageDoc, head: str) -> Iterator[str]:
@@ -82,12 +107,17 @@ def _aliases(page: PageDoc, head: str) -> Iterator[str]:
     peer = PEERAGE.search(page.title) or LORDLY.search(page.title)
     born = BORN_AS.search(head, 0, KNOWN_WITHIN)
     double = DOUBLE.search(page.title)
-    for found in (peer, born, double):
+    called = CALLED.search(head, 0, KNOWN_WITHIN * 2)
+    for found in (peer, born, double, called):
         if found and len(regex.findall(rf"(?<!-)\b{regex.escape(found[1])}\b", page.text)) >= OFTEN:
             yield found[1]
 
 
 OFTEN = 5
+CALLED = regex.compile(
+    r"\b(?:personal name|given name|real name|birth name|nicknamed|(?:usually|commonly|often) (?:known|called) as)"
+    r"(?:\s+was)?[:,]?\s+[\"“]?(\p{Lu}[\p{L}\p{M}\-]+)[\"”]?(?=\s*[,.;()])"
+)
 DOUBLE = regex.compile(r"\p{L}-(\p{Lu}\p{Ll}{2,})\b(?!-)")
 PEERAGE = regex.compile(r"\d(?:st|nd|rd|th) (?:Duke|Earl|Marquess|Viscount|Baron|Lord)(?: of)? (\p{Lu}[\p{L}\-]+)")
 LORDLY = regex.compile(r", (?:Lady|Lord|Baron|Baroness|Viscount|Viscountess) (\p{Lu}[\p{L}\-]+)$")
@@ -174,10 +204,18 @@ def _tokens(name: str) -> set[str]:
     return {word for word in plain if len(word) > 1 and word not in particles and word not in MONTHS}
 
 
-def _mention(tokens: set[str], title: str, name: str, maiden: str, middle: list[str]) -> Pattern:
+@lru_cache(maxsize=16)
+def _compiled(called: str) -> Pattern:
+    """It takes milliseconds, so it waits until it is asked for: most pages are not about a person."""
+    compiled: Pattern = regex.compile(called)
+    return compiled
+
+
+def _called(tokens: set[str], title: str, name: str, maiden: str, middle: list[str]) -> str:
     roman = next((word for word in f"{title} {name}".split() if regex.fullmatch(r"[IVXL]+", word)), "")
     words = sorted({word for word in regex.findall(r"[\p{L}\p{M}'’\-]+", title) if fold(word) in tokens})
-    words += sorted(token.capitalize() for token in tokens - {fold(word) for word in words})
+    words += sorted({token.title() for token in tokens} - set(words))
+    words += [title] if regex.fullmatch(r"(?:\p{Lu}\.\s?){2,4}", title) else []
     surname = parse_name(title).surname
     words = [surname, *words] if " " in surname else words
     own = "|".join(map(regex.escape, words)) or regex.escape(title) or "(?!)"
@@ -188,12 +226,11 @@ def _mention(tokens: set[str], title: str, name: str, maiden: str, middle: list[
     elder = "" if "the " in title.lower() else r"(?!,?\s+the\s+(?i:elder|younger)\b)"
     junior = "" if regex.search(r"\b(?:Jr|Sr)\b", f"{title} {name}") else r"(?!,?\s+(?:Jr|Sr)\b)"
     inner = "".join(f"{word}|" for word in middle)
-    compiled: Pattern = regex.compile(
-        rf"(?<![\p{{L}}\-'’])(?:{CALLED_BY}\s+)?(?:(?:{own}|"
+    return (
+        rf"(?<![\p{{L}}\-'’])(?:{CALLED_BY}\s+)?(?:(?:D[aei]|V[ao]n|Del|Du)\s+)?(?:(?:{own}|"
         rf"{inner}\p{{Lu}}\.)\s+)*(?:{own}){after}(?!\s+[IVX]+\b)(?![\p{{L}}\-]){junior}{elder}"
         rf"(?!\s+(?:of\s+)?(?!{MONTH})\p{{Lu}}\p{{Ll}})(?!\s+(?:de|du|von|van)\s+(?!(?:{inner}{own})\b)\p{{Lu}}\p{{Ll}})"
     )
-    return compiled
 
 
 CALLED_BY = (

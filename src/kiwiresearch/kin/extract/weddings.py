@@ -10,6 +10,7 @@ from kiwiresearch.kin.extract.cues import (
     AFTER_MARRY,
     ALLOWED_BEFORE,
     COORDINATED,
+    HAD_MARRIAGE,
     MARRIAGE_TO,
     MARRIED_THERE,
     MARRY,
@@ -38,14 +39,26 @@ AND_WIFE = regex.compile(r"\s+and\s+(?:wife|husband),?\s+")
 BECAME = regex.compile(rf"(?:,?\s+who|,)?\s+{ADVERBS}(?:become|became|was|is)\s+$")
 THEY_MARRIED = regex.compile(
     rf"(?:^|[,;]\s+|\band\s+)(?:[Tt]hey|[Tt]he (?:two|couple|pair))\s+{ADVERBS}(?:married|wed)\b"
-    r"(?!\s+(?:to\s+)?\p{Lu}\p{Ll}+\s+\p{Lu})"
+    r"(?!\s+(?:to\s+)?\p{Lu}\p{Ll}+\s+\p{Lu})|"
+    r"\b(?:[Bb]efore|[Aa]fter|,? and (?:later|soon|then|eventually)?) ?(?:marrying|married) (?:her|him)\b"
 )
 LED_BY = regex.compile(r"\b(?:of|by|with|from|for|to|and|in|at|near|or|than|the)\s+$")
 
 
 def married(text: str, clause: Clause, subject: Subject, words: FamilyWords) -> Iterator[Relation]:
     """All ways in which a sentence says whom the subject married."""
-    for rule in (_took, _by_marrying, _marriage_to, _whom, _whose_daughter, _jointly, _was_taken, _became, _met):
+    for rule in (
+        _took,
+        _by_marrying,
+        _marriage_to,
+        _marriage_of,
+        _whom,
+        _whose_daughter,
+        _jointly,
+        _was_taken,
+        _became,
+        _met,
+    ):
         yield from rule(text, clause, subject, words)
 
 
@@ -104,6 +117,38 @@ def _marriage_to(text: str, clause: Clause, _: Subject, words: FamilyWords) -> I
         if name:
             said = Span(owners[-1].start, name.span.end)
             yield Relation("spouse", name.span, said, "'marriage to' said of the subject")
+
+
+def _marriage_of(text: str, clause: Clause, _: Subject, words: FamilyWords) -> Iterator[Relation]:
+    """'the marriage of Carter with A', 'the marriage between Carter and A'."""
+    for anchor in clause.anchors:
+        had = HAD_MARRIAGE.match(text, anchor.end, clause.end)
+        name = one_name(text, had.end(), clause.end, words, described=True) if had else None
+        if name:
+            yield Relation("spouse", name.span, Span(anchor.start, name.span.end), "'had a marriage with'")
+        wife = HAS_WIFE.match(text, anchor.end, clause.end)
+        name = one_name(text, wife.end(), clause.end, words) if wife else None
+        if name:
+            yield Relation("spouse", name.span, Span(anchor.start, name.span.end), "'has a wife' said of the subject")
+        became = WIFE_OF.search(text, clause.start, anchor.start)
+        first = one_name(text, clause.start, clause.end, words) if became else None
+        if became and first and not regex.search(CAP, text[first.span.end : became.start()]):
+            said = Span(clause.start, anchor.end)
+            yield Relation("spouse", first.span, said, "'became the wife of' the subject")
+        led = MARRIAGE_OF.search(text, clause.start, anchor.start)
+        link = regex.compile(r"\s+(?:to|with|and)\s+").match(text, anchor.end, clause.end) if led else None
+        name = one_name(text, link.end(), clause.end, words, described=True) if link else None
+        if led and name and not ONLY_MEANT.search(text, clause.start, led.start()):
+            yield Relation("spouse", name.span, Span(led.start(), name.span.end), "'marriage of' the subject")
+
+
+HAS_WIFE = regex.compile(r"\s+(?:has|had)\s+an?\s+(?:\p{Ll}+\s+)?(?:wife|husband)(?:\s+named|,)?\s+(?=\p{Lu})")
+WIFE_OF = regex.compile(r"\b(?:became|was)\s+the\s+(?:\p{Ll}+\s+)?(?:wife|husband|consort)\s+of\s+$")
+ONLY_MEANT = regex.compile(
+    r"\b(?:clandestine|supposed\w*|rumou?r\w*|alleg\w+|propos\w+|plan\w*|possib\w+|negotiat\w+|intend\w*|prevent\w*|arrang\w+|secret|suggest\w*|"
+    r"forbid\w*|forbade|opposed|against|no|never|hopes?|idea|talks?|betroth\w+|discuss\w*)\b"
+)
+MARRIAGE_OF = regex.compile(r"\b(?:marriage|wedding)\s+(?:of|between)\s+$")
 
 
 def _whom(text: str, clause: Clause, subject: Subject, words: FamilyWords) -> Iterator[Relation]:

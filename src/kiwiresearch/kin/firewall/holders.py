@@ -254,6 +254,8 @@ def not_owned(cited: Cited, offset: int) -> Code | None:
     last = parts[-1]
     if last.small in cited.table.words["pronouns"]:
         return "HF_045" if other_sex(cited, last.small) else None
+    if last.is_possessive and last.bare == "couple":
+        return None
     if last.is_possessive:
         is_own = _is_own(cited, last) and not (parts[:-1] and parts[-2].small in cited.table.kin.kinds)
         return None if is_own else "HF_043"

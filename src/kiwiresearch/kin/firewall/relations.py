@@ -13,6 +13,7 @@ from kiwiresearch.kin.firewall.stated import unstated
 from kiwiresearch.kin.firewall.violation import Code
 from kiwiresearch.kin.firewall.weddings import wed_behind
 from kiwiresearch.kin.names import sex_of
+from kiwiresearch.text.fold import fold
 
 SENTENCE_END = re.compile(r"(?:(?<![^\W_])[a-z]{3,}|[\d)\"'”]|\w{5,})[.!?]\s")
 APPOSITION = re.compile(r",\s+(?:an?|the|who|whose|later|then)\b[^,;:]*(?=,\s+and\s)")
@@ -23,9 +24,11 @@ WHOM = re.compile(
 )
 INVERSE = {"father": "child", "mother": "child", "parent": "child", "child": "parent"}
 """Of whom one is the father, that is a child; the other ties are the same from both sides."""
-OF = re.compile(r"\s*(?:and (?:heir|heiress|successor|widow)\s+)?(?:of|to(?! reach| survive))\b", re.IGNORECASE)
+OF = re.compile(
+    r"\s*(?:and (?:heir|heiress|successor|widow|namesake)\s+)?(?:of|to(?! reach| survive))\b", re.IGNORECASE
+)
 BEHIND = re.compile(
-    r"[\s,]*[(,]?\s*(?:who\s+)?(?:(?:was|is|were|became|being)\s+)?(?:(?P<whose>his|her|their|my)\s+|the\s+)?$",
+    r"[\s,]*[(,]?\s*(?:who\s+)?(?:(?:was|is|were|became|being)\s+)?(?:(?P<whose>his|her|their|my|(?P<named>[\w.-]+)['’]s?)\s+|the\s+)?$",
     re.IGNORECASE,
 )
 COPULA = re.compile(
@@ -121,6 +124,8 @@ def _governing(cited: Cited, cues: list[Cue], start: int) -> Cue:
     if len(cues) < 2:
         return cue
     before = cues[1]
+    if cue.word == "namesake":
+        return before
     if re.search(r"[:;]", cited.words[cue.end : start]) and before.kind == "child" and not _turned(cited, before):
         return before
     between = cited.words[before.end : cue.start]
@@ -195,7 +200,7 @@ def _sex_of(cited: Cited, words: str) -> str:
 
 def _second_parent(cited: Cited, cues: list[Cue], start: int) -> frozenset[str]:
     """'son of A and his second wife B': B is a parent, and no wife of the son."""
-    if len(cues) < 2 or cues[0].kind != "spouse" or _is_tie(cited, cues[0]) or _turned(cited, cues[0]):
+    if len(cues) < 2 or cues[0].kind not in ("spouse", "partner") or _is_tie(cited, cues[0]) or _turned(cited, cues[0]):
         return frozenset()
     wife, child = cues[0], cues[1]
     is_child = child.kind == "parent" or (child.kind == "child" and _turned(cited, child))
@@ -244,7 +249,7 @@ def _cue_behind(cited: Cited, start: int, end: int) -> Cue | None:
         while (words := lead.split()) and words[-1].lower() in adjectives:
             lead = lead[: lead.rstrip().rfind(words[-1])]
         found = BEHIND.fullmatch(lead)
-        if not found:
+        if not found or (found["named"] and fold(found["named"]) not in cited.own_names):
             return None
         if OF.match(text, cue.end):
             return cue if _of_subject(cited, text[cue.end :]) else None
