@@ -4,7 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test test-model lint bench evals floors clean programs build-title-index
+# Whoever runs checks starts hundreds of processes; each would compile the sources anew if none kept what it compiled.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: help demo test test-model lint style types layers collected bench evals floors clean programs build-title-index
 .PHONY: serve up down restart logs health ollama-check fetch-model
 
 help: ## list what make can do
@@ -25,15 +28,27 @@ demo: $(READY) ## set up and run kiwiresearch on the sample book
 programs: ## install kiwix-serve, nginx, PostgreSQL and Gramps for the tests, where that is possible
 	@tools/install-programs
 
-lint: $(READY) ## check style, types and layers
+lint: style types layers ## check style, types and layers
+
+style: $(READY) ## check style
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: $(READY) ## check types
 	$(BIN)/mypy
+
+layers: $(READY) ## check that no layer reaches up
 	$(BIN)/lint-imports
 
-test: $(READY) programs lint ## set up and run every check
+# Compiles the tests once for all processes that run them; what is wrong with one is told when they run.
+collected: $(READY) ## find and compile all tests
+	@$(BIN)/python -m pytest --collect-only -qq >/dev/null 2>&1 || true
+
+test: ## set up and run every check
+	# Types take one core for a minute, and all else that comes before the tests fits beside them.
+	@$(MAKE) --jobs=2 --output-sync=target --no-print-directory types programs style layers collected
 	# Tests wait for servers and other processes now and then, so one more runs than there are cores.
-	$(BIN)/python -m pytest -n $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)')
+	$(BIN)/python -m pytest -n $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)') --dist worksteal
 	$(BIN)/python -m evals.gate
 
 # A model of 1.5 thousand million parameters, joined from packages with a pinned sum: too large for every run.

@@ -23,7 +23,7 @@ from pathlib import Path
 from statistics import fmean
 
 from evals.data import SHARED_DATA, digest_of
-from evals.hidden import BookWithout, Ends, HiddenArchive
+from evals.hidden import BookAtHand, BookWithout, Ends, HiddenArchive
 from kiwiresearch.crawl.settings import STRATEGIES, CrawlSettings, Strategy
 from kiwiresearch.crawl.step import Begun, Step, Visited
 from kiwiresearch.crawl.walk import Crawl, walk
@@ -42,8 +42,6 @@ PAGES = 40
 ARTICLES = 60
 FEWEST_LINKS = 15
 OUTSIDE = frozenset({"navigation", "hidden"})
-ALL_PAGES = 2_000_000_000
-"""Pages kept at hand while evaluating: all. What is found does not depend on it."""
 
 Links = Mapping[str, Sequence[str]]
 
@@ -145,7 +143,7 @@ def visits(file: Path, cases: Iterable[Case]) -> list[Visits]:
     archive = LibzimArchive(file)
     ends = Ends(archive)
     with _title_index(archive) as titles:
-        whole = OpenBook(archive, titles, kept_chars=ALL_PAGES)
+        whole = BookAtHand(archive, titles)
         return [
             _visits_without(HiddenArchive(archive, case.hidden, ends), whole, case)
             if case.hidden
@@ -179,7 +177,8 @@ def _title_index(archive: Archive) -> Iterator[TitleIndex | None]:
 def _visits(book: OpenBook, case: Case) -> Visits:
     hits = [hit.ref.path for hit in find([book], case.topic, Wish(limit=PAGES)).hits]
     begun = next(walk(_crawl(book, case.topic))).step
-    walks: dict[str, list[str]] = {name: crawled(book, begun, name) for name in STRATEGIES}
+    strategies = STRATEGIES if case.hidden else STRATEGIES[:1]
+    walks: dict[str, list[str]] = {name: crawled(book, begun, name) for name in strategies}
     return Visits(walks, hits, seeds_of(begun))
 
 
@@ -201,7 +200,7 @@ def breadth_first(links: Links, seeds: Iterable[str], hidden: str) -> list[str]:
 def figures_of(links: Links, rows: Sequence[tuple[Case, Visits]]) -> tuple[dict[str, float], dict[str, float]]:
     """The figures that have floors, and those beside them."""
     ways: dict[str, list[tuple[Case, list[str]]]] = {
-        **{name: [(case, done.by_strategy[name]) for case, done in rows] for name in STRATEGIES},
+        **{name: _walked(rows, name) for name in STRATEGIES},
         "breadth_first": [(case, breadth_first(links, done.seeds, case.hidden)) for case, done in rows],
         "search": [(case, done.hits) for case, done in rows],
     }
@@ -209,7 +208,7 @@ def figures_of(links: Links, rows: Sequence[tuple[Case, Visits]]) -> tuple[dict[
     questions = {name: [row for row in way if not row[0].hidden] for name, way in ways.items()}
     precision = {name: fmean(_found(*row) / max(len(row[1]), 1) for row in way) for name, way in articles.items()}
     recall = {name: fmean(_found(*row) / len(row[0].gold) for row in way) for name, way in articles.items()}
-    evidence = {name: fmean(case.gold <= set(paths) for case, paths in way) for name, way in questions.items()}
+    evidence = {name: fmean(case.gold <= set(paths) for case, paths in way) for name, way in questions.items() if way}
     figures: dict[str, float] = {}
     beside: dict[str, float] = {}
     for what, of in (("precision", precision), ("recall", recall)):
@@ -219,9 +218,13 @@ def figures_of(links: Links, rows: Sequence[tuple[Case, Visits]]) -> tuple[dict[
     figures["lead_over_search_recall"] = recall["priority"] - recall["search"]
     figures["strategyqa_all_evidence"] = evidence["priority"]
     beside["search_precision_of_40"] = fmean(_found(*row) / PAGES for row in articles["search"])
-    beside |= {f"strategyqa_{name}": evidence[name] for name in ("bfs", "breadth_first", "search")}
+    beside |= {f"strategyqa_{name}": evidence[name] for name in ("breadth_first", "search")}
     beside["pages_that_belong"] = fmean(len(case.gold) for case, _ in articles["search"])
     return figures, beside
+
+
+def _walked(rows: Sequence[tuple[Case, Visits]], name: str) -> list[tuple[Case, list[str]]]:
+    return [(case, done.by_strategy[name]) for case, done in rows if name in done.by_strategy]
 
 
 def _found(case: Case, paths: Sequence[str]) -> int:

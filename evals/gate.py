@@ -67,13 +67,12 @@ EVALUATIONS: dict[str, Callable[[], Outcome | None]] = {
 }
 
 TOGETHER = (
-    ("search",),
-    ("kin_resolve",),
-    ("ask", "absent"),
+    ("search", "ask", "absent"),
     ("kin_firewall",),
+    ("crawl",),
     ("coverage",),
     ("kin_living",),
-    ("crawl",),
+    ("kin_resolve",),
     ("claims",),
     ("briefs",),
     ("kin",),
@@ -84,7 +83,7 @@ TOGETHER = (
 """Each line is measured in a process of its own, as many at a time as there are cores, the longest first.
 
 Some use all cores now and then and one most of the time, so that there is always something to do beside them.
-'absent' looks at the answers that 'ask' got.
+'ask' is beside the same anchor as 'search', whose index is built once; 'absent' looks at the answers that 'ask' got.
 """
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from html import unescape
 
 from kiwiresearch.errors import PageNotFound
+from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.search.open_book import OpenBook, PageText
 from kiwiresearch.search.titles import TitleIndex
 from kiwiresearch.zim.archive import Archive
@@ -21,6 +23,10 @@ LINK_TAG = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """Where a link opens or closes; comments and scripts are passed over whole."""
+
+ALL_PAGES = 2_000_000_000
+"""The words of all pages are kept at hand while evaluating. What is found does not depend on it."""
+KEPT_PAGES = 1_500
 
 ATTRIBUTE = re.compile(r"""([^\s"'>/=]+)\s*(?:=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+)))?""")
 
@@ -48,6 +54,9 @@ class Ends:
             target = resolve_href(base, href) if href and not href.startswith("#") else None
             self._tags[key] = self.of_path(target.path) if target else None
         return self._tags[key]
+
+    def of_page_at(self, path: str) -> frozenset[str]:
+        return self._pages[path] if path in self._pages else self.of_page(self._archive.read(path))
 
     def of_page(self, entry: Entry) -> frozenset[str]:
         """All pages that an entry links to."""
@@ -83,6 +92,11 @@ class HiddenArchive:
         if self.gone not in self._ends.of_page(entry):
             return entry
         return replace(entry, content=self._without_links(entry))
+
+    def touches(self, path: str) -> bool:
+        """Whether a page is another than in the whole book, since it links to what is gone."""
+        self._check(path)
+        return self.gone in self._ends.of_page_at(path)
 
     def look(self, path: str) -> Item:
         entry = self.read(path)
@@ -156,13 +170,30 @@ class HiddenArchive:
         return LINK_TAG.sub(kept, _text(entry.content)).encode("utf-8", "surrogateescape")
 
 
+class BookAtHand(OpenBook):
+    """A book whose last pages are kept as they were read, since walks come to the same ones again."""
+
+    def __init__(self, archive: Archive, titles: TitleIndex | None) -> None:
+        super().__init__(archive, titles, kept_chars=ALL_PAGES)
+        self._kept = lru_cache(maxsize=KEPT_PAGES)(super().page)
+
+    def page(self, path: str) -> PageDoc:
+        return self._kept(path)
+
+
 class BookWithout(OpenBook):
     """A book to search with one article hidden; the words of its pages are those of the whole book."""
 
     def __init__(self, archive: HiddenArchive, titles: TitleIndex | None, whole: OpenBook) -> None:
         super().__init__(archive, titles)
+        self.archive: HiddenArchive = archive
         self._whole = whole
         self.frequency = whole.frequency
+
+    def page(self, path: str) -> PageDoc:
+        whole = None if self.archive.touches(path) else self._whole.page(path)
+        # A page that only leads elsewhere is read here, for it may lead to what is gone.
+        return whole if whole and whole.ref.path == path else super().page(path)
 
     def text(self, path: str) -> PageText | None:
         return self._whole.text(path) if self.archive.resolve(path) else None

@@ -40,7 +40,9 @@ ALL_PAGES = 2_000_000_000
 
 LARGE_SET = 1_000
 EVERY = 10
-"""Of large sets, each so many-th question is asked, which saves minutes; `python -m evals.search` asks them all."""
+MIDDLE_SET = 500
+EVERY_OTHER = 2
+"""Of large sets each tenth question is asked, of middle ones each second; `python -m evals.search` asks them all."""
 
 PASSAGES = 200
 """Best passages of the anchor for one question, which then rank their pages."""
@@ -82,7 +84,8 @@ def measure(every: int = EVERY) -> tuple[str, dict[str, float], dict[str, float]
 
 def _some(file: Path, every: int) -> list[Row]:
     rows = _rows(file)
-    return rows[::every] if len(rows) > LARGE_SET else rows
+    step = every if len(rows) > LARGE_SET else min(every, EVERY_OTHER) if len(rows) > MIDDLE_SET else 1
+    return rows[::step]
 
 
 def questions_of(book: str) -> list[str]:

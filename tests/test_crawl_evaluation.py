@@ -80,7 +80,6 @@ def test_figures_are_shares_of_what_was_visited_and_of_what_belongs() -> None:
             "search_precision": 1 / 2,
             "search_recall": 1 / 4,
             "search_precision_of_40": 1 / PAGES,
-            "strategyqa_bfs": 0.0,
             "strategyqa_breadth_first": 1.0,
             "strategyqa_search": 0.0,
             "pages_that_belong": 4.0,

@@ -7,12 +7,16 @@ A page marks what is written here: <!-- made: NAME --> before it, <!-- end --> b
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import re
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from unittest.mock import patch
+
+from kiwiresearch.cli.start import run
 
 ROOT = Path(__file__).parent.parent
 EXAMPLE = ROOT / "docs" / "examples" / "bronze-age-collapse.md"
@@ -62,14 +66,18 @@ class Program:
         self._environment = kept | {"KIWIRESEARCH_HOME": str(work / "home"), "NO_COLOR": "1", "COLUMNS": "100"}
 
     def run(self, *words: str, code: int = 0) -> tuple[str, str]:
-        """What a command writes to standard output and standard error."""
-        command = [sys.executable, "-m", "kiwiresearch", *words]
-        done = subprocess.run(  # noqa: S603 (it is our own program)
-            command, capture_output=True, text=True, cwd=self.work, env=self._environment, check=False
-        )
-        if done.returncode != code:
-            raise SystemExit(f"{' '.join(words)} ended with {done.returncode}: {done.stderr}")
-        return done.stdout, done.stderr
+        """What a command writes to standard output and standard error; all run in this process, which has it loaded."""
+        out, told = io.StringIO(), io.StringIO()
+        with (
+            patch.dict(os.environ, self._environment, clear=True),
+            contextlib.chdir(self.work),
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(told),
+        ):
+            ended = run(words)
+        if ended != code:
+            raise SystemExit(f"{' '.join(words)} ended with {ended}: {told.getvalue()}")
+        return out.getvalue(), told.getvalue()
 
 
 def made(work: Path) -> dict[Path, str]:

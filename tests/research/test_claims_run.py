@@ -136,7 +136,7 @@ class Reads:
             self.counts[path] += 1
             return open_page(archive, path)
 
-        monkeypatch.setattr("kiwiresearch.crawl.reading.open_page", counted)
+        monkeypatch.setattr("kiwiresearch.search.open_book.open_page", counted)
 
 
 def stopped(place: Path, book: Path, out: Path, after: int) -> None:

@@ -31,7 +31,7 @@ DRIVER = """
 import json, os, signal, sys
 from pathlib import Path
 from kiwiresearch.cli.start import run
-from kiwiresearch.crawl import reading
+from kiwiresearch.search import open_book
 from kiwiresearch.research.journal import Journal
 from kiwiresearch.research.part import Part
 
@@ -48,7 +48,7 @@ class Killer:
             os.kill(os.getpid(), signal.SIGKILL)
 
 killer, reads = Killer(), []
-write, read = Part._write, reading.open_page
+write, read = Part._write, open_book.open_page
 
 def torn(part, line):
     killer.moment()
@@ -66,7 +66,7 @@ def watch(event, arguments):
     if killer.at >= 0 and (event in CHANGES or is_written) and str(TOP) in str(arguments[0]):
         killer.moment()
 
-Part._write, reading.open_page = torn, counted
+Part._write, open_book.open_page = torn, counted
 sys.addaudithook(watch)
 
 def files(out):

@@ -16,7 +16,6 @@ from kiwiresearch.crawl.step import Facts, Found
 from kiwiresearch.crawl.topic import Places, Topic
 from kiwiresearch.ids import BookId
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.read import open_page
 from kiwiresearch.search.query import parse
 from kiwiresearch.text.words import level
 from kiwiresearch.zim.entry import EntryRef
@@ -49,7 +48,7 @@ class Reader:
     def read(self, ref: EntryRef) -> Read:
         if ref in self._at_hand:
             return self._at_hand.pop(ref)
-        page = open_page(self._books[ref.book].archive, ref.path)
+        page = self._books[ref.book].page(ref.path)
         levelled = level(page.text)
         return Read(page, levelled, self.topic(ref.book).places(levelled))
 

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from kiwiresearch.errors import KiwiError
+from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.html import bare_text
+from kiwiresearch.page.read import open_page
 from kiwiresearch.search.titles import TitleIndex
 from kiwiresearch.text.words import level
 from kiwiresearch.zim.archive import Archive
@@ -95,6 +97,10 @@ class OpenBook:
             return self.archive.title(path)
         except KiwiError:
             return title_of_path(path)
+
+    def page(self, path: str) -> PageDoc:
+        """The page at a path, read with all that is in it."""
+        return open_page(self.archive, path)
 
     def text(self, path: str) -> PageText | None:
         """The words of a page; None where it cannot be read as one."""

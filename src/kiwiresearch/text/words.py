@@ -75,18 +75,20 @@ def occurrences(text: str, word: str, stem_of: Callable[[str], str]) -> list[int
     if len(start) > SURE_LETTERS and start[-1] in "eiy":  # 'galaxi' is the stem of 'galaxy'
         start = start[:-1]
     found = []
-    for form in _forms(start).finditer(text):
-        at = form.start()
-        if (at == 0 or not _in_word(text[at - 1])) and (form[0] == word or stem_of(form[0]) == stem):
-            found.append(at)
+    at = text.find(start)
+    while at >= 0:
+        rest = REST.match(text, at + len(start))
+        end = rest.end() if rest else at + len(start)
+        if at == 0 or not _in_word(text[at - 1]):
+            form = text[at:end]
+            if form == word or stem_of(form) == stem:
+                found.append(at)
+        at = text.find(start, end)
     return found
 
 
-@lru_cache(maxsize=4_096)
-def _forms(start: str) -> re.Pattern[str]:
-    """The rest of each word from these letters on."""
-    return re.compile(rf"{re.escape(start)}[^\W_]*(?:[{MARKS}]+[^\W_]*)*")
-
+REST = re.compile(rf"[^\W_]*(?:[{MARKS}]+[^\W_]*)*")
+"""What is left of a word from somewhere in it on."""
 
 SURE_LETTERS = 3
 
