@@ -104,3 +104,11 @@ def test_a_page_may_spell_its_person_otherwise() -> None:
     assert values(person, *FIELDS) == [
         ("father", "Gheorghe"), ("mother", "Anna Comani"), ("sibling", "Ned Comani"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", ["his wife, ", "Carter's daughter (", "He met his wife "])
+def test_a_sentence_without_end_is_left_alone(words: str) -> None:
+    """A sentence longer than anybody writes is not read, and what follows it is."""
+    sentence = words * 4_000
+    person = read(f"{LEAD}<h2>Life</h2><p>{sentence}.</p><p>Carter married Ruth Hay.</p>")
+    assert values(person, "spouse") == [("spouse", "Ruth Hay")]

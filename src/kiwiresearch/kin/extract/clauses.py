@@ -10,13 +10,13 @@ from kiwiresearch.kin.extract.openings import KIN_SEX, OF_EITHER, is_of_other_se
 from kiwiresearch.kin.extract.patterns import regex
 from kiwiresearch.kin.extract.pronouns import (
     DOES,
-    GOVERNED,
     KIN,
     PLACED,
     RUN,
     Capitals,
     State,
     capitals_of,
+    governed,
     is_fronted,
     means_subject,
 )
@@ -43,6 +43,8 @@ SKIPPED_HEADINGS = regex.compile(
     r"in art|portrayals?|depictions?)\b",
     regex.IGNORECASE,
 )
+LONGEST = 1_400
+"""No sentence that anybody wrote is longer, and one made to be is not read: the time grows with its square."""
 EARLY = 25
 """So far down a page 'He was born' is said of its person."""
 AFTERWARDS = regex.compile(r"\b(?:legacy|legend\w*|ancest\w+|memorials?|descendants)\b", regex.IGNORECASE)
@@ -86,6 +88,8 @@ def clauses_of(page: PageDoc, subject: Subject, words: FamilyWords) -> Iterator[
             continue
         if sentence.start < subject.opening.start or page.text[sentence.start] in '"“':
             continue
+        if sentence.end - sentence.start > LONGEST:
+            continue
         if sentence.block != block:
             couple = couple and bool(COUPLE.match(page.text, sentence.start, sentence.end))
             state, block, met, told = "subject", sentence.block, None, ""
@@ -101,7 +105,7 @@ def clauses_of(page: PageDoc, subject: Subject, words: FamilyWords) -> Iterator[
             start = "subject"
         if start == "other" and _is_other_parent(text, told, subject):
             start = "relative"
-        told = told + text if start == "relative" else "" if start == "other" and WITH_NAME.match(text) else told
+        told = told + text if start == "relative" else told
         if wed and state != "other" and sentence.kind == "paragraph" and THE_COUPLE.search(text):
             couple = True
         clause = _clause(page, sentence, start, subject, capitals, words, couple=couple, early=count < 2, met=met)
@@ -151,7 +155,6 @@ def _is_other_parent(text: str, told: str, subject: Subject) -> bool:
     return bool(regex.match(r"\P{Lu}*(?:\p{Lu}\S*\s){1,4}?(?:father|mother|parents)\b", told))
 
 
-WITH_NAME = regex.compile(rf"(?!\p{{L}}{{1,3}}\b|(?:They|Their|This|That|When|After)\b){CAP}")
 WITH_KIN = regex.compile(
     r"(?:His|Her|By (?:his|her))\s+(?:[\w\-]+\s+){0,4}?(?:wife|husband|son|daughter|father|mother)\b"
 )
@@ -200,7 +203,7 @@ def _ends_with_relative(text: str, clause: Clause, subject: Subject) -> bool:
     for owner in clause.owners:
         kin = KIN.match(text, owner.end, clause.end)
         named = text[owner.start : owner.end].lower() != subject.possessive
-        if kin and named and owner.start > last and not GOVERNED.search(text, clause.start, owner.start):
+        if kin and named and owner.start > last and not governed(text, clause.start, owner.start):
             return KIN_SEX.get(kin["kind"], "") == subject.sex
     return False
 

@@ -140,7 +140,9 @@ def _is_other(name: str, subject: Subject, capitals: Capitals, words: FamilyWord
     plain = regex.sub(r"[\"“][^\"“”]*[\"”]", " ", name)
     tokens = [fold(token) for token in regex.findall(r"[\p{L}\p{M}'’\-]+", plain)]
     known = name_words()
-    while len(tokens) > 1 and tokens[0] not in words.nobody and tokens[0] in SKIPPED | known.honorifics:
+    while (
+        len(tokens) > 1 and tokens[0] not in words.nobody and tokens[0] in CONJUNCTIONS | PARTICLES | known.honorifics
+    ):
         tokens = tokens[1:]
     if not tokens or tokens[0] in words.nobody or tokens[0] in words.places or tokens[0] in capitals.placed:
         return False
@@ -169,26 +171,5 @@ def _is_called_human(text: str, at: int, name: str, subject: Subject, capitals: 
     return bool(told and (words.human.fullmatch(told[1]) or told[1].endswith("ist")))
 
 
-SKIPPED = frozenset(
-    [
-        "da",
-        "de",
-        "di",
-        "van",
-        "von",
-        "del",
-        "du",
-        "but",
-        "and",
-        "yet",
-        "so",
-        "thus",
-        "then",
-        "though",
-        "because",
-        "if",
-        "since",
-        "for",
-        "like",
-    ]
-)
+PARTICLES = frozenset(["da", "de", "di", "van", "von", "del", "du"])
+CONJUNCTIONS = frozenset(["but", "and", "yet", "so", "thus", "then", "though", "because", "if", "since", "for", "like"])

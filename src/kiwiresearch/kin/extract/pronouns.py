@@ -42,6 +42,13 @@ RELATIVE_NAMED = regex.compile(
 """'his grandson Johann Sebastian': the name is the subject's, and somebody else bears it."""
 PARALLEL = regex.compile(r"(?:,|;|,? and|,? while)\s+$")
 GOVERNED = regex.compile(r"\b(?:with|of|by|to|between|among|for|against|than|from|under|after|upon|into|and)\s+$")
+GOVERNED_WITHIN = 12
+
+
+def governed(text: str, start: int, at: int) -> str:
+    """The word just before that makes whoever is named here not what the sentence is about; empty if none does."""
+    found = GOVERNED.search(text[max(start, at - GOVERNED_WITHIN) : at])
+    return found[0].strip() if found else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +78,7 @@ def is_fronted(text: str, sentence: Sentence, owner: Span, anchors: list[Span], 
     """Whether 'his' stands before its own clause, and that clause begins with somebody else."""
     if not FRONTED.fullmatch(text, sentence.start, owner.start) or text[owner.start].isupper():
         return False
-    own = (anchor for anchor in anchors if not GOVERNED.search(text, sentence.start, anchor.start))
+    own = (anchor for anchor in anchors if not governed(text, sentence.start, anchor.start))
     stop = next((anchor.start for anchor in own), sentence.end)
     kin = KIN.match(text, owner.end, sentence.end) or WEDDED.match(text, owner.end, sentence.end)
     named = (
@@ -116,7 +123,7 @@ def means_subject(
         return False
     if at == sentence.start or (start == "subject" and BORN_THERE.fullmatch(text, sentence.start, at)):
         return True
-    own = [span.end for span in named if span.end <= at and not GOVERNED.search(text, sentence.start, span.start)]
+    own = [span.end for span in named if span.end <= at and not governed(text, sentence.start, span.start)]
     begin = max(own, default=sentence.start)
     between = ASIDES.sub(lambda inside: " " * len(inside[0]), text[begin:at])
     if not own and start == "subject" and WITH_PARTNER.fullmatch(between):

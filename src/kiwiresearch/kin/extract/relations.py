@@ -18,7 +18,7 @@ from kiwiresearch.kin.extract.cues import (
 )
 from kiwiresearch.kin.extract.lists import BRACKET, Found, names_from, one_name, pair_from
 from kiwiresearch.kin.extract.patterns import regex
-from kiwiresearch.kin.extract.pronouns import GOVERNED
+from kiwiresearch.kin.extract.pronouns import governed
 from kiwiresearch.kin.extract.spans import CAP, Span
 from kiwiresearch.kin.extract.subject import Subject
 from kiwiresearch.kin.extract.words import FamilyWords
@@ -38,8 +38,8 @@ class Relation:
 
 def _governed(text: str, clause: Clause, anchor: Span, *, joint: bool) -> bool:
     """'He studied with Alexander': the subject is not what the sentence is about there."""
-    found = GOVERNED.search(text[clause.start : anchor.start])
-    return bool(found) and not (joint and found[0].strip() == "and")
+    word = governed(text, clause.start, anchor.start)
+    return bool(word) and not (joint and word == "and")
 
 
 def between_at(text: str, clause: Clause, at: int, *, joint: bool = False) -> tuple[Span, str] | None:
