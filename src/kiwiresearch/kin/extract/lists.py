@@ -136,7 +136,7 @@ DESCRIPTION = regex.compile(
 NOT_DESCRIBING = regex.compile(
     r"\b(?:daughters?|sons?|sisters?|brothers?|nieces?|nephews?|widow|mother|father|wife|husband|friends|parents|child|"
     r"children|who|whom|whose|that|which|when|because|until|after|before|by|for|to|as|not|never|none|there|later|"
-    r"was|were|is|had|has|did|died|went|moved|became|under|despite|during|against|only|into|it|he|she|they|only|again|"
+    r"was|were|is|had|has|did|died|went|moved|became|under|despite|during|against|only|into|it|he|she|they|again|"
     r"twice|times|church|cathedral|chapel|home|house|year|years later|month|day|age|aged|\d{4})\b"
 )
 
@@ -157,6 +157,7 @@ LONGEST = 90
 
 
 IN_DATE = regex.compile(r"\d\s+(?:April|May|June|August|March)$")
+"""'on 24 April': a month that may be a name."""
 
 
 def pair_from(

@@ -146,12 +146,12 @@ def _is_other(name: str, subject: Subject, capitals: Capitals, words: FamilyWord
         tokens = tokens[1:]
     if not tokens or tokens[0] in words.nobody or tokens[0] in words.places or tokens[0] in capitals.placed:
         return False
-    if set(tokens) <= subject.tokens or is_written_out(tokens, subject):
+    if set(tokens) <= subject.tokens or _is_written_out(tokens, subject):
         return False
     return len(tokens) > 1 or tokens[0] in capitals.persons or tokens[0] in known.male or tokens[0] in known.female
 
 
-def is_written_out(tokens: list[str], subject: Subject) -> bool:
+def _is_written_out(tokens: list[str], subject: Subject) -> bool:
     """'Tom Hay Carter', on the page of Tom Carter: with a name between that the title leaves out."""
     own = {fold(word) for word in parse_name(subject.name).given}
     return (

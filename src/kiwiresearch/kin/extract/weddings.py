@@ -51,6 +51,8 @@ def married(text: str, clause: Clause, subject: Subject, words: FamilyWords) -> 
         _took,
         _by_marrying,
         _marriage_to,
+        _had,
+        _wife_of,
         _marriage_of,
         _whom,
         _whose_daughter,
@@ -119,24 +121,31 @@ def _marriage_to(text: str, clause: Clause, _: Subject, words: FamilyWords) -> I
             yield Relation("spouse", name.span, said, "'marriage to' said of the subject")
 
 
-def _marriage_of(text: str, clause: Clause, _: Subject, words: FamilyWords) -> Iterator[Relation]:
-    """'the marriage of Carter with A', 'the marriage between Carter and A'."""
+def _had(text: str, clause: Clause, _: Subject, words: FamilyWords) -> Iterator[Relation]:
+    """'Carter had an arranged marriage with A', 'Carter has a wife named A'."""
     for anchor in clause.anchors:
-        had = HAD_MARRIAGE.match(text, anchor.end, clause.end)
-        name = one_name(text, had.end(), clause.end, words, described=True) if had else None
-        if name:
-            yield Relation("spouse", name.span, Span(anchor.start, name.span.end), "'had a marriage with'")
-        wife = HAS_WIFE.match(text, anchor.end, clause.end)
-        name = one_name(text, wife.end(), clause.end, words) if wife else None
-        if name:
-            yield Relation("spouse", name.span, Span(anchor.start, name.span.end), "'has a wife' said of the subject")
+        for cue in (HAD_MARRIAGE, HAS_WIFE):
+            had = cue.match(text, anchor.end, clause.end)
+            name = one_name(text, had.end(), clause.end, words, described=cue is HAD_MARRIAGE) if had else None
+            if name:
+                yield Relation("spouse", name.span, Span(anchor.start, name.span.end), "'had a wife' or a marriage")
+
+
+def _wife_of(text: str, clause: Clause, _: Subject, words: FamilyWords) -> Iterator[Relation]:
+    """'A was sent for and became the wife of Carter'."""
+    for anchor in clause.anchors:
         became = WIFE_OF.search(text, clause.start, anchor.start)
         first = one_name(text, clause.start, clause.end, words) if became else None
         if became and first and not regex.search(CAP, text[first.span.end : became.start()]):
             said = Span(clause.start, anchor.end)
             yield Relation("spouse", first.span, said, "'became the wife of' the subject")
+
+
+def _marriage_of(text: str, clause: Clause, _: Subject, words: FamilyWords) -> Iterator[Relation]:
+    """'the marriage of Carter with A', 'the marriage between Carter and A'."""
+    for anchor in clause.anchors:
         led = MARRIAGE_OF.search(text, clause.start, anchor.start)
-        link = regex.compile(r"\s+(?:to|with|and)\s+").match(text, anchor.end, clause.end) if led else None
+        link = OTHER_SIDE.match(text, anchor.end, clause.end) if led else None
         name = one_name(text, link.end(), clause.end, words, described=True) if link else None
         if led and name and not ONLY_MEANT.search(text, clause.start, led.start()):
             yield Relation("spouse", name.span, Span(led.start(), name.span.end), "'marriage of' the subject")
@@ -145,9 +154,11 @@ def _marriage_of(text: str, clause: Clause, _: Subject, words: FamilyWords) -> I
 HAS_WIFE = regex.compile(r"\s+(?:has|had)\s+an?\s+(?:\p{Ll}+\s+)?(?:wife|husband)(?:\s+named|,)?\s+(?=\p{Lu})")
 WIFE_OF = regex.compile(r"\b(?:became|was)\s+the\s+(?:\p{Ll}+\s+)?(?:wife|husband|consort)\s+of\s+$")
 ONLY_MEANT = regex.compile(
-    r"\b(?:clandestine|supposed\w*|rumou?r\w*|alleg\w+|propos\w+|plan\w*|possib\w+|negotiat\w+|intend\w*|prevent\w*|arrang\w+|secret|suggest\w*|"
+    r"\b(?:clandestine|supposed\w*|rumou?r\w*|alleg\w+|propos\w+|plan\w*|possib\w+|negotiat\w+|intend\w*|prevent\w*|"
+    r"arrang\w+|secret|suggest\w*|"
     r"forbid\w*|forbade|opposed|against|no|never|hopes?|idea|talks?|betroth\w+|discuss\w*)\b"
 )
+OTHER_SIDE = regex.compile(r"\s+(?:to|with|and)\s+")
 MARRIAGE_OF = regex.compile(r"\b(?:marriage|wedding)\s+(?:of|between)\s+$")
 
 
