@@ -112,3 +112,20 @@ def test_a_sentence_without_end_is_left_alone(words: str) -> None:
     sentence = words * 4_000
     person = read(f"{LEAD}<h2>Life</h2><p>{sentence}.</p><p>Carter married Ruth Hay.</p>")
     assert values(person, "spouse") == [("spouse", "Ruth Hay")]
+
+
+LISTED = [
+    ("<p>His third wife was Ruth Hay. By her he had:</p><ul><li>Ned (1800–1820)</li><li>Max (1802–1830)</li></ul>",
+     [("spouse", "Ruth Hay"), ("child", "Ned"), ("child", "Max")]),
+    ("<p>There were two children from the marriage:</p><ul><li>Ned (1800–1820)</li><li>Max or Maximus</li></ul>",
+     [("child", "Ned"), ("child", "Max")]),
+    ("<ul><li>His first wife was Ruth Hay, married in 1825.</li></ul>", [("spouse", "Ruth Hay")]),
+    ("<p>John Hay Carter was born in Aue. He was the fourth son of Max Carter.</p>", [("father", "Max Carter")]),
+    ("<p>Ruth and Carter had two sons, Ned and Max.</p>", [("child", "Ned"), ("child", "Max")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("life", "told"), LISTED)
+def test_lists_and_names_written_out_are_the_person_s(life: str, told: list[tuple[str, str]]) -> None:
+    """A list that a wife or a marriage leads in, an item about a wife, and the person's name in full."""
+    assert sorted(values(read(f"{LEAD}<h2>Life</h2>{life}"), *FIELDS)) == sorted(told)

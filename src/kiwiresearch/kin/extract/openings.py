@@ -41,7 +41,7 @@ def starts_with(text: str, state: State, subject: Subject, capitals: Capitals, w
     reported = REPORTED.match(text)
     if reported and subject.mention.match(text, reported.end()):
         return starts_with(text[reported.end() :], state, subject, capitals, words)
-    joint = regex.match(rf"{NAME.pattern}\s+and\s+", text)
+    joint = JOINT.match(text)
     beside = subject.mention.match(text, joint.end()) if joint else None
     if beside and regex.match(r"\s+(?:had|have|were|married|moved|divorced|met)\b", text[beside.end() :]):
         return "subject"
@@ -64,6 +64,8 @@ def starts_with(text: str, state: State, subject: Subject, capitals: Capitals, w
     return "other" if state == "relative" else state
 
 
+JOINT = regex.compile(rf"{NAME.pattern}\s+and\s+")
+"""'Ruth and' Carter had."""
 SOMEBODY = regex.compile(
     r"The (?:new|old|young|next|late|reigning) (king|queen|emperor|empress|monarch|tsar|kaiser|pope|president|duke|"
     r"prince|princess|sultan)\s+\p{Ll}+"
