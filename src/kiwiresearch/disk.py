@@ -41,13 +41,14 @@ class Lock:
             self._handle = None
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file beside its place and move it there."""
+    data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        with part.open("x", encoding="utf-8", errors="surrogateescape", newline="\n") as stream:
-            stream.write(text)
+        with part.open("xb") as stream:
+            stream.write(data)
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)

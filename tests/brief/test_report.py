@@ -326,7 +326,7 @@ def test_a_page_outside_the_sources_can_be_cited() -> None:
         ("Key Concepts & Definitions", "No definitions were found on the pages read."),
         ("Mechanisms / Explanations", "No causes or explanations were found on the pages read."),
         ("Competing Views & Disputes", "No competing views or contradictions were found on the pages read."),
-        ("Numbers & Quantitative Claims", "No numbers were found on the pages read."),
+        ("Numbers & Quantitative Claims", "No numbers about the topic were found on the pages read."),
         ("What Wikipedia Doesn’t Settle Yet", "No open questions were found on the pages read."),
         ("Bibliography", "No page was read."),
     ],

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from kiwiresearch.cli.runs import FORMATS_HELP
 from kiwiresearch.cli.start import run
+from kiwiresearch.research.export import FORMATS
 from kiwiresearch.zim.build import NewPage, write_book
 
 Told = Callable[..., tuple[int, str, str]]
 
 FILES = [
+    ("markdown", ["brief.md"]),
+    ("html", ["brief.html"]),
+    ("bibtex", ["sources.bib"]),
+    ("ris", ["sources.ris"]),
+    ("csl-json", ["sources.json"]),
+    ("claims-csv", ["claims.csv"]),
     ("graphml", ["graph.graphml"]),
     ("gexf", ["graph.gexf"]),
     ("csv", ["nodes.csv", "edges.csv"]),
@@ -54,6 +63,27 @@ def test_a_run_is_exported(kiwi: Told, a_run: Path, form: str, names: list[str])
     assert (code, err) == (0, "")
     assert told.splitlines() == [f"Written: {a_run}/export/{name}" for name in names]
     assert "Salt road" in (a_run / "export" / names[0]).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("form", "start"), [("epub", b"PK"), ("zim", b"ZIM\x04")])
+def test_books_are_written_too(kiwi: Told, a_run: Path, form: str, start: bytes) -> None:
+    """A format that is no text is one file, under the name that was given."""
+    code, told, err = kiwi("export", a_run, "--to", form, "--out", f"salt.{form}")
+    assert (code, told, err) == (0, f"Written: salt.{form}\n", "")
+    assert Path(f"salt.{form}").read_bytes().startswith(start)
+
+
+def test_notes_are_a_folder(kiwi: Told, a_run: Path) -> None:
+    """Every note is named, the index first."""
+    code, told, _ = kiwi("export", a_run, "--to", "obsidian")
+    lines = told.splitlines()
+    assert (code, lines[0]) == (0, f"Written: {a_run}/export/obsidian/Index.md")
+    assert f"Written: {a_run}/export/obsidian/Pages/Salt road.md" in lines
+
+
+def test_the_help_names_every_format() -> None:
+    """In the order in which users see them."""
+    assert re.findall(r"[a-z][a-z-]+", FORMATS_HELP.replace(" or ", " ")) == list(FORMATS)
 
 
 def test_json_names_the_files(kiwi: Told, a_run: Path) -> None:

@@ -14,6 +14,7 @@ from tests.research.exported_runs import (
     ATLAS,
     FLORA,
     GEXF,
+    GRAPH_FORMATS,
     GRAPHML,
     a_graph,
     a_node,
@@ -60,8 +61,19 @@ def labels(run: Path, to: str) -> list[str]:
 
 
 def test_the_formats_are_named_in_the_order_users_see() -> None:
-    """Four formats, each with the programs it is for."""
-    assert list(FORMATS) == ["graphml", "gexf", "csv", "kiwix-bookmarks"]
+    """To read, to cite, to count and to draw, each with the programs it is for."""
+    assert list(FORMATS) == [
+        "markdown",
+        "html",
+        "obsidian",
+        "epub",
+        "zim",
+        "bibtex",
+        "ris",
+        "csl-json",
+        "claims-csv",
+        *GRAPH_FORMATS,
+    ]
     assert all(form.readers for form in FORMATS.values())
 
 
@@ -258,7 +270,7 @@ def test_hostile_titles_come_back_from_a_table(tmp_path: Path) -> None:
     assert got == [title.replace('\\"', '\\ "') + " " * title.endswith("\\") for title in HOSTILE]
 
 
-@pytest.mark.parametrize("to", FORMATS)
+@pytest.mark.parametrize("to", GRAPH_FORMATS)
 @pytest.mark.parametrize(
     ("title", "read"), [("a\0b\x1b", "a\ufffdb\ufffd"), ("\ud800x", "\ufffdx"), ("\uffff", "\ufffd")]
 )
@@ -267,7 +279,7 @@ def test_characters_that_xml_forbids_are_replaced(tmp_path: Path, to: str, title
     assert labels(a_run_of(tmp_path, a_node("p", title=title)), to) == [read]
 
 
-@pytest.mark.parametrize("to", FORMATS)
+@pytest.mark.parametrize("to", GRAPH_FORMATS)
 def test_an_untitled_page_is_called_by_its_path(tmp_path: Path, to: str) -> None:
     """A label is never empty where the page has a path."""
     assert labels(a_run_of(tmp_path, a_node("Nile", title="")), to) == ["Nile"]
@@ -321,12 +333,12 @@ def test_any_text_gives_files_that_can_be_read(tmp_path: Path, title: str, ancho
     """Whatever a title or an anchor holds, parsers accept every file."""
     node = a_node("p", title=title, path=title, ref=f"zim://{ATLAS}/{title}")
     run = a_run(tmp_path, {"topic": title, "nodes": [node], "edges": [an_edge(node, node, anchor_text=anchor)]})
-    for to in FORMATS:
+    for to in GRAPH_FORMATS:
         for file in export(run, to):
             assert len(rows_of(file)) == 1 if to == "csv" else len(parsed(file)) > 0
 
 
-@pytest.mark.parametrize("to", FORMATS)
+@pytest.mark.parametrize("to", GRAPH_FORMATS)
 def test_the_same_run_gives_the_same_bytes(tmp_path: Path, to: str) -> None:
     """In another folder, another process, another locale and with another hash seed."""
     here = [file.read_bytes() for file in export(a_run(tmp_path / "a"), to)]
@@ -337,7 +349,7 @@ def test_the_same_run_gives_the_same_bytes(tmp_path: Path, to: str) -> None:
     )
     there = os.environ | {"PYTHONHASHSEED": "7", "LC_ALL": "C", "TZ": "Asia/Tokyo", "PYTHONUTF8": "0"}
     subprocess.run([sys.executable, "-c", program, str(run), to], env=there, check=True)
-    assert [(run / "export" / file.name).read_bytes() for file in FORMATS[to].files] == here
+    assert [(run / "export" / name).read_bytes() for name in FORMATS[to].names] == here
 
 
 def test_a_second_export_replaces_the_first(tmp_path: Path) -> None:
@@ -369,7 +381,7 @@ def test_more_than_is_known_does_no_harm(tmp_path: Path) -> None:
     """Fields that a later version may add are passed over."""
     graph = a_graph() | {"new": 1}
     graph["nodes"][0]["new"] = graph["edges"][0]["new"] = {"x": [1]}
-    for to in FORMATS:
+    for to in GRAPH_FORMATS:
         assert [file.read_bytes() for file in export(a_run(tmp_path / "new", graph), to)] == [
             file.read_bytes() for file in export(a_run(tmp_path / "old"), to)
         ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from kiwiresearch.brief.brief import Brief
@@ -30,9 +31,10 @@ TIMELINE = (
 GRAPH = ("How the pages are linked", "Each name opens its page. The stronger line is the link that led there first.")
 
 
-def page(brief: Brief) -> str:
-    """The whole brief, for a browser."""
+def page(brief: Brief, behind: Sequence[Block] = ()) -> str:
+    """The whole brief, for a browser; what stands `behind` it begins with a heading of its own."""
     document = report(brief)
+    document = replace(document, blocks=(*document.blocks, *behind))
     parts = _parts(document.blocks)
     opening = document.blocks[: len(document.blocks) - sum(1 + len(part.blocks) for part in parts)]
     contents = (f'<li><a href="#{part.heading.anchor}">{escaped(part.heading.text)}</a></li>' for part in parts)

@@ -27,7 +27,7 @@ NOTHING: dict[Section, str] = {
     "definitions": "No definitions were found on the pages read.",
     "mechanisms": "No causes or explanations were found on the pages read.",
     "disputes": "No competing views or contradictions were found on the pages read.",
-    "numbers": "No numbers were found on the pages read.",
+    "numbers": "No numbers about the topic were found on the pages read.",
     "gaps": "No open questions were found on the pages read.",
     "bibliography": "No page was read.",
 }

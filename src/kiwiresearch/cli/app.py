@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from kiwiresearch import __version__
-from kiwiresearch.cli import asking, mcp, proofs, runs, serving
+from kiwiresearch.cli import asking, comparing, mcp, proofs, runs, serving
 from kiwiresearch.cli.books import books
 from kiwiresearch.cli.kin import gathered
 from kiwiresearch.cli.options import AsJson, Wanted, open_books, the_desk
@@ -32,6 +32,7 @@ app.command("export")(runs.export)
 app.command("claims")(proofs.claims)
 app.command("conflicts")(proofs.conflicts)
 app.command("verify")(proofs.verify)
+app.command("compare")(comparing.compare)
 
 
 def _version(value: bool) -> None:

@@ -108,7 +108,7 @@ def conflicts(
     from kiwiresearch.cli.show_proofs import contradiction_list
     from kiwiresearch.research.contradictions import contradictions_of
 
-    found = contradictions_of(_folder(run or ""))
+    found = contradictions_of(folder_of(run or ""))
     if json:
         show.document({"run": run, "conflicts": [one.record() for one in found]})
     else:
@@ -126,7 +126,7 @@ def verify(
     from kiwiresearch.research.verify import shelf_for
     from kiwiresearch.research.verify import verify as prove
 
-    folder = _folder(run)
+    folder = folder_of(run)
     with shelf_for(folder, the_desk(), book or []) as shelf:
         found = prove(folder, shelf)
     if json:
@@ -137,7 +137,8 @@ def verify(
         raise typer.Exit(1)
 
 
-def _folder(run: str) -> Path:
+def folder_of(run: str) -> Path:
+    """The folder of a run that a user named."""
     if not run.strip():
         raise BadUsage("The name of the run's folder is empty.", remedy="Name a folder that a run has written.")
     try:

@@ -128,15 +128,21 @@ def _task(settings: Settings, topic: str, focus: str, given: dict[str, tuple[str
     return Task(topic, focus, crawl_settings(chosen, fast=fast), chosen.kiwix_url)
 
 
+# Written out, since the formats themselves take long to load; a test holds it to them.
+FORMATS_HELP = (
+    "markdown, html, obsidian, epub, zim; bibtex, ris, csl-json; claims-csv; graphml, gexf, csv or kiwix-bookmarks."
+)
+
+
 def export(
     run: Annotated[str, typer.Argument(help="The folder of a finished run.", metavar="RUN")],
-    to: Annotated[str, typer.Option("--to", help="graphml, gexf, csv or kiwix-bookmarks.", metavar="FORMAT")],
+    to: Annotated[str, typer.Option("--to", help=FORMATS_HELP, metavar="FORMAT")],
     out: Annotated[
         str | None, typer.Option("--out", "-o", help="A file or folder; RUN/export if not given.", metavar="PATH")
     ] = None,
     json: AsJson = False,
 ) -> None:
-    """Write a run's graph for Gephi, yEd, a spreadsheet or Kiwix."""
+    """Write a run for readers and other programs: to read, to cite, to count, to draw, or as a book for Kiwix."""
     from kiwiresearch.cli import show
     from kiwiresearch.research.export import export as write
 

@@ -15,6 +15,7 @@ COMMANDS = frozenset(
         "ask",
         "books",
         "claims",
+        "compare",
         "conflicts",
         "doctor",
         "export",

@@ -31,7 +31,7 @@ def set_living(case: Case, person: PersonId, status: str, why: str) -> None:
 
 def living_record(case: Case, person: PersonId) -> dict[str, Any]:
     """What is thought of a person, and why."""
-    tree = case.store.tree()
+    tree = case.tree()
     verdict = living_status(tree, case.year, **case.privacy())[person]
     by_user = person in case.overrides
     reasons = case.store.state(REASONS) or {}

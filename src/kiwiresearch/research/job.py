@@ -30,6 +30,8 @@ class JobWish:
     books: tuple[str, ...] = ()
     """Names of books on the shelf; none stands for all of them."""
     critic: bool = False
+    model: bool = True
+    """Whether a model takes part, if one is set."""
 
     @property
     def name(self) -> str:
@@ -177,5 +179,6 @@ def wish_of(row: Any) -> Wish:
         strategy=None if row["strategy"] is None else str(row["strategy"]),
         books=tuple(str(book) for book in row["books"]),
         critic=bool(row["critic"]),
+        model=bool(row.get("model", True)),
         **numbers,
     )

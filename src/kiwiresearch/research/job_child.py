@@ -12,6 +12,7 @@ import signal
 import sys
 import threading
 import traceback
+from dataclasses import replace
 from typing import Any
 
 from kiwiresearch.crawl.step import Ended
@@ -60,6 +61,8 @@ def research(order: Order, wish: JobWish, voice: Voice, stop: threading.Event) -
             voice.tell(event="stage", stage="writing")
 
     voice.tell(event="stage", stage="opening")
+    if not wish.model:
+        order = replace(order, settings=replace(order.settings, model_url=""))
     desk = order.desk()
     desk.opener.say = lambda text: voice.tell(event="note", text=order.without_places(text))
     with Shelf(order.books, desk.opener) as shelf, Finder(desk, shelf, all_books=order.all_books) as finder:

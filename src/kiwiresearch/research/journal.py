@@ -25,6 +25,9 @@ class Place:
     checksum: bytes
 
 
+BEGINNING = Place(0, START)
+
+
 class Journal:
     """The steps of a run, one line each, so that a run that was killed goes on where it stopped.
 
@@ -92,8 +95,17 @@ def header_of(path: Path) -> dict[str, Any] | None:
         return None
 
 
-def _good_lines(stream: IO[bytes]) -> Iterator[tuple[dict[str, Any], Place]]:
-    place = Place(0, START)
+def rows_after(path: Path, place: Place) -> list[tuple[dict[str, Any], Place]]:
+    """The lines of a journal behind a place, its header too, read beside the run that may be writing it."""
+    try:
+        with path.open("rb") as stream:
+            stream.seek(place.end)
+            return list(_good_lines(stream, place))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _good_lines(stream: IO[bytes], place: Place = BEGINNING) -> Iterator[tuple[dict[str, Any], Place]]:
     for line in stream:
         content = line[DIGITS + 1 : -1]
         place = Place(place.end + len(line), _checksum(place.checksum, content))

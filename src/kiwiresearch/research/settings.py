@@ -86,6 +86,9 @@ class ServeSettings:
     scripts: bool = False
     """Let pages of books run their scripts in the reader, shut off from everything else."""
 
+    remember_questions: bool = True
+    """Show the latest questions on the first page; a server with a token has several readers and keeps none."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:

@@ -82,12 +82,16 @@ class Candidate:
     fit: int = NOT
 
     @property
-    def told(self) -> str:
-        """The title, and the years of who is dead: nobody is told when somebody was born who may be alive."""
+    def lived(self) -> str:
+        """The years of who is dead: nobody is told when somebody was born who may be alive."""
         years = [next((one.when for one in self.read.facts if one.field == field), None) for field in LIFE]
         born, died = (year_words(when) if when else "" for when in years)
-        lived = f"{born or '?'}–{died}" if died else ""
-        return f"{self.read.title!r}{f' ({lived})' if lived else ''}"
+        return f"{born or '?'}–{died}" if died else ""
+
+    @property
+    def told(self) -> str:
+        """The title and the years."""
+        return f"{self.read.title!r}{f' ({self.lived})' if self.lived else ''}"
 
 
 LIFE = ("birth_date", "death_date")
@@ -95,14 +99,9 @@ LIFE = ("birth_date", "death_date")
 
 def seed_page(books: BookSource, name: str) -> Fetched:
     """The page about the person who is called so; refused where there is none, or more than one."""
-    found = books.called(name)
-    candidates = _candidates(found.pages, Meant.by(name))
-    if found.mended and not any(one.fit for one in candidates):
-        candidates = _candidates(found.pages, Meant.by(found.mended))
-    people = [one for one in candidates if one.read.is_person]
-    best = max((one.fit for one in people), default=NOT)
-    fitting = list({fold(one.read.title): one for one in reversed(people) if one.fit == best}.values())[::-1]
-    if best == NOT:
+    candidates = _called(books, name)
+    fitting = _fitting(candidates)
+    if not fitting:
         raise _nobody(name, candidates)
     if len(fitting) > 1:
         several = "; ".join(one.told for one in fitting[:MOST_LISTED])
@@ -112,6 +111,32 @@ def seed_page(books: BookSource, name: str) -> Fetched:
             remedy=f"Give the title of one, such as: kiwiresearch kin start {fitting[0].read.title!r}",
         )
     return fitting[0].fetched
+
+
+def people_meant(books: BookSource, name: str) -> tuple[Candidate, ...]:
+    """Who may be meant by a name: those whom it fits best, else those whom it nearly fits."""
+    candidates = _called(books, name)
+    return tuple((_fitting(candidates) or _near(name, candidates))[:MOST_LISTED])
+
+
+def _called(books: BookSource, name: str) -> list[Candidate]:
+    found = books.called(name)
+    candidates = _candidates(found.pages, Meant.by(name))
+    if found.mended and not any(one.fit for one in candidates):
+        return _candidates(found.pages, Meant.by(found.mended))
+    return candidates
+
+
+def _fitting(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The people whom a name fits best, each title once."""
+    people = [one for one in candidates if one.read.is_person and one.fit != NOT]
+    best = max((one.fit for one in people), default=NOT)
+    return list({fold(one.read.title): one for one in reversed(people) if one.fit == best}.values())[::-1]
+
+
+def _near(name: str, candidates: Sequence[Candidate]) -> list[Candidate]:
+    meant = Meant.by(name)
+    return [one for one in candidates if one.read.is_person and _is_near(meant, one.read)]
 
 
 def _candidates(pages: Iterable[tuple[Fetched, str]], meant: Meant) -> list[Candidate]:
@@ -213,8 +238,7 @@ def _nobody(name: str, candidates: Sequence[Candidate]) -> NothingFound:
     what = f"No source of this case has a page about {name!r}."
     if FAMILY_WORDS & set(_words(name)):
         return NothingFound(what, remedy="Begin with somebody by name: the case looks for the relatives.")
-    meant = Meant.by(name)
-    near = [one for one in candidates if one.read.is_person and _is_near(meant, one.read)]
+    near = _near(name, candidates)
     if near:
         told = ", ".join(one.told for one in near[:MOST_LISTED])
         return NothingFound(what, remedy=f"Perhaps you mean {told}: give the title of the page.")

@@ -1,83 +1,54 @@
-"""A run's graph as files for other programs."""
+"""A finished run as files for readers and for other programs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 
 from kiwiresearch.disk import write_whole
 from kiwiresearch.errors import BadUsage, CannotWrite
-from kiwiresearch.research.export.bookmarks import bookmarks
-from kiwiresearch.research.export.gexf import gexf
-from kiwiresearch.research.export.graphml import graphml
-from kiwiresearch.research.export.reading import RunGraph, read_run
-from kiwiresearch.research.export.tables import link_table, page_table
+from kiwiresearch.research.export.formats import FORMATS, Format, format_named, made
+from kiwiresearch.research.export.packing import Made, packed
+
+__all__ = ["FOLDER", "FORMATS", "Format", "Made", "export", "made", "packed"]
 
 FOLDER = "export"
-
-
-@dataclass(frozen=True, slots=True)
-class File:
-    """One file of a format: what it is called unless the user says otherwise, and what goes into it."""
-
-    name: str
-    text: Callable[[RunGraph], str]
-
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """What can be asked for, and which programs it is for."""
-
-    readers: str
-    files: tuple[File, ...]
-
-
-FORMATS: Mapping[str, Format] = MappingProxyType(
-    {
-        "graphml": Format("Gephi, yEd, Cytoscape, networkx", (File("graph.graphml", graphml),)),
-        "gexf": Format("Gephi", (File("graph.gexf", gexf),)),
-        "csv": Format("Gephi, spreadsheets", (File("nodes.csv", page_table), File("edges.csv", link_table))),
-        "kiwix-bookmarks": Format("Kiwix", (File("bookmarks.xml", bookmarks),)),
-    }
-)
-"""In the order in which users see them."""
+ZIP = ".zip"
 
 
 def export(run: Path, to: str, out: Path | None = None) -> tuple[Path, ...]:
-    """Write the graph of a finished run in one of the FORMATS and say which files that made.
+    """Write a finished run in one of the FORMATS and say which files that made.
 
     Without `out` they go into the run's own folder 'export'. An `out` that ends
-    as the format's file does ('.gexf') names that file; any other is a folder.
+    as the format's file does ('.gexf') names that file, and one that ends in
+    '.zip' a zip of several; any other is a folder.
     """
-    if to not in FORMATS:
-        raise BadUsage(f"There is no export format {to!r}.", remedy=f"The formats are: {', '.join(FORMATS)}.")
-    form = FORMATS[to]
-    places = _places(run, to, out)
-    graph = read_run(run)
-    texts = [file.text(graph) for file in form.files]
-    for place, text in zip(places, texts, strict=True):
-        _write(place, text)
-    return places
+    form = format_named(to)
+    is_one = _is_one_file(to, form, out)
+    files = made(run, to)
+    if out is not None and is_one:
+        files = (files[0] if len(files) == 1 and out.suffix.lower() != ZIP else Made(out.name, packed(files)),)
+        places = [out]
+    else:
+        folder = out or (run / FOLDER / to if form.is_folder else run / FOLDER)
+        places = [folder / file.name for file in files]
+    for place, file in zip(places, files, strict=True):
+        _write(place, file.content)
+    return tuple(places)
 
 
-def _places(run: Path, to: str, out: Path | None) -> tuple[Path, ...]:
-    names = [file.name for file in FORMATS[to].files]
-    folder = run / FOLDER if out is None else out
-    if out is not None and out.suffix.lower() == Path(names[0]).suffix:
-        if len(names) == 1:
-            return (out,)
-        raise BadUsage(
-            f"{str(out)!r} is one file, and {to!r} makes {len(names)}: {' and '.join(names)}.",
-            remedy="Name a folder for them.",
-        )
-    return tuple(folder / name for name in names)
+def _is_one_file(to: str, form: Format, out: Path | None) -> bool:
+    """Whether `out` names a file; refused where it cannot hold all that is made."""
+    ending = out.suffix.lower() if out is not None else ""
+    is_several = form.is_folder or len(form.names) > 1
+    if ending == Path(form.names[0]).suffix and is_several:
+        what = "many files" if form.is_folder else f"{len(form.names)}: {' and '.join(form.names)}"
+        raise BadUsage(f"{str(out)!r} is one file, and {to!r} makes {what}.", remedy="Name a folder for them.")
+    return ending == (ZIP if is_several else Path(form.names[0]).suffix)
 
 
-def _write(place: Path, text: str) -> None:
+def _write(place: Path, content: bytes) -> None:
     try:
-        write_whole(place, text)
+        write_whole(place, content)
     except (OSError, ValueError) as problem:  # ValueError: a name that no system allows
         reason = (isinstance(problem, OSError) and problem.strerror) or "its name is not allowed"
         raise CannotWrite(

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from kiwiresearch.errors import RunDamaged, RunNotFound
-from kiwiresearch.research.export.row import Row, damaged
+from kiwiresearch.research.export.folder import GRAPH, MANIFEST, check_folder, load
+from kiwiresearch.research.export.row import Row
 
-GRAPH = "graph.json"
-MANIFEST = "manifest.json"
 STATES = ("visited", "left")
 
 
@@ -79,8 +76,8 @@ class RunGraph:
 
 def read_run(run: Path) -> RunGraph:
     """The graph of a finished run; nothing in it holds a character that XML forbids."""
-    _check_folder(run)
-    manifest, graph = _load(run / MANIFEST), _load(run / GRAPH)
+    check_folder(run, GRAPH)
+    manifest, graph = load(run / MANIFEST), load(run / GRAPH)
     books = {book.id: book for book in map(_book, manifest.rows("books", "book"))}
     pages: dict[str, RunPage] = {}
     for row in graph.rows("nodes", "node"):
@@ -90,45 +87,6 @@ def read_run(run: Path) -> RunGraph:
         pages[page.ref] = page
     links = tuple(_link(row, pages) for row in graph.rows("edges", "edge"))
     return RunGraph(graph.text("topic"), tuple(pages.values()), links)
-
-
-def _check_folder(run: Path) -> None:
-    try:
-        is_folder, exists = run.is_dir(), run.exists()
-        found = [name for name in (GRAPH, MANIFEST) if is_folder and (run / name).exists()]
-    except OSError as problem:
-        raise RunNotFound(f"The folder {str(run)!r} cannot be opened: {problem.strerror}.") from problem
-    if not exists:
-        raise RunNotFound(f"There is no folder {str(run)!r}.", remedy="Name the folder that a run has written.")
-    if not is_folder:
-        raise RunNotFound(f"{str(run)!r} is not a folder.", remedy="Name the folder that a run has written.")
-    if not found:
-        raise RunNotFound(f"The folder {str(run)!r} holds no run.", remedy="Name the folder that a run has written.")
-    if MANIFEST not in found:
-        raise RunNotFound(
-            f"The run in {str(run)!r} is not finished: it has no {MANIFEST!r}.",
-            remedy="Run the topic once more with --resume.",
-        )
-    if GRAPH not in found:
-        raise RunDamaged(f"The run in {str(run)!r} has lost its {GRAPH!r}.", remedy="Run the topic once more.")
-
-
-def _load(file: Path) -> Row:
-    try:
-        if not file.is_file():  # reading a pipe would never end
-            raise damaged(file, "it is no file")
-        text = file.read_text(encoding="utf-8", errors="surrogateescape")
-    except OSError as problem:
-        raise RunDamaged(f"The run's file {str(file)!r} cannot be read: {problem.strerror}.") from problem
-    try:
-        values = json.loads(text, parse_constant=_refuse)
-    except (ValueError, RecursionError) as problem:
-        raise damaged(file, "it is no JSON") from problem
-    return Row.of(file, "", values)
-
-
-def _refuse(constant: str) -> float:
-    raise ValueError(constant)  # NaN and Infinity are no JSON, and no graph program expects them
 
 
 def _book(row: Row) -> RunBook:

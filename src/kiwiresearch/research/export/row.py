@@ -14,8 +14,15 @@ from kiwiresearch.errors import RunDamaged
 FORBIDDEN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 cannot hold, not even escaped: most control characters and halves of letters."""
 
+REPLACEMENT = "\ufffd"
+
 LARGEST = 2**31 - 1
 """Graph programs keep whole numbers in 32 bits."""
+
+
+def clean(text: str) -> str:
+    """A text with U+FFFD for each character that XML forbids."""
+    return FORBIDDEN.sub(REPLACEMENT, text)
 
 
 def damaged(file: Path, problem: str) -> RunDamaged:
@@ -43,7 +50,7 @@ class Row:
 
     def text(self, key: str) -> str:
         """A text, with U+FFFD for each character that XML forbids."""
-        return FORBIDDEN.sub("\ufffd", self._text(key))
+        return clean(self._text(key))
 
     def ref(self, key: str) -> str:
         """A name of a page, in which such characters become '%00': two names stay two."""

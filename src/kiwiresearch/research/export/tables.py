@@ -26,7 +26,7 @@ BACKSLASHES = re.compile(r'\\+(?="|\Z)')
 
 def page_table(run: RunGraph) -> str:
     header = ["Id", "Label", *(field.name for field in PAGE_FIELDS)]
-    return _table(
+    return table(
         header,
         ([page.ref, PAGE_LABEL.of(page), *(field.of(page) for field in PAGE_FIELDS)] for page in run.pages),
     )
@@ -45,10 +45,11 @@ def link_table(run: RunGraph) -> str:
         ]
         for link in run.links
     )
-    return _table(header, rows)
+    return table(header, rows)
 
 
-def _table(header: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
+def table(header: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
+    """Rows under their header, as the CSV standard writes them."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(header)

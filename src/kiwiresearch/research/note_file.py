@@ -1,0 +1,108 @@
+"""The file of the notes on a run: lines are only ever added, whole, and by one writer at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from kiwiresearch.disk import Lock
+from kiwiresearch.errors import CannotWrite, RunDamaged
+from kiwiresearch.ids import canonical_json
+
+NOTES = "notes.jsonl"
+LOCK = ".notes.lock"
+MOST_BYTES = 2**25
+"""No file of notes grows larger, and none is read that is."""
+PATIENCE_S = 5.0
+PAUSE_S = 0.02
+LOOK = "Check that the server may write there, and that the disk has room."
+
+Append = Callable[[dict[str, Any]], None]
+
+
+def lines_of(run: Path) -> list[bytes]:
+    """The lines of the notes beside a run, without those that are empty at its end."""
+    file = run / NOTES
+    try:
+        if not _is_plain(file):
+            return []
+        if file.stat().st_size > MOST_BYTES:
+            raise RunDamaged(f"The notes {NOTES!r} are too large to be read.", remedy="Move the file away.")
+        return file.read_bytes().splitlines()
+    except OSError as problem:
+        raise RunDamaged(
+            f"The notes {NOTES!r} cannot be read: {problem.strerror}.", remedy="Check that the server may read them."
+        ) from problem
+
+
+@contextlib.contextmanager
+def appending(run: Path) -> Iterator[Append]:
+    """Adds lines to the notes beside a run; nobody else does so meanwhile, in this process or another."""
+    file = run / NOTES
+    with _held(run):
+        _refuse_others(file)
+        yield lambda row: _append(file, row)
+
+
+def _append(file: Path, row: dict[str, Any]) -> None:
+    line = (canonical_json(row) + "\n").encode("utf-8", "replace")
+    try:
+        with file.open("ab+") as stream:
+            size = stream.seek(0, os.SEEK_END)
+            if size + len(line) > MOST_BYTES:
+                raise _cannot("there are too many", f"Move {NOTES!r} away from the folder of the run.")
+            try:
+                stream.write(_end_of_a_torn_line(stream, size) + line)
+                stream.flush()
+                os.fsync(stream.fileno())
+            except OSError:
+                stream.truncate(size)  # half a line would be told as damage for ever
+                raise
+    except OSError as problem:
+        raise _cannot(str(problem.strerror or problem)) from problem
+
+
+def _end_of_a_torn_line(stream: BinaryIO, size: int) -> bytes:
+    """Where a power cut has left half a line, the next begins on one of its own."""
+    if not size:
+        return b""
+    stream.seek(size - 1)
+    return b"" if stream.read(1) == b"\n" else b"\n"
+
+
+@contextlib.contextmanager
+def _held(run: Path) -> Iterator[None]:
+    _refuse_others(run / LOCK)
+    lock = Lock(run / LOCK)
+    until = time.monotonic() + PATIENCE_S
+    try:
+        while not lock.acquire():
+            if time.monotonic() > until:
+                raise _cannot("somebody else is writing", "Save it again in a moment.")
+            time.sleep(PAUSE_S)
+    except OSError as problem:
+        raise _cannot(str(problem.strerror or problem)) from problem
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _cannot(
+    why: str, remedy: str = "Check that the server may write there, and that the disk has room."
+) -> CannotWrite:
+    return CannotWrite(f"The note cannot be written beside its run: {why}.", remedy=remedy)
+
+
+def _refuse_others(file: Path) -> None:
+    if (file.is_symlink() or file.exists()) and not _is_plain(file):
+        raise _cannot(f"{file.name!r} in its folder is no file of ours", "Move it away.")
+
+
+def _is_plain(file: Path) -> bool:
+    """Whether it is a file of its own: a link could lead out of the run."""
+    return file.is_file() and not file.is_symlink()

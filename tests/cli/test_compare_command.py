@@ -1,0 +1,47 @@
+"""`kiwiresearch compare`: two runs side by side on the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.research.compared_runs import two_snapshots
+
+Told = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return two_snapshots(tmp_path_factory.mktemp("compare"))
+
+
+def test_changed_numbers_come_first(kiwi: Told, home: Path, runs: tuple[Path, Path]) -> None:
+    """Then other words, what is new and what is gone, each with the words of both runs."""
+    code, out, err = kiwi("compare", *runs)
+    assert (code, err) == (0, "")
+    assert "Book: Road book, snapshots of 2026-01-01 and 2026-03-01" in out
+    places = [
+        out.index(words) for words in ("- The Salt road was 118 km", "+ The Salt road was 121 km", "may have been")
+    ]
+    assert places == sorted(places)
+    assert "+ A lighthouse was built" in out
+    assert "- Some historians think" in out
+    assert "17 the same." in out
+
+
+def test_a_comparison_as_data(kiwi: Told, home: Path, runs: tuple[Path, Path]) -> None:
+    """One document, the same every time."""
+    first = kiwi("compare", *runs, "--json")
+    found = json.loads(first[1])
+    assert found["counts"] == {"numbers": 1, "changed": 2, "new": 1, "gone": 1, "same": 17}
+    assert len(found["differences"]) == 5
+    assert kiwi("compare", *runs, "--json") == first
+
+
+def test_what_is_no_run_is_told(kiwi: Told, home: Path, runs: tuple[Path, Path], tmp_path: Path) -> None:
+    code, out, err = kiwi("compare", runs[0], tmp_path / "nothing")
+    assert (code, out) == (1, "")
+    assert "Name a folder that a run of kiwiresearch has written." in err
+    assert kiwi("compare", runs[0], "")[0] == 2

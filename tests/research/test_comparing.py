@@ -1,0 +1,191 @@
+"""Two runs side by side: what is new, gone and changed, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.research.compared_runs import run_over, snapshot, two_snapshots
+
+from kiwiresearch.errors import RunDamaged, RunNotFound
+from kiwiresearch.research.claim_pairs import Compared, paired
+from kiwiresearch.research.comparing import Comparison, Side, compare, read_side
+from kiwiresearch.text.differing import marked, plainly
+
+
+@pytest.fixture(scope="module")
+def sides(tmp_path_factory: pytest.TempPathFactory) -> tuple[Side, Side]:
+    """The same task over two snapshots of one book."""
+    old, new = two_snapshots(tmp_path_factory.mktemp("snapshots"))
+    return read_side(old), read_side(new)
+
+
+@pytest.fixture(scope="module")
+def found(sides: tuple[Side, Side]) -> Comparison:
+    return compare(*sides)
+
+
+def test_an_older_snapshot_of_a_book_is_known_as_one(found: Comparison) -> None:
+    """Its name is the same and its date another, so its pages are compared with each other."""
+    (pair,) = found.books
+    assert pair.kind == "snapshot"
+    assert pair.old
+    assert pair.new
+    assert (pair.old.date, pair.new.date) == ("2026-01-01", "2026-03-01")
+    assert pair.old.id != pair.new.id
+    assert (found.pages_gone, found.pages_new, found.pages_both) == ((), (), 4)
+    assert found.settings == ()
+
+
+def test_changed_numbers_are_told_first(found: Comparison) -> None:
+    """A length that was corrected is a number that changed, with both sides."""
+    first = found.changed[0]
+    assert first.numbers
+    assert ("118 km" in first.old.text, "121 km" in first.new.text) == (True, True)
+    assert [one.numbers for one in found.changed] == sorted((one.numbers for one in found.changed), reverse=True)
+
+
+def test_what_is_no_longer_held_back_has_changed(found: Comparison) -> None:
+    """'May have been larger' that became 'was larger' is a change of hedging, not of numbers."""
+    (change,) = [one for one in found.changed if "larger than Lubmin" in one.old.text]
+    assert change.hedging
+    assert not change.numbers
+
+
+def test_claims_that_came_and_went_are_told(found: Comparison) -> None:
+    """A sentence that editors added is new, one that they took out is gone; its page is in both runs."""
+    assert ["lighthouse" in one.claim.text and one.page_in_both for one in found.new] == [True]
+    assert ["older track" in one.claim.text and one.page_in_both for one in found.gone] == [True]
+
+
+def test_everything_else_is_the_same(found: Comparison, sides: tuple[Side, Side]) -> None:
+    """Every claim of both runs is accounted for once, though not one id is the same."""
+    old, new = sides
+    assert not {claim.id for claim in old.claims} & {claim.id for claim in new.claims}
+    assert found.same + len(found.changed) + len(found.gone) == len(old.claims)
+    assert found.same + len(found.changed) + len(found.new) == len(new.claims)
+    assert found.same > 10
+
+
+def test_sentences_of_the_brief_are_compared_too(found: Comparison) -> None:
+    assert any("121 km" in one.text for one in found.statements_new)
+    assert any("118 km" in one.text for one in found.statements_gone)
+    assert found.statements_same > 0
+
+
+def test_a_run_compared_with_itself_is_the_same(sides: tuple[Side, Side]) -> None:
+    found = compare(sides[0], sides[0])
+    assert found.is_same
+    assert found.same == len(sides[0].claims)
+    assert [pair.kind for pair in found.books] == ["same"]
+
+
+def test_the_other_way_round_is_the_mirror(found: Comparison, sides: tuple[Side, Side]) -> None:
+    """What was new is gone, and each change is told from its other side."""
+    back = compare(sides[1], sides[0])
+    assert {(one.new.id, one.old.id) for one in back.changed} == {(one.old.id, one.new.id) for one in found.changed}
+    assert {one.claim.id for one in back.gone} == {one.claim.id for one in found.new}
+
+
+def test_comparing_is_the_same_every_time(sides: tuple[Side, Side], found: Comparison) -> None:
+    assert compare(*sides) == found
+
+
+def test_other_settings_are_told_with_what_they_brought(tmp_path: Path) -> None:
+    """With fewer pages, the claims of the pages that were not read are new, and say that their page is."""
+    book = snapshot(tmp_path / "road.zim", "2026-01-01")
+    few, many = run_over(book, tmp_path / "few", max_pages=2), run_over(book, tmp_path / "many", max_pages=4)
+    found = compare(read_side(few), read_side(many))
+    assert [(one.name, one.old, one.new) for one in found.settings] == [("max_pages", 2, 4)]
+    assert [pair.kind for pair in found.books] == ["same"]
+    assert (found.pages_both, len(found.pages_new), found.pages_gone) == (2, 2, ())
+    assert found.new
+    assert not any(one.page_in_both for one in found.new)
+    assert (found.changed, found.gone) == ((), ())
+
+
+def test_another_book_shares_no_page(sides: tuple[Side, Side]) -> None:
+    """A page of the same path in a book of another name is another page."""
+    other = {**sides[1].manifest, "books": [{**sides[1].manifest["books"][0], "name": "rail_en"}]}
+    found = compare(sides[0], replace(sides[1], manifest=other))
+    assert [pair.kind for pair in found.books] == ["only old", "only new"]
+    assert (found.pages_both, found.same, found.changed) == (0, 0, ())
+
+
+def test_two_snapshots_in_one_run_stay_apart(sides: tuple[Side, Side]) -> None:
+    """Where one run has both, each book is only itself."""
+    both = {**sides[1].manifest, "books": [*sides[0].manifest["books"], *sides[1].manifest["books"]]}
+    found = compare(sides[0], replace(sides[1], manifest=both))
+    assert [pair.kind for pair in found.books] == ["same", "only new"]
+
+
+def test_books_of_the_old_layout_are_compared_with_newer_ones(sides: tuple[Side, Side]) -> None:
+    """The 'A/' before the paths of older books is no part of a page's name."""
+    moved = [
+        replace(
+            claim,
+            quotes=tuple(quote._replace(ref=replace(quote.ref, path=f"A/{quote.ref.path}")) for quote in claim.quotes),
+        )
+        for claim in sides[0].claims
+    ]
+    assert compare(replace(sides[0], claims=moved), sides[1]).same == compare(*sides).same
+
+
+@pytest.mark.parametrize("name", ["claims.jsonl", "brief.json"])
+def test_a_damaged_run_is_told(tmp_path: Path, name: str) -> None:
+    run = run_over(snapshot(tmp_path / "road.zim", "2026-01-01"), tmp_path / "run", max_pages=1)
+    (run / name).write_text("[]\n", encoding="utf-8")
+    with pytest.raises(RunDamaged, match="not as it was written"):
+        read_side(run)
+    with pytest.raises(RunNotFound):
+        read_side(tmp_path / "nothing")
+
+
+def test_every_claim_is_paired_once(sides: tuple[Side, Side]) -> None:
+    """However the claims are taken together, none is lost and none counted twice."""
+    old = [Compared(n, claim) for n, claim in enumerate(sides[0].claims)]
+    new = [Compared(n, claim) for n, claim in enumerate(sides[1].claims)]
+    pairs = paired(old, new)
+    left = [one.order for one, _ in pairs.same] + [one.order for one, _, _ in pairs.changed]
+    right = [one.order for _, one in pairs.same] + [one.order for _, one, _ in pairs.changed]
+    assert sorted([*left, *(one.order for one in pairs.gone)]) == list(range(len(old)))
+    assert sorted([*right, *(one.order for one in pairs.new)]) == list(range(len(new)))
+
+
+SAME = [
+    ("The road  was long.", "the road was long"),
+    ("‘Salt’ – a road", "'Salt' - a road."),
+    ("ﬁve km", "five km"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), SAME)
+def test_how_it_is_set_does_not_matter(one: str, other: str) -> None:
+    assert plainly(one) == plainly(other)
+
+
+MARKED = [
+    ("It was 118 km long", "It was 121 km long", "It was [118] km long", "It was [121] km long"),
+    ("It was long", "It was very long", "It was long", "It was [very ]long"),
+    ("a b c", "x y c", "[a b] c", "[x y] c"),
+    ("同じ道は長い", "同じ道は短い", "同じ道は[長]い", "同じ道は[短]い"),
+    ("", "new", "", "[new]"),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "left", "right"), MARKED)
+def test_differing_words_are_marked(one: str, other: str, left: str, right: str) -> None:
+    """Those of each side that the other does not have."""
+    shown = ["".join(f"[{run.text}]" if run.differs else run.text for run in side) for side in marked(one, other)]
+    assert shown == [left, right]
+
+
+@given(st.text(max_size=80), st.text(max_size=80))
+def test_marking_loses_no_letter(one: str, other: str) -> None:
+    """Both sentences can be read whole, and equal ones have no mark."""
+    left, right = marked(one, other)
+    assert ("".join(run.text for run in left), "".join(run.text for run in right)) == (one, other)
+    assert not any(run.differs for run in marked(one, one)[0])
