@@ -62,7 +62,9 @@ def test_citations_come_through_before_the_model_has_said_a_word(home: Path) -> 
         settings = {"KIWIRESEARCH_MODEL_URL": model.address, "KIWIRESEARCH_MODEL_CONTEXT_TOKENS": "8192"}
         try:
             with (
-                proxied(home, more=ALONE, **settings) as front,
+                a_room(home, **settings) as room,
+                guarded(room) as port,
+                nginx(f"127.0.0.1:{port}", "127.0.0.1:1", ALONE) as front,
                 front.client() as client,
                 client.stream("POST", "/api/chat", json=QUESTION) as answer,
             ):
@@ -150,6 +152,14 @@ def test_a_large_body_is_refused(client: httpx2.Client, size: int) -> None:
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.json()["title"] == "Too large"
     assert {name: len(answer.headers.get_list(name)) for name in OURS} == dict.fromkeys(OURS, 1)
+
+
+@pytest.mark.parametrize("path", ["/api/family/import", "/api/family/5f0c9a3be812/import"])
+def test_a_family_file_may_be_larger(client: httpx2.Client, path: str) -> None:
+    """What is too large for anything else reaches the program, which decides about family files itself."""
+    kind = {"Content-Type": "application/octet-stream"}
+    answer = client.post(path, content=b"0 HEAD\n" + b"1 NOTE x\n" * 300_000, headers=kind)
+    assert answer.json()["detail"] == "Only the owner may decide that."
 
 
 def test_headers_of_the_program_stand(client: httpx2.Client) -> None:

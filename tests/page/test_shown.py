@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.page.pages import a_page
 
 from kiwiresearch.page.addresses import Addresses
+from kiwiresearch.page.laid import Extent
 from kiwiresearch.page.shown import View, show
 from kiwiresearch.page.style_sheets import cleaned_style
 
@@ -236,3 +237,39 @@ def test_sections_with_ids_keep_them() -> None:
 def test_styles_reach_only_into_the_book(css: str, cleaned: str) -> None:
     """What a style sheet loads comes from its book or from nowhere."""
     assert cleaned_style(css, Addresses(ROOT, "css/style.css")) == cleaned
+
+
+MARKED = (
+    '<p>The <b>quick brown</b> fox &amp; the <a href="Dog">lazy dog</a> of 1999.</p>'
+    "<h2>More</h2><p>It was <i>so</i>.</p>"
+)
+SPANS = st.lists(
+    st.tuples(st.integers(0, 60), st.integers(1, 30)).map(lambda pair: Extent(pair[0], sum(pair))), max_size=6
+)
+
+
+@given(marks=SPANS, claims=SPANS)
+def test_marks_change_nothing_but_themselves(marks: list[Extent], claims: list[Extent]) -> None:
+    """Whatever is marked, without its marks and anchors the page is as before; no mark stands in another."""
+    page = a_page(MARKED)
+    spans = [[span for span in some if span.end <= len(page.text)] for some in (marks, claims)]
+    result = show(MARKED.encode(), page, View(ROOT, spans[0], claims=spans[1]))
+    text = result.before + result.behind
+    anchors = r'<span id="(?:kiwi-claim-\d+" class="kiwi-claim|mark(?:-\d+)?)"></span>'
+    bare = re.sub(rf"</?mark\b[^>]*>|{anchors}", "", text)
+    assert bare == shown(MARKED)
+    depth = 0
+    for closing in re.findall(r"<(/?)mark\b", text):
+        depth += -1 if closing else 1
+        assert depth in (0, 1)
+    ids = re.findall(r' id="([^"]*)"', text)
+    assert len(ids) == len(set(ids))
+    assert ("mark" in ids) == any(span not in result.unmarked for span in spans[0])
+
+
+def test_links_to_the_outside_leave_a_frame() -> None:
+    """In a frame, links out of the book open a window of their own; those within stay in the frame."""
+    content = '<p><a href="https://example.org/" target="_top">out</a> <a href="Dog" target="_top">in</a></p>'
+    result = show(content.encode(), a_page(content), View(ROOT, is_framed=True))
+    assert re.findall(r'target="([^"]*)"', result.before + result.behind) == ["_blank"]
+    assert "target" not in shown(content)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import httpx2
 import pytest
-from tests.web.running import UNHURRIED, a_client, a_room, running
+from tests.web.running import UNHURRIED, a_browser, a_client, a_room, running
 
 from kiwiresearch.web.app import make_app
 from kiwiresearch.web.room import Room
@@ -31,3 +31,10 @@ def client(server: str) -> Iterator[httpx2.Client]:
     """A client of that server."""
     with a_client(server) as client:
         yield client
+
+
+@pytest.fixture(scope="session")
+def browser(server: str) -> Iterator[httpx2.Client]:
+    """A browser that has a page of that server open: its forms are taken, and it is shown pages."""
+    with a_browser(server) as browser:
+        yield browser

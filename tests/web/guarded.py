@@ -14,7 +14,7 @@ from kiwiresearch.research.settings import ServeSettings
 from kiwiresearch.web.app import make_app
 from kiwiresearch.web.guard.ending import Ending
 from kiwiresearch.web.room import Room
-from kiwiresearch.web.serving import Server
+from kiwiresearch.web.serving import Server, listen
 
 TOKEN = "long-and-secret"
 
@@ -30,7 +30,7 @@ def guarded(
     room: Room, serve: ServeSettings | None = None, also: Callable[[FastAPI], None] | None = None
 ) -> Iterator[int]:
     """A server with these settings and these further routes; its port."""
-    with socket.create_server(("127.0.0.1", 0)) as door:
+    with listen("127.0.0.1", 0) as door:
         ending = Ending(grace_s=0.2)
         app = make_app(room_with(room, serve or ServeSettings()), ending=ending)
         if also:

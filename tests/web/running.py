@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ from fastapi import FastAPI
 
 from kiwiresearch.research.desk import open_desk
 from kiwiresearch.web.room import Room
+from kiwiresearch.web.serving import listen
 
 UNHURRIED = {"KIWIRESEARCH_SERVE_REQUESTS_A_MINUTE": "1000000"}
 """Settings of a server that many tests ask in a short time."""
@@ -53,7 +53,7 @@ def a_room(home: Path, *books: str, **environment: str) -> Iterator[Room]:
 @contextlib.contextmanager
 def running(room: Room, make: Callable[[Room], FastAPI]) -> Iterator[str]:
     """A server for the room, and its address; it ends with the block."""
-    with socket.create_server(("127.0.0.1", 0)) as door:
+    with listen("127.0.0.1", 0) as door:
         room.public_url = f"http://127.0.0.1:{door.getsockname()[1]}"
         server = uvicorn.Server(uvicorn.Config(make(room), log_level="warning", timeout_graceful_shutdown=5))
         thread = threading.Thread(target=server.run, args=([door],))
@@ -68,3 +68,9 @@ def running(room: Room, make: Callable[[Room], FastAPI]) -> Iterator[str]:
 def a_client(address: str) -> httpx2.Client:
     """A client that knows no proxy."""
     return httpx2.Client(base_url=address, trust_env=False, timeout=30)
+
+
+def a_browser(address: str) -> httpx2.Client:
+    """A client that sends what a browser sends from a page of this server: with it, forms are taken."""
+    headers = {"Accept": "text/html,application/xhtml+xml", "Origin": address, "Sec-Fetch-Site": "same-origin"}
+    return httpx2.Client(base_url=address, trust_env=False, timeout=30, headers=headers)

@@ -61,6 +61,8 @@ def test_a_request_without_a_host_is_refused(port: int) -> None:
 
 
 OURS = "Origin: http://127.0.0.1"
+CROSS = "Sec-Fetch-Site: cross-site"
+LINKED = ("Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document")
 
 
 @pytest.mark.parametrize(
@@ -91,8 +93,18 @@ OURS = "Origin: http://127.0.0.1"
         ("POST", "/api/claims", [JSON, "Origin: http://evil.example"], 403),
         ("POST", "/api/claims", [JSON, "Sec-Fetch-Site: cross-site"], 403),
         ("POST", "/", ["Origin: http://evil.example", JSON], 403),
-        ("GET", "/", ["Sec-Fetch-Site: cross-site"], 200),
-        ("GET", "/", ["Origin: http://evil.example"], 200),
+        ("GET", "/", [CROSS, *LINKED], 200),
+        ("GET", "/", ["Sec-Fetch-Site: same-site", *LINKED], 200),
+        ("HEAD", "/", [CROSS, *LINKED], 200),
+        ("GET", "/", [CROSS], 403),
+        ("GET", "/", ["Origin: http://evil.example"], 403),
+        ("GET", "/", ["Origin: http://evil.example", *LINKED], 403),
+        ("GET", "/", [CROSS, "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: iframe"], 403),
+        ("GET", "/", [CROSS, "Sec-Fetch-Mode: no-cors", "Sec-Fetch-Dest: image"], 403),
+        ("GET", "/", [CROSS, "Sec-Fetch-Mode: cors", "Sec-Fetch-Dest: empty"], 403),
+        ("GET", "/", [CROSS, *LINKED, "Sec-Fetch-Mode: cors"], 403),
+        ("GET", "/api/health", [CROSS, *LINKED], 403),
+        ("GET", "/read/sample/nowhere", [CROSS, "Sec-Fetch-Mode: no-cors", "Sec-Fetch-Dest: image"], 404),
     ],
 )
 def test_other_sites_may_link_to_pages_and_nothing_else(
@@ -102,6 +114,67 @@ def test_other_sites_may_link_to_pages_and_nothing_else(
     heard = exchange(port, request(method, target, *headers, body=TEXT if method == "POST" else b""))
     assert status_of(heard) == status
     assert b"access-control-" not in heard.lower()
+
+
+FORM = "Content-Type: application/x-www-form-urlencoded"
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ([OURS], 303),
+        (["Sec-Fetch-Site: same-origin"], 303),
+        ([OURS, "Sec-Fetch-Site: same-origin"], 303),
+        (["Referer: http://127.0.0.1/research"], 303),
+        ([], 403),
+        (["Sec-Fetch-Site: none"], 403),
+        (["Sec-Fetch-Site: same-site"], 403),
+        (["Sec-Fetch-Site: cross-site"], 403),
+        ([OURS, "Sec-Fetch-Site: cross-site"], 403),
+        (["Origin: null"], 403),
+        (["Origin: null", "Sec-Fetch-Site: same-origin"], 403),
+        (["Origin: http://127.0.0.1:9"], 403),
+        (["Origin: http://evil.example", "Referer: http://127.0.0.1/"], 403),
+        (["Referer: http://evil.example/127.0.0.1"], 403),
+        (["Referer: http://127.0.0.1@evil.example/"], 403),
+        (["Referer: http://127.0.0.1.evil.example/"], 403),
+        (["Referer: about:blank"], 403),
+    ],
+)
+def test_forms_are_taken_from_pages_of_ours_alone(port: int, headers: list[str], status: int) -> None:
+    """A form needs a browser's word that a page of this server sent it; silence is not enough."""
+    heard = exchange(port, request("POST", "/language", FORM, *headers, body=b"language=fr&back=/"))
+    assert status_of(heard) == status
+
+
+@pytest.mark.parametrize(
+    ("target", "kind", "status"),
+    [
+        ("/language", "application/x-www-form-urlencoded", 303),
+        ("/language", "Application/X-WWW-Form-Urlencoded; charset=utf-8", 303),
+        ("/language", "application/json", 415),
+        ("/language", "text/plain", 415),
+        ("/language", "multipart/form-data; boundary=x", 415),
+        ("/family/import", "application/x-www-form-urlencoded", 415),
+        ("/family/import", "application/octet-stream", 415),
+        ("/family/x/import", "application/json", 415),
+        ("/api/family/import", "multipart/form-data; boundary=x", 415),
+    ],
+)
+def test_pages_take_forms_and_no_other_body(port: int, target: str, kind: str, status: int) -> None:
+    """A page takes what its form sends; one with a file is taken where a family file is chosen, and only there."""
+    heard = exchange(port, request("POST", target, f"Content-Type: {kind}", OURS, body=b"language=fr"))
+    assert status_of(heard) == status
+
+
+@pytest.mark.parametrize("target", ["/family/import", "/family/x/import"])
+def test_a_form_with_a_file_reaches_its_page(port: int, target: str) -> None:
+    """The wall of bodies passes it on as it comes, and what is wrong with it is told by the page."""
+    heard = exchange(
+        port, request("POST", target, "Content-Type: multipart/form-data; boundary=x", OURS, body=b"--x--")
+    )
+    assert 400 <= status_of(heard) < 500
+    assert status_of(heard) not in (405, 413, 415)
 
 
 @pytest.mark.parametrize(
@@ -172,6 +245,15 @@ def test_every_answer_has_its_headers(port: int, sent: bytes) -> None:
     head = exchange(port, sent).partition(b"\r\n\r\n")[0]
     assert [wanted for wanted in HEADERS if wanted.lower() not in head.lower()] == []
     assert b"\r\nserver:" not in head.lower()
+
+
+@pytest.mark.parametrize("target", ["/read/sample/nowhere", "/read/nobody/x", "/read/sample/", "/read/x?mark=9"])
+def test_what_stands_in_our_frames_says_so(port: int, target: str) -> None:
+    """Pages of books, and errors in their place, may be framed by pages of ours; nothing else may."""
+    head = exchange(port, request("GET", target)).partition(b"\r\n\r\n")[0].lower()
+    assert b"x-frame-options: sameorigin" in head
+    assert b"frame-ancestors 'self'" in head
+    assert b"frame-ancestors 'none'" not in head
 
 
 def test_answers_of_the_api_are_kept_by_nobody(port: int) -> None:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import httpx2
 import pytest
 from tests.web.guarded import TOKEN, guarded
-from tests.web.running import a_client
+from tests.web.running import a_browser, a_client
 
 from kiwiresearch.research.settings import ServeSettings
 from kiwiresearch.web.guard.token import COOKIE, Token
 from kiwiresearch.web.room import Room
 
 RIGHT = {"Authorization": f"Bearer {TOKEN}"}
-BROWSER = {"Accept": "text/html,application/xhtml+xml"}
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +27,12 @@ def address(room: Room) -> Iterator[str]:
 def client(address: str) -> Iterator[httpx2.Client]:
     with a_client(address) as client:
         yield client
+
+
+@pytest.fixture
+def browser(address: str) -> Iterator[httpx2.Client]:
+    with a_browser(address) as browser:
+        yield browser
 
 
 @pytest.mark.parametrize(
@@ -64,26 +70,62 @@ def test_health_tells_strangers_the_status_only(client: httpx2.Client) -> None:
     assert client.get("/api/health", headers=RIGHT).json()["wan"] is False
 
 
-def test_a_browser_shows_the_token_once(client: httpx2.Client) -> None:
-    """A browser is led to a form, and back to the page it wanted with a cookie that opens pages and nothing else."""
-    sent_on = client.get("/read/book/A%20page?mark=1-2", headers=BROWSER)
+def test_a_browser_shows_the_token_once(browser: httpx2.Client) -> None:
+    """A browser is led to a form, and back to the page it wanted, with a cookie that opens pages."""
+    sent_on = browser.get("/read/book/A%20page?mark=1-2")
     assert sent_on.status_code == 303
-    form = client.get(sent_on.headers["location"])
+    form = browser.get(sent_on.headers["location"])
     assert form.status_code == 200
     assert 'value="/read/book/A%20page?mark=1-2"' in form.text
     assert "<script" not in form.text
-    entered = client.post("/login", data={"token": TOKEN, "next": "/read/book/A%20page?mark=1-2"})
+    entered = browser.post("/login", data={"token": TOKEN, "next": "/read/book/A%20page?mark=1-2"})
     assert (entered.status_code, entered.headers["location"]) == (303, "/read/book/A%20page?mark=1-2")
     cookie = entered.headers["set-cookie"].lower()
     assert "httponly" in cookie
     assert "samesite=strict" in cookie
     assert TOKEN not in cookie
-    assert client.get("/", headers=BROWSER).status_code == 200
-    keyed = client.get("/read/nobody/x?mark=1-2", headers=BROWSER)
+    assert browser.get("/").status_code == 200
+    keyed = browser.get("/read/nobody/x?mark=1-2")
     assert keyed.status_code == 303
-    assert client.get(keyed.headers["location"], headers=BROWSER).status_code == 404
-    assert client.get("/api/search?q=sunset").status_code == 401
-    assert client.post("/", headers=BROWSER, json={}).status_code == 401
+    assert browser.get(keyed.headers["location"]).status_code == 404
+
+
+@pytest.fixture
+def entered(browser: httpx2.Client, client: httpx2.Client) -> str:
+    """The cookie of a browser that has shown the token."""
+    cookies = browser.post("/login", data={"token": TOKEN}).cookies
+    return f"{COOKIE}={cookies[COOKIE]}"
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Sec-Fetch-Site": "same-origin"}, 200),
+        ({"Referer": "{address}/find?q=x"}, 200),
+        ({"Origin": "{address}"}, 200),
+        ({}, 401),
+        ({"Sec-Fetch-Site": "none"}, 401),
+        ({"Sec-Fetch-Site": "none", "Referer": "{address}/"}, 401),
+        ({"Referer": "http://evil.example/"}, 401),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Sec-Fetch-Site": "same-site"}, 403),
+        ({"Origin": "null"}, 403),
+    ],
+)
+def test_the_cookie_opens_the_api_to_pages_of_ours(
+    client: httpx2.Client, address: str, entered: str, headers: dict[str, str], status: int
+) -> None:
+    """What a page of this server asks for needs no other token; the cookie alone opens pages, and nothing else."""
+    sent = {name: value.format(address=address) for name, value in headers.items()}
+    assert client.get("/api/search?q=sunset", headers=sent | {"Cookie": entered}).status_code == status
+
+
+def test_the_cookie_sends_no_json_to_pages(client: httpx2.Client, address: str, entered: str) -> None:
+    """A page takes forms of its own server: JSON is no form, and who does not come from a page is refused before."""
+    ours = {"Cookie": entered, "Origin": address}
+    assert client.post("/language", headers=ours, json={}).status_code == 415
+    assert client.post("/language", headers={"Cookie": entered}, data={"back": "/"}).status_code == 403
+    assert client.post("/language", headers=ours, data={"back": "/"}).status_code == 303
 
 
 def test_a_page_of_a_book_needs_no_cookie_for_its_files(client: httpx2.Client) -> None:
@@ -102,18 +144,21 @@ def test_a_page_of_a_book_needs_no_cookie_for_its_files(client: httpx2.Client) -
 
 
 @pytest.mark.parametrize("wanted", ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:x", ""])
-def test_the_form_leads_nowhere_else(client: httpx2.Client, wanted: str) -> None:
+def test_the_form_leads_nowhere_else(browser: httpx2.Client, wanted: str) -> None:
     """After the form a browser goes to a page of this server, whatever its address said."""
-    entered = client.post("/login", data={"token": TOKEN, "next": wanted})
+    entered = browser.post("/login", data={"token": TOKEN, "next": wanted})
     assert (entered.status_code, entered.headers["location"]) == (303, "/")
-    assert "evil" not in client.get("/login", params={"next": wanted}).text
+    browser.cookies.clear()
+    form = browser.get("/login", params={"next": wanted}).text
+    assert '<input type="hidden" name="next" value="/">' in form
+    assert not re.search(r'(?:href|src|action|content)="[^"]*evil', form)
 
 
 @pytest.mark.parametrize("body", [b"", b"token=", b"token=wrong", b"%ff=%ff&token=%00", b"token=\xff"])
-def test_a_wrong_token_opens_nothing(client: httpx2.Client, body: bytes) -> None:
+def test_a_wrong_token_opens_nothing(browser: httpx2.Client, body: bytes) -> None:
     """The form is shown again, and no cookie is set."""
     kind = {"Content-Type": "application/x-www-form-urlencoded"}
-    answer = client.post("/login", content=body, headers=kind)
+    answer = browser.post("/login", content=body, headers=kind)
     assert (answer.status_code, "set-cookie" in answer.headers) == (401, False)
 
 

@@ -56,9 +56,11 @@ PAGES = {
     "folder/AC/DC": '<p>A band. <a href="../../Main">back</a> <img src="../../I/green.png"></p>',
     "Café": "<p>Coffee.</p>",
     "Category:Rivers": "<p>Rivers.</p>",
+    "Claims": "<p>Jupiter is the <b>largest planet</b> of the Solar System. It has 95 moons and was seen in 1610.</p>",
     "Leads": '<head><meta http-equiv="refresh" content="0;URL=\'./Main#Early_life\'"></head>',
     "Round": '<head><meta http-equiv="refresh" content="0;URL=\'./About\'"></head>',
     "About": '<head><meta http-equiv="refresh" content="0;URL=\'./Round\'"></head>',
+    "Long": f'<link rel="stylesheet" href="/-/style.css"><p>{"word </p><p>" * 900}</p>',
     "Script": f"<!doctype html><head><title>Script</title></head><body>{TELL}</body>",
 }
 FILES = {
@@ -319,6 +321,15 @@ def test_a_mark_that_makes_no_sense_is_refused(web: httpx2.Client, root: str, ma
     assert (answer.status_code, "such as mark=120-180" in answer.json()["remedy"]) == (400, True)
 
 
+def test_claims_are_marked_around_the_words_asked_for(web: httpx2.Client, root: str) -> None:
+    """What a page claims is marked less than the words of a citation, which keep their mark; each has an anchor."""
+    text = web.get(f"{root}Claims", params={"claims": "true", "mark": "15-24"}).text
+    assert '<span id="kiwi-claim-1" class="kiwi-claim"></span><mark class="kiwi-claimed">' in text
+    assert '<mark id="mark" class="kiwi-mark">largest p</mark>' in text
+    assert "</mark><mark" in text
+    assert "<mark" not in web.get(f"{root}Claims").text
+
+
 def test_words_of_a_plain_text_are_marked(web: httpx2.Client, root: str) -> None:
     """A text without markup is shown as a page when words of it are to be marked."""
     text = web.get(f"{root}notes.txt", params={"quote": "second <line>"}).text
@@ -328,7 +339,7 @@ def test_words_of_a_plain_text_are_marked(web: httpx2.Client, root: str) -> None
 def test_a_page_says_which_book_it_is_of(web: httpx2.Client, root: str) -> None:
     """On top of each page stand the title and date of its book, and the way back."""
     text = web.get(f"{root}Main").text
-    assert f'<a href="{root}">Hostile &lt;book&gt;</a>, 2026-01-01' in text
+    assert f'<a href="{root}">Hostile &lt;book&gt;</a></bdi>, 2026-01-01' in text
 
 
 @pytest.mark.parametrize(
@@ -387,6 +398,18 @@ def test_a_browser_shows_the_page_and_runs_nothing(
     assert colours[YELLOW] > 200, "the mark is not to be seen"
     assert colours[GREEN] > 1_000, "the picture is not to be seen"
     assert colours[BLUE] > 20_000, "the style is not to be seen"
+
+
+def test_a_browser_shows_the_page_in_a_frame_of_the_desk(
+    chromium: Callable[..., str], address: str, reading: Room, tmp_path: Path
+) -> None:
+    """Chromium shows the page with its style and picture in the frame of the reading view, and goes to the mark."""
+    picture = tmp_path / "desk.png"
+    url = f"{address}/page/{reading.shelf.books[0].id}/Long?mark=2000-2018"
+    chromium(f"--screenshot={picture}", "--window-size=1000,700", url, scripts=False)
+    colours = _colours(picture.read_bytes())
+    assert colours[YELLOW] > 200, "the frame does not stand at the mark"
+    assert colours[BLUE] > 50_000, "the page is not to be seen in the frame"
 
 
 def test_a_browser_runs_no_script_of_a_book(chromium: Callable[..., str], address: str, root: str) -> None:

@@ -9,18 +9,18 @@ it takes the context for.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from html import escape, unescape
-from typing import NamedTuple
 
 from kiwiresearch.page.addresses import PLAIN, Addresses
-from kiwiresearch.page.doc import PageDoc, Section
+from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.elements import attributes_of, name_of
 from kiwiresearch.page.html import document
 from kiwiresearch.page.laid import Extent
 from kiwiresearch.page.marked import Places
+from kiwiresearch.page.shown_marks import MARK_ID, Insertion, anchors, claim_tags, lost_anchors, mark_tags
 from kiwiresearch.page.shown_tags import (
     DROPPED,
     FILES,
@@ -46,15 +46,12 @@ BASE = re.compile(r'<base\b[^>]*?\shref="([^"]*)"', re.IGNORECASE)
 CUSTOM = re.compile(r"/?[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
 """Elements that sites make up themselves: nothing to a browser without scripts, but style sheets name them."""
 
-ID = re.compile(r' id="([^"]*)"')
-LINK_NAME = re.compile(r'<a [^>]*?\bname="([^"]*)"')
 SAFE_NAME = re.compile(r"[a-zA-Z_:][-\w:.]*")
 SIZE = re.compile(r"[\d.]{1,12}[wx]")
 CROWDED = re.compile(r"(\s[\d.]{1,12}[wx]),")
 OWN = "kiwi-"
 """What our own ids and classes begin with; no page may use them."""
 
-MARK_ID = "mark"
 OUTSIDE_CLASS = "kiwi-outside"
 
 
@@ -66,6 +63,10 @@ class View:
     """Where its book is served, such as '/read/UUID/'."""
     marks: Sequence[Extent] = ()
     """Spans of the page's text to be marked."""
+    claims: Sequence[Extent] = ()
+    """Spans of what the page claims: marked less, each with an anchor `kiwi-claim-N`, from 1."""
+    is_framed: bool = False
+    """Links that lead out of the book open in a window of their own, as a frame of ours shows no other site."""
     scripts: bool = False
     style: str = ""
     """A style sheet of our own, behind the page's."""
@@ -80,27 +81,20 @@ class Shown:
     unmarked: tuple[Extent, ...]
 
 
-class Insertion(NamedTuple):
-    """Tags to be put at a place of some markup; of those at one place, the lowest in order comes first."""
-
-    place: int
-    order: int
-    tags: str
-
-
 def show(content: bytes, page: PageDoc, view: View) -> Shown:
     """Make a page fit for a browser. Never raises, whatever the bytes are."""
     source = document(content, without=GONE_BESIDE_SCRIPTS if view.scripts else GONE)
     based = BASE.search(source.head)
     addresses = Addresses(view.root, page.ref.path, base=unescape(based[1]) if based else "")
-    writer = _Writer(addresses, scripts=view.scripts, has_marks=bool(view.marks))
-    lost = _lost_anchors(page, source.body)
+    writer = _Writer(addresses, scripts=view.scripts, has_marks=bool(view.marks), is_framed=view.is_framed)
+    lost = lost_anchors(page, source.body)
     found: list[tuple[Extent, ...]] = []
     insertions: list[Insertion] = []
-    if view.marks or lost:
+    if view.marks or view.claims or lost:
         places = Places(page, source.body)
         found = [places.find(*span) for span in view.marks]
-        insertions = sorted([*_mark_tags(found), *_anchors(lost, places)])
+        claimed = [places.find(*span) for span in view.claims]
+        insertions = sorted([*mark_tags(found), *claim_tags(claimed, found), *anchors(lost, places)])
     body = writer.write(source.body, insertions)
     opening, _, rest = body.partition(">")
     head = writer.write(source.head).removeprefix("<head>").removesuffix("</head>")
@@ -114,47 +108,12 @@ def show(content: bytes, page: PageDoc, view: View) -> Shown:
 DOCTYPE_WITHIN = 1_024
 
 
-def _mark_tags(found: Sequence[tuple[Extent, ...]]) -> Iterator[Insertion]:
-    """Opening and closing tags around what is marked, by their place; spans that overlap are one."""
-    last = -1
-    firsts = [extents[0].start for extents in found if extents]
-    names = {start: number for number, start in reversed(list(enumerate(firsts, start=1)))}
-    for start, end in sorted({extent for extents in found for extent in extents}):
-        begin = max(start, last)
-        if begin >= end:
-            continue
-        number = names.get(start, 0)
-        name = f' id="{MARK_ID if number == 1 else f"{MARK_ID}-{number}"}"' if number else ""
-        yield Insertion(begin, 2, f'<mark{name} class="kiwi-mark">')
-        yield Insertion(end, 0, "</mark>")
-        last = end
-
-
-def _lost_anchors(page: PageDoc, body: str) -> dict[str, Section]:
-    """Sections that a fragment would not find, by the anchor of the PageDoc, or by the one MediaWiki would give."""
-    known = set(map(unescape, ID.findall(body)))
-    if ' name="' in body:
-        known.update(map(unescape, LINK_NAME.findall(body)))
-    lost: dict[str, Section] = {}
-    for section in page.sections[1:]:
-        anchor = section.anchor or "_".join(section.heading.split())
-        if anchor and anchor not in known and anchor != MARK_ID:
-            lost.setdefault(anchor, section)
-    return lost
-
-
-def _anchors(lost: dict[str, Section], places: Places) -> Iterator[Insertion]:
-    for anchor, section in lost.items():
-        extents = places.find(section.heading_start, section.heading_start + len(section.heading))
-        if extents:
-            yield Insertion(extents[0].start, 1, f'<span id="{escape(anchor)}"></span>')
-
-
 class _Writer:
     """Writes markup anew, tag by tag."""
 
-    def __init__(self, addresses: Addresses, *, scripts: bool, has_marks: bool) -> None:
+    def __init__(self, addresses: Addresses, *, scripts: bool, has_marks: bool, is_framed: bool = False) -> None:
         self._addresses = addresses
+        self._is_framed = is_framed
         self._scripts = scripts
         self._has_marks = has_marks
         self._known: dict[str, str] = {}
@@ -232,7 +191,8 @@ class _Writer:
         if element in ("a", "area") and _is_outside(attributes):
             out = [part for part in out if not part.startswith((" rel=", " class="))]
             classes = f"{attributes.get('class', '')} {OUTSIDE_CLASS}".strip()
-            out.append(f' class="{_safe(classes)}" rel="noopener noreferrer nofollow"')
+            window = ' target="_blank"' if self._is_framed else ""
+            out.append(f' class="{_safe(classes)}" rel="noopener noreferrer nofollow"{window}')
         return "".join(out)
 
     def _value(self, element: str, name: str, value: str) -> str | None:

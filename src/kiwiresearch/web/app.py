@@ -14,21 +14,24 @@ from starlette.routing import Route
 from kiwiresearch import __version__
 from kiwiresearch.research.jobs import Jobs
 from kiwiresearch.web import (
-    ask_page,
     asking,
+    compare_routes,
     family,
     finding,
-    front,
     health,
     login,
+    note_routes,
     openai,
     outside_search,
     reader,
     research,
 )
+from kiwiresearch.web.desk.pages import Pages
+from kiwiresearch.web.desk.routes import routers
 from kiwiresearch.web.guard.ending import Ending
 from kiwiresearch.web.guard.token import Token
 from kiwiresearch.web.guard.walls import put_up_walls
+from kiwiresearch.web.problem_pages import teller
 from kiwiresearch.web.problems import log, tell_problems
 from kiwiresearch.web.room import Room
 from kiwiresearch.web.schema import describe, operation_id
@@ -62,17 +65,22 @@ def make_app(
         lifespan=_lifespan(mounts, serve.at_once),
         generate_unique_id_function=operation_id,
     )
-    for routes in (front, ask_page, health, asking, finding, openai, outside_search, reader):
+    for routes in (health, asking, finding, openai, outside_search, reader):
         app.include_router(routes.router(room))
     ours = jobs or research.jobs_of(room)
     app.include_router(research.router(room, ours, closing=jobs is None))
-    app.include_router(family.router(room, ours))
+    for routes_of_runs in (family, note_routes, compare_routes):
+        app.include_router(routes_of_runs.router(room, ours))
+    pages = Pages(room)
+    for part in routers(room, ours, pages):
+        app.include_router(part)
     if serve.token:
-        app.include_router(login.router(Token(serve.token)))
+        app.include_router(login.router(Token(serve.token), pages))
     for path, mounted in mounts.items():
         tell_problems(mounted)
         app.router.routes.append(Route(path, mounted))
     tell_problems(app)
+    app.state.tell = teller(pages)
     describe(app)
     put_up_walls(app, serve, ending or Ending())
     return app

@@ -77,6 +77,18 @@ class Families:
         mode = self.access.mode(request, privacy)
         return self._whole(request, case, mode, self.cases.summary(case, mode))
 
+    def person(self, request: Request, case: str, person: str, privacy: Mode | None = None) -> dict[str, Any]:
+        """A person with every fact and tie, the words that say so, and what speaks against it."""
+        with self.seen(request, case, privacy) as (found, mode):
+            tree = found.tree(mode)
+            shown(tree, person)
+            seed = next((one for one in found.seeds() if one in tree.persons and one != person), None)
+            row = told.person_record(tree, person, Family(tree).kinship(seed, person).words if seed else "")
+            facts = told.evidence_records(found, person, None, mode)
+            conflicts = [one for one in told.conflict_records(found, mode) if one["person"] == person]
+            why = living_record(found, person)["why"] if mode == "owner" else ""
+        return row | {"facts": facts, "conflicts": conflicts, "living_why": why}
+
     def record_or_problem(self, request: Request, case: str) -> dict[str, Any]:
         """The same for a list, which a case that cannot be read does not spoil."""
         try:
@@ -146,17 +158,10 @@ def _add_people(routes: APIRouter, families: Families) -> None:
     @routes.get("/{case}/people/{person}", response_class=Json, responses={200: {"model": OnePersonReply}})
     def one_person(request: Request, case: CaseId, person: Person, privacy: Privacy = None) -> Response:
         """A person with every fact and tie, the words that say so, where they are read, and what speaks against it."""
-        with families.seen(request, case, privacy) as (found, mode):
-            tree = found.tree(mode)
-            shown(tree, person)
-            seed = next((one for one in found.seeds() if one in tree.persons and one != person), None)
-            row = told.person_record(tree, person, Family(tree).kinship(seed, person).words if seed else "")
-            facts = told.evidence_records(found, person, None, mode)
-            conflicts = [one for one in told.conflict_records(found, mode) if one["person"] == person]
-            why = living_record(found, person)["why"] if mode == "owner" else ""
-        for fact in facts:
+        row = families.person(request, case, person, privacy)
+        for fact in row["facts"]:
             fact["evidence"] = [one | {"read": _read(families.room, one)} for one in fact["evidence"]]
-        return Json(row | {"facts": facts, "conflicts": conflicts, "living_why": why})
+        return Json(row)
 
     @routes.get("/{case}/people/{person}/line", response_class=Json, responses={200: {"model": LineReply}})
     def line(
@@ -226,10 +231,16 @@ def _rows(rows: list[dict[str, Any]], limit: int, offset: int) -> Response:
     return Json({"rows": rows[offset : offset + limit], "total": len(rows)})
 
 
-def _read(room: Room, evidence: dict[str, Any]) -> str:
-    """Where the words of a quote are read; a quote that is withheld leads nowhere."""
+def page_of(room: Room, evidence: dict[str, Any]) -> EntryRef | None:
+    """The page of the shelf that a quote is from; a quote that is withheld leads nowhere."""
     book, _, path = evidence["url"].removeprefix(SCHEME).partition("/")
     found = next((one.id for one in room.shelf.books if one.id == book), None)
     if found is None or evidence["start"] < 0 or not evidence["url"].startswith(SCHEME):
-        return ""
-    return room.page_url(EntryRef(found, path), span=(evidence["start"], evidence["end"]))
+        return None
+    return EntryRef(found, path)
+
+
+def _read(room: Room, evidence: dict[str, Any]) -> str:
+    """Where the words of a quote are read."""
+    ref = page_of(room, evidence)
+    return room.page_url(ref, span=(evidence["start"], evidence["end"])) if ref else ""

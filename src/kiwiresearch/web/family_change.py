@@ -47,7 +47,7 @@ def _add_merges(routes: APIRouter, families: Families) -> None:
         """Take two for one person, as was proposed. Only the owner may."""
         families.access.owner(request)
         with families.cases.changing(case) as found:
-            _known(merge, [one.id for one in family_merges.to_review(found)])
+            known(merge, [one.id for one in family_merges.to_review(found)])
             family_merges.accept(found, merge)
             return Json(merges_record(found, found.tree(), found.mask("owner")))
 
@@ -56,7 +56,7 @@ def _add_merges(routes: APIRouter, families: Families) -> None:
         """Keep two apart for good, though it was proposed. Only the owner may."""
         families.access.owner(request)
         with families.cases.changing(case) as found:
-            _known(merge, [one.id for one in family_merges.to_review(found)])
+            known(merge, [one.id for one in family_merges.to_review(found)])
             family_merges.reject(found, merge, body.why)
             return Json(merges_record(found, found.tree(), found.mask("owner")))
 
@@ -65,7 +65,7 @@ def _add_merges(routes: APIRouter, families: Families) -> None:
         """Undo a merge: everything is as it was before, and the two are not proposed again. Only the owner may."""
         families.access.owner(request)
         with families.cases.changing(case) as found:
-            _known(merge, [one.id for one in found.store.merges()])
+            known(merge, [one.id for one in found.store.merges()])
             return Json({"undone": list(family_merges.undo(found, merge, body.why, cascade=body.cascade))})
 
 
@@ -93,7 +93,7 @@ def _add_plugins(routes: APIRouter, families: Families) -> None:
         families.access.owner(request)
         there = all_plugins(families.cases.plugins)
         with families.cases.changing(case) as found:
-            _known(plugin, [one.plugin.plugin_id for one in there.known])
+            known(plugin, [one.plugin.plugin_id for one in there.known])
             wish = {"contact": body.contact, "endpoint": body.endpoint}
             switch(found.store, there.named(plugin), on=body.on, terms=body.terms_ok, **wish)
             return _plugins(there, found.store)
@@ -104,6 +104,7 @@ def _plugins(there: Plugins, store: CaseStore) -> Response:
     return Json({"plugins": told(there, store), "problems": problems})
 
 
-def _known(wanted: str, there: list[str]) -> None:
+def known(wanted: str, there: list[str]) -> None:
+    """Refuse an id that is none of these."""
     if wanted not in there:
         raise NothingFound(f"There is no {wanted!r} here.", remedy="Ids are given whole, as the lists have them.")

@@ -19,13 +19,14 @@ from starlette.concurrency import run_in_threadpool
 
 from kiwiresearch.errors import BadUsage, CannotWrite, KiwiError, NothingFound
 from kiwiresearch.kin.gedcom.read import EXPORT_AGAIN, LARGEST
+from kiwiresearch.kin.privacy.redact import Mode
 from kiwiresearch.kin.report.descendants import descendants
 from kiwiresearch.kin.report.drawing import as_file
 from kiwiresearch.kin.report.pedigree import pedigree
 from kiwiresearch.research.family_forms import ENDINGS, Form
 from kiwiresearch.research.family_job import upload_folder
 from kiwiresearch.research.family_proof import prove
-from kiwiresearch.research.job import FamilyWish
+from kiwiresearch.research.job import FamilyWish, Job
 from kiwiresearch.web.bodies import Name
 from kiwiresearch.web.family import CaseId, Direction, Families, Person, shown
 from kiwiresearch.web.family_access import ExportPrivacy, Privacy
@@ -95,25 +96,35 @@ def _add_out(routes: APIRouter, families: Families) -> None:
     @routes.get("/{case}/export/{form}", response_class=Response, responses=FILE_DOC)
     def export(request: Request, case: CaseId, form: FormName, privacy: ExportPrivacy = "public") -> Response:
         """The family as a file, to be handed on: people who may be living are kept back unless `privacy` says more."""
-        with families.seen(request, case, privacy) as (found, mode):
-            text, head = found.export(form, mode), found.store.head
-        headers = {
-            "Content-Disposition": f'attachment; filename="{ENDINGS[form]}"',
-            "Content-Security-Policy": REPORT_POLICY if form == "html" else SHUT_OFF,
-            "X-Audit-Head": head,
-        }
-        return Response(text.encode("utf-8", "replace"), headers=headers, media_type=MEDIA_TYPES[form])
+        return exported(families, request, case, form, privacy)
 
     @routes.get("/{case}/verify", response_class=Json, responses={200: {"model": ProofReply}})
     def verify(request: Request, case: CaseId, head: Head = "") -> Response:
         """Prove a case again: its audit log, every quote, the texts against the books, and its GEDCOM."""
-        with families.seen(request, case, None) as (found, mode):
-            with families.room.reading() as finder:
-                found.finder = finder
-            told = prove(found, head, families.room.reading).record()
-            mask = found.mask(mode)
-        words = {name: [mask.text(one) for one in told[name]] for name in ("failures", "notes")}
-        return Json(told | words)
+        return Json(proved(families, request, case, head))
+
+
+def exported(families: Families, request: Request, case: str, form: Form, privacy: Mode) -> Response:
+    """A case as a file to be kept, as far as the request may see it."""
+    with families.seen(request, case, privacy) as (found, mode):
+        text, head = found.export(form, mode), found.store.head
+    headers = {
+        "Content-Disposition": f'attachment; filename="{ENDINGS[form]}"',
+        "Content-Security-Policy": REPORT_POLICY if form == "html" else SHUT_OFF,
+        "X-Audit-Head": head,
+    }
+    return Response(text.encode("utf-8", "replace"), headers=headers, media_type=MEDIA_TYPES[form])
+
+
+def proved(families: Families, request: Request, case: str, head: str = "") -> dict[str, Any]:
+    """What a case proves, told without anybody whom the request may not see."""
+    with families.seen(request, case, None) as (found, mode):
+        with families.room.reading() as finder:
+            found.finder = finder
+        told = prove(found, head, families.room.reading).record()
+        mask = found.mask(mode)
+    words = {name: [mask.text(one) for one in told[name]] for name in ("failures", "notes")}
+    return told | words
 
 
 def _add_in(routes: APIRouter, families: Families) -> None:
@@ -122,30 +133,33 @@ def _add_in(routes: APIRouter, families: Families) -> None:
     @routes.post("/import", openapi_extra=UPLOAD_DOC, **upload)  # type: ignore[arg-type]
     async def import_new(request: Request, name: FileName = "family.ged") -> Response:
         """Begin a case with the family tree of another program; the answer is a job. Only the owner may."""
-        return await _taken(families, request, "", name)
+        return _in_line(await taken(families, request, "", name, request.stream()))
 
     @routes.post("/{case}/import", openapi_extra=UPLOAD_DOC, **upload)  # type: ignore[arg-type]
     async def import_into(request: Request, case: CaseId, name: FileName = "family.ged") -> Response:
         """Take the family tree of another program into a case; the answer is a job. Only the owner may."""
-        return await _taken(families, request, case, name)
+        return _in_line(await taken(families, request, case, name, request.stream()))
 
 
-async def _taken(families: Families, request: Request, case: str, name: str) -> Response:
-    parts = request.stream()
+def _in_line(job: Job) -> Response:
+    return Json(job_record(job), 202, {"Location": job_url(job.id)})
+
+
+async def taken(families: Families, request: Request, case: str, name: str, parts: AsyncGenerator[bytes, None]) -> Job:
+    """Take a family file into a case, or into a new one, as it comes; the job that reads it. Only the owner may."""
     try:
         families.access.owner(request)
         if case:
             await run_in_threadpool(families.cases.check_free, case)
         with _room_for_file(families.cases.root) as part:
             digest = await _received(parts, part)
-            job = await run_in_threadpool(_lined_up, families, case, Path(part.name), digest, _file_name(name))
+            return await run_in_threadpool(_lined_up, families, case, Path(part.name), digest, _file_name(name))
     except (Refused, KiwiError):
-        await _heard_out(parts)
+        await heard_out(parts)
         raise
-    return Json(job, 202, {"Location": job_url(job["id"])})
 
 
-async def _heard_out(parts: AsyncGenerator[bytes, None]) -> None:
+async def heard_out(parts: AsyncGenerator[bytes, None]) -> None:
     """Hear what a client still sends for a while: one whose line is cut may never see our answer."""
     size = 0
     with anyio.move_on_after(DRAIN_PATIENCE_S):
@@ -211,7 +225,7 @@ def _file_name(name: str) -> str:
     return bare or "family.ged"
 
 
-def _lined_up(families: Families, case: str, part: Path, digest: str, name: str) -> dict[str, Any]:
+def _lined_up(families: Families, case: str, part: Path, digest: str, name: str) -> Job:
     """Put the file where the job finds it, and the job in line."""
     chosen = case or families.cases.begin_empty(name.rpartition(".")[0] or name)
     folder = upload_folder(families.cases.folder(chosen), digest)
@@ -219,7 +233,7 @@ def _lined_up(families: Families, case: str, part: Path, digest: str, name: str)
     try:
         folder.mkdir(exist_ok=True)
         shutil.copyfile(part, folder / name)
-        return job_record(families.jobs.start(FamilyWish(chosen, upload=digest)))
+        return families.jobs.start(FamilyWish(chosen, upload=digest))
     except (KiwiError, OSError):
         if is_new:
             shutil.rmtree(folder, ignore_errors=True)

@@ -12,9 +12,11 @@ from kiwiresearch.errors import BadUsage, PageNotFound
 from kiwiresearch.page.doc import PageDoc, Section
 from kiwiresearch.page.record import record_of as page_record
 from kiwiresearch.research.claiming import Claimed, claims_of_page, claims_of_text
+from kiwiresearch.research.finding import Finder
 from kiwiresearch.research.finding import record_of as search_record
 from kiwiresearch.research.inventory import Row, inventory
-from kiwiresearch.search.find import Wish, find
+from kiwiresearch.search.find import Findings, Wish, find
+from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.web.bodies import BookField, ClaimsBody, Name, Words, has_words
 from kiwiresearch.web.places import Place, books_named, page_at, page_named
 from kiwiresearch.web.replies import BooksReply, ClaimsReply, Json, PageReply, SearchReply, SuggestReply
@@ -81,15 +83,19 @@ def router(room: Room) -> APIRouter:
     return routes
 
 
-def _searched(room: Room, words: str, wish: Wish, book: str) -> dict[str, Any]:
+def searched(finder: Finder, words: str, wish: Wish, book: str) -> Findings:
+    """What a search gives: over the shelf, or in all that goes by the name of one book."""
     if not has_words(words):
         raise BadUsage("The query has no words.", remedy="Ask for something, such as 'Bronze Age collapse'.")
+    chosen = books_named(finder, book)
+    if book.strip():
+        return find(chosen, words, replace(wish, max_books=len(chosen)), finder.advice)
+    return finder.find(words, wish)
+
+
+def _searched(room: Room, words: str, wish: Wish, book: str) -> dict[str, Any]:
     with room.reading() as finder:
-        chosen = books_named(finder, book)
-        if book.strip():
-            found = find(chosen, words, replace(wish, max_books=len(chosen)), finder.advice)
-        else:
-            found = finder.find(words, wish)
+        found = searched(finder, words, wish, book)
         record = search_record(found, finder)
         names = {hit.ref.book: finder.name_of(hit.ref.book) for hit in found.hits}
     return record | {
@@ -99,17 +105,25 @@ def _searched(room: Room, words: str, wish: Wish, book: str) -> dict[str, Any]:
 
 
 def _suggested(room: Room, words: str, limit: int, book: str) -> list[dict[str, str]]:
-    """The books' own suggestions, a book's best before any book's second."""
+    """Titles that begin so, then the books' own suggestions; a book's best comes before any book's second."""
     if not has_words(words):
         return []
     with room.reading() as finder:
         offered = [
             (place, one.book.name, EntryRef(one.book.id, match.path), match)
             for one in books_named(finder, book)
-            for place, match in enumerate(one.archive.suggest(words, limit))
+            for place, match in enumerate(_offered(one, words, limit))
         ]
     offered.sort(key=lambda row: row[0])
     return [_suggestion(room, name, ref, match) for _, name, ref, match in offered[:limit]]
+
+
+def _offered(book: OpenBook, words: str, limit: int) -> list[Match]:
+    """What a book offers for what was typed; its own suggestions seldom know which title one is about to finish."""
+    rows = book.titles.prefix(words, limit) if book.titles else ()
+    begun = [Match(row.path, book.title(row.path), alias=row.title if row.alias else "") for row in rows]
+    unique = {match.path: match for match in (*reversed(book.archive.suggest(words, limit)), *reversed(begun))}
+    return list(reversed(unique.values()))[:limit]
 
 
 def _suggestion(room: Room, name: str, ref: EntryRef, match: Match) -> dict[str, str]:

@@ -109,7 +109,7 @@ def router(room: Room) -> APIRouter:
     routes = APIRouter(tags=["server"])
     settings = room.desk.settings
     shelf = Glance(lambda: _shelf(room))
-    models = Glance(lambda: _models(settings))
+    models = Glance(lambda: offered_models(settings))
 
     @routes.get("/api/health", response_model=Health, response_model_exclude_unset=True)
     def health(request: Request) -> dict[str, Any]:
@@ -153,7 +153,7 @@ def _shelf(room: Room) -> dict[str, Any]:
     }
 
 
-def _models(settings: Settings) -> tuple[str, ...] | KiwiError:
+def offered_models(settings: Settings) -> tuple[str, ...] | KiwiError:
     """What the model server offers, or why it cannot be asked."""
     if not settings.model_url.strip():
         return ()

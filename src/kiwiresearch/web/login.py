@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
-from html import escape
-from urllib.parse import parse_qs
+from typing import Annotated
+from urllib.parse import parse_qs, quote
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from starlette.responses import RedirectResponse, Response
 
+from kiwiresearch.web.desk.pages import Pages, go_to, own_place
+from kiwiresearch.web.guard.sites import is_by_hand, is_from_own_page
 from kiwiresearch.web.guard.token import COOKIE, LOGIN, Token
-from kiwiresearch.web.pages import page
+
+Next = Annotated[str, Query(max_length=8_000)]
 
 
-def router(token: Token) -> APIRouter:
+def router(token: Token, pages: Pages) -> APIRouter:
     """The form, and what becomes of it."""
-    routes = APIRouter()
+    routes = APIRouter(include_in_schema=False)
 
-    @routes.api_route(LOGIN, methods=["GET", "HEAD"], include_in_schema=False)
-    def ask(request: Request) -> Response:
-        return _form(request.query_params.get("next", ""))
+    @routes.api_route(LOGIN, methods=["GET", "HEAD"])
+    def ask(request: Request, next: Next = "", *, again: bool = False) -> Response:  # noqa: A002 (what addresses say)
+        place = _place(next)
+        if token.is_shown(request.scope):
+            return go_to(place)
+        # Who follows a link of another site, or of a book, comes without the cookie: asked by our own page, the
+        # browser sends it.
+        is_led = not again and not is_from_own_page(request.headers) and not is_by_hand(request.headers)
+        return _form(
+            pages, request, place, onwards=f"{LOGIN}?again=true&next={quote(place, safe='')}" if is_led else ""
+        )
 
-    @routes.post(LOGIN, include_in_schema=False)
+    @routes.post(LOGIN)
     async def enter(request: Request) -> Response:
         sent = parse_qs((await request.body()).decode("utf-8", "replace"))
-        wanted = sent.get("next", [""])[-1]
+        place = _place(sent.get("next", [""])[-1])
         if not token.is_right(sent.get("token", [""])[-1].strip()):
-            return _form(wanted, "<p>That is not the token.</p>", status=401)
-        answer = RedirectResponse(_place(wanted), status_code=303)
+            return _form(pages, request, place, status=401)
+        answer = RedirectResponse(place, status_code=303)
         is_https = request.url.scheme == "https"
         answer.set_cookie(COOKIE, token.cookie, httponly=True, samesite="strict", secure=is_https)
         return answer
@@ -35,16 +46,10 @@ def router(token: Token) -> APIRouter:
 
 
 def _place(wanted: str) -> str:
-    """Where to go next: only to a page of ours."""
-    return wanted if wanted.startswith("/read/") else "/"
+    """Where to go next: only to a page of ours, and not to this one again."""
+    place = own_place(wanted)
+    return "/" if place.partition("?")[0] == LOGIN else place
 
 
-def _form(wanted: str, note: str = "", *, status: int = 200) -> Response:
-    return page(
-        "Token needed",
-        f"{note}<p>This server answers only to those who have its token.</p>"
-        f'<form method="post" action="{LOGIN}"><input type="hidden" name="next" value="{escape(_place(wanted))}">'
-        '<label>Token <input type="password" name="token" required autofocus autocomplete="current-password"></label> '
-        "<button>Enter</button></form>",
-        status=status,
-    )
+def _form(pages: Pages, request: Request, place: str, *, status: int = 200, onwards: str = "") -> Response:
+    return pages.show(request, "login.html", status=status, next=place, is_wrong=status != 200, onwards=onwards)

@@ -7,7 +7,7 @@ import json
 import logging
 import re
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Any
@@ -17,6 +17,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.types import Scope
 
 from kiwiresearch import errors
 from kiwiresearch.errors import KiwiError
@@ -40,10 +41,14 @@ class Problem:
     more: tuple[tuple[str, Any], ...] = ()
     """Members that only some kinds have."""
 
+    @property
+    def kind(self) -> str:
+        """Its title as programs and catalogues name it."""
+        return "-".join(re.findall(r"[a-z0-9]+", self.title.lower()))
+
     def record(self) -> dict[str, Any]:
-        kind = "-".join(re.findall(r"[a-z0-9]+", self.title.lower()))
         known = {
-            "type": f"urn:kiwiresearch:problem:{kind}",
+            "type": f"urn:kiwiresearch:problem:{self.kind}",
             "title": self.title,
             "status": self.status,
             "detail": self.detail,
@@ -55,6 +60,16 @@ class Problem:
         """The error as an answer to a request of this path."""
         body = self.record() | (openai_error(self) if path.startswith("/v1/") else {})
         return Response(json.dumps(body), self.status, dict(self.headers), MEDIA_TYPE)
+
+
+Teller = Callable[[Problem, Scope], Response]
+"""How an app tells a problem to whoever sent a request."""
+
+
+def told(problem: Problem, scope: Scope) -> Response:
+    """The answer to a request that brought a problem: as its app tells them, else as JSON."""
+    tell: Teller | None = getattr(getattr(scope.get("app"), "state", None), "tell", None)
+    return tell(problem, scope) if tell else problem.response(scope["path"])
 
 
 def openai_error(problem: Problem) -> dict[str, Any]:
@@ -142,7 +157,7 @@ def unexpected(error: BaseException, path: str = "") -> Problem:
     """
     problem = problem_of(error)
     for name, mark in problem.more:
-        if name == "id" and path.startswith("/api/family"):
+        if name == "id" and path.startswith(("/api/family", "/family")):
             log.error("Internal error %s\n%s", mark, wordless(error))
         elif name == "id":
             log.error("Internal error %s", mark, exc_info=error)
@@ -178,7 +193,7 @@ def tell_problems(app: Starlette) -> None:
     """Let the app answer every error as a problem."""
 
     async def answer(request: Request, error: Exception) -> Response:
-        return problem_of(error).response(request.url.path)
+        return told(problem_of(error), request.scope)
 
     for kind in (KiwiError, HTTPException, RequestValidationError, Exception):
         app.add_exception_handler(kind, answer)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from html import escape
 
+from kiwiresearch.web.desk.words import Words
 from kiwiresearch.zim.book import Book
 
 MOST_SHOWN = 600
@@ -20,6 +22,10 @@ STYLE = (
     ".kiwi-bar a:focus-visible{outline:2px solid #1a4b8c}"
     ".kiwi-note{display:block;font-style:italic}"
     "mark.kiwi-mark{background:#ffe45c!important;color:#000!important;padding:0!important;scroll-margin-top:30vh}"
+    "mark.kiwi-claimed{background:#fdf3c4!important;color:#000!important;padding:0!important;"
+    "box-shadow:inset 0 -2px #c79a00}a mark.kiwi-claimed{color:#1a4b8c!important}"
+    ".kiwi-claim{scroll-margin-top:30vh}.kiwi-claim:target::before{content:'\\25B6\\FE0E';color:#a33000;font-size:.8em}"
+    ".kiwi-claim:target+mark{background:#ffe45c!important}"
     "a.kiwi-outside::after{content:'\\2197';font-size:.75em;vertical-align:super;text-decoration:none}"
     "@media print{.kiwi-bar{position:static}}"
 )
@@ -31,15 +37,35 @@ WITH_NOTES = (
 )
 
 
-def banner(book: Book, home: str, unmarked: Sequence[str], *, front: str = "/") -> str:
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """Where the line on top of a page leads; an empty address is left out."""
+
+    book: str
+    """The first page of the book."""
+    front: str = ""
+    desk: str = ""
+    """This very page at the desk, with its contents and claims."""
+
+
+def banner(book: Book, ways: Ways, unmarked: Sequence[str], words: Words) -> str:
     """The line at the top of a page, and in it the words that could not be marked."""
+    notes = "".join(_note(missed, words) for missed in unmarked)
+    head = f'<div class="kiwi-bar" lang="{words.language}" dir="ltr">'
+    return f"{WITH_NOTES if notes else ''}{head}{' · '.join(_links(book, ways, words))}{notes}</div>"
+
+
+def _links(book: Book, ways: Ways, words: Words) -> Iterator[str]:
+    # A frame may not show pages of ours, so what leads to one leaves the frame.
+    if ways.front:
+        yield f'<a href="{escape(ways.front)}" target="_top">kiwiresearch</a>'
+    if ways.desk:
+        yield f'<a href="{escape(ways.desk)}" target="_top">{escape(words("reading.banner.desk"))}</a>'
     date = f", {escape(book.date)}" if book.date else ""
-    links = f'<a href="{escape(front)}">kiwiresearch</a> · <a href="{escape(home)}">{escape(book.title)}</a>'
-    notes = "".join(map(_note, unmarked))
-    return f'{WITH_NOTES if notes else ""}<div class="kiwi-bar">{links}{date}{notes}</div>'
+    yield f'<bdi><a href="{escape(ways.book)}">{escape(book.title)}</a></bdi>{date}'
 
 
-def _note(words: str) -> str:
-    shown = words if len(words) <= MOST_SHOWN else words[:MOST_SHOWN] + "…"
-    said = f": “{escape(shown)}”" if shown.strip() else "."
-    return f'<span class="kiwi-note">The quoted words could not be marked{said}</span>'
+def _note(missed: str, words: Words) -> str:
+    shown = missed if len(missed) <= MOST_SHOWN else missed[:MOST_SHOWN] + "…"
+    said = words("reading.banner.unmarked_words", words=shown) if shown.strip() else words("reading.banner.unmarked")
+    return f'<span class="kiwi-note">{escape(said)}</span>'

@@ -49,13 +49,18 @@ def whole(content: bytes) -> Content:
     return Content(len(content), lambda start, end: content[start:end])
 
 
-def policy(*, scripts: bool) -> str:
+OUT_OF_A_FRAME = " allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation"
+"""A page without scripts leaves a frame by a reader's click on a link that says so, and only we write those."""
+
+
+def policy(*, scripts: bool, is_framed: bool = False) -> str:
     """What pages of books may do: be looked at.
 
     The sandbox takes them out of our origin, so that nothing in them can use the server as its user does;
     'self' still means the server's address, from which their pictures and styles come.
     """
-    sandbox = "sandbox allow-scripts" if scripts else "sandbox allow-downloads"
+    plain = f"sandbox allow-downloads{OUT_OF_A_FRAME if is_framed else ''}"
+    sandbox = "sandbox allow-scripts" if scripts else plain
     run = "script-src 'self' 'unsafe-inline'; " if scripts else ""
     return (
         f"{sandbox}; default-src 'none'; {run}img-src 'self' data:; style-src 'self' 'unsafe-inline'; "
@@ -63,10 +68,10 @@ def policy(*, scripts: bool) -> str:
     )
 
 
-def headers_of(*, scripts: bool) -> dict[str, str]:
+def headers_of(*, scripts: bool, is_framed: bool = False) -> dict[str, str]:
     """What goes with every answer that holds something of a book."""
     return {
-        "Content-Security-Policy": policy(scripts=scripts),
+        "Content-Security-Policy": policy(scripts=scripts, is_framed=is_framed),
         "X-Content-Type-Options": "nosniff",
         "X-Frame-Options": "SAMEORIGIN",
         "Referrer-Policy": "no-referrer",

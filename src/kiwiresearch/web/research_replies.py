@@ -54,6 +54,7 @@ class ResearchBody(BaseModel):
         Field(max_length=MOST_BOOKS, description="Only these books of the shelf: their names, titles or UUIDs."),
     ] = []
     critic: Annotated[StrictBool, Field(description="Have a second look at what a model wrote.")] = False
+    model: Annotated[StrictBool, Field(description="`false` works by rules alone even where a model is set.")] = True
 
     def wish(self) -> JobWish:
         return JobWish(
@@ -65,6 +66,7 @@ class ResearchBody(BaseModel):
             self.strategy,
             tuple(self.books),
             critic=self.critic,
+            model=self.model,
         )
 
 
@@ -81,6 +83,7 @@ class JobReply(BaseModel):
     strategy: str | None
     books: list[str]
     critic: bool
+    model: bool
     attempt: int = Field(description="How often it was started.")
     pages: int = Field(description="How many pages were taken so far; of a case, how many steps.")
     kept: int = Field(description="How many of them were there from before, when it was resumed.")
@@ -163,6 +166,7 @@ def job_record(job: Job) -> dict[str, Any]:
         "strategy": wish.strategy,
         "books": list(wish.books),
         "critic": wish.critic,
+        "model": job.wish.model,
         "attempt": job.attempt,
         "pages": job.pages,
         "kept": job.kept,

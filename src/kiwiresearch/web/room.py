@@ -39,6 +39,16 @@ class Room:
         with self._reading:
             yield self._finder
 
+    @contextlib.contextmanager
+    def reading_soon(self, patience_s: float) -> Iterator[Finder | None]:
+        """The same, for those who would rather go without than wait for long: None where somebody has the books."""
+        is_ours = self._reading.acquire(timeout=patience_s)
+        try:
+            yield self._finder if is_ours else None
+        finally:
+            if is_ours:
+                self._reading.release()
+
     def link(self, cited: Cited) -> str:
         """Where a citation is read, its words marked."""
         quote = cited.citation.quote

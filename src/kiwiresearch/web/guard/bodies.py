@@ -8,9 +8,8 @@ import anyio
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from kiwiresearch.web.guard.origins import SAFE
+from kiwiresearch.web.guard.audience import SAFE, is_for_people
 from kiwiresearch.web.guard.replies import refuse
-from kiwiresearch.web.guard.token import LOGIN
 from kiwiresearch.web.problems import Problem
 
 PATIENCE_S = 30.0
@@ -25,11 +24,14 @@ FORM = "application/x-www-form-urlencoded"
 NOT_JSON = Problem(
     415, "Not JSON", "The body of a request must be JSON.", "Send it with 'Content-Type: application/json'."
 )
+NO_FORM = Problem(415, "Not a form", "A page takes what its own form sends.", "Programs send JSON to /api.")
 TOO_SLOW = Problem(408, "Too slow", "The request did not arrive in time.", "Send it again.", (("Connection", "close"),))
 
 
-UPLOAD = re.compile(r"/api/family/(?:[^/]+/)?import")
+UPLOAD = re.compile(r"(?:/api)?/family/(?:[^/]+/)?import")
+FORM_WITH_FILE = "multipart/form-data"
 UPLOAD_KINDS = ("application/octet-stream", "application/x-gedcom", "text/vnd.familysearch.gedcom", "application/zip")
+NO_FORM_WITH_FILE = Problem(415, "Not a file", "The form must bring a family file.", "Choose a file in the form.")
 NO_FILE = Problem(
     415, "Not a file", "The body must be a family file.", f"Send it with 'Content-Type: {UPLOAD_KINDS[0]}'."
 )
@@ -40,8 +42,14 @@ def is_upload(scope: Scope) -> bool:
     return scope["method"] == "POST" and UPLOAD.fullmatch(scope["path"]) is not None
 
 
+def _no_upload(kind: str, *, is_form: bool) -> Problem | None:
+    if is_form:
+        return None if kind == FORM_WITH_FILE else NO_FORM_WITH_FILE
+    return None if kind in UPLOAD_KINDS else NO_FILE
+
+
 class Bodies:
-    """Reads the body for the routes behind: refuses what is too large, too slow or no JSON."""
+    """Reads the body for the routes behind: refuses what is too large, too slow or neither JSON nor a form of ours."""
 
     patience_s = PATIENCE_S
 
@@ -76,14 +84,16 @@ class Bodies:
         headers = Headers(scope=scope)
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         if is_upload(scope):
-            return None if kind in UPLOAD_KINDS else NO_FILE
+            return _no_upload(kind, is_form=is_for_people(scope))
         length = headers.get("content-length", "0")
         if not length.isascii() or not length.isdigit() or int(length[:20]) > self._most_bytes:
             return self._too_large()
         has_body = int(length[:20]) > 0 or "transfer-encoding" in headers
         if scope["method"] in SAFE or not (kind or has_body):
             return None
-        return None if kind == (FORM if scope["path"] == LOGIN else "application/json") else NOT_JSON
+        if is_for_people(scope):
+            return None if kind == FORM else NO_FORM
+        return None if kind == "application/json" else NOT_JSON
 
     async def _read(self, receive: Receive) -> bytes | None:
         """The body, or None if the client has gone.

@@ -7,7 +7,7 @@ import json
 import anyio
 from starlette.types import Message, Receive, Scope, Send
 
-from kiwiresearch.web.problems import Problem, openai_error
+from kiwiresearch.web.problems import Problem, openai_error, told
 
 LAST_WORDS_S = 2.0
 """A client that does not read is not waited for any longer."""
@@ -15,7 +15,7 @@ LAST_WORDS_S = 2.0
 
 async def refuse(problem: Problem, scope: Scope, receive: Receive, send: Send) -> None:
     """Answer a request with a problem, and with nothing else."""
-    await problem.response(scope["path"])(scope, receive, send)
+    await told(problem, scope)(scope, receive, send)
 
 
 class Reply:

@@ -12,14 +12,21 @@ from starlette.datastructures import Headers
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from kiwiresearch.web.guard.origins import is_for_people, is_page
+from kiwiresearch.web.guard.audience import is_for_people, is_page
 from kiwiresearch.web.guard.replies import refuse
+from kiwiresearch.web.guard.sites import is_from_own_page, is_same
 from kiwiresearch.web.problems import Problem
 
 COOKIE = "kiwiresearch_token"
 READING_LETTERS = 32
 HEALTH = "/api/health"
 LOGIN = "/login"
+LANGUAGE = "/language"
+FILES = "/static/"
+"""Style sheets and scripts of ours, which the page that asks for the token needs too."""
+
+OPEN = frozenset({HEALTH, LOGIN, LANGUAGE})
+"""What strangers may use: that the server is up, and the page that asks for the token, in their language."""
 
 UNKNOWN = Problem(
     401,
@@ -36,7 +43,7 @@ class Token:
     def __init__(self, text: str) -> None:
         self._right = _digest(text)
         self.cookie = hashlib.sha256(b"cookie " + self._right).hexdigest()
-        """What a browser keeps: it opens pages here, and the token cannot be told from it."""
+        """What a browser keeps: it opens our pages and what they ask for, and the token cannot be told from it."""
         self.reading = hashlib.sha256(b"reading " + self._right).hexdigest()[:READING_LETTERS]
         """Stands behind a book's name in addresses of its pages: it lets read the books, and nothing else.
 
@@ -47,18 +54,27 @@ class Token:
         return hmac.compare_digest(self._right, _digest(text))
 
     def is_shown(self, scope: Scope) -> bool:
-        """Whether a request carries it: in its header, or for pages in a cookie."""
+        """Whether a request carries it: in its header, or in a cookie, for pages and for what pages of ours ask for."""
         headers = Headers(scope=scope)
         kind, _, text = headers.get("authorization", "").partition(" ")
         if kind.lower() == "bearer":
             return self.is_right(text.strip())
-        return is_for_people(scope) and hmac.compare_digest(_digest(_cookie(headers)), _digest(self.cookie))
+        is_ours = is_for_people(scope) or is_from_own_page(headers)
+        return is_ours and hmac.compare_digest(_digest(_cookie(headers)), _digest(self.cookie))
 
 
 def _address(scope: Scope) -> str:
     """What a browser had in its address line, without the server."""
     query = scope["query_string"].decode("latin-1")
     return quote(scope["path"]) + (f"?{query}" if query else "")
+
+
+def _page_of_form(scope: Scope) -> str:
+    """The page of ours that a form was sent from; a browser that enters the token goes back there."""
+    headers = Headers(scope=scope)
+    scheme, separator, rest = headers.get("referer", "").partition("://")
+    host, slash, place = rest.partition("/")
+    return f"/{place}" if separator and slash and is_same(f"{scheme}://{host}", headers.get("host", "")) else "/"
 
 
 def _digest(text: str) -> bytes:
@@ -90,10 +106,10 @@ class TokenNeeded:
         if is_shown and not has_key and _opens_book(scope):
             keyed = KEYED.sub(rf"\g<0>~{self._token.reading}", _address(scope), count=1)
             await RedirectResponse(keyed, status_code=303)(scope, receive, send)
-        elif is_shown or scope["path"] in (HEALTH, LOGIN):
+        elif is_shown or scope["path"] in OPEN or scope["path"].startswith(FILES):
             await self._app(scope, receive, send)
         elif is_for_people(scope) and "text/html" in Headers(scope=scope).get("accept", ""):
-            wanted = quote(_address(scope), safe="")
+            wanted = quote(_address(scope) if is_page(scope) else _page_of_form(scope), safe="")
             await RedirectResponse(f"{LOGIN}?next={wanted}", status_code=303)(scope, receive, send)
         else:
             await refuse(UNKNOWN, scope, receive, send)

@@ -1,0 +1,131 @@
+"""Routes of the notes on runs: what a reader says of a claim, a page or the run itself."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path
+from fastapi.responses import Response
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from kiwiresearch.research.jobs import Jobs
+from kiwiresearch.research.note import MOST_REASON, MOST_TARGET, Note, Opinion, TargetKind, Verdict
+from kiwiresearch.research.notes import add_note, change_note, read_notes, set_gone
+from kiwiresearch.web.bodies import encodable
+from kiwiresearch.web.desk.note_forms import named_target, now
+from kiwiresearch.web.desk.run_frame import frames_of
+from kiwiresearch.web.replies import Json
+from kiwiresearch.web.research import RunId
+from kiwiresearch.web.room import Room
+
+NoteId = Annotated[str, Path(max_length=100, description="The `id` of a note.")]
+Text = Annotated[str, Field(max_length=MOST_REASON), BeforeValidator(encodable)]
+
+
+class TargetBody(BaseModel):
+    """What a note is about."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    kind: TargetKind
+    id: Annotated[
+        str,
+        Field(
+            max_length=MOST_TARGET,
+            description="The `claim_id` of a claim, or a page as `zim://BOOK/PATH`; empty for the run itself.",
+        ),
+        BeforeValidator(encodable),
+    ] = ""
+
+
+class OpinionBody(BaseModel):
+    """What a reader says."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    verdict: Verdict
+    reason: Annotated[Text, Field(description="Why; needed unless the note agrees.")] = ""
+    correction: Annotated[Text, Field(description="How it should read, where the note corrects.")] = ""
+
+    def opinion(self) -> Opinion:
+        return Opinion(self.verdict, self.reason, self.correction)
+
+
+class NoteBody(OpinionBody):
+    """A note to write."""
+
+    target: TargetBody
+
+
+class TargetReply(BaseModel):
+    """What a note is about."""
+
+    kind: TargetKind
+    id: str
+
+
+class NoteReply(BaseModel):
+    """A note as it reads now."""
+
+    id: str
+    target: TargetReply
+    verdict: Verdict
+    reason: str
+    correction: str
+    made: str
+    changed: str = Field(description="When it was changed last; empty if it never was.")
+    about: str = Field(description="The words of the claim, or the title of the page or run.")
+
+
+class NotesReply(BaseModel):
+    """All notes on a run, in the order in which they were made."""
+
+    run: str
+    notes: list[NoteReply]
+    gone: list[NoteReply] = Field(description="Those that were taken away, and can be brought back.")
+    damaged: list[int] = Field(description="Lines of `notes.jsonl` that cannot be read.")
+
+
+ONE: dict[int | str, dict[str, Any]] = {200: {"model": NoteReply}}
+
+
+def router(room: Room, jobs: Jobs) -> APIRouter:
+    """Notes are read, written, changed, taken away and brought back."""
+    routes = APIRouter(prefix="/api/runs/{run_id}/notes", tags=["research"])
+    runs = frames_of(room, jobs)
+
+    @routes.get("", response_class=Json, responses={200: {"model": NotesReply}})
+    def notes(run_id: RunId) -> Response:
+        """The notes on a run."""
+        found = read_notes(runs.get(run_id).run.path)
+        rows = {"notes": _records(found.notes), "gone": _records(found.gone)}
+        return Json({"run": run_id, "damaged": list(found.damaged)} | rows)
+
+    @routes.post("", status_code=201, response_class=Json, responses={201: {"model": NoteReply}})
+    def write(run_id: RunId, body: NoteBody) -> Response:
+        """Write a note beside a run, which stays as it is."""
+        run = runs.get(run_id)
+        target = named_target(run, body.target.kind, body.target.id)
+        note = add_note(run.run.path, target.target, body.opinion(), now=now(), about=target.words)
+        return Json(note.record(), 201)
+
+    @routes.put("/{note_id}", response_class=Json, responses=ONE)
+    def change(run_id: RunId, note_id: NoteId, body: OpinionBody) -> Response:
+        """Write another opinion into a note."""
+        return Json(change_note(runs.get(run_id).run.path, note_id, body.opinion(), now=now()).record())
+
+    @routes.delete("/{note_id}", response_class=Json, responses=ONE)
+    def remove(run_id: RunId, note_id: NoteId) -> Response:
+        """Take a note away; it can be brought back."""
+        return Json(set_gone(runs.get(run_id).run.path, note_id, now=now(), gone=True).record())
+
+    @routes.post("/{note_id}/restore", response_class=Json, responses=ONE)
+    def restore(run_id: RunId, note_id: NoteId) -> Response:
+        """Bring back a note that was taken away."""
+        return Json(set_gone(runs.get(run_id).run.path, note_id, now=now(), gone=False).record())
+
+    return routes
+
+
+def _records(notes: tuple[Note, ...]) -> list[dict[str, Any]]:
+    return [note.record() for note in notes]
