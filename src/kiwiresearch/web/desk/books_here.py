@@ -1,0 +1,47 @@
+"""The books of the shelf as a form offers them: each with its date and language, looked up once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kiwiresearch.errors import KiwiError
+from kiwiresearch.web.room import Room
+from kiwiresearch.zim.library import Placed
+
+
+@dataclass(frozen=True, slots=True)
+class BookHere:
+    """A book of the shelf; one that could not be opened has neither date nor language."""
+
+    id: str
+    title: str
+    date: str = ""
+    language: str = ""
+
+
+class BooksHere:
+    """What is known of the books of a room."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+        self._known: dict[str, BookHere] = {}
+
+    def all(self) -> tuple[BookHere, ...]:
+        """All books in the order of the shelf."""
+        books = self._room.shelf.books
+        if not self._known:
+            with self._room.reading():
+                self._known = {placed.id: self._one(placed) for placed in books}
+        return tuple(self._known[placed.id] for placed in books)
+
+    def language(self, book: str) -> str:
+        """The language of a book, as far as it is known."""
+        return next((one.language for one in self.all() if one.id == book), "")
+
+    def _one(self, placed: Placed) -> BookHere:
+        title = placed.title or placed.name
+        try:
+            sheet = self._room.shelf.open(placed).book
+        except KiwiError:
+            return BookHere(placed.id, title)
+        return BookHere(placed.id, title, sheet.date, sheet.language)

@@ -1,0 +1,109 @@
+"""The brief of a run as its page shows it: every statement with the claims, quotes and pages it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+
+from kiwiresearch.brief.brief import Brief, Gap, Source, Statement
+from kiwiresearch.brief.report_words import GAPS
+from kiwiresearch.claims.claim import Claim, ClaimId
+from kiwiresearch.web.desk.run_frame import RunFrame
+from kiwiresearch.zim.entry import EntryRef
+
+PARTS = ("summary", "definitions", "timeline", "mechanisms", "actors", "disputes", "numbers", "gaps", "bibliography")
+"""The parts in reading order, by the names under which the catalogue has their headings."""
+
+MAY_LACK = frozenset({"timeline", "actors"})
+"""Parts that a brief leaves out when there is nothing to say; of the others it says that nothing was found."""
+
+GAP_ORDER = tuple(GAPS)
+
+
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """Words of a page that prove a claim, and where they are read; nowhere if the book is not here."""
+
+    text: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A claim that a statement rests on."""
+
+    claim: Claim
+    url: str
+    language: str
+    quotes: tuple[Quoted, ...]
+
+    @property
+    def hedges(self) -> tuple[str, ...]:
+        """The words that hedge it, each once."""
+        return tuple(dict.fromkeys(hedge.cue for hedge in self.claim.hedges))
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of disagreement: the name the catalogue knows, and what the run says of it in English."""
+
+    name: str
+    why: str
+
+
+class BriefView:
+    """A brief with what its page looks up."""
+
+    def __init__(self, frame: RunFrame) -> None:
+        self._frame = frame
+        self.brief: Brief = frame.brief
+        self._numbers = {page.ref: number for number, page in enumerate(self.brief.sources.pages, 1)}
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The parts that are shown."""
+        return tuple(name for name in PARTS if name not in MAY_LACK or getattr(self.brief, name))
+
+    def evidence(self, claims: Iterable[ClaimId]) -> tuple[Evidence, ...]:
+        """What stands behind a statement or a gap, claim by claim."""
+        return tuple(self._one(self.brief.claims[one]) for one in claims if one in self.brief.claims)
+
+    def language(self, statement: Statement) -> str:
+        """The language of a statement: that of the book which its first claim is from."""
+        return self._frame.language_of(self.brief.claims[statement.claims[0]].ref.book)
+
+    def numbers(self, statement: Statement) -> tuple[int, ...]:
+        """The pages of the bibliography that a statement rests on."""
+        found = {self._numbers.get(self.brief.claims[one].ref, 0) for one in statement.claims}
+        return tuple(sorted(found - {0}))
+
+    def gaps(self) -> list[tuple[str, list[Gap]]]:
+        """What is left open, kind by kind."""
+        ordered = sorted(self.brief.gaps, key=lambda gap: GAP_ORDER.index(gap.kind))
+        return [(kind, list(gaps)) for kind, gaps in groupby(ordered, key=lambda gap: gap.kind)]
+
+    def page_url(self, source: Source) -> str:
+        return self._frame.page_url(source.ref)
+
+    def book(self, ref: EntryRef) -> str:
+        """The title of a page's book."""
+        return next((one.title or one.name for one in self._frame.books if one.id == ref.book), "")
+
+    def language_of(self, ref: EntryRef) -> str:
+        return self._frame.language_of(ref.book)
+
+    @staticmethod
+    def kind(told: str) -> Kind:
+        """A kind of disagreement taken apart."""
+        name, _, why = told.partition(":")
+        return Kind(name.strip().casefold(), why.strip())
+
+    def _one(self, claim: Claim) -> Evidence:
+        frame = self._frame
+        return Evidence(
+            claim=claim,
+            url=frame.claim_url(claim.id),
+            language=frame.language_of(claim.ref.book),
+            quotes=tuple(Quoted(one.text, frame.page_url(one.ref, one.start, one.end)) for one in claim.quotes),
+        )

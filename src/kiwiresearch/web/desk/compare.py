@@ -1,0 +1,87 @@
+"""Two runs side by side: what differs in what they were made from, and each claim that is new, gone or changed."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+
+from kiwiresearch.errors import RunNotFound
+from kiwiresearch.research.comparing import Comparison
+from kiwiresearch.research.differences import KINDS, counts_of, differences
+from kiwiresearch.research.jobs import Jobs
+from kiwiresearch.web.desk.compare_kept import Compared
+from kiwiresearch.web.desk.pages import Pages
+from kiwiresearch.web.desk.run_frame import RunFrame, RunFrames, frames_of
+from kiwiresearch.web.room import Room
+
+ON_A_PAGE = 25
+MOST_PAGES = 100_000
+MOST_RUNS = 500
+"""So many can be chosen from, the newest; any other is named by its address."""
+
+RunName = Annotated[str, Query(max_length=255)]
+
+
+def router(room: Room, jobs: Jobs, pages: Pages) -> APIRouter:
+    """The page that compares."""
+    routes = APIRouter(include_in_schema=False)
+    runs = frames_of(room, jobs)
+    compared = Compared()
+
+    @routes.get("/compare")
+    def compare(
+        request: Request,
+        old: RunName = "",
+        new: RunName = "",
+        show: Annotated[str, Query(max_length=20)] = "",
+        page: Annotated[int, Query(ge=1, le=MOST_PAGES)] = 1,
+    ) -> Response:
+        sides = [_named(runs, name) for name in (old, new)]
+        problem = _problem(old, new, sides)
+        values: dict[str, Any] = {"runs": runs.all()[:MOST_RUNS], "old": sides[0], "new": sides[1], "problem": problem}
+        if problem or not (sides[0] and sides[1]):
+            return pages.show(request, "compare.html", status=404 if problem == "unknown" else 200, **values)
+        found = compared.get(sides[0], sides[1])
+        kind = show if show in KINDS else ""
+        return pages.show(request, "compare_two.html", **values, **_shown(found, sides[0], sides[1], kind, page))
+
+    return routes
+
+
+def _named(runs: RunFrames, name: str) -> RunFrame | None:
+    try:
+        return runs.get(name) if name else None
+    except RunNotFound:
+        return None
+
+
+def _problem(old: str, new: str, sides: list[RunFrame | None]) -> str:
+    """Why two runs cannot be compared, by the name that the catalogue has for it; empty if they can."""
+    if any(name and side is None for name, side in zip((old, new), sides, strict=True)):
+        return "unknown"
+    if bool(old) != bool(new):
+        return "one"
+    return "same" if old and old == new else ""
+
+
+def _shown(found: Comparison, old: RunFrame, new: RunFrame, kind: str, page: int) -> dict[str, Any]:
+    rows = differences(found, kind)
+    start = (page - 1) * ON_A_PAGE
+    base = {"old": old.id, "new": new.id}
+    return {
+        "found": found,
+        "rows": rows[start : start + ON_A_PAGE],
+        "kinds": [(name, count) for name, count in counts_of(found).items() if name in KINDS],
+        "kind": kind,
+        "total": len(rows),
+        "number": page,
+        "last": max(1, -(-len(rows) // ON_A_PAGE)),
+        "address": lambda **more: "/compare?" + urlencode(base | {name: it for name, it in more.items() if it}),
+        "turned": "/compare?" + urlencode({"old": new.id, "new": old.id}),
+        "is_backwards": any(
+            pair.old and pair.new and pair.kind == "snapshot" and pair.old.date > pair.new.date for pair in found.books
+        ),
+    }

@@ -1,0 +1,118 @@
+"""Pages of the desk: a run for other programs, each format with what it is for, and the files to take along."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Annotated
+from urllib.parse import quote as percent
+
+from fastapi import APIRouter, Path, Request
+from starlette.responses import Response
+
+from kiwiresearch.research.export import FORMATS, Made, made, packed
+from kiwiresearch.research.export.note_names import safe_name
+from kiwiresearch.research.jobs import Jobs
+from kiwiresearch.research.notes import read_notes
+from kiwiresearch.research.topics import folder_name
+from kiwiresearch.web.desk.pages import Pages
+from kiwiresearch.web.desk.run_frame import RunFrames, frames_of
+from kiwiresearch.web.room import Room
+
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "read": ("html", "epub", "markdown"),
+    "keep": ("zim", "obsidian", "kiwix-bookmarks"),
+    "cite": ("bibtex", "ris", "csl-json"),
+    "count": ("claims-csv", "csv", "graphml", "gexf"),
+}
+"""What the formats are for, by the names under which the catalogue has their words; each is in one group."""
+
+WITH_NOTES = frozenset({"markdown", "html", "obsidian", "epub", "zim", "claims-csv"})
+
+TYPES = {
+    ".bib": "application/x-bibtex; charset=utf-8",
+    ".csv": "text/csv; charset=utf-8",
+    ".epub": "application/epub+zip",
+    ".gexf": "application/gexf+xml",
+    ".graphml": "application/graphml+xml",
+    ".html": "text/html; charset=utf-8",
+    ".json": "application/vnd.citationstyles.csl+json",
+    ".md": "text/markdown; charset=utf-8",
+    ".ris": "application/x-research-info-systems; charset=utf-8",
+    ".xml": "application/xml",
+    ".zim": "application/x-zim",
+    ".zip": "application/zip",
+}
+# What is in the file comes from books: it may be kept, and not be shown as a page of this server.
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+}
+WHOLE_RUN = "brief"
+
+RunId = Annotated[str, Path(max_length=255)]
+FormatName = Annotated[str, Path(max_length=40)]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A format as the page offers it."""
+
+    name: str
+    ending: str
+    with_notes: bool
+
+
+def router(room: Room, jobs: Jobs, pages: Pages) -> APIRouter:
+    """The routes."""
+    routes = APIRouter(include_in_schema=False)
+    runs = frames_of(room, jobs)
+    groups = {group: [_choice(name) for name in names] for group, names in GROUPS.items()}
+    _add(routes, runs, pages, groups)
+    return routes
+
+
+def _add(routes: APIRouter, runs: RunFrames, pages: Pages, groups: Mapping[str, list[Choice]]) -> None:
+    @routes.get("/runs/{run_id}/export")
+    def formats(request: Request, run_id: RunId) -> Response:
+        run = runs.get(run_id)
+        notes = len(read_notes(run.run.path).notes)
+        return pages.show(request, "export.html", run=run, tab="export", groups=groups, notes=notes)
+
+    # Neither of the two is a coroutine, so that making a file holds up nobody but who asked for it.
+    @routes.get("/runs/{run_id}/export/{form}")
+    def download(run_id: RunId, form: FormatName) -> Response:
+        run = runs.get(run_id)
+        file = _one_file(form, run.topic, made(run.run.path, form))
+        kind = TYPES.get(PurePosixPath(file.name).suffix, "application/octet-stream")
+        return Response(file.content, headers=HEADERS | {"Content-Disposition": kept_as(file.name)}, media_type=kind)
+
+
+def _choice(name: str) -> Choice:
+    form = FORMATS[name]
+    several = form.is_folder or len(form.names) > 1
+    ending = ".zip" if several else PurePosixPath(form.names[0]).suffix
+    return Choice(name, ending, name in WITH_NOTES)
+
+
+def _one_file(form: str, topic: str, files: tuple[Made, ...]) -> Made:
+    """What a browser keeps: the file, or a zip of several, under a name that tells the topic."""
+    name = folder_name(topic)
+    if len(files) == 1 and not FORMATS[form].is_folder:
+        place = PurePosixPath(files[0].name)
+        what = "" if place.stem == WHOLE_RUN else f"-{place.stem}"
+        return Made(f"{name}{what}{place.suffix}", files[0].content)
+    if FORMATS[form].is_folder:
+        folder = safe_name(topic)
+        files = tuple(Made(f"{folder}/{file.name}", file.content) for file in files)
+    return Made(f"{name}-{form}.zip", packed(files))
+
+
+def kept_as(name: str) -> str:
+    """The header that names a file, in letters that every browser reads, and in its own."""
+    stem, dot, ending = name.rpartition(".")
+    plain = re.sub(r"[^A-Za-z0-9-]+", "", stem).strip("-") or "research"
+    return f"attachment; filename=\"{plain}{dot}{ending}\"; filename*=UTF-8''{percent(name, safe='')}"

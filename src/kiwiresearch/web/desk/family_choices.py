@@ -1,0 +1,45 @@
+"""Whom a form lets choose from: the people of a case, the nearest to its beginning first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kiwiresearch.kin.privacy.redact import Mode
+from kiwiresearch.kin.report.people import in_order
+from kiwiresearch.kin.report.words import lifespan
+from kiwiresearch.kin.tree import PersonId, Tree
+from kiwiresearch.research.family_seen import SeenCase
+
+MOST_CHOICES = 500
+"""A list of more is found faster by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class OnePerson:
+    """A person by name and years."""
+
+    id: PersonId
+    name: str
+    lived: str
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """Those whom a list shows, and how many it does not."""
+
+    shown: tuple[OnePerson, ...]
+    left_out: int
+
+
+def ids_in_order(found: SeenCase, tree: Tree) -> tuple[PersonId, ...]:
+    """Everybody, those first whom the case began with, then who is nearest to them."""
+    return in_order(tree, [seed for seed in found.seeds() if seed in tree.persons])
+
+
+def people_of(found: SeenCase, mode: Mode, chosen: PersonId = "") -> People:
+    """The people of a case as far as the mode allows; the one who is chosen is always among them."""
+    tree = found.tree(mode)
+    ids = ids_in_order(found, tree)
+    kept = list(dict.fromkeys([*ids[:MOST_CHOICES], *(one for one in (chosen,) if one in tree.persons)]))
+    shown = (OnePerson(one, tree.persons[one].name, lifespan(tree, one)) for one in kept)
+    return People(tuple(shown), len(ids) - len(kept))

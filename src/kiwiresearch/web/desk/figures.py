@@ -1,0 +1,155 @@
+"""The numbers of a run: those of its brief and those of all claims, and where two of them do not agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from kiwiresearch.brief.brief import Brief
+from kiwiresearch.brief.wording import without_article
+from kiwiresearch.claims.claim import Claim, Measure
+from kiwiresearch.claims.conflicts.compare import compare
+from kiwiresearch.claims.conflicts.saying import Saying
+from kiwiresearch.text.fold import fold
+from kiwiresearch.web.desk.run_frame import RunFrame
+
+TWO = 2
+MOST_COMPARED = 60
+"""Of one subject, so many claims are compared with one whose number is known to differ."""
+
+
+class FigureQuery(BaseModel):
+    """What an address of the numbers asks for."""
+
+    model_config = ConfigDict(frozen=True)
+
+    words: Annotated[str, Field(max_length=200)] = ""
+    which: Literal["brief", "all"] = "brief"
+    n: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+
+    def wish(self) -> dict[str, Any]:
+        """All of it but the number of the part."""
+        return {"words": self.words, "which": "all" if self.which == "all" else ""}
+
+
+@dataclass(frozen=True, slots=True)
+class FigureRow:
+    """A number: its value as the page writes it, what it measures, of what and when, and who says so."""
+
+    of: str
+    what: str
+    value: str
+    when: str
+    claims: tuple[Claim, ...]
+    disagrees: str = ""
+    """How another page's number differs, in English."""
+
+
+class Side(NamedTuple):
+    """What one side says, and where in it the value stands that differs; twice 0 where that is not known."""
+
+    claim: Claim
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """Two sides that do not agree: of what kind that is and why, in English, and what each says."""
+
+    about: str
+    kind: str
+    why: str
+    sides: tuple[Side, Side]
+
+
+def rows_of(run: RunFrame, query: FigureQuery) -> list[FigureRow]:
+    """The numbers that fit, those of one subject together."""
+    found = list(_of_claims(run) if query.which == "all" else _of_brief(run.brief))
+    words = fold(query.words).split() if query.words.strip() else []
+    fitting = [row for row in found if _says(row, words)]
+    first: dict[str, int] = {}
+    for place, row in enumerate(fitting):
+        first.setdefault(without_article(row.of), place)
+    return sorted(fitting, key=lambda row: first[without_article(row.of)])
+
+
+def _of_brief(brief: Brief) -> Iterator[FigureRow]:
+    for figure in brief.numbers:
+        claims = tuple(brief.claims[one] for one in figure.statement.claims)
+        yield FigureRow(figure.of, figure.what, figure.value, figure.when, claims, figure.disagrees)
+
+
+def _of_claims(run: RunFrame) -> Iterator[FigureRow]:
+    differing = {one: figure.disagrees for figure in run.brief.numbers for one in figure.statement.claims}
+    for claim in run.claims:
+        for measure in claim.measures:
+            # A number without anything measured is a page of a book or a part of a name as often as not.
+            if measure.what:
+                yield _row(claim, measure, differing.get(claim.id, ""))
+
+
+def _row(claim: Claim, measure: Measure, disagrees: str) -> FigureRow:
+    quantity = measure.quantity
+    value = " ".join(filter(None, (quantity.qualifier, claim.text[quantity.start : quantity.end])))
+    when = measure.when.words() if measure.when else ""
+    return FigureRow(measure.of, measure.what, value, when, (claim,), disagrees)
+
+
+def _says(row: FigureRow, words: Sequence[str]) -> bool:
+    if not words:
+        return True
+    said = fold(" ".join([row.of, row.what, row.value, *(claim.text for claim in row.claims)]))
+    return all(word in said for word in words)
+
+
+def disagreements(run: RunFrame) -> list[Against]:
+    """Where numbers and dates of the run do not agree, each pair once, with both sides: what its brief has marked."""
+    brief = run.brief
+    found: dict[frozenset[str], Against] = {}
+    for dispute in brief.disputes:
+        sides = [brief.claims[view.statement.claims[0]] for view in dispute.views]
+        if dispute.kind and len(sides) == TWO:
+            found.setdefault(frozenset(one.id for one in sides), _against(run, sides[0], sides[1], dispute.kind))
+    for figure in brief.numbers:
+        claim = brief.claims[figure.statement.claims[0]]
+        other = _other_side(run, claim, figure.disagrees) if figure.disagrees else None
+        if other is not None:
+            pair = frozenset((claim.id, other.id))
+            found.setdefault(pair, _against(run, claim, other, figure.disagrees))
+    return list(found.values())
+
+
+def _other_side(run: RunFrame, claim: Claim, kind: str) -> Claim | None:
+    """The claim that the brief has found to differ from this one in just this way."""
+    saying = _saying(run, claim)
+    for other in _of_same_subject(run.claims, claim):
+        how = compare(saying, _saying(run, other))
+        if how is not None and f"{how.kind}: {how.why}" == kind:
+            return other
+    return None
+
+
+def _of_same_subject(claims: Iterable[Claim], claim: Claim) -> list[Claim]:
+    subject = without_article(claim.subject)
+    same = [
+        other
+        for other in claims
+        if other.id != claim.id and (other.measures or other.dates) and without_article(other.subject) == subject
+    ]
+    return same[:MOST_COMPARED]
+
+
+def _against(run: RunFrame, one: Claim, other: Claim, kind: str) -> Against:
+    how = compare(_saying(run, one), _saying(run, other))
+    name, _, why = kind.partition(": ")
+    spans = (how.a, how.b) if how else ((0, 0), (0, 0))
+    return Against(one.subject, name, why, (Side(one, *spans[0]), Side(other, *spans[1])))
+
+
+def _saying(run: RunFrame, claim: Claim) -> Saying:
+    quantities = tuple(measure.quantity for measure in claim.measures)
+    return Saying(claim.text, claim.subject, quantities, claim.dates, run.language_of(claim.ref.book) or "eng")

@@ -1,0 +1,118 @@
+"""A job as its page shows it: what it is doing in plain words, and the pages it has taken, each with its reason."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from urllib.parse import quote as percent
+
+from kiwiresearch.errors import KiwiError
+from kiwiresearch.research.job import FamilyWish, Job, JobWish
+from kiwiresearch.research.job_pages import Followed, SoFar, Taken, steps_file
+from kiwiresearch.research.jobs import Jobs
+from kiwiresearch.web.desk.run_frame import run_address
+from kiwiresearch.web.problems import without_places
+from kiwiresearch.web.research_replies import job_url
+
+MOST_SHOWN = 200
+"""How many pages are shown, the latest; all of them stand in the finished run."""
+
+NOTHING = SoFar()
+
+
+@dataclass(frozen=True, slots=True)
+class JobView:
+    """A job, and where everything of it is."""
+
+    job: Job
+    most: int
+    """How many pages it takes at most; 0 of a family's case."""
+    so_far: SoFar = NOTHING
+    note: str = ""
+    """What the work said last about itself, in English."""
+
+    @property
+    def topic(self) -> str:
+        return self.job.wish.topic if isinstance(self.job.wish, JobWish) else ""
+
+    @property
+    def case(self) -> str:
+        """Where the case is that it works on; empty of a run."""
+        return f"/family/{percent(self.job.wish.case, safe='')}" if isinstance(self.job.wish, FamilyWish) else ""
+
+    @property
+    def url(self) -> str:
+        return f"/research/{percent(self.job.id, safe='')}"
+
+    @property
+    def run(self) -> str:
+        """Where what it made is read."""
+        return self.case or run_address(self.job.id)
+
+    @property
+    def events(self) -> str:
+        return f"{job_url(self.job.id)}/events"
+
+    @property
+    def stage(self) -> str:
+        """What it does, as the catalogue names it."""
+        if self.job.state != "running":
+            return self.job.state
+        if self.case:
+            return "family"
+        if self.so_far.ended:
+            return "writing"
+        return "gathering" if self.pages else "opening"
+
+    @property
+    def pages(self) -> int:
+        return max(self.job.pages, len(self.so_far.pages))
+
+    @property
+    def problem(self) -> str:
+        return without_places(self.job.problem)
+
+    @property
+    def remedy(self) -> str:
+        return without_places(self.job.remedy)
+
+    def newest(self, after: int = 0) -> tuple[Taken, ...]:
+        """The pages that came after one, the latest first."""
+        return tuple(reversed([page for page in self.so_far.pages if page.number > after][-MOST_SHOWN:]))
+
+
+class JobViews:
+    """The jobs of a server as pages show them."""
+
+    def __init__(self, jobs: Jobs, max_pages: int) -> None:
+        self._jobs = jobs
+        self._max_pages = max_pages
+        self._followed = Followed()
+
+    def get(self, job_id: str) -> JobView:
+        """A job with all that it did so far."""
+        job = self._jobs.get(job_id)
+        return JobView(job, self._most(job), self._so_far(job), self._note(job))
+
+    def unfinished(self) -> list[JobView]:
+        """All jobs that are under way or ended before they were done, the newest first, without their pages."""
+        return [JobView(job, self._most(job)) for job in self._jobs.all() if job.state != "done"]
+
+    def _most(self, job: Job) -> int:
+        return (job.wish.max_pages or self._max_pages) if isinstance(job.wish, JobWish) else 0
+
+    def _so_far(self, job: Job) -> SoFar:
+        if isinstance(job.wish, FamilyWish):
+            return NOTHING
+        # Between two looks the run may have ended and taken its journal away.
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            return self._followed.so_far(steps_file(self._jobs.folder / job.id))
+        return NOTHING
+
+    def _note(self, job: Job) -> str:
+        if not job.is_open or isinstance(job.wish, FamilyWish):
+            return ""
+        with contextlib.suppress(KiwiError):  # another server works on it
+            told = self._jobs.since(job.id).events
+            return next((str(one.data["text"]) for one in reversed(told) if one.data.get("event") == "note"), "")
+        return ""

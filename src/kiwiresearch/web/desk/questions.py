@@ -1,0 +1,62 @@
+"""The latest questions, kept on this machine for the first page, and forgotten when their reader says so."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+from pathlib import Path
+
+from kiwiresearch.disk import write_whole
+from kiwiresearch.ids import canonical_json
+from kiwiresearch.research.desk import Desk
+
+MOST_KEPT = 50
+LONGEST_KEPT = 300
+"""A longer question is not kept: it is a text, and no line of a list."""
+
+FILE = "questions.jsonl"
+CHANGING = threading.Lock()
+"""For all pages of the process: what one of them forgets, another must not write back."""
+
+
+class Questions:
+    """What was asked in the browser, the newest first; a file that cannot be read or written costs the list alone.
+
+    Where a token is set, nothing is kept: several people share such a server,
+    and what one of them asks is no other's business.
+    """
+
+    def __init__(self, desk: Desk) -> None:
+        serve = desk.settings.serve
+        self.is_kept = serve.remember_questions and not serve.token
+        self._file: Path = desk.folders.state / FILE
+
+    def add(self, question: str) -> None:
+        """Keep a question, once."""
+        if not self.is_kept or not question.strip() or len(question) > LONGEST_KEPT:
+            return
+        with CHANGING:
+            others = [one for one in self._all() if one.casefold() != question.casefold()]
+            self._write([question, *others][:MOST_KEPT])
+
+    def latest(self, count: int) -> tuple[str, ...]:
+        """The newest questions."""
+        return tuple(self._all()[:count]) if self.is_kept else ()
+
+    def forget(self) -> None:
+        """Forget all of them."""
+        with CHANGING, contextlib.suppress(OSError):
+            self._file.unlink(missing_ok=True)
+
+    def _all(self) -> list[str]:
+        try:
+            rows = [json.loads(line) for line in self._file.read_text(encoding="utf-8").splitlines()]
+            return [str(row["question"])[:LONGEST_KEPT] for row in rows[:MOST_KEPT]]
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return []
+
+    def _write(self, questions: list[str]) -> None:
+        lines = (canonical_json({"question": question}) + "\n" for question in questions)
+        with contextlib.suppress(OSError, UnicodeError):
+            write_whole(self._file, "".join(lines))

@@ -1,0 +1,144 @@
+"""The form that begins a run: what was typed, what is wrong with it, and the wish it makes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from kiwiresearch.crawl.settings import STRATEGIES
+from kiwiresearch.research.job import JobWish
+from kiwiresearch.research.setting_values import LIMITS
+from kiwiresearch.research.settings import Settings
+from kiwiresearch.web.desk.books_here import BookHere
+from kiwiresearch.web.research_replies import MOST_BOOKS, MOST_WORDS
+
+MOST_TYPED = 5_000
+"""More than any field takes, so that what is too long comes back to who typed it."""
+
+NUMBERS = {"max_pages": "max_pages", "depth": "max_depth", "max_links": "max_links_per_page"}
+"""Fields with a whole number, and the settings that give their defaults and bounds."""
+
+LONGEST_NUMBER = 9
+
+Typed = Annotated[str, Field(max_length=MOST_TYPED)]
+
+
+class ResearchForm(BaseModel):
+    """What was typed, as text."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    topic: Typed = ""
+    q: Typed = ""
+    """Another name of the topic, for links from the box of the first page."""
+    focus: Typed = ""
+    max_pages: Typed = ""
+    depth: Typed = ""
+    max_links: Typed = ""
+    strategy: Typed = ""
+    model: Typed = ""
+    critic: Typed = ""
+    books: Annotated[list[Typed], Field(max_length=1_000)] = []
+
+
+class ResearchQuery(ResearchForm):
+    """What a link to the form fills in, and which page of the list of runs it shows."""
+
+    page: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with a field: the key of a sentence, and its values."""
+
+    key: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What the form offers here."""
+
+    settings: Settings
+    books: tuple[BookHere, ...]
+
+    @property
+    def has_model(self) -> bool:
+        return bool(self.settings.model_url.strip())
+
+    def bounds(self, name: str) -> tuple[int, int]:
+        low, high = LIMITS[NUMBERS[name]]
+        return int(low), int(high)
+
+    def shown(self, form: ResearchForm) -> dict[str, Any]:
+        """The value of each field: what was typed, else what the settings say."""
+        numbers = {name: getattr(form, name) or str(getattr(self.settings, key)) for name, key in NUMBERS.items()}
+        return numbers | {
+            "topic": form.topic or form.q,
+            "focus": form.focus,
+            "strategy": form.strategy if form.strategy in STRATEGIES else self.settings.crawl_strategy,
+            "model": "without" if form.model == "without" else "with",
+            "critic": bool(form.critic),
+            "books": set(form.books) or {book.id for book in self.books},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A form that was sent: the wish it makes, or what is wrong with its fields."""
+
+    wish: JobWish | None
+    faults: Mapping[str, Fault]
+
+
+def checked(form: ResearchForm, offer: Offer) -> Checked:
+    """The wish of a form; None where a field is wrong."""
+    faults = dict(_faults(form, offer))
+    if faults:
+        return Checked(None, faults)
+    numbers = {name: int(text) if (text := getattr(form, name).strip()) else None for name in NUMBERS}
+    all_there_are = {book.id for book in offer.books} <= set(form.books)
+    wish = JobWish(
+        topic=form.topic,
+        focus=form.focus,
+        strategy=form.strategy or None,
+        books=() if all_there_are else tuple(dict.fromkeys(form.books)),
+        critic=bool(form.critic) and form.model != "without",
+        model=form.model != "without",
+        **numbers,
+    )
+    return Checked(wish, {})
+
+
+def _faults(form: ResearchForm, offer: Offer) -> Iterator[tuple[str, Fault]]:
+    if not any(map(str.isalnum, form.topic)):
+        yield "topic", Fault("research.problems.no_topic")
+    for name in ("topic", "focus"):
+        if len(getattr(form, name)) > MOST_WORDS:
+            yield name, Fault("research.problems.too_long", {"n": MOST_WORDS})
+    for name in NUMBERS:
+        low, high = offer.bounds(name)
+        if not _is_within(getattr(form, name).strip(), low, high):
+            yield name, Fault("research.problems.number", {"low": low, "high": high})
+    if form.strategy and form.strategy not in STRATEGIES:
+        yield "strategy", Fault("research.problems.choice")
+    yield from _faults_of_books(form, offer)
+
+
+def _is_within(text: str, low: int, high: int) -> bool:
+    if not text:
+        return True
+    return text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER and low <= int(text) <= high
+
+
+def _faults_of_books(form: ResearchForm, offer: Offer) -> Iterator[tuple[str, Fault]]:
+    there = {book.id for book in offer.books}
+    if len(there) > 1 and not form.books:
+        yield "books", Fault("research.problems.no_book")
+    elif not set(form.books) <= there:
+        yield "books", Fault("research.problems.gone_book")
+    elif MOST_BOOKS < len(set(form.books)) < len(there):
+        yield "books", Fault("research.problems.many_books", {"n": MOST_BOOKS})

@@ -1,0 +1,45 @@
+// Results as somebody types: quick ones at once, the full search when the typing rests; older answers are dropped.
+
+import { offerTitles } from "./titles.js";
+
+const QUICK = 250;
+const FULL = 1000;
+const form = document.getElementById("find");
+const results = document.getElementById("results");
+const said = document.getElementById("find-said");
+let timers = [];
+let asking = null;
+
+async function look({ fast }) {
+  asking?.abort();
+  asking = new AbortController();
+  const { signal } = asking;
+  const query = new URLSearchParams([...new FormData(form)].filter(([, value]) => value));
+  history.replaceState(null, "", String(query) ? `/find?${query}` : "/find");
+  document.getElementById("led")?.remove();
+  if (fast) query.set("fast", "true");
+  results.setAttribute("aria-busy", "true");
+  try {
+    const reply = await fetch(`/find/results?${query}`, { signal });
+    results.innerHTML = await reply.text();
+    said.textContent = results.querySelector("h2:last-of-type")?.textContent ?? results.querySelector("p")?.textContent ?? "";
+    results.setAttribute("aria-busy", "false");
+  } catch {
+    if (signal.aborted) return;
+    results.textContent = results.dataset.failed;
+    results.setAttribute("aria-busy", "false");
+  }
+}
+
+function later() {
+  timers.forEach(clearTimeout);
+  timers = [setTimeout(look, QUICK, { fast: true }), setTimeout(look, FULL, { fast: false })];
+}
+
+form.elements.q.addEventListener("input", later);
+form.elements.book?.addEventListener("change", () => look({ fast: false }));
+form.addEventListener("submit", () => {
+  timers.forEach(clearTimeout);
+  asking?.abort();
+});
+document.querySelectorAll("[data-titles]").forEach(offerTitles);

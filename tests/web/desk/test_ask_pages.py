@@ -1,0 +1,185 @@
+"""The pages to ask on, without a script and with one."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from pathlib import Path
+
+import httpx2
+import pytest
+from tests.conftest import BookMaker
+from tests.web.running import a_room, heard, running
+
+from kiwiresearch.ask.answer import Answer
+from kiwiresearch.ask.wish import Turn
+from kiwiresearch.web.app import make_app
+from kiwiresearch.web.desk.asked import LONGEST_SAID, LONGEST_TURNS, Asked, fields_of
+
+BORN = "When was Einstein born?"
+
+
+def _ours(client: httpx2.Client) -> dict[str, str]:
+    """What a browser says of a request that a page of ours makes."""
+    origin = str(client.base_url).rstrip("/")
+    return {"origin": origin, "sec-fetch-site": "same-origin", "accept": "text/event-stream"}
+
+
+def test_people_ask_on_a_page_without_script(client: httpx2.Client) -> None:
+    """The sources come first, then the answer; a source leads to its words marked, also in a frame beside."""
+    assert 'action="/ask"' in client.get("/ask").text
+    shown = client.get("/ask", params={"q": BORN})
+    assert shown.status_code == 200
+    assert "<strong>14 March 1879</strong>" in shown.text
+    assert shown.text.index('class="chip"') < shown.text.index("<strong>14 March 1879</strong>")
+    link = re.search(r'class="chip" id="chip-1" href="(/page/[^"]+)" data-frame="([^"#]+)#mark"', shown.text)
+    assert link is not None
+    assert re.fullmatch(r"/page/[^?]+\?mark=\d+-\d+", unescape(link[1]))
+    assert "kiwi-mark" in client.get(unescape(link[2])).text
+
+
+def test_a_question_is_shown_as_text(client: httpx2.Client) -> None:
+    """Markup in a question stays text, and what has no words is told so, with what to do."""
+    shown = client.get("/ask", params={"q": "<script>alert(1)</script> Einstein"})
+    assert "<script>" not in shown.text
+    wordless = client.get("/ask", params={"q": "??"})
+    assert wordless.status_code == 400
+    assert "Ask something" in wordless.text
+    assert client.get("/ask").status_code == 200
+
+
+def test_what_is_not_there_is_said(client: httpx2.Client) -> None:
+    """A refusal cites nothing, and tells what to do."""
+    shown = client.get("/ask", params={"q": "Who won the zorbing cup of Xqzzl?"}).text
+    assert "Nothing in the books answers this." in shown
+    assert "Ask in other words" in shown
+    assert 'class="chip"' not in shown
+
+
+CONFLICT = """<p>The Green Tower was built in 1889.</p><h2>History</h2><p>The Green Tower was built in 1887.</p>"""
+
+
+def test_both_sides_of_a_disagreement_are_shown(tmp_path: Path, a_book: BookMaker) -> None:
+    """Both quotes with their numbers, then how sure it is, the sources and their book, as plain words."""
+    book = a_book({"Green_Tower": CONFLICT}, Title="Towers * & <more>", Flavour="mini")
+    with a_room(tmp_path / "home", str(book)) as room, running(room, make_app) as address:
+        shown = httpx2.get(f"{address}/ask", params={"q": "When was the Green Tower built?"}, trust_env=False).text
+    sides = shown.partition('class="sides"')[2].partition("</section>")[0]
+    for year in (1889, 1887):
+        assert re.search(
+            rf"The Green Tower was built in {year}\. <a class=\"mark\"[^>]+>\[\d\]</a></blockquote>", sides
+        )
+    told = ["<strong>Sources do not agree.</strong>", "right about", '<ol class="sources']
+    assert [shown.index(part) for part in told] == sorted(shown.index(part) for part in told)
+    assert "Towers * &amp; &lt;more&gt;, 1 January 2026 (mini)" in shown
+
+
+def test_the_answer_can_be_copied_with_its_sources(client: httpx2.Client) -> None:
+    """Without a script there is a text to copy: the words with their marks, and each mark's page, book and quote."""
+    shown = client.get("/ask", params={"q": BORN}).text
+    found = re.search(r"<textarea[^>]*>([^<]*)</textarea>", shown)
+    assert found is not None
+    copied = unescape(found[1])
+    assert copied.startswith(BORN)
+    assert "14 March 1879" in copied
+    assert re.search(r"^\[1\] Albert Einstein.*“.*14 March 1879.*”", copied, re.MULTILINE)
+
+
+def test_a_follow_up_leans_on_what_was_asked_before(client: httpx2.Client) -> None:
+    """The form below an answer carries the conversation, without a script; a reload loses none of it."""
+    first = client.get("/ask", params={"q": BORN}).text
+    form = first.partition('class="follow')[2].partition("</form>")[0]
+    fields = [
+        (name, unescape(value)) for name, value in re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form)
+    ]
+    assert ("before", BORN) in fields
+    second = client.get("/ask", params=[*fields, ("q", "And where?")])
+    assert "Understood as:" in second.text
+    assert "Einstein" in second.text.partition("Understood as:")[2].partition("</p>")[0]
+    assert "Earlier in this conversation" in second.text
+
+
+def test_a_conversation_stays_short_enough_for_an_address() -> None:
+    """The oldest turns give way, the last one stays, and each is cut to what is understood of it."""
+    long = "Ж" * LONGEST_SAID
+    asked = Asked(q="And now?", before=[long] * 8, about=["x"] * 8, said=[long] * 8)
+    turns = asked.after(Answer("Last?", "Last?", "title", "", grounded=True, text="y" * 5_000, subject="Z"))
+    assert turns[-1] == Turn("Last?", "Z", "y" * LONGEST_SAID)
+    assert len(turns) < 8
+    assert sum(len(value) for _, value in fields_of(turns)) < LONGEST_TURNS
+
+
+def test_a_conversation_without_end_is_refused(client: httpx2.Client) -> None:
+    """An address with more turns than a page gives out is no page of ours."""
+    assert client.get("/ask", params=[("q", "Why?"), *[("before", "x")] * 9]).status_code == 422
+
+
+def test_with_a_script_the_page_comes_before_the_answer(client: httpx2.Client) -> None:
+    """It holds the question and an empty place, and a browser without script is led to the whole answer."""
+    shown = client.get("/ask", params={"q": BORN, "live": "on"}).text
+    assert "1879" not in shown
+    assert '<form id="asked" action="/ask/stream" method="post"' in shown
+    led = re.search(r'<noscript><meta http-equiv="refresh" content="0; url=([^"]+)"', shown)
+    assert led is not None
+    assert "1879" in client.get(unescape(led[1])).text
+
+
+def test_a_stream_gives_sources_then_words_then_the_whole(client: httpx2.Client) -> None:
+    """The script gets parts of the page, drawn by the server as the page without script has them."""
+    with client.stream("POST", "/ask/stream", data={"q": BORN}, headers=_ours(client)) as reply:
+        assert reply.status_code == 200
+        events = list(heard(reply.iter_lines()))
+    names = [event.name for event in events]
+    assert names[0] == "chips"
+    assert names[-1] == "done"
+    assert "token" in names
+    assert 'class="chip"' in events[0].data["html"]
+    assert "<strong>14 March 1879</strong>" in events[-1].data["html"]
+
+
+def test_a_stream_that_cannot_begin_has_a_status(client: httpx2.Client) -> None:
+    """A question without words is refused before anything is sent, with what to do."""
+    refused = client.post("/ask/stream", data={"q": "??"}, headers=_ours(client))
+    assert refused.status_code == 400
+    assert refused.json()["remedy"]
+
+
+def test_other_sites_start_no_stream(client: httpx2.Client) -> None:
+    """A page of another site cannot have questions answered here."""
+    elsewhere = {"origin": "http://elsewhere.example", "sec-fetch-site": "cross-site"}
+    assert client.post("/ask/stream", data={"q": BORN}, headers=elsewhere).status_code == 403
+
+
+def test_one_page_can_be_asked(client: httpx2.Client) -> None:
+    """A question to one page is answered from it alone; a page that is not there is told."""
+    shown = client.get("/ask", params={"q": "What is it?", "page": "Sunset"})
+    assert shown.status_code == 200
+    assert set(re.findall(r'data-title="([^"]+)"', shown.text)) <= {"Sunset"}
+    assert client.get("/ask", params={"q": "What is it?", "page": "No such page"}).status_code == 404
+
+
+def test_other_sections_of_the_page_are_offered(client: httpx2.Client) -> None:
+    """Where the cited page has more sections, the answer leads on to them."""
+    shown = client.get("/ask", params={"q": BORN}).text
+    links = re.findall(r'href="(/page/[^"]+\?section=[^"]+)"', shown)
+    assert bool(links) == ("Read on in" in shown)
+
+
+@pytest.mark.parametrize("path", ["/ask", "/ask?q=When+was+Einstein+born%3F"])
+def test_pages_keep_to_the_policy(client: httpx2.Client, path: str) -> None:
+    """No style attribute and no script in the page itself."""
+    shown = client.get(path)
+    assert " style=" not in shown.text
+    assert not re.search(r"<script(?![^>]* src=)", shown.text)
+    assert "frame-ancestors 'none'" in shown.headers["content-security-policy"]
+
+
+def test_a_book_from_right_to_left_is_quoted_so(tmp_path: Path, a_book: BookMaker) -> None:
+    """Titles and quotes of an Arabic book carry its language and its direction."""
+    text = "<p>برج إيفل هو برج حديدي في باريس بني عام 1889.</p>"
+    book = a_book({"برج_إيفل": text}, Language="ara", Title="كتاب")
+    with a_room(tmp_path / "home", str(book)) as room, running(room, make_app) as address:
+        shown = httpx2.get(f"{address}/find", params={"q": "برج إيفل"}, trust_env=False).text
+        first = httpx2.get(address, trust_env=False).text
+    assert re.search(r'<h3 lang="ar" dir="rtl"><a href="/page/', shown)
+    assert re.search(r'<h3 lang="ar" dir="rtl">', first)

@@ -1,0 +1,123 @@
+"""Asking in the browser with a model, and behind a token."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+
+import httpx2
+import pytest
+from tests.web.running import UNHURRIED, Heard, a_browser, a_room, heard, running
+from tests.web.told import ToldAsker
+
+from kiwiresearch.ask.answer import Answer
+from kiwiresearch.ask.events import Done, Found
+from kiwiresearch.ask.wish import AskWish
+from kiwiresearch.errors import ModelUnreachable
+from kiwiresearch.llm.scripted import ScriptedModel
+from kiwiresearch.research.asking import Asker
+from kiwiresearch.web.app import make_app
+from kiwiresearch.web.guard.token import COOKIE, Token
+from kiwiresearch.web.room import Room
+
+BORN = "When was Einstein born?"
+STREAM = {"Accept": "text/event-stream"}
+SECRET = "a-long-secret"
+BY_RULES = AskWish(with_model=False)
+WHOLE = Answer("Who?", "Who?", "title", "The title stands in the question.", grounded=True, text="It was she.")
+
+
+@pytest.fixture(scope="module")
+def own_room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
+    """A room whose asker these tests change; its settings name a model, which nobody asks."""
+    away = {"KIWIRESEARCH_MODEL_URL": "http://127.0.0.1:9/v1"}
+    with a_room(tmp_path_factory.mktemp("own"), **away, **UNHURRIED) as room:
+        yield room
+
+
+@pytest.fixture(scope="module")
+def own_browser(own_room: Room) -> Iterator[httpx2.Client]:
+    with running(own_room, make_app) as address, a_browser(address) as browser:
+        yield browser
+
+
+def _streamed(browser: httpx2.Client, **fields: str) -> list[Heard]:
+    with browser.stream("POST", "/ask/stream", data=fields, headers=STREAM) as reply:
+        assert reply.status_code == 200, reply.read()
+        return list(heard(reply.iter_lines()))
+
+
+def _with_cats(room: Room) -> None:
+    """A model that answers right, and makes something up besides."""
+    with room.reading() as finder:
+        key = Asker(finder, room.desk.settings.ask, model=ScriptedModel()).ask(BORN, BY_RULES).passages[0].key
+        told = f"<think>A birthday.</think>Albert Einstein was born on 14 March 1879 [{key}]. He had 77 cats [{key}]."
+        room.asker = Asker(finder, room.desk.settings.ask, model=ScriptedModel(told))
+
+
+def test_a_model_s_words_are_checked_before_they_stay(own_room: Room, own_browser: httpx2.Client) -> None:
+    """Sources, checked words, then the whole: its marks lead to the sources, and what was made up is not shown."""
+    _with_cats(own_room)
+    events = _streamed(own_browser, q=BORN, model="on")
+    assert [events[0].name, events[-1].name] == ["chips", "done"]
+    assert {event.name for event in events[1:-1]} == {"token"}
+    whole = events[-1].data["html"]
+    assert "14 March 1879" in whole
+    assert "cats" not in whole
+    mark = re.search(r'<a class="mark" href="(/page/[^"]+)"[^>]*>\[(\d+)\]</a>', whole)
+    assert mark is not None
+    assert f'id="chip-{mark[2]}" href="{mark[1]}"' in whole
+
+
+def test_without_script_the_model_is_asked_on_demand(own_room: Room, own_browser: httpx2.Client) -> None:
+    """The form has a box for it; unless it is ticked, the answer is the books' own."""
+    asker = ToldAsker()
+    own_room.asker = asker
+    asker.tell(Found(WHOLE), Done(WHOLE))
+    assert 'type="checkbox" name="model"' in own_browser.get("/ask").text
+    for ticked in (False, True):
+        own_browser.get("/ask", params={"q": "Who?"} | ({"model": "on"} if ticked else {}))
+        assert asker.asked[-1][1].with_model is ticked
+
+
+def test_what_breaks_in_the_middle_is_told(own_room: Room, own_browser: httpx2.Client) -> None:
+    """A model that breaks off behind the sources is told in words, with what to do."""
+    asker = ToldAsker()
+    own_room.asker = asker
+    asker.tell(Found(WHOLE), ModelUnreachable("The model broke off.", remedy="Ask again."))
+    last = _streamed(own_browser, q="Who?", model="on")[-1]
+    assert (last.name, last.data) == ("error", {"detail": "The model broke off.", "remedy": "Ask again."})
+    asker.tell(ModelUnreachable("The model is away.", remedy="Start it."))
+    shown = own_browser.get("/ask", params={"q": "Who?", "model": "on"})
+    assert shown.status_code == 502
+    assert "Start it." in shown.text
+
+
+def test_words_of_a_model_are_text(own_room: Room, own_browser: httpx2.Client) -> None:
+    """Markup that a model writes is shown, and does nothing."""
+    evil = Answer("Who?", "Who?", "title", "", grounded=False, text="<img src=x onerror=alert(1)> [1]", model="small")
+    asker = ToldAsker()
+    own_room.asker = asker
+    asker.tell(Found(evil), Done(evil))
+    assert "<img" not in _streamed(own_browser, q="Who?", model="on")[-1].data["html"]
+    assert "<img" not in own_browser.get("/ask", params={"q": "Who?"}).text
+
+
+def test_behind_a_token_answers_and_frames_open_with_the_cookie(tmp_path: Path) -> None:
+    """Who has entered the token gets streams, titles as they type, and sources that open beside the answer."""
+    with (
+        a_room(tmp_path, KIWIRESEARCH_SERVE_TOKEN=SECRET, **UNHURRIED) as room,
+        running(room, make_app) as address,
+        a_browser(address) as browser,
+    ):
+        assert browser.post("/ask/stream", data={"q": BORN}, headers=STREAM).status_code == 401
+        browser.cookies.set(COOKIE, Token(SECRET).cookie)
+        chips = _streamed(browser, q=BORN)[0].data["html"]
+        frame = re.search(r'data-frame="(/read/[^"#]+)', chips)
+        assert frame is not None
+        shown = httpx2.get(f"{address}{unescape(frame[1])}", trust_env=False)
+        assert shown.status_code == 200
+        assert browser.get("/api/suggest", params={"q": "sun"}).status_code == 200
+        assert "Einstein born?</a>" not in browser.get("/").text

@@ -1,0 +1,219 @@
+"""The claims of a run as a table: filters in the address, an order, parts, and links to pages and claims."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from selectolax.lexbor import LexborHTMLParser
+from tests.web.desk.conftest import ARun
+from tests.web.desk.shown import first, said
+
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'>"
+
+
+@pytest.fixture(scope="module")
+def rows(a_run: ARun) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (a_run.path / "claims.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.fixture
+def a_copy(a_run: ARun) -> Iterator[Path]:
+    """The run under another name, for tests that change it."""
+    copy = a_run.path.with_name("a-copy-with-other-claims")
+    shutil.copytree(a_run.path, copy)
+    yield copy
+    shutil.rmtree(copy)
+
+
+def table(browser: httpx2.Client, run: str, **query: Any) -> LexborHTMLParser:
+    reply = browser.get(f"/runs/{run}/claims", params=query)
+    assert reply.status_code == 200, reply.text
+    return LexborHTMLParser(reply.text)
+
+
+def all_claims(browser: httpx2.Client, run: str, **query: Any) -> list[str]:
+    """The claims of all parts of the table."""
+    found: list[str] = []
+    tree = table(browser, run, **query)
+    while True:
+        found += [" ".join(node.text().split()) for node in tree.css("tbody .of-claim > span")]
+        later = tree.css_first("a[rel=next]")
+        if later is None:
+            return found
+        tree = LexborHTMLParser(browser.get(str(later.attributes["href"])).text)
+
+
+def text(row: dict[str, Any]) -> str:
+    return " ".join(row["claim"].split())
+
+
+def test_every_claim_is_in_the_table_once(browser: httpx2.Client, a_run: ARun, rows: list[dict[str, Any]]) -> None:
+    """Fifty stand in a part, in the order of the pages, and the parts together have them all."""
+    top = table(browser, a_run.id)
+    assert len(top.css("tbody tr")) == min(50, len(rows))
+    assert said(top, "#count") == [f"{len(rows)} claims"]
+    assert all_claims(browser, a_run.id) == [text(row) for row in rows]
+
+
+FILTERS: list[tuple[dict[str, Any], Any]] = [
+    ({"type": "timeline"}, lambda row: row["claim_type"] == "timeline"),
+    ({"hedging": "none"}, lambda row: not row["hedging"]),
+    ({"hedging": "any"}, lambda row: bool(row["hedging"])),
+    ({"hedging": "some"}, lambda row: row["hedging_flags"]["some"]),
+    ({"least": 75}, lambda row: row["confidence"] >= 0.75),
+    ({"page": "Bronze"}, lambda row: row["path"] == "Bronze"),
+    ({"page": "BRONZE"}, lambda row: row["path"] == "Bronze"),
+    ({"words": "Egypt"}, lambda row: "egypt" in f"{row['claim']} {row['subject']} {row['support_snippets']}".lower()),
+    (
+        {"type": "timeline", "hedging": "none", "least": 60, "words": "bc"},
+        lambda row: row["claim_type"] == "timeline" and not row["hedging"] and row["confidence"] >= 0.6
+        and "bc" in f"{row['claim']} {row['subject']} {row['support_snippets']}".lower(),
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("query", "fits"), FILTERS, ids=lambda value: str(value) if isinstance(value, dict) else "")
+def test_a_filter_keeps_what_fits_and_nothing_else(
+    browser: httpx2.Client, a_run: ARun, rows: list[dict[str, Any]], query: dict[str, Any], fits: Any
+) -> None:
+    """Type, page by path or title, hedging, confidence and words, alone and together; the count is told."""
+    wanted = [text(row) for row in rows if fits(row)]
+    assert 0 < len(wanted) < len(rows)
+    assert all_claims(browser, a_run.id, **query) == wanted
+    count = said(table(browser, a_run.id, **query), "#count")[0]
+    assert count in (f"{len(wanted)} claims of {len(rows)}", f"{len(wanted)} claim of {len(rows)}")
+
+
+def test_the_form_shows_what_the_address_asks_for(browser: httpx2.Client, a_run: ARun) -> None:
+    """A reload, a bookmark or a link to the table shows the same filters and the same claims."""
+    query = {"type": "timeline", "page": "Bronze", "hedging": "none", "least": 70, "words": 'the "people"'}
+    tree = table(browser, a_run.id, **query)
+    assert [str(node.attributes["value"]) for node in tree.css("form[data-swap] option[selected]")] == [
+        "timeline", "Bronze", "none", "70",
+    ]  # fmt: skip
+    assert first(tree, "#words").attributes["value"] == 'the "people"'
+
+
+@pytest.mark.parametrize("column", ["type", "page", "hedging", "confidence"])
+def test_the_table_is_sorted_by_links(browser: httpx2.Client, a_run: ARun, column: str) -> None:
+    """A column's heading sorts by it, once more the other way round, says which way it is, and keeps the filters."""
+    tree = table(browser, a_run.id, least=50)
+    head = first(tree, f'thead a[href*="sort={column}"], thead a[href*="sort=-{column}"]')
+    once = LexborHTMLParser(browser.get(str(head.attributes["href"])).text)
+    (way,) = [node.attributes["aria-sort"] for node in once.css("th[aria-sort]")]
+    assert way == ("descending" if column == "confidence" else "ascending")
+    cells = said(once, f"tbody .of-{column}")
+    if column == "confidence":
+        assert [int(cell.rstrip("%")) for cell in cells] == sorted((int(c.rstrip("%")) for c in cells), reverse=True)
+    again = LexborHTMLParser(browser.get(str(first(once, "th[aria-sort] a").attributes["href"])).text)
+    assert first(again, "th[aria-sort]").attributes["aria-sort"] != way
+    assert said(again, "#count") == said(tree, "#count")
+
+
+def test_a_claim_leads_to_its_words_and_to_all_about_it(
+    browser: httpx2.Client, a_run: ARun, rows: list[dict[str, Any]]
+) -> None:
+    """The page opens at the quoted words, within the run; the claim has a page of its own."""
+    line, row = first(table(browser, a_run.id), "tbody tr"), rows[0]
+    place = row["spans"][0]
+    link = str(first(line, ".of-page a").attributes["href"])
+    assert link == f"/page/{row['book']}/{row['path']}?run={a_run.id}&mark={place['start']}-{place['end']}"
+    assert first(line, "a.whole").attributes["href"] == f"/runs/{a_run.id}/claims/{row['claim_id']}"
+    assert first(line, ".of-claim > span").attributes["lang"] == "en"
+
+
+def test_nothing_found_says_what_to_do(browser: httpx2.Client, a_run: ARun) -> None:
+    """Filters that fit nothing leave a sentence and a way to take them away."""
+    tree = table(browser, a_run.id, words="no page says this")
+    assert said(tree, "#found .note") == ["No claim fits. Take a filter away, or search for fewer words."]
+    assert f"/runs/{a_run.id}/claims" in [node.attributes["href"] for node in tree.css("#found a")]
+
+
+def test_a_part_behind_the_last_is_the_last(browser: httpx2.Client, a_run: ARun, rows: list[dict[str, Any]]) -> None:
+    """An old address still shows something."""
+    tree = table(browser, a_run.id, n=999)
+    assert tree.css_first("a[rel=next]") is None
+    assert said(tree, "tbody .of-claim > span")[-1] == text(rows[-1])
+
+
+@pytest.mark.parametrize(
+    "query",
+    [{"type": "nonsense"}, {"least": 101}, {"least": "x"}, {"n": 0}, {"words": "x" * 201}, {"sort": "sha"}],
+    ids=str,
+)
+def test_what_cannot_be_asked_for_is_refused(browser: httpx2.Client, a_run: ARun, query: dict[str, Any]) -> None:
+    """A value that no form sends is told as a mistake of the request, not of the server."""
+    assert browser.get(f"/runs/{a_run.id}/claims", params=query).status_code == 422
+
+
+@pytest.mark.parametrize("part", ["claims", "claims/sha256:0", "timeline", "numbers", "graph", "graph/links"])
+def test_a_run_that_is_not_there_is_told(browser: httpx2.Client, part: str) -> None:
+    """Every page of a run that is gone says so."""
+    reply = browser.get(f"/runs/no-such-run/{part}")
+    assert reply.status_code == 404
+    assert "no-such-run" in reply.text
+
+
+@pytest.mark.parametrize(
+    ("file", "part"),
+    [
+        ("claims.jsonl", "claims"),
+        ("brief.json", "timeline"),
+        ("brief.json", "numbers"),
+        ("graph.json", "graph"),
+        ("graph.json", "graph/links"),
+    ],
+)
+def test_a_damaged_file_is_told_by_name(browser: httpx2.Client, a_copy: Path, file: str, part: str) -> None:
+    """It says which file of which run it is and what to do, and nothing of where it lies."""
+    (a_copy / file).write_text('{"nodes": 1}\n', encoding="utf-8")
+    reply = browser.get(f"/runs/{a_copy.name}/{part}")
+    assert reply.status_code >= 400
+    assert file in reply.text
+    assert str(a_copy.parent) not in reply.text
+
+
+def test_what_claims_say_is_shown_as_text(browser: httpx2.Client, a_copy: Path) -> None:
+    """Markup in a claim, its page, its section or its subject stays words, on every page that shows them."""
+    file = a_copy / "claims.jsonl"
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    rows[0] |= {"claim": HOSTILE, "page_title": HOSTILE, "section": HOSTILE, "subject": HOSTILE, "hedging": []}
+    rows[0] |= {"measures": [], "dates": []}
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    shown = browser.get(f"/runs/{a_copy.name}/claims")
+    place = first(LexborHTMLParser(shown.text), "a.whole").attributes["href"]
+    for page in (shown, browser.get(str(place))):
+        assert page.status_code == 200
+        tree = LexborHTMLParser(page.text)
+        assert "<script>alert" not in page.text
+        assert [node for node in tree.css("img, [onerror]") if "x" in (node.attributes.get("src") or "")] == []
+        assert HOSTILE in tree.text()
+
+
+def test_books_from_right_to_left_are_shown_so(browser: httpx2.Client, a_copy: Path) -> None:
+    """Words of an Arabic book carry its language and direction; the page around them keeps its own."""
+    manifest = a_copy / "manifest.json"
+    told = json.loads(manifest.read_text(encoding="utf-8"))
+    told["books"] = [book | {"language": "ara"} for book in told["books"]]
+    manifest.write_text(json.dumps(told), encoding="utf-8")
+    tree = table(browser, a_copy.name)
+    assert {(n.attributes["lang"], n.attributes["dir"]) for n in tree.css(".of-claim > span")} == {("ar", "rtl")}
+    assert first(tree, "html").attributes["dir"] == "ltr"
+
+
+def test_halves_of_letters_are_shown_as_such(browser: httpx2.Client, a_copy: Path) -> None:
+    """A claim that holds what is no letter, as a damaged or hostile run may, does not stop the page."""
+    file = a_copy / "claims.jsonl"
+    first_row, *rest = file.read_text(encoding="utf-8").splitlines()
+    row = json.loads(first_row) | {"claim": "Half \ud800 of a letter", "section": "\udfff", "hedging": []}
+    row |= {"measures": [], "dates": []}
+    file.write_text("\n".join([json.dumps(row), *rest]) + "\n", encoding="utf-8")
+    tree = table(browser, a_copy.name)
+    assert said(tree, "tbody .of-claim > span")[0] == "Half ? of a letter"
+    assert browser.get(str(first(tree, "a.whole").attributes["href"])).status_code == 200

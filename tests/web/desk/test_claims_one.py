@@ -1,0 +1,102 @@
+"""One claim whole: its words where they stand, what rests on it, what says the same and what disagrees."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx2
+import pytest
+from selectolax.lexbor import LexborHTMLParser
+from tests.web.desk.conftest import ARun
+from tests.web.desk.shown import first, plain
+
+
+@pytest.fixture(scope="module")
+def brief(a_run: ARun) -> dict[str, Any]:
+    return dict(json.loads((a_run.path / "brief.json").read_text(encoding="utf-8")))
+
+
+def shown(browser: httpx2.Client, run: str, claim: str) -> LexborHTMLParser:
+    reply = browser.get(f"/runs/{run}/claims/{claim}")
+    assert reply.status_code == 200, reply.text
+    return LexborHTMLParser(reply.text)
+
+
+def test_the_quote_stands_among_the_words_of_its_page(
+    browser: httpx2.Client, a_run: ARun, brief: dict[str, Any]
+) -> None:
+    """The quoted words are marked between what the page says before and after them."""
+    pages = [json.loads(line) for line in (a_run.path / "corpus.jsonl").read_text(encoding="utf-8").splitlines()]
+    texts = {page["path"]: plain(page["plain_text"]) for page in pages}
+    for row in brief["claims"][:8]:
+        quote = first(shown(browser, a_run.id, row["claim_id"]), "blockquote")
+        assert plain(first(quote, "mark").text()) == plain(row["support_snippets"][0])
+        assert plain(quote.text()).strip("… ") in texts[row["path"]]
+        assert len(plain(quote.text())) > len(plain(row["support_snippets"][0]))
+
+
+def test_what_rests_on_a_claim_is_told(browser: httpx2.Client, a_run: ARun, brief: dict[str, Any]) -> None:
+    """Each statement of the brief that rests on it is there, with the part of the brief it stands in."""
+    moment = brief["timeline"][0]["statement"]
+    tree = shown(browser, a_run.id, moment["claims"][0])
+    resting = [plain(node.text()) for node in tree.css(f'li:has(> a[href="/runs/{a_run.id}#timeline"]) > span')]
+    assert plain(moment["text"]) in resting
+
+
+def test_claims_that_say_the_same_are_named(browser: httpx2.Client, a_run: ARun, brief: dict[str, Any]) -> None:
+    """Where a statement rests on several claims, each leads to the others."""
+    statements = [*brief["lead"], *brief["summary"], *(one["statement"] for one in brief["timeline"])]
+    for statement in statements:
+        one, *others = statement["claims"]
+        links = {node.attributes["href"] for node in shown(browser, a_run.id, one).css(".evidence a.whole")}
+        assert {f"/runs/{a_run.id}/claims/{other}" for other in others} <= links
+
+
+def test_the_other_side_of_a_dispute_is_shown(browser: httpx2.Client, a_run: ARun, brief: dict[str, Any]) -> None:
+    """A claim that stands on one side shows all sides, and says which is its own."""
+    dispute = next(one for one in brief["disputes"] if len(one["views"]) > 1)
+    claims = {row["claim_id"]: row for row in brief["claims"]}
+    own = dispute["views"][0]["statement"]["claims"][0]
+    views = shown(browser, a_run.id, own).css(".dispute .views > li")
+    assert [plain(first(node, "span").text()) for node in views] == [
+        plain(claims[view["statement"]["claims"][0]]["claim"]) for view in dispute["views"]
+    ]
+    assert "this" in (views[0].attributes.get("class") or "")
+    assert views[1].css_first("a.whole") is not None
+
+
+def test_a_claim_can_be_noted_on(browser: httpx2.Client, a_run: ARun, brief: dict[str, Any]) -> None:
+    """The form for notes on it is on its page, and leads back to it."""
+    claim = brief["claims"][0]["claim_id"]
+    form = first(shown(browser, a_run.id, claim), f'form[action="/runs/{a_run.id}/notes"]')
+    sent = {node.attributes["name"]: node.attributes.get("value") for node in form.css("input[type=hidden]")}
+    assert (sent["kind"], sent["target"], sent["back"]) == ("claim", claim, f"/runs/{a_run.id}/claims/{claim}")
+
+
+def test_confidence_is_explained_on_demand(browser: httpx2.Client, a_run: ARun, brief: dict[str, Any]) -> None:
+    """The terms of the sum are there, folded away."""
+    row = brief["claims"][0]
+    terms = shown(browser, a_run.id, row["claim_id"]).css("details .terms li")
+    assert [plain(node.text()) for node in terms] == [
+        f"{line['signal']} {line['points']:+g}" for line in row["confidence_terms"]
+    ]
+
+
+def test_a_claim_that_is_not_there_is_told(browser: httpx2.Client, a_run: ARun) -> None:
+    """It says that the run has none of that name."""
+    reply = browser.get(f"/runs/{a_run.id}/claims/sha256:00000000000000000000000000000000")
+    assert reply.status_code == 404
+    assert "has no claim" in reply.text
+
+
+@pytest.mark.parametrize(("language", "word"), [("fr", "définition"), ("es", "definición")])
+def test_a_claim_is_told_in_the_language_of_its_reader(
+    browser: httpx2.Client, a_run: ARun, brief: dict[str, Any], language: str, word: str
+) -> None:
+    """Names of types are translated; what the book says is not."""
+    row = next(one for one in brief["claims"] if one["claim_type"] == "definition")
+    place = f"/runs/{a_run.id}/claims/{row['claim_id']}"
+    tree = LexborHTMLParser(browser.get(place, headers={"Accept-Language": language}).text)
+    assert plain(first(tree, "h2.says").text()) == plain(row["claim"])
+    assert word in [plain(node.text()) for node in tree.css(".tag")]

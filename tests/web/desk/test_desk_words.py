@@ -1,0 +1,213 @@
+"""What the desk says is said in every language, and nowhere but in its catalogue."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from string import Formatter
+
+import httpx2
+import pytest
+from tests.web.desk.sources import EXPRESSION, SCRIPTS, TEMPLATES, asked, markup, mentioned
+
+from kiwiresearch.web.desk.customs import CUSTOMS
+from kiwiresearch.web.desk.pages import own_place
+from kiwiresearch.web.desk.words import COOKIE, LANGUAGES, Entry, preferred, words_in
+
+ENGLISH = words_in("en")
+OTHERS = [language for language in LANGUAGES if language != "en"]
+
+
+def forms(entry: Entry) -> list[str]:
+    return [entry] if isinstance(entry, str) else list(entry.values())
+
+
+def named_in(entry: Entry) -> set[str]:
+    """The values that a sentence names in any of its forms."""
+    return {name for form in forms(entry) for _, name, _, _ in Formatter().parse(form) if name is not None}
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_every_language_says_everything(language: str) -> None:
+    """No sentence of English is missing, and none is there that English has not."""
+    words = words_in(language)
+    assert sorted(ENGLISH.keys() - words.keys()) == []
+    assert sorted(words.keys() - ENGLISH.keys()) == []
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_every_language_names_the_same_values(language: str) -> None:
+    """What English names in braces every language names, and what counts in one counts in all."""
+    words = words_in(language)
+    shared = sorted(ENGLISH.keys() & words.keys())
+    assert [key for key in shared if named_in(ENGLISH.entry(key)) != named_in(words.entry(key))] == []
+    counts = [isinstance(ENGLISH.entry(key), str) != isinstance(words.entry(key), str) for key in shared]
+    assert [key for key, differs in zip(shared, counts, strict=True) if differs] == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_sentence_is_empty_or_unfinished(language: str) -> None:
+    """Each form has words, names no value twice in different spellings, and holds no markup."""
+    words = words_in(language)
+    for key in sorted(words.keys()):
+        for form in forms(words.entry(key)):
+            assert form.strip() == form != "", key
+            assert not re.search(r"<\w|TODO|XXX", form), key
+            assert all(re.fullmatch(r"\w+", name) for name in named_in(form)), key
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_translations_are_not_left_in_english(language: str) -> None:
+    """A sentence of four words or more is not the English one."""
+    words = words_in(language)
+    same = [key for key in ENGLISH.keys() & words.keys() if ENGLISH.entry(key) == words.entry(key)]
+    assert [key for key in sorted(same) if len(forms(ENGLISH.entry(key))[0].split()) > 3] == []
+
+
+def test_every_sentence_asked_for_is_there() -> None:
+    """A template or module asks for no key that the catalogue has not, and gives every value it names."""
+    known = ENGLISH.keys()
+    assert [f"{one.where} {one.key}" for one in asked() if one.key not in known] == []
+    for one in asked():
+        if one.values is not None:
+            entry = ENGLISH.entry(one.key)
+            needs = named_in(entry) | (set() if isinstance(entry, str) else {"n"})
+            assert needs <= one.values, f"{one.where} {one.key} does not give {sorted(needs - one.values)}"
+
+
+def test_no_sentence_is_left_over() -> None:
+    """Every key is asked for somewhere, by its name or by the family it belongs to."""
+    said = mentioned()
+    starts = tuple(text if text.endswith(".") else f"{text}." for text in said if text.count(".") >= 1)
+    assert [key for key in sorted(ENGLISH.keys()) if key not in said and not key.startswith(starts)] == []
+
+
+OUR_OWN = {"kiwi", "research", "kiwiresearch"}
+"""The name of the program, the same in all languages."""
+
+READ_ALOUD = frozenset({"title", "alt", "placeholder", "aria-label", "aria-roledescription", "aria-valuetext"})
+
+
+@pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.name)
+def test_templates_hold_no_words(template: Path) -> None:
+    """Texts, and attributes that people see or hear, come from the catalogue."""
+    read = markup(template)
+    spoken = [value for _, name, value in read.attributes if name in READ_ALOUD]
+    words = {word for text in (*read.texts, *spoken) for word in re.findall(r"[^\W\d_]{2,}", text)}
+    assert words - OUR_OWN == set()
+    assert EXPRESSION not in words
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+def test_scripts_hold_no_sentences(script: Path) -> None:
+    """A script takes what it says from the page, which has it from the catalogue."""
+    code = re.sub(r"/\*.*?\*/|(?m:(?<![:\"'])//.*$)", "", script.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert re.findall(r"""["'`]([A-Z][a-z]+ [a-z]+[^"'`]*)["'`]""", code) == []
+
+
+WISHES = [
+    ("", "en"),
+    ("fr", "fr"),
+    ("fr-CA,en;q=0.8", "fr"),
+    ("de,es;q=0.5,fr;q=0.9", "fr"),
+    ("de-DE,pt;q=0.9", "en"),
+    ("en;q=0.1,es", "es"),
+    ("fr;q=0,es;q=0.1", "es"),
+    ("ES-419", "es"),
+    ("*", "en"),
+    ("fr;q=nonsense,es;q=0.2", "es"),
+    (", ,;;;", "en"),
+    ("fr;q=nan", "en"),
+    ("xx," * 50 + "fr", "en"),
+]
+
+
+@pytest.mark.parametrize(("header", "language"), WISHES)
+def test_the_browser_is_given_the_language_it_asks_for(header: str, language: str) -> None:
+    """The one it wants most of those that are here; English where none is."""
+    assert preferred(header) == language
+
+
+CUSTOMARY = [
+    ("en", "1234567.5", "5.4 MB", "14 March 1879", "March 1879", "12%"),
+    ("fr", "1234567,5", "5,4 Mo", "14 mars 1879", "mars 1879", "12\u202f%"),
+    ("es", "1234567,5", "5,4 MB", "14 de marzo de 1879", "marzo 1879", "12\u202f%"),
+]
+
+
+@pytest.mark.parametrize(("language", "number", "size", "day", "month", "share"), CUSTOMARY)
+def test_numbers_sizes_and_dates_are_written_as_the_language_does(
+    language: str, number: str, size: str, day: str, month: str, share: str
+) -> None:
+    """Thousands stand apart, a comma or a point stands before the fraction, months have their names."""
+    customs = CUSTOMS[language]
+    shown = customs.number(1234567.5)
+    assert re.sub(r"[,\u202f](?=\d{3})", "", shown) == number
+    assert shown != number, "thousands stand apart"
+    assert customs.size(5_400_000) == size
+    assert customs.date("1879-03-14") == day
+    assert customs.date("1879-03") == month
+    assert customs.share(0.123) == share
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_is_no_date_stays_as_it_is(language: str) -> None:
+    """A date of a book that makes no sense is shown as the book has it."""
+    assert [CUSTOMS[language].date(text) for text in ("", "soon", "2026-13-01")] == ["", "soon", "2026-13-01"]
+
+
+def test_one_thing_is_one_thing() -> None:
+    """French counts nothing and one and a half as one; the others count one as one."""
+    singular = {language: [n for n in (0, 1, 1.5, 2, 21) if CUSTOMS[language].is_one(n)] for language in LANGUAGES}
+    assert singular == {"en": [1], "fr": [0, 1, 1.5], "es": [1]}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_chosen_language_is_kept(server: str, language: str) -> None:
+    """The form below every page leads back to it, in the language chosen, whatever the browser asks for."""
+    with httpx2.Client(
+        base_url=server, trust_env=False, headers={"Accept-Language": "de", "Origin": server}
+    ) as browser:
+        sent = browser.post("/language", data={"language": language, "back": "/find?q=moon"})
+        assert (sent.status_code, sent.headers["location"]) == (303, "/find?q=moon")
+        kept = sent.headers["set-cookie"].lower()
+        assert "httponly" in kept
+        assert "samesite=strict" in kept
+        assert f'<html lang="{language}"' in browser.get("/").text
+
+
+def test_an_unknown_language_changes_nothing(client: httpx2.Client, server: str) -> None:
+    """A language that is not here is not kept, in a form or in a cookie."""
+    sent = client.post("/language", data={"language": "xx", "back": "/"}, headers={"Origin": server})
+    assert (sent.status_code, "set-cookie" in sent.headers) == (303, False)
+    shown = client.get("/", headers={"Cookie": f"{COOKIE}=../../etc", "Accept-Language": "fr"})
+    assert '<html lang="fr"' in shown.text
+
+
+BACK = [
+    ("/", "/"),
+    ("/runs/a?x=1&y=%2F#part", "/runs/a?x=1&y=%2F#part"),
+    ("/find?q=http://elsewhere.example/", "/find?q=http://elsewhere.example/"),
+    ("", "/"),
+    ("http://elsewhere.example/", "/"),
+    ("https:elsewhere.example", "/"),
+    ("//elsewhere.example/", "/"),
+    ("///elsewhere.example/", "/"),
+    ("/\\elsewhere.example", "/"),
+    ("\\\\elsewhere.example", "/"),
+    ("/\t/elsewhere.example", "/"),
+    ("/\n/elsewhere.example", "/"),
+    ("\x00/find", "/"),
+    ("javascript:alert(1)", "/"),
+    ("data:text/html,x", "/"),
+    ("find", "/"),
+    ("?q=1", "/"),
+    ("//[", "/"),
+    ("http://[", "/"),
+]
+
+
+@pytest.mark.parametrize(("sent", "goes"), BACK)
+def test_a_form_leads_back_to_our_pages_only(sent: str, goes: str) -> None:
+    """An address that leads to another site, in any spelling a browser would take for one, leads to the first page."""
+    assert own_place(sent) == goes

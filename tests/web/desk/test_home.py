@@ -1,0 +1,239 @@
+"""The first page: what it offers, what it tells, and where its one box leads."""
+
+from __future__ import annotations
+
+import re
+import threading
+from pathlib import Path
+
+import httpx2
+import pytest
+from tests.conftest import BookMaker
+from tests.web.desk.conftest import ARun
+from tests.web.running import a_client, a_room, running
+
+from kiwiresearch import __version__
+from kiwiresearch.research.desk import open_desk
+from kiwiresearch.web.app import make_app
+from kiwiresearch.web.desk.questions import MOST_KEPT, Questions
+from kiwiresearch.web.desk.telling import is_question, tell
+from kiwiresearch.web.room import Room
+
+SMALL = 100_000
+OURS = {"sec-fetch-site": "same-origin"}
+
+
+def test_the_first_page_tells_what_runs_here(client: httpx2.Client, room: Room) -> None:
+    """It names program and books, each with date, size, language and articles, and loads nothing from elsewhere."""
+    text = client.get("/").text
+    assert __version__ in text
+    for book in room.shelf.books:
+        assert f'href="/page/{book.id}/' in text
+    for told in ("From", "Language", "English", "Articles", "Size"):
+        assert told in text
+    assert not re.search(r'(?:src|href)="https?:', text)
+    assert "style=" not in text
+
+
+def test_the_first_page_s_links_lead_to_pages(client: httpx2.Client) -> None:
+    """Each link of the first page opens something."""
+    links = set(re.findall(r'<a [^>]*href="(/[^"#]*)"', client.get("/").text))
+    assert any(link.startswith("/page/") for link in links)
+    assert {link: status for link in links if (status := client.get(link).status_code) != 200} == {}
+
+
+def test_the_first_page_is_small(client: httpx2.Client) -> None:
+    """With its style sheets and scripts it is under 100 KB, whatever loads them."""
+    text = client.get("/").text
+    files = set(re.findall(r'(?:src|href)="(/static/[^"]+)"', text))
+    files |= {re.sub(r"home\.js", name, one) for one in files if "home.js" in one for name in ("live.js", "titles.js")}
+    size = len(text.encode()) + sum(len(client.get(one).content) for one in files)
+    assert size < SMALL
+
+
+def test_without_a_model_the_first_page_says_what_that_means(client: httpx2.Client) -> None:
+    """The state of model and indexes is told in plain words, with what to do."""
+    text = client.get("/").text
+    assert "own words" in text
+    assert "KIWIRESEARCH_MODEL_URL" in text
+    assert re.search(r"[\d,]+ titles are indexed", text)
+
+
+def test_a_model_that_is_away_is_told(tmp_path: Path) -> None:
+    """A model that does not answer costs the page nothing, and the reader learns what to do."""
+    away = {"KIWIRESEARCH_MODEL_URL": "http://127.0.0.1:9/v1"}
+    with a_room(tmp_path, **away) as room, running(room, make_app) as address:
+        text = httpx2.get(address, trust_env=False, timeout=30).text
+    assert "Start the model" in text
+
+
+def test_a_book_that_is_gone_is_told(tmp_path: Path, a_book: BookMaker) -> None:
+    """A book that cannot be read hides no other, and the reader learns what to do."""
+    sound = a_book({"Kite": "<p>A kite is a toy that flies.</p>"}, name="one.zim", Name="one", Title="Sound book")
+    gone = a_book({"Kite": "<p>A kite is a bird of prey.</p>"}, name="two.zim", Name="two", Title="Lost book")
+    with a_room(tmp_path / "home", str(sound), str(gone)) as room, running(room, make_app) as address:
+        gone.unlink()
+        text = httpx2.get(address, trust_env=False, timeout=30).text
+    assert "Sound book" in text
+    assert "Lost book" in text
+    assert "cannot be read" in text
+    assert "kiwiresearch books list" in text
+
+
+def test_the_first_page_does_not_wait_for_busy_books(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While somebody has the books, it names them and says when to look again."""
+    monkeypatch.setattr("kiwiresearch.web.desk.state.PATIENCE_S", 0.05)
+    with a_room(tmp_path) as room, running(room, make_app) as address, room.reading():
+        text = httpx2.get(address, trust_env=False, timeout=30).text
+    assert "Load this page again in a moment" in text
+    assert room.shelf.books[0].title in text
+
+
+@pytest.mark.parametrize("language", ["en", "fr", "es"])
+def test_every_page_of_the_desk_is_there_in_each_language(client: httpx2.Client, language: str) -> None:
+    """Home, the choice, ask and search are drawn in the language that the browser wants."""
+    wants = {"accept-language": language}
+    for place in ("/", "/go?q=Sunset", "/ask", "/ask?q=When+was+Einstein+born%3F", "/find", "/find?q=sky"):
+        shown = client.get(place, headers=wants)
+        assert shown.status_code == 200
+        assert f'<html lang="{language}"' in shown.text
+
+
+def test_recent_research_is_found_again(a_run: ARun) -> None:
+    """A finished run stands on the first page, and its link leads to the run."""
+    assert f'href="/runs/{a_run.id}"' in a_run.client.get("/").text
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "When was Einstein born?",
+        "who was Homer",
+        "how do volcanoes form",
+        "Quand Einstein est-il né",
+        "qu'est-ce que la photosynthèse",
+        "où se trouve Ugarit",
+        "¿Dónde está Ugarit",
+        "por qué el cielo es azul",
+        "Ugarit?",
+    ],
+)
+def test_questions_are_told_by_their_sign_or_their_beginning(words: str) -> None:
+    """In each language of the desk, with and without a question mark."""
+    assert is_question(words)
+
+
+@pytest.mark.parametrize("words", ["", "Who", "How to", "Bronze Age collapse", "Albert Einstein", "Isaac Newton", "Do"])
+def test_names_and_topics_are_no_questions(words: str) -> None:
+    """A name that looks like the beginning of a question is none."""
+    assert not is_question(words)
+
+
+def test_the_box_leads_a_question_to_its_answer(client: httpx2.Client) -> None:
+    """The answer's page says why one is there, and offers the other ways."""
+    led = client.get("/go", params={"q": "When was Einstein born?"})
+    assert led.status_code == 303
+    assert led.headers["location"].startswith("/ask?q=When+was+Einstein+born%3F")
+    shown = client.get(led.headers["location"]).text
+    assert "reads like a question" in shown
+    for other in ("/research?topic=", "/find?q=", "/family?name="):
+        assert f'href="{other}' in shown
+
+
+def test_the_box_leads_plain_words_to_a_search(client: httpx2.Client) -> None:
+    """Words that no page is named by are searched for, and the other ways stay open."""
+    led = client.get("/go", params={"q": "orange evening skies"})
+    assert led.headers["location"].startswith("/find?q=orange+evening+skies")
+    assert 'href="/research?topic=orange+evening+skies"' in client.get(led.headers["location"]).text
+
+
+def test_a_name_leaves_the_choice_to_the_reader(client: httpx2.Client, room: Room) -> None:
+    """The page of that name, research, search and a question are offered side by side, in any case of letters."""
+    shown = client.get("/go", params={"q": "sunset"})
+    assert shown.status_code == 200
+    assert f'href="/page/{room.shelf.books[0].id}/Sunset"' in shown.text
+    assert 'href="/research?topic=sunset"' in shown.text
+    assert "/family?name=" not in shown.text.partition("<main")[2].partition("</ul>")[0]
+
+
+def test_a_person_is_offered_a_family(tmp_path: Path, a_book: BookMaker) -> None:
+    """A page about somebody who was born and died is taken for a person's; one about a thing is not."""
+    pages = {
+        "Ada_Green": "<p>Ada Green (3 May 1820 – 4 June 1891) was a painter. She was known for her skies.</p>",
+        "Green_Tower": "<p>The Green Tower is a tower in a town.</p>",
+    }
+    with a_room(tmp_path / "home", str(a_book(pages))) as room:
+        assert tell(room, "ada green").is_person
+        assert not tell(room, "Green Tower").is_person
+
+
+def test_a_choice_is_kept_to(client: httpx2.Client) -> None:
+    """Who says what to do is led there, whatever the words look like."""
+    for way, place in (
+        ("find", "/find?q="),
+        ("ask", "/ask?q="),
+        ("research", "/research?topic="),
+        ("family", "/family?name="),
+    ):
+        assert client.get("/go", params={"q": "Sunset", "way": way}).headers["location"] == f"{place}Sunset"
+    assert client.get("/go", params={"q": "  "}).headers["location"] == "/"
+
+
+def test_telling_does_not_wait_for_busy_books(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While somebody has the books, words are taken for words."""
+    monkeypatch.setattr("kiwiresearch.web.desk.telling.PATIENCE_S", 0.05)
+    taken, done = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with room.reading():
+            taken.set()
+            done.wait(10)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    try:
+        assert taken.wait(10)
+        assert tell(room, "Sunset").kind == "words"
+    finally:
+        done.set()
+        holder.join()
+    assert tell(room, "Sunset").kind == "name"
+
+
+def test_questions_are_kept_once_and_forgotten_on_demand(tmp_path: Path) -> None:
+    """The newest is first, the same question counts once, and a button forgets them all."""
+    with a_room(tmp_path) as room, running(room, make_app) as address, a_client(address) as client:
+        for question in ("When was Einstein born?", "Why is the sky orange at sunset?", "When was Einstein born?"):
+            client.get("/ask", params={"q": question})
+        shown = client.get("/").text
+        assert shown.count("When was Einstein born?</a>") == 1
+        assert shown.index("Einstein born?</a>") < shown.index("sunset?</a>")
+        assert client.post("/questions/forget", data={}, headers={**OURS, "origin": address}).status_code == 303
+        assert "Einstein born?</a>" not in client.get("/").text
+
+
+def test_a_server_with_a_token_keeps_no_questions(tmp_path: Path) -> None:
+    """Several people share it; and who does not want it has a setting."""
+    for setting in ({"KIWIRESEARCH_SERVE_TOKEN": "long-secret"}, {"KIWIRESEARCH_SERVE_REMEMBER_QUESTIONS": "false"}):
+        kept = Questions(open_desk(environment={"KIWIRESEARCH_HOME": str(tmp_path), **setting}))
+        kept.add("Who asks?")
+        assert kept.latest(9) == ()
+    assert list(tmp_path.rglob("questions.jsonl")) == []
+
+
+def test_a_damaged_list_of_questions_is_an_empty_one(tmp_path: Path) -> None:
+    """What cannot be read costs the list alone, and the list stays short."""
+    desk = open_desk(environment={"KIWIRESEARCH_HOME": str(tmp_path)})
+    kept = Questions(desk)
+    for number in range(MOST_KEPT + 5):
+        kept.add(f"Question {number}?")
+    assert len(kept.latest(1_000)) == MOST_KEPT
+    (desk.folders.state / "questions.jsonl").write_text("[1, nonsense")
+    assert kept.latest(9) == ()
+
+
+def test_words_in_the_box_are_shown_as_text(client: httpx2.Client) -> None:
+    """Markup that somebody types stays text, wherever it leads."""
+    evil = '"><script>alert(1)</script>'
+    shown = client.get("/go", params={"q": evil}, follow_redirects=True).text
+    assert "<script>alert" not in shown

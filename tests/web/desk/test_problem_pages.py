@@ -1,0 +1,238 @@
+"""Errors as pages: every one says in the reader's language what happened and what to do."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Iterator
+
+import httpx2
+import pytest
+from fastapi import FastAPI
+from tests.web.guarded import TOKEN, guarded
+from tests.web.running import a_browser
+
+from kiwiresearch import errors
+from kiwiresearch.errors import KiwiError
+from kiwiresearch.research.settings import ServeSettings
+from kiwiresearch.web.desk.words import LANGUAGES, words_in
+from kiwiresearch.web.guard import bodies, crowd, ending, hosts, origins, rates, token
+from kiwiresearch.web.problem_pages import FAULTS
+from kiwiresearch.web.problems import KINDS, Problem, problem_of
+from kiwiresearch.web.room import Room
+
+JSON_TYPE = "application/problem+json"
+
+
+def _add_faults(app: FastAPI) -> None:
+    """Routes that fail in the ways that no route should."""
+
+    def fails() -> None:
+        raise ZeroDivisionError("secret of this machine")
+
+    def unsettled(number: int) -> None:
+        raise errors.BadSettings(f"The file '/home/somebody/settings.toml' says {number}.", remedy="Mend it.")
+
+    app.add_api_route("/fails", fails, methods=["GET", "POST"])
+    app.add_api_route("/unsettled/{number}", unsettled)
+
+
+@pytest.fixture(scope="module")
+def failing(room: Room) -> Iterator[httpx2.Client]:
+    """A browser at a server with routes that fail."""
+    with (
+        guarded(room, ServeSettings(max_body_kb=16), _add_faults) as port,
+        a_browser(f"http://127.0.0.1:{port}") as one,
+    ):
+        yield one
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    ("path", "status"), [("/nowhere", 404), ("/fails", 500), ("/unsettled/1", 500), ("/unsettled/x", 422)]
+)
+def test_an_error_is_a_page_in_the_readers_language(
+    failing: httpx2.Client, path: str, status: int, language: str
+) -> None:
+    """A browser gets a page with a heading, what to do, and a way on; its status is that of the error."""
+    answer = failing.get(path, headers={"Accept-Language": language})
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "text/html; charset=utf-8")
+    assert f'<html lang="{language}"' in answer.text
+    assert answer.text.count("<h1>") == 1
+    assert '<p class="note">' in answer.text
+    assert 'href="/find"' in answer.text
+    assert answer.headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'")
+
+
+def test_programs_and_scripts_get_what_they_always_got(failing: httpx2.Client) -> None:
+    """Addresses of programs, and whoever asks for no page, hear of errors as JSON."""
+    assert failing.get("/api/nowhere").headers["content-type"] == JSON_TYPE
+    assert failing.get("/nowhere", headers={"Accept": "*/*"}).headers["content-type"] == JSON_TYPE
+    script = {"Sec-Fetch-Dest": "empty"}
+    assert failing.get("/nowhere", headers=script).headers["content-type"] == JSON_TYPE
+
+
+def test_a_fault_of_ours_has_an_id_and_no_secrets(failing: httpx2.Client) -> None:
+    """What the log has under an id is told by that id alone, and files are named without their folders."""
+    fault, settings = failing.get("/fails").text, failing.get("/unsettled/1").text
+    found = re.search(r"Id of this fault: ([0-9a-f]{12})", fault)
+    assert found
+    told = json.loads(failing.get("/fails", headers={"Accept": "*/*"}).text)
+    assert told["id"] == found[1]
+    assert "secret" not in fault
+    assert "settings.toml" in settings
+    assert "somebody" not in settings
+
+
+def test_an_error_shows_what_was_sent_as_text(failing: httpx2.Client) -> None:
+    """Markup in an address or a value is shown as it was written."""
+    for path in ("/page/<script>alert(1)</script>/x", "/unsettled/<b>", "/read/<i>x</i>/y", "/runs/<b>run</b>"):
+        answer = failing.get(path)
+        assert answer.status_code in (404, 422)
+        assert not re.search(r"<(?:b|i)>|<script>", answer.text.replace("kiwi<b>research</b>", ""))
+
+
+def test_a_form_that_does_not_fit_is_told_field_by_field(failing: httpx2.Client) -> None:
+    """The fields have the names a reader knows, and what is wrong with each is said in the reader's language."""
+    answer = failing.get("/page/x/y", params={"start": "-5", "mark": "x"}, headers={"Accept-Language": "fr"})
+    assert answer.status_code == 422
+    assert "<strong>Place dans la liste</strong>: <span>0 au moins.</span>" in answer.text
+    assert "<strong>Mots surlignés</strong>: <span>La forme n’est pas celle attendue.</span>" in answer.text
+    long = failing.get(f"/page/x/y?run={'a' * 300}", headers={"Accept-Language": "es"})
+    assert "<strong>Investigación</strong>: <span>255 caracteres como máximo.</span>" in long.text
+
+
+@pytest.mark.parametrize(
+    ("method", "headers", "body", "status"),
+    [
+        ("PUT", {}, b"", 405),
+        ("POST", {"Content-Type": "text/plain"}, b"x", 415),
+        ("POST", {"Content-Type": "application/x-www-form-urlencoded"}, b"x" * 20_000, 413),
+        ("POST", {"Origin": "http://evil.example"}, b"", 403),
+        ("POST", {"Sec-Fetch-Site": "cross-site"}, b"", 403),
+        ("GET", {"Host": "evil.example"}, b"", 421),
+    ],
+)
+def test_walls_speak_to_people_too(
+    failing: httpx2.Client, method: str, headers: dict[str, str], body: bytes, status: int
+) -> None:
+    """What a wall refuses is a page as well, in the reader's language, and never to be framed."""
+    answer = failing.request(method, "/", content=body, headers=headers | {"Accept-Language": "es"})
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "text/html; charset=utf-8")
+    assert '<html lang="es"' in answer.text
+    assert answer.headers["x-frame-options"] == "DENY"
+    assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
+
+
+def test_who_asks_too_often_hears_when_to_come_again(room: Room) -> None:
+    """The page keeps the header that says how long to wait."""
+    with (
+        guarded(room, ServeSettings(requests_a_minute=1)) as port,
+        a_browser(f"http://127.0.0.1:{port}") as browser,
+    ):
+        browser.get("/nowhere")
+        answer = browser.get("/nowhere")
+    assert answer.status_code == 429
+    assert 0 < int(answer.headers["retry-after"]) <= 60
+    assert "You ask too often" in answer.text
+
+
+def test_a_missing_page_of_a_book_fits_into_its_frame(failing: httpx2.Client) -> None:
+    """In place of a page of a book stands a page that may be framed by ours, whose links leave the frame."""
+    answer = failing.get("/read/sample/Nowhere")
+    assert (answer.status_code, answer.headers["x-frame-options"]) == (404, "SAMEORIGIN")
+    assert "frame-ancestors 'self'" in answer.headers["content-security-policy"]
+    links = re.findall(r"<a [^>]*>", answer.text)
+    assert links
+    assert all('target="_top"' in link for link in links)
+
+
+def titles() -> set[str]:
+    """The kinds of all problems that the server can tell of."""
+    walls = [value for wall in (bodies, crowd, ending, hosts, origins, rates, token) for value in vars(wall).values()]
+    found = {value.kind for value in walls if isinstance(value, Problem)}
+    found |= {Problem(status, title).kind for status, title in KINDS.values()}
+    known = [value for _, value in inspect.getmembers(errors, inspect.isclass) if issubclass(value, KiwiError)]
+    found |= {problem_of(kind("x")).kind for kind in known}
+    return found | {"not-found", "method-not-allowed", "not-valid", "internal-error", "too-large", "too-many-requests"}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_problem_has_words_of_its_own(language: str) -> None:
+    """No kind of problem is told in words for another, and what is wrong with a field can be told too."""
+    words = words_in(language)
+    kinds = titles()
+    assert len(kinds) > 30
+    assert [kind for kind in sorted(kinds) if not words.has(f"problems.kinds.{kind}.title")] == []
+    assert [kind for kind in sorted(kinds) if not words.has(f"problems.kinds.{kind}.do")] == []
+    assert [name for name, _ in FAULTS if not words.has(f"problems.faults.{name}")] == []
+
+
+@pytest.fixture(scope="module")
+def locked(room: Room) -> Iterator[str]:
+    """The address of a server with a token."""
+    with guarded(room, ServeSettings(token=TOKEN)) as port:
+        yield f"http://127.0.0.1:{port}"
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", "Token needed"), ("fr", "Jeton requis"), ("es", "clave")])
+def test_the_token_is_asked_for_in_the_readers_language(locked: str, language: str, words: str) -> None:
+    """The form is a page like the others, and says so when the token is wrong."""
+    with a_browser(locked) as browser:
+        form = browser.get("/login", headers={"Accept-Language": language})
+        wrong = browser.post("/login", data={"token": "no"}, headers={"Accept-Language": language})
+    assert (form.status_code, wrong.status_code) == (200, 401)
+    assert words in form.text
+    assert 'role="alert"' not in form.text
+    assert 'role="alert"' in wrong.text
+
+
+@pytest.mark.parametrize("wanted", ["/", "/research?topic=x", "/page/a/b?mark=1-2", "/runs/x/claims?page=2"])
+def test_who_enters_the_token_comes_to_the_page_they_wanted(locked: str, wanted: str) -> None:
+    """Any page of ours is gone to behind the form, with all that its address said; who has entered is not asked."""
+    with a_browser(locked) as browser:
+        led = browser.get(wanted)
+        assert led.status_code == 303
+        form = browser.get(led.headers["location"])
+        field = re.search(r'name="next" value="([^"]*)"', form.text)
+        assert field
+        entered = browser.post("/login", data={"token": TOKEN, "next": field[1].replace("&amp;", "&")})
+        assert (entered.status_code, entered.headers["location"]) == (303, wanted)
+        again = browser.get("/login", params={"next": wanted})
+        assert (again.status_code, again.headers["location"]) == (303, wanted)
+
+
+def test_a_stranger_can_choose_a_language(locked: str) -> None:
+    """The form for the token is there in any language of the desk before the token is entered."""
+    with a_browser(locked) as browser:
+        chosen = browser.post("/language", data={"language": "es", "back": "/login?next=/research"})
+        assert (chosen.status_code, chosen.headers["location"]) == (303, "/login?next=/research")
+        assert '<html lang="es"' in browser.get(chosen.headers["location"]).text
+
+
+def test_a_form_without_the_token_leads_back_to_its_page(locked: str) -> None:
+    """Who sends a form when the cookie is gone enters the token and is back where the form is."""
+    with a_browser(locked) as browser:
+        led = browser.post("/research", data={"topic": "x"}, headers={"Referer": f"{locked}/research?topic=x"})
+        elsewhere = browser.post("/research", data={}, headers={"Referer": "http://evil.example/x"})
+    assert (led.status_code, led.headers["location"]) == (303, "/login?next=%2Fresearch%3Ftopic%3Dx")
+    assert elsewhere.headers["location"] == "/login?next=%2F"
+
+
+@pytest.mark.parametrize(
+    "link",
+    [{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}, {}],
+    ids=["on this machine", "on a network without HTTPS, to which browsers tell nothing"],
+)
+def test_a_link_from_elsewhere_finds_the_cookie(locked: str, link: dict[str, str]) -> None:
+    """A browser keeps the cookie from links of other sites; asked once more by our own page, it sends it."""
+    headers = {"Accept": "text/html", **link}
+    with httpx2.Client(base_url=locked, trust_env=False, headers=headers) as visitor:
+        led = visitor.get("/research?topic=x")
+        form = visitor.get(led.headers["location"])
+    onwards = "/login?again=true&amp;next=%2Fresearch%3Ftopic%3Dx"
+    assert f'<meta http-equiv="refresh" content="0;url={onwards}">' in form.text
+    with a_browser(locked) as browser:
+        assert "http-equiv" not in browser.get(onwards.replace("&amp;", "&")).text  # and no more than once
+        assert "http-equiv" not in browser.get("/login", headers={"Sec-Fetch-Site": "none"}).text

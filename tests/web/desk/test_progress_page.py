@@ -1,0 +1,138 @@
+"""The page of a job: what it does in plain words, its pages with their reasons, stop and resume; nothing is lost."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import httpx2
+import pytest
+from selectolax.lexbor import LexborHTMLParser
+from tests.llm.servers import Told, serving
+from tests.research.job_tools import TOPIC, Gate
+from tests.web.desk.conftest import first_of
+from tests.web.running import UNHURRIED, a_browser, a_room, heard, running
+
+from kiwiresearch.research.job import FamilyWish, Job
+from kiwiresearch.research.job_files import JobFiles, runs_folder
+from kiwiresearch.web.app import make_app
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="this system has no signals")
+
+
+@contextlib.contextmanager
+def a_server(place: Path, told: Told) -> Iterator[tuple[httpx2.Client, Path]]:
+    settings = {"KIWIRESEARCH_MODEL_URL": told.address, **UNHURRIED}
+    with a_room(place, "sample", **settings) as room, running(room, make_app) as at, a_browser(at) as browser:
+        yield browser, runs_folder(room.desk)
+
+
+def listed(page: str) -> list[str]:
+    return [" ".join(node.text().split()) for node in LexborHTMLParser(page).css(".taken li")]
+
+
+def text(page: str, selector: str) -> str:
+    return " ".join(" ".join(node.text().split()) for node in LexborHTMLParser(page).css(selector))
+
+
+def last_event(browser: httpx2.Client, address: str) -> str:
+    with browser.stream("GET", f"/api{address}/events") as stream:
+        return list(heard(stream.iter_lines()))[-1].name
+
+
+def test_a_run_is_followed_stopped_left_and_resumed(tmp_path: Path) -> None:
+    """Its page shows the pages taken so far with their reasons, with and without a script, also after a restart."""
+    gate = Gate(holds=2)
+    with serving(gate) as told:
+        with a_server(tmp_path, told) as (browser, _):
+            address = browser.post("/research", data={"topic": TOPIC, "max_pages": "4"}).headers["location"]
+            assert gate.reached.wait(60)
+            page = browser.get(address).text
+            assert "Reading pages" in text(page, ".stage")
+            assert "1 page of at most 4" in text(page, ".status")
+            (row,) = listed(page)
+            assert row.startswith("Late Bronze Age collapse")
+            assert "is the topic" in row
+            assert '<noscript><meta http-equiv="refresh" content="4"></noscript>' in page
+            assert "refresh" not in browser.get(f"{address}?still=1").text.partition("</head>")[0]
+            news = browser.get(f"{address}/news?after=0").json()
+            assert (news["open"], news["last"], listed(f"<ol class=taken>{news['pages']}</ol>")) == (True, 1, [row])
+            assert listed(f"<ol class=taken>{browser.get(f'{address}/news?after=1').json()['pages']}</ol>") == []
+            assert "working" in text(browser.get("/research").text, ".cards")
+            stopped = browser.post(f"{address}/stop")
+            assert stopped.headers["location"] == f"{address}?stopping=1"
+            assert "as soon as the step" in text(browser.get(stopped.headers["location"]).text, ".note")
+            gate.opened.set()
+            assert last_event(browser, address) == "cancelled"
+            page = browser.get(f"{address}?stopping=1").text
+            assert "can go on from here" in text(page, ".note")
+            taken = listed(page)
+            assert len(taken) == 2
+        with a_server(tmp_path, told) as (browser, _):
+            page = browser.get(address).text
+            assert listed(page) == taken
+            assert "stopped" in text(browser.get("/research").text, ".cards")
+            assert browser.post(f"{address}/resume").headers["location"] == address
+            assert last_event(browser, address) == "done"
+            assert browser.get(address).headers["location"] == address.replace("/research/", "/runs/")
+            for again in ("resume", "stop"):
+                assert browser.post(f"{address}/{again}").headers["location"] == address
+
+
+def test_a_run_without_the_model_does_not_ask_it(tmp_path: Path) -> None:
+    """Who chose rules alone gets rules alone, where a model is set."""
+    gate = Gate(holds=0)
+    with serving(gate) as told, a_server(tmp_path, told) as (browser, runs):
+        address = browser.post("/research", data={"topic": TOPIC, "max_pages": "2", "model": "without"}).headers[
+            "location"
+        ]
+        assert last_event(browser, address) == "done"
+        assert '"model": ""' in (runs / address.rpartition("/")[2] / "manifest.json").read_text()
+    assert gate.asked == []
+
+
+@pytest.fixture
+def before(tmp_path: Path) -> Iterator[tuple[httpx2.Client, JobFiles]]:
+    """A server that finds jobs of before in its folder."""
+    files = JobFiles(tmp_path / "runs")
+    (tmp_path / "runs").mkdir()
+    settings = {"KIWIRESEARCH_SERVE_RUNS": str(tmp_path / "runs"), **UNHURRIED}
+    with a_room(tmp_path / "home", **settings) as here, running(here, make_app) as at, a_browser(at) as client:
+        yield client, files
+
+
+def test_work_on_a_family_leads_to_its_case(before: tuple[httpx2.Client, JobFiles]) -> None:
+    """It has no pages of its own: its page says how it stands and leads to the family."""
+    browser, files = before
+    held = files.new(Job("", FamilyWish("5f0c9a3be812"), turn=1))
+    files.changed(
+        held,
+        replace(held.job, state="failed", problem="The disk '/srv/x/disk' is <full>.", remedy="Make room.", pages=3),
+    )
+    held.let_go()
+    page = browser.get(f"/research/{held.job.id}").text
+    assert "3 steps" in text(page, ".status")
+    assert text(page, ".problem") == "The disk 'disk' is <full>. Make room."
+    assert first_of(LexborHTMLParser(page), ".actions a").attributes["href"] == "/family/5f0c9a3be812"
+    assert "failed" in text(browser.get("/research").text, ".cards")
+
+
+def test_a_topic_that_no_book_knows_says_what_to_do(before: tuple[httpx2.Client, JobFiles]) -> None:
+    """A run that found nothing failed with a reason and a remedy, and the topic can be tried again."""
+    browser, _ = before
+    address = browser.post("/research", data={"topic": "Xyzzyplugh qwortfen"}).headers["location"]
+    assert last_event(browser, address) == "failed"
+    page = browser.get(address).text
+    assert "It failed" in text(page, ".stage")
+    assert "Xyzzyplugh" in text(page, ".problem")
+    assert "Go on" in text(page, ".actions")
+
+
+def test_an_unknown_job_is_not_found(browser: httpx2.Client) -> None:
+    """No id leads anywhere else."""
+    for name in ("nowhere-1", "..%2F..%2Fetc", "x" * 150):
+        assert browser.get(f"/research/{name}").status_code == 404
+        assert browser.post(f"/research/{name}/stop").status_code == 404
