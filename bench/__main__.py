@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from bench import ask, claims, embed, growth, kin, pages, reads, research, search, start, titles
+from bench import ask, claims, embed, growth, kin, pages, reads, research, search, start, titles, web
 
 BENCHMARKS: dict[str, Callable[[], list[str]]] = {
     "ask": ask.run,
@@ -19,6 +19,7 @@ BENCHMARKS: dict[str, Callable[[], list[str]]] = {
     "search": search.run,
     "start": start.run,
     "titles": titles.run,
+    "web": web.run,
 }
 
 

@@ -39,17 +39,17 @@ class Tally:
 
 async def crowd(file: Path, home: Path, questions: Sequence[str], seconds: float = SECONDS) -> list[str]:
     """The figures of so many clients for so long, as lines."""
-    async with _server(file, home) as (address, pid):
+    async with server_of(file, home) as (address, pid):
         await _ask(address, questions[0])  # opens the books
-        at_start = _mib(pid)
+        at_start = memory_mib(pid)
         tally, coming = Tally(), itertools.cycle(questions)
         began = time.monotonic()
         until = began + seconds
         clients = [asyncio.create_task(_client(address, coming, until, tally)) for _ in range(CLIENTS)]
         await asyncio.sleep(min(SETTLED_S, seconds / 3))
-        settled = _mib(pid)
+        settled = memory_mib(pid)
         await asyncio.gather(*clients)
-        return _told(tally, time.monotonic() - began, (at_start, settled, _mib(pid)))
+        return _told(tally, time.monotonic() - began, (at_start, settled, memory_mib(pid)))
 
 
 def _told(tally: Tally, seconds: float, mib: tuple[float, float, float]) -> list[str]:
@@ -98,7 +98,7 @@ async def _ask(address: str, question: str) -> float:
 
 
 @contextlib.asynccontextmanager
-async def _server(file: Path, home: Path) -> AsyncIterator[tuple[str, int]]:
+async def server_of(file: Path, home: Path) -> AsyncIterator[tuple[str, int]]:
     """A server in a process of its own, as `kiwiresearch serve` runs it; its address and the process's number."""
     own = {"HOME": str(home), "SERVE_PORT": "0", "SERVE_REQUESTS_A_MINUTE": "1000000"}
     environment = os.environ | {f"KIWIRESEARCH_{name}": value for name, value in own.items()}
@@ -118,7 +118,7 @@ async def _server(file: Path, home: Path) -> AsyncIterator[tuple[str, int]]:
         await process.wait()
 
 
-def _mib(pid: int) -> float:
+def memory_mib(pid: int) -> float:
     """How much memory a process has now; 0 where the system does not tell."""
     status = Path(f"/proc/{pid}/status")
     if not status.is_file():

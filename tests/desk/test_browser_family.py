@@ -1,0 +1,165 @@
+"""Families in a real browser: tree, people with their evidence, merges, files, and nobody living uncovered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+from tests.cli.kin_book import SECRETS
+from tests.desk.conftest import OpenWindow, Served
+from tests.web.family_server import SEED, Families
+
+from kiwiresearch.research.family import Case
+from kiwiresearch.research.family_cases import Cases
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_a_tree_leads_to_people_and_their_evidence(
+    owned_family: Served, family_room: Families, open_window: OpenWindow, script: bool
+) -> None:
+    """A box of the tree opens a person; each fact has its quote, and the quote its page, marked."""
+    window = open_window(owned_family.address, script=script)
+    page = window.go(f"/family/{family_room.done}/tree")
+    assert page.locator("svg.picture a.box").count() >= 3
+    assert page.locator(".line-list a").count() >= 3, "the same is told as a list"
+    page.locator(".line-list a", has_text=SEED).first.click()
+    expect(page.locator("h2.person")).to_have_text(SEED)
+    assert page.locator("article.fact blockquote").count() >= 1
+    page.locator("article.fact figcaption a").first.click(force=True)
+    expect(page.frame_locator(".reading-frame iframe").locator("mark").first).to_be_visible()
+
+
+def test_descendants_of_somebody_else(owned_family: Served, family_room: Families, open_window: OpenWindow) -> None:
+    """The root and the direction of a tree are chosen by a form."""
+    window = open_window(owned_family.address, script=False)
+    page = window.go(f"/family/{family_room.done}/tree")
+    page.locator("#of").select_option("descendants")
+    page.locator("form.tree-choice button").click()
+    assert "of=descendants" in page.url
+    assert page.locator("svg.picture a.box").count() >= 2
+
+
+def test_people_are_found_as_one_types(owned_family: Served, family_room: Families, open_window: OpenWindow) -> None:
+    """The list narrows with each letter, and the form does the same without script."""
+    window = open_window(owned_family.address)
+    page = window.go(f"/family/{family_room.done}/people")
+    everybody = page.locator("#people tbody tr:visible").count()
+    page.locator("#q").press_sequentially("edmund", delay=10)
+    expect(page.locator("#people tbody tr:visible")).to_have_count(1)
+    plain = open_window(owned_family.address, script=False)
+    page = plain.go(f"/family/{family_room.done}/people")
+    page.locator("#q").fill("edmund")
+    page.locator("#q").press("Enter")
+    assert 1 <= page.locator("#people tbody tr").count() < everybody
+
+
+PARTS = ("", "/tree", "/tree?of=descendants", "/people", "/timeline", "/log", "/evidence")
+
+
+def test_nobody_living_is_uncovered(family: Served, family_room: Families, open_window: OpenWindow) -> None:
+    """Whoever is not the owner finds no name, date or place of somebody who may be living, on any part of a case."""
+    window = open_window(family.address)
+    for case in (family_room.done, family_room.begun):
+        for part in PARTS:
+            source = window.go(f"/family/{case}{part}").content()
+            assert [secret for secret in SECRETS if secret in source] == [], part
+    page = window.go(f"/family/{family_room.begun}/people")
+    page.locator("#people tbody a").first.click()
+    assert page.locator("h2.person .kept").count() == 1
+    assert "family_owner" in page.locator("main").inner_text(), "it says what the owner sets"
+    window.looks_well("person-kept-back")
+
+
+def test_a_merge_is_weighed_made_and_undone(
+    owned_family: Served, family_room: Families, open_window: OpenWindow
+) -> None:
+    """Both people stand side by side with what speaks for and against; what was accepted can be taken back."""
+    case_url = f"/family/{family_room.done}"
+    people = owned_family.client.get(f"/api{case_url}/people").json()["people"]
+    ids = {one["name"]: one["id"] for one in people}
+    told = {"similarity_score": 0.8, "merge_rationale": "Both lived here.", "why_not_merge": "Born far apart."}
+    row = {**told, "candidate_pair": [ids["Ann Pell"], ids["Clara Holt"]], "recommended_action": "review"}
+    with Case.open(Cases(family_room.folder).folder(family_room.done)) as case, case.store.step("test"):
+        case.store.set_state("proposals", [row])
+    window = open_window(owned_family.address)
+    page = window.go(f"{case_url}/merges")
+    card = page.locator("section.merge").first
+    assert card.locator(".side").count() == 2
+    assert ["Both lived here." in card.inner_text(), "Born far apart." in card.inner_text()] == [True, True]
+    window.looks_well("merges-waiting")
+    card.locator("form[action$='/accept'] button").click()
+    undo = page.locator("details:has(form[action$='/undo'])").first
+    expect(undo).to_be_visible()
+    undo.locator("summary").click()
+    undo.locator("input[name=why]").fill("They were two.")
+    undo.locator("form button").click()
+    expect(page.locator("form[action$='/undo']")).to_have_count(0)
+    again = owned_family.client.get(f"/api{case_url}/people").json()["people"]
+    assert {one["name"]: one["id"] for one in again} == ids
+
+
+def test_only_the_owner_decides(family: Served, family_room: Families, open_window: OpenWindow) -> None:
+    """Others see what there is to decide, no buttons, and what to set."""
+    window = open_window(family.address, script=False)
+    page = window.go(f"/family/{family_room.done}/merges")
+    assert page.locator("main form[action*='/merges/']").count() == 0
+    assert "family_owner" in page.locator("main").inner_text()
+
+
+def test_a_family_goes_out_and_comes_in(
+    owned_family: Served, family_room: Families, open_window: OpenWindow, tmp_path: Path
+) -> None:
+    """An exported GEDCOM file, sent in by the form, is a case of its own with the same people."""
+    window = open_window(owned_family.address)
+    page = window.go(f"/family/{family_room.done}/export")
+    with page.expect_download() as coming:
+        page.locator("main form button", has_text="").first.click()
+    target = tmp_path / "family.ged"
+    coming.value.save_as(target)
+    assert target.read_bytes().lstrip(b"\xef\xbb\xbf").startswith(b"0 HEAD")
+    page = window.go("/family")
+    page.locator("#import-file").set_input_files(target)
+    with page.expect_navigation():
+        page.locator("form[action='/family/import'] button").click()
+    expect(page.locator("form[action$='/stop']")).to_have_count(0, timeout=60_000)
+    page.locator("main a[href^='/family/']").first.click()
+    page.locator("main a[href$='/people']").first.click()
+    page.wait_for_url("**/people")
+    assert page.locator("#people tbody tr", has_text=SEED).count() >= 1
+
+
+def test_a_file_that_is_no_family(owned_family: Served, open_window: OpenWindow, tmp_path: Path) -> None:
+    """A file of another kind is refused with words that say what to do, and the page is still ours."""
+    target = tmp_path / "letter.ged"
+    target.write_text("Dear Clara, this is a letter.\n")
+    window = open_window(owned_family.address, script=False)
+    window.rough = True
+    page = window.go("/family")
+    page.locator("#import-file").set_input_files(target)
+    page.locator("form[action='/family/import'] button").click()
+    expect(page.locator(".problem").first).to_be_visible()
+    assert page.locator("header.top").count() == 1
+
+
+def test_a_case_begins_with_a_name(owned_family: Served, open_window: OpenWindow) -> None:
+    """A name leads to a case, whose work goes on as a job that can be left and found again."""
+    window = open_window(owned_family.address, script=False)
+    page = window.go("/family")
+    page.locator("#begin-name").fill("Hugh Wendover")
+    page.locator("#begin-name").press("Enter")
+    page.wait_for_url("**/family/*")
+    page.locator("#steps").fill("2")
+    page.locator("form[action$='/run'] button").click()
+    page.wait_for_url("**/research/*")
+    assert page.locator("a[href*='/family/']").count() >= 1
+
+
+def test_the_record_holds(owned_family: Served, family_room: Families, open_window: OpenWindow) -> None:
+    """The audit proves the chain of what was done, and the log tells what was searched in vain."""
+    window = open_window(owned_family.address, script=False)
+    page = window.go(f"/family/{family_room.done}/audit")
+    page.locator("main form button").first.click()
+    expect(page.locator(".note.good")).to_be_visible()
+    page = window.go(f"/family/{family_room.done}/log")
+    assert page.locator("table tbody tr").count() >= 1

@@ -1,0 +1,163 @@
+"""A finished run in a real browser: what its brief rests on, claims, graph, comparison and exports."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+from tests.desk.conftest import OpenWindow, Served
+from tests.desk.sights import texts
+
+from kiwiresearch.web.desk.exports import GROUPS
+from kiwiresearch.web.desk.files import is_there
+
+FORMATS = [name for group in GROUPS.values() for name in group]
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_a_statement_unfolds_to_its_evidence(desk: Served, run: str, open_window: OpenWindow, script: bool) -> None:
+    """From a sentence of the brief to its claim, its quote, and the words in the page, in four steps."""
+    window = open_window(desk.address, script=script)
+    page = window.go(f"/runs/{run}")
+    statement = page.locator("details.statement").first
+    assert not statement.locator(".evidence").is_visible()
+    statement.locator("summary").click()
+    quote = statement.locator("blockquote").first
+    expect(quote).to_be_visible()
+    words = " ".join(quote.inner_text().replace("↗", "").split())
+    statement.locator(f"a[href*='/runs/{run}/claims/']").first.click()
+    expect(page.locator("h2.says")).to_be_visible()
+    page.locator("cite a").first.click()
+    marked = page.frame_locator(".reading-frame iframe").locator("mark")
+    expect(marked.first).to_be_visible()
+    assert "".join(texts(marked)).replace(" ", "")[:30] in words.replace(" ", "")
+
+
+def test_every_statement_can_be_unfolded(desk: Served, run: str, open_window: OpenWindow) -> None:
+    """No sentence of the brief stands without a claim, and no evidence without a page."""
+    window = open_window(desk.address)
+    page = window.go(f"/runs/{run}")
+    bare = "all => all.filter((one) => !one.querySelector('.evidence a[href*=\"/claims/\"]')).length"
+    assert page.locator("details.statement").evaluate_all(bare) == 0
+
+
+def test_claims_are_filtered_as_one_chooses(desk: Served, run: str, open_window: OpenWindow) -> None:
+    """The table follows the choice, the focus stays, the address says what is shown, and a reload shows it again."""
+    window = open_window(desk.address)
+    page = window.go(f"/runs/{run}/claims")
+    before = page.locator("#count").inner_text()
+    page.locator("#type").select_option("timeline")
+    expect(page.locator("#count")).not_to_have_text(before)
+    assert len(set(texts(page.locator("td.of-type")))) == 1
+    page.locator("#words").press_sequentially("bc", delay=20)
+    page.wait_for_url("**words=bc**")
+    expect(page.locator("#words")).to_be_focused()
+    after = page.locator("#count").inner_text()
+    page.reload()
+    assert "type=timeline" in page.url
+    expect(page.locator("#count")).to_have_text(after)
+
+
+def test_claims_are_filtered_without_script(desk: Served, run: str, open_window: OpenWindow) -> None:
+    """The same form, sent by its button."""
+    window = open_window(desk.address, script=False)
+    page = window.go(f"/runs/{run}/claims")
+    page.locator("#hedging").select_option("any")
+    page.locator("form.filter button").click()
+    assert "hedging=any" in page.url
+    rows = page.locator("table.claims tbody tr")
+    assert rows.count() == page.locator("td.of-hedging:has(.tag)").count() > 0
+
+
+def test_the_timeline_by_years(desk: Served, run: str, open_window: OpenWindow) -> None:
+    """A picture and a list, both of the years asked for."""
+    window = open_window(desk.address, script=False)
+    page = window.go(f"/runs/{run}/timeline?which=all")
+    everything = page.locator("ol.moments > li").count()
+    assert everything >= 1
+    assert page.locator("figure svg").count() == 1
+    page.locator("#from").fill("-1200")
+    page.locator("#to").fill("-1170")
+    page.locator("form.filter button").click()
+    assert page.locator("ol.moments > li").count() <= everything
+
+
+def test_the_graph_without_script(desk: Served, run: str, open_window: OpenWindow) -> None:
+    """The server draws it; a page of the table tells why it was chosen, what it claims and what it links to."""
+    window = open_window(desk.address, script=False)
+    page = window.go(f"/runs/{run}/graph")
+    assert page.locator("#picture svg").count() == 1
+    page.locator("table.pages th a").first.click()
+    assert page.locator("#panel p[lang=en]").first.inner_text().strip()
+    assert page.locator("#panel a[href*='/page/']").count() >= 1
+
+
+@pytest.mark.skipif(
+    not is_there("vendor/cytoscape.js"), reason="the package for the larger view is not here (make vendor)"
+)
+def test_the_graph_is_explored_by_keyboard(desk: Served, run: str, open_window: OpenWindow) -> None:
+    """Arrows go from page to page, Enter tells of one, Escape or the button leads back; the policy holds."""
+    window = open_window(desk.address)
+    page = window.go(f"/runs/{run}/graph")
+    page.locator("[data-do=open]").click()
+    canvas = page.locator("#explorer .canvas")
+    expect(canvas.locator("canvas").first).to_be_visible()
+    canvas.focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("[data-at]")).not_to_be_empty()
+    title = page.locator("[data-at]").inner_text()
+    page.keyboard.press("Enter")
+    expect(page.locator("#panel-title")).to_have_text(title)
+    window.looks_well("graph-explored")
+    page.reload()
+    expect(page.locator("#panel-title")).to_have_text(title)
+    page.locator("[data-do=close]").click()
+    expect(page.locator("#picture")).to_be_visible()
+
+
+def test_the_graph_without_its_package(desk: Served, run: str, open_window: OpenWindow) -> None:
+    """Where the package cannot be had, the picture that the server drew stays, and words say so."""
+    window = open_window(desk.address)
+    window.rough = True
+    window.context.route("**/vendor/**", lambda route: route.abort())
+    page = window.go(f"/runs/{run}/graph")
+    opener = page.locator("[data-do=open]")
+    if opener.count():
+        opener.click()
+        expect(page.locator("[data-problem]")).to_be_visible()
+    expect(page.locator("#picture svg")).to_be_visible()
+
+
+def test_two_runs_are_compared(desk: Served, run: str, second_run: str, open_window: OpenWindow) -> None:
+    """From the list of runs: settings that differ, pages and claims that only one has, each kind by itself."""
+    window = open_window(desk.address, script=False)
+    page = window.go("/research")
+    page.locator("#old").select_option(run)
+    page.locator("#new").select_option(second_run)
+    page.locator("form[action='/compare'] button").click()
+    assert page.locator("#settings-caption ~ tbody tr").count() >= 1
+    page.locator("ul.counts a[href*='show=new']").click()
+    kinds = page.locator("ol.differences > li")
+    assert kinds.count() >= 1
+    assert page.locator("ol.differences > li.new").count() == kinds.count()
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_run_is_taken_away(desk: Served, run: str, same_window: OpenWindow, tmp_path: Path, name: str) -> None:
+    """Each format is a file to keep, named after the topic, and whole."""
+    window = same_window(desk.address, script=False)
+    page = window.go(f"/runs/{run}/export")
+    with page.expect_download() as coming:
+        page.locator(f"#take-{name}").click()
+    got = coming.value
+    target = tmp_path / got.suggested_filename
+    got.save_as(target)
+    assert "bronze" in target.name.lower()
+    assert target.stat().st_size > 100
+    if target.suffix in (".zip", ".epub"):
+        with zipfile.ZipFile(target) as packed:
+            assert packed.testzip() is None
+    if target.suffix == ".zim":
+        assert target.read_bytes()[:4] == b"ZIM\x04"
