@@ -1,6 +1,7 @@
 """The gate: each figure must reach its floor, and no floor is lowered by accident.
 
 python -m evals.gate                 measure, and fail below a floor
+python -m evals.gate --changed       measure only what the code of has changed since its figures were last measured
 python -m evals.gate --raise         pin figures that are better than their floors
 python -m evals.gate --lower NAME    pin a worse figure, on purpose
 """
@@ -35,6 +36,7 @@ from evals import (
     search,
 )
 from evals.data import SHARED_DATA
+from evals.unchanged import is_unchanged, record
 
 FLOORS = Path(__file__).with_name("floors.json")
 
@@ -114,14 +116,23 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("only", nargs="*", help=f"which evaluations: {', '.join(EVALUATIONS)}; all if none is named")
     parser.add_argument("--raise", dest="pin", action="store_true", help="pin better figures")
     parser.add_argument("--lower", action="append", default=[], metavar="NAME", help="pin this worse figure")
+    parser.add_argument("--changed", action="store_true", help="leave out what cannot have changed")
     options = parser.parse_args(arguments)
+    wanted = [name for name in EVALUATIONS if not options.only or name in options.only]
+    if options.changed:
+        same = [name for name in wanted if is_unchanged(name)]
+        wanted = [name for name in wanted if name not in same]
+        print(f"The same code as when they were measured: {', '.join(same) or 'none'}.")
     floors = json.loads(FLOORS.read_text(encoding="utf-8")) if FLOORS.is_file() else {}
     failed = False
-    for name, outcome in outcomes([name for name in EVALUATIONS if not options.only or name in options.only]):
+    for name, outcome in outcomes(wanted):
         if outcome is None:
             print(f"{name}: skipped, the real data is not at {SHARED_DATA}")
             continue
-        failed |= not _judge(name, outcome, floors, pin=options.pin, lower=options.lower)
+        is_good = _judge(name, outcome, floors, pin=options.pin, lower=options.lower)
+        if is_good and not options.changed:
+            record(name)
+        failed |= not is_good
     if options.pin or options.lower:
         FLOORS.write_text(json.dumps(floors, indent=2, sort_keys=True) + "\n", encoding="utf-8")
     return 1 if failed else 0

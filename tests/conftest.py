@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import gc
 import os
 import shutil
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -14,6 +17,7 @@ import httpx2
 import pytest
 from hypothesis import HealthCheck, settings
 
+from kiwiresearch.zim import sample
 from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
 from kiwiresearch.zim.sample import build_sample
 
@@ -22,6 +26,17 @@ settings.load_profile("default")
 
 ROOT = Path(__file__).parent.parent
 SHARED_DATA = Path(os.environ.get("KIWIRESEARCH_SHARED_DATA", ROOT.parent / "shared" / "data"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Thousands of tests and modules stay until the end: nobody need look again and again which of them could go."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="session")
@@ -33,11 +48,40 @@ def shared_data() -> Path:
 
 
 @pytest.fixture(scope="session")
-def sample_zim(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def _built_sample(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Path]:
+    """The sample book for whoever asks first, and the same file for all others."""
+
+    @functools.cache
+    def built() -> Path:
+        target = tmp_path_factory.mktemp("sample") / "sample.zim"
+        build_sample(target)
+        return target
+
+    return built
+
+
+@pytest.fixture(scope="session")
+def sample_zim(_built_sample: Callable[[], Path]) -> Path:
     """The sample book, built once for all tests."""
-    target = tmp_path_factory.mktemp("sample") / "sample.zim"
-    build_sample(target)
-    return target
+    return _built_sample()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _sample_for_every_home(_built_sample: Callable[[], Path]) -> Iterator[None]:
+    """Homes get a copy of the sample book: it has the same bytes whenever it is built, and building takes a second."""
+
+    def copied(target: Path) -> None:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        part = target.with_name(f".{target.name}.{threading.get_ident()}")
+        try:
+            shutil.copyfile(_built_sample(), part)
+            part.replace(target)
+        finally:
+            part.unlink(missing_ok=True)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sample, "build_sample", copied)
+        yield
 
 
 BookMaker = Callable[..., Path]
