@@ -41,7 +41,7 @@ NAME = re.compile(r"[A-Z][\w.'’-]+(?: (?:[A-Z][\w.'’-]*|of|the|de|von|van))+
 
 
 DENIED = "denied"
-EVERY = 6
+EVERY = 3
 """The gate looks at each so many-th page, which gives more than 2,000 assertions; `python -m` at all."""
 
 

@@ -27,17 +27,22 @@ from kiwiresearch.search.titles import open_titles
 from kiwiresearch.zim.libzim import LibzimArchive
 
 SETS = {
-    "cmu": ("schools-2007.zim", "qa/schools/cmu.jsonl", 2),
-    "nq": ("schools-2007.zim", "qa/schools/nq.jsonl", 1),
-    "fever": ("schools-2007.zim", "qa/schools/fever.jsonl", 1),
-    "creak": ("schools-2007.zim", "qa/schools/creak.jsonl", 3),
-    "squad_in_schools": ("schools-2007.zim", "qa/schools/squad.jsonl", 20),
-    "squad_book": ("squad.zim", "qa/squad/questions.jsonl", 20),
+    "cmu": ("schools-2007.zim", "qa/schools/cmu.jsonl"),
+    "nq": ("schools-2007.zim", "qa/schools/nq.jsonl"),
+    "fever": ("schools-2007.zim", "qa/schools/fever.jsonl"),
+    "creak": ("schools-2007.zim", "qa/schools/creak.jsonl"),
+    "squad_in_schools": ("schools-2007.zim", "qa/schools/squad.jsonl"),
+    "squad_book": ("squad.zim", "qa/squad/questions.jsonl"),
 }
-"""A book, questions on it, and how many of them the gate asks: each so many-th. `python -m evals.search` asks all."""
 DEPTHS = (1, 3, 10)
 ALL_PAGES = 2_000_000_000
 """Pages kept at hand while evaluating: all. What is found does not depend on it."""
+
+LARGE_SET = 1_000
+EVERY = 10
+MIDDLE_SET = 500
+EVERY_OTHER = 2
+"""Of large sets each tenth question is asked, of middle ones each second; `python -m evals.search` asks them all."""
 
 PASSAGES = 200
 """Best passages of the anchor for one question, which then rank their pages."""
@@ -54,20 +59,16 @@ class Row:
 Ranking = Callable[[Sequence[str]], list[list[str]]]
 
 
-def measure(*, in_full: bool = False) -> tuple[str, dict[str, float], dict[str, float]] | None:
+def measure(every: int = EVERY) -> tuple[str, dict[str, float], dict[str, float]] | None:
     """Shares of questions with their page in the first 1, 3 and 10: ours, and beside them both anchors'."""
-    files = [SHARED_DATA / name for name in sorted({file for _, file, _ in SETS.values()})]
-    books = [SHARED_DATA / "zims" / name for name in sorted({book for book, *_ in SETS.values()})]
+    files = [SHARED_DATA / name for name in sorted({file for _, file in SETS.values()})]
+    books = [SHARED_DATA / "zims" / name for name in sorted({book for book, _ in SETS.values()})]
     if not all(file.is_file() for file in (*files, *books)):
         return None
     figures: dict[str, float] = {}
     beside: dict[str, float] = {}
     for book in books:
-        sets = {
-            name: _rows(SHARED_DATA / file)[:: 1 if in_full else every]
-            for name, (of, file, every) in SETS.items()
-            if of == book.name
-        }
+        sets = {name: _some(SHARED_DATA / file, every) for name, (of, file) in SETS.items() if of == book.name}
         questions = [row.question for rows in sets.values() for row in rows]
         full, fast = _in_parallel(book, questions)
         passages, libzim = _passages_anchor(book)(questions), _libzim(book, questions)
@@ -81,9 +82,15 @@ def measure(*, in_full: bool = False) -> tuple[str, dict[str, float], dict[str, 
     return digest_of(*files, *books), figures | _leads(figures, beside), beside
 
 
+def _some(file: Path, every: int) -> list[Row]:
+    rows = _rows(file)
+    step = every if len(rows) > LARGE_SET else min(every, EVERY_OTHER) if len(rows) > MIDDLE_SET else 1
+    return rows[::step]
+
+
 def questions_of(book: str) -> list[str]:
     """All questions on a book, for whoever measures something else with them."""
-    files = [file for of, file, _ in SETS.values() if of == book]
+    files = [file for of, file in SETS.values() if of == book]
     return [row.question for file in files for row in _rows(SHARED_DATA / file)]
 
 
@@ -164,5 +171,5 @@ def _passages_anchor(file: Path) -> Ranking:
 
 
 if __name__ == "__main__":
-    for part in (measure(in_full=True) or ("", {}, {}))[1:]:
+    for part in (measure(every=1) or ("", {}, {}))[1:]:
         print("\n".join(f"{name:40} {value:.4f}" for name, value in part.items()))

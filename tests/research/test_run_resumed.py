@@ -176,7 +176,7 @@ def test_a_run_killed_anywhere_goes_on_to_the_same_bytes(home: Path, little_book
     Vectors are compared, the kills come before and inside of lines and at every change of a file, also while
     the outputs are put in their place, and pages that were done are not read again.
     """
-    points = 14
+    points = 22
     arguments = [str(tmp_path), str(little_book), str(PAGES), str(points)]
     done = subprocess.run(
         [sys.executable, "-c", DRIVER, *arguments],
