@@ -17,6 +17,7 @@ from kiwiresearch.web.guard.hosts import Hosts
 from kiwiresearch.web.guard.origins import Origins
 from kiwiresearch.web.guard.rates import Buckets, Rates
 from kiwiresearch.web.guard.token import Token, TokenNeeded
+from kiwiresearch.web.packing import Packing
 
 
 def _names(settings: ServeSettings) -> tuple[str, ...]:
@@ -38,4 +39,5 @@ def put_up_walls(app: FastAPI, settings: ServeSettings, ending: Ending) -> None:
     app.add_middleware(Addressed)
     app.add_middleware(Hosts, bound=settings.host, named=_names(settings))
     app.add_middleware(Faults)
+    app.add_middleware(Packing)
     app.add_middleware(Headers)
