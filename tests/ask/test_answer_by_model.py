@@ -116,14 +116,28 @@ def test_lists_and_headings_that_name_a_section_stay() -> None:
     assert found.answer.text == "History\n- The bridge was opened in 1932. [2]\n- The tower was built in 1940. [2]"
 
 
-@pytest.mark.parametrize("grounded", [True, False])
-def test_general_words_have_no_citation(grounded: bool) -> None:
+def test_general_words_have_no_citation() -> None:
     """A model that finds the passages too little gives general words, without a key, link or source (R234)."""
     reply = f"{GENERAL}Water boils at 100 degrees [{C}]. See https://example.org/x for more [1].\nSources: [{B}]"
-    answer = told(ScriptedModel(reply), a_found(grounded=grounded)).answer
+    answer = told(ScriptedModel(reply), a_found(grounded=False)).answer
     assert answer.text == f"{GENERAL}Water boils at 100 degrees. See for more."
     assert (answer.grounded, answer.citations, answer.model, answer.dropped) == (False, (), "scripted", ())
     assert [line.keys for line in answer.lines] == [(), ()]
+
+
+def test_general_words_take_no_answer_away() -> None:
+    """Where the pages answer, a model that says they do not is held to them: what they bear out is cited, else theirs.
+
+    A small model calls general what stands in the passages; an answer with sources must not be lost by that.
+    """
+    reply = f"{GENERAL}Water boils at 100 degrees [{C}]. See https://example.org/x for more [1].\nSources: [{B}]"
+    kept = told(ScriptedModel(reply)).answer
+    assert (kept.text, kept.grounded, kept.model, kept.notices) == (RULE, True, "", (OWN_WORDS,))
+    assert kept.citations
+    borne = told(ScriptedModel(f"{GENERAL}{GOOD}"))
+    assert (borne.lines, borne.answer.grounded) == ([BORN], True)
+    alone = told(ScriptedModel(f"{GENERAL}\n{GOOD}"))
+    assert (alone.lines, alone.answer.grounded) == ([BORN], True)
 
 
 def test_words_that_all_fall_are_general_only_where_the_rules_have_nothing() -> None:

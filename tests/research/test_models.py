@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from kiwiresearch.research.models import chat_model, model_is_local
+from kiwiresearch.research.models import chat_model, model_is_local, patience_of
 from kiwiresearch.research.settings import Settings
 
 
@@ -15,6 +15,13 @@ def test_the_model_is_the_one_that_was_named() -> None:
     chosen = replace(Settings(), model_url="http://127.0.0.1:9", model_name="small-and-patient")
     with chat_model(chosen) as model:
         assert model.name == "small-and-patient"
+
+
+@pytest.mark.parametrize(("total", "silent"), [(600, 120), (60, 120), (1800, 360)])
+def test_a_slow_model_may_be_silent_for_longer(total: float, silent: float) -> None:
+    """Whoever gives a model half an hour does not lose it to two minutes of reading a long prompt."""
+    patience = patience_of(replace(Settings(), model_timeout_s=total))
+    assert (patience.total_s, patience.read_s) == (total, silent)
 
 
 @pytest.mark.parametrize(

@@ -133,6 +133,13 @@ def test_the_start_page_is_no_candidate(zim_book: Callable[..., OpenBook]) -> No
     assert "Galaxy_portal" not in paths(zim_book(pages, main_path="Galaxy_portal"), "galaxy")
 
 
+def test_a_start_page_is_found_by_its_own_title(zim_book: Callable[..., OpenBook]) -> None:
+    """A book may open with one of its articles, in any script: who types its title finds it."""
+    assert "Ocean" in paths(zim_book(PAGES, main_path="Ocean"), "what is an ocean?")
+    cairo = {"القاهرة": "<p>القاهرة هي عاصمة مصر.</p>", "النيل": "<p>النيل نهر في أفريقيا.</p>"}
+    assert "القاهرة" in paths(zim_book(cairo, name="ar.zim", main_path="القاهرة"), "القاهرة")
+
+
 def test_candidates_come_in_one_order(book: OpenBook) -> None:
     """The same query gives the same candidates, by path and each once."""
     once = recall(book, parse("galaxy stars tides"))

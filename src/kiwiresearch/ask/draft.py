@@ -98,11 +98,16 @@ class Draft:
         if self.is_general:
             return self._take_general(said)
         sentinel = SENTINEL.match(said.text)
-        if sentinel and not self.lines:
-            self.is_general = True
-            return self._take_general(said._replace(text=said.text[sentinel.end() :]))
-        if sentinel:
+        if sentinel and self.lines:
             return self._drop(said.text, "general words")
+        if sentinel:
+            said = said._replace(text=said.text[sentinel.end() :])
+            if not self._found.grounded:
+                self.is_general = True
+                return self._take_general(said)
+            # The passages do answer, whatever the model thinks of them: its words are held to them like all others.
+            if not words_in(said.text):
+                return ""
         if self._quiz:
             return self._take_of_quiz(self._quiz, said)
         if said.kind == "heading":

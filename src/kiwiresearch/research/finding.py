@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from kiwiresearch.research.run import Outcome, Tell
 
 MOST_HITS = 1_000
-SEARCH_PATIENCE_S = 60.0
-"""A search waits no longer than this for a model, however patient other work is."""
+SEARCH_PATIENCE_S = 10.0
+"""A search waits no longer than this for a model, however patient other work is: a reader waits for its pages."""
 
 
 class Finder:

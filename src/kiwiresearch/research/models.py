@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,21 +16,29 @@ from kiwiresearch.zim.sources import is_address
 if TYPE_CHECKING:
     from kiwiresearch.embed.cache import CachedEmbedder
     from kiwiresearch.embed.embedder import Embedder
-    from kiwiresearch.llm.chat import ChatModel
+    from kiwiresearch.llm.chat import ChatModel, Patience
     from kiwiresearch.llm.model import Model
 
 
 def chat_model(settings: Settings) -> ChatModel:
     """The model at the address or addresses in the settings; nothing is asked of it yet."""
-    from kiwiresearch.llm.chat import ChatModel, Patience
+    from kiwiresearch.llm.chat import ChatModel
 
     return ChatModel(
         *addresses(settings),
         model=settings.model_name,
         key=settings.model_key,
         context_tokens=settings.model_context_tokens or None,
-        patience=Patience(total_s=settings.model_timeout_s),
+        patience=patience_of(settings),
     )
+
+
+def patience_of(settings: Settings) -> Patience:
+    """How long the model is waited for: one that is given longer than usual may also be silent for longer."""
+    from kiwiresearch.llm.chat import USUAL
+
+    longer = max(1.0, settings.model_timeout_s / USUAL.total_s)
+    return replace(USUAL, total_s=settings.model_timeout_s, read_s=USUAL.read_s * longer)
 
 
 @contextlib.contextmanager

@@ -79,7 +79,7 @@ class _Gathered:
 
 
 def recall(book: OpenBook, query: Query) -> list[Candidate]:
-    """The candidates of a query, by their paths."""
+    """The candidates of a query, by their paths; the start page, which names everything, only by its own title."""
     found = _Gathered()
     _named(book, query, found)
     _abbreviated(book, query, found)
@@ -96,7 +96,7 @@ def recall(book: OpenBook, query: Query) -> list[Candidate]:
             found.shared.get(path, 0.0),
         )
         for path in sorted(found.paths())
-        if path != book.book.main_page
+        if path != book.book.main_page or fold(book.title(path)) == fold(query.core)
     ]
 
 
