@@ -427,7 +427,7 @@ def test_only_one_command_changes_a_case(kiwi: Told, here: Path) -> None:
 
 
 def test_what_the_user_decides_is_kept(kiwi: Told, here: Path) -> None:
-    """A proposal can be accepted, or rejected for good, by the beginning of its id."""
+    """A proposal can be accepted or rejected by the beginning of its id, and the refusal taken back."""
     store = CaseStore.open(here / "cases/edmund-wendover/case.sqlite", now)
     people = store.tree().persons
     pair = sorted(one for one, person in people.items() if person.name in ("Alice Wendover", "Clara Holt"))
@@ -445,3 +445,22 @@ def test_what_the_user_decides_is_kept(kiwi: Told, here: Path) -> None:
     code, out, err = kiwi("kin", "merges", "--reject", number[:8], "--why", "two people")
     assert (code, f"Kept apart: {number[:8]}." in err, number[:8] in out) == (0, True, False)
     assert kiwi("kin", "merges", "--accept", number[:8])[0] == 2
+    apart = id_of("apart", *pair)[:8]
+    lines = out.splitlines()
+    at = lines.index("Kept apart")
+    assert lines[at + 1].startswith(f"  {apart}  ")
+    assert {name for name in ("Alice Wendover", "Clara Holt") if name in lines[at + 1]} == {
+        "Alice Wendover",
+        "Clara Holt",
+    }
+    assert lines[at + 2 :] == ["    why: two people", "Take it back with: kiwiresearch kin merges --take-back ID"]
+    code, out, err = kiwi("kin", "merges", "--take-back", apart, "--why", "a mistake")
+    assert (code, f"No longer kept apart: {apart}." in err, "Kept apart" in out) == (0, True, False)
+    assert kiwi("kin", "merges", "--take-back", apart)[0] == 2
+    store = CaseStore.open(here / "cases/edmund-wendover/case.sqlite", now)
+    store.set_state("proposals", [row])
+    store.close()
+    assert kiwi("kin", "merges", "--accept", number[:8], "--why", "one grave")[0] == 0
+    store = CaseStore.open(here / "cases/edmund-wendover/case.sqlite", now)
+    assert [one.why_not_split for one in store.merges() if one.decided_by == "user"] == ["one grave"]
+    store.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,9 @@ from playwright.sync_api import expect
 from tests.cli.kin_book import SECRETS
 from tests.desk.conftest import OpenWindow, Served
 from tests.web.family_server import SEED, Families
+from tests.web.running import a_room
 
-from kiwiresearch.research.family import Case
+from kiwiresearch.research.family import Case, CaseSettings
 from kiwiresearch.research.family_cases import Cases
 
 
@@ -88,7 +90,9 @@ def test_a_merge_is_weighed_made_and_undone(
     assert card.locator(".side").count() == 2
     assert ["Both lived here." in card.inner_text(), "Born far apart." in card.inner_text()] == [True, True]
     window.looks_well("merges-waiting")
-    card.locator("form[action$='/accept'] button").click()
+    card.locator("input[name=why]").fill("One grave.")
+    card.get_by_role("button", name="They are one person").click()
+    expect(page.locator("section.merge", has_text="One grave.")).to_have_count(1)
     undo = page.locator("details:has(form[action$='/undo'])").first
     expect(undo).to_be_visible()
     undo.locator("summary").click()
@@ -138,7 +142,8 @@ def test_a_file_that_is_no_family(owned_family: Served, open_window: OpenWindow,
     page = window.go("/family")
     page.locator("#import-file").set_input_files(target)
     page.locator("form[action='/family/import'] button").click()
-    expect(page.locator(".problem").first).to_be_visible()
+    expect(page.locator("main .note")).to_contain_text("GEDCOM 5.5.1 or 7")
+    assert page.locator("main a[href='/family']").count() == 1, "it leads back"
     assert page.locator("header.top").count() == 1
 
 
@@ -163,3 +168,58 @@ def test_the_record_holds(owned_family: Served, family_room: Families, open_wind
     expect(page.locator(".note.good")).to_be_visible()
     page = window.go(f"/family/{family_room.done}/log")
     assert page.locator("table tbody tr").count() >= 1
+
+
+@pytest.fixture(scope="module")
+def royal(tmp_path_factory: pytest.TempPathFactory, shared_data: Path) -> Iterator[Families]:
+    """A real family whose first person lived when the book was made, with two records that wait for a decision."""
+    book = shared_data / "zims" / "schools-2007.zim"
+    if not book.is_file():
+        pytest.skip(f"the real book is not at {book}")
+    place = tmp_path_factory.mktemp("royal")
+    with a_room(place / "home", str(book)) as room:
+        cases = Cases(place / "cases")
+        with room.reading() as finder:
+            case_name = cases.start(CaseSettings(seeds=("Elizabeth II",), generations=1), finder)
+            with Case.open(cases.folder(case_name), finder) as case:
+                assert [took.what for took in case.steps()][-1] == "stop"
+        cases.close()
+        yield Families(room, place, case_name, "")
+
+
+QUEEN = ("Elizabeth II", "1926", "Philip", "Anne")
+
+
+def test_a_real_family_for_its_owner_and_for_others(royal: Families, open_window: OpenWindow) -> None:
+    """Of a queen who may be living others see that there is somebody; the owner sees her, and decides who is who."""
+    base = f"/family/{royal.done}"
+    with royal.served() as others, royal.served(family_owner=True) as owned:
+        window = open_window(str(others.base_url).rstrip("/"), phone=True)
+        for part in ("", "/tree", "/people", "/evidence", "/merges", "/timeline", "/log"):
+            text = window.go(base + part).content()
+            assert [word for word in QUEEN if word in text] == [], part
+        page = window.go(f"{base}/tree")
+        assert page.locator("svg.picture a.root.kept").count() == 1, "the tree begins with her, whoever she is"
+        page = window.go(f"{base}/people?q=George VI")
+        page.locator("#people a", has_text="George VI").click()
+        expect(page.locator("aside a .kept").first).to_be_visible()
+        window.holds_still("royal-kept-back-phone")
+
+        window = open_window(str(owned.base_url).rstrip("/"))
+        page = window.go(f"{base}/tree")
+        expect(page.locator("svg.picture a.root")).to_contain_text("Elizabeth II")
+        page = window.go(f"{base}/merges")
+        card = page.locator("section.merge:has(form[action$='/accept'])").first
+        who = card.locator(".side .value").first.inner_text()
+        assert card.locator(".reasons dd").last.inner_text(), "it says why not"
+        window.looks_well("royal-merges")
+        before = owned.get(f"/api{base}/people").json()["total"]
+        card.locator("input[name=why]").fill("Both are the king's daughter.")
+        card.get_by_role("button", name="They are one person").click()
+        made = page.locator("section.merge", has_text="Both are the king's daughter.")
+        expect(made).to_contain_text(who)
+        assert owned.get(f"/api{base}/people").json()["total"] == before - 1
+        made.locator("summary").click()
+        made.locator("form[action$='/undo'] button").click()
+        expect(made.locator(".tag.warn")).to_be_visible()
+        assert owned.get(f"/api{base}/people").json()["total"] == before

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kiwiresearch.errors import BadUsage
+from kiwiresearch.kin import ways
 from kiwiresearch.kin.fields import Qualifier, RelationKind, Sex
 from kiwiresearch.kin.gedcom.read import read_gedcom
 from kiwiresearch.kin.kinship import (
@@ -22,7 +23,7 @@ from kiwiresearch.kin.kinship import (
     kinship,
     way,
 )
-from kiwiresearch.kin.tree import Person, Relationship, Tree
+from kiwiresearch.kin.tree import Person, PersonId, Relationship, Tree
 
 WOMEN = ("eve", "ann", "bea", "cleo", "dora", "fay", "gwen", "ida", "kate", "mia")
 MEN = ("adam", "bob", "carl", "dan", "finn", "guy", "hugh", "jack", "leo", "nick")
@@ -283,3 +284,20 @@ def test_three_thousand_people_are_no_trouble(shared_data: Path) -> None:
     found = [(one, other, family.kinship(named[one], named[other]).words) for one, other, _ in ROYAL]
     assert found == ROYAL
     assert len(generations(tree, named["I1"])) > 2900
+
+
+def test_ways_from_one_person_are_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many far relatives are told of, the tree is walked once from the one they are told to."""
+    walked: list[PersonId] = []
+
+    def counted(tree: Tree, first: PersonId) -> ways.Arrivals:
+        walked.append(first)
+        return ways.arrivals(tree, first)
+
+    tree = a_family()
+    told = {one: kinship(tree, "gwen", one).words for one in tree.persons}
+    monkeypatch.setattr("kiwiresearch.kin.kinship.arrivals", counted)
+    family = Family(tree)
+    assert {one: family.words("gwen", one) for one in tree.persons} == told
+    assert any(words.startswith("tied over") for words in told.values())
+    assert walked == ["gwen"]

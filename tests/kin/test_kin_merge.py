@@ -161,6 +161,46 @@ def test_an_undone_merge_is_not_made_again_unless_told(case: CaseStore) -> None:
     assert sorted(case.tree().persons) == ["b"]
 
 
+def test_who_was_kept_apart_may_be_one_again(case: CaseStore) -> None:
+    """What forbids a link can be taken back, whichever way round and once; the audit log tells of both."""
+    for person in ("a", "b"):
+        case.add_person(person, person)
+        case.set_living(person, "deceased")
+    before = case.dump(history=True)
+    case.forbid_link("a", "b", "two people")
+    case.allow_link("b", "a", "one grave")
+    assert (case.cannot_link(), case.dump(history=True)) == ((), before)
+    *_, forbidden, allowed = case.audit()
+    assert (forbidden.action_type, allowed.action_type) == ("cannot_link", "allow_link")
+    assert allowed.after_state == {"ids": ["a", "b"], "why": "one grave"}
+    assert case.verify_audit() == ()
+    with pytest.raises(BadUsage, match="not kept apart"):
+        case.allow_link("a", "b")
+    merged(case, "a", "b")
+
+
+def test_why_the_living_may_be_linked_stays_out_of_the_log(case: CaseStore) -> None:
+    """Of people not known to be dead the log has ids alone."""
+    for person in ("a", "b"):
+        case.add_person(person, person)
+    case.forbid_link("a", "b", "two people")
+    case.allow_link("a", "b", "Nora said so")
+    assert case.audit()[-1].after_state == {"ids": ["a", "b"], "fields": ["why"]}
+
+
+def test_a_record_keeps_its_name(case: CaseStore) -> None:
+    """What a record called its person is known after a merge, and after it was undone."""
+    case.add_person("a", "Eliza")
+    case.add_person("b", "Eliza Holly")
+    cluster = merged(case, "a", "b")
+    assert [case.told_name(one) for one in ("a", "b")] == ["Eliza", "Eliza Holly"]
+    assert case.person("b").name == "Eliza"
+    case.unmerge(cluster)
+    assert case.told_name("b") == "Eliza Holly"
+    with pytest.raises(BadUsage, match="nobody"):
+        case.told_name("nobody")
+
+
 def test_merges_tell_why_and_why_not(case: CaseStore) -> None:
     """A merge cluster has every field of the seed, and what speaks against it (R328, R354, R356, R394)."""
     for person in ("a", "b"):

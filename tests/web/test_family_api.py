@@ -14,9 +14,17 @@ import pytest
 from tests.web.family_server import SEED, Families, families
 from tests.web.running import Heard, heard
 
+from kiwiresearch.errors import CannotWrite
+from kiwiresearch.kin.privacy.redact import MODES
+from kiwiresearch.kin.store.case import CaseStore
+from kiwiresearch.kin.tree import Tree
 from kiwiresearch.research.family import Case
 from kiwiresearch.research.family_cases import MOST_SEEN, Cases, case_id
 from kiwiresearch.research.family_folders import FILE, alone_in
+from kiwiresearch.research.family_living import living_record
+from kiwiresearch.research.family_merges import merges_record
+from kiwiresearch.research.family_seen import SeenCase, summary_record
+from kiwiresearch.research.family_told import conflict_records, evidence_records, timeline_records
 from kiwiresearch.web import family_files
 
 GEDCOM = (
@@ -124,8 +132,11 @@ def test_the_owner_decides(client: httpx2.Client, copied: tuple[str, Path]) -> N
     }
     first, second = (waiting[frozenset(pair)] for pair in pairs)
     assert (first["why"], first["why_not"]) == ("why", "why not")
-    made = client.post(f"{url}/merges/{first['id']}/accept").json()["merges"]
+    made = client.post(f"{url}/merges/{first['id']}/accept", json={"why": "one grave"}).json()["merges"]
     assert [one["decided_by"] for one in made] == ["user"]
+    assert {one["name"] for one in made[0]["members"]} == {"Ann Pell", "Clara Holt"}, "as each record called them"
+    with Case.open(folder) as case:
+        assert [one.why_not_split for one in case.store.merges()] == ["one grave"]
     assert "Clara Holt" not in people(client, url) or "Ann Pell" not in people(client, url)
     undone = client.post(f"{url}/merges/{made[0]['id']}/undo", json={"why": "two people"}).json()
     assert undone == {"undone": [made[0]["id"]]}
@@ -134,6 +145,18 @@ def test_the_owner_decides(client: httpx2.Client, copied: tuple[str, Path]) -> N
         case.store.set_state("proposals", rows)
     left = client.post(f"{url}/merges/{second['id']}/reject", json={"why": "no"}).json()
     assert second["id"] not in {one["id"] for one in left["to_review"]}
+    apart = {frozenset(m["id"] for m in one["members"]): one for one in left["kept_apart"]}
+    assert {pair: one["why"] for pair, one in apart.items()} == dict(
+        zip(map(frozenset, pairs), ("two people", "no"), strict=True)
+    )
+    public = client.get(f"{url}/merges", params={"privacy": "public"}).json()["kept_apart"]
+    assert [one["why"] for one in public] == ["", ""], "what the owner says may name people no mask knows"
+    back = f"{url}/merges/{apart[frozenset(pairs[1])]['id']}/take-back"
+    assert [one["why"] for one in client.post(back, json={"why": "a mistake"}).json()["kept_apart"]] == ["two people"]
+    assert client.post(back).status_code == 404
+    with Case.open(folder) as case:
+        assert "allow_link" in {row.action_type for row in case.store.audit()}
+        assert case.store.verify_audit() == ()
     nora = client.put(f"{url}/people/{ids['Nora Wendover']}/living", json={"status": "deceased", "why": "a letter"})
     assert nora.json()["living"] == "deceased"
     assert "Nora" in client.get(f"{url}/export/csv").text
@@ -206,6 +229,61 @@ def test_what_others_change_is_seen(client: httpx2.Client, copied: tuple[str, Pa
     with Case.open(folder) as case:
         case.store.add_person("new", "Somebody New")
     assert client.get(url).json()["people"] == 10
+
+
+def test_what_takes_long_is_worked_out_once(copied: tuple[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many pages tell of a case, its tree is read once, and once more where something was rejected."""
+    read: list[bool] = []
+    tree_of = CaseStore.tree
+
+    def counted(store: CaseStore, *, everything: bool = False) -> Tree:
+        read.append(everything)
+        return tree_of(store, everything=everything)
+
+    def looked_at(folder: Path) -> list[bool]:
+        read.clear()
+        with SeenCase.open(folder) as case:
+            for mode in MODES:
+                merges_record(case, case.tree(mode), case.mask(mode))
+                summary_record(case, mode)
+                timeline_records(case, mode)
+                conflict_records(case, mode)
+                for one in case.tree(mode).persons:
+                    evidence_records(case, one, None, mode)
+            living_record(case, case.seeds()[0])
+        return list(read)
+
+    monkeypatch.setattr(CaseStore, "tree", counted)
+    _, folder = copied
+    with Case.open(folder) as case:
+        assert case.store.all_stand()
+        fact = tree_of(case.store).facts[0]
+    assert looked_at(folder) == [False]
+    with Case.open(folder) as case:
+        case.store.set_status(fact.id, "rejected", "test")
+        assert not case.store.all_stand()
+    assert sorted(looked_at(folder)) == [False, True]
+
+
+def test_the_case_worked_on_last_comes_first(tmp_path: Path) -> None:
+    """A list of cases begins with the one that was changed last, whatever its name."""
+    with contextlib.closing(Cases(tmp_path)) as cases:
+        first, second = cases.begin_empty("Ann Pell"), cases.begin_empty("Clara Holt")
+        for at, folder in enumerate(("clara-holt", "ann-pell")):
+            os.utime(tmp_path / folder / FILE, (1_000_000 + at, 1_000_000 + at))
+        with cases.seen(second):
+            assert cases.ids() == (first, second), "to read a case is no work on it"
+        os.utime(tmp_path / "clara-holt" / FILE, (2_000_000, 2_000_000))
+        assert cases.ids() == (second, first)
+
+
+def test_where_cases_cannot_be_written_is_told(tmp_path: Path) -> None:
+    """The folder of the cases is named; the case's own is not, for it has the name of a person."""
+    (tmp_path / "cases").write_text("no folder")
+    with contextlib.closing(Cases(tmp_path / "cases")) as cases, pytest.raises(CannotWrite) as told:
+        cases.begin_empty("Ann Pell")
+    assert f"The folder of a case in {str(tmp_path / 'cases')!r} cannot be written" in str(told.value)
+    assert "ann-pell" not in str(told.value)
 
 
 def test_no_folder_no_cases(tmp_path: Path) -> None:

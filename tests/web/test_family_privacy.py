@@ -37,6 +37,7 @@ ASKED = {
 DECISIONS: tuple[tuple[str, str, Any], ...] = (
     ("POST", "merges/x/accept", None),
     ("POST", "merges/x/reject", {}),
+    ("POST", "merges/x/take-back", {}),
     ("POST", "merges/x/undo", {}),
     ("PUT", "people/living-1/living", {"status": "deceased", "why": "I say so"}),
     ("PUT", "plugins/wikidata", {"on": True}),

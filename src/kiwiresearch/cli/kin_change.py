@@ -23,7 +23,8 @@ PLUGIN_ACTIONS = ("check", "on", "off")
 def merges(
     *,
     accept: Annotated[str, typer.Option("--accept", help="Take these two for one person.", metavar="ID")] = "",
-    reject: Annotated[str, typer.Option("--reject", help="Keep these two apart for good.", metavar="ID")] = "",
+    reject: Annotated[str, typer.Option("--reject", help="Keep these two apart.", metavar="ID")] = "",
+    take_back: Annotated[str, typer.Option("--take-back", help="Keep these two apart no longer.", metavar="ID")] = "",
     why: Why = "",
     case: AnyCase = "",
     privacy: Privacy = "",
@@ -34,15 +35,18 @@ def merges(
     from kiwiresearch.research.family_merges import accept as take
     from kiwiresearch.research.family_merges import merges_record
     from kiwiresearch.research.family_merges import reject as keep_apart
+    from kiwiresearch.research.family_merges import take_back as allow
 
-    if accept and reject:
-        raise BadUsage("Accept or reject, one at a time.", remedy="Give the command twice.")
+    if sum(map(bool, (accept, reject, take_back))) > 1:
+        raise BadUsage("Accept, reject or take back, one at a time.", remedy="Give the command twice.")
     mode = mode_of(privacy, as_json=json)
-    with a_case(case, writing=bool(accept or reject)) as found:
+    with a_case(case, writing=bool(accept or reject or take_back)) as found:
         if accept:
-            say(f"Merged: {take(found, accept)[:8]}. Undo it with: kiwiresearch kin unmerge ID")
+            say(f"Merged: {take(found, accept, why)[:8]}. Undo it with: kiwiresearch kin unmerge ID")
         elif reject:
             say(f"Kept apart: {keep_apart(found, reject, why).id[:8]}.")
+        elif take_back:
+            say(f"No longer kept apart: {allow(found, take_back, why).id[:8]}.")
         rows = merges_record(found, found.tree(mode), found.mask(mode))
         if json:
             show.document(rows)

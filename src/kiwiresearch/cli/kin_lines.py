@@ -159,14 +159,14 @@ def conflicts(rows: Sequence[Row]) -> None:
 
 
 def merges(rows: Row) -> None:
-    made, waiting = rows["merges"], rows["to_review"]
+    made, waiting, apart = rows["merges"], rows["to_review"], rows["kept_apart"]
     if not made and not waiting:
         line("Nobody was merged, and nobody waits to be.")
     for title, some in (("Merged", made), ("To review", waiting)):
         if some:
             line(title)
         for one in some:
-            names = " = ".join(f"{one_line(member['name'])} ({member['id'][:SHORT]})" for member in one["members"])
+            names = " = ".join(map(_record, one["members"]))
             state = ", undone" if one.get("state") == "reverted" else ""
             by = f", by {one['decided_by']}" if one.get("decided_by") else ""
             line(f"  {one['id'][:SHORT]}  {names}: {one['score']:.3f}{by}{state}")
@@ -174,6 +174,18 @@ def merges(rows: Row) -> None:
             line(f"    why not: {one_line(one['why_not'])}")
     if waiting:
         line("Decide with: kiwiresearch kin merges --accept ID, or --reject ID")
+    if apart:
+        line("Kept apart")
+    for one in apart:
+        line(f"  {one['id'][:SHORT]}  {' ≠ '.join(map(_record, one['members']))}")
+        if one["why"]:
+            line(f"    why: {one_line(one['why'])}")
+    if apart:
+        line("Take it back with: kiwiresearch kin merges --take-back ID")
+
+
+def _record(member: Row) -> str:
+    return f"{one_line(member['name'])} ({member['id'][:SHORT]})"
 
 
 def events(rows: Sequence[Row]) -> None:

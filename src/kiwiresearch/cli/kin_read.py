@@ -21,12 +21,12 @@ def show(person: Person = "", *, case: AnyCase = "", privacy: Privacy = "", json
     from kiwiresearch.cli import kin_lines
     from kiwiresearch.cli import show as out
     from kiwiresearch.kin.kinship import Family
-    from kiwiresearch.research.family_told import people_records, person_record
+    from kiwiresearch.research.family_told import people_named, people_records, person_record
 
     mode = mode_of(privacy, as_json=json)
     with a_case(case) as found:
         if not person:
-            rows = people_records(found, mode)
+            rows = people_records(found, mode, people_named(found, mode))
             stop = found.store.state("stop") or {}
             if json:
                 out.document({"people": rows, "stop": stop.get("reason", "")})
@@ -111,7 +111,7 @@ def timeline(*, case: AnyCase = "", privacy: Privacy = "", json: AsJson = False)
     from kiwiresearch.research.family_told import timeline_records
 
     with a_case(case) as found:
-        rows = timeline_records(found.tree(mode_of(privacy, as_json=json)))
+        rows = timeline_records(found, mode_of(privacy, as_json=json))
         if json:
             out.document({"events": rows})
         else:

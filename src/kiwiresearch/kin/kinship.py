@@ -10,14 +10,18 @@ from typing import NamedTuple
 from kiwiresearch.kin.fields import Sex, Status
 from kiwiresearch.kin.tree import PersonId, Tree
 from kiwiresearch.kin.ways import (
+    Arrivals,
     CommonAncestor,
     Step,
     ancestors,
+    arrivals,
+    check_person,
     common_ancestors,
     descendants,
     generations,
     reached,
     way,
+    way_among,
 )
 
 __all__ = [
@@ -90,6 +94,7 @@ class Family:
         self._partners: set[frozenset[PersonId]] = set()
         self._half: set[frozenset[PersonId]] = set()
         self._known: dict[PersonId, Mapping[PersonId, int]] = {}
+        self._arrivals: dict[PersonId, Arrivals] = {}
         siblings: list[tuple[PersonId, PersonId]] = []
         for tie in tree.relationships:
             pair = frozenset((tie.first, tie.second))
@@ -116,16 +121,22 @@ class Family:
 
     def kinship(self, first: PersonId, second: PersonId) -> Kinship:
         """What the second person is to the first, who they both descend from, and the way between them."""
-        steps = way(self._tree, first, second)
+        steps = self._way(first, second)
         return Kinship(self.words(first, second), common_ancestors(self._tree, first, second), steps)
 
     def words(self, first: PersonId, second: PersonId) -> str:
         """What the second person is to the first; the way between them is looked for only where nothing else tells."""
         found = list(dict.fromkeys(self.relations(first, second)))
         if not found:
-            steps = way(self._tree, first, second)
+            steps = self._way(first, second)
             found = [self._along(steps)] if steps else [NOT_RELATED]
         return ", also ".join(found)
+
+    def _way(self, first: PersonId, second: PersonId) -> tuple[Step, ...]:
+        check_person(self._tree, first, second)
+        if first not in self._arrivals:
+            self._arrivals[first] = arrivals(self._tree, first)
+        return way_among(self._arrivals[first], second)
 
     def _along(self, steps: tuple[Step, ...]) -> str:
         """Kin of kin: 'father of the son-in-law'; a long way is only counted."""

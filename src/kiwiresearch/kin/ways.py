@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.tree import PersonId, Tree
@@ -19,6 +19,16 @@ class Step:
 
     person: PersonId
     kind: StepKind
+
+
+class Arrival(NamedTuple):
+    """Whom somebody was reached from, and what they are to that one; the first was reached from themself."""
+
+    before: PersonId
+    kind: StepKind
+
+
+Arrivals = Mapping[PersonId, Arrival]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,24 +102,37 @@ def _neighbours(tree: Tree, person: PersonId) -> list[Step]:
 def way(tree: Tree, first: PersonId, second: PersonId) -> tuple[Step, ...]:
     """The shortest way from one person to another, both included; empty if no tie leads there.
 
-    Brothers and sisters who share a parent are reached through the parent.
+    For many ways from the same person, call `arrivals` once.
     """
     check_person(tree, first, second)
-    came: dict[PersonId, tuple[PersonId, StepKind]] = {first: (first, "")}
+    return way_among(arrivals(tree, first), second)
+
+
+def arrivals(tree: Tree, first: PersonId) -> Arrivals:
+    """The shortest ways from one person to everybody tied to them.
+
+    Brothers and sisters who share a parent are reached through the parent.
+    """
+    came: dict[PersonId, Arrival] = {first: Arrival(first, "")}
     waiting = deque([first])
-    while waiting and second not in came:
+    while waiting:
         one = waiting.popleft()
         for step in _neighbours(tree, one):
             if step.person in came or (step.kind == "sibling" and _share_parent(tree, one, step.person)):
                 continue
-            came[step.person] = (one, step.kind)
+            came[step.person] = Arrival(one, step.kind)
             waiting.append(step.person)
+    return came
+
+
+def way_among(came: Arrivals, second: PersonId) -> tuple[Step, ...]:
+    """The way that ends with somebody, from its beginning; empty if they were not reached."""
     if second not in came:
         return ()
-    steps = [Step(second, came[second][1])]
-    while steps[-1].person != first:
-        before = came[steps[-1].person][0]
-        steps.append(Step(before, came[before][1]))
+    steps = [Step(second, came[second].kind)]
+    while steps[-1].kind:
+        before = came[steps[-1].person].before
+        steps.append(Step(before, came[before].kind))
     return tuple(reversed(steps))
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from kiwiresearch.errors import BadUsage, KiwiError
 from kiwiresearch.kin.conflicts.find import conflicts_of
@@ -19,8 +19,9 @@ from kiwiresearch.kin.loop.remembered import query_words
 from kiwiresearch.kin.loop.research import Researcher, Took
 from kiwiresearch.kin.loop.second_opinion import SecondOpinion
 from kiwiresearch.kin.loop.settings import CaseSettings
+from kiwiresearch.kin.privacy.hidden import Hidden, hidden_in
 from kiwiresearch.kin.privacy.mask import Mask
-from kiwiresearch.kin.privacy.redact import RedactedTree, redacted
+from kiwiresearch.kin.privacy.redact import RedactedTree, without
 from kiwiresearch.kin.report.given import FamilyCase, Merged, Search, Stop, disagreement
 from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.kin.tree import PersonId, Source, Tree
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from kiwiresearch.research.finding import Finder
 
 __all__ = ["CASES", "ENDINGS", "FILE", "Case", "CaseSettings", "Form", "folder_for", "folder_of", "now", "this_year"]
+
+Found = TypeVar("Found")
 
 KEPT_BACK: Mapping[Mode, str] = {
     "owner": "",
@@ -167,12 +170,20 @@ class Case:
 
     def tree(self, mode: Mode = "owner", *, everything: bool = False) -> RedactedTree:
         """The family as a mode allows it to be seen; `everything` has what was rejected as well."""
-        found = redacted(self.store.tree(everything=everything), mode, self.year, **self.privacy())
+        found = without(self.known(everything=everything), mode)
         return replace(found, sources={one: _without_day(source) for one, source in found.sources.items()})
+
+    def made_of(self, tell: Callable[[Tree], Found], mode: Mode) -> Found:
+        """What is told of the tree that a mode shows, such as its conflicts."""
+        return tell(self.tree(mode))
 
     def mask(self, mode: Mode) -> Mask:
         """What takes those whom the mode keeps back out of texts."""
-        return Mask(self.store.tree(), mode, self.year, **self.privacy())
+        return Mask.of(self.known(), mode)
+
+    def known(self, *, everything: bool = False) -> Hidden:
+        """All that is known, and who is kept back of it. It stays with the owner."""
+        return hidden_in(self.store.tree(everything=everything), self.year, **self.privacy())
 
     def person(self, words: str, tree: Tree | None = None, *, by_name: bool = True) -> PersonId:
         """The person whom a user means: by the beginning of the id, by name, or by the title of the page.
@@ -185,6 +196,16 @@ class Case:
         """The people whom the case began with."""
         return tuple(dict.fromkeys(self.store.canonical(seed) for seed in self.store.state("seeds") or ()))
 
+    def title(self, mode: Mode) -> str:
+        """Whom the case began with, as its user called them; whoever is kept back is the mark that stands for them.
+
+        The mask alone would not do: it knows what sources call somebody, and a user may write "Becks".
+        """
+        mask = self.mask(mode)
+        marks = {person: mark for mark, person in mask.people.items()} if mode in ("public", "exclude") else {}
+        begun = zip(self.settings.seeds, self.store.state("seeds") or (), strict=False)
+        return ", ".join(marks.get(self.store.canonical(seed)) or mask.text(name) for name, seed in begun)
+
     def report(self, mode: Mode = "public") -> FamilyCase:
         """The case as reports tell it, with everybody redacted whom the mode keeps back."""
         tree = self.tree(mode)
@@ -194,11 +215,11 @@ class Case:
         return FamilyCase(
             tree,
             seeds,
-            title=mask.text(", ".join(self.settings.seeds)),
+            title=self.title(mode),
             generations=self.settings.generations,
-            disagreements=tuple(map(disagreement, conflicts_of(tree))),
+            disagreements=tuple(map(disagreement, self.made_of(conflicts_of, mode))),
             merges=tuple(self._merges(tree, mask)),
-            searches=tuple(self._searches(mask)),
+            searches=tuple(self.searches(mode)),
             stop=Stop(stop.get("reason", ""), stop.get("words", "")),
             kinship=_kinship(Family(tree), tree, seeds),
             privacy=KEPT_BACK[mode] if tree.hidden or mode == "exclude" else "",
@@ -229,7 +250,9 @@ class Case:
                 told = mask.text(one.merge_rationale), mask.text(one.why_not_merge)
                 yield Merged(person, names, *told, one.score, one.decided_by, one.state == "reverted")
 
-    def _searches(self, mask: Mask) -> Iterator[Search]:
+    def searches(self, mode: Mode) -> Iterator[Search]:
+        """What was looked for, also in vain."""
+        mask = self.mask(mode)
         for row in self.store.queries():
             query = mask.text(query_words(row.query))
             yield Search(query, row.source, row.hits, row.new_assertions, row.negative)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kiwiresearch.errors import FolderTaken, KiwiError, NothingFound
-from kiwiresearch.research.family_folders import FILE, all_cases, alone_in, folder_for, new_in, plugins_of
+from kiwiresearch.research.family_folders import FILE, all_cases, alone_in, changed, folder_for, new_in, plugins_of
 from kiwiresearch.research.job_files import kept_in
 from kiwiresearch.research.remembered import Stamp, stamp_of
 
@@ -55,8 +55,8 @@ class Cases:
         self._changing = threading.RLock()
 
     def ids(self) -> tuple[str, ...]:
-        """The cases there are, by the names of their folders."""
-        return tuple(map(case_id, self._folders()))
+        """The cases there are, the one that was worked on last first."""
+        return tuple(map(case_id, sorted(self._folders(), key=changed, reverse=True)))
 
     def folder(self, wanted: str) -> Path:
         """The folder of a case; a name that is no id leads nowhere."""
@@ -208,4 +208,6 @@ def wordless(fault: BaseException) -> str:
 
 
 def _nameless(folder: Path, text: str) -> str:
-    return text.replace(str(folder / FILE), FILE).replace(str(folder), "its folder")
+    """The folder of all cases is named in place of the case's own, which has the name of a person."""
+    within = text.replace(f"The folder {str(folder)!r}", f"The folder of a case in {str(folder.parent)!r}")
+    return within.replace(str(folder / FILE), FILE).replace(str(folder), "its folder")

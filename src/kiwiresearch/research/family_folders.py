@@ -34,7 +34,7 @@ def folder_of(wanted: str = "", *, cases: Path = CASES) -> Path:
             if _is_file(folder / FILE):
                 return folder
         raise BadUsage(f"There is no case in {wanted!r}.", remedy=BEGIN)
-    found = sorted(all_cases(cases), key=lambda folder: (_changed(folder), folder.name))
+    found = sorted(all_cases(cases), key=lambda folder: (changed(folder), folder.name))
     if not found:
         raise BadUsage("There is no case here yet.", remedy=BEGIN)
     return found[-1]
@@ -107,12 +107,12 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _changed(folder: Path) -> int:
-    """When the case was last written: its newest words stand in the log beside it."""
+def changed(folder: Path) -> int:
+    """When the case was last written: its newest words stand in the log beside it; who only reads leaves that empty."""
     times = [0]
-    for name in (FILE, f"{FILE}-wal"):
-        try:
-            times.append((folder / name).stat().st_mtime_ns)
-        except OSError:
-            continue
+    with suppress(OSError):
+        times.append((folder / FILE).stat().st_mtime_ns)
+    with suppress(OSError):
+        log = (folder / f"{FILE}-wal").stat()
+        times += [log.st_mtime_ns] if log.st_size else []
     return max(times)

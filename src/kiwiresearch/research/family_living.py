@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.fields import Living
-from kiwiresearch.kin.privacy.living import living_status
 from kiwiresearch.kin.tree import PersonId
 
 if TYPE_CHECKING:
@@ -31,14 +30,14 @@ def set_living(case: Case, person: PersonId, status: str, why: str) -> None:
 
 def living_record(case: Case, person: PersonId) -> dict[str, Any]:
     """What is thought of a person, and why."""
-    tree = case.tree()
-    verdict = living_status(tree, case.year, **case.privacy())[person]
+    known = case.known()
+    verdict = known.verdicts[person]
     by_user = person in case.overrides
     reasons = case.store.state(REASONS) or {}
     why = f"The user says so: {reasons.get(person, '')}" if by_user else f"{verdict.why[:1].upper()}{verdict.why[1:]}"
     return {
         "id": person,
-        "name": tree.persons[person].name,
+        "name": known.tree.persons[person].name,
         "living": verdict.status,
         "why": why.rstrip(".: "),
         "by_user": by_user,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,6 +15,7 @@ from kiwiresearch.kin.tree import PersonId
 
 if TYPE_CHECKING:
     from kiwiresearch.kin.privacy.mask import Mask
+    from kiwiresearch.kin.privacy.redact import RedactedTree
     from kiwiresearch.kin.tree import Tree
     from kiwiresearch.research.family import Case
 
@@ -34,7 +35,17 @@ class Open:
     action: str
 
 
-One = TypeVar("One", Open, MergeCluster)
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """Two records that are kept apart, as the user says or since their merge was undone."""
+
+    id: str
+    pair: tuple[PersonId, PersonId]
+    why: str
+    decided_by: str
+
+
+One = TypeVar("One", Open, MergeCluster, Apart)
 
 
 def to_review(case: Case) -> tuple[Open, ...]:
@@ -53,7 +64,7 @@ def to_review(case: Case) -> tuple[Open, ...]:
     return tuple(sorted(found.values(), key=lambda one: (-one.score, one.id)))
 
 
-def accept(case: Case, wanted: str) -> str:
+def accept(case: Case, wanted: str, why: str = "") -> str:
     """Take the two for one person, as the user says; the id of the merge."""
     one = _chosen(wanted, to_review(case), "proposal")
     first, second = sorted(one.pair, key=lambda person: ("record" not in case.store.person(person).external, person))
@@ -62,7 +73,7 @@ def accept(case: Case, wanted: str) -> str:
             first,
             second,
             rationale=one.why or "The user says so.",
-            why_not_split="The user says so.",
+            why_not_split=why or "The user says so.",
             why_not_merge=one.why_not,
             score=one.score,
             decided_by="user",
@@ -80,6 +91,25 @@ def reject(case: Case, wanted: str, why: str = "") -> Open:
     return one
 
 
+def kept_apart(case: Case) -> tuple[Apart, ...]:
+    """The pairs that are not proposed again; those that became one person all the same are none."""
+    links = case.store.cannot_link()
+    apart = [one for one in links if case.store.canonical(one.first) != case.store.canonical(one.second)]
+    return tuple(
+        Apart(id_of("apart", one.first, one.second), (one.first, one.second), one.reason, one.decided_by)
+        for one in apart
+    )
+
+
+def take_back(case: Case, wanted: str, why: str = "") -> Apart:
+    """Keep two apart no longer, by the beginning of its id: they are looked at again as if nothing had been said."""
+    one = _chosen(wanted, kept_apart(case), "pair that is kept apart")
+    with case.store.step("user"):
+        case.store.allow_link(*one.pair, why)
+        case.decide()
+    return one
+
+
 def undo(case: Case, wanted: str, why: str = "", *, cascade: bool = False) -> tuple[str, ...]:
     """Undo a merge, by the beginning of its id; the ids of all that were undone."""
     merge = _chosen(wanted, case.store.merges(), "merge")
@@ -89,14 +119,19 @@ def undo(case: Case, wanted: str, why: str = "", *, cascade: bool = False) -> tu
     return undone
 
 
-def merges_record(case: Case, tree: Tree, mask: Mask) -> dict[str, Any]:
-    """All merges and proposals as data, told as far as the mode allows."""
+def reasons_given(case: Case) -> dict[str, str]:
+    """What the user said to merges, by their ids. It is the owner's: it may name people in words no mask knows."""
+    return {one.id: one.why_not_split for one in case.store.merges() if one.decided_by == "user"}
+
+
+def merges_record(case: Case, tree: RedactedTree, mask: Mask) -> dict[str, Any]:
+    """All merges, proposals and pairs kept apart as data, told as far as the mode allows."""
     made = [
         {
             "id": one.id,
             "state": one.state,
             "person": _name(case, tree, one.canonical_id),
-            "members": [_member(case, tree, mask, member) for member in one.member_ids],
+            "members": [_member(case, tree, mask, member, case.store.told_name) for member in one.member_ids],
             "score": one.score,
             "decided_by": one.decided_by,
             "why": mask.text(one.merge_rationale),
@@ -104,10 +139,14 @@ def merges_record(case: Case, tree: Tree, mask: Mask) -> dict[str, Any]:
         }
         for one in case.store.merges()
     ]
+
+    def called(person: PersonId) -> str:
+        return case.store.person(person).name
+
     waiting = [
         {
             "id": one.id,
-            "members": [_member(case, tree, mask, member) for member in one.pair],
+            "members": [_member(case, tree, mask, member, called) for member in one.pair],
             "score": one.score,
             "action": one.action,
             "why": mask.text(one.why),
@@ -115,18 +154,23 @@ def merges_record(case: Case, tree: Tree, mask: Mask) -> dict[str, Any]:
         }
         for one in to_review(case)
     ]
-    return {"merges": made, "to_review": waiting}
+    apart = [
+        {
+            "id": one.id,
+            "members": [_member(case, tree, mask, case.store.canonical(member), called) for member in one.pair],
+            "decided_by": one.decided_by,
+            # What the user says is the owner's: it may name people in words no mask knows.
+            "why": one.why if tree.mode == "owner" else "",
+        }
+        for one in kept_apart(case)
+    ]
+    return {"merges": made, "to_review": waiting, "kept_apart": apart}
 
 
-def _member(case: Case, tree: Tree, mask: Mask, member: PersonId) -> dict[str, str]:
-    """A record that was merged away is told by the person it is part of now."""
-    root = case.store.canonical(member)
-    shown = root in tree.persons
-    return {"id": member if shown else "", "name": mask.text(_own_name(case, member)) if shown else "Living"}
-
-
-def _own_name(case: Case, member: PersonId) -> str:
-    return case.store.person(member).name
+def _member(case: Case, tree: Tree, mask: Mask, member: PersonId, called: Callable[[PersonId], str]) -> dict[str, str]:
+    """Whoever is kept back has neither id nor name, and nor has a record that was merged into them."""
+    shown = case.store.canonical(member) in tree.persons
+    return {"id": member if shown else "", "name": mask.text(called(member)) if shown else "Living"}
 
 
 def _name(case: Case, tree: Tree, person: PersonId) -> str:

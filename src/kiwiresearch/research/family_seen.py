@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from kiwiresearch.kin.loop.progress import Progress
+from kiwiresearch.kin.privacy.hidden import Hidden
 from kiwiresearch.kin.privacy.mask import Mask
 from kiwiresearch.kin.privacy.redact import RedactedTree
 from kiwiresearch.kin.report.words import lifespan
-from kiwiresearch.research.family import Case
-from kiwiresearch.text.fold import fold
+from kiwiresearch.research.family import Case, Found
 
 if TYPE_CHECKING:
     from kiwiresearch.kin.privacy.redact import Mode
@@ -18,18 +19,36 @@ if TYPE_CHECKING:
 
 
 class SeenCase(Case):
-    """A case that is only read: trees and masks are made once."""
+    """A case that is only read: whatever takes long is worked out once."""
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
         self._trees: dict[tuple[Mode, bool], RedactedTree] = {}
         self._masks: dict[Mode, Mask] = {}
+        self._known: dict[bool, Hidden] = {}
+        self._made: dict[tuple[Callable[[Tree], Any], Mode], Any] = {}
+
+    def known(self, *, everything: bool = False) -> Hidden:
+        if everything not in self._known:
+            self._known[everything] = super().known(everything=everything)
+        return self._known[everything]
+
+    @cached_property
+    def _all_stand(self) -> bool:
+        return self.store.all_stand()
 
     def tree(self, mode: Mode = "owner", *, everything: bool = False) -> RedactedTree:
-        key = mode, everything
+        key = mode, everything and not self._all_stand
         if key not in self._trees:
-            self._trees[key] = super().tree(mode, everything=everything)
+            self._trees[key] = super().tree(mode, everything=key[1])
         return self._trees[key]
+
+    def made_of(self, tell: Callable[[Tree], Found], mode: Mode) -> Found:
+        key = tell, mode
+        if key not in self._made:
+            self._made[key] = super().made_of(tell, mode)
+        found: Found = self._made[key]
+        return found
 
     def mask(self, mode: Mode) -> Mask:
         if mode not in self._masks:
@@ -42,7 +61,7 @@ def summary_record(case: Case, mode: Mode) -> dict[str, Any]:
     tree, mask = case.tree(mode), case.mask(mode)
     progress, stop = Progress.of(case.store), case.store.state("stop") or {}
     return {
-        "title": mask.text(", ".join(case.settings.seeds)),
+        "title": case.title(mode),
         "seeds": [{"id": one, "name": tree.persons[one].name} for one in case.seeds() if one in tree.persons],
         "people": len(tree.persons),
         "kept_back": len(tree.hidden),
@@ -86,9 +105,3 @@ def graph_record(tree: Tree) -> dict[str, Any]:
             for tie in tree.relationships
         ],
     }
-
-
-def named_like(rows: Sequence[dict[str, Any]], words: str) -> list[dict[str, Any]]:
-    """Those of the people whose names hold these words."""
-    wanted = fold(words)
-    return [row for row in rows if any(wanted in fold(name) for name in (row["name"], *row["names"]))]

@@ -47,14 +47,22 @@ def person_record(tree: Tree, one: PersonId, kinship: str = "") -> dict[str, Any
     }
 
 
-def people_records(case: Case, mode: Mode) -> list[dict[str, Any]]:
-    """Everybody, the seeds first, then who is nearest to them."""
+def people_named(case: Case, mode: Mode, words: str = "") -> list[PersonId]:
+    """Everybody whose name holds these words, the seeds first, then who is nearest to them."""
+    tree, wanted = case.tree(mode), fold(words)
+    people = (tree.persons[one] for one in in_order(tree, [seed for seed in case.seeds() if seed in tree.persons]))
+    return [one.id for one in people if any(wanted in fold(name) for name in (one.name, *one.names))]
+
+
+def people_records(case: Case, mode: Mode, people: Iterable[PersonId]) -> list[dict[str, Any]]:
+    """These people, each with what they are to the first seed; of far relatives that takes a while to find out."""
     tree = case.tree(mode)
-    seeds = [seed for seed in case.seeds() if seed in tree.persons]
+    seed = next((one for one in case.seeds() if one in tree.persons), "")
     family = Family(tree)
-    kin = {one: family.words(seeds[0], one) if seeds else "" for one in tree.persons}
-    kin |= dict.fromkeys(seeds[:1], "the one it is about")
-    return [person_record(tree, one, kin[one]) for one in in_order(tree, seeds)]
+    return [
+        person_record(tree, one, "the one it is about" if one == seed else family.words(seed, one) if seed else "")
+        for one in people
+    ]
 
 
 def evidence_records(case: Case, person: PersonId, field: FieldName | None, mode: Mode) -> list[dict[str, Any]]:
@@ -129,7 +137,7 @@ def _evidence_record(tree: Tree, one: Evidence) -> dict[str, Any]:
 def why_rejected(case: Case, rejected: Collection[str], mode: Mode) -> dict[str, str]:
     """What the firewall finds wrong with facts, looked at again: the rules are the record of it."""
     mask = case.mask(mode)
-    facts = [fact for fact in case.store.tree(everything=True).facts if fact.id in rejected]
+    facts = [fact for fact in case.known(everything=True).tree.facts if fact.id in rejected]
     return {fact.id: mask.text(_reasons(case, fact)) for fact in facts}
 
 
@@ -146,10 +154,12 @@ def _reasons(case: Case, fact: Fact) -> str:
 
 def conflict_records(case: Case, mode: Mode) -> list[dict[str, Any]]:
     tree = case.tree(mode)
-    return [{**one.record(), "name": tree.persons[one.person].name} for one in conflicts_of(tree)]
+    return [{**one.record(), "name": tree.persons[one.person].name} for one in case.made_of(conflicts_of, mode)]
 
 
-def timeline_records(tree: Tree) -> list[dict[str, Any]]:
+def timeline_records(case: Case, mode: Mode, person: PersonId = "") -> list[dict[str, Any]]:
+    """The events of everybody, or of one."""
+    tree = case.tree(mode)
     return [
         {
             "when": event.when.words(),
@@ -161,7 +171,8 @@ def timeline_records(tree: Tree) -> list[dict[str, Any]]:
             "status": event.status,
             "confidence": event.confidence,
         }
-        for event in timeline(tree)
+        for event in case.made_of(timeline, mode)
+        if not person or person in event.people
     ]
 
 
@@ -175,7 +186,7 @@ def log_records(case: Case, mode: Mode) -> list[dict[str, Any]]:
             "new_statements": one.new_facts,
             "negative": one.negative,
         }
-        for one in case.report(mode).searches
+        for one in case.searches(mode)
     ]
 
 

@@ -16,7 +16,7 @@ from kiwiresearch.kin.tree import PersonId, Tree
 from kiwiresearch.research import family_told as told
 from kiwiresearch.research.family_living import living_record
 from kiwiresearch.research.family_merges import merges_record
-from kiwiresearch.research.family_seen import SeenCase, graph_record, named_like
+from kiwiresearch.research.family_seen import SeenCase, graph_record
 from kiwiresearch.research.job import FamilyWish
 from kiwiresearch.research.jobs import Jobs
 from kiwiresearch.web.bodies import Name
@@ -89,6 +89,14 @@ class Families:
             why = living_record(found, person)["why"] if mode == "owner" else ""
         return row | {"facts": facts, "conflicts": conflicts, "living_why": why}
 
+    def whose(self, request: Request, case: str) -> str:
+        """Whom a case began with, for its owner; others are told on its page as much as they may know."""
+        if not self.access.is_owner(request):
+            return ""
+        with contextlib.suppress(KiwiError), self.cases.seen(case) as found:
+            return ", ".join(found.store.person(one).name for one in found.seeds())
+        return ""
+
     def record_or_problem(self, request: Request, case: str) -> dict[str, Any]:
         """The same for a list, which a case that cannot be read does not spoil."""
         try:
@@ -152,8 +160,9 @@ def _add_people(routes: APIRouter, families: Families) -> None:
     ) -> Response:
         """Everybody, the ones it began with first."""
         with families.seen(request, case, privacy) as (found, mode):
-            rows = named_like(told.people_records(found, mode), q)
-        return Json({"people": rows[offset : offset + limit], "total": len(rows)})
+            ids = told.people_named(found, mode, q)
+            rows = told.people_records(found, mode, ids[offset : offset + limit])
+        return Json({"people": rows, "total": len(ids)})
 
     @routes.get("/{case}/people/{person}", response_class=Json, responses={200: {"model": OnePersonReply}})
     def one_person(request: Request, case: CaseId, person: Person, privacy: Privacy = None) -> Response:
@@ -195,7 +204,7 @@ def _add_lists(routes: APIRouter, families: Families) -> None:
     ) -> Response:
         """The events of everybody in the order of time, with ages."""
         with families.seen(request, case, privacy) as (found, mode):
-            return _rows(told.timeline_records(found.tree(mode)), limit, offset)
+            return _rows(told.timeline_records(found, mode), limit, offset)
 
     @routes.get("/{case}/conflicts", response_class=Json, responses={200: {"model": RowsReply}})
     def conflicts(

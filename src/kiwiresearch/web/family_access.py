@@ -12,7 +12,7 @@ from kiwiresearch.research.settings import ServeSettings
 from kiwiresearch.text.hosts import is_loopback
 from kiwiresearch.web.problems import Refused
 
-OWNER = "'family_owner' below [serve] in the settings opens it to who has the token, else to this machine."
+OWNER = "'family_owner = true' below [serve] in settings.toml opens it to who has the token, else to this machine."
 Privacy = Annotated[
     Mode | None,
     Query(

@@ -31,7 +31,9 @@ from kiwiresearch.web.replies import Json
 
 NO_REASON = DecisionBody()
 UNDO = UndoBody()
-MergeId = Annotated[str, Path(max_length=100, description="The `id` of a merge, or of one that waits for review.")]
+MergeId = Annotated[
+    str, Path(max_length=100, description="The `id` of a merge, of one that waits for review, or of a pair kept apart.")
+]
 PluginId = Annotated[str, Path(max_length=100, description="The `id` of a source.", examples=["wikidata"])]
 
 
@@ -43,21 +45,30 @@ def add(routes: APIRouter, families: Families) -> None:
 
 def _add_merges(routes: APIRouter, families: Families) -> None:
     @routes.post("/{case}/merges/{merge}/accept", response_class=Json, responses={200: {"model": MergesReply}})
-    def accept(request: Request, case: CaseId, merge: MergeId) -> Response:
+    def accept(request: Request, case: CaseId, merge: MergeId, body: DecisionBody = NO_REASON) -> Response:
         """Take two for one person, as was proposed. Only the owner may."""
         families.access.owner(request)
         with families.cases.changing(case) as found:
             known(merge, [one.id for one in family_merges.to_review(found)])
-            family_merges.accept(found, merge)
+            family_merges.accept(found, merge, body.why)
             return Json(merges_record(found, found.tree(), found.mask("owner")))
 
     @routes.post("/{case}/merges/{merge}/reject", response_class=Json, responses={200: {"model": MergesReply}})
     def reject(request: Request, case: CaseId, merge: MergeId, body: DecisionBody = NO_REASON) -> Response:
-        """Keep two apart for good, though it was proposed. Only the owner may."""
+        """Keep two apart, though it was proposed. Only the owner may."""
         families.access.owner(request)
         with families.cases.changing(case) as found:
             known(merge, [one.id for one in family_merges.to_review(found)])
             family_merges.reject(found, merge, body.why)
+            return Json(merges_record(found, found.tree(), found.mask("owner")))
+
+    @routes.post("/{case}/merges/{merge}/take-back", response_class=Json, responses={200: {"model": MergesReply}})
+    def take_back(request: Request, case: CaseId, merge: MergeId, body: DecisionBody = NO_REASON) -> Response:
+        """Keep two apart no longer: they may be proposed again, or merged. Only the owner may."""
+        families.access.owner(request)
+        with families.cases.changing(case) as found:
+            known(merge, [one.id for one in family_merges.kept_apart(found)])
+            family_merges.take_back(found, merge, body.why)
             return Json(merges_record(found, found.tree(), found.mask("owner")))
 
     @routes.post("/{case}/merges/{merge}/undo", response_class=Json, responses={200: {"model": UndoneReply}})

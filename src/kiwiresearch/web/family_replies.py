@@ -254,6 +254,7 @@ class MergesReply(BaseModel):
 
     merges: list[dict[str, Any]] = Field(description="Each with `why` and `why_not`.")
     to_review: list[dict[str, Any]] = Field(description="What waits for the owner.")
+    kept_apart: list[dict[str, Any]] = Field(description="Who is not proposed again; `why` is for the owner.")
 
 
 class UndoneReply(BaseModel):

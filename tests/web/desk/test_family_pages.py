@@ -16,6 +16,7 @@ from tests.web.family_server import SEED, Families, families
 from tests.web.running import heard
 
 from kiwiresearch.kin.extracted import Extracted, Snippet
+from kiwiresearch.kin.kinship import Family
 from kiwiresearch.kin.privacy.scan import leaks
 from kiwiresearch.research.family import Case
 from kiwiresearch.research.family_cases import Cases, case_id
@@ -174,8 +175,8 @@ def test_who_is_meant_is_chosen(there: Families, owner: httpx2.Client) -> None:
         ({"name": "Nobody Whosoever"}, 404, "/find?q=Nobody%20Whosoever"),
         ({"name": "Ann Pell", "generations": "99"}, 400, "from 0 to 20"),
         ({"name": " ; "}, 400, "A case begins with a name"),
-        ({"name": "x" * 501}, 422, "at most 500"),
-        ({"name": "Ann Pell", "budget": "many"}, 422, "valid integer"),
+        ({"name": "x" * 501}, 422, "At most 500"),
+        ({"name": "Ann Pell", "budget": "many"}, 422, "This must be a number."),
     ],
 )
 def test_what_cannot_be_begun(owner: httpx2.Client, fields: dict[str, str], status: int, said: str) -> None:
@@ -209,6 +210,9 @@ def test_a_person_with_the_proofs(there: Families, owner: httpx2.Client) -> None
     assert re.search(r'<blockquote lang="en" dir="ltr">Edmund Wendover \(12 May 1850', page)
     assert re.search(r'<a href="/page/[0-9a-f-]{36}/Edmund_Wendover\?mark=\d+-\d+">', page)
     assert "Castleford Bay" in page
+    here = elements(owner.get(people(owner, f"/family/{there.done}")[SEED]))
+    assert {"#facts", "#relatives", "#timeline"} <= here.links, "on a phone the page is long"
+    assert {"facts", "relatives", "timeline"} <= set(here.ids)
 
 
 def test_a_conflict_stands_side_by_side(owner: httpx2.Client, copied: tuple[str, Path]) -> None:
@@ -230,7 +234,7 @@ def test_a_conflict_stands_side_by_side(owner: httpx2.Client, copied: tuple[str,
         assert all("<blockquote" in side for side in sides)
 
 
-def test_merges_are_reviewed_and_undone(owner: httpx2.Client, copied: tuple[str, Path]) -> None:
+def test_merges_are_reviewed_and_undone(owner: httpx2.Client, anybody: httpx2.Client, copied: tuple[str, Path]) -> None:
     """Both people stand side by side with what speaks for and against it; each decision can be taken back."""
     base, folder = copied
     places = people(owner, base)
@@ -241,11 +245,16 @@ def test_merges_are_reviewed_and_undone(owner: httpx2.Client, copied: tuple[str,
     with Case.open(folder) as case, case.store.step("test"):
         case.store.set_state("proposals", rows)
     page = owner.get(f"{base}/merges").text
-    assert all(words in page for words in ("Alike.", "Far apart.", "1 March 1820", "8 July 1855"))
+    plain = page.replace("\u00a0", " ")
+    assert all(words in plain for words in ("Alike.", "Far apart.", "1 March 1820", "8 July 1855"))
     first = re.findall(r'action="([^"]+)/accept"', page)
-    sent(owner, f"{first[0]}/accept")
+    sent(owner, f"{first[0]}/accept", why="one <grave>")
     assert len(people(owner, base)) == len(places) - 1
     page = owner.get(f"{base}/merges").text
+    assert "one &lt;grave&gt;" in page
+    [called] = re.findall(r"The records were called: <bdi>([^<]+)</bdi> = <bdi>([^<]+)</bdi>", page)
+    assert tuple(sorted(called)) in pairs
+    assert "grave" not in anybody.get(f"{base}/merges").text, "what the owner says may name people no mask knows"
     [undo] = re.findall(r'action="([^"]+/undo)"', page)
     sent(owner, undo, why="two people")
     assert people(owner, base) == places
@@ -255,6 +264,18 @@ def test_merges_are_reviewed_and_undone(owner: httpx2.Client, copied: tuple[str,
     sent(owner, left, why="no")
     assert "Nothing waits for a decision." in owner.get(f"{base}/merges").text
     assert owner.post(left, data={}).status_code == 404
+    page = owner.get(f"{base}/merges").text
+    apart = page.partition('<h2 id="apart">2 pairs kept apart</h2>')[2]
+    assert all(places[name] in apart for pair in pairs for name in pair)
+    assert [one in apart for one in ("two people", '<dd dir="auto">no</dd>')] == [True, True]
+    seen = anybody.get(f"{base}/merges").text
+    assert ('id="apart"' in seen, "two people" in seen, "/take-back" in seen) == (True, False, False)
+    [back, other] = re.findall(r'action="([^"]+/take-back)"', page)
+    sent(owner, back, why="a mistake")
+    assert re.findall(r'action="([^"]+/take-back)"', owner.get(f"{base}/merges").text) == [other]
+    assert owner.post(back, data={}).status_code == 404
+    with Case.open(folder) as case:
+        assert "allow_link" in {row.action_type for row in case.store.audit()}
 
 
 def test_lives_and_sources_are_decided(owner: httpx2.Client, copied: tuple[str, Path]) -> None:
@@ -269,6 +290,24 @@ def test_lives_and_sources_are_decided(owner: httpx2.Client, copied: tuple[str, 
         page = owner.get(f"{base}/sources").text
         assert words in page.partition("Wikidata")[2].partition("</li>")[0]
     assert owner.post(f"{base}/sources/nothing", data={"on": "yes"}).status_code == 404
+
+
+def test_relations_are_found_for_those_who_are_shown(
+    there: Families, owner: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a family of thousands the way to far relatives takes long: a page looks for its own rows, a log for none."""
+    asked: list[str] = []
+    told = Family.words
+
+    def words(family: Family, first: str, second: str) -> str:
+        asked.append(second)
+        return told(family, first, second)
+
+    monkeypatch.setattr(Family, "words", words)
+    found = owner.get(f"/api/family/{there.done}/people", params={"limit": 2, "offset": 3}).json()
+    assert owner.get(f"/family/{there.done}/log").status_code == 200
+    assert asked == [one["id"] for one in found["people"]]
+    assert found["total"] > len(asked) == 2
 
 
 def test_lists_of_a_case(there: Families, owner: httpx2.Client) -> None:
@@ -300,12 +339,15 @@ def test_families_leave_as_files(there: Families, owner: httpx2.Client) -> None:
     assert LIVING[0] in owner.get(address, params={"form": "csv", "privacy": "owner"}).text
 
 
-def test_a_case_goes_on_as_a_job(there: Families, owner: httpx2.Client) -> None:
-    """The form leads to the job's own page; the case says that it is worked on, and nobody begins a second one."""
+def test_a_case_goes_on_as_a_job(there: Families, owner: httpx2.Client, anybody: httpx2.Client) -> None:
+    """The form leads to the job's own page, which tells the owner whose family it is; nobody begins a second one."""
     place = sent(owner, f"/family/{there.begun}/run", steps="1")
     assert re.fullmatch(r"/research/[\w-]+", place)
     with owner.stream("GET", f"/api{place}/events", headers={"Accept": "text/event-stream"}) as stream:
         assert list(heard(stream.iter_lines()))[-1].name == "done"
+    [name] = re.findall(r"<h1>Work on a family: <bdi>([^<]+)</bdi></h1>", owner.get(place).text)
+    assert name in owner.get(f"/family/{there.begun}").text
+    assert "<h1>Work on a family</h1>" in anybody.get(place).text
     with alone_in(Cases(there.folder).folder(there.begun)):
         taken = owner.post(f"/family/{there.begun}/run", data={"steps": "0"})
     assert taken.status_code == 409
@@ -318,6 +360,7 @@ def test_a_family_file_comes_in_by_a_form(there: Families, owner: httpx2.Client)
     for files, said in (
         ({"file": ("x.ged", b"MZ\x90\0" * 99)}, "no GEDCOM file"),
         ({"file": ("", b"")}, "brought no file"),
+        ({"file": ("x.ged", b"")}, "is empty"),
         ({"other": ("x.ged", GEDCOM)}, "brought no file"),
     ):
         reply = owner.post("/family/import", files=files)
@@ -344,6 +387,33 @@ def test_a_case_that_cannot_be_read(there: Families, owner: httpx2.Client) -> No
     assert "is no case" in listed.text
     assert 'href="/family"' in page.text
     assert str(there.place) not in listed.text + page.text
+
+
+def test_problems_lead_back_to_the_family(there: Families, owner: httpx2.Client, anybody: httpx2.Client) -> None:
+    """They are told as all problems are, in the reader's language, with a way on; nothing asks for an API."""
+    base = f"/family/{there.done}"
+    gone = owner.get(f"{base}/people/nobody", headers={"Accept-Language": "fr"})
+    assert (gone.status_code, "Repartez de la liste des familles." in gone.text) == (404, True)
+    assert '<li><a href="/family">Toutes les familles</a>' in gone.text
+    refused = anybody.post(f"{base}/sources/wikidata", data={"on": "yes"})
+    assert (refused.status_code, "family_owner = true" in refused.text) == (403, True)
+    assert f'<li><a href="{base}">' in refused.text
+    missing = owner.get("/family/0123456789ab/tree")
+    assert (missing.status_code, "/api" in missing.text.partition("<main")[2].partition("</main")[0]) == (404, False)
+
+
+def test_what_somebody_living_was_called_by_is_no_title(
+    there: Families, owner: httpx2.Client, anybody: httpx2.Client
+) -> None:
+    """A first name alone, or a nickname, begins a case too; only the owner reads it, in pages and in files."""
+    base = sent(owner, "/family", name="Nora")
+    pages = ["/family", base, f"{base}/tree", f"{base}/file?form=html", f"{base}/file?form=markdown", f"/api{base}"]
+    told = {page: anybody.get(page).text for page in pages}
+    mine = owner.get(f"/api{base}").json()["title"]
+    shutil.rmtree(there.folder / "nora")
+    assert [page for page, text in told.items() if "Nora" in text] == []
+    assert 'class="box root kept"' in told[f"{base}/tree"], "the tree begins with her, whoever she is"
+    assert mine == "Nora"
 
 
 def leaked(there: Families, case_name: str, content: bytes) -> list[object]:
@@ -376,11 +446,13 @@ def test_only_the_owner_decides(there: Families, anybody: httpx2.Client) -> None
     base = f"/family/{there.done}"
     for address in ("/family", f"{base}/merges", f"{base}/sources", f"{base}/import"):
         page = anybody.get(address)
-        assert "family_owner = true" in page.text
+        assert "‘family_owner = true’ below [serve] in settings.toml" in page.text
+        assert "KIWIRESEARCH_SERVE_FAMILY_OWNER=true kiwiresearch serve" in page.text
         assert [place for method, place in elements(page).forms if method == "post" and place.startswith(base)] == []
     for address, fields in (
         (f"{base}/merges/x/accept", {}),
         (f"{base}/merges/x/reject", {}),
+        (f"{base}/merges/x/take-back", {}),
         (f"{base}/merges/x/undo", {}),
         (f"{base}/people/living-1/living", {"status": "deceased", "why": "I say so"}),
         (f"{base}/sources/wikidata", {"on": "yes"}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from kiwiresearch.kin.fields import Living
 from kiwiresearch.kin.privacy.contacts import contacts_in
@@ -37,9 +37,19 @@ class Mask:
         years_after_death: int = 0,
         overrides: Mapping[PersonId, Living] | None = None,
     ) -> None:
+        self._wear(hidden_in(tree, year, years_after_death=years_after_death, overrides=overrides), mode)
+
+    @classmethod
+    def of(cls, hidden: Hidden, mode: Mode) -> Self:
+        """The mask for a tree of which it is known who is kept back."""
+        mask = cls.__new__(cls)
+        mask._wear(hidden, mode)
+        return mask
+
+    def _wear(self, hidden: Hidden, mode: Mode) -> None:
         checked(mode)
         self._mode = mode
-        self._hidden: Hidden = hidden_in(tree, year, years_after_death=years_after_death, overrides=overrides)
+        self._hidden = hidden
 
     def text(self, text: str) -> str:
         """The text with names, dates, places and contacts of hidden people replaced."""

@@ -32,6 +32,7 @@ class _Public:
         self._hidden = hidden
         self._tree = hidden.tree
         self._exclude = exclude
+        self._heard: dict[str, bool] = {}
         kept = [person for person in self._tree.persons.values() if hidden.hides(person.id)]
         self._pages = sorted({value for one in kept for value in one.external.values() if len(value) >= SHORTEST_PAGE})
         self._xrefs = {f"@{value.rpartition('#')[2]}@" for one in kept if (value := one.external.get("gedcom"))}
@@ -91,7 +92,7 @@ class _Public:
         """Whether the relative of a fact is hidden, or has the name of somebody who is."""
         if fact.value == LIVING_NAME:
             return False
-        return self._hidden.names_hidden(fact) or bool(self._hidden.traces.find(fact.value))
+        return self._hidden.names_hidden(fact) or self._betrays(fact.value)
 
     def _evidence(
         self, evidence: tuple[Evidence, ...], people: tuple[PersonId, ...], name: str
@@ -119,7 +120,13 @@ class _Public:
             return False
         if not self._xrefs.isdisjoint(POINTER.findall(text)):
             return True
-        return bool(self._hidden.traces.find(text)) or self._hidden.told_near(text, people, names=True)
+        return self._betrays(text) or self._hidden.told_near(text, people, names=True)
+
+    def _betrays(self, text: str) -> bool:
+        """Whether a text speaks of somebody hidden, whoever it is about; one line of a book proves many things."""
+        if text not in self._heard:
+            self._heard[text] = self._hidden.traces.stand_in(text)
+        return self._heard[text]
 
     def _speaks(self, source: Source) -> bool:
         """Whether a source is about somebody hidden: its title or address says so, or it is their page."""
@@ -127,7 +134,7 @@ class _Public:
             return False
         address = unquote(source.url)
         texts = (source.title, address, source.name, source.origin_group)
-        return any(map(self._hidden.traces.find, texts)) or any(stands_in(page, address) for page in self._pages)
+        return any(map(self._betrays, texts)) or any(stands_in(page, address) for page in self._pages)
 
     def _sources(self, shown: list[Evidence]) -> dict[SourceId, Source]:
         """The sources that are still cited, and those that nothing ever cited and that name nobody."""

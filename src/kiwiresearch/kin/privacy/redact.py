@@ -50,9 +50,14 @@ def redacted(
     if isinstance(tree, RedactedTree) and tree.mode != "owner":
         if MODES.index(tree.mode) >= MODES.index(mode):
             return tree
-        hidden = Hidden(tree, year, _as_before(tree))
-    else:
-        hidden = hidden_in(tree, year, years_after_death=years_after_death, overrides=overrides)
+        return without(Hidden(tree, year, _as_before(tree)), mode)
+    return without(hidden_in(tree, year, years_after_death=years_after_death, overrides=overrides), mode)
+
+
+def without(hidden: Hidden, mode: Mode) -> RedactedTree:
+    """The same for a tree of which it is known who is kept back."""
+    checked(mode)
+    tree, year = hidden.tree, hidden.year
     kept = [one for one in sorted(tree.persons) if hidden.hides(one)]
     if mode == "owner":
         return _redacted(tree, mode, year, kept)

@@ -120,6 +120,10 @@ class Traces:
                 merged.append(trace)
         return merged
 
+    def stand_in(self, text: str) -> bool:
+        """Whether a text has any."""
+        return any(True for _ in self._found(tokens(text)))
+
     def _found(self, row: list[Token]) -> Iterator[Trace]:
         for at, token in enumerate(row):
             for length in sorted(self._lengths.get(token.word, ())):

@@ -207,12 +207,20 @@ class CaseStore:
         """
         return reading.tree(self._db, everything=everything)
 
+    def all_stand(self) -> bool:
+        """Whether `everything` makes no difference to the tree: nothing was rejected, superseded or only guessed."""
+        return reading.all_stand(self._db)
+
     def assertion_count(self) -> int:
         """How many statements are kept, those rejected as well."""
         return reading.assertion_count(self._db)
 
     def person(self, person: PersonId) -> Person:
         return reading.person(self._db, person)
+
+    def told_name(self, person: PersonId) -> str:
+        """What a record called its person, whoever that was merged with since."""
+        return people.told_name(self._db, person)
 
     def events(self) -> tuple[Event, ...]:
         """Births, deaths, marriages and the like, in the order of their ids."""
@@ -346,6 +354,10 @@ class CaseStore:
     def forbid_link(self, first: PersonId, second: PersonId, reason: str, decided_by: str = "user") -> None:
         """Note that two people are not one."""
         merging.forbid_link(self._db, first, second, reason, decided_by)
+
+    def allow_link(self, first: PersonId, second: PersonId, why: str = "") -> None:
+        """Take back that two people are not one, so that they may be proposed again."""
+        merging.allow_link(self._db, first, second, why)
 
     def audit(self) -> tuple[AuditRow, ...]:
         """All that was done, in order."""

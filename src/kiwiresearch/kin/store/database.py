@@ -194,7 +194,9 @@ class Database:
     def rows(self, statement: Executable) -> list[dict[str, Any]]:
         """All rows, by the names of their columns."""
         with told(self.place.name):
-            return [{str(name): value for name, value in row.items()} for row in self.run(statement).mappings()]
+            found = self.run(statement)
+            names = list(map(str, found.keys()))
+            return [dict(zip(names, row, strict=True)) for row in found.all()]
 
     def insert_new(self, row: type[Rows], values: Mapping[str, Any]) -> bool:
         """Insert a row unless its key is taken; whether it was new."""

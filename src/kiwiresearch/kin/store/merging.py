@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import delete, func, insert, select, update
 
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.fields import Living
@@ -133,3 +133,13 @@ def forbid_link(db: Database, first: PersonId, second: PersonId, reason: str, de
         row = {"first_id": low, "second_id": high, "reason": reason, "decided_by": decided_by, "at": db.now()}
         if db.insert_new(CannotLinkRow, row):
             audit.note(db, "cannot_link", low, living="deceased", after={"ids": [low, high]})
+
+
+def allow_link(db: Database, first: PersonId, second: PersonId, why: str) -> None:
+    low, high = sorted((first, second))
+    mine = CannotLinkRow.first_id == low, CannotLinkRow.second_id == high
+    with db.writing():
+        if not db.run(delete(table(CannotLinkRow)).where(*mine)).rowcount:
+            raise BadUsage(f"{low!r} and {high!r} are not kept apart.")
+        told = {"ids": [low, high], "why": why}
+        audit.note(db, "allow_link", low, living=both_dead(db, low, high), after=told)

@@ -72,6 +72,14 @@ def followed(db: Database, person: PersonId) -> PersonId:
     return person
 
 
+def told_name(db: Database, person: PersonId) -> str:
+    with db.reading(settled=False):
+        found: str | None = db.run(select(PersonRow.told_name).where(PersonRow.id == person)).scalar()
+    if found is None:
+        raise BadUsage(f"The case has no person {person!r}.", remedy="Add the person first.")
+    return found
+
+
 def person_by(db: Database, key: str, value: str) -> PersonId | None:
     rows = PersonExternalRow
     with db.reading():

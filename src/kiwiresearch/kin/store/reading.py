@@ -25,6 +25,8 @@ from kiwiresearch.kin.store.tables import table
 from kiwiresearch.kin.tree import Evidence, Fact, Person, PersonId, Relationship, Source, Tree
 
 Row = Mapping[str, Any]
+NOT_TOLD = ("canonical_text", "raw_extracted", "metadata")
+"""What a tree has no place for, and is long."""
 DEATHS = ("death_date", "death_place", "burial_date", "burial_place")
 
 
@@ -49,13 +51,20 @@ def tree(db: Database, *, everything: bool) -> Tree:
     )
 
 
+def all_stand(db: Database) -> bool:
+    """Whether nothing that was said is rejected, superseded or only guessed."""
+    with db.reading():
+        fallen = [select(row.id).where(row.status.in_(sorted(DEAD))) for row in (AssertionRow, RelationshipRow)]
+        return all(db.run(one.limit(1)).first() is None for one in fallen)
+
+
 def assertion_count(db: Database) -> int:
     with db.reading():
         return int(db.run(select(func.count()).select_from(table(AssertionRow))).scalar() or 0)
 
 
 def _rows(db: Database, row: Any, *conditions: ColumnElement[bool]) -> Sequence[Row]:
-    columns = [column for column in table(row).c if column.name != "canonical_text"]
+    columns = [column for column in table(row).c if column.name not in NOT_TOLD]
     return db.rows(select(*columns).where(*conditions).order_by(row.id))
 
 

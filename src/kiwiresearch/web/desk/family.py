@@ -15,7 +15,7 @@ from kiwiresearch.web.desk import (
     family_sources,
     family_tree,
 )
-from kiwiresearch.web.desk.family_frame import FamilyDesk, told_as_pages
+from kiwiresearch.web.desk.family_frame import FamilyDesk
 from kiwiresearch.web.desk.pages import Pages
 from kiwiresearch.web.room import Room
 
@@ -23,7 +23,7 @@ from kiwiresearch.web.room import Room
 def router(room: Room, jobs: Jobs, pages: Pages) -> APIRouter:
     """The routes; those with fixed names come before those that take any case."""
     desk = FamilyDesk(room, jobs, pages)
-    routes = APIRouter(include_in_schema=False, route_class=told_as_pages(pages))
+    routes = APIRouter(include_in_schema=False)
     parts = (
         family_begin,
         family_files,

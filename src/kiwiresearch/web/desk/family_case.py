@@ -61,7 +61,7 @@ def _add_lists(routes: APIRouter, desk: FamilyDesk) -> None:
     @routes.get("/family/{case}/timeline")
     def timeline(request: Request, case: CaseId, offset: Offset = 0) -> Response:
         with desk.families.seen(request, case, None) as (found, mode):
-            rows = told.timeline_records(found.tree(mode))
+            rows = told.timeline_records(found, mode)
         return desk.show(request, "family_timeline.html", case, "timeline", **_some(rows, offset))
 
     @routes.get("/family/{case}/log")

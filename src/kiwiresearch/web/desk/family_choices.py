@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kiwiresearch.kin.privacy.redact import Mode
+from kiwiresearch.kin.privacy.redact import Mode, RedactedTree
 from kiwiresearch.kin.report.people import in_order
 from kiwiresearch.kin.report.words import lifespan
-from kiwiresearch.kin.tree import PersonId, Tree
+from kiwiresearch.kin.tree import PersonId
 from kiwiresearch.research.family_seen import SeenCase
 
 MOST_CHOICES = 500
@@ -31,9 +31,14 @@ class People:
     left_out: int
 
 
-def ids_in_order(found: SeenCase, tree: Tree) -> tuple[PersonId, ...]:
-    """Everybody, those first whom the case began with, then who is nearest to them."""
-    return in_order(tree, [seed for seed in found.seeds() if seed in tree.persons])
+def ids_in_order(found: SeenCase, tree: RedactedTree) -> tuple[PersonId, ...]:
+    """Everybody, those first whom the case began with, be they kept back or not, then who is nearest to them."""
+    seeds = found.seeds()
+    if not all(seed in tree.persons for seed in seeds):
+        # Who is '[LIVING-3]' in a text is 'living-3' in the tree.
+        kept = {person: mark.strip("[]").lower() for mark, person in found.mask(tree.mode).people.items()}
+        seeds = tuple(kept.get(seed, seed) for seed in seeds)
+    return in_order(tree, [seed for seed in seeds if seed in tree.persons])
 
 
 def people_of(found: SeenCase, mode: Mode, chosen: PersonId = "") -> People:

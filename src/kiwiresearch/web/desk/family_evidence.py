@@ -39,7 +39,7 @@ def add(routes: APIRouter, desk: FamilyDesk) -> None:
             facts = [(tree.persons[one], told.evidence_records(found, one, wanted, mode)) for one in some]
             people = people_of(found, mode, person)
         values: dict[str, Any] = {
-            "rows": [(who, [_quoted(desk, fact) for fact in said]) for who, said in facts],
+            "rows": [(who, [desk.told(fact) for fact in said]) for who, said in facts],
             "people": people,
             "fields": list(FIELDS),
             "person": person,
@@ -70,7 +70,3 @@ def spoken_of(tree: Tree, field: FieldName) -> set[PersonId]:
         elif field == parent[tree.persons[tie.first].sex]:
             found.add(tie.second)
     return found
-
-
-def _quoted(desk: FamilyDesk, fact: dict[str, Any]) -> dict[str, Any]:
-    return fact | {"evidence": [desk.quoted(one) for one in fact["evidence"]]}

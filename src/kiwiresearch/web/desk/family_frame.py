@@ -1,25 +1,18 @@
-"""What all pages of families share: the case they stand in, its tabs, and errors told as pages."""
+"""What all pages of families share: the case they stand in, and its tabs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
 from functools import cached_property
 from typing import Any
-from urllib.parse import quote as percent
 
 from fastapi import Request
-from fastapi.exceptions import RequestValidationError
-from fastapi.routing import APIRoute
-from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from kiwiresearch.errors import KiwiError
 from kiwiresearch.research.job import FamilyWish, Job
 from kiwiresearch.research.jobs import Jobs
 from kiwiresearch.web.desk.pages import Pages
 from kiwiresearch.web.desk.telling import page_address
 from kiwiresearch.web.family import Families, page_of
-from kiwiresearch.web.problems import problem_of
 from kiwiresearch.web.room import Room
 
 TABS = (
@@ -36,8 +29,6 @@ TABS = (
     ("audit", "/audit"),
 )
 """The parts of a case, by the name under which the catalogue has their words."""
-
-Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 class FamilyDesk:
@@ -63,6 +54,10 @@ class FamilyDesk:
         wished = ((one, one.wish) for one in self.families.jobs.all())
         return [job for job, wish in wished if isinstance(wish, FamilyWish) and wish.case == case]
 
+    def told(self, fact: dict[str, Any]) -> dict[str, Any]:
+        """A fact whose quotes lead to their pages."""
+        return fact | {"evidence": [self.quoted(one) for one in fact["evidence"]]}
+
     def quoted(self, evidence: dict[str, Any]) -> dict[str, Any]:
         """A piece of evidence with the page where its words are read, marked, and the language they are in."""
         ref = page_of(self.room, evidence)
@@ -75,36 +70,3 @@ class FamilyDesk:
     def _languages(self) -> dict[str, str]:
         with self.room.reading() as finder:
             return {str(one.book.id): one.book.language for one in finder.books}
-
-
-def told_as_pages(pages: Pages) -> type[APIRoute]:
-    """Routes whose errors are pages, with what went wrong and what to do."""
-
-    class PageRoute(APIRoute):
-        def get_route_handler(self) -> Handler:
-            handler = super().get_route_handler()
-
-            async def answered(request: Request) -> Response:
-                try:
-                    return await handler(request)
-                except (KiwiError, HTTPException, RequestValidationError) as error:
-                    return problem_page(pages, request, error)
-
-            return answered
-
-    return PageRoute
-
-
-def problem_page(pages: Pages, request: Request, error: Exception) -> Response:
-    """An error on a page of its own; it leads back to the case, where there is one."""
-    problem = problem_of(error)
-    parts = request.url.path.split("/")
-    case = parts[2] if len(parts) > 3 else ""
-    return pages.show(
-        request,
-        "family_problem.html",
-        status=problem.status,
-        headers=dict(problem.headers),
-        problem=problem,
-        back=f"/family/{percent(case)}" if case and problem.status != 404 else "/family",
-    )

@@ -11,14 +11,13 @@ from starlette.responses import Response
 from kiwiresearch.kin.fields import Living
 from kiwiresearch.research import family_told as told
 from kiwiresearch.research.family_living import set_living
-from kiwiresearch.research.family_seen import named_like
 from kiwiresearch.web.bodies import MOST_NAME
 from kiwiresearch.web.desk.family_choices import people_of
 from kiwiresearch.web.desk.family_frame import FamilyDesk
 from kiwiresearch.web.desk.pages import go_to
 from kiwiresearch.web.family import CaseId, Person, shown
 
-PEOPLE_A_PAGE = 200
+PEOPLE_A_PAGE = 100
 
 Words = Annotated[str, Query(max_length=MOST_NAME)]
 Offset = Annotated[int, Query(ge=0, le=10_000_000)]
@@ -35,9 +34,9 @@ def _add_lists(routes: APIRouter, desk: FamilyDesk) -> None:
     @routes.get("/family/{case}/people")
     def people(request: Request, case: CaseId, q: Words = "", offset: Offset = 0) -> Response:
         with desk.families.seen(request, case, None) as (found, mode):
-            rows = named_like(told.people_records(found, mode), q)
-        shown_now = rows[offset : offset + PEOPLE_A_PAGE]
-        values: dict[str, Any] = {"rows": shown_now, "total": len(rows), "offset": offset, "step": PEOPLE_A_PAGE}
+            ids = told.people_named(found, mode, q)
+            rows = told.people_records(found, mode, ids[offset : offset + PEOPLE_A_PAGE])
+        values: dict[str, Any] = {"rows": rows, "total": len(ids), "offset": offset, "step": PEOPLE_A_PAGE}
         return desk.show(request, "family_people.html", case, "people", q=q, **values)
 
     @routes.get("/family/{case}/relation")
@@ -55,9 +54,9 @@ def _add_one(routes: APIRouter, desk: FamilyDesk) -> None:
     def one_person(request: Request, case: CaseId, person: Person) -> Response:
         row = desk.families.person(request, case, person)
         with desk.families.seen(request, case, None) as (found, mode):
-            events = [one for one in told.timeline_records(found.tree(mode)) if _is_in(person, one)]
+            events = told.timeline_records(found, mode, person)
             people = people_of(found, mode)
-        facts = [fact | {"evidence": [desk.quoted(one) for one in fact["evidence"]]} for fact in row["facts"]]
+        facts = [desk.told(fact) for fact in row["facts"]]
         values: dict[str, Any] = {
             "person": row,
             "groups": by_field(facts),
@@ -73,10 +72,6 @@ def _add_one(routes: APIRouter, desk: FamilyDesk) -> None:
         with desk.families.cases.changing(case) as found:
             set_living(found, shown(found.store.tree(), person), status, why)
         return go_to(f"/family/{case}/people/{percent(person)}")
-
-
-def _is_in(person: str, event: dict[str, Any]) -> bool:
-    return any(one["id"] == person for one in event["who"])
 
 
 def by_field(facts: list[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, Request
 from starlette.responses import Response
 
+from kiwiresearch.kin.report.words import lifespan
 from kiwiresearch.kin.tree import Tree
 from kiwiresearch.research import family_merges
 from kiwiresearch.research import family_told as told
@@ -34,7 +35,7 @@ def _add_pages(routes: APIRouter, desk: FamilyDesk) -> None:
         with desk.families.seen(request, case, None) as (found, mode):
             rows = told.conflict_records(found, mode)
             facts = {one["person"]: told.evidence_records(found, one["person"], None, mode) for one in rows}
-        shown = [side_by_side(one, [_quoted(desk, fact) for fact in facts[one["person"]]]) for one in rows]
+        shown = [side_by_side(one, [desk.told(fact) for fact in facts[one["person"]]]) for one in rows]
         return desk.show(request, "family_conflicts.html", case, "conflicts", conflicts=shown)
 
     @routes.get("/family/{case}/merges")
@@ -43,28 +44,37 @@ def _add_pages(routes: APIRouter, desk: FamilyDesk) -> None:
             tree = found.tree(mode)
             record = family_merges.merges_record(found, tree, found.mask(mode))
             waiting = [one | {"members": _both(tree, one["members"])} for one in record["to_review"]]
-        values = {"waiting": waiting, "made": record["merges"]}
+            reasons = family_merges.reasons_given(found) if mode == "owner" else {}
+            apart = [one | {"members": _both(tree, one["members"])} for one in record["kept_apart"]]
+        values = {"waiting": waiting, "made": record["merges"], "apart": apart, "reasons": reasons}
         return desk.show(request, "family_merges.html", case, "merges", **values)
-
-
-def _quoted(desk: FamilyDesk, fact: dict[str, Any]) -> dict[str, Any]:
-    return fact | {"evidence": [desk.quoted(one) for one in fact["evidence"]]}
 
 
 def _both(tree: Tree, members: list[dict[str, str]]) -> list[dict[str, Any]]:
     """Each with what is known of them, so that they can be compared; of who is kept back, nothing is."""
     known_of = [told.person_record(tree, one["id"]) if one["id"] in tree.persons else {} for one in members]
-    return [{**one, "known": record} for one, record in zip(members, known_of, strict=True)]
+    lived = [lifespan(tree, one["id"]) if one["id"] in tree.persons else "" for one in members]
+    return [
+        {**one, "known": record, "lived": years} for one, record, years in zip(members, known_of, lived, strict=True)
+    ]
 
 
 def _add_decisions(routes: APIRouter, desk: FamilyDesk) -> None:
     @routes.post("/family/{case}/merges/{merge}/accept")
-    def accept(request: Request, case: CaseId, merge: MergeId) -> Response:
-        return _decided(desk, request, case, merge, lambda found: family_merges.accept(found, merge))
+    def accept(request: Request, case: CaseId, merge: MergeId, why: Why = "") -> Response:
+        return _decided(desk, request, case, merge, lambda found: family_merges.accept(found, merge, why.strip()))
 
     @routes.post("/family/{case}/merges/{merge}/reject")
     def reject(request: Request, case: CaseId, merge: MergeId, why: Why = "") -> Response:
         return _decided(desk, request, case, merge, lambda found: family_merges.reject(found, merge, why.strip()))
+
+    @routes.post("/family/{case}/merges/{merge}/take-back")
+    def take_back(request: Request, case: CaseId, merge: MergeId, why: Why = "") -> Response:
+        desk.families.access.owner(request)
+        with desk.families.cases.changing(case) as found:
+            known(merge, [one.id for one in family_merges.kept_apart(found)])
+            family_merges.take_back(found, merge, why.strip())
+        return go_to(f"/family/{case}/merges")
 
     @routes.post("/family/{case}/merges/{merge}/undo")
     def undo(request: Request, case: CaseId, merge: MergeId, why: Why = "", cascade: Choice = "") -> Response:

@@ -11,6 +11,7 @@ from python_multipart.exceptions import MultipartParseError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
 from kiwiresearch.errors import BadUsage
+from kiwiresearch.kin.gedcom.read import EXPORT_AGAIN
 from kiwiresearch.web.family_files import CLOSE, PART_PATIENCE_S
 from kiwiresearch.web.problems import Refused
 
@@ -82,6 +83,8 @@ async def file_of(request: Request, stream: AsyncIterator[bytes]) -> FormFile:
             first = await anext(parts, None)
     except TimeoutError as problem:
         raise Refused(408, "The file did not arrive in time.", "Send it again.", CLOSE) from problem
+    if first is None and heard.name:
+        raise BadUsage(f"The file {heard.name!r} is empty.", remedy=EXPORT_AGAIN)
     if first is None:
         raise BadUsage("The form brought no file.", remedy=CHOOSE)
     return FormFile(heard.name, _joined(first, parts))
