@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import secrets
 import sys
+import time
 from pathlib import Path
 
 if sys.platform == "win32":
     import msvcrt
 else:
     import fcntl
+
+PAUSE_S = 0.02
+"""How often somebody who waits for a lock looks again."""
 
 
 class Lock:
@@ -33,6 +37,15 @@ class Lock:
             os.close(handle)
             return False
         self._handle = handle
+        return True
+
+    def wait(self, patience_s: float) -> bool:
+        """Take the lock as soon as it is free, and say whether that was in time."""
+        until = time.monotonic() + patience_s
+        while not self.acquire():
+            if time.monotonic() > until:
+                return False
+            time.sleep(PAUSE_S)
         return True
 
     def release(self) -> None:

@@ -18,6 +18,7 @@ KiwiError                     exit code 1, with a remedy
 │   ├── FolderTaken           another run writes there, or it holds something else
 │   ├── CannotWrite           the disk is full, or the folder cannot be written
 │   ├── TooManyRuns           so many wait already that one more would only wait: try again later
+│   ├── NoteChanged           a note says something else by now: look at it, then write again
 │   ├── RunNotFound           there is no finished run in that folder
 │   └── RunDamaged            a file of the run is not as it was written
 ├── QuoteNotFound             the page does not say that: drop the claim, and note it
@@ -134,6 +135,10 @@ class CannotWrite(RunError):
 
 class TooManyRuns(RunError):
     """So many runs wait already that one more would only wait. Trying again later may help."""
+
+
+class NoteChanged(RunError):
+    """A note says something else than it did when it was read to be changed."""
 
 
 class RunNotFound(RunError):

@@ -111,6 +111,14 @@ def test_words_that_no_page_has_are_told() -> None:
     assert "No page has the words: zeppelins." in [said(block.line) for block in story if isinstance(block, Paragraph)]
 
 
+def test_a_word_that_one_of_the_books_has_is_not_told_as_missing() -> None:
+    """Of several books, all have to be without a word before the story says that no page has it."""
+    road = a_shelf_book({"Salt road": "The salt road was long.\n== Way ==\nOver hills."}, name="Roads")
+    tin = a_shelf_book({"Tin": "Tin is a metal.\n== Use ==\nMuch."}, name="Metals")
+    story = crawled(road, tin, topic="salt road zeppelins").brief().sources.story
+    assert [line for line in story if line.startswith("No page")] == ["No page has the words: zeppelins."]
+
+
 def test_a_weak_beginning_is_told_first() -> None:
     """Where no page names the topic, a note before everything else says so; else there is none."""
     weak = crawled(topic="autumn sacks")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.research.compared_runs import two_snapshots
+from tests.research.compared_runs import run_over, two_snapshots
 
 Told = Callable[..., tuple[int, str, str]]
 
@@ -29,6 +29,16 @@ def test_changed_numbers_come_first(kiwi: Told, home: Path, runs: tuple[Path, Pa
     assert "+ A lighthouse was built" in out
     assert "- Some historians think" in out
     assert "17 the same." in out
+
+
+def test_a_page_of_one_run_is_named_once(kiwi: Told, home: Path, runs: tuple[Path, Path], tmp_path: Path) -> None:
+    """All that it says stands below it, and which of the two runs has read it."""
+    small = run_over(runs[0].parent / "road_2026-01.zim", tmp_path / "small", max_pages=1)
+    for order, which in (((small, runs[0]), "new"), ((runs[0], small), "old")):
+        out = kiwi("compare", *order)[1]
+        headings = [row for row in out.splitlines() if row.endswith(f" (read by the {which} run only)")]
+        assert headings
+        assert len(set(headings)) == len(headings)
 
 
 def test_a_comparison_as_data(kiwi: Told, home: Path, runs: tuple[Path, Path]) -> None:

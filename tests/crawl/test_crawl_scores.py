@@ -239,6 +239,10 @@ def test_pages_that_many_link_to_have_authority() -> None:
         ("The salt road.\nbox: Sleep = [[Inn]]\n" + TEXT, "'Salt road' links to it in its infobox: 'Sleep Inn'"),
         ("The salt road.\n== Rest ==\nAt an [[Inn]].\n", "'Salt road' links to it under 'Rest': 'At an Inn.'"),
         ("The salt road.\n== See also ==\n* [[Inn]]\n", "'Salt road' links to it under 'See also': 'Inn'"),
+        (
+            'The salt road\'s [[Inn]] was "full".\n' + TEXT,
+            "'Salt road' links to it in its lead: “The salt road's Inn was \"full\".”",
+        ),
     ],
 )
 def test_a_page_says_how_the_crawl_came_to_it(text: str, expected: str) -> None:

@@ -10,10 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.research.compared_runs import run_over, snapshot, two_snapshots
 
+from kiwiresearch.claims.claim import Claim, Measure
 from kiwiresearch.errors import RunDamaged, RunNotFound
-from kiwiresearch.research.claim_pairs import Compared, paired
+from kiwiresearch.research.claim_pairs import Compared, change_of, paired
 from kiwiresearch.research.comparing import Comparison, Side, compare, read_side
 from kiwiresearch.text.differing import marked, plainly
+from kiwiresearch.text.quantities import quantities_in
+from kiwiresearch.text.when import dates_in
 
 
 @pytest.fixture(scope="module")
@@ -122,12 +125,50 @@ def test_two_snapshots_in_one_run_stay_apart(sides: tuple[Side, Side]) -> None:
     assert [pair.kind for pair in found.books] == ["same", "only new"]
 
 
+SNAPSHOTS = [
+    ("wikipedia_en_ray_charles_2015-06", "", "wikipedia_en_ray_charles", "maxi"),
+    ("wikipedia_en_ray_charles", "mini", "wikipedia_en_ray_charles", "maxi"),
+    ("kiwix.wikibooks_be_all", "nopic", "wikibooks_be_all_maxi_2024-01", ""),
+]
+
+
+@pytest.mark.parametrize(("old", "old_flavour", "new", "new_flavour"), SNAPSHOTS)
+def test_a_snapshot_is_known_by_another_makers_name(
+    sides: tuple[Side, Side], old: str, old_flavour: str, new: str, new_flavour: str
+) -> None:
+    """The day, the selection and the maker are no part of a book's name, and its pages are compared."""
+    named = [
+        replace(side, manifest={**side.manifest, "books": [side.manifest["books"][0] | told]})
+        for side, told in zip(
+            sides, ({"name": old, "flavour": old_flavour}, {"name": new, "flavour": new_flavour}), strict=True
+        )
+    ]
+    found = compare(*named)
+    assert [pair.kind for pair in found.books] == ["snapshot"]
+    assert found.same == compare(*sides).same
+
+
+def test_a_flavour_tells_two_books_of_a_name_apart(sides: tuple[Side, Side]) -> None:
+    """A run that has the small and the full selection is compared with each of them."""
+    book = sides[0].manifest["books"][0]
+    small, full = {**book, "flavour": "mini"}, {**book, "id": "another", "flavour": "maxi"}
+    newer = {**sides[1].manifest["books"][0], "flavour": "maxi"}
+    old, new = (replace(sides[0], manifest={"books": books}) for books in ([small, full], [newer]))
+    pairs = compare(old, new).books
+    assert [(pair.kind, pair.old and pair.old.flavour) for pair in pairs] == [
+        ("only old", "mini"),
+        ("snapshot", "maxi"),
+    ]
+
+
 def test_books_of_the_old_layout_are_compared_with_newer_ones(sides: tuple[Side, Side]) -> None:
-    """The 'A/' before the paths of older books is no part of a page's name."""
+    """The 'A/' before the paths of older books, and the '.html' behind them, are no part of a page's name."""
     moved = [
         replace(
             claim,
-            quotes=tuple(quote._replace(ref=replace(quote.ref, path=f"A/{quote.ref.path}")) for quote in claim.quotes),
+            quotes=tuple(
+                quote._replace(ref=replace(quote.ref, path=f"A/{quote.ref.path}.html")) for quote in claim.quotes
+            ),
         )
         for claim in sides[0].claims
     ]
@@ -155,16 +196,69 @@ def test_every_claim_is_paired_once(sides: tuple[Side, Side]) -> None:
     assert sorted([*right, *(one.order for one in pairs.new)]) == list(range(len(new)))
 
 
+def has_other_numbers(one: Claim, old: str, new: str) -> bool:
+    """Whether a claim of an old text and one of a new one are told as other numbers."""
+    sides = []
+    for order, text in enumerate((old, new)):
+        dates = dates_in(text)
+        measures = quantities_in(text, not_in=[(date.start, date.end) for date in dates])
+        told = tuple(Measure(quantity, "", "", None) for quantity in measures)
+        sides.append(Compared(order, replace(one, text=text, dates=tuple(dates), measures=told)))
+    return change_of(sides[0], sides[1], 0.9).numbers
+
+
+SAME_NUMBERS = [
+    ("It reached the top twenty.", "It was a top-twenty hit."),
+    ("He served from July 31, 1951 to 1952.", "He served from July 31, 1951, until 1952."),
+    ("It has 5 million people.", "It has 5,000,000 people."),
+    ("It was 12 km long.", "It was 12,000 metres long."),
+    ("In 1951, 5 people left.", "5 people left in 1951."),
+    ("It reached number five in May 1951.", "In May 1951 it reached No. 5."),
+    ("It reached number five.", "It reached No. 5."),
+    ("It is one of the large towns.", "It is a large town."),
+]
+OTHER_NUMBERS = [
+    ("It reached the top twenty.", "It reached the top-thirty."),
+    ("He served from July 31, 1951 to 1952.", "He served from June 31, 1951, until 1952."),
+    ("He came in June 1951.", "He came in July 1951."),
+    ("It was built in 500.", "It was built in 500 BC."),
+    ("It has 5 million people.", "It has 5 billion people."),
+    ("It was 12 km long.", "It was 12 miles long."),
+    ("It cost $4.", "It cost €4."),
+    ("It fell to -5 °C.", "It fell to 5 °C."),
+    ("They won 3 and lost 5.", "They won 5 and lost 3."),
+    ("He flew a Boeing 747.", "He flew a Boeing 737."),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), SAME_NUMBERS)
+def test_a_number_written_otherwise_is_no_other_number(sides: tuple[Side, Side], old: str, new: str) -> None:
+    """With a hyphen, in another unit, in words, or as two dates where there was a time from one to the other."""
+    assert not has_other_numbers(sides[0].claims[0], old, new)
+
+
+@pytest.mark.parametrize(("old", "new"), OTHER_NUMBERS)
+def test_another_number_is_told(sides: tuple[Side, Side], old: str, new: str) -> None:
+    """Another figure, scale, unit, currency, sign, month or era, and figures that change places."""
+    assert has_other_numbers(sides[0].claims[0], old, new)
+
+
 SAME = [
     ("The road  was long.", "the road was long"),
     ("‘Salt’ – a road", "'Salt' - a road."),
     ("ﬁve km", "five km"),
+    ("In 1947, he left; she stayed.", "In 1947 he left she stayed"),
 ]
 
 
 @pytest.mark.parametrize(("one", "other"), SAME)
 def test_how_it_is_set_does_not_matter(one: str, other: str) -> None:
     assert plainly(one) == plainly(other)
+
+
+@pytest.mark.parametrize(("one", "other"), [("It is 1,5 km.", "It is 15 km."), ("It cost $4.", "It cost €4.")])
+def test_what_is_part_of_a_figure_matters(one: str, other: str) -> None:
+    assert plainly(one) != plainly(other)
 
 
 MARKED = [

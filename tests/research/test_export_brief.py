@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -15,7 +16,7 @@ from zipfile import ZipFile
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.brief.briefs import BOOK, a_claim, bronze_age, nothing, of_words
+from tests.brief.briefs import BOOK, a_claim, bronze_age, jdn, nothing, of_words
 from tests.research.exported_runs import GRAPH_FORMATS, a_read_run, noted
 
 from kiwiresearch.brief.markdown import markdown
@@ -48,6 +49,16 @@ def test_the_page_is_the_report_and_nothing_else(tmp_path: Path) -> None:
     assert (file.name, text) == ("brief.html", page(bronze_age()))
     assert "default-src 'none'" in text
     assert "<script" not in text
+
+
+@pytest.mark.parametrize("to", ["html", "bibtex"])
+def test_ages_of_the_earth_and_the_sky_are_days_too(tmp_path: Path, to: str) -> None:
+    """Fossils are 3.4 thousand million years old, stars older, and such a run is exported like any other."""
+    brief = bronze_age()
+    (last, *rest) = brief.timeline
+    old = replace(last, when="13.8 billion years ago", earliest=jdn(-14_000_000_000), latest=jdn(-13_600_000_000))
+    (file,) = export(a_read_run(tmp_path, replace(brief, timeline=(old, *rest))), to)
+    assert file.stat().st_size > 0
 
 
 @pytest.mark.parametrize("to", ["markdown", "html"])
@@ -127,6 +138,23 @@ def test_notes_go_along(tmp_path: Path, to: str) -> None:
     claim = next(iter(bronze_age().claims.values()))
     run = noted(a_read_run(tmp_path), claim, "Unforgettable reason")
     assert b"Unforgettable" in whole(export(run, to))
+
+
+LINED = [
+    ("markdown", b"First:  \n  \\- second.  \n  1\\. third.\n"),
+    ("html", b"First:<br/>- second.<br/>1. third."),
+    ("epub", b"First:<br/>- second.<br/>1. third."),
+    ("obsidian", b"First:  \n  \\- second.  \n  1\\. third.\n"),
+    ("obsidian", b"First:  \n      \\- second.  \n      1\\. third.\n"),
+]
+
+
+@pytest.mark.parametrize(("to", "lines"), LINED)
+def test_the_lines_of_a_note_stay_lines(tmp_path: Path, to: str, lines: bytes) -> None:
+    """Empty ones between them aside; none of them begins a list, or ends the one that the note stands in."""
+    claim = next(iter(bronze_age().claims.values()))
+    run = noted(a_read_run(tmp_path), claim, "First:\n- second.\n\n1. third.")
+    assert lines in whole(export(run, to))
 
 
 def whole(files: tuple[Path, ...]) -> bytes:

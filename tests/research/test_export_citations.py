@@ -126,6 +126,17 @@ def test_latex_reads_the_signs_as_they_were(tmp_path: Path) -> None:
     assert book["title"] == r"{{50\% \& {\textbraceleft}x{\textbraceright}\_{\textbackslash}}}"
 
 
+def test_the_year_stands_in_a_key_once(tmp_path: Path) -> None:
+    """A book or a page that ends in the year of its edition does not have it twice."""
+    brief = bronze_age()
+    books = tuple(replace(book, title="Schools 2026") for book in brief.sources.books)
+    first, *others = brief.sources.pages
+    pages = (replace(first, title="2026"), *others)
+    brief = replace(brief, sources=replace(brief.sources, books=books, pages=pages))
+    keys = [key for _, key, _ in entries(written(tmp_path, "bibtex", brief))]
+    assert keys[:2] == ["schools-2026", "2026"]
+
+
 def test_keys_are_told_apart(tmp_path: Path) -> None:
     """Titles that read alike in ASCII, or have no letter of it, get keys of their own."""
     brief = bronze_age()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -14,7 +16,9 @@ from hypothesis import strategies as st
 from tests.brief.briefs import BOOK, bronze_age, of_words
 from tests.research.exported_runs import a_read_run, noted
 
+from kiwiresearch.errors import CannotWrite
 from kiwiresearch.research.export import export
+from kiwiresearch.research.export.kept_folder import RECORD
 from kiwiresearch.research.export.note_names import note_names
 from kiwiresearch.research.export.obsidian_text import front_matter, in_words, tag
 
@@ -46,6 +50,75 @@ def test_there_is_a_note_for_each_page_and_an_index(tmp_path: Path) -> None:
         assert linked <= set(notes)
     assert "](Pages/Ugarit.md#End)" in notes["Brief"]
     assert "](zim://" not in notes["Brief"]
+
+
+def test_another_export_takes_the_notes_away_that_are_no_longer_made(tmp_path: Path) -> None:
+    """The folder is as if it were new; what somebody else put there stays, and what they changed too."""
+    run, folder = a_read_run(tmp_path / "run"), tmp_path / "vault"
+    noted(run, next(iter(bronze_age().claims.values())))
+    export(run, "obsidian", folder)
+    fresh = vault(folder)
+    own = {"Pages/My own.md": "mine", "Pages/Ugarit.txt": "mine"}
+    for name, words in own.items():
+        (folder / name).write_text(words)
+    (run / "notes.jsonl").unlink()
+    export(run, "obsidian", folder)
+    assert "Notes" in fresh
+    assert set(vault(folder)) == set(fresh) - {"Notes"} | {"Pages/My own"}
+    assert {name: (folder / name).read_text() for name in own} == own
+    again = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+    export(run, "obsidian", folder)
+    assert {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()} == again
+
+
+def test_a_note_that_was_changed_is_not_taken_away(tmp_path: Path) -> None:
+    run, folder = a_read_run(tmp_path / "run"), tmp_path / "vault"
+    noted(run, next(iter(bronze_age().claims.values())))
+    export(run, "obsidian", folder)
+    (folder / "Notes.md").write_text("Words of my own.")
+    (run / "notes.jsonl").unlink()
+    export(run, "obsidian", folder)
+    assert (folder / "Notes.md").read_text() == "Words of my own."
+
+
+@pytest.mark.parametrize("is_exported", [False, True])
+def test_words_of_the_user_are_not_written_over(tmp_path: Path, is_exported: bool) -> None:
+    """A vault may have an index of its own, or a note that was written on since: nothing is written then."""
+    run, folder = a_read_run(tmp_path / "run"), tmp_path / "vault"
+    if is_exported:
+        export(run, "obsidian", folder)
+    folder.mkdir(exist_ok=True)
+    (folder / "Index.md").write_text("Words of my own.")
+    before = sorted(folder.rglob("*"))
+    with pytest.raises(CannotWrite, match=r"Index\.md.*may hold words of yours") as told:
+        export(run, "obsidian", folder)
+    assert "--out" in told.value.remedy
+    assert (folder / "Index.md").read_text() == "Words of my own."
+    assert sorted(folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize("name", ["../other.md", "/{other}", "out/other.md", ""])
+def test_a_record_leads_nowhere_else(tmp_path: Path, name: str) -> None:
+    """A record that came with somebody's vault cannot have files taken away outside the folder."""
+    run, folder, other = a_read_run(tmp_path / "run"), tmp_path / "vault", tmp_path / "other.md"
+    other.write_text("x")
+    folder.mkdir()
+    (folder / "out").symlink_to(tmp_path)
+    known = f"sha256:{sha256(b'x').hexdigest()}"
+    named = name.format(other=str(other).removeprefix("/"))
+    (folder / RECORD).write_text(json.dumps({"files": {named: [known]}}))
+    export(run, "obsidian", folder)
+    assert other.read_text() == "x"
+
+
+@pytest.mark.parametrize("record", ["", "[]", "{", '{"files": 3}', '{"files": {"Index.md": 3}}', "[" * 5000])
+def test_a_damaged_record_does_no_harm(tmp_path: Path, record: str) -> None:
+    folder = tmp_path / "vault"
+    folder.mkdir()
+    (folder / RECORD).write_text(record)
+    export(a_read_run(tmp_path / "run"), "obsidian", folder)
+    export(tmp_path / "run", "obsidian", folder)
+    assert "Index" in vault(folder)
 
 
 def test_a_page_links_to_the_pages_it_led_to(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def test_no_run_is_told_from_an_unfinished_one(tmp_path: Path) -> None:
         read_manifest(tmp_path)
     with RunFolder.open(tmp_path / "run", "f1", "Stone") as folder:
         folder.journal.append({"step": 1})
-    with pytest.raises(RunNotFound, match=r"is not finished\. Give the command that started it once more"):
+    with pytest.raises(RunNotFound, match=r"is not finished\. Start it once more"):
         read_manifest(tmp_path / "run")
 
 

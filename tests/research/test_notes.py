@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.research.proved_runs import a_finished_run, proved
 
 from kiwiresearch.disk import Lock
-from kiwiresearch.errors import BadUsage, CannotWrite, RunNotFound
+from kiwiresearch.errors import BadUsage, CannotWrite, NoteChanged, RunNotFound
 from kiwiresearch.ids import BookId
 from kiwiresearch.research import note_file
 from kiwiresearch.research.note import MOST_REASON, THE_RUN, Opinion, Target, plain
@@ -62,6 +62,22 @@ def test_a_changed_note_keeps_its_name_place_and_first_time(tmp_path: Path) -> N
     found = read_notes(tmp_path).notes
     assert (found[0].id, found[0].verdict, found[0].reason) == (note.id, "agree", "")
     assert (found[0].made, found[0].changed, found[0].about) == (NOW, LATER, "Salt was carried.")
+
+
+def test_of_two_changes_at_once_only_one_is_written(tmp_path: Path) -> None:
+    """Both have seen the same version, and neither can cross the other between looking and writing."""
+    note = add_note(tmp_path, CLAIM, AGREE, now=NOW)
+
+    def change(number: int) -> bool:
+        try:
+            change_note(tmp_path, note.id, Opinion("doubt", f"Reason {number}"), now=LATER, seen=note.version)
+        except NoteChanged:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(change, range(8))) == 1
+    assert len((tmp_path / NOTES).read_text(encoding="utf-8").splitlines()) == 2
 
 
 def test_what_was_taken_away_can_be_brought_back(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def test_a_full_disk_has_a_remedy() -> None:
     part = Part(Path("/dev/full"))
     with pytest.raises(CannotWrite, match="The folder '/dev' cannot be written: No space left") as told:
         part.append(b"line\n")
-    assert told.value.remedy == "Free some space and run the same command again: it goes on where it stopped."
+    assert told.value.remedy == "Free some space, then start it again: it goes on where it stopped."
     part.close()
 
 

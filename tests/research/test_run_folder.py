@@ -157,7 +157,7 @@ def test_a_file_put_there_meanwhile_is_kept(path: Path, name: str) -> None:
         for _ in range(STEPS):
             step(folder)
         (path / name).write_text("mine")
-        with pytest.raises(FolderTaken, match=rf"{name}' is not of this run, .*\. Move it away and run the same"):
+        with pytest.raises(FolderTaken, match=rf"{name}' is not of this run, .*\. Move it away and start it again"):
             folder.finish(FILES, {"version": "1"})
         assert tree(path) == {name: b"mine"}
     (path / name).rename(path / "mine")
@@ -374,7 +374,7 @@ def test_a_full_disk_loses_nothing(path: Path, tmp_path: Path, room: int) -> Non
         said = process.communicate()[0]
     assert said.startswith("CannotWrite The folder ")
     assert str(path) in said
-    assert said.endswith("Free some space and run the same command again: it goes on where it stopped.\n")
+    assert said.endswith("Free some space, then start it again: it goes on where it stopped.\n")
     assert tree(path) == {}
     run(path)
     run(tmp_path / "other")

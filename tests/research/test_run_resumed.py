@@ -289,7 +289,7 @@ def test_a_full_disk_is_told_and_the_run_goes_on_later(furnished: Path, sample_z
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.splitlines()[-1] == (
         f"kiwiresearch: The folder {str(out / '.journal')!r} cannot be written: File too large. "
-        "Free some space and run the same command again: it goes on where it stopped."
+        "Free some space, then start it again: it goes on where it stopped."
     )
     assert "Traceback" not in done.stderr
     assert [entry.name for entry in out.iterdir()] == [".journal"]

@@ -22,6 +22,9 @@ class Span(NamedTuple):
     strong: bool = False
 
 
+BREAK = Span("\n")
+"""The end of a line within a sentence, where its writer has put one."""
+
 Line = tuple[Span, ...]
 
 

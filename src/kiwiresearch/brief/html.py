@@ -8,6 +8,7 @@ from html import escape
 from importlib.resources import files
 
 from kiwiresearch.brief.document import (
+    BREAK,
     SCHEMES,
     Block,
     Cite,
@@ -176,6 +177,8 @@ def _line(line: Line) -> str:
 
 
 def _span(span: Span) -> str:
+    if span == BREAK:
+        return "<br/>"
     text = escaped(span.text)
     if span.emphasis:
         text = f"<em>{text}</em>"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from kiwiresearch.brief.document import (
+    BREAK,
     SCHEMES,
     Block,
     Document,
@@ -27,6 +28,8 @@ from kiwiresearch.brief.document import (
 from kiwiresearch.text.markdown import escaped_anywhere
 
 ENTITY = re.compile(r"&(?=#?\w+;)")
+LINE_END = "  \n  "
+"""Two spaces keep it, and two more keep what follows within an item of a list."""
 IN_ADDRESS = str.maketrans({sign: f"%{ord(sign):02X}" for sign in "()<>\\|`"})
 
 
@@ -87,6 +90,8 @@ def _line(line: Line) -> str:
 
 
 def _span(span: Span) -> str:
+    if span == BREAK:
+        return LINE_END
     # A space at the edge of a span is part of the sentence; only those inside are made one.
     before = " " if span.text[:1].isspace() else ""
     behind = " " if span.text[-1:].isspace() and span.text.strip() else ""

@@ -81,9 +81,15 @@ def _story(state: State) -> Iterator[str]:
     large = sorted(((count, name) for name, count in counts.items() if count > 1), key=lambda row: (-row[0], row[1]))
     if large:
         yield f"Groups of like pages: {', '.join(f'{name} ({count})' for count, name in large[:BRANCHES])}."
-    missing = [word for searched in begun.searched for word in searched.unknown]
-    if missing:
-        yield f"No page has the words: {', '.join(dict.fromkeys(missing))}."
+    if missing := _unknown(begun):
+        yield f"No page has the words: {', '.join(missing)}."
+
+
+def _unknown(begun: Begun) -> list[str]:
+    """The words that none of the books has which were searched for them."""
+    known = {word for searched in begun.searched for word, _ in searched.words if word not in searched.unknown}
+    unknown = dict.fromkeys(word for searched in begun.searched for word in searched.unknown)
+    return [word for word in unknown if word not in known]
 
 
 def _beginning(begun: Begun) -> str:

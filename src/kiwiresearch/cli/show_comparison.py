@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from kiwiresearch.cli.show import line
 from kiwiresearch.research.book_pairs import BookPair
 from kiwiresearch.research.comparing import Comparison
@@ -52,11 +54,17 @@ def _differences(kind: str, rows: list[Difference]) -> None:
         return
     line("")
     line(f"{HEADINGS[kind]} ({len(rows):,})")
-    for row in rows:
-        line(f"  {printable(row.claim.page_title)}{'' if row.page_in_both else ' (read by this run only)'}")
-        for sign, claim in (("-", row.old), ("+", row.new)):
-            if claim:
-                line(f"    {sign} {printable(claim.text)}")
+    for page, of_page in groupby(rows, _page):
+        line(f"  {page}")
+        for row in of_page:
+            for sign, claim in (("-", row.old), ("+", row.new)):
+                if claim:
+                    line(f"    {sign} {printable(claim.text)}")
+
+
+def _page(row: Difference) -> str:
+    which = "" if row.page_in_both else f" (read by the {'new' if row.new else 'old'} run only)"
+    return printable(row.claim.page_title) + which
 
 
 def _statements(heading: str, texts: list[str]) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from kiwiresearch.crawl.points import points
 from kiwiresearch.crawl.step import Facts, Offer
+from kiwiresearch.text.plain import quoted
 from kiwiresearch.zim.entry import EntryRef
 
 Row = tuple[str, float]
@@ -61,10 +62,10 @@ class Candidate:
         linked = ""
         if link is not None:
             where = {"lead": "in its lead", "infobox": "in its infobox", "see also": "under 'See also'"}.get(
-                link.place, f"under {link.section!r}" if link.section else "in its text"
+                link.place, f"under {quoted(link.section)}" if link.section else "in its text"
             )
-            linked = f"{self.parent!r} links to it {where}"
-            linked += f": {link.sentence!r}" if link.sentence and link.place != "table" else ""
+            linked = f"{quoted(self.parent)} links to it {where}"
+            linked += f": {quoted(link.sentence)}" if link.sentence and link.place != "table" else ""
         if self.is_found:
             how = "found by search" if self.share else "its text names the topic"
             return f"{how}; {linked}" if linked else how

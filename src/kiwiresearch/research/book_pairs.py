@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,12 @@ from kiwiresearch.zim.entry import EntryRef
 
 OLD_NAMESPACE = "A/"
 """Older books keep their articles below this, newer snapshots of them do not."""
+
+OLD_ENDING = ".html"
+"""Of the paths of still older ones."""
+
+NAME = re.compile(r"(?:kiwix\.)?(?P<stem>.+?)(?:_(?:maxi|mini|nodet|nopic|novid))?(?:_\d{4}-\d{2}(?:-\d{2})?)?")
+"""A book's name, around which some makers put their own, the selection and the day."""
 
 BookKey = tuple[str, ...]
 PageKey = tuple[BookKey, str]
@@ -46,15 +53,28 @@ def books_in(manifest: Mapping[str, Any]) -> list[BookSeen]:
 
 
 def book_keys(old: Sequence[BookSeen], new: Sequence[BookSeen]) -> dict[str, BookKey]:
-    """What two snapshots of a book share: name and flavour; where one run has two of them, each is itself."""
-    twice = {key for books in (old, new) for key, count in Counter(map(_named, books)).items() if count > 1}
-    return {book.id: (book.id,) if (key := _named(book)) in twice else key for book in (*old, *new)}
+    """What two snapshots of a book share: name and language.
+
+    Where one run has two books of a name, the selection (flavour) tells them apart;
+    where that is the same too, each book is only itself.
+    """
+    found: dict[str, BookKey] = {}
+    sides = [list(old), list(new)]
+    for key_of in (_stem, _named):
+        twice = {key for books in sides for key, count in Counter(map(key_of, books)).items() if count > 1}
+        found |= {book.id: key_of(book) for books in sides for book in books if key_of(book) not in twice}
+        sides = [[book for book in books if key_of(book) in twice] for books in sides]
+    return found | {book.id: (book.id,) for books in sides for book in books}
+
+
+def _stem(book: BookSeen) -> BookKey:
+    plain = NAME.fullmatch(book.name)
+    name = plain["stem"] if plain else book.title
+    return (name, book.language) if name else (book.id,)
 
 
 def _named(book: BookSeen) -> BookKey:
-    if name := book.name or book.title:
-        return name, book.flavour, book.language
-    return (book.id,)
+    return book.name or book.title, book.flavour, book.language
 
 
 def book_pairs(old: Sequence[BookSeen], new: Sequence[BookSeen], keys: Mapping[str, BookKey]) -> tuple[BookPair, ...]:
@@ -72,4 +92,4 @@ def book_pairs(old: Sequence[BookSeen], new: Sequence[BookSeen], keys: Mapping[s
 
 def page_key(ref: EntryRef, keys: Mapping[str, BookKey]) -> PageKey:
     """What a page has in common with itself in another snapshot."""
-    return keys.get(ref.book, (ref.book,)), ref.path.removeprefix(OLD_NAMESPACE)
+    return keys.get(ref.book, (ref.book,)), ref.path.removeprefix(OLD_NAMESPACE).removesuffix(OLD_ENDING)

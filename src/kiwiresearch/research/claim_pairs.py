@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kiwiresearch.claims.claim import Claim
-from kiwiresearch.text.differing import FIGURE, likeness, plainly, without_figures, words_of
+from kiwiresearch.text.differing import likeness, plainly, without_figures, words_of
+from kiwiresearch.text.number_words import number_words
 
 ALIKE = 0.6
 """From this share of common words on, two claims of one subject and type are one that changed."""
@@ -21,7 +22,8 @@ MOST_CANDIDATES = 250_000
 """So many pairs of one page are looked at; a page beyond that is no article."""
 
 
-SEPARATOR = re.compile(r"[.,]")
+NUMBER = re.compile(r"(?:(?<!\w)-)?\d+(?:[.,:/]\d+)*|[^\W\d_]+")
+THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
 
 
 @dataclass(frozen=True)  # without slots, which leave no room for what is worked out once
@@ -53,15 +55,31 @@ class Compared:
         return frozenset(self.said)
 
     @cached_property
-    def figures(self) -> tuple[Hashable, ...]:
-        """What it counts, measures and dates, however it is written."""
-        measured = [(one.quantity.low, one.quantity.high, one.quantity.unit) for one in self.claim.measures]
-        dated = [(one.when.earliest, one.when.latest) for one in self.claim.dates]
-        return (
-            tuple(sorted(measured)),
-            tuple(sorted(dated)),
-            tuple(word for word in self.words if FIGURE.search(word)),
-        )
+    def read(self) -> Hashable:
+        """What it counts, measures and dates, however it is written, and the figures that are none of these."""
+        claim = self.claim
+        spans = [(one.start, one.end) for one in claim.dates]
+        spans += [(one.quantity.start, one.quantity.end) for one in claim.measures]
+        rest = list(claim.text)
+        for start, end in spans:
+            rest[start:end] = " " * (end - start)
+        dated = sorted((one.when.earliest, one.when.latest) for one in claim.dates)
+        return self._measured(), tuple(dated), tuple(_numbers("".join(rest)))
+
+    @cached_property
+    def written(self) -> Hashable:
+        """The numbers that stand in it, however they are taken together: as a date and another, or from one to one."""
+        days = [day for one in self.claim.dates for day in (one.when.earliest, one.when.latest)]
+        bounds = (min(days), max(days)) if days else ()
+        return tuple(_numbers(self.claim.text)), self._measured(has_unit=True), bounds
+
+    def _measured(self, *, has_unit: bool = False) -> tuple[Hashable, ...]:
+        quantities = sorted((one.quantity for one in self.claim.measures), key=lambda one: one.start)
+        return tuple((one.low, one.high, one.unit) for one in quantities if one.unit or not has_unit)
+
+    def has_numbers_of(self, other: Compared) -> bool:
+        """Whether both state the same numbers, as they are read or as they are written."""
+        return self.read == other.read or self.written == other.written
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +130,7 @@ def paired(old: Sequence[Compared], new: Sequence[Compared]) -> Paired:
 
 def change_of(old: Compared, new: Compared, share: float) -> Changed:
     hedges = [sorted(plainly(hedge.cue) for hedge in one.claim.hedges) for one in (old, new)]
-    return Changed(old.claim, new.claim, round(share, 3), old.figures != new.figures, hedges[0] != hedges[1])
+    return Changed(old.claim, new.claim, round(share, 3), not old.has_numbers_of(new), hedges[0] != hedges[1])
 
 
 def _equal(
@@ -163,3 +181,15 @@ def _share(one: Compared, other: Compared) -> float:
 def _without(claims: Sequence[Compared], taken: Sequence[Compared]) -> list[Compared]:
     orders = {one.order for one in taken}
     return [one for one in claims if one.order not in orders]
+
+
+def _numbers(text: str) -> Iterator[str]:
+    """The numbers of a text as figures, in their order, and the scales they are told in."""
+    numbers = number_words("eng")
+    for word in NUMBER.findall(plainly(text)):
+        if word[-1].isdecimal():
+            yield THOUSANDS.sub("", word)
+        elif word in numbers.scales:
+            yield word
+        elif word in numbers.values and word != numbers.pronoun:  # 'one of them' counts nothing
+            yield f"{numbers.values[word]:.0f}"

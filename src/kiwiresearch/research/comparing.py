@@ -145,7 +145,7 @@ def _statements(brief: Brief) -> dict[str, StatementOf]:
 
 
 def _settings(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[SettingChange, ...]:
-    sides = [{name: one.get(name) for name in TOLD} | _flat(one.get("settings")) for one in (old, new)]
+    sides = [{name: _whole(one.get(name)) for name in TOLD} | _flat(one.get("settings")) for one in (old, new)]
     names = dict.fromkeys([*sides[0], *sides[1]])
     rows = [SettingChange(name, sides[0].get(name), sides[1].get(name)) for name in names]
     return tuple(row for row in rows if row.old != row.new)
@@ -156,5 +156,14 @@ def _flat(values: Any, before: str = "") -> dict[str, Any]:
         return {}
     found: dict[str, Any] = {}
     for name, value in sorted(values.items()):
-        found |= _flat(value, f"{before}{name}.") if isinstance(value, dict) else {f"{before}{name}": value}
+        found |= _flat(value, f"{before}{name}.") if isinstance(value, dict) else {f"{before}{name}": _whole(value)}
     return found
+
+
+def _whole(value: Any) -> Any:
+    """A value of a manifest; what no other program could read, such as NaN, becomes a text."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError:
+        return str(value)
+    return value

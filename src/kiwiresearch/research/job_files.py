@@ -91,6 +91,15 @@ class JobFiles:
         finally:
             self._remembered.forget(job.id)
 
+    def remove(self, job_id: str) -> None:
+        """Take away the file of a job that somebody holds."""
+        try:
+            self._file(job_id).unlink(missing_ok=True)
+        except OSError as problem:
+            raise self._cannot_write(problem) from problem
+        finally:
+            self._remembered.forget(job_id)
+
     def hold(self, job_id: str) -> Held:
         """A job for this process alone, as it is now."""
         job = self.read(job_id)

@@ -153,6 +153,18 @@ class Jobs:
                 self._stop(one, "cancelled")
             return one.job
 
+    def remove(self, job_id: str) -> None:
+        """Forget a job that ended without a page: there is nothing of it but that it was asked for."""
+        with self._changing:
+            job = self.get(job_id)
+            if job.is_open or job.pages or job.state == "done":
+                raise FolderTaken(f"The job {job_id!r} has work to keep.", remedy="Remove its folder by hand.")
+            held = self._files.hold(job_id)
+            try:
+                self._files.remove(job_id)
+            finally:
+                held.let_go()
+
     def since(self, job_id: str, place: tuple[int, int] = NOTHING_SEEN) -> Seen:
         """What a job told after a place, as far as it is remembered."""
         with self._changing:

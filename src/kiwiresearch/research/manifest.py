@@ -58,7 +58,7 @@ def _no_run(path: Path) -> RunNotFound:
     if (path / HIDDEN).is_dir():
         return RunNotFound(
             f"The run in {str(path)!r} is not finished.",
-            remedy="Give the command that started it once more: it goes on where it stopped.",
+            remedy="Start it once more: it goes on where it stopped.",
         )
     what = f"run in {str(path)!r}" if path.is_dir() else f"folder {str(path)!r}"
     return RunNotFound(f"There is no {what}.", remedy="Name a folder that a run of kiwiresearch has written.")

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any, Literal, get_args
 
 from kiwiresearch.errors import BadUsage
+from kiwiresearch.ids import canonical_json
 from kiwiresearch.zim.entry import EntryRef
 
 Verdict = Literal["agree", "doubt", "correct"]
@@ -105,6 +107,11 @@ class Note:
     @property
     def correction(self) -> str:
         return self.opinion.correction
+
+    @property
+    def version(self) -> str:
+        """Another one whenever the note says something else."""
+        return sha256(canonical_json(self.record()).encode("utf-8", "replace")).hexdigest()[:16]
 
     def record(self) -> dict[str, Any]:
         """The note as plain data: a line of the file, and what programs get."""

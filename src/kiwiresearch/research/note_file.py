@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -18,7 +17,6 @@ LOCK = ".notes.lock"
 MOST_BYTES = 2**25
 """No file of notes grows larger, and none is read that is."""
 PATIENCE_S = 5.0
-PAUSE_S = 0.02
 LOOK = "Check that the server may write there, and that the disk has room."
 
 Append = Callable[[dict[str, Any]], None]
@@ -78,12 +76,9 @@ def _end_of_a_torn_line(stream: BinaryIO, size: int) -> bytes:
 def _held(run: Path) -> Iterator[None]:
     _refuse_others(run / LOCK)
     lock = Lock(run / LOCK)
-    until = time.monotonic() + PATIENCE_S
     try:
-        while not lock.acquire():
-            if time.monotonic() > until:
-                raise _cannot("somebody else is writing", "Save it again in a moment.")
-            time.sleep(PAUSE_S)
+        if not lock.wait(PATIENCE_S):
+            raise _cannot("somebody else is writing", "Save it again in a moment.")
     except OSError as problem:
         raise _cannot(str(problem.strerror or problem)) from problem
     try:
@@ -92,9 +87,7 @@ def _held(run: Path) -> Iterator[None]:
         lock.release()
 
 
-def _cannot(
-    why: str, remedy: str = "Check that the server may write there, and that the disk has room."
-) -> CannotWrite:
+def _cannot(why: str, remedy: str = LOOK) -> CannotWrite:
     return CannotWrite(f"The note cannot be written beside its run: {why}.", remedy=remedy)
 
 

@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from kiwiresearch.errors import BadUsage, RunNotFound
+from kiwiresearch.errors import BadUsage, NoteChanged, RunNotFound
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.research.note import MOST_WORDS, Note, Opinion, Target, note_of, plain
 from kiwiresearch.research.note_file import NOTES, appending, lines_of
@@ -66,10 +66,17 @@ def add_note(run: Path, target: Target, opinion: Opinion, *, now: str, about: st
     return note
 
 
-def change_note(run: Path, note_id: str, opinion: Opinion, *, now: str) -> Note:
-    """Write another opinion into a note; one that was gone is back then."""
+def change_note(run: Path, note_id: str, opinion: Opinion, *, now: str, seen: str = "") -> Note:
+    """Write another opinion into a note; one that was gone is back then.
+
+    `seen` is the version that its writer had before them: if it has another by now, and
+    says something else than the new opinion, nothing is written.
+    """
     with appending(run) as append:
-        note = replace(read_notes(run).get(note_id), opinion=opinion, changed=now)
+        there = read_notes(run).get(note_id)
+        if seen not in ("", there.version) and there.opinion != opinion:
+            raise NoteChanged("The note was changed meanwhile.", remedy="Look at what it says now, then write yours.")
+        note = replace(there, opinion=opinion, changed=now)
         append(note.record())
     return note
 

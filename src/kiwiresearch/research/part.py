@@ -27,9 +27,9 @@ def writing(folder: Path) -> Iterator[None]:
 
 def cannot_write(folder: Path, problem: OSError) -> CannotWrite:
     if problem.errno in NO_ROOM:
-        remedy = "Free some space and run the same command again: it goes on where it stopped."
+        remedy = "Free some space, then start it again: it goes on where it stopped."
     else:
-        remedy = "Make it a folder you may write to and run the same command again, or choose another folder."
+        remedy = "Make it a folder you may write to and start it again, or choose another folder."
     return CannotWrite(
         f"The folder {str(folder)!r} cannot be written: {problem.strerror or problem}.",
         remedy=remedy,
@@ -81,7 +81,7 @@ class Part:
                 if not chunk:
                     raise RunDamaged(
                         f"The file {str(self.path)!r} was cut while the run went on.",
-                        remedy="Run the same command again: it goes on with what is left.",
+                        remedy="Start it again: it goes on with what is left.",
                     )
                 left -= len(chunk)
                 yield chunk

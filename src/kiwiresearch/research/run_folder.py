@@ -217,7 +217,7 @@ def _refuse_to_overwrite(folder: Path, outputs: Mapping[str, Mapping[str, Any]])
         if _is_there(folder / name) and digest(folder / name) != output["sha256"]:
             raise FolderTaken(
                 f"The file {str(folder / name)!r} is not of this run, which would write another there.",
-                remedy="Move it away and run the same command again: it goes on where it stopped.",
+                remedy="Move it away and start it again: it goes on where it stopped.",
             )
 
 

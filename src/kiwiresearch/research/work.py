@@ -131,7 +131,7 @@ def refuse_another(folder: Path, found: Mapping[str, Any], header: Mapping[str, 
     other = " with other settings, other books or another version" if topic == header["topic"] else ""
     raise FolderTaken(
         f"The folder {str(folder)!r} holds {which} run on {topic[:80]!r}{other}.",
-        remedy="Choose another folder, or give the command that began that run.",
+        remedy="Choose another folder, or go on with that run as it was begun.",
     )
 
 

@@ -18,6 +18,9 @@ FIGURE = re.compile(r"\d")
 ALIKE = str.maketrans(dict.fromkeys("‐‑‒–—−", "-") | dict.fromkeys("‘’‛′`´", "'") | dict.fromkeys("“”„«»″", '"'))
 """Signs of which each maker of a book has its own."""
 
+COMMA = re.compile(r"[,;](?!\d)")
+"""Within a figure it is part of that; elsewhere it is a matter of style."""
+
 
 class Run(NamedTuple):
     """Some words in a row, which stand in the other sentence too or do not."""
@@ -27,8 +30,9 @@ class Run(NamedTuple):
 
 
 def plainly(text: str) -> str:
-    """A sentence as it is compared: case, spaces, kinds of dashes and quotes, and the full stop do not matter."""
-    return " ".join(unicodedata.normalize("NFKC", text).translate(ALIKE).casefold().split()).rstrip(".;, ")
+    """A sentence as it is compared: case, spaces, commas, full stop, and kinds of dashes and quotes do not matter."""
+    signs = COMMA.sub(" ", unicodedata.normalize("NFKC", text).translate(ALIKE))
+    return " ".join(signs.casefold().split()).rstrip(". ")
 
 
 def words_of(text: str) -> tuple[str, ...]:

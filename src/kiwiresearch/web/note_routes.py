@@ -19,6 +19,7 @@ from kiwiresearch.web.research import RunId
 from kiwiresearch.web.room import Room
 
 NoteId = Annotated[str, Path(max_length=100, description="The `id` of a note.")]
+MOST_VERSION = 100
 Text = Annotated[str, Field(max_length=MOST_REASON), BeforeValidator(encodable)]
 
 
@@ -51,6 +52,19 @@ class OpinionBody(BaseModel):
         return Opinion(self.verdict, self.reason, self.correction)
 
 
+class ChangeBody(OpinionBody):
+    """Another opinion."""
+
+    seen: Annotated[
+        str,
+        Field(
+            max_length=MOST_VERSION,
+            description="The `version` that was read: if the note has another by now, it stays as it is. "
+            "Empty to write in any case.",
+        ),
+    ] = ""
+
+
 class NoteBody(OpinionBody):
     """A note to write."""
 
@@ -75,6 +89,7 @@ class NoteReply(BaseModel):
     made: str
     changed: str = Field(description="When it was changed last; empty if it never was.")
     about: str = Field(description="The words of the claim, or the title of the page or run.")
+    version: str = Field(description="Another one whenever the note says something else; see `seen`.")
 
 
 class NotesReply(BaseModel):
@@ -107,25 +122,30 @@ def router(room: Room, jobs: Jobs) -> APIRouter:
         run = runs.get(run_id)
         target = named_target(run, body.target.kind, body.target.id)
         note = add_note(run.run.path, target.target, body.opinion(), now=now(), about=target.words)
-        return Json(note.record(), 201)
+        return Json(_record(note), 201)
 
     @routes.put("/{note_id}", response_class=Json, responses=ONE)
-    def change(run_id: RunId, note_id: NoteId, body: OpinionBody) -> Response:
+    def change(run_id: RunId, note_id: NoteId, body: ChangeBody) -> Response:
         """Write another opinion into a note."""
-        return Json(change_note(runs.get(run_id).run.path, note_id, body.opinion(), now=now()).record())
+        run = runs.get(run_id).run.path
+        return Json(_record(change_note(run, note_id, body.opinion(), now=now(), seen=body.seen)))
 
     @routes.delete("/{note_id}", response_class=Json, responses=ONE)
     def remove(run_id: RunId, note_id: NoteId) -> Response:
         """Take a note away; it can be brought back."""
-        return Json(set_gone(runs.get(run_id).run.path, note_id, now=now(), gone=True).record())
+        return Json(_record(set_gone(runs.get(run_id).run.path, note_id, now=now(), gone=True)))
 
     @routes.post("/{note_id}/restore", response_class=Json, responses=ONE)
     def restore(run_id: RunId, note_id: NoteId) -> Response:
         """Bring back a note that was taken away."""
-        return Json(set_gone(runs.get(run_id).run.path, note_id, now=now(), gone=False).record())
+        return Json(_record(set_gone(runs.get(run_id).run.path, note_id, now=now(), gone=False)))
 
     return routes
 
 
 def _records(notes: tuple[Note, ...]) -> list[dict[str, Any]]:
-    return [note.record() for note in notes]
+    return [_record(note) for note in notes]
+
+
+def _record(note: Note) -> dict[str, Any]:
+    return note.record() | {"version": note.version}

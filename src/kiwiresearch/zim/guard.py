@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kiwiresearch.errors import BookChanged
 
-REMEDY = "Replace a book by copying to a new name and renaming, then run the command again."
+REMEDY = "Replace a book by copying to a new name and renaming, then start kiwiresearch again."
 
 
 class FileGuard:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 
 from kiwiresearch.disk import write_whole
 from kiwiresearch.errors import BadUsage, CannotWrite
 from kiwiresearch.research.export.formats import FORMATS, Format, format_named, made
+from kiwiresearch.research.export.kept_folder import write_folder
 from kiwiresearch.research.export.packing import Made, packed
 
 __all__ = ["FOLDER", "FORMATS", "Format", "Made", "export", "made", "packed"]
@@ -20,7 +23,8 @@ def export(run: Path, to: str, out: Path | None = None) -> tuple[Path, ...]:
 
     Without `out` they go into the run's own folder 'export'. An `out` that ends
     as the format's file does ('.gexf') names that file, and one that ends in
-    '.zip' a zip of several; any other is a folder.
+    '.zip' a zip of several; any other is a folder. Of a folder of many files, those
+    that an earlier export wrote and this one does not are taken away.
     """
     form = format_named(to)
     is_one = _is_one_file(to, form, out)
@@ -28,11 +32,15 @@ def export(run: Path, to: str, out: Path | None = None) -> tuple[Path, ...]:
     if out is not None and is_one:
         files = (files[0] if len(files) == 1 and out.suffix.lower() != ZIP else Made(out.name, packed(files)),)
         places = [out]
+    elif form.is_folder:
+        folder = out or run / FOLDER / to
+        with _told(folder):
+            return write_folder(folder, files)
     else:
-        folder = out or (run / FOLDER / to if form.is_folder else run / FOLDER)
-        places = [folder / file.name for file in files]
+        places = [(out or run / FOLDER) / file.name for file in files]
     for place, file in zip(places, files, strict=True):
-        _write(place, file.content)
+        with _told(place):
+            write_whole(place, file.content)
     return tuple(places)
 
 
@@ -46,9 +54,11 @@ def _is_one_file(to: str, form: Format, out: Path | None) -> bool:
     return ending == (ZIP if is_several else Path(form.names[0]).suffix)
 
 
-def _write(place: Path, content: bytes) -> None:
+@contextlib.contextmanager
+def _told(place: Path) -> Iterator[None]:
+    """Tells what cannot be written, and why."""
     try:
-        write_whole(place, content)
+        yield
     except (OSError, ValueError) as problem:  # ValueError: a name that no system allows
         reason = (isinstance(problem, OSError) and problem.strerror) or "its name is not allowed"
         raise CannotWrite(

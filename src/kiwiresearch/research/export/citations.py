@@ -108,7 +108,10 @@ def _key(title: str, date: str, taken: set[str]) -> str:
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
     words = "-".join(re.findall(r"[a-z0-9]+", plain))[:LONGEST_KEY].strip("-")
     year = re.match(r"\d{4}", date)
-    first = f"{words or 'source'}-{year[0]}" if year else words or "source"
+    parts = [words or "source"]
+    if year and words.split("-")[-1] != year[0]:  # editions often have it in their title
+        parts.append(year[0])
+    first = "-".join(parts)
     key, number = first, 1
     while key in taken:
         number += 1

@@ -17,12 +17,12 @@ from kiwiresearch.research.export.folder import BRIEF, CLAIMS, MANIFEST, check_f
 from kiwiresearch.research.export.row import Row, damaged
 from kiwiresearch.research.note import Note, TargetKind
 from kiwiresearch.research.notes import read_notes
+from kiwiresearch.text.dates.ranges import ENDLESS
 from kiwiresearch.zim.entry import EntryRef
 
 NO_RECORD = (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError, KiwiError)
 DATE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
 NO_DATE = "1970-01-01"
-FARTHEST_DAY = 10**10
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def _brief(row: Row) -> Brief:
         raise row.damaged("names a page twice, or a page of no book")
     if not all(end in ends for link in brief.sources.links for end in link):
         raise row.damaged("has a link to no page")
-    if not all(abs(day) < FARTHEST_DAY for moment in brief.timeline for day in (moment.earliest, moment.latest)):
+    if not all(abs(day) < ENDLESS for moment in brief.timeline for day in (moment.earliest, moment.latest)):
         raise row.damaged("tells of a day that never was")
     return brief
 

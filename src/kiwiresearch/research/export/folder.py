@@ -33,11 +33,11 @@ def check_folder(run: Path, *needed: str) -> None:
     if MANIFEST not in found:
         raise RunNotFound(
             f"The run in {str(run)!r} is not finished: it has no {MANIFEST!r}.",
-            remedy="Run the topic once more with --resume.",
+            remedy="Start it once more: it goes on where it stopped.",
         )
     for name in needed:
         if name not in found:
-            raise RunDamaged(f"The run in {str(run)!r} has lost its {name!r}.", remedy="Run the topic once more.")
+            raise RunDamaged(f"The run in {str(run)!r} has lost its {name!r}.", remedy="Research the topic again.")
 
 
 def load(file: Path) -> Row:

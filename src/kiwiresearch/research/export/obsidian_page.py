@@ -10,7 +10,7 @@ from kiwiresearch.evidence.citation import INTRODUCTION
 from kiwiresearch.research.export.findings import SourcePage
 from kiwiresearch.research.export.inside import claim_hash
 from kiwiresearch.research.export.obsidian_text import front_matter, in_words, tag
-from kiwiresearch.research.export.remarks import note_in_words
+from kiwiresearch.research.export.remarks import note_lines
 from kiwiresearch.research.note import Note
 
 PAGES = "Pages"
@@ -34,7 +34,7 @@ def page_note(page: SourcePage, names: Sequence[str], notes: Mapping[str, Sequen
         lines += [f"> {in_words(page.source.opening)}", ""]
     if page.source.why:
         lines += [f"*Taken because:* {in_words(page.source.why)}", ""]
-    lines += [f"- **Note.** {in_words(note_in_words(note))}" for note in page.notes]
+    lines += [_remark(note) for note in page.notes]
     lines += [""] if page.notes else []
     lines += ["## Claims", "", *_claims(page, notes)]
     if page.leads_to:
@@ -86,4 +86,9 @@ def _claim(claim: Claim, notes: Sequence[Note]) -> Iterator[str]:
     held = f", held back by {cues}" if cues else ""
     yield "    >"
     yield f"    > Confidence {claim.confidence:.2f}{held}"
-    yield from (f"    - **Note.** {in_words(note_in_words(note))}" for note in notes)
+    yield from (_remark(note, "    ") for note in notes)
+
+
+def _remark(note: Note, before: str = "") -> str:
+    """A note as an item of a list, whose lines stay lines."""
+    return f"{before}- **Note.** " + f"  \n{before}  ".join(map(in_words, note_lines(note)))

@@ -13,7 +13,7 @@ from kiwiresearch.claims.claim import Claim
 from kiwiresearch.evidence.citation import INTRODUCTION
 from kiwiresearch.research.export.findings import SourcePage
 from kiwiresearch.research.export.inside import claim_hash
-from kiwiresearch.research.export.remarks import note_in_words
+from kiwiresearch.research.export.remarks import note_lines
 from kiwiresearch.research.note import Note
 from kiwiresearch.text.languages import three_letter_code, two_letter_code
 
@@ -98,4 +98,4 @@ def _claim(claim: Claim, spoken: str, notes: Sequence[Note]) -> str:
 
 def _remarks(notes: Sequence[Note]) -> Iterator[str]:
     for note in notes:
-        yield f'<p class="remark"><strong>Note.</strong> {escaped(note_in_words(note))}</p>'
+        yield f'<p class="remark"><strong>Note.</strong> {"<br/>".join(map(escaped, note_lines(note)))}</p>'

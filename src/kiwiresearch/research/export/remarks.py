@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from kiwiresearch.brief.document import Block, Heading, Line, Points, Sentence, Span, Text, words
+from kiwiresearch.brief.document import BREAK, Block, Heading, Line, Points, Sentence, Span, Text, words
 from kiwiresearch.research.export.findings import Findings
 from kiwiresearch.research.export.inside import page_inside
 from kiwiresearch.research.note import Note, TargetKind
@@ -50,17 +50,28 @@ def _lines(note: Note, place: str) -> Iterator[Line]:
     told = f" ({note_day(note)}), {TARGETS[note.target.kind]}"
     yield words(verdict, f"{told}: “", Span(note.about, place), "”") if note.about else words(verdict, f"{told}.")
     if note.reason:
-        yield words(Span("Reason:", emphasis=True), f" {_ended(note.reason)}")
+        yield words(Span("Reason:", emphasis=True), " ", *_broken(_ended(note.reason)))
     if note.correction:
-        yield words(Span("It should read:", emphasis=True), f" {note.correction}")
+        yield words(Span("It should read:", emphasis=True), " ", *_broken(note.correction))
 
 
 def note_day(note: Note) -> str:
     return (note.changed or note.made)[:DAY]
 
 
+def _broken(text: str) -> Iterator[Span]:
+    """The lines of a text, with breaks between them."""
+    for number, line in enumerate(filter(str.strip, text.splitlines())):
+        yield from (BREAK, Span(line.strip())) if number else (Span(line.strip()),)
+
+
+def note_lines(note: Note) -> list[str]:
+    """A note as plain text in the lines of its writer, for those who know what it is about."""
+    return [line.strip() for line in note_in_words(note).splitlines() if line.strip()]
+
+
 def note_in_words(note: Note) -> str:
-    """A note in one line of plain text, for those who know what it is about."""
+    """A note as plain text, for those who know what it is about."""
     reason = f": {_ended(note.reason)}" if note.reason else "."
     correction = f" It should read: {note.correction}" if note.correction else ""
     return f"{VERDICTS[note.verdict]} ({note_day(note)}){reason}{correction}"

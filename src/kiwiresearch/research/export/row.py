@@ -27,7 +27,7 @@ def clean(text: str) -> str:
 
 def damaged(file: Path, problem: str) -> RunDamaged:
     return RunDamaged(
-        f"The run's file {str(file)!r} is not as it was written: {problem}.", remedy="Run the topic once more."
+        f"The run's file {str(file)!r} is not as it was written: {problem}.", remedy="Research the topic again."
     )
 
 
