@@ -34,6 +34,12 @@ INVALID = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _every_look_is_real(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process looks at each file, also where other tests have seen the same bytes."""
+    monkeypatch.setattr(integrity, "probe", probe)
+
+
 @pytest.fixture
 def verdicts(tmp_path: Path) -> Verdicts:
     return Verdicts(tmp_path / "checks")

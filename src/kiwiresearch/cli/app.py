@@ -143,3 +143,7 @@ def doctor(json: AsJson = False) -> None:
         show.findings(findings)
     if any(finding.state == "broken" for finding in findings):
         raise typer.Exit(1)
+
+
+program = typer.main.get_command(app)
+"""The commands put together, once: that takes longer than many of them run."""

@@ -52,9 +52,9 @@ def run(arguments: Sequence[str]) -> int:
         if words and words[0] not in COMMANDS and words[0] not in OF_THE_PROGRAM:
             _check_for_a_slip(words)
             words = ["research", *words]  # the first word that is no command is a topic
-        from kiwiresearch.cli.app import app
+        from kiwiresearch.cli.app import program
 
-        code = int(app(args=words, prog_name="kiwiresearch", standalone_mode=False) or 0)
+        code = int(program(args=words, prog_name="kiwiresearch", standalone_mode=False) or 0)
     except KeyboardInterrupt:
         code = INTERRUPTED
     except Exception as problem:
