@@ -135,9 +135,15 @@ def new_home(tmp_path: Path, sample_home: Made) -> Path:
 
 
 @pytest.fixture(scope="session")
-def desk(tmp_path_factory: pytest.TempPathFactory, sample_home: Made) -> Iterator[Served]:
+def desk_home(tmp_path_factory: pytest.TempPathFactory, sample_home: Made) -> Path:
+    """The home of the desk."""
+    return sample_home.copied(tmp_path_factory.mktemp("desk"))
+
+
+@pytest.fixture(scope="session")
+def desk(desk_home: Path) -> Iterator[Served]:
     """The desk of somebody who has the sample book."""
-    with serving(sample_home.copied(tmp_path_factory.mktemp("desk"))) as served:
+    with serving(desk_home) as served:
         yield served
 
 

@@ -7,30 +7,51 @@ from typing import Any
 
 from playwright.sync_api import Page
 
+LOOK_AGAIN_MS = 20
+MOST_LOOKS = 500
+
 
 def tabbed(page: Page, most: int = 200) -> Iterator[dict[str, Any]]:
     """What the tab key reaches one after the other, from the top until it leaves the page or begins anew."""
     page.evaluate("document.activeElement && document.activeElement.blur(); window.scrollTo(0, 0)")
     seen: set[int] = set()
+    framed: list[int] | None = None
     for _ in range(most):
         page.keyboard.press("Tab")
-        here = _here(page)
+        here = _here(page) if framed is None else _here_after(page, framed)
         if here is None or (here["place"] in seen and here["tag"] != "iframe"):
             return
+        framed = _in_frames(page) if here["tag"] == "iframe" else None
         if here["place"] not in seen:
             seen.add(here["place"])
             yield here
 
 
 def _here(page: Page) -> dict[str, Any] | None:
-    """What has the focus; on its way out of a frame, which has a process of its own, it is nowhere for a moment."""
     here: dict[str, Any] | None = page.evaluate(FOCUSED)
-    if here is None and page.locator("iframe").count():
-        page.wait_for_timeout(200)
-        here = page.evaluate(FOCUSED)
     return here
 
 
+def _here_after(page: Page, framed: list[int]) -> dict[str, Any] | None:
+    """What has the focus after a step from a place in a frame.
+
+    The frame has a process of its own: on the way out of it the focus is
+    nowhere for a while, and a step that has not been taken yet looks like none.
+    """
+    for _ in range(MOST_LOOKS):
+        here = _here(page)
+        if here is not None and (here["tag"] != "iframe" or _in_frames(page) != framed):
+            return here
+        page.wait_for_timeout(LOOK_AGAIN_MS)
+    return None
+
+
+def _in_frames(page: Page) -> list[int]:
+    """What has the focus in each frame."""
+    return [frame.evaluate(PLACE) for frame in page.frames[1:]]
+
+
+PLACE = "[...document.querySelectorAll('*')].indexOf(document.activeElement)"
 FOCUSED = """() => {
   const one = document.activeElement;
   if (!one || one === document.body || one === document.documentElement) return null;

@@ -95,13 +95,17 @@ def test_an_answer_is_copied_with_its_sources(desk: Served, open_window: OpenWin
     window = open_window(desk.address)
     window.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=desk.address)
     page = window.go(f"/ask?q={quote(QUESTION)}")
-    page.locator("details.copy summary").click()
     page.locator("[data-copy]").click()
     expect(page.locator("[data-copy]")).to_have_text("Copied")
     copied = page.evaluate("navigator.clipboard.readText()")
     assert ANSWER in copied
     assert "[1]" in copied
     assert "Albert Einstein" in copied
+    page.reload()
+    page.evaluate("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
+    page.locator("[data-copy]").click()
+    expect(page.locator("#copy")).to_be_visible()
+    assert page.evaluate("getSelection().toString()") == page.locator("#copy").input_value(), "where it is not allowed"
 
 
 def test_an_answer_is_copied_without_script(desk: Served, open_window: OpenWindow) -> None:

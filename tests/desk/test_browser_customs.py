@@ -17,13 +17,15 @@ TOKEN = "long-and-secret"
 @pytest.mark.parametrize("script", [True, False])
 def test_a_language_is_chosen_on_any_page(desk: Served, open_window: OpenWindow, script: bool) -> None:
     """The button below a page leads back to that page in the language chosen, and so do all pages from then on."""
-    window = open_window(desk.address, script=script)
+    window = open_window(desk.address, script=script, phone=True)
     page = window.go("/find?q=mercury")
     for language, name in (*LANGUAGES.items(), ("en", LANGUAGES["en"])):
         page.get_by_role("button", name=name).click()
         expect(page.locator("html")).to_have_attribute("lang", language)
         assert page.url.endswith("/find?q=mercury")
         assert page.locator("h1").inner_text() == words_in(language)("find.title")
+        menu = [entry.bounding_box() for entry in page.locator("header.top nav a").all()]
+        assert len({round(box["y"]) for box in menu if box}) == 1, "on a phone, the menu is one line in every language"
     page.get_by_role("button", name="Français").click()
     expect(page.locator("html")).to_have_attribute("lang", "fr")
     assert window.go("/").locator("html").get_attribute("lang") == "fr"
@@ -40,6 +42,9 @@ def test_a_brief_on_paper(desk: Served, run: str, open_window: OpenWindow) -> No
     assert page.locator("details.statement summary").first.is_visible()
     assert page.locator("#bibliography").is_visible()
     window.picture("paper/brief", whole=True)
+    claims = window.go(f"/runs/{run}/claims")
+    assert claims.locator("tbody tr").first.is_visible()
+    assert not claims.locator("a.whole").first.is_visible()
 
 
 @pytest.fixture(scope="module")

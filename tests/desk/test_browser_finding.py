@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 from tests.desk.conftest import OpenWindow, Served, serving
 from tests.desk.hostile_book import arabic_book
 from tests.desk.sights import texts
@@ -44,6 +44,11 @@ def test_results_come_as_one_types(desk: Served, open_window: OpenWindow) -> Non
     page.wait_for_url("**/find?q=sunset")
     page.reload()
     expect(first).to_have_text("Sunset")
+    refused = {"content_type": "application/problem+json", "body": '{"detail": "no"}'}
+    page.route("**/find/results?*", lambda route: route.fulfill(**refused))
+    page.get_by_role("combobox").press_sequentially("s")
+    expect(page.locator("#results")).to_contain_text("The search did not arrive.")
+    page.reload()
     first.click()
     page.wait_for_url("**/page/**/Sunset")
 
@@ -100,6 +105,25 @@ def test_a_page_with_its_claims_marked(desk: Served, open_window: OpenWindow) ->
     assert page.url.endswith("/Sunset"), "the frame moved, not the desk"
 
 
+def test_a_link_in_the_page_is_noticed(desk: Served, open_window: OpenWindow) -> None:
+    """Who follows one is told where the contents of the new page are, however late our script came."""
+    window = open_window(desk.address)
+
+    def late(route: Route) -> None:
+        window.page.wait_for_timeout(1_000)
+        route.continue_()
+
+    window.page.route("**/js/reading.js", late)
+    page = window.go(f"/page/{desk.book()}/Sunset")
+    frame = page.frame_locator(".reading-frame iframe")
+    hint = page.locator(".reading-moved")
+    expect(frame.locator("h1").first).to_have_text("Sunset")
+    expect(hint).to_be_hidden()
+    frame.get_by_role("link", name="Sunrise").first.click()
+    expect(frame.locator("h1").first).to_have_text("Sunrise")
+    expect(hint).to_be_visible()
+
+
 def test_research_begins_at_a_page(desk: Served, open_window: OpenWindow) -> None:
     """From a page, its title is the topic of a new run, ready to begin."""
     window = open_window(desk.address, script=False)
@@ -114,7 +138,7 @@ def test_back_links_within_a_run(desk: Served, run: str, open_window: OpenWindow
     page = window.go(f"/runs/{run}/pages")
     page.locator("ol.taken li h3 a").nth(1).click()
     within = page.locator(".reading-run")
-    assert within.locator("p[lang=en]").first.inner_text().strip()
+    assert within.locator("h3 + p").first.inner_text().strip()
     within.locator("li a").first.click()
     assert f"run={run}" in page.url
 

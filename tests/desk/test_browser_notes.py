@@ -39,8 +39,8 @@ def test_a_note_is_kept_changed_and_taken_back(desk: Served, second_run: str, op
     expect(page.locator("ul.note-list")).to_contain_text(reason)
 
 
-def test_a_note_is_not_lost_when_the_server_is_away(desk: Served, second_run: str, open_window: OpenWindow) -> None:
-    """What was typed stays in its field, and a message says what to do."""
+def test_a_note_is_not_lost(desk: Served, second_run: str, open_window: OpenWindow) -> None:
+    """What was typed stays in its field when the server is away, and no window writes over another's words unseen."""
     window = open_window(desk.address)
     window.rough = True
     page = window.go(f"/runs/{second_run}/notes")
@@ -55,14 +55,30 @@ def test_a_note_is_not_lost_when_the_server_is_away(desk: Served, second_run: st
     window.context.set_offline(False)
     form.locator("button").click()
     expect(page.locator("ul.note-list")).to_contain_text("Agreed.")
+    other = window.context.new_page()
+    other.goto(page.url)
+    for place, words in ((other, "Changed elsewhere."), (page, "Changed here.")):
+        note = place.locator("ul.note-list > li.card").first
+        note.locator("summary").click()
+        note.locator("textarea[name=reason]").fill(words)
+        note.locator("form.note-form button").click()
+        expect(place.locator("main .card").first).to_contain_text("Changed elsewhere.")
+    expect(page.locator("textarea[name=reason]")).to_have_value("Changed here.")
+    page.locator("form.note-form button").click()
+    expect(page.locator("ul.note-list")).to_contain_text("Changed here.")
 
 
 def test_a_note_without_script(desk: Served, run: str, open_window: OpenWindow) -> None:
-    """The form leads back to where it stands, with the note there."""
-    window = open_window(desk.address, script=False)
+    """The form leads back to where it stands, with the note there; on a phone, no words stand below its buttons."""
+    window = open_window(desk.address, script=False, phone=True)
     page = window.go(f"/runs/{run}/notes")
     form = page.locator("details.note-new")
     unfold(form)
+    for label in form.locator("fieldset label").all():
+        button, words = (label.locator(part).first.bounding_box() for part in ("input", "span"))
+        assert button
+        assert words
+        assert words["x"] >= button["x"] + button["width"]
     form.locator("input[value=correct]").check()
     form.locator("textarea[name=correction]").fill("It began in 1200 BC.")
     form.locator("textarea[name=reason]").fill("The page says so.")

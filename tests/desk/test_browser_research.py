@@ -25,7 +25,10 @@ def gated(new_home: Path) -> Iterator[tuple[Gate, Served]]:
 
 
 def test_a_run_is_watched_stopped_and_resumed(gated: tuple[Gate, Served], open_window: OpenWindow) -> None:
-    """Pages come with their reasons while one looks; a stop keeps them, and going on ends in the brief."""
+    """Pages come with their reasons while one looks; a stop keeps them, and going on ends in the brief.
+
+    A server that does not answer for a while is told.
+    """
     gate, served = gated
     window = open_window(served.address)
     page = window.go("/research")
@@ -36,7 +39,15 @@ def test_a_run_is_watched_stopped_and_resumed(gated: tuple[Gate, Served], open_w
     page.wait_for_url("**/research/*")
     address = page.url
     expect(page.locator("ol.taken li").nth(1)).to_be_visible()
-    assert all(texts(page.locator("ol.taken li p[lang=en]"))), "each page has its reason"
+    assert all(texts(page.locator("ol.taken li p.why"))), "each page has its reason"
+    page.route("**/events", lambda route: route.abort())
+    page.reload()
+    expect(page.locator(".away")).to_be_visible()
+    page.unroute("**/events")
+    page.reload()
+    expect(page.locator("ol.taken li").nth(1)).to_be_visible()
+    assert not page.locator(".away").is_visible()
+    window.faults.clear()  # those of the requests that were to fail
     page.locator("form[action$='/stop'] button").click()
     gate.opened.set()
     resume = page.locator("form[action$='/resume'] button")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -9,7 +11,10 @@ import pytest
 from playwright.sync_api import expect
 from tests.desk.conftest import OpenWindow, Served
 from tests.desk.sights import texts
+from tests.research.compared_runs import two_snapshots
 
+from kiwiresearch.research.desk import open_desk
+from kiwiresearch.research.job_files import runs_folder
 from kiwiresearch.web.desk.exports import GROUPS
 from kiwiresearch.web.desk.files import is_there
 
@@ -44,7 +49,7 @@ def test_every_statement_can_be_unfolded(desk: Served, run: str, open_window: Op
 
 
 def test_claims_are_filtered_as_one_chooses(desk: Served, run: str, open_window: OpenWindow) -> None:
-    """The table follows the choice, the focus stays, the address says what is shown, and a reload shows it again."""
+    """The table follows the choice, the focus stays; a reload shows what the address says, and Back undoes a choice."""
     window = open_window(desk.address)
     page = window.go(f"/runs/{run}/claims")
     before = page.locator("#count").inner_text()
@@ -58,6 +63,11 @@ def test_claims_are_filtered_as_one_chooses(desk: Served, run: str, open_window:
     page.reload()
     assert "type=timeline" in page.url
     expect(page.locator("#count")).to_have_text(after)
+    page.go_back()
+    expect(page.locator("#words")).to_have_value("")
+    expect(page.locator("#type")).to_have_value("timeline")
+    page.go_back()
+    expect(page.locator("#count")).to_have_text(before)
 
 
 def test_claims_are_filtered_without_script(desk: Served, run: str, open_window: OpenWindow) -> None:
@@ -86,11 +96,15 @@ def test_the_timeline_by_years(desk: Served, run: str, open_window: OpenWindow) 
 
 def test_the_graph_without_script(desk: Served, run: str, open_window: OpenWindow) -> None:
     """The server draws it; a page of the table tells why it was chosen, what it claims and what it links to."""
-    window = open_window(desk.address, script=False)
+    window = open_window(desk.address, script=False, phone=True)
     page = window.go(f"/runs/{run}/graph")
     assert page.locator("#picture svg").count() == 1
+    frame, table = (page.locator(one).bounding_box() for one in (".wide:has(> table.pages)", "table.pages"))
+    assert frame is not None
+    assert table is not None
+    assert table["width"] <= frame["width"], "on a phone the cells of a row stand below each other"
     page.locator("table.pages th a").first.click()
-    assert page.locator("#panel p[lang=en]").first.inner_text().strip()
+    assert page.locator("#panel p.why").first.inner_text().strip()
     assert page.locator("#panel a[href*='/page/']").count() >= 1
 
 
@@ -113,6 +127,14 @@ def test_the_graph_is_explored_by_keyboard(desk: Served, run: str, open_window: 
     window.looks_well("graph-explored")
     page.reload()
     expect(page.locator("#panel-title")).to_have_text(title)
+    other = page.locator("table.pages th a", has_not_text=title).last
+    name = other.inner_text()
+    other.click()
+    expect(page.locator("#panel-title")).to_have_text(name)
+    for told in (title, "Choose a page"):
+        page.go_back()
+        expect(page.locator("#panel-title")).to_have_text(told)
+    expect(canvas.locator("canvas").first).to_be_visible()
     page.locator("[data-do=close]").click()
     expect(page.locator("#picture")).to_be_visible()
 
@@ -144,9 +166,35 @@ def test_two_runs_are_compared(desk: Served, run: str, second_run: str, open_win
     assert page.locator("ol.differences > li.new").count() == kinds.count()
 
 
+def test_two_snapshots_of_a_book_are_compared(
+    desk: Served, desk_home: Path, open_window: OpenWindow, tmp_path: Path
+) -> None:
+    """On a phone, in French: what changed between two editions of a book is marked, the numbers first."""
+    runs = runs_folder(open_desk({"KIWIRESEARCH_HOME": str(desk_home)}))
+    made = two_snapshots(tmp_path)
+    try:
+        for folder in made:
+            shutil.copytree(folder, runs / folder.name)
+        window = open_window(desk.address, phone=True, language="fr")
+        page = window.go("/compare")
+        page.locator("#old").select_option("old")
+        page.locator("#new").select_option("new")
+        page.locator("form[action='/compare'] button").click()
+        rows = page.locator("ol.differences > li")
+        assert [one.get_attribute("class") for one in rows.all()] == [
+            f"card difference {kind}" for kind in ("numbers", "changed", "changed", "new", "gone")
+        ]
+        expect(page.locator("main")).to_contain_text("deux éditions d’un même livre, 1er janvier 2026 et 1er mars 2026")
+        assert (texts(rows.first.locator("del")), texts(rows.first.locator("ins"))) == (["118"], ["121"])
+        window.looks_well("compare-snapshots")
+    finally:
+        for folder in made:
+            shutil.rmtree(runs / folder.name, ignore_errors=True)
+
+
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_run_is_taken_away(desk: Served, run: str, same_window: OpenWindow, tmp_path: Path, name: str) -> None:
-    """Each format is a file to keep, named after the topic, and whole."""
+    """Each format is a file to keep, named after the topic, and whole; a book of it fits a phone."""
     window = same_window(desk.address, script=False)
     page = window.go(f"/runs/{run}/export")
     with page.expect_download() as coming:
@@ -159,5 +207,12 @@ def test_a_run_is_taken_away(desk: Served, run: str, same_window: OpenWindow, tm
     if target.suffix in (".zip", ".epub"):
         with zipfile.ZipFile(target) as packed:
             assert packed.testzip() is None
+            packed.extractall(tmp_path / "unpacked")
+    if target.suffix == ".epub":
+        browser = window.context.browser
+        assert browser
+        with contextlib.closing(browser.new_page(viewport={"width": 375, "height": 667})) as leaf:
+            leaf.goto((tmp_path / "unpacked" / "EPUB" / "brief.xhtml").as_uri())
+            assert leaf.evaluate("document.documentElement.scrollWidth") == 375
     if target.suffix == ".zim":
         assert target.read_bytes()[:4] == b"ZIM\x04"

@@ -93,6 +93,7 @@ def test_one_book_can_be_searched_alone(two_books: httpx2.Client) -> None:
         assert page["plain_text"] == "A village in Utah."
     both = two_books.get("/api/suggest", params={"q": "sunset"}).json()["suggestions"]
     assert {row["book"] for row in both[:2]} == {"other_en", "kiwiresearch_en_sample"}
+    assert {row["book_title"] for row in both[:2]} == {"Other book", "kiwiresearch sample book"}
 
 
 def test_books_are_told_without_where_they_are(client: httpx2.Client, command: Callable[..., Any], room: Room) -> None:

@@ -1,4 +1,4 @@
-"""The routes of notes and of comparing: the same as the pages do, for programs."""
+"""The routes of notes, of comparing and of exports: the same as the pages do, for programs."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from tests.research.compared_runs import two_snapshots
 from tests.web.running import UNHURRIED, a_client, a_room, running
 
+from kiwiresearch.research.export import FORMATS
 from kiwiresearch.research.note_file import NOTES
 from kiwiresearch.web.app import make_app
 
@@ -48,6 +49,23 @@ def test_a_note_has_its_whole_life_over_the_api(api: httpx2.Client, runs: Path) 
     assert api.post(f"{address}/restore").json() == changed
     assert api.get("/api/runs/old/notes").json()["notes"] == [changed]
     assert len((runs / "old" / NOTES).read_text(encoding="utf-8").splitlines()) == 4
+
+
+def test_a_note_that_was_changed_since_is_not_written_over(api: httpx2.Client) -> None:
+    """A program that says which version it has read hears of changes by others; any other writes in any case."""
+    made = api.post("/api/runs/new/notes", json={"target": {"kind": "run"}, "verdict": "agree"}).json()
+    address = f"/api/runs/new/notes/{made['id']}"
+    body = {"verdict": "doubt", "reason": "One", "seen": made["version"]}
+    changed = api.put(address, json=body).json()
+    assert changed["version"] != made["version"]
+    assert api.put(address, json=body).status_code == 200, "the same change, sent twice"
+    late = api.put(address, json=body | {"reason": "Another"})
+    assert (late.status_code, late.json()["title"]) == (409, "Note changed")
+    assert late.json()["remedy"]
+    (note,) = api.get("/api/runs/new/notes").json()["notes"]
+    assert note["reason"] == "One"
+    assert api.put(address, json=body | {"reason": "Another", "seen": note["version"]}).json()["reason"] == "Another"
+    assert api.put(address, json={"verdict": "agree"}).json()["verdict"] == "agree"
 
 
 WRONG = [
@@ -97,3 +115,25 @@ def test_differences_come_in_parts(api: httpx2.Client) -> None:
 def test_runs_that_are_not_there_cannot_be_compared(api: httpx2.Client) -> None:
     assert api.get("/api/compare", params={"old": "old", "new": "none"}).status_code == 404
     assert api.get("/api/compare", params={"old": "old"}).status_code == 422
+
+
+def test_a_run_is_exported_over_the_api(api: httpx2.Client) -> None:
+    """Every format is listed with its address, and gives the file that the page of the desk gives."""
+    listed = api.get("/api/runs/old/export").json()
+    assert [one["name"] for one in listed["formats"]] == list(FORMATS)
+    by_name = {one["name"]: one for one in listed["formats"]}
+    assert (by_name["obsidian"]["ending"], by_name["bibtex"]["with_notes"]) == (".zip", False)
+    for one in listed["formats"]:
+        if one["name"] != "zim":  # the others are made in no time
+            reply = api.get(one["url"])
+            assert (reply.status_code, reply.content) == (200, api.get(f"/runs/old/export/{one['name']}").content)
+            assert one["ending"] in reply.headers["content-disposition"]
+
+
+@pytest.mark.parametrize(
+    ("path", "status"), [("old/export/docx", 400), ("none/export", 404), ("none/export/epub", 404)]
+)
+def test_an_export_that_cannot_be_had_says_what_can(api: httpx2.Client, path: str, status: int) -> None:
+    reply = api.get(f"/api/runs/{path}")
+    assert reply.status_code == status
+    assert reply.json()["remedy"]

@@ -22,6 +22,7 @@ from tests.web.running import a_client, a_room, running
 
 from kiwiresearch.page.read import open_page
 from kiwiresearch.web.app import make_app
+from kiwiresearch.web.reader_banner import STYLE, style_for
 from kiwiresearch.web.room import Room
 from kiwiresearch.zim.build import NewPage, NewRedirect, plain_png, write_book
 from kiwiresearch.zim.entry import EntryRef
@@ -351,6 +352,29 @@ def test_pages_are_made_for_phones_too(web: httpx2.Client, root: str, path: str,
     head, _, body = text.partition("</head>")
     assert re.findall(r'<meta name="viewport" content="([^"]*)">', head) == [said]
     assert "viewport" not in body
+
+
+def test_a_page_without_a_style_is_good_to_read(web: httpx2.Client, root: str) -> None:
+    """It is set in lines of a length that eyes follow; a page that has a style keeps it."""
+    assert "body{max-width" in web.get(f"{root}What%3F").text
+    assert "body{max-width" not in web.get(f"{root}Main").text
+
+
+@pytest.mark.parametrize(
+    ("content", "is_styled"),
+    [
+        (b"<p>text</p>", False),
+        (b"<p>on style and stylesheets</p>", False),
+        (b'<p style="color:red">text</p>', False),
+        (b"<STYLE type='text/css'>p{}</STYLE>", True),
+        (b'<link href="a.css" rel="stylesheet">', True),
+        (b"<link rel=stylesheet href=a.css>", True),
+        (b'<link rel="alternate stylesheet" href="a.css">', True),
+    ],
+)
+def test_a_style_of_a_page_is_noticed(content: bytes, is_styled: bool) -> None:
+    """Style sheets and style elements count; a style of one line, and words about styles, do not."""
+    assert (style_for(content) == STYLE) == is_styled
 
 
 def test_sections_of_the_sample_book_can_be_linked_to(web: httpx2.Client, reading: Room) -> None:

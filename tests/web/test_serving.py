@@ -19,6 +19,7 @@ import typer
 from starlette.applications import Starlette
 from tests.web.guarded import exchange, request, status_of
 
+from kiwiresearch.cli import serving as serving_command
 from kiwiresearch.cli.serving import serve
 from kiwiresearch.errors import BadSettings, BadUsage, KiwiError
 from kiwiresearch.research.desk import open_desk
@@ -276,6 +277,31 @@ def test_ipv6_is_listened_on() -> None:
 def test_readers_are_sent_to_an_address_that_works(settings: ServeSettings, url: str) -> None:
     """Links begin with the address we listen on, or with a name where that is no address to go to."""
     assert public_url(settings, 80) == url
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        (ServeSettings(host="0.0.0.0"), "Other machines open http://10.0.0.7:8321 and are asked for the token."),
+        (ServeSettings(host="127.0.0.1"), ""),
+        (ServeSettings(host="10.0.0.7"), ""),
+        (ServeSettings(host="0.0.0.0", hosts=("desk.lan",)), ""),
+        (ServeSettings(host="0.0.0.0", public_url="http://desk.school.lan"), ""),
+    ],
+)
+def test_people_at_other_machines_are_told_where_to_go(
+    monkeypatch: pytest.MonkeyPatch, settings: ServeSettings, told: str
+) -> None:
+    """A server on all addresses says by which one the others reach it: 127.0.0.1 would be their own machine."""
+    monkeypatch.setattr(serving_command, "_own_address", lambda: "10.0.0.7")
+    assert serving_command._told_to_others(settings, "http://127.0.0.1:8321") == told
+
+
+def test_a_missing_browser_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """With --open on a machine without one, the server stays up and says what to do."""
+    monkeypatch.setattr("webbrowser.open", lambda _: False)
+    serving_command._show("http://127.0.0.1:8321")
+    assert "type that address into one" in capsys.readouterr().err
 
 
 def test_help_needs_no_server() -> None:

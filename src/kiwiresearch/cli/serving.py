@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from kiwiresearch.research.jobs import Jobs
+    from kiwiresearch.research.settings import ServeSettings
     from kiwiresearch.web.room import Room
 
 
@@ -43,6 +45,8 @@ def serve(
 
     def listening(url: str) -> None:
         say(f"kiwiresearch answers at {url} (Ctrl-C ends it).")
+        if elsewhere := _told_to_others(desk.settings.serve, url):
+            say(elsewhere)
         if browse:
             _open(url)
 
@@ -63,6 +67,35 @@ def _mcp(room: Room, jobs: Jobs) -> Mapping[str, Starlette]:
 def _open(url: str) -> None:
     """Show the address in a browser, which may take its time."""
     import threading
+
+    threading.Thread(target=_show, args=(url,), daemon=True).start()
+
+
+def _show(url: str) -> None:
     import webbrowser
 
-    threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+    if not webbrowser.open(url):
+        say("No browser could be opened here: type that address into one.")
+
+
+def _told_to_others(settings: ServeSettings, url: str) -> str:
+    """What people at other machines must know to come here; empty where the address that was told says it all."""
+    from urllib.parse import urlsplit
+
+    from kiwiresearch.text.hosts import address_of
+
+    address = address_of(settings.host.strip("[]"))
+    if address is None or not address.is_unspecified or settings.public_url or settings.hosts:
+        return ""
+    here = _own_address() or "THE-ADDRESS-OF-THIS-MACHINE"
+    return f"Other machines open http://{here}:{urlsplit(url).port} and are asked for the token."
+
+
+def _own_address() -> str:
+    """By which address this machine goes out into its network; empty where it is in none. Nothing is sent."""
+    import socket
+
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
+        line.connect(("192.0.2.1", 9))  # kept for examples, so it is nobody's: only the way out is looked up
+        return str(line.getsockname()[0])
+    return ""

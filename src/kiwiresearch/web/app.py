@@ -16,6 +16,7 @@ from kiwiresearch.research.jobs import Jobs
 from kiwiresearch.web import (
     asking,
     compare_routes,
+    export_routes,
     family,
     finding,
     health,
@@ -69,7 +70,7 @@ def make_app(
         app.include_router(routes.router(room))
     ours = jobs or research.jobs_of(room)
     app.include_router(research.router(room, ours, closing=jobs is None))
-    for routes_of_runs in (family, note_routes, compare_routes):
+    for routes_of_runs in (family, note_routes, compare_routes, export_routes):
         app.include_router(routes_of_runs.router(room, ours))
     pages = Pages(room)
     for part in routers(room, ours, pages):

@@ -21,6 +21,7 @@ from kiwiresearch.web.bodies import BookField, ClaimsBody, Name, Words, has_word
 from kiwiresearch.web.places import Place, books_named, page_at, page_named
 from kiwiresearch.web.replies import BooksReply, ClaimsReply, Json, PageReply, SearchReply, SuggestReply
 from kiwiresearch.web.room import Room
+from kiwiresearch.zim.book import Book
 from kiwiresearch.zim.entry import EntryRef, Match
 
 MOST_HITS = 100
@@ -110,12 +111,12 @@ def _suggested(room: Room, words: str, limit: int, book: str) -> list[dict[str, 
         return []
     with room.reading() as finder:
         offered = [
-            (place, one.book.name, EntryRef(one.book.id, match.path), match)
+            (place, one.book, match)
             for one in books_named(finder, book)
             for place, match in enumerate(_offered(one, words, limit))
         ]
     offered.sort(key=lambda row: row[0])
-    return [_suggestion(room, name, ref, match) for _, name, ref, match in offered[:limit]]
+    return [_suggestion(room, book, match) for _, book, match in offered[:limit]]
 
 
 def _offered(book: OpenBook, words: str, limit: int) -> list[Match]:
@@ -126,12 +127,14 @@ def _offered(book: OpenBook, words: str, limit: int) -> list[Match]:
     return list(reversed(unique.values()))[:limit]
 
 
-def _suggestion(room: Room, name: str, ref: EntryRef, match: Match) -> dict[str, str]:
+def _suggestion(room: Room, book: Book, match: Match) -> dict[str, str]:
+    ref = EntryRef(book.id, match.path)
     return {
         "title": match.title,
         "alias": match.alias,
-        "book": name,
+        "book": book.name,
         "book_id": ref.book,
+        "book_title": book.title or book.name,
         "path": ref.path,
         "url": room.page_url(ref),
     }

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from http import HTTPStatus
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
@@ -12,6 +13,7 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from kiwiresearch.web.desk.pages import POLICY, Pages
+from kiwiresearch.web.desk.problem_words import kind_of
 from kiwiresearch.web.desk.words import Words, words_for
 from kiwiresearch.web.guard.audience import is_for_people, is_of_a_book
 from kiwiresearch.web.problems import Problem, Teller, log
@@ -33,6 +35,13 @@ FAULTS = (
     ("not_so", re.compile(r"(?:String should match pattern|Input should be a valid) .*")),
 )
 """What is wrong with a field, as pydantic words it, by the name under which the catalogue has it."""
+
+RUN = re.compile(r"/runs/[^/]+")
+WITHIN_A_RUN = frozenset({"not-in-this-run", "run-not-usable", "cannot-write", "bad-request"})
+"""Problems with a part of a run, whose other parts can be read."""
+
+FAMILY = re.compile(r"(?P<case>/family(?:/[0-9a-f]+(?=/))?)(?:/|$)")
+"""Addresses of families, and the case where they are of one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +79,10 @@ def problem_page(pages: Pages, problem: Problem, request: Request) -> Response:
     """The problem as a page; in place of a page of a book it is one that fits into a frame."""
     is_framed = is_of_a_book(request.scope)
     words = words_for(request)
+    family = FAMILY.match(request.url.path)
+    is_gone = family is not None and problem.status == HTTPStatus.NOT_FOUND
+    if is_gone:
+        problem = replace(problem, title="Not in this family")
     headers = dict(problem.headers) | ({"Content-Security-Policy": FRAMED_POLICY} if is_framed else {})
     return pages.show(
         request,
@@ -77,17 +90,17 @@ def problem_page(pages: Pages, problem: Problem, request: Request) -> Response:
         status=problem.status,
         headers=headers,
         problem=problem,
-        kind=_kind(problem, words),
+        kind=kind_of(problem, words),
         faults=list(_faults(problem, words)),
         id=str(dict(problem.more).get("id", "")),
+        above="/family" if is_gone else family["case"] if family else _run_of(problem, request),
     )
 
 
-def _kind(problem: Problem, words: Words) -> str:
-    """The name under which the catalogue has this problem, or one of its sort."""
-    if words.has(f"problems.kinds.{problem.kind}.title"):
-        return f"problems.kinds.{problem.kind}"
-    return "problems.kinds.failed" if problem.status >= 500 else "problems.kinds.bad-request"
+def _run_of(problem: Problem, request: Request) -> str:
+    """Where the run is in which something was not found, or could not be done; empty of other problems."""
+    run = RUN.match(request.url.path)
+    return run[0] if run and run[0] != request.url.path and problem.kind in WITHIN_A_RUN else ""
 
 
 def _faults(problem: Problem, words: Words) -> Iterator[Fault]:

@@ -88,6 +88,10 @@ class Refused(HTTPException):
         self.remedy = remedy
 
 
+class NotInRun(errors.RunNotFound):
+    """The run is there, but not the claim or the page of it that an address names."""
+
+
 KINDS: Mapping[type[KiwiError], tuple[int, str]] = {
     KiwiError: (500, "Failed"),
     errors.BadUsage: (400, "Bad request"),
@@ -103,7 +107,9 @@ KINDS: Mapping[type[KiwiError], tuple[int, str]] = {
     errors.RunError: (500, "Run not usable"),
     errors.FolderTaken: (409, "Already under way"),
     errors.CannotWrite: (503, "Cannot write"),
+    errors.NoteChanged: (409, "Note changed"),
     errors.RunNotFound: (404, "Run not found"),
+    NotInRun: (404, "Not in this run"),
     errors.TooManyRuns: (429, "Too many runs"),
     errors.EmbedderError: (502, "Embedder unreachable"),
     errors.ModelError: (502, "Model failed"),

@@ -20,7 +20,7 @@ from kiwiresearch.page.shown import Shown, View, show
 from kiwiresearch.page.style_sheets import cleaned_style
 from kiwiresearch.web.desk.words import Words, words_for
 from kiwiresearch.web.page_claims_kept import KEPT_CLAIMS
-from kiwiresearch.web.reader_banner import STYLE, Ways, banner
+from kiwiresearch.web.reader_banner import Ways, banner, style_for
 from kiwiresearch.web.reader_files import PIECE_BYTES, Content, etag, file_response, headers_of, type_of, whole
 from kiwiresearch.web.reader_open import FRAMED, Opened, open_at
 from kiwiresearch.web.room import Room
@@ -73,7 +73,7 @@ def router(room: Room) -> APIRouter:
         scripts = room.desk.settings.serve.scripts
         if opened.entry is not None:
             is_framed = book != named or request.headers.get("sec-fetch-dest") in FRAMES
-            view = View(root, spans, is_framed=is_framed, scripts=scripts, style=STYLE)
+            view = View(root, spans, is_framed=is_framed, scripts=scripts)
             page = _Page(opened.book, opened.entry, base, words_for(request))
             return page.shown(view, quote, with_claims=claims)
         return _file(room, opened, request, root, scripts=scripts)
@@ -101,7 +101,8 @@ class _Page:
         page = read_page(self.entry, language=self.book.language or "eng", lead_only=self.book.lead_only)
         marks, missed = _marks(page, view.marks, quote)
         claims = _claimed(page, self.book) if with_claims else ()
-        shown = show(self.entry.content, page, replace(view, marks=marks, claims=claims))
+        style = style_for(self.entry.content)
+        shown = show(self.entry.content, page, replace(view, marks=marks, claims=claims, style=style))
         missed += [page.text[span.start : span.end] for span in shown.unmarked]
         line = banner(self.book, self._ways(view), missed, self.words)
         body = f"{_for_any_screen(shown)}{line}{shown.behind}"

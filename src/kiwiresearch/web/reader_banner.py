@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -31,6 +32,16 @@ STYLE = (
 )
 """Behind the page's own styles. The line is fixed, since a page may lay its parts out in rows or columns."""
 
+OWN_STYLE = re.compile(rb"<style\b|\brel\s*=\s*[\"']?[\w\s]*stylesheet", re.IGNORECASE)
+PLAIN_STYLE = (
+    "body{max-width:46em;margin:0 auto;padding:.5em 1em 3em;color:#1c1e21;overflow-wrap:break-word;"
+    "font:1em/1.6 system-ui,'Segoe UI',Roboto,'Noto Sans',sans-serif}h1,h2,h3,h4{line-height:1.25}"
+    "a{color:#1a4b8c}img{max-width:100%;height:auto}pre{white-space:pre-wrap}"
+    "table{border-collapse:collapse;line-height:1.4}th,td{padding:.15em .5em;vertical-align:top}"
+    "@media(max-width:40em){div{max-width:100%}table{display:block;max-width:100%;overflow-x:auto}}"
+)
+"""For pages that have no style of their own, which browsers would set in small type over the whole window."""
+
 WITH_NOTES = (
     f"<style>html{{padding-top:{NOTES_PX}px!important}}"
     f".kiwi-bar{{height:{NOTES_PX}px;overflow:auto;background:#fff4d6}}</style>"
@@ -46,6 +57,11 @@ class Ways:
     front: str = ""
     desk: str = ""
     """This very page at the desk, with its contents and claims."""
+
+
+def style_for(content: bytes) -> str:
+    """What a page is given besides its own style."""
+    return STYLE if OWN_STYLE.search(content) else PLAIN_STYLE + STYLE
 
 
 def banner(book: Book, ways: Ways, unmarked: Sequence[str], words: Words) -> str:

@@ -84,6 +84,7 @@ class SuggestionReply(BaseModel):
     alias: str = Field(description="The other name of the page that matched; empty where its title did.")
     book: str
     book_id: str
+    book_title: str
     path: str
     url: str
 

@@ -86,7 +86,7 @@ def _cannot_listen(host: str, port: int, problem: Exception) -> BadUsage:
     if code == errno.EADDRINUSE:
         return BadUsage(
             f"Port {port} is taken, perhaps by another kiwiresearch.",
-            remedy="Stop that program, or choose another port with --port; --port 0 takes one that is free.",
+            remedy="Look at it in your browser, or choose another port with --port; --port 0 takes one that is free.",
         )
     if code in (errno.EACCES, errno.EPERM):
         return BadUsage(f"Port {port} may not be used by you.", remedy="Choose one above 1023 with --port.")

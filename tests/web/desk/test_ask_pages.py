@@ -71,7 +71,7 @@ def test_both_sides_of_a_disagreement_are_shown(tmp_path: Path, a_book: BookMake
         )
     told = ["<strong>Sources do not agree.</strong>", "right about", '<ol class="sources']
     assert [shown.index(part) for part in told] == sorted(shown.index(part) for part in told)
-    assert "Towers * &amp; &lt;more&gt;, 1 January 2026 (mini)" in shown
+    assert "Towers * &amp; &lt;more&gt;, 1\u00a0January 2026 (mini)" in shown
 
 
 def test_the_answer_can_be_copied_with_its_sources(client: httpx2.Client) -> None:
@@ -107,6 +107,41 @@ def test_a_conversation_stays_short_enough_for_an_address() -> None:
     assert turns[-1] == Turn("Last?", "Z", "y" * LONGEST_SAID)
     assert len(turns) < 8
     assert sum(len(value) for _, value in fields_of(turns)) < LONGEST_TURNS
+
+
+def test_an_answer_of_several_lines_can_be_followed_up(client: httpx2.Client) -> None:
+    """A browser sends an end of line as two characters; what was said is no longer than may be sent, all the same."""
+    text = "\n".join(["A row of a table."] * 40)
+    fields = fields_of(Asked(q="Who?").after(Answer("Who?", "Who?", "title", "", grounded=True, text=text)))
+    sent = [(name, value.replace("\n", "\r\n")) for name, value in fields]
+    assert client.get("/ask", params=[*sent, ("q", "And where is Ugarit?")]).status_code == 200
+
+
+def test_words_of_a_source_are_shown_once(client: httpx2.Client) -> None:
+    """Where the answer is in a book's own words, the list below names the page and does not say them again."""
+    shown = client.get("/ask", params={"q": BORN}).text
+    words, _, rest = shown.partition('<ol class="sources')
+    assert "14 March 1879" in words
+    assert "<blockquote" not in rest.partition("</ol>")[0]
+    assert "Albert Einstein" in rest.partition("</ol>")[0]
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [("Qui a gagné la coupe de Xqzzl et quand ?", "en"), ("¿Quién ganó la copa de Xqzzl?", "es"), ("Xqzzl?", "fr")],
+)
+def test_a_question_in_a_language_of_no_book_is_told_so(client: httpx2.Client, question: str, language: str) -> None:
+    """The reader learns in which language the books can be asked, whatever the language of the pages."""
+    shown = client.get("/ask", params={"q": question}, headers={"accept-language": language}).text
+    told = {"en": "language of the books: English.", "fr": "langue des livres\u00a0: anglais.", "es": "libros: inglés."}
+    assert told[language] in unescape(shown)
+
+
+def test_a_question_in_the_language_of_the_books_is_told_nothing_of_languages(client: httpx2.Client) -> None:
+    """What is not there in the books' own language is simply not there, also for a French reader."""
+    wants = {"accept-language": "fr"}
+    shown = client.get("/ask", params={"q": "Who won the zorbing cup of the Xqzzl?"}, headers=wants).text
+    assert "langue des livres" not in shown
 
 
 def test_a_conversation_without_end_is_refused(client: httpx2.Client) -> None:

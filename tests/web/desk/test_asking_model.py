@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
@@ -61,6 +62,8 @@ def test_a_model_s_words_are_checked_before_they_stay(own_room: Room, own_browse
     """Sources, checked words, then the whole: its marks lead to the sources, and what was made up is not shown."""
     _with_cats(own_room)
     events = _streamed(own_browser, q=BORN, model="on")
+    assert "14 March 1879" in events[0].data["meanwhile"], "a slow model keeps nobody from the books' own words"
+    assert "meanwhile" not in _streamed(own_browser, q=BORN)[0].data
     assert [events[0].name, events[-1].name] == ["chips", "done"]
     assert {event.name for event in events[1:-1]} == {"token"}
     whole = events[-1].data["html"]
@@ -80,6 +83,47 @@ def test_without_script_the_model_is_asked_on_demand(own_room: Room, own_browser
     for ticked in (False, True):
         own_browser.get("/ask", params={"q": "Who?"} | ({"model": "on"} if ticked else {}))
         assert asker.asked[-1][1].with_model is ticked
+
+
+def test_while_a_model_is_at_work_the_books_own_words_are_a_link_away(own_browser: httpx2.Client) -> None:
+    """The page that waits says that the model is at work; its link leads past the model, not to it again."""
+    shown = own_browser.get("/ask", params={"q": BORN, "model": "on", "live": "on"}).text
+    assert "The model is wording the answer" in shown
+    waiting = shown.partition('id="waiting"')[2].partition("</p>")[0]
+    assert 'href="/ask?q=When+was+Einstein+born%3F"' in waiting
+
+
+def test_a_model_is_named_without_the_place_of_its_file(own_room: Room, own_browser: httpx2.Client) -> None:
+    """Servers name a model by the path of its file, which tells a reader nothing."""
+    file = "/home/ada/models/small-1b-q4.gguf"
+    answer = replace(WHOLE, model=file, notices=(f"The model {file!r} broke off: It is slow.",))
+    asker = ToldAsker()
+    own_room.asker = asker
+    asker.tell(Found(answer), Done(answer))
+    shown = own_browser.get("/ask", params={"q": "Who?", "model": "on"}).text
+    assert "Worded by small-1b-q4;" in shown
+    assert "The model 'small-1b-q4' broke off" in unescape(shown)
+    assert "/home/ada" not in shown
+
+
+def test_a_fault_in_the_middle_is_told_with_its_id(own_room: Room, own_browser: httpx2.Client) -> None:
+    """The words speak of an id under which the log tells more, so it is told as well."""
+    asker = ToldAsker()
+    own_room.asker = asker
+    asker.tell(Found(WHOLE), RuntimeError("a fault"))
+    last = _streamed(own_browser, q="Who?", model="on")[-1]
+    assert last.name == "error"
+    assert re.fullmatch(r"[0-9a-f]{12}", last.data["id"])
+
+
+def test_every_way_to_a_question_is_answered_alike(own_room: Room, own_browser: httpx2.Client) -> None:
+    """A link to a question is marked as the box is, so that a script has the model word its answer too."""
+    asker = ToldAsker()
+    own_room.asker = asker
+    asker.tell(Found(WHOLE), Done(WHOLE))
+    own_browser.get("/ask", params={"q": "Who?"})
+    assert re.search(r'<a href="/ask\?q=Who%3F" [^>]*data-live data-model>', own_browser.get("/").text)
+    assert re.search(r'href="/ask\?q=Sunset" data-live data-model>', own_browser.get("/go?q=Sunset").text)
 
 
 def test_what_breaks_in_the_middle_is_told(own_room: Room, own_browser: httpx2.Client) -> None:
@@ -102,7 +146,10 @@ def test_words_of_a_model_are_text(own_room: Room, own_browser: httpx2.Client) -
     own_room.asker = asker
     asker.tell(Found(evil), Done(evil))
     assert "<img" not in _streamed(own_browser, q="Who?", model="on")[-1].data["html"]
-    assert "<img" not in own_browser.get("/ask", params={"q": "Who?"}).text
+    shown = own_browser.get("/ask", params={"q": "Who?"}).text
+    assert "<img" not in shown
+    assert "nothing bears them out" in shown
+    assert "every sentence was checked" not in shown, "what nothing bears out was checked against no source"
 
 
 def test_behind_a_token_answers_and_frames_open_with_the_cookie(tmp_path: Path) -> None:

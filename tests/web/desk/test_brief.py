@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 from selectolax.lexbor import LexborHTMLParser, LexborNode
-from tests.web.desk.conftest import ARun, first_of
+from tests.web.desk.conftest import TOPIC, ARun, TwoRuns, first_of
 
 from kiwiresearch.claims.record import claim_of
+from kiwiresearch.web.desk.retold import retold
+from kiwiresearch.web.desk.words import words_in
 
 HOSTILE = '<script>alert(1)</script>" onload="x'
 
@@ -80,9 +83,32 @@ def test_the_bibliography_has_every_page(tree: LexborHTMLParser, brief: dict[str
     """Numbers behind statements are those of the pages in it."""
     pages = [said(first_of(node, "a")) for node in tree.css(".bibliography > li")]
     assert pages == [one["title"] for one in brief["sources"]["pages"]]
-    numbers = {number for node in tree.css(".rests .numbers") for number in said(node).strip("[]").split(", ")}
+    numbers = {number for node in tree.css(".stated > .sources") for number in said(node).strip("[]").split(", ")}
     assert numbers <= {str(number) for number in range(1, len(pages) + 1)}
     assert "1" in numbers
+
+
+def test_only_what_is_unusual_is_marked(tree: LexborHTMLParser, brief: dict[str, Any]) -> None:
+    """A statement of one source has no mark, and the page says so once, on paper too."""
+    rows = {said(node): node for node in tree.css(".statement summary") if node.css_first("span[dir]")}
+    for one in statements_of(brief):
+        words = " ".join(one["text"].split())
+        marks = [said(tag) for text, row in rows.items() if words in text for tag in row.css(".tag")]
+        assert marks == [] if one["sureness"] == "one source" else one["sureness"] in marks
+    assert {one["sureness"] for one in statements_of(brief)} > {"one source"}
+    (legend,) = [node for node in tree.css(".brief > .hint") if "without a mark" in said(node)]
+    assert "no-print" not in str(legend.attributes["class"])
+    style = (files("kiwiresearch.web.desk") / "static/css/run.css").read_text(encoding="utf-8")
+    assert ".tag" not in style.partition("@media print")[2]
+
+
+def test_numbers_lead_to_the_bibliography(tree: LexborHTMLParser) -> None:
+    """Each number beside a statement is a link to its entry, which is on the same page."""
+    links = [(said(node), str(node.attributes["href"])) for node in tree.css(".stated > .sources a")]
+    assert links
+    assert all(href == f"#source-{number}" for number, href in links)
+    entries = {f"#{node.attributes['id']}" for node in tree.css(".bibliography > li")}
+    assert {href for _, href in links} <= entries
 
 
 def test_the_brief_speaks_the_reader_s_language(a_run: ARun, browser: httpx2.Client) -> None:
@@ -99,8 +125,21 @@ def test_the_pages_of_a_run_are_in_order(a_run: ARun, browser: httpx2.Client, br
     assert [said(node) for node in page.css(".taken h3")] == [one["title"] for one in brief["sources"]["pages"]]
     first = said(first_of(page, ".taken > li"))
     assert "where it began" in first
-    assert brief["sources"]["pages"][0]["why"] in first
+    assert "because" not in first
+    assert retold(brief["sources"]["pages"][0]["why"], words_in("en")).striptags() in first
     assert "no pages this far" in browser.get(f"/runs/{a_run.id}/pages?page=7").text
+
+
+def test_a_run_leads_to_others(two_runs: TwoRuns, tree: LexborHTMLParser, browser: httpx2.Client) -> None:
+    """To a comparison in which the other run is to be chosen, and to the form as it was filled in."""
+    choice = browser.get(str(first_of(tree, ".run-head a[href^='/compare']").attributes["href"]))
+    assert choice.status_code == 200
+    page = LexborHTMLParser(choice.text)
+    assert first_of(page, "#new option[selected]").attributes["value"] == two_runs.old
+    assert page.css_first("[role=alert]") is None
+    form = LexborHTMLParser(browser.get(str(first_of(tree, "#gathering ~ p a").attributes["href"])).text)
+    filled = {name: first_of(form, f"#{name}").attributes["value"] for name in ("topic", "max_pages", "depth")}
+    assert filled == {"topic": TOPIC, "max_pages": "6", "depth": "2"}
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import httpx2
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 from tests.web.desk.conftest import ARun
-from tests.web.desk.shown import first, plain
+from tests.web.desk.shown import first, plain, said
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +88,9 @@ def test_a_claim_that_is_not_there_is_told(browser: httpx2.Client, a_run: ARun) 
     reply = browser.get(f"/runs/{a_run.id}/claims/sha256:00000000000000000000000000000000")
     assert reply.status_code == 404
     assert "has no claim" in reply.text
+    tree = LexborHTMLParser(reply.text)
+    assert said(tree, "h1") == ["This is not in the run"]
+    assert tree.css_first(f"main a[href='/runs/{a_run.id}']") is not None
 
 
 @pytest.mark.parametrize(("language", "word"), [("fr", "définition"), ("es", "definición")])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 import shutil
 from collections.abc import Iterator
@@ -72,12 +73,56 @@ def test_other_settings_are_told(two_runs: TwoRuns) -> None:
     assert "the same in both" in page
     assert "read by the newer run only" in page
     assert "the older run did not read this page" in page
+    assert re.search(r"On pages that only one of the two runs has read: [1-9]\d* new, \d+ gone\.", page)
+
+
+def test_settings_are_told_in_words(a_run: ARun) -> None:
+    """What the program calls 'bfs' is told as the form for research tells it."""
+    copy = a_run.runs / "near-first"
+    shutil.copytree(a_run.path, copy)
+    told = json.loads((copy / "manifest.json").read_text())
+    told["settings"] |= {"strategy": "bfs", "filters": told["settings"]["filters"] | {"lists": "exclude"}}
+    (copy / "manifest.json").write_text(json.dumps(told))
+    try:
+        page = text_of(page_of(a_run.client, old=a_run.id, new="near-first"))
+    finally:
+        shutil.rmtree(copy)
+    assert "Order of the pages the best page next near pages first" in page
+    assert "List pages fewer points left out" in page
+
+
+ODD = ["NaN", "Infinity", "-1e999", "[NaN, [1]]", '{"a": NaN}', "true", "null", "12", '"\\ud800<b>"', "[]", '""']
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_a_damaged_setting_is_shown_as_it_is(a_run: ARun, odd: str) -> None:
+    """Whatever somebody wrote into a manifest, on the page and to programs."""
+    copy = a_run.runs / "odd"
+    shutil.copytree(a_run.runs / a_run.id, copy)
+    try:
+        manifest = json.loads((copy / "manifest.json").read_text())
+        manifest |= {"topic": "odd", "focus": "odd", "settings": {"strategy": "odd", "filters": {"lists": "odd"}}}
+        (copy / "manifest.json").write_text(json.dumps(manifest).replace('"odd"', odd))
+        page_of(a_run.client, old=a_run.id, new="odd")
+        reply = a_run.client.get("/api/compare", params={"old": a_run.id, "new": "odd"})
+        assert reply.status_code == 200
+        json.loads(reply.text, parse_constant=pytest.fail)
+    finally:
+        shutil.rmtree(copy)
+
+
+def test_a_kind_of_which_there_is_nothing_is_no_link(two_runs: TwoRuns) -> None:
+    """Two settings of one book change no number, and no link leads to an empty list."""
+    page = page_of(two_runs.client, old=two_runs.old, new=two_runs.new)
+    counts = page[page.index('class="counts"') : page.index("</ul>", page.index('class="counts"'))]
+    assert "<b>0</b>" in counts
+    assert not re.search(r"<a [^>]+><b>0</b>", counts)
 
 
 def test_snapshots_of_a_book_are_compared_claim_by_claim(snapshots: httpx2.Client) -> None:
     """Numbers come first, and the words that differ are marked on both sides."""
     page = page_of(snapshots, old=OLD, new=NEW)
-    assert "two snapshots of one book, 1 January 2026 and 1 March 2026" in page
+    assert "two snapshots of one book, 1 January 2026 and 1 March 2026" in text_of(page)
     assert "<del>118</del>" in page
     assert "<ins>121</ins>" in page
     assert "<del>may have been</del>" in page
@@ -131,7 +176,9 @@ def test_many_differences_have_pages(two_runs: TwoRuns) -> None:
     assert not claims[0] & claims[1]
     assert 'rel="next"' in first
     assert 'rel="prev"' in second
-    assert "There is no such difference" in page_of(two_runs.client, **query, page=90_000)
+    beyond = page_of(two_runs.client, **query, page=90_000)
+    assert re.search(r"page (\d+) of \1\b", text_of(beyond)), "whoever asks for more gets the last"
+    assert 'class="card difference' in beyond
 
 
 def test_pages_of_books_that_are_not_here_are_no_links(snapshots: httpx2.Client, two_runs: TwoRuns) -> None:
@@ -152,3 +199,17 @@ def test_comparing_speaks_the_language_of_the_reader(snapshots: httpx2.Client, l
     reply = snapshots.get("/compare", params={"old": OLD, "new": NEW}, headers={"Accept-Language": language})
     assert words in reply.text
     assert "<ins>121</ins>" in reply.text
+
+
+def test_the_box_of_a_page_is_named_in_the_readers_language(two_runs: TwoRuns) -> None:
+    """It is no section of the page, and its name no word of the book."""
+    query = {"old": two_runs.old, "new": two_runs.new}
+    found = {}
+    for language in ("en", "fr"):
+        some = [
+            two_runs.client.get("/compare", params={**query, "page": str(page)}, headers={"Accept-Language": language})
+            for page in (1, 2, 3)
+        ]
+        found[language] = "".join(reply.text for reply in some)
+    assert "· facts box<" in found["en"]
+    assert "· facts box<" not in found["fr"]

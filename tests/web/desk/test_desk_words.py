@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import inspect
+import itertools
 import re
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from string import Formatter
+from typing import get_args
 
 import httpx2
 import pytest
 from tests.web.desk.sources import EXPRESSION, SCRIPTS, TEMPLATES, asked, markup, mentioned
 
+from kiwiresearch.kin.fields import Directness, Form, Information
+from kiwiresearch.kin.privacy import living
+from kiwiresearch.kin.report.words import class_words
+from kiwiresearch.kin.tree import Evidence, Source
 from kiwiresearch.web.desk.customs import CUSTOMS
-from kiwiresearch.web.desk.pages import own_place
+from kiwiresearch.web.desk.family_words import why_living
+from kiwiresearch.web.desk.pages import own_place, section
 from kiwiresearch.web.desk.words import COOKIE, LANGUAGES, Entry, preferred, words_in
 
 ENGLISH = words_in("en")
@@ -129,9 +139,9 @@ def test_the_browser_is_given_the_language_it_asks_for(header: str, language: st
 
 
 CUSTOMARY = [
-    ("en", "1234567.5", "5.4 MB", "14 March 1879", "March 1879", "12%"),
-    ("fr", "1234567,5", "5,4 Mo", "14 mars 1879", "mars 1879", "12\u202f%"),
-    ("es", "1234567,5", "5,4 MB", "14 de marzo de 1879", "marzo 1879", "12\u202f%"),
+    ("en", "1234567.5", "5.4\u00a0MB", "14\u00a0March 1879", "March 1879", "12%"),
+    ("fr", "1234567,5", "5,4\u00a0Mo", "14\u00a0mars 1879", "mars 1879", "12\u202f%"),
+    ("es", "1234567,5", "5,4\u00a0MB", "14\u00a0de\u00a0marzo de 1879", "marzo de 1879", "12\u202f%"),
 ]
 
 
@@ -150,10 +160,96 @@ def test_numbers_sizes_and_dates_are_written_as_the_language_does(
     assert customs.share(0.123) == share
 
 
+def test_counts_in_sentences_are_no_years() -> None:
+    """English sets the first thousand of a count apart; what may be a year is left as it is."""
+    shown = {one: words_in(one)("family.people", n=3010).partition("3")[2] for one in ("en", "fr", "es")}
+    assert [text[:4] for text in shown.values()] == [",010", "010 ", "010 "]
+    assert CUSTOMS["en"].number(1879) == "1879"
+
+
+def test_french_marks_stay_with_their_words() -> None:
+    """A colon, a question mark or a quotation mark never begins or ends a line alone, whoever wrote the catalogue."""
+    words = words_in("fr")
+    told = [form for key in sorted(words.keys()) for form in forms(words.entry(key))]
+    assert [form for form in told if re.search(r" [:;?!»%]|« |[^\W\d_][;?!»]|«\S", form)] == []
+    assert [CUSTOMS[language].colon for language in ("en", "fr", "es")] == [":", "\u00a0:", ":"]
+
+
+def test_dates_in_the_words_of_the_program_are_written_as_the_language_does() -> None:
+    """A day and a month; what is no such date stays as it is."""
+    said = ("12 May 1850", "August 1914", "about 1850", "12 Mai 1850", "May 1850 or later")
+    assert [CUSTOMS["fr"].redated(text) for text in said] == ["12\u00a0mai 1850", "août 1914", *said[2:]]
+    assert [CUSTOMS["es"].redated(text) for text in said[:2]] == ["12\u00a0de\u00a0mayo de 1850", "agosto de 1914"]
+    assert [CUSTOMS["en"].redated(text) for text in said] == ["12\u00a0May 1850", *said[1:]]
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_what_families_rest_on_is_told_in_the_readers_language(language: str) -> None:
+    """Every class of evidence, every reason for which somebody counts as living, and the box of a page."""
+    words = words_in(language)
+    for form, information, directness in itertools.product(get_args(Form), get_args(Information), get_args(Directness)):
+        source = Source("s", "zim://book/page", "Book", form=form, official=True)
+        evidence = Evidence("e", source.id, "words", information=information, directness=directness)
+        parts = class_words(evidence, source).split(", ")
+        assert [part for part in parts if not words.has(f"family.classes.{part}")] == []
+    reasons = re.findall(r'LivingVerdict\([^,]+, f?"([^"]+)"', inspect.getsource(living))
+    assert len(reasons) == 6
+    for reason in reasons:
+        told = re.sub(r"\{\w+\}", "110", reason.replace("{bound.why}", "the date of birth"))
+        assert "<span" not in why_living(told.capitalize(), words), told
+    assert section("facts box", words) == words("desk.box") != "facts box"
+    assert section("History", words) == "History"
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_what_is_no_date_stays_as_it_is(language: str) -> None:
     """A date of a book that makes no sense is shown as the book has it."""
     assert [CUSTOMS[language].date(text) for text in ("", "soon", "2026-13-01")] == ["", "soon", "2026-13-01"]
+
+
+@pytest.fixture
+def kolkata(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A machine whose clock is five and a half hours ahead of UTC."""
+    with monkeypatch.context() as there:
+        there.setenv("TZ", "Asia/Kolkata")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+MOMENTS = [
+    ("en", "2 March 2026, 01:15"),
+    ("fr", "2 mars 2026, 01:15"),
+    ("es", "2 de marzo de 2026, 01:15"),
+]
+
+
+@pytest.mark.usefixtures("kolkata")
+@pytest.mark.parametrize(("language", "shown"), MOMENTS)
+def test_a_moment_is_told_by_the_clock_of_the_machine(language: str, shown: str) -> None:
+    """What is kept in UTC is read on the wall beside the reader, and programs find the moment itself."""
+    customs = CUSTOMS[language]
+    told = customs.moment("2026-03-01T19:45:10+00:00")
+    assert told.replace("\xa0", " ") == shown
+    assert customs.moment("2026-03-01T19:45:10") == told
+    assert customs.time("2026-03-01T19:45:10+00:00") == f'<time datetime="2026-03-01T19:45:10Z">{told}</time>'
+    assert customs.time("2026-03-01T19:45:10", "<b>") == '<time datetime="2026-03-01T19:45:10Z">&lt;b&gt;</time>'
+
+
+@pytest.mark.usefixtures("kolkata")
+@pytest.mark.parametrize("text", ["", "soon", "2026-13-01T00:00", "9999-12-31T23:59:59", "0001-01-01T00:00:00+14:00"])
+def test_what_is_no_moment_stays_as_it_is(text: str) -> None:
+    """Whatever somebody wrote into a file is shown; a day is no moment and does not move."""
+    assert CUSTOMS["en"].time(text) == CUSTOMS["en"].date(text)
+    assert CUSTOMS["en"].time("2026-03-01") == CUSTOMS["en"].date("2026-03-01")
+
+
+def test_every_moment_on_a_page_is_told_by_the_clock_of_the_machine() -> None:
+    """Runs, notes and jobs say when they were made: no template shows that in UTC."""
+    moments = re.compile(r"(?:made_at|asked_at|note\.made|note\.changed|one\.at)\b")
+    shown = [row for file in TEMPLATES for row in file.read_text(encoding="utf-8").split("{{") if moments.search(row)]
+    assert len(shown) >= 8
+    assert [row for row in shown if "customs.date(" in row.partition("}}")[0]] == []
 
 
 def test_one_thing_is_one_thing() -> None:

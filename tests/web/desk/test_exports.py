@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote as percent
@@ -62,9 +63,26 @@ def test_every_format_is_offered_once(a_run: ARun) -> None:
     """In one group each, with a link that a browser keeps as a file, and the tab is marked."""
     assert sorted(name for names in GROUPS.values() for name in names) == sorted(FORMATS) == sorted(KEPT)
     text = shown(a_run)
-    links = re.findall(rf'href="/runs/{a_run.id}/export/([a-z-]+)" download', text)
+    links = re.findall(rf'href="/runs/{a_run.id}/export/([a-z-]+)" id="take-', text)
     assert sorted(links) == sorted(FORMATS)
     assert f'<a href="/runs/{a_run.id}/export" aria-current="page">' in text
+
+
+def test_a_file_that_cannot_be_made_is_told_on_a_page(a_run: ARun) -> None:
+    """The answer alone decides whether it is kept: of a link marked as a download, a browser shows no error."""
+    assert " download" not in shown(a_run)
+    copy = a_run.runs / "torn"
+    shutil.copytree(a_run.path, copy)
+    (copy / "claims.jsonl").write_text("{", encoding="utf-8")
+    try:
+        reply = a_run.client.get("/runs/torn/export/epub", headers={"Accept": "text/html"})
+    finally:
+        shutil.rmtree(copy)
+    assert reply.status_code == 500
+    assert "content-disposition" not in reply.headers
+    assert "is not as it was written" in reply.text
+    assert "Research the topic again." in reply.text
+    assert '<a href="/runs/torn">Back to the run</a>' in reply.text
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -6,10 +6,12 @@ import re
 from pathlib import Path
 
 import httpx2
+import pytest
 from tests.conftest import BookMaker
 from tests.web.running import a_client, a_room, running
 
 from kiwiresearch.web.app import make_app
+from kiwiresearch.web.desk.found_words import parted
 from kiwiresearch.web.room import Room
 
 
@@ -43,8 +45,12 @@ def test_a_query_without_words_is_told(client: httpx2.Client) -> None:
 
 
 def test_an_unknown_book_is_told(client: httpx2.Client) -> None:
-    """A book that is not here is no fault of the program."""
-    assert client.get("/find", params={"q": "sky", "book": "nonesuch"}).status_code == 404
+    """A book that is not here is no fault of the program, and the others can still be searched."""
+    shown = client.get("/find", params={"q": "sky", "book": "nonesuch"})
+    assert shown.status_code == 404
+    assert "There is no book “nonesuch” here." in shown.text
+    assert '<a href="/find?q=sky">Search all books</a>' in shown.text
+    assert "GET /api" not in shown.text
 
 
 SENSES = {
@@ -63,6 +69,68 @@ def test_senses_of_a_word_come_on_top(tmp_path: Path, a_book: BookMaker) -> None
     assert "Mercury (planet)" in senses
     assert "Mercury (element)" in senses
     assert shown.index('class="senses"') < shown.index('class="hits"')
+
+
+def test_a_sense_that_several_books_tell_of_is_shown_once(tmp_path: Path, a_book: BookMaker) -> None:
+    """Each meaning stands once, with the other books that have it; points of unlike books are said not to compare."""
+    one = a_book(SENSES, name="one.zim", Name="one", Title="One")
+    two = a_book(SENSES, name="two.zim", Name="wikipedia_en_two", Title="Two", Creator="Wikipedia")
+    with a_room(tmp_path / "home", str(one), str(two)) as room, running(room, make_app) as address:
+        shown = httpx2.get(f"{address}/find", params={"q": "mercury"}, trust_env=False).text
+    senses = shown.partition('class="senses"')[2].partition("</section>")[0]
+    titles = re.findall(r"<li>.*?<a [^>]+>([^<]+)</a>", senses)
+    assert sorted(titles) == ["Mercury (element)", "Mercury (planet)"]
+    assert senses.count("also in <a") == 2
+    assert "do not compare, so these books take turns" in shown
+
+
+def test_more_results_come_some_at_a_time(tmp_path: Path, a_book: BookMaker) -> None:
+    """The first page tells that there are more and leads to them, until all are shown; what was looked for stands out.
+
+    Numbers that no list can have are refused.
+    """
+    book = a_book({f"Kite_{n}": f"<p>This kite is number {n} of the kites.</p>" for n in range(45)})
+    with a_room(tmp_path / "home", str(book)) as room, running(room, make_app) as address, a_client(address) as client:
+        shown = client.get("/find", params={"q": "kites"}).text
+        assert "<h2>The 20 best pages</h2>" in shown
+        assert "This <b>kite</b> is number" in shown
+        seen = re.findall(r'<li id="hit-(\d+)">', shown)
+        while more := re.search(r'href="(/find\?[^"]+)#hit-(\d+)"', shown):
+            assert more[2] == str(len(seen) + 1)
+            shown = client.get(more[1].replace("&amp;", "&")).text
+            seen = re.findall(r'<li id="hit-(\d+)">', shown)
+        assert (len(seen), "<h2>45 pages, best first</h2>" in shown) == (45, True)
+        for most in ("0", "101", "many"):
+            assert client.get("/find", params={"q": "kites", "most": most}).status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "language", "found"),
+    [
+        ("A galaxy among galaxies", "what are galaxies?", "eng", ["galaxy", "galaxies"]),
+        ("Les cafés naïfs", "cafe", "fra", ["cafés"]),
+        ("النيل نهر في أفريقيا", "نهر", "ara", ["نهر"]),
+        ("東京は日本の首都です。", "東京", "jpn", ["東京"]),
+        ("In the U.S. and elsewhere", "u.s.", "eng", ["U.S."]),
+        ("<b>Bold</b>", "nothing", "eng", []),
+        ("", "kite", "eng", []),
+    ],
+)
+def test_words_that_were_looked_for_stand_out(text: str, query: str, language: str, found: list[str]) -> None:
+    """Forms of the words are found in any script, and the text stays whole."""
+    parts = parted(text, query, language)
+    assert [part for part, is_found in parts if is_found] == found
+    assert "".join(part for part, _ in parts) == text
+
+
+def test_a_book_that_opens_with_an_article_is_searched_for_it(tmp_path: Path, a_book: BookMaker) -> None:
+    """Among several books too, the page that a book begins with is found by its title."""
+    one = a_book({"Kite": "<p>A kite is a toy that flies.</p>"}, name="one.zim", Name="one", Title="One")
+    pages = {"القاهرة": "<p>القاهرة هي عاصمة مصر.</p>", "النيل": "<p>النيل نهر.</p>"}
+    two = a_book(pages, name="two.zim", main_path="القاهرة", Name="two", Title="Two", Language="ara")
+    with a_room(tmp_path / "home", str(one), str(two)) as room, running(room, make_app) as address:
+        shown = httpx2.get(f"{address}/find", params={"q": "القاهرة"}, trust_env=False).text
+    assert re.search(r'<h3 lang="ar" dir="rtl"><a href="[^"]+">القاهرة</a></h3>', shown)
 
 
 def test_results_of_one_book_only(tmp_path: Path, a_book: BookMaker) -> None:

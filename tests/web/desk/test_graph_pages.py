@@ -14,6 +14,8 @@ from tests.web.desk.conftest import ARun
 from tests.web.desk.shown import first, plain, said
 
 from kiwiresearch.web.desk import files
+from kiwiresearch.web.desk.retold import retold
+from kiwiresearch.web.desk.words import words_in
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +40,7 @@ def test_every_page_is_listed_with_why(
     assert said(tree, "table.pages tbody th") == [node["title"] for node in nodes]
     for row, node in zip(tree.css("table.pages tbody tr"), nodes, strict=True):
         told = plain(row.css("td")[0].text())
-        assert told.startswith(plain(node["reason"]))
+        assert told.startswith(plain(retold(node["reason"], words_in("en")).striptags()))
         assert all(f"{line['signal']} {line['points']:+g}" in told for line in node["lines"])
 
 
@@ -63,7 +65,7 @@ def test_a_page_is_told_with_its_links_and_claims(browser: httpx2.Client, a_run:
     titles = {node["ref"]: node["title"] for node in graph["nodes"]}
     for number, node in enumerate(graph["nodes"][:3], 1):
         tree = shown(browser, a_run.id, page=number)
-        assert plain(node["reason"]) in said(tree, "#panel p")
+        assert plain(retold(node["reason"], words_in("en")).striptags()) in said(tree, "#panel p")
         out, into = ([plain(one.text()) for one in ul.css("a")] for ul in tree.css("#panel .neighbours"))
         assert Counter(out) == Counter(titles[e["to"]] for e in graph["edges"] if e["from"] == node["ref"])
         assert Counter(into) == Counter(titles[e["from"]] for e in graph["edges"] if e["to"] == node["ref"])
@@ -74,6 +76,12 @@ def test_a_page_is_told_with_its_links_and_claims(browser: httpx2.Client, a_run:
         assert first(tree, '#panel a[href^="/page/"]').attributes["href"] == (
             f"/page/{node['book']}/{node['path']}?run={a_run.id}"
         )
+
+
+def test_paper_asks_nobody_to_choose(browser: httpx2.Client, a_run: ARun) -> None:
+    """Without a page the panel is for the screen alone; with one it is printed."""
+    classes = [str(first(shown(browser, a_run.id, page=page), "#panel").attributes["class"]) for page in (0, 1)]
+    assert ["no-print" in one for one in classes] == [True, False]
 
 
 def test_a_script_gets_the_panel_alone(browser: httpx2.Client, a_run: ARun) -> None:

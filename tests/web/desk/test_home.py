@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx2
@@ -13,10 +14,11 @@ from tests.web.desk.conftest import ARun
 from tests.web.running import a_client, a_room, running
 
 from kiwiresearch import __version__
+from kiwiresearch.disk import Lock
 from kiwiresearch.research.desk import open_desk
 from kiwiresearch.web.app import make_app
-from kiwiresearch.web.desk.questions import MOST_KEPT, Questions
-from kiwiresearch.web.desk.telling import is_question, tell
+from kiwiresearch.web.desk.questions import LOCK, MOST_KEPT, Questions
+from kiwiresearch.web.desk.telling import is_question, offers, tell
 from kiwiresearch.web.room import Room
 
 SMALL = 100_000
@@ -115,6 +117,18 @@ def test_recent_research_is_found_again(a_run: ARun) -> None:
         "où se trouve Ugarit",
         "¿Dónde está Ugarit",
         "por qué el cielo es azul",
+        "can penguins fly",
+        "should I boil water before drinking",
+        "in what year did the Titanic sink",
+        "to whom did Beethoven dedicate the Eroica",
+        "en quelle année est mort Victor Hugo",
+        "y a-t-il de la vie sur Mars",
+        "hay vida en Marte",
+        "tell me about the French Revolution",
+        "explain photosynthesis",
+        "Compare lions and tigers",
+        "Parle-moi de Louis XIV",
+        "háblame de Cervantes",
         "Ugarit?",
     ],
 )
@@ -123,7 +137,9 @@ def test_questions_are_told_by_their_sign_or_their_beginning(words: str) -> None
     assert is_question(words)
 
 
-@pytest.mark.parametrize("words", ["", "Who", "How to", "Bronze Age collapse", "Albert Einstein", "Isaac Newton", "Do"])
+@pytest.mark.parametrize(
+    "words", ["", "Who", "How to", "Bronze Age collapse", "Albert Einstein", "Isaac Newton", "Do", "Tell me"]
+)
 def test_names_and_topics_are_no_questions(words: str) -> None:
     """A name that looks like the beginning of a question is none."""
     assert not is_question(words)
@@ -138,6 +154,13 @@ def test_the_box_leads_a_question_to_its_answer(client: httpx2.Client) -> None:
     assert "reads like a question" in shown
     for other in ("/research?topic=", "/find?q=", "/family?name="):
         assert f'href="{other}' in shown
+
+
+def test_a_question_is_no_name_of_a_family() -> None:
+    """A family is looked for by the name in a question, and not offered where there is none."""
+    assert dict(offers("When was Ada Green's son born?"))["family"] == "/family?name=Ada+Green"
+    assert "family" not in dict(offers("how do volcanoes form"))
+    assert dict(offers("Ada Green"))["family"] == "/family?name=Ada+Green"
 
 
 def test_the_box_leads_plain_words_to_a_search(client: httpx2.Client) -> None:
@@ -221,6 +244,24 @@ def test_a_server_with_a_token_keeps_no_questions(tmp_path: Path) -> None:
     assert list(tmp_path.rglob("questions.jsonl")) == []
 
 
+def test_whether_questions_are_kept_is_told(tmp_path: Path) -> None:
+    """An empty list says why it is empty: nothing was asked yet, or nothing is ever kept."""
+    for kept, told in (("true", "Nothing has been asked here yet."), ("false", "Questions are not kept")):
+        setting = {"KIWIRESEARCH_SERVE_REMEMBER_QUESTIONS": kept}
+        with a_room(tmp_path / kept, **setting) as room, running(room, make_app) as address:
+            assert told in httpx2.get(address, trust_env=False, timeout=30).text
+
+
+def test_a_book_without_an_index_of_its_text_is_not_as_good_as_it_gets(tmp_path: Path, a_book: BookMaker) -> None:
+    """Of such a book the first page says what it lacks, and praises nothing; its language is told by its name."""
+    book = a_book({"Kite": "<p>A kite is a toy that flies.</p>"}, Language="bel", index=False)
+    with a_room(tmp_path / "home", str(book)) as room, running(room, make_app) as address:
+        text = httpx2.get(address, trust_env=False, timeout=30).text
+    assert "has no full-text index" in text
+    assert "as good as it gets" not in text
+    assert "Belarusian" in text
+
+
 def test_a_damaged_list_of_questions_is_an_empty_one(tmp_path: Path) -> None:
     """What cannot be read costs the list alone, and the list stays short."""
     desk = open_desk(environment={"KIWIRESEARCH_HOME": str(tmp_path)})
@@ -230,6 +271,26 @@ def test_a_damaged_list_of_questions_is_an_empty_one(tmp_path: Path) -> None:
     assert len(kept.latest(1_000)) == MOST_KEPT
     (desk.folders.state / "questions.jsonl").write_text("[1, nonsense")
     assert kept.latest(9) == ()
+
+
+def test_two_servers_keep_their_questions_in_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While one writes, no other does: it would write back a list that lacks the newest question."""
+    desk = open_desk(environment={"KIWIRESEARCH_HOME": str(tmp_path)})
+    ours, theirs = Questions(desk), Questions(desk)
+    ours.add("First?")
+    writing = Lock(desk.folders.state / LOCK)
+    assert writing.acquire()
+    with monkeypatch.context() as hurried:
+        hurried.setattr("kiwiresearch.web.desk.questions.PATIENCE_S", 0.05)
+        theirs.add("Meanwhile?")
+    assert theirs.latest(9) == ("First?",)
+    writing.release()
+    monkeypatch.setattr("kiwiresearch.web.desk.questions.PATIENCE_S", 30)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda number: (ours, theirs)[number % 2].add(f"Question {number}?"), range(8)))
+    assert len(ours.latest(99)) == 9
+    ours.forget()
+    assert theirs.latest(9) == ()
 
 
 def test_words_in_the_box_are_shown_as_text(client: httpx2.Client) -> None:

@@ -84,7 +84,7 @@ WRONG = [
     ({"verdict": "doubt"}, "Write why"),
     ({"verdict": "correct", "reason": "It is wrong"}, "Write how it should read"),
     ({"reason": "It is wrong"}, "Say whether you agree"),
-    ({"verdict": "agree", "reason": "x" * (MOST_REASON + 1)}, "no more than 2000 characters"),
+    ({"verdict": "agree", "reason": "x" * (MOST_REASON + 1)}, "no more than 2,000 characters"),
 ]
 
 
@@ -139,6 +139,25 @@ def test_a_change_that_lacks_something_comes_back_too(noted: ARun) -> None:
     assert "Typed with care" in reply.text
 
 
+def test_a_change_from_another_window_is_not_written_over(noted: ARun) -> None:
+    """Both versions are shown, and only whoever has seen both decides; the same change sent twice is one."""
+    send(noted, kind="run", verdict="doubt", reason="First")
+    (note,) = there(noted).notes
+    assert f'name="seen" value="{note.version}"' in shown(noted)
+    form = {"verdict": "doubt", "seen": note.version}
+    for _ in range(2):
+        assert send(noted, f"/{note.id}", reason="Said in one window", **form).status_code == 303
+    late = send(noted, f"/{note.id}", reason="Said in the other", **form)
+    assert late.status_code == 409
+    assert "Said in one window" in late.text
+    assert "Said in the other" in late.text
+    assert [one.reason for one in there(noted).notes] == ["Said in one window"]
+    assert send(noted, f"/{note.id}", reason="x", in_place="true", **form).status_code == 409
+    (note,) = there(noted).notes
+    assert f'name="seen" value="{note.version}"' in late.text
+    assert send(noted, f"/{note.id}", verdict="doubt", reason="Both", seen=note.version).status_code == 303
+
+
 @pytest.mark.parametrize("in_place", ["", "true"])
 def test_a_note_that_cannot_be_written_is_not_lost(noted: ARun, in_place: str) -> None:
     """It comes back with the reason and what to do, and a script shows just these beside the form."""
@@ -160,6 +179,7 @@ def test_notes_are_filtered_by_their_verdict(noted: ARun) -> None:
     assert "A doubtful thing" in shown(noted, "?verdict=doubt")
     assert "No note says so" in shown(noted, "?verdict=correct")
     assert "Doubt (1)" in shown(noted)
+    assert "A certain thing" in shown(noted, "?page=999"), "whoever asks for more gets the last page"
 
 
 def test_damaged_lines_are_told_on_the_page(noted: ARun) -> None:

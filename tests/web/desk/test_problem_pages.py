@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import inspect
 import json
 import re
@@ -34,7 +35,15 @@ def _add_faults(app: FastAPI) -> None:
     def unsettled(number: int) -> None:
         raise errors.BadSettings(f"The file '/home/somebody/settings.toml' says {number}.", remedy="Mend it.")
 
+    def raised(name: str) -> None:
+        raise getattr(errors, name)("The thing 'x' is not right.", remedy="Do this with it.")
+
+    def typed() -> None:
+        raise errors.BookNotFound("There is no book 'x'.", remedy="'kiwiresearch books list' shows them all.")
+
+    app.add_api_route("/typed", typed)
     app.add_api_route("/fails", fails, methods=["GET", "POST"])
+    app.add_api_route("/raised/{name}", raised)
     app.add_api_route("/unsettled/{number}", unsettled)
 
 
@@ -63,6 +72,15 @@ def test_an_error_is_a_page_in_the_readers_language(
     assert '<p class="note">' in answer.text
     assert 'href="/find"' in answer.text
     assert answer.headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'")
+
+
+def test_who_has_no_terminal_is_told_what_to_do_too(failing: httpx2.Client) -> None:
+    """A remedy that is a command stands below one for readers of the desk."""
+    answer = failing.get("/typed", headers={"Accept-Language": "en"}).text
+    first, _, last = html.unescape(answer).partition("At a terminal of the server:")
+    assert "The home page lists the books that are here." in first
+    assert "books list" not in first
+    assert "'kiwiresearch books list' shows them all." in last
 
 
 def test_programs_and_scripts_get_what_they_always_got(failing: httpx2.Client) -> None:
@@ -97,8 +115,8 @@ def test_a_form_that_does_not_fit_is_told_field_by_field(failing: httpx2.Client)
     """The fields have the names a reader knows, and what is wrong with each is said in the reader's language."""
     answer = failing.get("/page/x/y", params={"start": "-5", "mark": "x"}, headers={"Accept-Language": "fr"})
     assert answer.status_code == 422
-    assert "<strong>Place dans la liste</strong>: <span>0 au moins.</span>" in answer.text
-    assert "<strong>Mots surlignés</strong>: <span>La forme n’est pas celle attendue.</span>" in answer.text
+    assert "<strong>Place dans la liste</strong>\u00a0: <span>0 au moins.</span>" in answer.text
+    assert "<strong>Mots surlignés</strong>\u00a0: <span>La forme n’est pas celle attendue.</span>" in answer.text
     long = failing.get(f"/page/x/y?run={'a' * 300}", headers={"Accept-Language": "es"})
     assert "<strong>Investigación</strong>: <span>255 caracteres como máximo.</span>" in long.text
 
@@ -148,6 +166,33 @@ def test_a_missing_page_of_a_book_fits_into_its_frame(failing: httpx2.Client) ->
     assert all('target="_top"' in link for link in links)
 
 
+RAISED = sorted(name for name, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, KiwiError))
+
+
+@pytest.mark.parametrize("language", [language for language in LANGUAGES if language != "en"])
+def test_nobody_needs_english_to_know_what_to_do(failing: httpx2.Client, language: str) -> None:
+    """Of each error, what happened and what to do are told in their language; then come the words of the program."""
+    words = words_in(language)
+    for name in RAISED:
+        told = html.unescape(failing.get(f"/raised/{name}", headers={"Accept-Language": language}).text)
+        kind = f"problems.kinds.{problem_of(getattr(errors, name)('x')).kind}"
+        places = [told.find(words(f"{kind}.{part}")) for part in ("title", "text", "do")]
+        places.append(
+            told.find(f'{words("problems.in_english")} <span lang="en" dir="ltr">The thing \'x\' is not right. Do')
+        )
+        assert -1 not in places, name
+        assert places == sorted(places), name
+
+
+def test_english_readers_get_the_words_of_the_error(failing: httpx2.Client) -> None:
+    """They say more than those for all errors of the kind, and nothing is said twice."""
+    for name in RAISED:
+        told = html.unescape(failing.get(f"/raised/{name}").text)
+        assert "<p>The thing 'x' is not right.</p>" in told, name
+        assert re.findall(r'<p class="note">(.*?)</p>', told) == ["Do this with it."] or name == "SourceResting", name
+        assert "in English" not in told
+
+
 def titles() -> set[str]:
     """The kinds of all problems that the server can tell of."""
     walls = [value for wall in (bodies, crowd, ending, hosts, origins, rates, token) for value in vars(wall).values()]
@@ -165,6 +210,7 @@ def test_every_problem_has_words_of_its_own(language: str) -> None:
     kinds = titles()
     assert len(kinds) > 30
     assert [kind for kind in sorted(kinds) if not words.has(f"problems.kinds.{kind}.title")] == []
+    assert [kind for kind in sorted(kinds) if not words.has(f"problems.kinds.{kind}.text")] == []
     assert [kind for kind in sorted(kinds) if not words.has(f"problems.kinds.{kind}.do")] == []
     assert [name for name, _ in FAULTS if not words.has(f"problems.faults.{name}")] == []
 

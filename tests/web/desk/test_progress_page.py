@@ -16,7 +16,7 @@ from tests.research.job_tools import TOPIC, Gate
 from tests.web.desk.conftest import first_of
 from tests.web.running import UNHURRIED, a_browser, a_room, heard, running
 
-from kiwiresearch.research.job import FamilyWish, Job
+from kiwiresearch.research.job import FamilyWish, Job, JobWish
 from kiwiresearch.research.job_files import JobFiles, runs_folder
 from kiwiresearch.web.app import make_app
 
@@ -123,12 +123,45 @@ def test_work_on_a_family_leads_to_its_case(before: tuple[httpx2.Client, JobFile
 def test_a_topic_that_no_book_knows_says_what_to_do(before: tuple[httpx2.Client, JobFiles]) -> None:
     """A run that found nothing failed with a reason and a remedy, and the topic can be tried again."""
     browser, _ = before
-    address = browser.post("/research", data={"topic": "Xyzzyplugh qwortfen"}).headers["location"]
+    address = browser.post(
+        "/research", data={"topic": "Xyzzyplugh qwortfen", "max_pages": "7", "depth": "0", "strategy": "bfs"}
+    ).headers["location"]
     assert last_event(browser, address) == "failed"
     page = browser.get(address).text
     assert "It failed" in text(page, ".stage")
     assert "Xyzzyplugh" in text(page, ".problem")
     assert "Go on" in text(page, ".actions")
+    assert "Pages, the latest first" not in page, "none will come"
+    again = str(first_of(LexborHTMLParser(page), ".actions a").attributes["href"])
+    form = LexborHTMLParser(browser.get(again).text)
+    filled = {name: first_of(form, f"#{name}").attributes["value"] for name in ("topic", "max_pages", "depth")}
+    assert filled == {"topic": "Xyzzyplugh qwortfen", "max_pages": "7", "depth": "0"}
+    assert first_of(form, "input[name=strategy][value=bfs]").attributes.keys() >= {"checked"}
+    told = browser.get(address, headers={"Accept-Language": "fr"}).text
+    assert "Il n’y a rien sur «" in text(told, ".problem")
+    lists = browser.get("/research").text
+    assert "Came to nothing" in text(lists, "h2")
+    assert "Stopped before the end" not in text(lists, "h2")
+    cards = LexborHTMLParser(lists).css(".cards a.button")
+    assert again in [node.attributes["href"] for node in cards]
+    assert f"{address}/resume" not in lists
+    assert browser.post(f"{address}/remove").headers["location"] == "/research"
+    assert browser.get(address).status_code == 404
+    assert "Xyzzyplugh" not in browser.get("/research").text
+    assert browser.post(f"{address}/remove").status_code == 404
+
+
+def test_work_that_took_pages_is_not_removed(before: tuple[httpx2.Client, JobFiles]) -> None:
+    """Nor is a family's: what was done is kept, and its page is shown."""
+    browser, files = before
+    for wish, pages in ((JobWish("Ugarit"), 2), (FamilyWish("5f0c9a3be813"), 0)):
+        held = files.new(Job("", wish, turn=1))
+        files.changed(held, replace(held.job, state="failed", problem="The disk is full.", pages=pages))
+        held.let_go()
+        address = f"/research/{held.job.id}"
+        assert "remove" not in browser.get(address).text
+        assert browser.post(f"{address}/remove").headers["location"] == address
+        assert browser.get(address).status_code == 200
 
 
 def test_an_unknown_job_is_not_found(browser: httpx2.Client) -> None:

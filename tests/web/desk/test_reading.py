@@ -52,6 +52,15 @@ def test_a_page_is_read_in_a_frame_beside_its_contents(browser: httpx2.Client, b
     assert f'href="/ask?page={SUBJECT}&amp;book={book}"' in page
 
 
+def test_paper_says_where_the_text_is_printed(browser: httpx2.Client, book: str) -> None:
+    """The frame is not printed; the button that it names leads to the page of the book itself."""
+    page = browser.get(f"/page/{book}/{SUBJECT}").text
+    (told,) = re.findall(r'<p class="note reading-paper">([^<]+)</p>', page)
+    assert "“Open alone or print”" in told
+    (alone,) = re.findall(r'<a class="button plain" href="([^"]+)">Open alone or print</a>', page)
+    assert "<h1" in browser.get(unescape(alone)).text
+
+
 @pytest.mark.parametrize("query", ["", "?claims=true"])
 def test_contents_and_claims_lead_to_places_in_the_frame(browser: httpx2.Client, book: str, query: str) -> None:
     """Every link beside the frame opens its page at a place that is there; with claims marked, without loading it."""
@@ -121,6 +130,17 @@ def test_many_claims_come_some_at_a_time(room: Room) -> None:
     assert part.earlier == start - AT_ONCE
 
 
+def test_a_part_of_the_list_that_is_not_there_is_the_last(room: Room) -> None:
+    """Whatever number the address holds, claims are shown, and the way leads back to those before them."""
+    with room.reading() as finder:
+        claims = claims_of_page(open_page(finder.books[0].archive, SUBJECT)).claims
+    part = listed(claims, ClaimsAsked(start=50_000), "/read/x", are_marked=False)
+    assert (part.last, part.later) == (len(claims), None)
+    assert part.lines
+    none = listed((), ClaimsAsked(start=50_000), "/read/x", are_marked=False)
+    assert (none.earlier, none.later, none.lines) == (None, None, ())
+
+
 def test_a_person_has_a_way_to_the_family(browser: httpx2.Client, book: str) -> None:
     """The page of a person offers their family, and no other page does."""
     assert 'href="/family?name=Abigail+Adams"' in browser.get(f"/page/{book}/Abigail_Adams").text
@@ -138,7 +158,7 @@ def test_a_page_of_a_run_tells_its_place_in_it(browser: httpx2.Client, a_run: AR
     claims = re.findall(rf'<a href="(/runs/{a_run.id}/claims/[^"]+)"', page)
     assert len(claims) > 20
     assert browser.get(unescape(claims[0])).status_code == 200
-    assert f'action="/runs/{a_run.id}/notes"' in page
+    assert page.index(f'action="/runs/{a_run.id}/notes"') < page.index('id="claims"'), "below a long list nobody looks"
 
 
 def test_a_page_that_a_run_did_not_take_says_so(browser: httpx2.Client, a_run: ARun, book: str) -> None:
@@ -183,7 +203,7 @@ def test_a_view_keeps_what_it_was_asked_for() -> None:
     assert asked.query(with_claims=True, type=None, start=120) == "?run=r+%26+d&start=120&mark=1-2&mark=3-4&claims=true"
 
 
-HEBREW = """<!doctype html><html lang="he" dir="rtl"><body><p>ירושלים היא עיר. <a href="https://example.org/">חוץ</a></p>
+HEBREW = """<!doctype html><html lang="he" dir="rtl"><body><h1>ירושלים</h1><p>ירושלים היא עיר. <a href="https://example.org/">חוץ</a></p>
 <h2>היסטוריה</h2><p>בשנת 70 חרב בית המקדש.</p></body></html>"""
 
 
@@ -213,6 +233,28 @@ def test_books_from_right_to_left_are_shown_so(hebrew: httpx2.Client) -> None:
     assert '<h1 lang="he" dir="rtl">ירושלים</h1>' in page
     assert '<ol class="reading-contents small" lang="he" dir="rtl">' in page
     assert '<html lang="en" dir="ltr">' in page
+
+
+def test_contents_begin_below_the_title(hebrew: httpx2.Client) -> None:
+    """A heading that only says the title again is left out, and what stands below it moves up."""
+    page = hebrew.get("/page/he_test/Main", follow_redirects=True).text
+    contents = page.partition("reading-contents")[2].partition("</ol>")[0]
+    assert re.findall(r'<li class="depth-(\d)"><a[^>]+>([^<]+)</a>', contents) == [("0", "היסטוריה")]
+
+
+def test_a_language_that_is_not_read_whole_is_told(hebrew: httpx2.Client, browser: httpx2.Client, book: str) -> None:
+    """Where only the first sentence is read for claims, the page says so, lest a short list seem all there is."""
+    said = "only the first sentence of a page is read for claims"
+    assert said in hebrew.get("/page/he_test/Main", follow_redirects=True).text
+    assert said not in browser.get(f"/page/{book}/{SUBJECT}").text
+
+
+def test_the_keyboard_need_not_go_through_the_page(browser: httpx2.Client, book: str) -> None:
+    """Right before the frame a link leads past all that is in it."""
+    page = browser.get(f"/page/{book}/{SUBJECT}").text
+    target = re.search(r'<a class="skip" href="#([^"]+)">[^<]+</a>\n<iframe', page)
+    assert target
+    assert f' id="{target[1]}" tabindex="-1"' in page.partition("</iframe>")[2]
 
 
 @pytest.mark.parametrize(

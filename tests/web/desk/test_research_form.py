@@ -10,6 +10,7 @@ from urllib.parse import quote
 import httpx2
 import pytest
 from selectolax.lexbor import LexborHTMLParser
+from tests.conftest import BookMaker
 from tests.web.desk.conftest import TOPIC, ARun, TwoRuns, first_of
 from tests.web.running import UNHURRIED, a_browser, a_room, running
 
@@ -95,6 +96,15 @@ def test_books_are_chosen() -> None:
     assert some.wish is not None
     assert (every.wish.books, some.wish.books) == ((), ("b",))
     assert set(checked(ResearchForm(topic="x"), offer).faults) == {"books"}
+
+
+def test_books_that_look_alike_are_told_apart(tmp_path: Path, a_book: BookMaker) -> None:
+    """Of two books with the same title and date the files are named; of others they are not."""
+    words = {"maxi.zim": "Towers", "mini.zim": "Towers", "other.zim": "Rivers"}
+    books = [str(a_book({"A": f"<p>{name}</p>"}, name=name, Title=title)) for name, title in words.items()]
+    with a_room(tmp_path / "home", *books) as room, running(room, make_app) as at, a_browser(at) as browser:
+        rows = text_of(browser.get("/research").text, "#books li")
+    assert sorted(row.rpartition(" ")[2] for row in rows) == ["2026", "maxi.zim", "mini.zim"]
 
 
 def test_a_model_takes_part_unless_it_is_left_out() -> None:

@@ -91,6 +91,21 @@ def test_a_damaged_brief_says_so(copies: Path, content: str) -> None:
     assert run.claims
 
 
+def test_a_claim_without_words_and_a_day_out_of_time_say_so(copies: Path) -> None:
+    """A run may come from somebody else: what its pages could not show is told by the file it stands in."""
+    folder = a_copy(copies, "foreign")
+    run = RunFrames(copies).get("foreign")
+    lines = (folder / "claims.jsonl").read_text(encoding="utf-8").splitlines()
+    (folder / "claims.jsonl").write_text("\n".join([json.dumps(json.loads(lines[0]) | {"claim": 10**400}), *lines[1:]]))
+    with pytest.raises(RunDamaged, match=r"claims\.jsonl"):
+        _ = run.claims
+    brief = json.loads((folder / "brief.json").read_text(encoding="utf-8"))
+    brief["timeline"][0]["earliest"] = -(10**400)
+    (folder / "brief.json").write_text(json.dumps(brief))
+    with pytest.raises(RunDamaged, match=r"brief\.json"):
+        _ = run.brief
+
+
 def test_a_damaged_manifest_says_so(copies: Path) -> None:
     """The run is there and cannot be shown; the list goes on without it."""
     folder = a_copy(copies, "unnamed")

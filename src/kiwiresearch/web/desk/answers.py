@@ -16,6 +16,8 @@ from kiwiresearch.web.room import Room
 from kiwiresearch.zim.entry import EntryRef
 
 MARK = re.compile(r"\[(\d{1,3})\]")
+MODEL_FILE = re.compile(r"'[^']*[/\\]([^'/\\]+)\.gguf'")
+"""A model in a notice, named by the path of its file."""
 WEAK = 0.35
 
 
@@ -111,9 +113,27 @@ class ShownAnswer:
         return self.answer.sure < WEAK
 
     @property
+    def model(self) -> str:
+        """The model that worded the answer; empty where these are the books' own words."""
+        return model_name(self.answer.model)
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        return tuple(MODEL_FILE.sub(r"'\1'", notice) for notice in self.answer.notices)
+
+    def is_told(self, source: ShownSource) -> bool:
+        """Whether the words of a source are the answer itself, and need not be shown again below it."""
+        return not self.answer.model and any(piece.source == source for line in self.lines for piece in line.pieces)
+
+    @property
     def is_understood_otherwise(self) -> bool:
         """Whether something was put into the question that the reader left out."""
         return self.answer.asked.strip() != self.answer.question.strip()
+
+
+def model_name(name: str) -> str:
+    """The name of a model for people: servers often give the whole path of its file."""
+    return re.split(r"[/\\]", name)[-1].removesuffix(".gguf")
 
 
 def shown(answer: Answer, room: Room) -> ShownAnswer:

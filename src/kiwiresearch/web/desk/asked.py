@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from kiwiresearch.ask.answer import Answer
 from kiwiresearch.ask.wish import AskWish, Turn
+from kiwiresearch.text.plain import printable
 from kiwiresearch.web.bodies import MOST_WORDS, Name, Words
 
 MOST_TURNS = 8
@@ -47,15 +48,20 @@ class Asked(BaseModel):
     def wish(self, *, with_model: bool) -> AskWish:
         return AskWish(turns=self.turns, with_model=with_model, page=self.page, book=self.book if self.page else "")
 
-    def address(self, *, live: bool = False) -> str:
-        """Where the same is asked again."""
+    def address(self, *, own_words: bool = False) -> str:
+        """Where the same is asked again without a script, with `own_words` without a model as well."""
         given = [("q", self.q), ("page", self.page), ("book", self.book)]
-        given += [("model", "on" if self.model else ""), ("live", "on" if live else "")]
+        given += [("model", "on" if self.model and not own_words else "")]
         return f"/ask?{urlencode([row for row in given if row[1]] + fields_of(self.turns), errors='replace')}"
 
     def after(self, answer: Answer) -> tuple[Turn, ...]:
-        """The conversation that the next question continues: as much of it as an address can bear."""
-        last = Turn(answer.question[:MOST_WORDS], answer.subject[:LONGEST_SAID], answer.text[:LONGEST_SAID])
+        """The conversation that the next question continues: as much of it as an address can bear.
+
+        What was said is put into one line: a browser sends a line's end as two characters, which would make it longer
+        than it may be.
+        """
+        said = printable(answer.text)[:LONGEST_SAID]
+        last = Turn(answer.question[:MOST_WORDS], answer.subject[:LONGEST_SAID], said)
         turns = (*self.turns, last)[-MOST_TURNS:]
         while len(turns) > 1 and len(urlencode(fields_of(turns), errors="replace")) > LONGEST_TURNS:
             turns = turns[1:]

@@ -14,13 +14,15 @@ from kiwiresearch.ask.answer import Answer
 from kiwiresearch.ask.events import Done, Event, Found, Thought, Token
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.research.jobs import Jobs
+from kiwiresearch.text.languages import three_letter_code
 from kiwiresearch.web.bodies import has_words
 from kiwiresearch.web.desk.answers import shown, to_copy
 from kiwiresearch.web.desk.asked import Asked, fields_of
+from kiwiresearch.web.desk.books_here import BooksHere
 from kiwiresearch.web.desk.pages import Pages
 from kiwiresearch.web.desk.questions import Questions
 from kiwiresearch.web.desk.read_on import read_on
-from kiwiresearch.web.desk.telling import offers
+from kiwiresearch.web.desk.telling import language_of, offers
 from kiwiresearch.web.desk.words import words_for
 from kiwiresearch.web.problems import problem_of, unexpected
 from kiwiresearch.web.room import Room
@@ -53,6 +55,7 @@ class AskDesk:
         self._pages = pages
         self._questions = questions
         self._slots = Slots(room.desk.settings.serve.at_once)
+        self._books = BooksHere(room)
         self._has_model = bool(room.desk.settings.model_url.strip())
 
     def page(self, request: Request, asked: Asked) -> Response:
@@ -80,20 +83,29 @@ class AskDesk:
     def _values(self, request: Request, asked: Asked, answer: Answer) -> dict[str, Any]:
         """What the part of the page shows that holds the answer; the question counts as asked from here on."""
         self._questions.add(answer.asked or answer.question)
-        one = shown(answer, self._room)
+        one, t = shown(answer, self._room), words_for(request)
         return {
             "one": one,
-            "copy": to_copy(one, words_for(request)),
+            "copy": to_copy(one, t),
+            "speak": () if answer.grounded else self._to_speak(answer.question, t.language),
             "more": read_on(self._room, one.sources[0]) if one.sources else None,
             "follow": fields_of(asked.after(answer)),
         }
+
+    def _to_speak(self, question: str, reader: str) -> tuple[str, ...]:
+        """The languages of the books where a question seems to be in none of them: what they hold is not found so."""
+        languages = self._books.languages()
+        return () if language_of(question, three_letter_code(reader)) in languages else languages
 
     def _told(self, request: Request, asked: Asked, events: Iterator[Event]) -> Iterator[ServerSentEvent]:
         for event in events:
             match event:
                 case Found(answer):
-                    sources = shown(answer, self._room).sources
-                    yield sse_event("chips", {"html": self._pages.drawn(request, "ask_chips.html", sources=sources)})
+                    one = shown(answer, self._room)
+                    told = {"html": self._pages.drawn(request, "ask_chips.html", sources=one.sources)}
+                    if asked.model and one.lines:
+                        told["meanwhile"] = self._pages.drawn(request, "ask_meanwhile.html", one=one)
+                    yield sse_event("chips", told)
                 case Token(text):
                     yield sse_event("token", {"text": text})
                 case Done(answer):
@@ -113,4 +125,5 @@ async def _flowing_on(
                 yield event
         except Exception as problem:  # the status is sent already: the reader hears of it here
             told = unexpected(problem)
-            yield sse_event("error", {"detail": told.detail, "remedy": told.remedy})
+            marks = {name: value for name, value in told.more if name == "id"}
+            yield sse_event("error", {"detail": told.detail, "remedy": told.remedy, **marks})

@@ -17,6 +17,8 @@ class BookHere:
     title: str
     date: str = ""
     language: str = ""
+    file: str = ""
+    """The name of its file, or of the book on the server that has it."""
 
 
 class BooksHere:
@@ -38,10 +40,15 @@ class BooksHere:
         """The language of a book, as far as it is known."""
         return next((one.language for one in self.all() if one.id == book), "")
 
+    def languages(self) -> tuple[str, ...]:
+        """The languages of the books, each once."""
+        return tuple(dict.fromkeys(one.language for one in self.all() if one.language))
+
     def _one(self, placed: Placed) -> BookHere:
         title = placed.title or placed.name
+        file = placed.source.served if placed.source.is_served else placed.source.path.name
         try:
             sheet = self._room.shelf.open(placed).book
         except KiwiError:
-            return BookHere(placed.id, title)
-        return BookHere(placed.id, title, sheet.date, sheet.language)
+            return BookHere(placed.id, title, file=file)
+        return BookHere(placed.id, title, sheet.date, sheet.language, file)

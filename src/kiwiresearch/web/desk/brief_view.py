@@ -6,10 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
-from kiwiresearch.brief.brief import Brief, Gap, Source, Statement
+from kiwiresearch.brief.brief import Brief, Gap, Moment, Source, Statement
 from kiwiresearch.brief.report_words import GAPS
 from kiwiresearch.claims.claim import Claim, ClaimId
+from kiwiresearch.web.desk.moments import when_in_english
+from kiwiresearch.web.desk.research_form import NUMBERS, form_address
 from kiwiresearch.web.desk.run_frame import RunFrame
+from kiwiresearch.web.desk.words import Words
 from kiwiresearch.zim.entry import EntryRef
 
 PARTS = ("summary", "definitions", "timeline", "mechanisms", "actors", "disputes", "numbers", "gaps", "bibliography")
@@ -65,6 +68,19 @@ class BriefView:
         """The parts that are shown."""
         return tuple(name for name in PARTS if name not in MAY_LACK or getattr(self.brief, name))
 
+    @property
+    def main_language(self) -> str:
+        """The language of the run's books; empty where they have several."""
+        languages = {book.language for book in self._frame.books}
+        return languages.pop() if len(languages) == 1 else ""
+
+    @property
+    def again(self) -> str:
+        """Where the form is, filled in as it was for this run."""
+        frame, chosen = self._frame, self._frame.settings
+        numbers = {name: chosen.get(key) for name, key in NUMBERS.items()}
+        return form_address({"topic": frame.topic, "focus": frame.focus, "strategy": chosen.get("strategy"), **numbers})
+
     def evidence(self, claims: Iterable[ClaimId]) -> tuple[Evidence, ...]:
         """What stands behind a statement or a gap, claim by claim."""
         return tuple(self._one(self.brief.claims[one]) for one in claims if one in self.brief.claims)
@@ -72,6 +88,10 @@ class BriefView:
     def language(self, statement: Statement) -> str:
         """The language of a statement: that of the book which its first claim is from."""
         return self._frame.language_of(self.brief.claims[statement.claims[0]].ref.book)
+
+    def when(self, moment: Moment, words: Words) -> str:
+        """The date of a moment in English, for `told_date`."""
+        return when_in_english(moment, [self.brief.claims[one] for one in moment.statement.claims], words)
 
     def numbers(self, statement: Statement) -> tuple[int, ...]:
         """The pages of the bibliography that a statement rests on."""

@@ -14,10 +14,9 @@ from kiwiresearch.web.desk.claim_table import COLUMNS, LEAST, ClaimQuery, page_c
 from kiwiresearch.web.desk.list_part import address, part_of
 from kiwiresearch.web.desk.note_forms import notes_for, on_claim
 from kiwiresearch.web.desk.pages import Pages
-from kiwiresearch.web.desk.run_frame import RunFrames, frames_of
+from kiwiresearch.web.desk.run_frame import RunFrames, RunName, frames_of
 from kiwiresearch.web.room import Room
 
-RunName = Annotated[str, Path(max_length=255)]
 ClaimName = Annotated[str, Path(max_length=100)]
 
 

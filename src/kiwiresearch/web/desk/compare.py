@@ -69,16 +69,19 @@ def _problem(old: str, new: str, sides: list[RunFrame | None]) -> str:
 
 def _shown(found: Comparison, old: RunFrame, new: RunFrame, kind: str, page: int) -> dict[str, Any]:
     rows = differences(found, kind)
+    last = max(1, -(-len(rows) // ON_A_PAGE))
+    page = min(page, last)
     start = (page - 1) * ON_A_PAGE
     base = {"old": old.id, "new": new.id}
     return {
         "found": found,
         "rows": rows[start : start + ON_A_PAGE],
         "kinds": [(name, count) for name, count in counts_of(found).items() if name in KINDS],
+        "elsewhere": [sum(not one.page_in_both for one in some) for some in (found.new, found.gone)],
         "kind": kind,
         "total": len(rows),
         "number": page,
-        "last": max(1, -(-len(rows) // ON_A_PAGE)),
+        "last": last,
         "address": lambda **more: "/compare?" + urlencode(base | {name: it for name, it in more.items() if it}),
         "turned": "/compare?" + urlencode({"old": new.id, "new": old.id}),
         "is_backwards": any(

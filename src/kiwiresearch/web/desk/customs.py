@@ -5,11 +5,31 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from types import MappingProxyType
+
+from markupsafe import Markup, escape
 
 KILO = 1_000
 DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:T(\d{2}:\d{2}))?")
 NARROW_SPACE = "\u202f"
+HARD_SPACE = "\u00a0"
+SPACED_MARK = re.compile(r" (?=[:;?!»%])|(?<=«) ")
+ENGLISH_MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
+ENGLISH_DATE = re.compile(rf"(?:(?P<day>\d{{1,2}}) )?(?P<month>{'|'.join(ENGLISH_MONTHS)}) (?P<year>\d{{3,4}})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,17 +40,32 @@ class Customs:
     point: str
     months: tuple[str, ...]
     sizes: tuple[str, ...]
-    day: Callable[[int, str, str], str]
-    """A date of day, month and year."""
+    of_month: Callable[[int, str], str]
+    """A day and its month."""
+    of_year: Callable[[str, str], str]
+    """A month, or a day of one, and its year."""
     one: Callable[[float], bool]
+    colon: str = ":"
+    """Stands between a name and what is told of it, with what it keeps before it."""
 
     def is_one(self, value: object) -> bool:
         """Whether a count takes the singular."""
         return isinstance(value, (int, float)) and self.one(value)
 
+    def bound(self, sentence: str) -> str:
+        """A sentence whose marks stay with their words at the end of a line, where the language sets them apart."""
+        return SPACED_MARK.sub(HARD_SPACE, sentence) if self.colon != ":" else sentence
+
     def number(self, value: float) -> str:
         """A number with its thousands apart; four digits stand together, as years do."""
-        text = f"{value:,}" if abs(value) >= 10 * KILO else f"{value}"
+        return self._apart(value, 10 * KILO)
+
+    def count(self, value: float) -> str:
+        """How many there are, which is no year: English sets the first thousand apart as well."""
+        return self._apart(value, KILO if self.thousands == "," else 10 * KILO)
+
+    def _apart(self, value: float, least: int) -> str:
+        text = f"{value:,}" if abs(value) >= least else f"{value}"
         return text.replace(",", "\0").replace(".", self.point).replace("\0", self.thousands)
 
     def share(self, value: float) -> str:
@@ -43,7 +78,23 @@ class Customs:
         while amount >= KILO and unit < len(self.sizes) - 1:
             amount, unit = amount / KILO, unit + 1
         shown = f"{amount:.1f}".removesuffix(".0") if amount < 10 and unit else f"{amount:.0f}"
-        return f"{shown.replace('.', self.point)} {self.sizes[unit]}"
+        return f"{shown.replace('.', self.point)}{HARD_SPACE}{self.sizes[unit]}"
+
+    def month(self, month: str, year: str) -> str:
+        """A month of a year; of none where that is empty."""
+        return self.of_year(month, year) if year else month
+
+    def day(self, day: int, month: str, year: str) -> str:
+        """A day likewise; it stays on one line with its month."""
+        return self.month(self.of_month(day, month).replace(" ", HARD_SPACE), year)
+
+    def redated(self, text: str) -> str:
+        """A day or a month in the English words of the program, as the language writes it; others stay as they are."""
+        found = ENGLISH_DATE.fullmatch(text)
+        if not found:
+            return text
+        month, year = self.months[ENGLISH_MONTHS.index(found["month"])], found["year"]
+        return self.day(int(found["day"]), month, year) if found["day"] else self.month(month, year)
 
     def date(self, text: str) -> str:
         """A date, as books and jobs write them, for people; what is none stays as it is."""
@@ -52,29 +103,39 @@ class Customs:
             return text
         year, month, day, clock = found[1], self.months[int(found[2]) - 1], found[3], found[4]
         if not day:
-            return f"{month} {year}"
+            return self.month(month, year)
         return self.day(int(day), month, year) + (f", {clock}" if clock else "")
+
+    def moment(self, text: str) -> str:
+        """When something was done, by the clock of this machine; what is kept is in UTC."""
+        moment = _here(text)
+        return self.date(moment.isoformat() if moment else text)
+
+    def time(self, text: str, told: str = "") -> Markup:
+        """The same as an element that programs can read, around the sentence that tells it where there is one."""
+        moment, shown = _here(text), told or self.moment(text)
+        if moment is None:
+            return escape(shown)
+        kept = moment.astimezone(UTC).replace(tzinfo=None).isoformat()
+        return Markup('<time datetime="{}Z">{}</time>').format(kept, shown)
+
+
+def _here(text: str) -> datetime | None:
+    """A moment as this machine has it; None for a mere day, and for what is no moment."""
+    try:
+        moment = datetime.fromisoformat(text) if "T" in text else None
+        return moment and (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC).astimezone()
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 ENGLISH = Customs(
     ",",
     ".",
-    (
-        "January",
-        "February",
-        "March",
-        "April",
-        "May",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
-        "December",
-    ),
+    ENGLISH_MONTHS,
     ("bytes", "KB", "MB", "GB", "TB"),
-    lambda day, month, year: f"{day} {month} {year}",
+    lambda day, month: f"{day} {month}",
+    lambda month, year: f"{month} {year}",
     lambda value: value == 1,
 )
 FRENCH = Customs(
@@ -95,8 +156,10 @@ FRENCH = Customs(
         "décembre",
     ),
     ("octets", "ko", "Mo", "Go", "To"),
-    lambda day, month, year: f"{'1er' if day == 1 else day} {month} {year}",
+    lambda day, month: f"{'1er' if day == 1 else day} {month}",
+    lambda month, year: f"{month} {year}",
     lambda value: abs(value) < 2,
+    f"{HARD_SPACE}:",
 )
 SPANISH = Customs(
     NARROW_SPACE,
@@ -116,7 +179,8 @@ SPANISH = Customs(
         "diciembre",
     ),
     ("bytes", "kB", "MB", "GB", "TB"),
-    lambda day, month, year: f"{day} de {month} de {year}",
+    lambda day, month: f"{day} de {month}",
+    lambda month, year: f"{month} de {year}",
     lambda value: value == 1,
 )
 CUSTOMS: Mapping[str, Customs] = MappingProxyType({"en": ENGLISH, "fr": FRENCH, "es": SPANISH})

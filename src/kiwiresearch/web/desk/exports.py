@@ -18,7 +18,7 @@ from kiwiresearch.research.jobs import Jobs
 from kiwiresearch.research.notes import read_notes
 from kiwiresearch.research.topics import folder_name
 from kiwiresearch.web.desk.pages import Pages
-from kiwiresearch.web.desk.run_frame import RunFrames, frames_of
+from kiwiresearch.web.desk.run_frame import RunFrame, RunFrames, frames_of
 from kiwiresearch.web.room import Room
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
@@ -70,7 +70,7 @@ def router(room: Room, jobs: Jobs, pages: Pages) -> APIRouter:
     """The routes."""
     routes = APIRouter(include_in_schema=False)
     runs = frames_of(room, jobs)
-    groups = {group: [_choice(name) for name in names] for group, names in GROUPS.items()}
+    groups = {group: [choice_of(name) for name in names] for group, names in GROUPS.items()}
     _add(routes, runs, pages, groups)
     return routes
 
@@ -85,13 +85,18 @@ def _add(routes: APIRouter, runs: RunFrames, pages: Pages, groups: Mapping[str, 
     # Neither of the two is a coroutine, so that making a file holds up nobody but who asked for it.
     @routes.get("/runs/{run_id}/export/{form}")
     def download(run_id: RunId, form: FormatName) -> Response:
-        run = runs.get(run_id)
-        file = _one_file(form, run.topic, made(run.run.path, form))
-        kind = TYPES.get(PurePosixPath(file.name).suffix, "application/octet-stream")
-        return Response(file.content, headers=HEADERS | {"Content-Disposition": kept_as(file.name)}, media_type=kind)
+        return to_keep(runs.get(run_id), form)
 
 
-def _choice(name: str) -> Choice:
+def to_keep(run: RunFrame, form: str) -> Response:
+    """A run in a format, as a file that a browser or a program keeps."""
+    file = _one_file(form, run.topic, made(run.run.path, form))
+    kind = TYPES.get(PurePosixPath(file.name).suffix, "application/octet-stream")
+    return Response(file.content, headers=HEADERS | {"Content-Disposition": kept_as(file.name)}, media_type=kind)
+
+
+def choice_of(name: str) -> Choice:
+    """How a format is offered."""
     form = FORMATS[name]
     several = form.is_folder or len(form.names) > 1
     ending = ".zip" if several else PurePosixPath(form.names[0]).suffix

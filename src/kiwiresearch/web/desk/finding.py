@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from kiwiresearch.errors import KiwiError
+from kiwiresearch.errors import BookNotFound, KiwiError
 from kiwiresearch.research.finding import Finder
 from kiwiresearch.research.jobs import Jobs
 from kiwiresearch.search.find import Findings, Wish
 from kiwiresearch.search.hit import Hit, Score
+from kiwiresearch.search.open_book import Effort
 from kiwiresearch.search.senses import Sense
+from kiwiresearch.text.fold import fold
 from kiwiresearch.web.bodies import Name, Words
+from kiwiresearch.web.desk.found_words import Parts, parted
 from kiwiresearch.web.desk.pages import Pages
 from kiwiresearch.web.desk.telling import offers, page_address
 from kiwiresearch.web.finding import searched
@@ -26,23 +30,27 @@ from kiwiresearch.zim.book import Book
 from kiwiresearch.zim.lookup import near_titles
 
 LIMIT = 20
+MOST = 100
+"""How many results can be asked for, some more at a time."""
+
 MOST_NEAR = 6
 NO_SCORE = Score()
 
 Q = Annotated[Words, Query()]
 OneBook = Annotated[Name, Query()]
 Via = Annotated[str, Query(max_length=20)]
+Most = Annotated[int, Query(ge=1, le=MOST)]
 
 
 @dataclass(frozen=True, slots=True)
 class ShownHit:
-    """A page that was found."""
+    """A page that was found, or a sense of the words."""
 
     title: str
     address: str
     book: str
     language: str
-    snippet: str = ""
+    snippet: Parts = ()
     alias: str = ""
     score: Score = NO_SCORE
     copies: tuple[tuple[str, str], ...] = ()
@@ -56,8 +64,16 @@ class Shown:
     hits: tuple[ShownHit, ...] = ()
     senses: tuple[ShownHit, ...] = ()
     corrected: str = ""
+    takes_turns: bool = False
+    """Books of several kinds, whose points do not compare, stand in turn."""
+    is_more: bool = False
+    """There are results that are not shown."""
+    more: str = ""
+    """Where some of them are shown."""
     near: tuple[tuple[str, str], ...] = ()
     problem: Problem | None = None
+    has_book: bool = True
+    """The book that was asked for is here."""
 
 
 def router(room: Room, jobs: Jobs, pages: Pages) -> APIRouter:  # noqa: ARG001 (as all parts of the desk are made)
@@ -65,8 +81,8 @@ def router(room: Room, jobs: Jobs, pages: Pages) -> APIRouter:  # noqa: ARG001 (
     routes = APIRouter(include_in_schema=False)
 
     @routes.get("/find")
-    def find(request: Request, q: Q = "", book: OneBook = "", via: Via = "") -> Response:
-        values = _values(room, q, book, Wish(limit=LIMIT))
+    def find(request: Request, q: Q = "", book: OneBook = "", via: Via = "", most: Most = LIMIT) -> Response:
+        values = _values(room, q, book, Wish(limit=most))
         led = offers(q, but="find") if via and q else ()
         books = [(one.id, one.title or one.name) for one in room.shelf.books]
         return pages.show(request, "find.html", status=_status(values["shown"]), books=books, offers=led, **values)
@@ -80,6 +96,8 @@ def router(room: Room, jobs: Jobs, pages: Pages) -> APIRouter:  # noqa: ARG001 (
 
 
 def _status(shown: Shown) -> int:
+    if not shown.has_book:
+        return 404
     return shown.problem.status if shown.problem else 200
 
 
@@ -90,27 +108,56 @@ def _values(room: Room, q: str, book: str, wish: Wish) -> dict[str, Any]:
 def _found(room: Room, q: str, wish: Wish, book: str) -> Shown:
     try:
         with room.reading() as finder:
-            found = searched(finder, q, wish, book)
-            return _shown(finder, found) if found.hits else Shown(near=_near(finder, q, book))
+            one_more = wish.limit + 1  # tells whether there is more
+            wider = replace(wish, limit=one_more, read=max(one_more, Effort().read))
+            found = searched(finder, q, wider, book)
+            return _shown(finder, found, wish.limit, book) if found.hits else Shown(near=_near(finder, q, book))
+    except BookNotFound:
+        return Shown(has_book=False)
     except KiwiError as error:
         return Shown(problem=problem_of(error))
 
 
-def _shown(finder: Finder, found: Findings) -> Shown:
+def _shown(finder: Finder, found: Findings, limit: int, book: str) -> Shown:
     sheets = {one.book.id: one.book for one in finder.books}
-    hits = tuple(_hit(hit, sheets) for hit in found.hits)
-    return Shown(hits, tuple(_sense(sense, sheets[sense.ref.book]) for sense in found.senses), found.corrected)
+    words = found.corrected or found.query
+    is_more = len(found.hits) > limit
+    return Shown(
+        hits=tuple(_hit(hit, sheets, words) for hit in found.hits[:limit]),
+        senses=_senses(found.senses, sheets),
+        corrected=found.corrected,
+        takes_turns=found.order == "ranks",
+        is_more=is_more,
+        more=_more(found.query, book, limit) if is_more and limit < MOST else "",
+    )
 
 
-def _hit(hit: Hit, sheets: dict[Any, Book]) -> ShownHit:
+def _hit(hit: Hit, sheets: dict[Any, Book], words: str) -> ShownHit:
     book = sheets[hit.ref.book]
     copies = tuple((_named(sheets[ref.book]), page_address(ref)) for ref in hit.copies if ref.book in sheets)
-    address = page_address(hit.ref)
-    return ShownHit(hit.title, address, _named(book), _language(book), hit.snippet, hit.alias, hit.score, copies)
+    snippet = parted(hit.snippet, words, _language(book))
+    return ShownHit(
+        hit.title, page_address(hit.ref), _named(book), _language(book), snippet, hit.alias, hit.score, copies
+    )
 
 
-def _sense(sense: Sense, book: Book) -> ShownHit:
-    return ShownHit(sense.title, page_address(sense.ref), _named(book), _language(book), sense.line)
+def _senses(senses: Sequence[Sense], sheets: dict[Any, Book]) -> tuple[ShownHit, ...]:
+    """Each sense once, though several books may tell of it."""
+    first: dict[str, ShownHit] = {}
+    for sense in senses:
+        book, address, known = sheets[sense.ref.book], page_address(sense.ref), first.get(fold(sense.title))
+        if known is None:
+            line = ((sense.line, False),) if sense.line else ()
+            first[fold(sense.title)] = ShownHit(sense.title, address, _named(book), _language(book), line)
+        else:
+            first[fold(sense.title)] = replace(known, copies=(*known.copies, (_named(book), address)))
+    return tuple(first.values())
+
+
+def _more(q: str, book: str, limit: int) -> str:
+    """Where the next results are shown below these."""
+    wish = {"q": q} | ({"book": book} if book else {}) | {"most": str(min(limit + LIMIT, MOST))}
+    return f"/find?{urlencode(wish, errors='replace')}#hit-{limit + 1}"
 
 
 def _named(book: Book) -> str:

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Query, Request
 from markupsafe import Markup
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import JSONResponse, Response
@@ -16,7 +16,9 @@ from kiwiresearch.research.jobs import Jobs
 from kiwiresearch.web.desk.link_graph import LinkGraph, best_claims, graph_of
 from kiwiresearch.web.desk.list_part import address, part_of
 from kiwiresearch.web.desk.pages import Pages
-from kiwiresearch.web.desk.run_frame import RunFrame, RunFrames, frames_of
+from kiwiresearch.web.desk.retold import relabelled, retold
+from kiwiresearch.web.desk.run_frame import RunFrame, RunFrames, RunName, frames_of
+from kiwiresearch.web.desk.words import Words, words_for
 from kiwiresearch.web.room import Room
 
 ANCHOR = re.compile(r'<a href="#page-(\d+)">')
@@ -24,7 +26,6 @@ ANCHOR = re.compile(r'<a href="#page-(\d+)">')
 
 MOST_CLAIMS = 8
 MOST_NEIGHBOURS = 60
-RunName = Annotated[str, Path(max_length=255)]
 
 
 class GraphQuery(BaseModel):
@@ -55,19 +56,21 @@ def _add_graph(routes: APIRouter, runs: RunFrames, pages: Pages) -> None:
         panel = _panel(run, found, query)
         if query.part:
             return pages.show(request, "graph_panel.html", run=run, **panel)
-        return pages.show(request, "graph.html", run=run, tab="graph", **panel, **_listed(run, found, query))
+        return pages.show(
+            request, "graph.html", run=run, tab="graph", **panel, **_listed(run, found, query, words_for(request))
+        )
 
     @routes.get("/runs/{run_id}/graph/links")
     def links(run_id: RunName) -> Response:
         return JSONResponse(graph_of(runs.get(run_id)).record(), headers={"Cache-Control": "no-store"})
 
 
-def _listed(run: RunFrame, graph: LinkGraph, query: GraphQuery) -> dict[str, Any]:
+def _listed(run: RunFrame, graph: LinkGraph, query: GraphQuery, words: Words) -> dict[str, Any]:
     place = run.url("graph")
     wish = {"which": "left" if query.which == "left" else ""}
     rows = [page for page in graph.pages if page.was_read == (query.which == "read")]
     return {
-        "picture": _picture(run, graph),
+        "picture": _picture(run, graph, words),
         "shown": part_of(rows, query.n, place, wish),
         "which": query.which,
         "read": sum(page.was_read for page in graph.pages),
@@ -90,11 +93,14 @@ def _panel(run: RunFrame, graph: LinkGraph, query: GraphQuery) -> dict[str, Any]
     }
 
 
-def _picture(run: RunFrame, graph: LinkGraph) -> Markup:
+def _picture(run: RunFrame, graph: LinkGraph, words: Words) -> Markup:
     """The picture of the brief, in which each page leads to its panel."""
     numbers = {page.ref: page.number for page in graph.pages}
     sources = run.brief.sources
-    linked = tuple(replace(page, url=f"#page-{numbers.get(page.ref, 0)}") for page in sources.pages)
-    drawn = graph_picture(replace(sources, pages=linked))
+    linked = tuple(
+        replace(page, url=f"#page-{numbers.get(page.ref, 0)}", why=retold(page.why, words).striptags())
+        for page in sources.pages
+    )
+    drawn = relabelled(graph_picture(replace(sources, pages=linked)), words)
     place = run.url("graph")
     return Markup(ANCHOR.sub(lambda found: f'<a href="{place}?page={found[1]}#panel">', drawn))  # noqa: S704

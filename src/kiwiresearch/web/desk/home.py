@@ -66,6 +66,7 @@ def router(room: Room, jobs: Jobs, pages: Pages) -> APIRouter:
             choices=CHOICES,
             recent=recent(jobs.all(), runs.all()),
             questions=questions.latest(MOST_QUESTIONS),
+            keeps_questions=questions.is_kept,
             books=around.books(),
             titles=[book.title or book.name for book in room.shelf.books],
             model=around.model(),

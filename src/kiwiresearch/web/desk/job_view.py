@@ -10,6 +10,7 @@ from kiwiresearch.errors import KiwiError
 from kiwiresearch.research.job import FamilyWish, Job, JobWish
 from kiwiresearch.research.job_pages import Followed, SoFar, Taken, steps_file
 from kiwiresearch.research.jobs import Jobs
+from kiwiresearch.web.desk.research_form import address_of
 from kiwiresearch.web.desk.run_frame import run_address
 from kiwiresearch.web.problems import without_places
 from kiwiresearch.web.research_replies import job_url
@@ -48,6 +49,16 @@ class JobView:
     def run(self) -> str:
         """Where what it made is read."""
         return self.case or run_address(self.job.id)
+
+    @property
+    def again(self) -> str:
+        """Where the form is, filled in with what was wished for; empty of a family's case."""
+        return address_of(self.job.wish) if isinstance(self.job.wish, JobWish) else ""
+
+    @property
+    def came_to_nothing(self) -> bool:
+        """Whether it failed before it had taken a page: there is nothing to go on with."""
+        return self.job.state == "failed" and not self.case and not self.pages
 
     @property
     def events(self) -> str:

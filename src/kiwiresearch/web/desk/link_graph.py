@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,14 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from kiwiresearch.claims.claim import Claim
-from kiwiresearch.errors import RunNotFound
 from kiwiresearch.ids import BookId
 from kiwiresearch.research.export.reading import RunGraph, RunLink, read_run
+from kiwiresearch.search.hit import ScoreLine
 from kiwiresearch.web.desk.run_frame import GRAPH, RunFrame
+from kiwiresearch.web.problems import NotInRun
 from kiwiresearch.zim.entry import EntryRef
 
 MOST_LINKS = 4_000
 """So many links are drawn at most: those that led to pages first, then the heaviest."""
+
+
+TERM = re.compile(r"(?:^|, )([^,]+) ([+-][0-9][0-9.e+-]*)(?=, |$)")
+"""A term of the points of a page, as an export of the graph writes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +36,8 @@ class GraphPage:
     was_read: bool
     depth: int
     points: float
-    lines: str
-    """The terms of its points, in English."""
+    terms: tuple[ScoreLine, ...]
+    """What its points are the sum of."""
     reason: str
     """Why it was chosen, in English."""
     claims: int
@@ -55,7 +61,7 @@ class LinkGraph:
 
     def page(self, number: int) -> GraphPage:
         if not 1 <= number <= len(self.pages):
-            raise RunNotFound(
+            raise NotInRun(
                 f"The graph of this run has no page {number}.", remedy="Choose one from the list of its pages."
             )
         return self.pages[number - 1]
@@ -128,7 +134,7 @@ def _pages(run: RunFrame, read: RunGraph) -> tuple[GraphPage, ...]:
                 was_read=page.state == "visited",
                 depth=page.depth,
                 points=page.priority_score,
-                lines=page.lines,
+                terms=tuple(ScoreLine(found[1], float(found[2])) for found in TERM.finditer(page.lines)),
                 reason=page.reason,
                 claims=counts[ref],
             )

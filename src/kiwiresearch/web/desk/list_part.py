@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 from urllib.parse import urlencode
 
 T = TypeVar("T")
@@ -45,6 +45,19 @@ def part_of(rows: Sequence[T], number: int, place: str, wish: Mapping[str, objec
         before=address(place, {**wish, "n": number - 1}) if number > 1 else "",
         after=address(place, {**wish, "n": number + 1}) if number < last else "",
     )
+
+
+class Choosing(Protocol):
+    """A query of a page that shows what the brief tells, or all that the pages say."""
+
+    def model_copy(self, *, update: Mapping[str, Any]) -> Self: ...
+
+    def wish(self) -> dict[str, Any]: ...
+
+
+def both_choices(place: str, query: Choosing) -> list[tuple[str, str]]:
+    """The address of each of the two, with all else as it is wished for."""
+    return [(which, address(place, query.model_copy(update={"which": which}).wish())) for which in ("brief", "all")]
 
 
 def address(place: str, wish: Mapping[str, object]) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -12,6 +12,8 @@ from kiwiresearch.brief.brief import Moment, Statement, Sureness
 from kiwiresearch.brief.time_axis import YEAR, YEAR_ZERO
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.web.desk.run_frame import RunFrame
+from kiwiresearch.web.desk.told_dates import told_date
+from kiwiresearch.web.desk.words import Words
 
 MOST_YEARS = 20_000_000_000
 """Further back than anything was."""
@@ -50,6 +52,25 @@ class Dated:
 
     moment: Moment
     claims: tuple[Claim, ...]
+
+    def when(self, words: Words) -> str:
+        """Its date in English: as its page says it, or in the words that other languages have names for."""
+        return when_in_english(self.moment, self.claims, words)
+
+    def drawn(self, words: Words) -> Moment:
+        """The moment as a picture for a reader labels it."""
+        when = told_date(self.when(words), words) or self.moment.when
+        # The label goes on with a colon, before which some languages keep a space.
+        return replace(self.moment, when=when + words.customs.colon.removesuffix(":"))
+
+
+def when_in_english(moment: Moment, claims: Iterable[Claim], words: Words) -> str:
+    """The date of a moment that rests on these claims, for `told_date`; English readers have it as its page says it."""
+    if words.language == "en":
+        return moment.when
+    days = (moment.earliest, moment.latest)
+    dates = (one.when for claim in claims for one in claim.dates)
+    return next((when.words() for when in dates if (when.earliest, when.latest) == days), moment.when)
 
 
 def dated(run: RunFrame, query: MomentQuery) -> list[Dated]:

@@ -75,6 +75,8 @@ class Sent:
     in_place: bool
     note: Note | None = None
     """The note that it changes."""
+    seen: str = ""
+    """The version of that note which its reader had before them."""
 
 
 @dataclass(frozen=True, slots=True)

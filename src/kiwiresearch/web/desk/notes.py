@@ -7,12 +7,13 @@ Other pages show the notes on a claim or a page by including `notes_on.html`, wi
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Path, Query, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
-from kiwiresearch.errors import CannotWrite
+from kiwiresearch.errors import CannotWrite, NoteChanged
 from kiwiresearch.research.jobs import Jobs
 from kiwiresearch.research.note import MOST_REASON, MOST_TARGET, VERDICTS
 from kiwiresearch.research.notes import add_note, change_note, read_notes, set_gone
@@ -90,12 +91,13 @@ def router(room: Room, jobs: Jobs, pages: Pages) -> APIRouter:
         reason: Text = "",
         correction: Text = "",
         back: Back = "",
+        seen: Word = "",
         *,
         in_place: InPlace = False,
     ) -> Response:
         run = runs.get(run_id)
         note = read_notes(run.run.path).get(note_id)
-        sent = Sent(target_of(run, note), Typed(verdict, reason, correction), back, in_place, note)
+        sent = Sent(target_of(run, note), Typed(verdict, reason, correction), back, in_place, note, seen)
         return _saved(pages, request, run, sent)
 
     _add_going(routes, room, jobs, pages)
@@ -126,6 +128,8 @@ def _add_going(routes: APIRouter, room: Room, jobs: Jobs, pages: Pages) -> None:
 def _list(pages: Pages, request: Request, run: RunFrame, verdict: str, number: int) -> Response:
     found = read_notes(run.run.path)
     fitting = [note for note in reversed(found.notes) if not verdict or note.verdict == verdict]
+    last = max(1, -(-len(fitting) // ON_A_PAGE))
+    number = min(number, last)
     start = (number - 1) * ON_A_PAGE
     shown = fitting[start : start + ON_A_PAGE]
     return pages.show(
@@ -140,7 +144,7 @@ def _list(pages: Pages, request: Request, run: RunFrame, verdict: str, number: i
         verdict=verdict,
         verdicts=VERDICTS,
         number=number,
-        last=max(1, -(-len(fitting) // ON_A_PAGE)),
+        last=last,
         total=len(fitting),
         notes_target=on_run(run),
         typed=Typed(),
@@ -155,9 +159,12 @@ def _saved(pages: Pages, request: Request, run: RunFrame, sent: Sent) -> Respons
     opinion, moment = sent.typed.opinion(), now()
     try:
         if sent.note:
-            change_note(run.run.path, sent.note.id, opinion, now=moment)
+            change_note(run.run.path, sent.note.id, opinion, now=moment, seen=sent.seen)
         else:
             add_note(run.run.path, sent.target.target, opinion, now=moment, about=sent.target.words)
+    except NoteChanged:
+        sent = replace(sent, note=sent.note and read_notes(run.run.path).get(sent.note.id))
+        return _given_back(pages, request, run, sent, Trouble(words_for(request)("notes.late"), 409))
     except CannotWrite as problem:
         return _given_back(pages, request, run, sent, Trouble(str(problem), 503, "en"))
     return _done(pages, request, run, sent)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from kiwiresearch.research.jobs import Jobs
 from kiwiresearch.web.desk.figures import FigureQuery, disagreements, rows_of
-from kiwiresearch.web.desk.list_part import address, part_of
+from kiwiresearch.web.desk.list_part import both_choices, part_of
 from kiwiresearch.web.desk.pages import Pages
-from kiwiresearch.web.desk.run_frame import frames_of
+from kiwiresearch.web.desk.run_frame import RunName, frames_of
 from kiwiresearch.web.room import Room
 
 
@@ -21,9 +21,7 @@ def router(room: Room, jobs: Jobs, pages: Pages) -> APIRouter:
     runs = frames_of(room, jobs)
 
     @routes.get("/runs/{run_id}/numbers")
-    def numbers(
-        request: Request, run_id: Annotated[str, Path(max_length=255)], query: Annotated[FigureQuery, Query()]
-    ) -> Response:
+    def numbers(request: Request, run_id: RunName, query: Annotated[FigureQuery, Query()]) -> Response:
         run = runs.get(run_id)
         return pages.show(
             request,
@@ -33,10 +31,7 @@ def router(room: Room, jobs: Jobs, pages: Pages) -> APIRouter:
             query=query,
             shown=part_of(rows_of(run, query), query.n, run.url("numbers"), query.wish()),
             against=disagreements(run),
-            choices=[
-                (which, address(run.url("numbers"), query.model_copy(update={"which": which}).wish()))
-                for which in ("brief", "all")
-            ],
+            choices=both_choices(run.url("numbers"), query),
         )
 
     return routes

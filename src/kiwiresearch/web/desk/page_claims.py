@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, ClaimType
 from kiwiresearch.page.shown_marks import CLAIM_ID
@@ -52,16 +52,18 @@ class ClaimList:
     @property
     def earlier(self) -> int | None:
         """Where the claims before these begin."""
-        return max(self.asked.start - AT_ONCE, 0) if self.asked.start and self.total else None
+        return max(self.asked.start - AT_ONCE, 0) if self.asked.start else None
 
     @property
     def later(self) -> int | None:
-        return self.last if self.lines and self.last < self.total else None
+        return self.last if self.last < self.total else None
 
 
 def listed(claims: Sequence[Claim], asked: ClaimsAsked, frame: str, *, are_marked: bool) -> ClaimList:
     """The claims asked for; `frame` is the address of the page in the frame, with the parameters it has now."""
     numbered = [(number, claim) for number, claim in enumerate(claims, 1) if asked.type in (None, claim.type)]
+    last_part = max(len(numbered) - 1, 0) // AT_ONCE * AT_ONCE
+    asked = replace(asked, start=min(asked.start, last_part))
     chosen = numbered[asked.start : asked.start + AT_ONCE]
     counts = Counter(claim.type for claim in claims)
     lines = [

@@ -8,11 +8,13 @@ from urllib.parse import quote as percent
 from urllib.parse import urlencode
 
 from kiwiresearch.claims.claim import Claim
+from kiwiresearch.claims.tables import is_known
 from kiwiresearch.kin.extract.people import told_person
 from kiwiresearch.kin.extract.subject import subject_of
 from kiwiresearch.kin.extract.words import family_words
 from kiwiresearch.page.doc import PageDoc, Section
 from kiwiresearch.page.read import read_page
+from kiwiresearch.text.fold import fold
 from kiwiresearch.web.desk.page_claims import ClaimList, ClaimsAsked, listed, with_query
 from kiwiresearch.web.desk.pages import local
 from kiwiresearch.web.page_claims_kept import KEPT_CLAIMS
@@ -74,6 +76,11 @@ class PageSeen:
         return self.page.language or self.book.language
 
     @property
+    def is_read_whole(self) -> bool:
+        """Whether claims are read from all of it; where a language has no tables, the first sentence must do."""
+        return is_known(self.page.language)
+
+    @property
     def title(self) -> str:
         return self.page.title or self.page.ref.path
 
@@ -114,6 +121,8 @@ def _place(page: PageDoc, asked: ViewAsked) -> tuple[str, bool]:
 
 def _contents(page: PageDoc, plain: str) -> tuple[SectionLine, ...]:
     sections = [section for section in page.sections[1:] if _anchor(section) and section.heading.strip()]
+    if sections and fold(sections[0].heading) == fold(page.title):  # the line above all has it, and 'Beginning'
+        sections = sections[1:]
     top = min((section.level for section in sections), default=0)
     return tuple(
         SectionLine(section.heading, min(section.level - top, 3), plain + _anchor(section))

@@ -11,9 +11,14 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from kiwiresearch import __version__
+from kiwiresearch.evidence.citation import BOX
 from kiwiresearch.text.languages import two_letter_code
+from kiwiresearch.web.desk.family_words import why_living
 from kiwiresearch.web.desk.files import address_of, is_there
-from kiwiresearch.web.desk.words import LANGUAGES, words_for
+from kiwiresearch.web.desk.problem_words import is_from_below, is_typed, kind_of
+from kiwiresearch.web.desk.retold import retold
+from kiwiresearch.web.desk.told_dates import dated
+from kiwiresearch.web.desk.words import LANGUAGES, Words, words_for
 from kiwiresearch.web.room import Room
 
 POLICY = (
@@ -48,7 +53,10 @@ class Pages:
         self._templates.globals.update(
             file=address_of, has_file=is_there, languages=LANGUAGES, menu=MENU, version=__version__
         )
-        self._templates.filters.update(local=local, dir=direction, lang=two_letter_code)
+        self._templates.filters.update(local=local, dir=direction, lang=two_letter_code, retold=retold, dated=dated)
+        self._templates.filters.update(
+            kind=kind_of, is_from_below=is_from_below, is_typed=is_typed, why_living=why_living, section=section
+        )
 
     def show(
         self,
@@ -86,6 +94,11 @@ def local(url: str) -> str:
 def direction(language: str) -> str:
     """The direction in which a language is written, for the attribute `dir`."""
     return "rtl" if two_letter_code(language) in RIGHT_TO_LEFT else "ltr"
+
+
+def section(name: str, words: Words) -> str:
+    """The name of a section of a page; that of its box is no word of the page."""
+    return words("desk.box") if name == BOX else name
 
 
 def own_place(address: str) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import json
-import threading
+from collections.abc import Iterator
 from pathlib import Path
 
-from kiwiresearch.disk import write_whole
+from kiwiresearch.disk import Lock, write_whole
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.research.desk import Desk
 
@@ -16,8 +16,8 @@ LONGEST_KEPT = 300
 """A longer question is not kept: it is a text, and no line of a list."""
 
 FILE = "questions.jsonl"
-CHANGING = threading.Lock()
-"""For all pages of the process: what one of them forgets, another must not write back."""
+LOCK = ".questions.lock"
+PATIENCE_S = 1.0
 
 
 class Questions:
@@ -36,9 +36,10 @@ class Questions:
         """Keep a question, once."""
         if not self.is_kept or not question.strip() or len(question) > LONGEST_KEPT:
             return
-        with CHANGING:
-            others = [one for one in self._all() if one.casefold() != question.casefold()]
-            self._write([question, *others][:MOST_KEPT])
+        with self._alone() as is_alone:
+            if is_alone:
+                others = [one for one in self._all() if one.casefold() != question.casefold()]
+                self._write([question, *others][:MOST_KEPT])
 
     def latest(self, count: int) -> tuple[str, ...]:
         """The newest questions."""
@@ -46,8 +47,19 @@ class Questions:
 
     def forget(self) -> None:
         """Forget all of them."""
-        with CHANGING, contextlib.suppress(OSError):
+        with self._alone(), contextlib.suppress(OSError):
             self._file.unlink(missing_ok=True)
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[bool]:
+        """Whether nobody else changes the file, in this server or another: what one forgets, none writes back."""
+        lock, is_alone = Lock(self._file.with_name(LOCK)), False
+        with contextlib.suppress(OSError):
+            is_alone = lock.wait(PATIENCE_S)
+        try:
+            yield is_alone
+        finally:
+            lock.release()
 
     def _all(self) -> list[str]:
         try:

@@ -8,13 +8,14 @@ from fastapi import APIRouter, Form, Path, Query, Request
 from starlette.responses import Response
 
 from kiwiresearch.errors import KiwiError
-from kiwiresearch.research.job import Job
+from kiwiresearch.research.job import FamilyWish, Job
 from kiwiresearch.research.jobs import Jobs
 from kiwiresearch.web.desk.books_here import BooksHere
 from kiwiresearch.web.desk.job_view import MOST_SHOWN, JobView, JobViews
 from kiwiresearch.web.desk.pages import Pages, go_to
 from kiwiresearch.web.desk.research_form import Fault, Offer, ResearchForm, ResearchQuery, checked
 from kiwiresearch.web.desk.run_frame import frames_of
+from kiwiresearch.web.family import Families
 from kiwiresearch.web.problems import Problem, problem_of
 from kiwiresearch.web.replies import Json
 from kiwiresearch.web.room import Room
@@ -61,6 +62,10 @@ def _add_job(routes: APIRouter, desk: ResearchPages) -> None:
     def resume(job_id: JobId) -> Response:
         return desk.resume(job_id)
 
+    @routes.post("/research/{job_id}/remove")
+    def remove(job_id: JobId) -> Response:
+        return desk.remove(job_id)
+
 
 class ResearchPages:
     """What the routes show."""
@@ -71,6 +76,7 @@ class ResearchPages:
         self._settings = room.desk.settings
         self._views = JobViews(jobs, self._settings.max_pages)
         self._runs = frames_of(room, jobs)
+        self._families = Families(room, jobs)
         self._books = BooksHere(room)
 
     def form(
@@ -104,8 +110,10 @@ class ResearchPages:
         view = self._views.get(job_id)
         if view.job.state == "done" and not view.case:
             return go_to(view.run)
-        is_stopping = stopping and view.job.state == "running"
-        return self._pages.show(request, "research_job.html", **self._told(view), stopping=is_stopping, still=still)
+        values = self._told(view) | {"stopping": stopping and view.job.state == "running", "still": still}
+        wish = view.job.wish
+        family = self._families.whose(request, wish.case) if isinstance(wish, FamilyWish) else ""
+        return self._pages.show(request, "research_job.html", **values, family=family)
 
     def news(self, request: Request, job_id: str, after: int) -> Response:
         """What is new of a job, for the script of its page."""
@@ -130,12 +138,22 @@ class ResearchPages:
         job = self._jobs.get(job_id)
         return go_to(self._address(self._jobs.resume(job_id) if job.is_resumable else job))
 
+    def remove(self, job_id: str) -> Response:
+        """Forget a job that came to nothing; one that has something to keep is only shown."""
+        view = self._views.get(job_id)
+        if not view.came_to_nothing:
+            return go_to(view.url)
+        self._jobs.remove(job_id)
+        return go_to("/research")
+
     def _lists(self, page: int) -> dict[str, Any]:
         runs, views = self._runs.all(), self._views.unfinished()
+        ended = [view for view in views if not view.job.is_open]
         first = (page - 1) * ROWS
         return {
             "under_way": [view for view in views if view.job.is_open],
-            "stopped": [view for view in views if not view.job.is_open][:ROWS],
+            "stopped": [view for view in ended if not view.came_to_nothing][:ROWS],
+            "fruitless": [view for view in ended if view.came_to_nothing][:ROWS],
             "runs": runs[first : first + ROWS],
             "comparable": runs[:MOST_TO_COMPARE],
             "total": len(runs),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -66,6 +68,12 @@ class Offer:
     books: tuple[BookHere, ...]
 
     @property
+    def alike(self) -> frozenset[str]:
+        """The books that title and date do not tell from one another."""
+        counts = Counter((book.title, book.date) for book in self.books)
+        return frozenset(book.id for book in self.books if counts[book.title, book.date] > 1)
+
+    @property
     def has_model(self) -> bool:
         return bool(self.settings.model_url.strip())
 
@@ -84,6 +92,18 @@ class Offer:
             "critic": bool(form.critic),
             "books": set(form.books) or {book.id for book in self.books},
         }
+
+
+def form_address(filled: Mapping[str, object]) -> str:
+    """Where the form is shown with some of its fields filled in."""
+    said = {name: value for name, value in filled.items() if value or value == 0}
+    return f"/research?{urlencode(said, doseq=True, errors='replace')}"
+
+
+def address_of(wish: JobWish) -> str:
+    """Where the form is shown with what was wished for before."""
+    ticked = {"model": "" if wish.model else "without", "critic": "yes" if wish.critic else ""}
+    return form_address(asdict(wish) | ticked)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,8 @@ from kiwiresearch.brief.record import brief_of
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.claims.record import claim_of
 from kiwiresearch.errors import KiwiError
+from kiwiresearch.research.export.claim_check import is_claim
+from kiwiresearch.text.dates.ranges import ENDLESS
 from kiwiresearch.zim.entry import EntryRef
 
 BRIEF = "brief.json"
@@ -51,12 +53,17 @@ class RunPage:
 
 
 def read_brief(file: Path) -> Brief:
-    return brief_of(json.loads(file.read_text(encoding="utf-8")))
+    found = brief_of(json.loads(file.read_text(encoding="utf-8")))
+    if not all(abs(day) < ENDLESS for moment in found.timeline for day in (moment.earliest, moment.latest)):
+        raise ValueError("a moment is within time")
+    return found
 
 
 def read_claims(file: Path) -> Mapping[str, Claim]:
     with file.open(encoding="utf-8", newline="\n") as stream:
         found = [claim_of(json.loads(line)) for line in stream]
+    if not all(map(is_claim, found)):
+        raise TypeError("a claim has words, and a place in a page")
     return {claim.id: claim for claim in found}
 
 

@@ -8,8 +8,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 from urllib.parse import quote as percent
+
+from fastapi import Path as PathOf
 
 from kiwiresearch.brief.brief import Brief
 from kiwiresearch.claims.claim import Claim
@@ -28,6 +30,7 @@ from kiwiresearch.web.desk.run_files import (
     read_claims,
     read_graph,
 )
+from kiwiresearch.web.problems import NotInRun
 from kiwiresearch.web.room import Room
 from kiwiresearch.zim.entry import EntryRef
 
@@ -38,12 +41,16 @@ __all__ = [
     "RunBook",
     "RunFrame",
     "RunFrames",
+    "RunName",
     "RunPage",
     "frames_of",
     "run_address",
 ]
 
 T = TypeVar("T")
+
+RunName = Annotated[str, PathOf(max_length=255)]
+"""The id of a run within an address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +101,7 @@ class RunFrame:
 
     @property
     def made_at(self) -> str:
-        """When it was finished here, or put here, as `customs.date` reads it."""
+        """When it was finished here, or put here, in UTC, as `customs.moment` reads it."""
         try:
             moment = (self.run.path / MANIFEST).stat().st_mtime
         except OSError:
@@ -146,7 +153,7 @@ class RunFrame:
         """One claim of the run."""
         found = self.claims_by_id.get(claim_id)
         if found is None:
-            raise RunNotFound(
+            raise NotInRun(
                 f"The run {self.id!r} has no claim {claim_id[:100]!r}.", remedy="Choose one from the run's claims."
             )
         return found

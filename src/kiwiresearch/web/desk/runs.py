@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from kiwiresearch.research.jobs import Jobs
 from kiwiresearch.web.desk.brief_view import BriefView
 from kiwiresearch.web.desk.pages import Pages
-from kiwiresearch.web.desk.run_frame import frames_of
+from kiwiresearch.web.desk.run_frame import RunName, frames_of
 from kiwiresearch.web.room import Room
 
 ROWS = 100
 
-RunId = Annotated[str, Path(max_length=255)]
 PageNumber = Annotated[int, Query(ge=1, le=1_000_000)]
 
 
@@ -25,12 +24,12 @@ def router(room: Room, jobs: Jobs, pages: Pages) -> APIRouter:
     frames = frames_of(room, jobs)
 
     @routes.get("/runs/{run_id}")
-    def brief(request: Request, run_id: RunId) -> Response:
+    def brief(request: Request, run_id: RunName) -> Response:
         run = frames.get(run_id)
         return pages.show(request, "brief.html", run=run, tab="brief", view=BriefView(run))
 
     @routes.get("/runs/{run_id}/pages")
-    def pages_taken(request: Request, run_id: RunId, page: PageNumber = 1) -> Response:
+    def pages_taken(request: Request, run_id: RunName, page: PageNumber = 1) -> Response:
         run = frames.get(run_id)
         taken = run.pages
         first = (page - 1) * ROWS

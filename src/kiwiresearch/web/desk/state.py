@@ -9,6 +9,7 @@ from typing import Literal
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.research.inventory import Row, inventory
 from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.web.desk.answers import model_name
 from kiwiresearch.web.desk.telling import page_address
 from kiwiresearch.web.health import Glance, offered_models
 from kiwiresearch.web.room import Room
@@ -77,7 +78,7 @@ class Surroundings:
             return Model("none")
         offered = self._models.latest(patience_s=PATIENCE_S)
         if isinstance(offered, tuple):
-            return Model("answers", self._settings.model_name or next(iter(offered), ""))
+            return Model("answers", model_name(self._settings.model_name or next(iter(offered), "")))
         return Model("unknown" if offered is None else "silent")
 
 

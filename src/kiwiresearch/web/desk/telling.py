@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Literal
 from urllib.parse import quote, urlencode
 
@@ -12,6 +13,9 @@ from kiwiresearch.claims.theme import LIVED
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.text.fold import fold
+from kiwiresearch.text.languages import three_letter_code, words_of
+from kiwiresearch.text.words import level
+from kiwiresearch.web.desk.words import LANGUAGES
 from kiwiresearch.web.room import Room
 from kiwiresearch.zim.entry import EntryRef
 
@@ -32,16 +36,29 @@ LEAD_CHARS = 600
 OPENINGS = frozenset(
     (
         *("who", "whom", "whose", "what", "whats", "when", "where", "why", "which", "how", "did", "does", "do"),
-        *("is", "are", "was", "were"),
+        *("is", "are", "was", "were", "can", "could", "should", "would", "will", "has", "have", "had"),
         *("qui", "que", "quoi", "quel", "quelle", "quels", "quelles", "quand", "ou", "dou", "pourquoi", "comment"),
-        *("combien", "est ce", "quest ce", "a quel", "a quelle"),
+        *("combien", "est ce", "quest ce", "a quel", "a quelle", "en quel", "en quelle", "de quel", "de quelle"),
+        *("y a", "a quoi", "depuis quand"),
         *("quien", "quienes", "cual", "cuales", "cuando", "donde", "como", "cuanto", "cuanta", "cuantos", "cuantas"),
-        *("por que", "de que", "en que"),
-        *("in which", "at what", "for what"),
+        *("por que", "de que", "en que", "a que", "hay", "desde cuando", "para que"),
+        *("in which", "in what", "at what", "for what", "for how", "to whom", "by whom", "from where", "on what"),
     )
 )
 """Words that begin a question in English, French and Spanish, folded: many leave accents out."""
 
+REQUESTS = frozenset(
+    (
+        *("explain", "define", "describe", "compare", "tell me", "tell us", "teach me", "give me"),
+        *("explique", "expliquez", "definis", "definissez", "decris", "decrivez", "compare", "comparez"),
+        *("explique moi", "expliquez moi", "dis moi", "dites moi", "parle moi", "parlez moi"),
+        *("explica", "explique", "explicame", "define", "describe", "compara", "dime", "digame", "hablame", "cuentame"),
+    )
+)
+"""Words that ask for an answer without being a question, folded: 'explain photosynthesis', 'parle-moi de la Lune'."""
+
+AROUND_NAMES = '?!.,;:¿¡«»“”"()'
+OWNING = re.compile(r"['’]s$")
 PERSON = re.compile(r"\b(?:née? (?:le|en|à|vers)|nacid[oa] (?:el|en)|nació (?:el|en)|was born)\b")
 CAPITAL_NAME = re.compile(r"[^\W\d_][\w'’.-]*(?: [\w'’.-]+){0,5}")
 
@@ -86,8 +103,24 @@ def address_for(way: Way, words: str, **more: str) -> str:
 
 
 def offers(words: str, *, but: str = "") -> tuple[tuple[Way, str], ...]:
-    """The other things that can be done with some words, and where they begin."""
-    return tuple((way, address_for(way, words)) for way in WAYS if way != but)
+    """The other things that can be done with some words, and where they begin.
+
+    A family is looked for by the name in a question, never by the question, and not at all where it names nobody.
+    """
+    names: dict[Way, str] = {"family": name_in(words) if is_question(words) else words}
+    ways = ((way, names.get(way, words)) for way in WAYS if way != but)
+    return tuple((way, address_for(way, meant)) for way, meant in ways if meant)
+
+
+def name_in(question: str) -> str:
+    """The longest run of capitalised words behind the first word; empty where all is written small."""
+    words = [word.strip(AROUND_NAMES) for word in question.split()[1:]]
+    runs = (" ".join(run) for is_name, run in groupby(words, key=_is_capital) if is_name)
+    return OWNING.sub("", max(runs, key=len, default=""))
+
+
+def _is_capital(word: str) -> bool:
+    return word[:1].isupper() and len(word) > 1
 
 
 def is_question(words: str) -> bool:
@@ -96,8 +129,18 @@ def is_question(words: str) -> bool:
     if text.endswith(QUESTION_SIGNS) or text.startswith("¿"):
         return True
     parts = fold(text).split()
-    begins = not OPENINGS.isdisjoint((" ".join(parts[:1]), " ".join(parts[:2])))
-    return begins and len(parts) >= SHORTEST_QUESTION
+    begun = parts[0] if parts else "", " ".join(parts[:2])
+    if any(opening in REQUESTS and len(parts) > len(opening.split()) for opening in begun):
+        return True
+    return len(parts) >= SHORTEST_QUESTION and not OPENINGS.isdisjoint(begun)
+
+
+def language_of(words: str, otherwise: str) -> str:
+    """The language of the desk in which words are written, by their small words; `otherwise` where none is known."""
+    known = set(level(words).split())
+    counts = {code: len(known & words_of(code).stop_words) for code in (otherwise, *map(three_letter_code, LANGUAGES))}
+    best = max(counts, key=counts.__getitem__)
+    return best if counts[best] else otherwise
 
 
 def tell(room: Room, words: str) -> Told:

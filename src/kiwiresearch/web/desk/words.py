@@ -56,9 +56,9 @@ class Words:
         return self._entries[key]
 
     def shown(self, value: object) -> str:
-        """A value within a sentence: numbers as the language writes them."""
+        """A value within a sentence: numbers as the language writes them; a year is given as text."""
         if isinstance(value, (int, float)) and not isinstance(value, bool):
-            return self.customs.number(value)
+            return self.customs.count(value)
         return str(value)
 
 
@@ -69,7 +69,7 @@ def words_in(language: str) -> Words:
     entries: dict[str, Entry] = {}
     for file in sorted(folder.iterdir(), key=lambda one: one.name):
         area = file.name.removesuffix(".toml")
-        entries.update(_flat(area, tomllib.loads(file.read_text(encoding="utf-8"))))
+        entries.update(_flat(area, tomllib.loads(CUSTOMS[language].bound(file.read_text(encoding="utf-8")))))
     return Words(language, CUSTOMS[language], MappingProxyType(entries))
 
 

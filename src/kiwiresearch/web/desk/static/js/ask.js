@@ -6,16 +6,29 @@ import { askLive } from "./live.js";
 const answer = document.getElementById("answer");
 const asked = document.getElementById("asked");
 const waiting = document.getElementById("waiting");
+const UNHURRIED_S = 5; // from here on the seconds are counted, so that a slow model is not taken for a dead one
 
 function ready(root) {
   askLive(root);
   const button = root.querySelector("[data-copy]");
-  if (!button || !navigator.clipboard) return;
+  if (!button) return;
   button.hidden = false;
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(root.querySelector("#copy").value);
-    button.textContent = button.dataset.done;
+    if (await copied(root.querySelector("#copy"))) button.textContent = button.dataset.done;
   });
+}
+
+// Browsers keep the clipboard from pages that come over a network without encryption, as in a school;
+// there the text is shown and chosen, and the old way of copying is tried.
+async function copied(field) {
+  try {
+    await navigator.clipboard.writeText(field.value);
+    return true;
+  } catch {
+    field.closest("details").open = true;
+    field.select();
+    return document.execCommand("copy");
+  }
 }
 
 async function* eventsOf(body) {
@@ -46,10 +59,16 @@ function tell(words, lang = "") {
 
 function take({ name, data }) {
   const words = document.getElementById("words");
-  if (name === "chips") answer.querySelector(".chips").innerHTML = data.html;
-  else if (name === "token") words.append(data.text);
-  else if (name === "error") tell(`${data.detail} ${data.remedy}`, "en");
-  else if (name === "done") {
+  if (name === "chips") {
+    answer.querySelector(".chips").innerHTML = data.html;
+    if (answer.dataset.wording) waiting.firstElementChild.textContent = answer.dataset.wording;
+    if (data.meanwhile) words.innerHTML = data.meanwhile;
+  } else if (name === "token") {
+    if (words.firstElementChild) words.textContent = ""; // the books' own words make room for the model's
+    words.append(data.text);
+  } else if (name === "error") {
+    tell([data.detail, data.remedy, data.id].filter(Boolean).join(" "), "en");
+  } else if (name === "done") {
     const focused = answer.contains(document.activeElement) ? document.activeElement.id : "";
     answer.innerHTML = data.html;
     if (focused) document.getElementById(focused)?.focus();
@@ -60,6 +79,12 @@ function take({ name, data }) {
 
 async function listen() {
   const stopping = new AbortController();
+  const clock = document.getElementById("clock");
+  const begun = Date.now();
+  const ticking = setInterval(() => {
+    const seconds = Math.round((Date.now() - begun) / 1000);
+    if (seconds >= UNHURRIED_S) clock.textContent = `${seconds} s`;
+  }, 1000);
   document.getElementById("stop").addEventListener("click", () => stopping.abort());
   try {
     const reply = await fetch(asked.action, {
@@ -77,6 +102,8 @@ async function listen() {
   } catch {
     tell(stopping.signal.aborted ? answer.dataset.stopped : answer.dataset.failed);
   }
+  clearInterval(ticking);
+  clock.remove();
   document.getElementById("stop")?.remove();
   waiting.firstElementChild?.remove();
   answer.setAttribute("aria-busy", "false");

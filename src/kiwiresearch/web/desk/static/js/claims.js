@@ -4,6 +4,9 @@ const form = document.querySelector("form[data-swap]");
 const WAIT_MS = 250;
 let waiting = 0;
 let asked = null;
+let changed = "";
+let isStep = false;
+let shown = location.pathname + location.search;
 
 function address() {
   const said = [...new FormData(form)].filter(([, value]) => value !== "" && value !== "0");
@@ -22,7 +25,10 @@ async function apply() {
     const found = page.getElementById(form.dataset.swap);
     document.getElementById(form.dataset.swap).replaceWith(document.adoptNode(found));
     document.getElementById("count").textContent = page.getElementById("count").textContent;
-    history.replaceState(null, "", url);
+    if (isStep) history.pushState(null, "", url);
+    else history.replaceState(null, "", url);
+    isStep = false;
+    shown = location.pathname + location.search;
     // What leads back here leads to what is shown now.
     for (const back of document.querySelectorAll("input[name=back]")) back.value = url;
   } catch (problem) {
@@ -35,7 +41,16 @@ function soon() {
   waiting = setTimeout(apply, WAIT_MS);
 }
 
-form?.addEventListener("input", soon);
+// Each choice is a step that Back undoes; the letters of one word are one step together.
+form?.addEventListener("input", ({ target }) => {
+  isStep ||= target.name !== changed || target.tagName === "SELECT";
+  changed = target.name;
+  soon();
+});
+// A link within the page is told as a step, too.
+addEventListener("popstate", () => {
+  if (location.pathname + location.search !== shown) location.reload();
+});
 form?.addEventListener("submit", (event) => {
   event.preventDefault();
   clearTimeout(waiting);

@@ -21,6 +21,8 @@ async function look({ fast }) {
   results.setAttribute("aria-busy", "true");
   try {
     const reply = await fetch(`/find/results?${query}`, { signal });
+    // What stands in the way of a search, such as a key that has run out, is told in another form.
+    if (!reply.headers.get("content-type")?.startsWith("text/html")) throw new Error(reply.statusText);
     results.innerHTML = await reply.text();
     said.textContent = results.querySelector("h2:last-of-type")?.textContent ?? results.querySelector("p")?.textContent ?? "";
     results.setAttribute("aria-busy", "false");

@@ -11,13 +11,14 @@ const OPEN = "#explore";
 const ROOM = 9000; // pixels that a page and its name take
 let graph = null;
 let asked = null;
+let shown = 0;
 
 const part = (name) => explorer.querySelector(`[data-do=${name}]`);
 
 /* The page that is told of in the panel, by its number; 0 for none. */
 const chosen = () => Number(new URLSearchParams(location.search).get("page")) || 0;
 
-async function choose(number, { focus }) {
+async function choose(number, { focus, isStep = true }) {
   asked?.abort();
   asked = new AbortController();
   const place = document.querySelector("[data-graph]")?.dataset.graph ?? location.pathname;
@@ -30,8 +31,12 @@ async function choose(number, { focus }) {
     const panel = document.adoptNode(page.getElementById("panel"));
     document.getElementById("panel").replaceWith(panel);
     const query = new URLSearchParams(location.search);
-    query.set("page", number);
-    history.replaceState(null, "", `?${query}${graph ? OPEN : ""}`);
+    if (Number(number)) query.set("page", number);
+    else query.delete("page");
+    // Each page that is chosen is a step that Back undoes.
+    const change = isStep && Number(number) !== shown ? "pushState" : "replaceState";
+    history[change](null, "", `${location.pathname}?${query}${graph ? OPEN : ""}`);
+    shown = Number(number);
     mark(number);
     if (focus) panel.focus();
     else panel.querySelector("#panel-title").scrollIntoView({ block: "nearest" });
@@ -165,6 +170,11 @@ document.addEventListener("click", (event) => {
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
   event.preventDefault();
   choose(new URL(link.getAttribute("href"), location).searchParams.get("page"), { focus: true });
+});
+
+shown = chosen();
+addEventListener("popstate", () => {
+  if (chosen() !== shown) choose(chosen(), { focus: false, isStep: false });
 });
 
 document.addEventListener("keydown", (event) => {

@@ -10,6 +10,7 @@ export function askLive(root = document) {
   for (const link of root.querySelectorAll("a[data-live]")) {
     const address = new URL(link.href);
     address.searchParams.set("live", "on");
+    if ("model" in link.dataset) address.searchParams.set("model", "on");
     link.href = address;
   }
 }

@@ -69,7 +69,7 @@ async function send(form) {
   body.set("in_place", "true");
   const reply = await fetch(form.action, { method: "POST", body });
   const isPlain = (reply.headers.get("Content-Type") ?? "").startsWith("text/plain");
-  return { ok: reply.ok, isPlain, text: await reply.text() };
+  return { ok: reply.ok, isLate: reply.status === 409, isPlain, text: await reply.text() };
 }
 
 function putInPlace(form, text) {
@@ -96,6 +96,9 @@ async function submit(event) {
     if (reply.ok) {
       forget(form);
       putInPlace(form, reply.text);
+    } else if (reply.isLate) {
+      forget(form);
+      form.submit(); // without a script's wish, so that a page answers which shows both
     } else {
       tell(form, refusal(reply, form));
     }

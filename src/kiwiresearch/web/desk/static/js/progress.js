@@ -49,6 +49,10 @@ async function look() {
 
 function follow() {
   const source = new EventSource(job.dataset.events);
+  const away = job.querySelector(".away");
+  source.addEventListener("open", () => {
+    away.hidden = true;
+  });
   source.addEventListener("progress", look);
   for (const end of ["done", "failed", "cancelled", "interrupted"]) {
     source.addEventListener(end, () => {
@@ -57,6 +61,7 @@ function follow() {
     });
   }
   source.addEventListener("error", () => {
+    away.hidden = false;
     // The browser comes back by itself, unless the server refused.
     if (source.readyState === EventSource.CLOSED) setInterval(look, POLL_MS);
   });

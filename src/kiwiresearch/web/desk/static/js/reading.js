@@ -3,7 +3,9 @@
 const PATIENCE_MS = 5000;
 const frame = document.querySelector(".reading-frame iframe");
 const moved = document.querySelector(".reading-moved");
+// The frame's first page is loaded before all of ours is, and maybe before this runs.
 let oursUntil = document.readyState === "complete" ? 0 : Infinity;
+window.addEventListener("load", () => { oursUntil = 0; });
 
 function point(link) {
   for (const other of document.querySelectorAll(".reading-side [target=page][aria-current]")) {
@@ -23,5 +25,5 @@ document.addEventListener("click", (event) => {
 
 frame.addEventListener("load", () => {
   if (performance.now() > oursUntil) moved.hidden = false;
-  oursUntil = 0;
+  else if (oursUntil < Infinity) oursUntil = 0;
 });

@@ -101,7 +101,7 @@ function optionFor(row, id, isOneBook) {
   const path = row.path.split("/").map(encodeURIComponent).join("/");
   option.dataset.address = `/page/${encodeURIComponent(row.book_id)}/${path}`;
   const beside = document.createElement("small");
-  beside.textContent = [row.alias !== row.title && row.alias, !isOneBook && row.book].filter(Boolean).join(" · ");
+  beside.textContent = [row.alias !== row.title && row.alias, !isOneBook && row.book_title].filter(Boolean).join(" · ");
   option.append(row.title, " ", beside);
   return option;
 }

@@ -1,0 +1,193 @@
+"""What a run says of itself is said in the language of the reader, whatever it says."""
+
+from __future__ import annotations
+
+import ast
+import errno
+import inspect
+import itertools
+import json
+import re
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import httpx2
+import pytest
+from tests.web.desk.conftest import ARun
+
+from kiwiresearch.brief import compose, gaps, sources
+from kiwiresearch.claims.conflicts import apart, dated, likeness, measured, opposites, twins
+from kiwiresearch.crawl import seeds, walk
+from kiwiresearch.crawl.candidate import Candidate
+from kiwiresearch.crawl.step import Begun, Considered, Offer
+from kiwiresearch.ids import BookId
+from kiwiresearch.research import finding, job_process
+from kiwiresearch.research.part import cannot_write
+from kiwiresearch.web.desk.retold import retold
+from kiwiresearch.web.desk.words import LANGUAGES, Words, words_in
+from kiwiresearch.zim.entry import EntryRef
+
+PLACES = ("lead", "infobox", "see also", "table", "body", "")
+HARD = """5'-triphosphate, the "currency" \\ of\xa0cells & <b>life</b>: under 'See also'"""
+TEXTS = ("", "Early years", "The Hundred Years' War", HARD)
+ENGLISH = '<span lang="en"'
+
+
+def a_reason(place: str, section: str, sentence: str, share: float, *, is_found: bool) -> str:
+    link = Offer("Tin", "Tin", 1.0, 1, 0.5, place, section, "tin", sentence, is_new=True)
+    ref = EntryRef(BookId("book"), "Tin")
+    return Candidate(ref, "Tin", 1, share=share, is_found=is_found, parent=HARD, best=link).reason()
+
+
+REASONS = sorted(
+    {
+        a_reason(place, section, sentence, share, is_found=is_found)
+        for place, section, sentence, (share, is_found) in itertools.product(
+            PLACES, TEXTS, TEXTS, ((0.0, False), (0.0, True), (0.5, True))
+        )
+    }
+    | {
+        Candidate(EntryRef(BookId("book"), "Tin"), "Tin", 1, share=share, is_found=is_found).reason()
+        for share, is_found in ((0.0, False), (0.0, True), (0.5, True))
+    }
+)
+"""Every form of a reason for a page that no search began with."""
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_reason_for_a_page_is_told(language: str) -> None:
+    """However a crawl came to a page, with hard words in every place: they stand there as the book has them."""
+    for reason in REASONS:
+        told = retold(reason, words_in(language), "eng")
+        assert ENGLISH not in told, reason
+        assert "<b>" not in told
+        assert HARD.replace("\xa0", " ") in told.striptags() or "links to it" not in reason, told
+
+
+@pytest.mark.parametrize("written", [repr(HARD), f"“{HARD}”", f"«{HARD}»"])
+def test_a_reason_is_told_however_its_words_are_quoted(written: str) -> None:
+    """Older runs have a backslash before quotes within quotes, newer ones have other marks around them."""
+    told = retold(f"{written} links to it under {written}: {written}", words_in("fr"), "eng")
+    assert ENGLISH not in told
+    assert told.striptags().count(HARD.replace("\xa0", " ")) == 3
+
+
+def sentences_of(place: Callable[..., Any] | ModuleType) -> Iterator[str]:
+    """The texts that a function or a module is written with, values put into their fields."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(place)))
+    inner = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in ast.walk(node)}
+    docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(_filled(part) for part in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and not {id(node)} & (inner | docs):
+            yield node.value
+
+
+def _filled(part: ast.expr) -> str:
+    if isinstance(part, ast.Constant):
+        return str(part.value)
+    assert isinstance(part, ast.FormattedValue)
+    spec = _filled(part.format_spec.values[0]) if isinstance(part.format_spec, ast.JoinedStr) else ""
+    return repr(HARD) if part.conversion == ord("r") else f"{7:{spec}}"
+
+
+@pytest.mark.parametrize(
+    "place", [seeds._why, walk.Walker._why_none, walk.Walker.next], ids=lambda one: one.__qualname__
+)
+def test_every_reason_to_begin_and_to_end_is_told(place: Callable[..., Any]) -> None:
+    """Why a page is where a crawl begins, and why a crawl ends."""
+    found = [text for text in sentences_of(place) if " " in text]
+    assert found
+    for text, language in itertools.product(found, LANGUAGES):
+        assert ENGLISH not in retold(text, words_in(language)), text
+        if place is seeds._why:
+            assert ENGLISH not in retold(f"seed: {text}", words_in(language)), text
+
+
+UNTOLD = (re.compile(r"The \S+ cannot come after the \S+\."), re.compile(r"Both tell the .*"))
+"""They name relations by words of the rules, which are English."""
+
+
+@pytest.mark.parametrize(
+    "place",
+    [gaps, compose._notes, apart, dated, likeness, measured, opposites, twins, job_process, finding.Finder.nothing],
+    ids=lambda one: one.__name__,
+)
+def test_every_sentence_of_a_run_is_told(place: Callable[..., Any] | ModuleType) -> None:
+    """What is left open, what a brief notes of itself, why values do not agree, and why a job ended."""
+    found = [text for text in sentences_of(place) if re.fullmatch(r"\S+ .+\.", text)]
+    told = [text for text in found if not any(form.fullmatch(text) for form in UNTOLD)]
+    assert told
+    for text, language in itertools.product(told, LANGUAGES):
+        assert ENGLISH not in retold(text, words_in(language)), text
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EACCES])
+def test_a_disk_that_takes_no_more_is_told(number: int) -> None:
+    """What is in the way and what to do, on the page of the work that it stopped."""
+    problem = cannot_write(Path("/runs/bronze age"), OSError(number, "No space left on device"))
+    for text, language in itertools.product((problem.message, problem.remedy), LANGUAGES):
+        assert ENGLISH not in retold(text, words_in(language)), text
+
+
+def test_a_story_names_every_page_it_began_with() -> None:
+    """One, two or three of them, each with its reason, whatever their titles look like."""
+    titles = ("Mercury (planet)", "Mercury and Venus", "Mars, or Ares")
+    for count in (1, 2, 3):
+        seeds = tuple(
+            Considered(BookId("book"), title, title, "'Hg' leads to it, and is the topic", 1.0) for title in titles
+        )
+        told = retold(sources._beginning(Begun("Mercury", "", False, (), seeds[:count], (), ())), words_in("es"))
+        named = [f"{title} («Hg» lleva a ella, y es el tema)" for title in titles[:count]]
+        listed = ", ".join([*named[:-2], " y ".join(named[-2:])])
+        assert told.striptags() == f"La búsqueda del tema encontró 0 páginas y empezó por {listed}."
+
+
+@pytest.mark.parametrize("text", ["It was raining.", "seed: it rained", "found by search; it rained", "x" * 9_000])
+def test_what_is_no_sentence_of_ours_is_shown_as_it_is(text: str) -> None:
+    """It is marked as English."""
+    assert retold(text, words_in("fr")) == f'<span lang="en" dir="ltr">{text}</span>'
+
+
+@pytest.mark.parametrize(
+    "text", ["1 at depth 0, " * 350 + "1 at depth 0", f"max_pages ({'9' * 4_900}) was reached"], ids=["parts", "digits"]
+)
+def test_a_sentence_without_measure_is_shown_as_it_is(text: str) -> None:
+    """A run that came from somebody else may hold any text; its page is shown all the same."""
+    assert retold(text, words_in("fr")) == f'<span lang="en" dir="ltr">{text}</span>'
+
+
+def test_words_of_the_book_keep_their_language() -> None:
+    """What stands in quotes is marked with the language of the book, where the reader has another one."""
+    told = retold("'Tin' links to it in its lead: 'Tin is a metal.'", words_in("es"), "eng")
+    assert told == (
+        '«<bdi lang="en">Tin</bdi>» enlaza con ella en su introducción: «<bdi lang="en">Tin is a metal.</bdi>»'
+    )
+
+
+@pytest.mark.parametrize("language", ["fr", "es"])
+@pytest.mark.parametrize("tab", ["", "/pages", "/graph", "/graph?page=2", "/graph?which=left"])
+def test_no_page_of_a_run_says_why_in_english(a_run: ARun, browser: httpx2.Client, language: str, tab: str) -> None:
+    """Reasons, the story of the crawl, gaps and the words of the picture are in the reader's language."""
+    page = browser.get(f"/runs/{a_run.id}{tab}", headers={"Accept-Language": language}).text
+    for words in ("found by search", "links to it", "its title is", "The search", "It ended because", "link away"):
+        assert words not in page
+    head = {"fr": "Début de la recherche", "es": "Aquí empezó la búsqueda"}[language]
+    assert tab != "/graph" or f'text-anchor="start">{head}</text>' in page
+
+
+def test_every_term_of_a_score_has_a_name(a_run: ARun) -> None:
+    """What the points of a page and the confidence in a claim are made of is told in the reader's language."""
+    words = words_in("fr")
+    nodes = json.loads((a_run.path / "graph.json").read_text(encoding="utf-8"))["nodes"]
+    rows = [json.loads(line) for line in (a_run.path / "claims.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert {line["signal"] for node in nodes for line in node["lines"]} <= known(words, "graph.signals.")
+    assert {term["signal"] for row in rows for term in row["confidence_terms"]} <= known(words, "claims.signals.")
+
+
+def known(words: Words, family: str) -> frozenset[str]:
+    return frozenset(key.removeprefix(family) for key in sorted(words.keys()) if key.startswith(family))

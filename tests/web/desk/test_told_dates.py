@@ -1,0 +1,121 @@
+"""The dates of a run are told in the language of the reader, whatever their form."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+import httpx2
+import pytest
+from selectolax.lexbor import LexborHTMLParser
+from tests.web.desk.conftest import ARun
+from tests.web.desk.shown import said
+
+from kiwiresearch.text.when import dates_in
+from kiwiresearch.web.desk.retold import relabelled
+from kiwiresearch.web.desk.told_dates import dated, told_date
+from kiwiresearch.web.desk.words import words_in
+
+TOLD = [
+    ("c. 1200 BC", "vers 1200 av. J.-C.", "hacia 1200 a. C."),
+    ("AD 79–81", "79–81 apr. J.-C.", "79–81 d. C."),
+    ("1914–1918", "1914–1918", "1914–1918"),
+    ("between 1200 and 1150 BC", "entre 1200 et 1150 av. J.-C.", "entre 1200 y 1150 a. C."),
+    ("from 1000 to 1500", "de 1000 à 1500", "de 1000 a 1500"),
+    ("late 14th century", "fin du XIVe siècle", "finales del siglo XIV"),
+    ("until the early 1960s", "jusqu’au début des années 1960", "hasta principios de los años 1960"),
+    (
+        "before the end of the 1st century BC",
+        "avant la fin du Ier siècle av. J.-C.",
+        "antes de fines del siglo I a. C.",
+    ),
+    (
+        "late 14th – early 15th century",
+        "fin du XIVe siècle – début du XVe siècle",
+        "finales del siglo XIV – principios del siglo XV",
+    ),
+    ("after 1 June 1944", "après le 1er juin 1944", "después del 1 de junio de 1944"),
+    ("5 June – 9 July 1944", "5 juin – 9 juillet 1944", "5 de junio – 9 de julio de 1944"),
+    ("until summer 1944", "jusqu’à l’été 1944", "hasta el verano de 1944"),
+    ("3rd millennium BC", "IIIe millénaire av. J.-C.", "III milenio a. C."),
+    ("c. 4.5 billion years ago", "il y a environ 4,5 milliards d’années", "hace unos 4500 millones de años"),
+    ("between 12,000 and 10,000 years ago", "il y a entre 12 000 et 10 000 ans", "hace entre 12 000 y 10 000 años"),
+    ("5 May 1642 (Old Style)", "5 mai 1642 (calendrier julien)", "5 de mayo de 1642 (calendario juliano)"),
+    ("Jun 1944", "juin 1944", "junio de 1944"),
+    ("today", "aujourd’hui", "hoy"),
+]
+
+
+@pytest.mark.parametrize(("english", "french", "spanish"), TOLD, ids=lambda one: one)
+def test_a_date_is_told_as_the_language_writes_it(english: str, french: str, spanish: str) -> None:
+    """Articles, eras, centuries and long times; English stays as it is."""
+    told = [re.sub(r"[\u00a0\u202f]", " ", told_date(english, words_in(language))) for language in ("en", "fr", "es")]
+    assert told == [english, french, spanish]
+
+
+LEADS = ("", "c. ", "before ", "after ", "until ", "since ")
+TIMES = (
+    *("1914", "1200 BC", "AD 79", "10,000 BC", "5 June 1944", "15 March 44 BC", "June 1944", "winter 1944", "mid-1944"),
+    *("late June 1944", "the 1960s", "the early 1960s", "the 1340s BC", "the 1800s", "the 12th century"),
+    *("the 1st century BC", "the 3rd millennium BC", "the mid-14th century", "the beginning of the 14th century"),
+    *("the end of the 14th century", "the first half of the 14th century", "the second half of the 14th century"),
+    *("the first quarter of the 14th century", "the last quarter of the 14th century", "the turn of the 20th century"),
+    *("66 million years ago", "12,000 years ago", "1.5 million years ago"),
+)
+PAIRS = (
+    *("1200–1150 BC", "200 BC – AD 50", "5–9 June 1944", "June – July 1944", "June 1944 – May 1945", "1960s–1970s"),
+    *("the 14th and 15th centuries", "between the 12th century and the 13th century"),
+)
+ENGLISH = re.compile(r"\b(?:the|and|to|of|c\.|BC|AD|[a-z]*(?:century|centuries|ago|years)|before|after|until|since)\b")
+
+
+@pytest.mark.parametrize("language", ["fr", "es"])
+def test_every_form_of_a_date_is_told(language: str) -> None:
+    """Whatever is read from a page as a date has words in the language of the reader."""
+    texts = [*PAIRS, *map("".join, itertools.product(LEADS, TIMES))]
+    forms = {one.when.words() for text in texts for one in dates_in(f"It happened in {text}.")}
+    assert len(forms) > 150
+    told = {form: told_date(form, words_in(language)) for form in sorted(forms)}
+    assert [form for form, words in told.items() if not words or ENGLISH.search(words)] == []
+
+
+@pytest.mark.parametrize("text", ["at the dawn of time", "before 12 or so", "1 – " * 3_000 + "2", "1.2.3 years ago"])
+def test_what_is_no_date_of_ours_is_shown_as_it_is(text: str) -> None:
+    """It is marked as English, however long it is."""
+    assert dated(text, words_in("fr")) == f'<span lang="en" dir="ltr">{text}</span>'
+    assert dated(text, words_in("en")) == text
+    assert dated("", words_in("fr")) == ""
+
+
+@pytest.mark.parametrize(("language", "marks"), [("en", "1200 BC, 12,000 BC"), ("fr", "−1200, −12 000")])
+def test_years_below_a_picture_are_no_counts(language: str, marks: str) -> None:
+    """Four digits stand together, however counts are written."""
+    drawn = relabelled('<text class="date">1200 BC</text>, <text class="date">12,000 BC</text>', words_in(language))
+    assert drawn.striptags().replace("\u202f", " ") == marks
+
+
+@pytest.mark.parametrize(("language", "era", "kind"), [("fr", "av. J.-C.", "durée"), ("es", "a. C.", "duración")])
+def test_no_page_of_a_run_dates_in_english(
+    a_run: ARun, browser: httpx2.Client, language: str, era: str, kind: str
+) -> None:
+    """Neither the timeline, listed and drawn, nor the brief, nor the numbers and what they measure."""
+    pages = {
+        tab: LexborHTMLParser(browser.get(f"/runs/{a_run.id}{tab}", headers={"Accept-Language": language}).text)
+        for tab in ("", "/timeline?which=all", "/numbers?which=all")
+    }
+    listed = {
+        "brief": said(pages[""], ".moments summary > b"),
+        "list": said(pages["/timeline?which=all"], ".moments .when"),
+        "picture": [label.partition(":")[0] for label in said(pages["/timeline?which=all"], "svg text.name")],
+        "numbers": said(pages["/numbers?which=all"], "table.numbers td:nth-child(4)"),
+    }
+    for place, dates in listed.items():
+        assert any(era in date.replace("\u00a0", " ") for date in dates), place
+        assert [date for date in dates if ENGLISH.search(date)] == [], place
+    assert all(not date[:1].islower() for date in listed["brief"] + listed["list"])
+    kinds = said(pages["/numbers?which=all"], "table.numbers td:nth-child(2)")
+    assert kind in kinds
+    assert "duration" not in kinds
+    sections = [words for page in pages.values() for words in said(page, "cite .quiet, .evidence p span")]
+    assert any(words_in(language)("desk.box") in words for words in sections)
+    assert not any("facts box" in words for words in sections)
