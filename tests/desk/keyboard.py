@@ -32,7 +32,7 @@ def _here(page: Page) -> dict[str, Any] | None:
     return here
 
 
-def _here_after(page: Page, framed: list[int]) -> dict[str, Any] | None:
+def _here_after(page: Page, framed: list[int]) -> dict[str, Any]:
     """What has the focus after a step from a place in a frame.
 
     The frame has a process of its own: on the way out of it the focus is
@@ -43,7 +43,7 @@ def _here_after(page: Page, framed: list[int]) -> dict[str, Any] | None:
         if here is not None and (here["tag"] != "iframe" or _in_frames(page) != framed):
             return here
         page.wait_for_timeout(LOOK_AGAIN_MS)
-    return None
+    raise AssertionError(f"The focus did not leave its place {framed} in the frames of {page.url}.")
 
 
 def _in_frames(page: Page) -> list[int]:

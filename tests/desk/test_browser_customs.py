@@ -41,6 +41,8 @@ def test_a_brief_on_paper(desk: Served, run: str, open_window: OpenWindow) -> No
     assert page.locator("h1").is_visible()
     assert page.locator("details.statement summary").first.is_visible()
     assert page.locator("#bibliography").is_visible()
+    assert page.locator(".statement summary .tag").first.is_visible(), "what is unusual is marked on paper too"
+    assert page.locator(".brief > .hint", has_text="without a mark").is_visible()
     window.picture("paper/brief", whole=True)
     claims = window.go(f"/runs/{run}/claims")
     assert claims.locator("tbody tr").first.is_visible()

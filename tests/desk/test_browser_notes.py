@@ -66,6 +66,17 @@ def test_a_note_is_not_lost(desk: Served, second_run: str, open_window: OpenWind
     expect(page.locator("textarea[name=reason]")).to_have_value("Changed here.")
     page.locator("form.note-form button").click()
     expect(page.locator("ul.note-list")).to_contain_text("Changed here.")
+    assert not page.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('kiwiresearch note '))")
+    address = other.url
+    other.route("**/*", lambda way: way.abort() if way.request.is_navigation_request() else way.fallback())
+    note = other.locator("ul.note-list > li.card").first
+    unfold(note.locator("details"))
+    note.locator("textarea[name=reason]").fill("Lost on the way.")
+    with other.expect_event("requestfailed"):
+        note.locator("form.note-form button").click()
+    other.unroute_all()
+    other.goto(address)
+    expect(note.locator("textarea[name=reason]")).to_have_value("Lost on the way.")
 
 
 def test_a_note_without_script(desk: Served, run: str, open_window: OpenWindow) -> None:

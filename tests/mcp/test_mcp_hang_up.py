@@ -28,7 +28,7 @@ from kiwiresearch.research.jobs import Jobs
 from kiwiresearch.web.app import make_app
 from kiwiresearch.web.research import jobs_of
 from kiwiresearch.web.room import Room
-from mcp import Client
+from mcp import Client, MCPError
 
 TRIES = 2_000
 
@@ -86,7 +86,11 @@ async def _left(url: str, mode: str, gate: Gate, beside: httpx2.Client) -> None:
     """Ask for a run, hang up while it goes on; meanwhile the only place is taken."""
 
     async def ask(client: Client) -> None:
-        await client.call_tool("research", {"topic": TOPIC, "max_pages": 4, "wait_s": 300})
+        for _ in range(TRIES):
+            # The only place is given back a moment after the answer to the greeting was sent.
+            with contextlib.suppress(MCPError):
+                await client.call_tool("research", {"topic": TOPIC, "max_pages": 4, "wait_s": 300})
+                return
 
     async with Client(url, mode=mode, read_timeout_seconds=300) as client, anyio.create_task_group() as calls:
         calls.start_soon(ask, client)

@@ -258,6 +258,7 @@ def test_how_it_is_set_does_not_matter(one: str, other: str) -> None:
 
 @pytest.mark.parametrize(("one", "other"), [("It is 1,5 km.", "It is 15 km."), ("It cost $4.", "It cost €4.")])
 def test_what_is_part_of_a_figure_matters(one: str, other: str) -> None:
+    """A comma within a number, and the sign of a currency, are no matter of style."""
     assert plainly(one) != plainly(other)
 
 

@@ -18,9 +18,10 @@ from tests.research.exported_runs import a_read_run, noted
 
 from kiwiresearch.errors import CannotWrite
 from kiwiresearch.research.export import export
-from kiwiresearch.research.export.kept_folder import RECORD
+from kiwiresearch.research.export.kept_folder import RECORD, write_folder
 from kiwiresearch.research.export.note_names import note_names
 from kiwiresearch.research.export.obsidian_text import front_matter, in_words, tag
+from kiwiresearch.research.export.packing import Made
 
 WIKI = re.compile(r"(?<!\\)\[\[([^\]|#^]+)(?:[^\]]*)\]\]")
 MARKDOWN = re.compile(r"\]\(([^)]+\.md)(?:#[^)]*)?\)")
@@ -72,6 +73,7 @@ def test_another_export_takes_the_notes_away_that_are_no_longer_made(tmp_path: P
 
 
 def test_a_note_that_was_changed_is_not_taken_away(tmp_path: Path) -> None:
+    """What somebody wrote into an exported file stays, though the run has no such file any more."""
     run, folder = a_read_run(tmp_path / "run"), tmp_path / "vault"
     noted(run, next(iter(bronze_age().claims.values())))
     export(run, "obsidian", folder)
@@ -97,6 +99,27 @@ def test_words_of_the_user_are_not_written_over(tmp_path: Path, is_exported: boo
     assert sorted(folder.rglob("*")) == before
 
 
+def test_an_export_of_an_older_version_is_told_from_words_of_the_user(tmp_path: Path) -> None:
+    """It kept no record, so that nobody can say who wrote its files; the user can, and has a way out."""
+    run, folder = a_read_run(tmp_path / "run"), tmp_path / "vault"
+    noted(run, next(iter(bronze_age().claims.values())))
+    export(run, "obsidian", folder)
+    (folder / RECORD).unlink()
+    (run / "notes.jsonl").unlink()
+    with pytest.raises(CannotWrite, match="or come from an older version") as told:
+        export(run, "obsidian", folder)
+    assert told.value.remedy == "Move the folder away, or name another one with --out."
+    export(run, "obsidian", tmp_path / "another")
+
+
+def test_a_file_is_known_whatever_capitals_its_name_has(tmp_path: Path) -> None:
+    """Where capitals do not matter to the system, the file of the earlier export is there under the new name."""
+    write_folder(tmp_path, [Made("Pages/IUPAC.md", b"before")])
+    (tmp_path / "Pages" / "IUPAC.md").rename(tmp_path / "Pages" / "Iupac.md")
+    write_folder(tmp_path, [Made("Pages/Iupac.md", b"after")])
+    assert (tmp_path / "Pages" / "Iupac.md").read_bytes() == b"after"
+
+
 @pytest.mark.parametrize("name", ["../other.md", "/{other}", "out/other.md", ""])
 def test_a_record_leads_nowhere_else(tmp_path: Path, name: str) -> None:
     """A record that came with somebody's vault cannot have files taken away outside the folder."""
@@ -113,6 +136,7 @@ def test_a_record_leads_nowhere_else(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("record", ["", "[]", "{", '{"files": 3}', '{"files": {"Index.md": 3}}', "[" * 5000])
 def test_a_damaged_record_does_no_harm(tmp_path: Path, record: str) -> None:
+    """A record of earlier exports that makes no sense is as good as none."""
     folder = tmp_path / "vault"
     folder.mkdir()
     (folder / RECORD).write_text(record)

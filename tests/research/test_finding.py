@@ -11,6 +11,7 @@ from tests.llm.servers import Talk, Told, serving
 from tests.search.shelves import ELEMENT, PLANET, titles
 
 from kiwiresearch.errors import BadUsage
+from kiwiresearch.research import finding
 from kiwiresearch.research.desk import Desk, open_desk
 from kiwiresearch.research.finding import MOST_HITS, Finder, record_of
 from kiwiresearch.search.find import Wish
@@ -172,3 +173,18 @@ def test_a_server_that_is_not_there_costs_its_help_only(a_book: BookMaker, open_
         address = told.address
     found = open_finder(a_wikipedia(a_book), KIWIRESEARCH_MODEL_URL=address).find("what is mercury")
     assert titles(found.hits)[:2]
+
+
+def test_a_slow_model_keeps_no_reader_waiting(
+    a_book: BookMaker, open_finder: OpenFinder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A search waits a few seconds for a model, whatever other work may wait, and then goes without."""
+    assert finding.SEARCH_PATIENCE_S == 10
+    monkeypatch.setattr(finding, "SEARCH_PATIENCE_S", 0.2)
+    file = a_wikipedia(a_book)
+    without = open_finder(file).find("what is mercury")
+    with serving(lambda talk: talk.hang()) as told:
+        address = told.address
+        found = open_finder(file, KIWIRESEARCH_MODEL_URL=address, KIWIRESEARCH_MODEL_TIMEOUT_S="600")
+        assert found.find("what is mercury") == without
+        assert told.chats

@@ -34,6 +34,7 @@ from kiwiresearch.research.desk import Desk
 from kiwiresearch.research.job import Job, JobWish, place_of
 from kiwiresearch.research.job_files import JobFiles
 from kiwiresearch.research.jobs import Jobs, Limits
+from kiwiresearch.research.run_folder import RunFolder
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="this system has no signals")
 
@@ -292,6 +293,39 @@ def test_no_id_leads_out_of_the_folder(home: Path, sample_zim: Path, tmp_path: P
         for question in (jobs.get, jobs.cancel, jobs.resume, jobs.since):
             with pytest.raises(RunNotFound):
                 question(job_id)
+
+
+@pytest.mark.parametrize("kept", ["", "notes.txt", ".journal/notes.txt", "manifest.json", ".journal/corpus"])
+def test_a_removed_job_leaves_no_folder_behind(home: Path, sample_zim: Path, tmp_path: Path, kept: str) -> None:
+    """A run that was killed before its first page is gone with its job; a folder that holds more stays whole."""
+    runs = tmp_path / "runs"
+    files_of = JobFiles(runs)
+    held = files_of.new(Job("", JobWish("Rome")))
+    files_of.changed(held, replace(held.job, state="interrupted"))
+    held.let_go()
+    killed = RunFolder.open(runs / "rome-1", "fingerprint", "Rome")
+    killed.journal.append({"step": "begun"})
+    killed.close()
+    if kept:
+        (runs / "rome-1" / kept).write_text("words")
+    before = files(runs / "rome-1")
+    with jobs_on(a_desk(home, runs), sample_zim) as jobs:
+        jobs.remove("rome-1")
+        assert [job.id for job in jobs.all()] == []
+    assert [entry.name for entry in runs.iterdir()] == (["rome-1"] if kept else [])
+    assert not kept or files(runs / "rome-1") == before
+    assert files_of.new(Job("", JobWish("Rome"))).job.id == ("rome-2" if kept else "rome-1")
+
+
+def test_a_removed_job_leaves_no_empty_folder_behind(tmp_path: Path) -> None:
+    """A run that was killed at once has made its folder and nothing in it; a link is somebody else's."""
+    (tmp_path / "elsewhere").mkdir()
+    files_of = JobFiles(tmp_path)
+    (tmp_path / "rome-1").mkdir()
+    files_of.remove("rome-1")
+    (tmp_path / "rome-2").symlink_to(tmp_path / "elsewhere")
+    files_of.remove("rome-2")
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["elsewhere", "rome-2"]
 
 
 def test_what_is_no_job_is_passed_over(home: Path, sample_zim: Path, tmp_path: Path) -> None:

@@ -134,6 +134,7 @@ def test_a_run_is_exported_over_the_api(api: httpx2.Client) -> None:
     ("path", "status"), [("old/export/docx", 400), ("none/export", 404), ("none/export/epub", 404)]
 )
 def test_an_export_that_cannot_be_had_says_what_can(api: httpx2.Client, path: str, status: int) -> None:
+    """An unknown format or run is refused with what to do."""
     reply = api.get(f"/api/runs/{path}")
     assert reply.status_code == status
     assert reply.json()["remedy"]

@@ -287,6 +287,7 @@ def test_readers_are_sent_to_an_address_that_works(settings: ServeSettings, url:
         (ServeSettings(host="10.0.0.7"), ""),
         (ServeSettings(host="0.0.0.0", hosts=("desk.lan",)), ""),
         (ServeSettings(host="0.0.0.0", public_url="http://desk.school.lan"), ""),
+        (ServeSettings(host="0.0.0.0", proxies=("172.16.0.0/12",)), ""),
     ],
 )
 def test_people_at_other_machines_are_told_where_to_go(
@@ -295,6 +296,14 @@ def test_people_at_other_machines_are_told_where_to_go(
     """A server on all addresses says by which one the others reach it: 127.0.0.1 would be their own machine."""
     monkeypatch.setattr(serving_command, "_own_address", lambda: "10.0.0.7")
     assert serving_command._told_to_others(settings, "http://127.0.0.1:8321") == told
+
+
+def test_the_address_of_this_machine_is_found() -> None:
+    """It is one of its own, or nothing where it is in no network."""
+    found = serving_command._own_address()
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
+        line.bind((found, 0))  # refused for the address of another machine
+    assert found != "0.0.0.0"
 
 
 def test_a_missing_browser_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -85,7 +85,8 @@ def _told_to_others(settings: ServeSettings, url: str) -> str:
     from kiwiresearch.text.hosts import address_of
 
     address = address_of(settings.host.strip("[]"))
-    if address is None or not address.is_unspecified or settings.public_url or settings.hosts:
+    is_behind_a_proxy = settings.proxies != type(settings)().proxies
+    if address is None or not address.is_unspecified or settings.public_url or settings.hosts or is_behind_a_proxy:
         return ""
     here = _own_address() or "THE-ADDRESS-OF-THIS-MACHINE"
     return f"Other machines open http://{here}:{urlsplit(url).port} and are asked for the token."

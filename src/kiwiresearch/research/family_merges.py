@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 SHORT = 8
 LEAST_OF_ID = 4
+SAYS_SO = "The user says so."
+UNDONE = re.compile(r"the merge \S+ was undone")
+"""What is kept as the reason of a decision for which nobody gave one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +76,8 @@ def accept(case: Case, wanted: str, why: str = "") -> str:
         merge = case.store.merge(
             first,
             second,
-            rationale=one.why or "The user says so.",
-            why_not_split=why or "The user says so.",
+            rationale=one.why or SAYS_SO,
+            why_not_split=why or SAYS_SO,
             why_not_merge=one.why_not,
             score=one.score,
             decided_by="user",
@@ -86,7 +90,7 @@ def reject(case: Case, wanted: str, why: str = "") -> Open:
     """Keep the two apart, as the user says; they are not proposed again."""
     one = _chosen(wanted, to_review(case), "proposal")
     with case.store.step("user"):
-        case.store.forbid_link(*one.pair, why or "The user says so.", "user")
+        case.store.forbid_link(*one.pair, why or SAYS_SO, "user")
         case.decide()
     return one
 
@@ -96,7 +100,7 @@ def kept_apart(case: Case) -> tuple[Apart, ...]:
     links = case.store.cannot_link()
     apart = [one for one in links if case.store.canonical(one.first) != case.store.canonical(one.second)]
     return tuple(
-        Apart(id_of("apart", one.first, one.second), (one.first, one.second), one.reason, one.decided_by)
+        Apart(id_of("apart", one.first, one.second), (one.first, one.second), _own_words(one.reason), one.decided_by)
         for one in apart
     )
 
@@ -121,7 +125,13 @@ def undo(case: Case, wanted: str, why: str = "", *, cascade: bool = False) -> tu
 
 def reasons_given(case: Case) -> dict[str, str]:
     """What the user said to merges, by their ids. It is the owner's: it may name people in words no mask knows."""
-    return {one.id: one.why_not_split for one in case.store.merges() if one.decided_by == "user"}
+    given = {one.id: _own_words(one.why_not_split) for one in case.store.merges() if one.decided_by == "user"}
+    return {merge: why for merge, why in given.items() if why}
+
+
+def _own_words(reason: str) -> str:
+    """What the user said; what is kept where nothing was said is no reason."""
+    return "" if reason == SAYS_SO or UNDONE.fullmatch(reason) else reason
 
 
 def merges_record(case: Case, tree: RedactedTree, mask: Mask) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from kiwiresearch.research.desk import Desk
 from kiwiresearch.research.job import Job, job_of, record_of
 from kiwiresearch.research.remembered import Remembered, Stamp, stamp_of
 from kiwiresearch.research.topics import folder_name
-from kiwiresearch.research.work import FolderLock
+from kiwiresearch.research.work import FolderLock, discard
 
 SUFFIX = ".job.json"
 ID = re.compile(r"[^\W_][\w-]*-[1-9][0-9]*")
@@ -92,7 +92,8 @@ class JobFiles:
             self._remembered.forget(job.id)
 
     def remove(self, job_id: str) -> None:
-        """Take away the file of a job that somebody holds."""
+        """Take away the file of a job that somebody holds, and its run's folder if nothing was gathered there."""
+        discard(self.folder / job_id)
         try:
             self._file(job_id).unlink(missing_ok=True)
         except OSError as problem:

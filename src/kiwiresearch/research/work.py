@@ -123,6 +123,22 @@ def sweep(folder: Path) -> None:
             remove(folder, take_lock(folder))
 
 
+def discard(folder: Path) -> None:
+    """Remove the folder of a run that gathered nothing; one that holds anything else stays as it is."""
+    hidden = folder / HIDDEN
+    with contextlib.suppress(OSError, RunError):
+        if folder.is_symlink() or not names_in(folder) <= {HIDDEN}:
+            return
+        lock = take_lock(folder)
+        try:
+            is_bare = names_in(hidden) <= {STEPS, LOCK, *PARTS}
+            if is_bare and not any(_size(hidden / name) for name in PARTS):
+                remove(folder, lock)
+                folder.rmdir()
+        finally:
+            lock.release()
+
+
 def refuse_another(folder: Path, found: Mapping[str, Any], header: Mapping[str, str], which: str) -> None:
     """Two different runs do not share a folder."""
     if found.get("fingerprint") == header["fingerprint"]:
@@ -170,6 +186,10 @@ def added(name: str, part: Part, lines: bytes) -> dict[str, Any]:
     if lines:
         part.append(lines)
     return {f"{name}_size": part.size, f"{name}_sha": mark(lines)}
+
+
+def _size(file: Path) -> int:
+    return file.lstat().st_size if os.path.lexists(file) else 0
 
 
 def _bring_together(journal: Journal, parts: Mapping[str, Part]) -> None:

@@ -25,16 +25,16 @@ class Packing:
         if scope["type"] != "http" or not takes_packed(Headers(scope=scope).get("accept-encoding", "")):
             await self._app(scope, receive, send)
             return
-        begun: Message | None = None
+        held: Message | None = None
 
         async def send_packed(message: Message) -> None:
-            nonlocal begun
-            if message["type"] == "http.response.start":
-                begun = message  # goes out with the first of its content, which decides
+            nonlocal held
+            if message["type"] == "http.response.start" and _is_text(message):
+                held = message  # goes out with the first of its content, which decides
                 return
-            if begun is not None:
-                start, begun = begun, None
-                if _is_worth_it(start, message):
+            if held is not None:
+                start, held = held, None
+                if not message.get("more_body", False) and len(message.get("body", b"")) >= LEAST_BYTES:
                     message = await _pack(start, message)
                 await send(start)
             await send(message)
@@ -51,15 +51,11 @@ def takes_packed(accepted: str) -> bool:
     return False
 
 
-def _is_worth_it(start: Message, content: Message) -> bool:
+def _is_text(start: Message) -> bool:
+    """Whether an answer is text and whole; a part of a file is told by its place in the file as it is."""
     headers = Headers(raw=start["headers"])
-    return (
-        start["status"] != 206
-        and not content.get("more_body", False)
-        and len(content.get("body", b"")) >= LEAST_BYTES
-        and "content-encoding" not in headers
-        and headers.get("content-type", "").startswith(TEXTS)
-    )
+    is_plain = "content-encoding" not in headers and start["status"] != 206
+    return is_plain and headers.get("content-type", "").startswith(TEXTS)
 
 
 async def _pack(start: Message, content: Message) -> Message:

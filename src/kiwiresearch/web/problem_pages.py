@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from http import HTTPStatus
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
@@ -42,6 +41,8 @@ WITHIN_A_RUN = frozenset({"not-in-this-run", "run-not-usable", "cannot-write", "
 
 FAMILY = re.compile(r"(?P<case>/family(?:/[0-9a-f]+(?=/))?)(?:/|$)")
 """Addresses of families, and the case where they are of one."""
+NOT_THERE = frozenset({"not-found", "nothing-found"})
+"""Problems with what such an address names; a book or a page of one that is gone has words of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ def problem_page(pages: Pages, problem: Problem, request: Request) -> Response:
     is_framed = is_of_a_book(request.scope)
     words = words_for(request)
     family = FAMILY.match(request.url.path)
-    is_gone = family is not None and problem.status == HTTPStatus.NOT_FOUND
+    is_gone = family is not None and problem.kind in NOT_THERE
     if is_gone:
         problem = replace(problem, title="Not in this family")
     headers = dict(problem.headers) | ({"Content-Security-Policy": FRAMED_POLICY} if is_framed else {})

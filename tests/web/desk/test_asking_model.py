@@ -114,6 +114,7 @@ def test_a_fault_in_the_middle_is_told_with_its_id(own_room: Room, own_browser: 
     last = _streamed(own_browser, q="Who?", model="on")[-1]
     assert last.name == "error"
     assert re.fullmatch(r"[0-9a-f]{12}", last.data["id"])
+    assert last.data["told"] == f"Id of this fault: {last.data['id']}"
 
 
 def test_every_way_to_a_question_is_answered_alike(own_room: Room, own_browser: httpx2.Client) -> None:

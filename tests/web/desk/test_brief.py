@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -93,13 +92,13 @@ def test_only_what_is_unusual_is_marked(tree: LexborHTMLParser, brief: dict[str,
     rows = {said(node): node for node in tree.css(".statement summary") if node.css_first("span[dir]")}
     for one in statements_of(brief):
         words = " ".join(one["text"].split())
-        marks = [said(tag) for text, row in rows.items() if words in text for tag in row.css(".tag")]
+        found = [row for text, row in rows.items() if words in text]
+        assert found, words
+        marks = [said(tag) for row in found for tag in row.css(".tag")]
         assert marks == [] if one["sureness"] == "one source" else one["sureness"] in marks
     assert {one["sureness"] for one in statements_of(brief)} > {"one source"}
     (legend,) = [node for node in tree.css(".brief > .hint") if "without a mark" in said(node)]
     assert "no-print" not in str(legend.attributes["class"])
-    style = (files("kiwiresearch.web.desk") / "static/css/run.css").read_text(encoding="utf-8")
-    assert ".tag" not in style.partition("@media print")[2]
 
 
 def test_numbers_lead_to_the_bibliography(tree: LexborHTMLParser) -> None:

@@ -13,6 +13,8 @@ import pytest
 from tests.research.compared_runs import two_snapshots
 from tests.web.desk.conftest import ARun, TwoRuns
 
+from kiwiresearch.web.desk.words import words_in
+
 OLD, NEW = "snapshot-old", "snapshot-new"
 
 
@@ -95,8 +97,8 @@ ODD = ["NaN", "Infinity", "-1e999", "[NaN, [1]]", '{"a": NaN}', "true", "null", 
 
 
 @pytest.mark.parametrize("odd", ODD)
-def test_a_damaged_setting_is_shown_as_it_is(a_run: ARun, odd: str) -> None:
-    """Whatever somebody wrote into a manifest, on the page and to programs."""
+def test_a_damaged_setting_does_no_harm(a_run: ARun, odd: str) -> None:
+    """Whatever somebody wrote into a manifest, the page is shown, and programs get JSON."""
     copy = a_run.runs / "odd"
     shutil.copytree(a_run.runs / a_run.id, copy)
     try:
@@ -117,6 +119,8 @@ def test_a_kind_of_which_there_is_nothing_is_no_link(two_runs: TwoRuns) -> None:
     counts = page[page.index('class="counts"') : page.index("</ul>", page.index('class="counts"'))]
     assert "<b>0</b>" in counts
     assert not re.search(r"<a [^>]+><b>0</b>", counts)
+    empty = page_of(two_runs.client, old=two_runs.old, new=two_runs.new, show="numbers")
+    assert "There is no such difference." in empty
 
 
 def test_snapshots_of_a_book_are_compared_claim_by_claim(snapshots: httpx2.Client) -> None:
@@ -212,4 +216,5 @@ def test_the_box_of_a_page_is_named_in_the_readers_language(two_runs: TwoRuns) -
         ]
         found[language] = "".join(reply.text for reply in some)
     assert "· facts box<" in found["en"]
-    assert "· facts box<" not in found["fr"]
+    assert f"· {words_in('fr')('desk.box')}<" in found["fr"]
+    assert "facts box" not in found["fr"]

@@ -18,6 +18,7 @@ from tests.web.running import heard
 from kiwiresearch.kin.extracted import Extracted, Snippet
 from kiwiresearch.kin.kinship import Family
 from kiwiresearch.kin.privacy.scan import leaks
+from kiwiresearch.kin.timeline import Age
 from kiwiresearch.research.family import Case
 from kiwiresearch.research.family_cases import Cases, case_id
 from kiwiresearch.research.family_folders import FILE, alone_in
@@ -278,12 +279,35 @@ def test_merges_are_reviewed_and_undone(owner: httpx2.Client, anybody: httpx2.Cl
         assert "allow_link" in {row.action_type for row in case.store.audit()}
 
 
+def test_who_gives_no_reason_is_given_none(owner: httpx2.Client, copied: tuple[str, Path]) -> None:
+    """Where the owner said nothing to a merge or to two kept apart, no sentence of ours stands for it."""
+    base, folder = copied
+    ids = {name: place.rpartition("/")[2] for name, place in people(owner, base).items()}
+    told: dict[str, Any] = {"similarity_score": 0.8, "merge_rationale": "Alike.", "why_not_merge": "Far apart."}
+    pairs = [("Ann Pell", "Clara Holt"), ("Josiah Wendover", "Ralph Wendover")]
+    rows = [{**told, "candidate_pair": [ids[a], ids[b]], "recommended_action": "review"} for a, b in pairs]
+    for row, decision in zip(rows, ("accept", "reject"), strict=True):
+        with Case.open(folder) as case, case.store.step("test"):
+            case.store.set_state("proposals", [row])
+        [waiting] = re.findall(r'action="([^"]+)/accept"', owner.get(f"{base}/merges").text)
+        sent(owner, f"{waiting}/{decision}")
+    [undo] = re.findall(r'action="([^"]+/undo)"', owner.get(f"{base}/merges").text)
+    pages = [owner.get(f"{base}/merges").text]
+    sent(owner, undo)
+    pages.append(owner.get(f"{base}/merges").text)
+    assert [page.count('<section class="card merge"') for page in pages] == [2, 3]
+    assert [re.findall(r'<dd dir="auto">([^<]*)', page) for page in pages] == [[], []]
+
+
 def test_lives_and_sources_are_decided(owner: httpx2.Client, copied: tuple[str, Path]) -> None:
     """What the owner knows of a life is shown with the reason; a source is switched on and off."""
     base, _ = copied
     place = people(owner, base)[LIVING[0]]
     assert sent(owner, f"{place}/living", status="deceased", why="a letter of 1999") == place
-    assert "a letter of 1999" in owner.get(place).text
+    assert '(the user says so: <bdi dir="auto">a letter of 1999</bdi>)' in owner.get(place).text
+    sent(owner, f"{place}/living", status="deceased", why="<b>une lettre</b>")
+    page = owner.get(place, headers={"Accept-Language": "fr"}).text
+    assert '(l’utilisateur le dit\u00a0: <bdi dir="auto">&lt;b&gt;une lettre&lt;/b&gt;</bdi>)' in page
     assert owner.post(f"{place}/living", data={"status": "asleep", "why": "x"}).status_code == 422
     for on, words in (("yes", "Switch off"), ("", "Switch on")):
         sent(owner, f"{base}/sources/wikidata", on=on)
@@ -326,6 +350,20 @@ def test_lists_of_a_case(there: Families, owner: httpx2.Client) -> None:
     assert "naissance" in owner.get(f"{base}/timeline", headers={"Accept-Language": "fr"}).text
     log = owner.get(f"{base}/log").text
     assert SEED in log or "Wendover" in log
+
+
+def test_ages_and_lives_are_told_in_the_readers_language(
+    owner: httpx2.Client, copied: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How old somebody was at least, and by what somebody counts as living."""
+    base, _ = copied
+    place = people(owner, base)[LIVING[0]]
+    shown = [owner.get(place, headers={"Accept-Language": one}).text for one in ("en", "fr")]
+    assert "(born 122 years ago or less, as far as the date of birth tells)" in shown[0]
+    assert "(naissance il y a 122 ans ou moins, d’après la date de naissance)" in shown[1]
+    monkeypatch.setattr(Age, "words", lambda _: "at least 30")
+    page = owner.get(f"{base}/timeline", headers={"Accept-Language": "fr"}).text
+    assert ("au moins 30" in page, "at least" in page) == (True, False)
 
 
 def test_families_leave_as_files(there: Families, owner: httpx2.Client) -> None:

@@ -15,6 +15,7 @@ from tests.web.running import a_client, a_room, running
 
 from kiwiresearch import __version__
 from kiwiresearch.disk import Lock
+from kiwiresearch.errors import CannotWrite
 from kiwiresearch.research.desk import open_desk
 from kiwiresearch.web.app import make_app
 from kiwiresearch.web.desk.questions import LOCK, MOST_KEPT, Questions
@@ -138,7 +139,11 @@ def test_questions_are_told_by_their_sign_or_their_beginning(words: str) -> None
 
 
 @pytest.mark.parametrize(
-    "words", ["", "Who", "How to", "Bronze Age collapse", "Albert Einstein", "Isaac Newton", "Do", "Tell me"]
+    "words",
+    [
+        *("", "Who", "How to", "Bronze Age collapse", "Albert Einstein", "Isaac Newton", "Do", "Tell me"),
+        *("Will Smith actor", "Can Dündar journalist"),
+    ],
 )
 def test_names_and_topics_are_no_questions(words: str) -> None:
     """A name that looks like the beginning of a question is none."""
@@ -283,6 +288,8 @@ def test_two_servers_keep_their_questions_in_one_file(tmp_path: Path, monkeypatc
     with monkeypatch.context() as hurried:
         hurried.setattr("kiwiresearch.web.desk.questions.PATIENCE_S", 0.05)
         theirs.add("Meanwhile?")
+        with pytest.raises(CannotWrite, match="could not be forgotten"):
+            theirs.forget()
     assert theirs.latest(9) == ("First?",)
     writing.release()
     monkeypatch.setattr("kiwiresearch.web.desk.questions.PATIENCE_S", 30)

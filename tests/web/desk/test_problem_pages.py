@@ -44,6 +44,7 @@ def _add_faults(app: FastAPI) -> None:
     app.add_api_route("/typed", typed)
     app.add_api_route("/fails", fails, methods=["GET", "POST"])
     app.add_api_route("/raised/{name}", raised)
+    app.add_api_route("/family/0a/raised/{name}", raised)
     app.add_api_route("/unsettled/{number}", unsettled)
 
 
@@ -81,6 +82,23 @@ def test_who_has_no_terminal_is_told_what_to_do_too(failing: httpx2.Client) -> N
     assert "The home page lists the books that are here." in first
     assert "books list" not in first
     assert "'kiwiresearch books list' shows them all." in last
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "above"),
+    [
+        ("raised/BookNotFound", "book-not-found", "/family/0a"),
+        ("raised/PageNotFound", "page-not-found", "/family/0a"),
+        ("raised/NothingFound", "not-in-this-family", "/family"),
+        ("nowhere", "not-in-this-family", "/family"),
+    ],
+)
+def test_a_family_is_not_blamed_for_a_book(failing: httpx2.Client, path: str, kind: str, above: str) -> None:
+    """A book that is gone is told as such on pages of a family too, and leads back to it."""
+    answer = failing.get(f"/family/0a/{path}", headers={"Accept-Language": "en"})
+    assert answer.status_code == 404
+    assert f"<h1>{words_in('en')(f'problems.kinds.{kind}.title')}</h1>" in html.unescape(answer.text)
+    assert f'<li><a href="{above}">' in answer.text
 
 
 def test_programs_and_scripts_get_what_they_always_got(failing: httpx2.Client) -> None:
@@ -189,7 +207,7 @@ def test_english_readers_get_the_words_of_the_error(failing: httpx2.Client) -> N
     for name in RAISED:
         told = html.unescape(failing.get(f"/raised/{name}").text)
         assert "<p>The thing 'x' is not right.</p>" in told, name
-        assert re.findall(r'<p class="note">(.*?)</p>', told) == ["Do this with it."] or name == "SourceResting", name
+        assert re.findall(r'<p class="note">(.*?)</p>', told) == ["Do this with it."], name
         assert "in English" not in told
 
 

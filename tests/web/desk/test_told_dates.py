@@ -11,7 +11,13 @@ from selectolax.lexbor import LexborHTMLParser
 from tests.web.desk.conftest import ARun
 from tests.web.desk.shown import said
 
+from kiwiresearch.brief.brief import Moment, Statement
+from kiwiresearch.brief.drawing import text_width
+from kiwiresearch.brief.time_axis import YEAR, YEAR_ZERO
+from kiwiresearch.brief.timeline_picture import WIDTH, timeline_picture
+from kiwiresearch.claims.claim import ClaimId
 from kiwiresearch.text.when import dates_in
+from kiwiresearch.web.desk.moments import Dated
 from kiwiresearch.web.desk.retold import relabelled
 from kiwiresearch.web.desk.told_dates import dated, told_date
 from kiwiresearch.web.desk.words import words_in
@@ -38,11 +44,25 @@ TOLD = [
     ("5 June – 9 July 1944", "5 juin – 9 juillet 1944", "5 de junio – 9 de julio de 1944"),
     ("until summer 1944", "jusqu’à l’été 1944", "hasta el verano de 1944"),
     ("3rd millennium BC", "IIIe millénaire av. J.-C.", "III milenio a. C."),
-    ("c. 4.5 billion years ago", "il y a environ 4,5 milliards d’années", "hace unos 4500 millones de años"),
+    ("c. 4.5 billion years ago", "il y a environ 4,5 milliards d’années", "hace alrededor de 4500 millones de años"),
     ("between 12,000 and 10,000 years ago", "il y a entre 12 000 et 10 000 ans", "hace entre 12 000 y 10 000 años"),
     ("5 May 1642 (Old Style)", "5 mai 1642 (calendrier julien)", "5 de mayo de 1642 (calendario juliano)"),
     ("Jun 1944", "juin 1944", "junio de 1944"),
     ("today", "aujourd’hui", "hoy"),
+    ("until today", "jusqu’à aujourd’hui", "hasta hoy"),
+    ("from 1914 to today", "de 1914 à aujourd’hui", "de 1914 a hoy"),
+    ("early April 1914", "début d’avril 1914", "principios de abril de 1914"),
+    ("mid-October", "milieu d’octobre", "mediados de octubre"),
+    ("before late August 1914", "avant la fin d’août 1914", "antes de finales de agosto de 1914"),
+    (
+        "from 5 June 1944 to 9 July 1944",
+        "du 5 juin 1944 au 9 juillet 1944",
+        "del 5 de junio de 1944 al 9 de julio de 1944",
+    ),
+    ("from August to the winter 1944", "d’août à l’hiver 1944", "de agosto al invierno de 1944"),
+    ("from c. 1200 BC to AD 50", "de vers 1200 av. J.-C. à 50 apr. J.-C.", "de hacia 1200 a. C. a 50 d. C."),
+    ("2.01 billion years ago", "il y a 2,01 milliards d’années", "hace 2010 millones de años"),
+    ("c. 1 million years ago", "il y a environ 1 million d’années", "hace alrededor de 1 millón de años"),
 ]
 
 
@@ -66,7 +86,11 @@ PAIRS = (
     *("1200–1150 BC", "200 BC – AD 50", "5–9 June 1944", "June – July 1944", "June 1944 – May 1945", "1960s–1970s"),
     *("the 14th and 15th centuries", "between the 12th century and the 13th century"),
 )
-ENGLISH = re.compile(r"\b(?:the|and|to|of|c\.|BC|AD|[a-z]*(?:century|centuries|ago|years)|before|after|until|since)\b")
+MONTHS = "January|February|April|June|July|August|September|October|November|December|winter|spring|summer|autumn"
+ENGLISH = re.compile(
+    rf"\b(?:the|and|to|of|BC|AD|early|late|mid|{MONTHS}|[a-z]*(?:century|centuries|ago|years)|before|after|until|since"
+    r"|[0-9]+s)\b|\bc\."
+)
 
 
 @pytest.mark.parametrize("language", ["fr", "es"])
@@ -87,11 +111,45 @@ def test_what_is_no_date_of_ours_is_shown_as_it_is(text: str) -> None:
     assert dated("", words_in("fr")) == ""
 
 
-@pytest.mark.parametrize(("language", "marks"), [("en", "1200 BC, 12,000 BC"), ("fr", "−1200, −12 000")])
+@pytest.mark.parametrize(
+    ("language", "marks"), [("en", "1200 BC, 12,000 BC"), ("fr", "1200 av. J.-C., 12 000 av. J.-C.")]
+)
 def test_years_below_a_picture_are_no_counts(language: str, marks: str) -> None:
     """Four digits stand together, however counts are written."""
     drawn = relabelled('<text class="date">1200 BC</text>, <text class="date">12,000 BC</text>', words_in(language))
     assert drawn.striptags().replace("\u202f", " ") == marks
+
+
+def a_moment(year: int) -> Dated:
+    day = round(YEAR_ZERO + year * YEAR)
+    return Dated(Moment(f"{-year} BC", day, day, Statement("It happened.", (ClaimId("claim"),), "hedged")), ())
+
+
+@pytest.mark.parametrize("language", ["en", "fr", "es"])
+def test_dates_below_a_picture_do_not_run_into_each_other(language: str) -> None:
+    """French, whose words are long, has fewer of them; the others keep all."""
+    words, counts = words_in(language), set()
+    for last in range(-1150, -100, 50):
+        english = timeline_picture([a_moment(year).drawn(words) for year in (-1200, -1190, last)])
+        marks = LexborHTMLParser(relabelled(english, words)).css("svg text.date")
+        spans = [
+            (float(mark.attributes["x"] or 0) + side * text_width(mark.text()) / 2)
+            for mark in marks
+            for side in (-1, 1)
+        ]
+        assert len(marks) > 1
+        assert spans == sorted(spans)
+        assert -0.1 <= spans[0] <= spans[-1] <= WIDTH + 0.1
+        counts.add(len(marks) - english.count('class="date"'))
+    assert (counts == {0}) is (language != "fr")
+
+
+def test_what_a_picture_tells_has_no_stray_spaces() -> None:
+    """Labels go on with a colon, and French keeps a space before it; the sentence about the picture has its own."""
+    words = words_in("fr")
+    drawn = relabelled(timeline_picture([a_moment(-1200).drawn(words), a_moment(-500).drawn(words)]), words)
+    assert ">De 1200 av. J.-C. à 500 av. J.-C. : 2 moments, dont 2 avec leur nom.</desc>" in drawn
+    assert said(LexborHTMLParser(drawn), "a > title")[0] == "1200 av. J.-C. : It happened."
 
 
 @pytest.mark.parametrize(("language", "era", "kind"), [("fr", "av. J.-C.", "durée"), ("es", "a. C.", "duración")])

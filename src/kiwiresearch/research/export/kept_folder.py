@@ -27,9 +27,9 @@ def write_folder(folder: Path, files: Sequence[Made]) -> tuple[Path, ...]:
     """
     before = _read(folder)
     made = {file.name: frozenset({_hash(file.content)}) for file in files}
-    known = {name: before.get(name, frozenset()) | made.get(name, frozenset()) for name in (*before, *made)}
+    known = _by_any_capitals(before, made)
     for file in files:
-        _refuse_a_strangers(folder / file.name, known[file.name])
+        _refuse_a_strangers(folder / file.name, known[file.name], is_recorded=bool(before))
     # Both are known while it is written: whoever was interrupted can begin again.
     _write_record(folder, known)
     for file in files:
@@ -39,12 +39,27 @@ def write_folder(folder: Path, files: Sequence[Made]) -> tuple[Path, ...]:
     return tuple(folder / file.name for file in files)
 
 
-def _refuse_a_strangers(place: Path, hashes: frozenset[str]) -> None:
-    if (place.exists() or place.is_symlink()) and not _is_ours(place, hashes):
+def _by_any_capitals(before: Hashes, made: Hashes) -> Hashes:
+    """What each file may be; where capitals do not matter to the system, both names are the same file."""
+    ours: dict[str, frozenset[str]] = {}
+    for name, hashes in (*before.items(), *made.items()):
+        ours[name.casefold()] = ours.get(name.casefold(), frozenset()) | hashes
+    return {name: ours[name.casefold()] for name in (*before, *made)}
+
+
+def _refuse_a_strangers(place: Path, hashes: frozenset[str], *, is_recorded: bool) -> None:
+    if not (place.exists() or place.is_symlink()) or _is_ours(place, hashes):
+        return
+    if is_recorded:
         raise CannotWrite(
             f"The file {str(place)!r} is not as an export wrote it: it may hold words of yours.",
             remedy="Move it away, or name another folder with --out.",
         )
+    raise CannotWrite(
+        f"The file {str(place)!r} is of no export that the folder has a record of: it may hold words of yours, "
+        "or come from an older version, which kept no record.",
+        remedy="Move the folder away, or name another one with --out.",
+    )
 
 
 def _take_away(folder: Path, known: Hashes, made: Iterable[str]) -> None:

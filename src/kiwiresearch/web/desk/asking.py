@@ -23,7 +23,7 @@ from kiwiresearch.web.desk.pages import Pages
 from kiwiresearch.web.desk.questions import Questions
 from kiwiresearch.web.desk.read_on import read_on
 from kiwiresearch.web.desk.telling import language_of, offers
-from kiwiresearch.web.desk.words import words_for
+from kiwiresearch.web.desk.words import Words, words_for
 from kiwiresearch.web.problems import problem_of, unexpected
 from kiwiresearch.web.room import Room
 from kiwiresearch.web.streams import Slots, flowing, sse_event, sse_response
@@ -74,7 +74,7 @@ class AskDesk:
         """The same as events; what goes wrong before the first one still has a status of its own."""
         events = self._room.asker.events(asked.q, asked.wish(with_model=asked.model))
         flow = flowing(self._slots.holding(self._told(request, asked, events)))
-        return sse_response(_flowing_on(await anext(flow), flow))
+        return sse_response(_flowing_on(await anext(flow), flow, words_for(request)))
 
     def _show(self, request: Request, asked: Asked, *, status: int = 200, **values: Any) -> Response:
         known = NOTHING | {"asked": asked, "has_model": self._has_model, "fields": fields_of(asked.turns)}
@@ -103,7 +103,7 @@ class AskDesk:
                 case Found(answer):
                     one = shown(answer, self._room)
                     told = {"html": self._pages.drawn(request, "ask_chips.html", sources=one.sources)}
-                    if asked.model and one.lines:
+                    if asked.model and self._has_model and one.lines:
                         told["meanwhile"] = self._pages.drawn(request, "ask_meanwhile.html", one=one)
                     yield sse_event("chips", told)
                 case Token(text):
@@ -116,7 +116,7 @@ class AskDesk:
 
 
 async def _flowing_on(
-    first: ServerSentEvent, flow: AsyncGenerator[ServerSentEvent, None]
+    first: ServerSentEvent, flow: AsyncGenerator[ServerSentEvent, None], words: Words
 ) -> AsyncGenerator[ServerSentEvent, None]:
     async with contextlib.aclosing(flow):
         try:
@@ -125,5 +125,8 @@ async def _flowing_on(
                 yield event
         except Exception as problem:  # the status is sent already: the reader hears of it here
             told = unexpected(problem)
-            marks = {name: value for name, value in told.more if name == "id"}
-            yield sse_event("error", {"detail": told.detail, "remedy": told.remedy, **marks})
+            data = {"detail": told.detail, "remedy": told.remedy}
+            for name, mark in told.more:
+                if name == "id":
+                    data |= {"id": mark, "told": words("problems.id", id=mark)}
+            yield sse_event("error", data)

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 SHORT_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 ROMAN = ((100, "C"), (90, "XC"), (50, "L"), (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I"))
+VOWELS = tuple("aeiou")
 
 
 def roman(number: int) -> str:
@@ -34,13 +35,15 @@ class DateCustoms:
     """A time with a name: how it takes an article, and its name with the number or the year."""
     parts: Mapping[str, tuple[str, str]]
     """A part of a time, likewise."""
-    leads: Mapping[str, tuple[str, str]]
-    """What stands before a date: the articles it asks for, and its words."""
+    leads: Mapping[str, tuple[tuple[str, ...], str]]
+    """What stands before a date or around two: the articles that each of them takes, and its words."""
     articles: Mapping[str, Mapping[str, str]]
     """The articles after words of one sort, by how a date takes them; a date that none is given for cannot follow."""
+    elided: Mapping[str, str]
+    """What becomes of an article before a vowel."""
     ages: Mapping[str, str]
     """How long ago, alone or with one of the leads."""
-    scales: Mapping[str, tuple[float, str, str]]
+    scales: Mapping[str, tuple[int, str, str]]
     """What years are counted in: how many of the language's own, and the words behind one and behind several."""
     styles: Mapping[str, str]
 
@@ -75,19 +78,21 @@ FRENCH = DateCustoms(
         "the turn of": ("m", "tournant"),
     },
     leads={
-        "c.": ("plain", "vers {}"),
-        "before": ("plain", "avant {}"),
-        "after": ("plain", "après {}"),
-        "since": ("plain", "depuis {}"),
-        "until": ("until", "jusqu’{}"),
-        "between": ("plain", "entre {} et {}"),
-        "from": ("plain", "de {} à {}"),
+        "c.": (("plain",), "vers {}"),
+        "before": (("plain",), "avant {}"),
+        "after": (("plain",), "après {}"),
+        "since": (("plain",), "depuis {}"),
+        "until": (("until",), "jusqu’{}"),
+        "between": (("plain", "plain"), "entre {} et {}"),
+        "from": (("part", "to"), "{} {}"),
     },
     articles={
         "plain": {"bare": "", "m": "le ", "f": "la ", "p": "les ", "elided": "l’", "led": ""},
-        "until": {"bare": "en ", "m": "au ", "f": "à la ", "p": "aux ", "elided": "à l’"},
-        "part": {"bare": "de ", "m": "du ", "f": "de la ", "p": "des ", "elided": "de l’"},
+        "until": {"bare": "en ", "m": "au ", "f": "à la ", "p": "aux ", "elided": "à l’", "led": "à "},
+        "part": {"bare": "de ", "m": "du ", "f": "de la ", "p": "des ", "elided": "de l’", "led": "de "},
+        "to": {"bare": "à ", "m": "au ", "f": "à la ", "p": "aux ", "elided": "à l’", "led": "à "},
     },
+    elided={"de ": "d’"},
     ages={
         "": "il y a {}",
         "c.": "il y a environ {}",
@@ -135,21 +140,23 @@ SPANISH = DateCustoms(
         "the turn of": ("p", "albores"),
     },
     leads={
-        "c.": ("plain", "hacia {}"),
-        "before": ("part", "antes {}"),
-        "after": ("part", "después {}"),
-        "since": ("plain", "desde {}"),
-        "until": ("plain", "hasta {}"),
-        "between": ("plain", "entre {} y {}"),
-        "from": ("plain", "de {} a {}"),
+        "c.": (("plain",), "hacia {}"),
+        "before": (("part",), "antes {}"),
+        "after": (("part",), "después {}"),
+        "since": (("plain",), "desde {}"),
+        "until": (("plain",), "hasta {}"),
+        "between": (("plain", "plain"), "entre {} y {}"),
+        "from": (("part", "to"), "{} {}"),
     },
     articles={
         "plain": {"bare": "", "m": "el ", "f": "la ", "p": "los ", "led": ""},
-        "part": {"bare": "de ", "m": "del ", "f": "de la ", "p": "de los "},
+        "part": {"bare": "de ", "m": "del ", "f": "de la ", "p": "de los ", "led": "de "},
+        "to": {"bare": "a ", "m": "al ", "f": "a la ", "p": "a los ", "led": "a "},
     },
+    elided={},
     ages={
         "": "hace {}",
-        "c.": "hace unos {}",
+        "c.": "hace alrededor de {}",
         "before": "hace más de {}",
         "after": "hace menos de {}",
         "until": "hasta hace {}",

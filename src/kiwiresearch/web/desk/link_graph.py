@@ -21,7 +21,7 @@ MOST_LINKS = 4_000
 """So many links are drawn at most: those that led to pages first, then the heaviest."""
 
 
-TERM = re.compile(r"(?:^|, )([^,]+) ([+-][0-9][0-9.e+-]*)(?=, |$)")
+TERM = re.compile(r"(?:^|, )([^,]+) ([+-][0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)(?=, |$)")
 """A term of the points of a page, as an export of the graph writes it."""
 
 

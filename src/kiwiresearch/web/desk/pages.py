@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from kiwiresearch import __version__
 from kiwiresearch.evidence.citation import BOX
 from kiwiresearch.text.languages import two_letter_code
-from kiwiresearch.web.desk.family_words import why_living
+from kiwiresearch.web.desk.family_words import aged, why_living
 from kiwiresearch.web.desk.files import address_of, is_there
 from kiwiresearch.web.desk.problem_words import is_from_below, is_typed, kind_of
 from kiwiresearch.web.desk.retold import retold
@@ -54,9 +54,8 @@ class Pages:
             file=address_of, has_file=is_there, languages=LANGUAGES, menu=MENU, version=__version__
         )
         self._templates.filters.update(local=local, dir=direction, lang=two_letter_code, retold=retold, dated=dated)
-        self._templates.filters.update(
-            kind=kind_of, is_from_below=is_from_below, is_typed=is_typed, why_living=why_living, section=section
-        )
+        self._templates.filters.update(kind=kind_of, is_from_below=is_from_below, is_typed=is_typed, section=section)
+        self._templates.filters.update(aged=aged, why_living=why_living)
 
     def show(
         self,

@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kiwiresearch.disk import Lock, write_whole
+from kiwiresearch.errors import CannotWrite
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.research.desk import Desk
+from kiwiresearch.research.part import cannot_write
 
 MOST_KEPT = 50
 LONGEST_KEPT = 300
@@ -46,9 +48,16 @@ class Questions:
         return tuple(self._all()[:count]) if self.is_kept else ()
 
     def forget(self) -> None:
-        """Forget all of them."""
-        with self._alone(), contextlib.suppress(OSError):
-            self._file.unlink(missing_ok=True)
+        """Forget all of them; where that cannot be done, their reader is told."""
+        if not self._file.exists():
+            return
+        with self._alone() as is_alone:
+            if not is_alone:
+                raise CannotWrite("The questions could not be forgotten: their file is in use.", remedy="Try again.")
+            try:
+                self._file.unlink(missing_ok=True)
+            except OSError as problem:
+                raise cannot_write(self._file, problem) from problem
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[bool]:

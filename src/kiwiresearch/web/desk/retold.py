@@ -8,6 +8,8 @@ import re
 
 from markupsafe import Markup, escape
 
+from kiwiresearch.brief.drawing import number, text_width
+from kiwiresearch.brief.timeline_picture import WIDTH
 from kiwiresearch.text.languages import two_letter_code
 from kiwiresearch.web.desk.run_sentences import FORMS, NUMBER, QUOTED, VERBATIM, WRITTEN
 from kiwiresearch.web.desk.told_dates import told_date
@@ -19,6 +21,9 @@ LONGEST = 5_000
 
 LABEL = re.compile(r'(?P<tag><(?:title|desc) id="[^"]*">|<text class="(?:head|date)"[^>]*>)(?P<words>[^<]*)')
 """What a picture says that is no word of a page."""
+DATE = re.compile(r'<text class="date" x="(?P<x>[^"]*)"(?P<more>[^>]*>(?P<words>[^<]*)</text>)')
+DATES_APART = 5
+"""A little less than pictures keep between dates, whose places they round."""
 
 
 def retold(text: str, words: Words, language: str = "") -> Markup:
@@ -40,7 +45,23 @@ def relabelled(picture: str, words: Words) -> Markup:
         again = ours.striptags() if ours else told_date(english, words)
         return found["tag"] + (str(escape(again)) if again else found["words"])
 
-    return Markup(LABEL.sub(told, picture))  # noqa: S704
+    return Markup(_with_room(LABEL.sub(told, picture)))  # noqa: S704
+
+
+def _with_room(picture: str) -> str:
+    """A picture without the dates that run into the one before them: English ones are short."""
+    end = float("-inf")
+
+    def placed(found: re.Match[str]) -> str:
+        nonlocal end
+        half = text_width(html.unescape(found["words"])) / 2
+        x = min(max(float(found["x"]), half), WIDTH - half)
+        if x - half < end + DATES_APART:
+            return ""
+        end = x + half
+        return f'<text class="date" x="{number(x)}"{found["more"]}'
+
+    return DATE.sub(placed, picture)
 
 
 def _ours(text: str, words: Words, language: str) -> Markup | None:

@@ -16,6 +16,10 @@ SEED_WHY = (
     rf"(?:one of the senses of the topic's name|{QUOTED} leads to it, and (?:is|stands in) the topic"
     r"|its title (?:is|stands in) the topic|it matches the topic's words (?:best|nearly as well))"
 )
+ENDS_AS_SEED = rf"(?=.+ \({SEED_WHY}\)\Z)"
+"""Looked for first: a long list that ends as none of ours is not taken apart seed by seed."""
+
+DEPTH = rf"{NUMBER} at depth {NUMBER}"
 LEFT_TO_RIGHT = r"from left to right by how many links they are away from the pages the search began with\."
 WHERE = rf"(?:in its (?:lead|infobox|text)|under {QUOTED})"
 
@@ -30,7 +34,7 @@ _FORMS = (
     ("found", r"found by search"),
     ("names_topic", r"its text names the topic"),
     ("sense", r"listed as a sense of a name"),
-    ("found_and_linked", r"(?P<how>found by search|its text names the topic); (?P<linked>.+)"),
+    ("found_and_linked", rf"(?P<how>found by search|its text names the topic); (?P<linked>{QUOTED} links .+)"),
     ("linked", rf"(?P<page>{QUOTED}) links to it (?P<where>{WHERE})"),
     ("linked_saying", rf"(?P<page>{QUOTED}) links to it (?P<where>{WHERE}): (?P<sentence>{QUOTED})"),
     ("in_lead", r"in its lead"),
@@ -53,8 +57,8 @@ _FORMS = (
     ("ended_all", r"there were no more candidates"),
     # How the pages were gathered
     ("began", rf"The search for the topic found (?P<n>{NUMBER}) pages?, and the crawl began with (?P<seeds>.+)\."),
-    ("seeds", rf"(?P<one>.+? \({SEED_WHY}\)), (?P<others>.+)"),
-    ("last_seeds", rf"(?P<one>.+? \({SEED_WHY}\)) and (?P<other>.+? \({SEED_WHY}\))"),
+    ("seeds", rf"{ENDS_AS_SEED}(?P<one>.+? \({SEED_WHY}\)), (?P<others>.+)"),
+    ("last_seeds", rf"{ENDS_AS_SEED}(?P<one>.+? \({SEED_WHY}\)) and (?P<other>.+? \({SEED_WHY}\))"),
     ("seed_named", rf"(?P<title>.+?) \((?P<why>{SEED_WHY})\)"),
     (
         "took",
@@ -65,7 +69,7 @@ _FORMS = (
     ("best_next", r"the best one next"),
     ("best_of_depth", r"the best of each depth"),
     ("at_depth", rf"(?P<n>{NUMBER}) at depth (?P<depth>{NUMBER})"),
-    ("at_depths", rf"(?P<one>{NUMBER} at depth {NUMBER}), (?P<others>.+)"),
+    ("at_depths", rf"(?P<one>{DEPTH}), (?P<others>{DEPTH}(?:, {DEPTH})*)"),
     ("in_common", r"Words that the relevant pages have in common: (?P<listed>.+)\."),
     ("groups", r"Groups of like pages: (?P<listed>.+)\."),
     ("unknown_words", r"No page has the words: (?P<listed>.+)\."),
@@ -134,7 +138,7 @@ _FORMS = (
     ),
     (
         "axis_broken",
-        r"(?P<drawn>From .+) The axis is broken where no date falls for a long time; "
+        r"(?P<drawn>From .+ labelled\.) The axis is broken where no date falls for a long time; "
         r"its parts have scales of their own\.",
     ),
     ("year_bc", rf"(?P<year>{NUMBER}) BC"),

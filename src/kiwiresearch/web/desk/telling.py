@@ -47,6 +47,9 @@ OPENINGS = frozenset(
 )
 """Words that begin a question in English, French and Spanish, folded: many leave accents out."""
 
+NAMES_TOO = frozenset({"will", "can", "do"})
+"""Openings that are names as well: 'Will Smith actor', 'Can Dündar journalist'."""
+
 REQUESTS = frozenset(
     (
         *("explain", "define", "describe", "compare", "tell me", "tell us", "teach me", "give me"),
@@ -132,6 +135,8 @@ def is_question(words: str) -> bool:
     begun = parts[0] if parts else "", " ".join(parts[:2])
     if any(opening in REQUESTS and len(parts) > len(opening.split()) for opening in begun):
         return True
+    if begun[0] in NAMES_TOO and all(map(_is_capital, text.split()[:2])):
+        return False
     return len(parts) >= SHORTEST_QUESTION and not OPENINGS.isdisjoint(begun)
 
 

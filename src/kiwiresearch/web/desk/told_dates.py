@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from decimal import Decimal
 from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
 from kiwiresearch.web.desk.customs import ENGLISH_MONTHS, HARD_SPACE, Customs
-from kiwiresearch.web.desk.date_customs import DATES, SHORT_MONTHS, DateCustoms
+from kiwiresearch.web.desk.date_customs import DATES, SHORT_MONTHS, VOWELS, DateCustoms
 from kiwiresearch.web.desk.words import Words
 
 LONGEST = 200
@@ -40,7 +41,7 @@ def told_date(text: str, words: Words) -> str:
         return text
     try:
         told = _Teller(words.customs, DATES[words.language]).told(text) if len(text) <= LONGEST else None
-    except ValueError:  # a run from elsewhere only makes it look like a number
+    except (ValueError, ArithmeticError):  # a run from elsewhere only makes it look like a number
         return ""
     return told.words.replace(" – ", f"{HARD_SPACE}– ") if told else ""
 
@@ -64,7 +65,7 @@ class _Teller:
             (r"(.+) AD", lambda found: self._with_era(found[1], self._forms.ad)),
             (rf"AD ({NUMBER})", lambda found: self._with_era(found[1], self._forms.ad)),
             (rf"({AMOUNT}) BP", lambda found: Told(self._forms.present.format(self._amount(found[1])), "led")),
-            (r"today", lambda _: Told(self._forms.today)),
+            (r"today", lambda _: Told(self._forms.today, "led")),
             (rf"({'|'.join(self._forms.parts)})[ -](?:the )?(.+)", self._part),
             (r"the (.+)", lambda found: self.told(found[1])),
             (rf"{ORDINAL} (century|millennium)", lambda found: self._group(int(found[1]), found[2])),
@@ -88,9 +89,8 @@ class _Teller:
     def _amount(self, text: str) -> str:
         """'3.5 million' of years, with the word for years."""
         figure, _, scale = text.partition(" ")
-        value = float(figure.replace(",", ""))
         times, one, several = self._forms.scales[scale]
-        value *= times
+        value = float(Decimal(figure.replace(",", "")) * times)
         shown = self._customs.number(int(value) if value == int(value) else value)
         return f"{shown}{HARD_SPACE}{one if self._customs.is_one(value) else several}"
 
@@ -105,12 +105,19 @@ class _Teller:
 
     def _joined(self, form: str, *parts: str) -> Told | None:
         """Dates within words that say which article each takes."""
-        case, words = self._forms.leads[form]
+        cases, words = self._forms.leads[form]
+        told = [self._after(case, self.told(part)) for case, part in zip(cases, parts, strict=True)]
+        return Told(words.format(*told), "led") if all(told) else None
+
+    def _after(self, case: str, told: Told | None) -> str:
+        """A date with the article that words of a sort ask for; empty where it cannot follow them."""
         articles = self._forms.articles[case]
-        told = [self.told(part) for part in parts]
-        if any(one is None or one.takes not in articles for one in told):
-            return None
-        return Told(words.format(*(articles[one.takes] + one.words for one in told if one)), "led")
+        if not told or told.takes not in articles:
+            return ""
+        article = articles[told.takes]
+        if told.words.startswith(VOWELS):
+            article = self._forms.elided.get(article, article)
+        return article + told.words
 
     def _pair(self, found: re.Match[str]) -> Told | None:
         return self._joined(found[1], found[2], found[3])
@@ -142,12 +149,9 @@ class _Teller:
         return told and told._replace(words=f"{told.words} ({self._forms.styles[found[2]]})")
 
     def _part(self, found: re.Match[str]) -> Told | None:
-        whole = self.told(found[2])
-        articles = self._forms.articles["part"]
-        if not whole or whole.takes not in articles:
-            return None
+        whole = self._after("part", self.told(found[2]))
         takes, name = self._forms.parts[found[1]]
-        return Told(f"{name} {articles[whole.takes]}{whole.words}", takes)
+        return Told(f"{name} {whole}", takes) if whole else None
 
     def _group(self, number: int, noun: str) -> Told:
         return self._noun(noun, self._forms.ordinal(number) if noun in self._forms.nouns else str(number))

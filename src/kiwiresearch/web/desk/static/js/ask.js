@@ -67,7 +67,7 @@ function take({ name, data }) {
     if (words.firstElementChild) words.textContent = ""; // the books' own words make room for the model's
     words.append(data.text);
   } else if (name === "error") {
-    tell([data.detail, data.remedy, data.id].filter(Boolean).join(" "), "en");
+    tell([data.detail, data.remedy, data.told].filter(Boolean).join(" "), "en");
   } else if (name === "done") {
     const focused = answer.contains(document.activeElement) ? document.activeElement.id : "";
     answer.innerHTML = data.html;

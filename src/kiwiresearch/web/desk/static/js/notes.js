@@ -24,10 +24,10 @@ function keep(form) {
   }
 }
 
-function forget(form) {
-  if (!form.dataset.noteForm) return;
+function forget(name) {
+  if (!name) return;
   try {
-    localStorage.removeItem(draftName(form));
+    localStorage.removeItem(KEPT + name);
   } catch {
     // Nothing was kept.
   }
@@ -94,11 +94,10 @@ async function submit(event) {
   try {
     const reply = await send(form);
     if (reply.ok) {
-      forget(form);
+      forget(form.dataset.noteForm);
       putInPlace(form, reply.text);
     } else if (reply.isLate) {
-      forget(form);
-      form.submit(); // without a script's wish, so that a page answers which shows both
+      form.submit(); // without a script's wish, so that a page answers which shows both, and then forgets the draft
     } else {
       tell(form, refusal(reply, form));
     }
@@ -121,3 +120,5 @@ function begin(place) {
 }
 
 begin(document);
+// What was typed has arrived with this page, and stands in its form.
+for (const form of document.querySelectorAll("[data-note-arrived]")) forget(form.dataset.noteArrived);

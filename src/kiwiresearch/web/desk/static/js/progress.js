@@ -3,6 +3,7 @@ const job = document.querySelector("[data-job]");
 const PAUSE_MS = 700;
 const POLL_MS = 4000;
 let last = Number(job?.dataset.last ?? 0);
+const away = job?.querySelector(".away");
 let waiting = false;
 let again = false;
 
@@ -10,6 +11,7 @@ async function update() {
   const reply = await fetch(`${job.dataset.news}?after=${last}`, { headers: { Accept: "application/json" } });
   if (!reply.ok) return;
   const news = await reply.json();
+  away.hidden = true;
   job.querySelector(".status").innerHTML = news.status;
   say(job.querySelector(".stage").textContent);
   if (news.last > last) {
@@ -36,7 +38,7 @@ async function look() {
   try {
     await update();
   } catch {
-    // The server is away for a moment; the next event or look tries again.
+    away.hidden = false; // for a moment; the next event or look tries again
   }
   setTimeout(() => {
     waiting = false;
@@ -49,7 +51,6 @@ async function look() {
 
 function follow() {
   const source = new EventSource(job.dataset.events);
-  const away = job.querySelector(".away");
   source.addEventListener("open", () => {
     away.hidden = true;
   });
