@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Request
@@ -12,6 +13,7 @@ from kiwiresearch.kin.sources.registry import Plugins
 from kiwiresearch.kin.sources.registry import plugins as all_plugins
 from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.research import family_merges
+from kiwiresearch.research.family import Case
 from kiwiresearch.research.family_living import living_record, set_living
 from kiwiresearch.research.family_merges import merges_record
 from kiwiresearch.research.family_plugins import switch, told
@@ -29,6 +31,9 @@ from kiwiresearch.web.family_replies import (
 from kiwiresearch.web.problems import without_places
 from kiwiresearch.web.replies import Json
 
+Among = Callable[[Case], Sequence[family_merges.Open | family_merges.Apart]]
+Decide = Callable[[Case, str, str], object]
+
 NO_REASON = DecisionBody()
 UNDO = UndoBody()
 MergeId = Annotated[
@@ -44,32 +49,27 @@ def add(routes: APIRouter, families: Families) -> None:
 
 
 def _add_merges(routes: APIRouter, families: Families) -> None:
+    def decided(request: Request, case: str, merge: str, among: Among, decide: Decide, why: str) -> Response:
+        families.access.owner(request)
+        with families.cases.changing(case) as found:
+            known(merge, [one.id for one in among(found)])
+            decide(found, merge, why)
+            return Json(merges_record(found, found.tree(), found.mask("owner")))
+
     @routes.post("/{case}/merges/{merge}/accept", response_class=Json, responses={200: {"model": MergesReply}})
     def accept(request: Request, case: CaseId, merge: MergeId, body: DecisionBody = NO_REASON) -> Response:
         """Take two for one person, as was proposed. Only the owner may."""
-        families.access.owner(request)
-        with families.cases.changing(case) as found:
-            known(merge, [one.id for one in family_merges.to_review(found)])
-            family_merges.accept(found, merge, body.why)
-            return Json(merges_record(found, found.tree(), found.mask("owner")))
+        return decided(request, case, merge, family_merges.to_review, family_merges.accept, body.why)
 
     @routes.post("/{case}/merges/{merge}/reject", response_class=Json, responses={200: {"model": MergesReply}})
     def reject(request: Request, case: CaseId, merge: MergeId, body: DecisionBody = NO_REASON) -> Response:
         """Keep two apart, though it was proposed. Only the owner may."""
-        families.access.owner(request)
-        with families.cases.changing(case) as found:
-            known(merge, [one.id for one in family_merges.to_review(found)])
-            family_merges.reject(found, merge, body.why)
-            return Json(merges_record(found, found.tree(), found.mask("owner")))
+        return decided(request, case, merge, family_merges.to_review, family_merges.reject, body.why)
 
     @routes.post("/{case}/merges/{merge}/take-back", response_class=Json, responses={200: {"model": MergesReply}})
     def take_back(request: Request, case: CaseId, merge: MergeId, body: DecisionBody = NO_REASON) -> Response:
         """Keep two apart no longer: they may be proposed again, or merged. Only the owner may."""
-        families.access.owner(request)
-        with families.cases.changing(case) as found:
-            known(merge, [one.id for one in family_merges.kept_apart(found)])
-            family_merges.take_back(found, merge, body.why)
-            return Json(merges_record(found, found.tree(), found.mask("owner")))
+        return decided(request, case, merge, family_merges.kept_apart, family_merges.take_back, body.why)
 
     @routes.post("/{case}/merges/{merge}/undo", response_class=Json, responses={200: {"model": UndoneReply}})
     def undo(request: Request, case: CaseId, merge: MergeId, body: UndoBody = UNDO) -> Response:

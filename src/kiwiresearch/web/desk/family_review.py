@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request
@@ -12,13 +11,12 @@ from kiwiresearch.kin.report.words import lifespan
 from kiwiresearch.kin.tree import Tree
 from kiwiresearch.research import family_merges
 from kiwiresearch.research import family_told as told
-from kiwiresearch.research.family import Case
 from kiwiresearch.web.bodies import MOST_NAME
 from kiwiresearch.web.desk.family_frame import FamilyDesk
 from kiwiresearch.web.desk.family_people import side_by_side
 from kiwiresearch.web.desk.pages import go_to
 from kiwiresearch.web.family import CaseId
-from kiwiresearch.web.family_change import MergeId, known
+from kiwiresearch.web.family_change import Among, Decide, MergeId, known
 
 Why = Annotated[str, Form(max_length=MOST_NAME)]
 Choice = Annotated[str, Form(max_length=8)]
@@ -62,19 +60,15 @@ def _both(tree: Tree, members: list[dict[str, str]]) -> list[dict[str, Any]]:
 def _add_decisions(routes: APIRouter, desk: FamilyDesk) -> None:
     @routes.post("/family/{case}/merges/{merge}/accept")
     def accept(request: Request, case: CaseId, merge: MergeId, why: Why = "") -> Response:
-        return _decided(desk, request, case, merge, lambda found: family_merges.accept(found, merge, why.strip()))
+        return _decided(desk, request, case, merge, family_merges.to_review, family_merges.accept, why)
 
     @routes.post("/family/{case}/merges/{merge}/reject")
     def reject(request: Request, case: CaseId, merge: MergeId, why: Why = "") -> Response:
-        return _decided(desk, request, case, merge, lambda found: family_merges.reject(found, merge, why.strip()))
+        return _decided(desk, request, case, merge, family_merges.to_review, family_merges.reject, why)
 
     @routes.post("/family/{case}/merges/{merge}/take-back")
     def take_back(request: Request, case: CaseId, merge: MergeId, why: Why = "") -> Response:
-        desk.families.access.owner(request)
-        with desk.families.cases.changing(case) as found:
-            known(merge, [one.id for one in family_merges.kept_apart(found)])
-            family_merges.take_back(found, merge, why.strip())
-        return go_to(f"/family/{case}/merges")
+        return _decided(desk, request, case, merge, family_merges.kept_apart, family_merges.take_back, why)
 
     @routes.post("/family/{case}/merges/{merge}/undo")
     def undo(request: Request, case: CaseId, merge: MergeId, why: Why = "", cascade: Choice = "") -> Response:
@@ -85,10 +79,12 @@ def _add_decisions(routes: APIRouter, desk: FamilyDesk) -> None:
         return go_to(f"/family/{case}/merges")
 
 
-def _decided(desk: FamilyDesk, request: Request, case: str, merge: str, decide: Callable[[Case], object]) -> Response:
-    """Decide upon two who wait for it. Only the owner may."""
+def _decided(
+    desk: FamilyDesk, request: Request, case: str, merge: str, among: Among, decide: Decide, why: str
+) -> Response:
+    """Decide upon two people of some pairs. Only the owner may."""
     desk.families.access.owner(request)
     with desk.families.cases.changing(case) as found:
-        known(merge, [one.id for one in family_merges.to_review(found)])
-        decide(found)
+        known(merge, [one.id for one in among(found)])
+        decide(found, merge, why.strip())
     return go_to(f"/family/{case}/merges")
