@@ -69,6 +69,20 @@ class TitleEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class Named:
+    """What an entry is called, and its type; a redirect has none, but a `target`: the path at its end."""
+
+    path: str
+    title: str
+    mimetype: str = ""
+    target: str = ""
+
+    @property
+    def is_html(self) -> bool:
+        return is_html(self.mimetype)
+
+
+@dataclass(frozen=True, slots=True)
 class Match:
     """A page that a book's own search or suggestions offered."""
 

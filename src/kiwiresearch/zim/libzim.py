@@ -16,7 +16,7 @@ from kiwiresearch.errors import BookDamaged, NotABook, PageNotFound, RedirectLoo
 from kiwiresearch.zim.archive import MAX_HOPS
 from kiwiresearch.zim.book import Book
 from kiwiresearch.zim.data_sheet import book_in
-from kiwiresearch.zim.entry import Entry, EntryRef, Item, Match, TitleEntry
+from kiwiresearch.zim.entry import Entry, EntryRef, Item, Match, Named, TitleEntry
 from kiwiresearch.zim.files import look_at, parts_of
 from kiwiresearch.zim.guard import FileGuard
 from kiwiresearch.zim.layout import in_cluster_order, stored_at
@@ -26,6 +26,8 @@ from kiwiresearch.zim.quiet import quiet
 if TYPE_CHECKING:
     from libzim.reader import Archive as RawArchive
     from libzim.reader import Entry as RawEntry
+
+    from kiwiresearch.zim.directory import Directory
 
 CLUSTER_CACHE_BYTES = 64 * 2**20
 """What libzim may keep of decompressed clusters, for all books of the process together.
@@ -180,8 +182,41 @@ class LibzimArchive:
             if found is not None:
                 yield found
 
+    def directory(self) -> Directory:
+        """Which entries are articles and redirects to them, by number and in the order that reads fastest."""
+        from kiwiresearch.zim.directory import directory_of
+
+        self._guard.check()
+        front, size = self._listing.front(), self._book.size_bytes
+        return directory_of(self._guard.read, size, front, count=self._raw.entry_count, old=self._old)
+
+    def name_at(self, number: int) -> Named:
+        """What the entry of a number is called; of a redirect, where it ends."""
+        self._guard.check()
+        with self._unbroken(f"number {number}"):
+            return self._listing.name_at(number)
+
+    def path_at(self, number: int) -> str:
+        """The path of the entry of a number, which can often be read where nothing else of it can."""
+        self._guard.check()
+        with self._unbroken(f"number {number}"):
+            return str(self._raw._get_entry_by_id(number).path)
+
+    def read_at(self, number: int) -> Entry:
+        """The entry of a number, which must be no redirect."""
+        self._guard.check()
+        with self._unbroken(f"number {number}"):
+            raw = self._raw._get_entry_by_id(number)
+            item = raw.get_item()
+            return Entry(EntryRef(self._book.id, raw.path), title_of(raw), item.mimetype, bytes(item.content))
+
     def url(self, path: str) -> str:
         return str(EntryRef(self._book.id, path))
+
+    @property
+    def checksum(self) -> str:
+        """The checksum that the file carries; empty where it has none."""
+        return str(self._raw.checksum) if self._raw.has_checksum else ""
 
     def checksum_holds(self) -> bool | None:
         """Whether the bytes are those its maker wrote; None where the file carries no checksum.

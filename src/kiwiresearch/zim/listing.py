@@ -6,12 +6,14 @@ import array
 from typing import TYPE_CHECKING
 
 from kiwiresearch.zim.archive import MAX_HOPS
-from kiwiresearch.zim.entry import HTML_TYPES, TitleEntry
+from kiwiresearch.zim.entry import HTML_TYPES, Named, TitleEntry
 from kiwiresearch.zim.paths import plain_title, title_of_path
 
 if TYPE_CHECKING:
     from libzim.reader import Archive as RawArchive
     from libzim.reader import Entry as RawEntry
+
+    from kiwiresearch.zim.directory import Numbers
 
 BROKEN = (RuntimeError, IndexError, UnicodeDecodeError)
 """What libzim raises on entries that are damaged."""
@@ -56,6 +58,19 @@ class Listing:
             if number < len(marks):
                 marks[number] = 1
         return marks
+
+    def front(self) -> Numbers:
+        """The numbers that a new file lists as articles."""
+        import numpy as np
+
+        return np.frombuffer(self._listing(), dtype=np.uint32)
+
+    def name_at(self, number: int) -> Named:
+        raw = self._raw._get_entry_by_id(number)
+        if not raw.is_redirect:
+            return Named(raw.path, title_of(raw), raw.get_item().mimetype)
+        end = _end_of(raw)
+        return Named(raw.path, title_of(raw), target=end.path if end else "")
 
     def title_at(self, number: int, front: bytearray | None) -> TitleEntry | None:
         raw = target = self._raw._get_entry_by_id(number)

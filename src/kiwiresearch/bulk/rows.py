@@ -1,0 +1,203 @@
+"""The rows of some entries of a book: what every engine runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import TypeVar
+
+from kiwiresearch.bulk.page_rows import Resolving, link_rows, page_row
+from kiwiresearch.bulk.patience import PAGE_S, TookTooLong, patience
+from kiwiresearch.bulk.tables import TABLES, Row
+from kiwiresearch.errors import BookChanged, BookDamaged, KiwiError
+from kiwiresearch.ids import BookId
+from kiwiresearch.page.doc import PageDoc
+from kiwiresearch.page.read import read_page
+from kiwiresearch.zim.entry import Entry
+from kiwiresearch.zim.libzim import LibzimArchive, set_cluster_cache
+
+CACHE_BYTES = 8 * 2**20
+"""Clusters are read one after the other, so few need to be kept."""
+
+KNOWN_TARGETS = 2**15
+LARGEST_PAGE = 2**25
+"""Bytes; no page that somebody wrote is as large."""
+
+LONGEST_PROBLEM = 300
+ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+
+T = TypeVar("T")
+Tables = dict[str, list[Row]]
+"""The rows of each table, sorted by entry and number."""
+
+
+class Reader:
+    """Reads entries of one book into rows; `at` hears the number of each before it is touched."""
+
+    def __init__(self, file: Path, book: BookId, what: Sequence[str], at: Callable[[int], None] | None = None) -> None:
+        opened = _opened(file, book)
+        self._archive, self._resolve = opened.archive, opened.resolve
+        self._what = what
+        self._at = at or (lambda _: None)
+
+    def rows(self, ids: Sequence[int], lost: Iterable[int] = ()) -> Tables:
+        """What is told of these entries, and in `errors` of those that tell nothing.
+
+        The same entries give the same rows, whatever was read before. `lost` are
+        entries that are not to be touched, since a process has died of them.
+        """
+        gone = set(lost)
+        found: dict[int, Tables] = {}
+        for number in ids:
+            if number in gone:
+                found[number] = {"errors": [(number, self._path(number), "read", "The process that read it died.")]}
+            else:
+                self._at(number)
+                found[number] = self._entry(number)
+        tables: Tables = {table: [] for table in (*self._what, "errors")}
+        for number in sorted(found):
+            for table, told in found[number].items():
+                tables[table] += told
+        return tables
+
+    def _entry(self, number: int) -> Tables:
+        try:
+            named = self._archive.name_at(number)
+        except BookDamaged as problem:
+            return {"errors": [(number, self._path(number), "read", _reason(problem))]}
+        tables: Tables = {"errors": []}
+        if named.target or named.is_html:
+            if "titles" in self._what:
+                tables["titles"] = [(number, named.path, named.title, named.target)]
+            if named.is_html and tuple(self._what) != ("titles",):
+                self._read(number, named.path, tables)
+        else:
+            what = f"of the type {named.mimetype!r}" if named.mimetype else "a redirect to nothing"
+            tables["errors"].append((number, named.path, "read", f"It is no page but {what}."))
+        return tables
+
+    def _path(self, number: int) -> str:
+        try:
+            return self._archive.path_at(number)
+        except BookDamaged:
+            return ""
+
+    def _read(self, number: int, path: str, tables: Tables) -> None:
+        errors = tables["errors"]
+        page = _tried(partial(self._page, number))
+        if isinstance(page, Problem):
+            errors.append((number, path, "read", page))
+            return
+        for table in self._what:
+            if table != "titles":
+                told = _tried(partial(self._told, table, page, (number, path)))
+                if isinstance(told, Problem):
+                    errors.append((number, path, table, told))
+                else:
+                    tables[table] = told
+
+    def _page(self, number: int) -> PageDoc:
+        entry: Entry = self._archive.read_at(number)
+        if len(entry.content) > LARGEST_PAGE:
+            raise BookDamaged(f"It has {len(entry.content):,} bytes, which no page has.")
+        book = self._archive.book
+        url = self._archive.url(entry.ref.path)
+        return read_page(entry, language=book.language or "eng", url=url, lead_only=book.lead_only)
+
+    def _told(self, table: str, page: PageDoc, first: Row) -> list[Row]:
+        found = [_plain((*first, *row)) for row in self._made(table, page)]
+        size = len(TABLES[table])
+        if any(len(row) != size for row in found):
+            raise ValueError(f"a row of {table!r} has not {size} values")
+        return found
+
+    def _made(self, table: str, page: PageDoc) -> Iterator[Row]:
+        if table == "pages":
+            yield page_row(page)
+        elif table == "links":
+            yield from link_rows(page, self._resolve)
+        else:
+            from kiwiresearch.bulk.said_rows import claim_rows, people_rows
+
+            if table == "claims":
+                yield from claim_rows(page, self._archive.book.name)
+            else:
+                yield from people_rows(page, self._resolve)
+
+
+class _Opened:
+    """A book that is open, and what is known of where its links lead."""
+
+    def __init__(self, file: Path) -> None:
+        set_cluster_cache(CACHE_BYTES)
+        self.archive = LibzimArchive(file)
+        self.resolve: Resolving = lru_cache(maxsize=KNOWN_TARGETS)(self._end)
+
+    def _end(self, path: str) -> str:
+        try:
+            return self.archive.resolve(path) or ""
+        except BookDamaged:
+            return ""
+
+
+@lru_cache(maxsize=1)
+def _opened(file: Path, book: BookId) -> _Opened:
+    """A process opens a book once, however many batches it takes from it."""
+    found = _Opened(file)
+    if found.archive.book.id != book:
+        raise BookChanged(
+            f"The file {str(file)!r} is another book than when the work began.",
+            remedy="Every machine must have the same file at the same path.",
+        )
+    return found
+
+
+class Problem(str):
+    """What is wrong with a page."""
+
+    __slots__ = ()
+
+
+def _tried(work: Callable[[], T]) -> T | Problem:
+    """What comes of work on one page, or what is wrong with it."""
+    try:
+        with patience():
+            return work()
+    except BookChanged:
+        raise
+    except TookTooLong:
+        return Problem(f"It took more than {PAGE_S:.0f} seconds.")
+    except Exception as problem:  # whatever is wrong with one page, the others have nothing to do with it
+        return _reason(problem)
+
+
+def _reason(problem: Exception) -> Problem:
+    """What is wrong, in words that are the same on every machine: without addresses and the place of the file."""
+    if isinstance(problem, BookDamaged) and problem.__cause__:
+        told = f"It cannot be read: {problem.__cause__}"
+    elif isinstance(problem, KiwiError):
+        told = problem.message
+    else:
+        told = f"{type(problem).__name__}: {problem}"
+    line = " ".join(ADDRESS.sub("", told).split())[:LONGEST_PROBLEM].rstrip(". :") + "."
+    return Problem(line.encode("utf-8", "replace").decode())
+
+
+def _plain(row: Row) -> Row:
+    """The row with text that can be written everywhere: half a pair of surrogates is no character."""
+    for value in row:
+        if isinstance(value, str) and not value.isascii() and not _is_text(value):
+            return tuple(v.encode("utf-8", "replace").decode() if isinstance(v, str) else v for v in row)
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise OverflowError(f"{value} is too large a number")
+    return row
+
+
+def _is_text(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,190 @@
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.bulk.bulk_book import TABLES
+
+from kiwiresearch.bulk.checking import check_folder
+from kiwiresearch.bulk.parquet import packed, schema_of, unpacked
+from kiwiresearch.bulk.reading import open_folder
+from kiwiresearch.bulk.run import write_book
+from kiwiresearch.bulk.tables import TABLES as COLUMNS
+from kiwiresearch.bulk.tables import Value
+from kiwiresearch.errors import RunDamaged, RunNotFound
+
+Changed = Callable[[dict[str, Any]], None]
+
+
+@pytest.fixture(scope="module")
+def whole(harrow: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished folder."""
+    out = tmp_path_factory.mktemp("whole") / "out"
+    write_book(harrow, TABLES, out, version="1", workers=1, batch=8)
+    return out
+
+
+@pytest.fixture
+def folder(whole: Path, tmp_path: Path) -> Path:
+    """A copy of it that may be damaged."""
+    shutil.copytree(whole, tmp_path / "out")
+    return tmp_path / "out"
+
+
+def change(folder: Path, changed: Changed) -> None:
+    file = folder / "manifest.json"
+    told = json.loads(file.read_bytes())
+    changed(told)
+    file.write_text(json.dumps(told))
+
+
+def test_a_finished_folder_holds(whole: Path) -> None:
+    """Every shard has its sum, and the rows of every table have its digest."""
+    told: list[tuple[int, int]] = []
+    proof = check_folder(whole, lambda done, total: told.append((done, total)))
+    assert proof.holds
+    assert told[-1] == (proof.shards, proof.shards)
+
+
+def test_some_columns_can_be_read_alone(whole: Path) -> None:
+    """In the order in which they are asked for."""
+    file, *_ = open_folder(whole).shards("titles")
+    asked = [(title, path) for _, path, title, _ in unpacked("titles", file)]
+    assert list(unpacked("titles", file, ("title", "path"))) == asked
+
+
+def test_every_column_comes_back_as_it_went(tmp_path: Path) -> None:
+    """Numbers, text, flags and what is not there survive Parquet."""
+    values: dict[str, Value] = {"number": -(2**40), "text": "Ünï\t\n", "flag": True, "decimal": 0.1}
+    for table, columns in COLUMNS.items():
+        rows = [
+            tuple(values[column.kind] for column in columns),
+            tuple(None if column.optional else values[column.kind] for column in columns),
+        ]
+        file = tmp_path / f"{table}.parquet"
+        file.write_bytes(packed(table, rows))
+        assert list(unpacked(table, file)) == rows
+        assert schema_of(table).names == [column.name for column in columns]
+
+
+def test_no_folder_is_told_from_a_damaged_one(tmp_path: Path) -> None:
+    """A folder without a manifest was never finished."""
+    for folder in (tmp_path / "nowhere", tmp_path):
+        with pytest.raises(RunNotFound, match="no finished bulk folder"):
+            open_folder(folder)
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        (lambda m: m.update(format=2), "format 2 is not known"),
+        (lambda m: m.pop("book"), "it has no 'book'"),
+        (lambda m: m["tables"].update(secrets=m["tables"]["pages"]), "no table is called 'secrets'"),
+        (lambda m: m["tables"]["pages"]["shards"][0].update(file="pages/../../x.parquet"), "no name of a shard"),
+        (lambda m: m["tables"]["pages"]["shards"][0].update(file="/etc/passwd"), "no name of a shard"),
+        (lambda m: m["tables"]["pages"]["shards"][0].update(file="links/000000.parquet"), "no name of a shard"),
+        (lambda m: m["tables"]["pages"]["shards"][0].update(rows=-1), "is no count"),
+        (lambda m: m["tables"]["pages"]["shards"][0].update(rows=True), "is no count"),
+        (lambda m: m["tables"]["pages"]["shards"][0].update(sha256="md5:1"), "is no hash"),
+        (lambda m: m["tables"]["pages"].update(rows=1), "have not 1 rows"),
+        (lambda m: m["tables"]["errors"].update(rows=0, shards=[]), "has no shard"),
+        (lambda m: m["book"].update(title=7), "7 is no text"),
+        (lambda m: m.update(tables=[]), "no attribute"),
+    ],
+)
+def test_a_manifest_that_lies_is_refused(folder: Path, changed: Changed, told: str) -> None:
+    """Whatever a stranger writes into it, no file outside the folder is opened and nothing is believed."""
+    change(folder, changed)
+    with pytest.raises(RunDamaged, match=told):
+        open_folder(folder)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b"[" * 100_000])
+def test_a_manifest_that_is_none_is_refused(folder: Path, content: bytes) -> None:
+    """It is damaged, not a traceback."""
+    (folder / "manifest.json").write_bytes(content)
+    with pytest.raises(RunDamaged, match="is not as kiwiresearch wrote it"):
+        open_folder(folder)
+
+
+def test_a_shard_that_leads_out_of_the_folder_is_refused(folder: Path, tmp_path: Path) -> None:
+    """A link to a file elsewhere is not followed, even where that is a shard."""
+    shard = folder / "pages" / "000000.parquet"
+    shard.rename(tmp_path / "outside.parquet")
+    shard.symlink_to(tmp_path / "outside.parquet")
+    with pytest.raises(RunDamaged, match="is not in its folder"):
+        open_folder(folder).shards("pages")
+
+
+def test_a_shard_of_another_table_is_refused(folder: Path) -> None:
+    """Its columns tell."""
+    content = (folder / "links" / "000000.parquet").read_bytes()
+    (folder / "pages" / "000000.parquet").write_bytes(content)
+    change(folder, lambda told: told["tables"]["pages"]["shards"][0].update(bytes=len(content)))
+    with pytest.raises(RunDamaged, match="has not the columns of 'pages'"):
+        open_folder(folder).shards("pages")
+
+
+@pytest.mark.parametrize(("right", "wrong"), [(b"problem", b"pr\xffblem"), (b"worded", b"w\xffrded")])
+def test_names_and_texts_that_are_no_text_are_damage(folder: Path, right: bytes, wrong: bytes) -> None:
+    """Somebody who means harm knows how to hash: a check of the folder says which shard it is."""
+    shard = folder / "errors" / "000000.parquet"
+    content = packed("errors", [(1, "P", "read", "worded")])
+    assert right in content
+    content = content.replace(right, wrong)
+    shard.write_bytes(content)
+    sums = {"rows": 1, "bytes": len(content), "sha256": f"sha256:{sha256(content).hexdigest()}"}
+    change(folder, lambda told: told["tables"]["errors"]["shards"][0].update(sums))
+    change(folder, lambda told: told["tables"]["errors"].update(rows=1))
+    (problem,) = check_folder(folder).problems
+    assert "errors/000000.parquet' cannot be read as Parquet" in problem
+    with pytest.raises(RunDamaged, match="cannot be read as Parquet"):
+        list(unpacked("errors", shard))
+
+
+def test_a_shard_with_other_rows_than_told_is_refused(folder: Path) -> None:
+    """The count in the file and the one in the manifest must agree."""
+    content = packed("errors", [])
+    (folder / "errors" / "000000.parquet").write_bytes(content)
+    change(folder, lambda told: told["tables"]["errors"]["shards"][0].update(bytes=len(content)))
+    with pytest.raises(RunDamaged, match="has not 2 rows"):
+        open_folder(folder).shards("errors")
+
+
+def test_a_table_that_was_not_made_is_told(harrow: Path, tmp_path: Path) -> None:
+    """Whoever wants it is told how to get it."""
+    write_book(harrow, ("titles",), tmp_path / "titles", version="1", workers=1)
+    with pytest.raises(RunNotFound, match="bulk --what titles,claims"):
+        open_folder(tmp_path / "titles").shards("claims")
+
+
+def test_a_check_tells_every_file_that_is_wrong(folder: Path) -> None:
+    """One that was changed, one that is missing, one that is no Parquet: each by its name."""
+    changed = folder / "pages" / "000000.parquet"
+    data = bytearray(changed.read_bytes())
+    data[len(data) // 2] ^= 1
+    changed.write_bytes(data)
+    (folder / "links" / "000000.parquet").unlink()
+    cut = folder / "titles" / "000001.parquet"
+    cut.write_bytes(cut.read_bytes()[:100])
+    problems = check_folder(folder).problems
+    assert len(problems) == 3
+    assert "titles/000001.parquet' has 100 bytes" in problems[0]
+    assert problems[1] == "pages/000000.parquet is not as it was written."
+    assert "links/000000.parquet' is missing" in problems[2]
+
+
+def test_a_check_finds_rows_that_were_changed_with_their_sums(folder: Path) -> None:
+    """Whoever mends the sums of a shard has still not the digest of the table."""
+    file = folder / "titles" / "000000.parquet"
+    rows = list(unpacked("titles", file))
+    forged = packed("titles", [(*rows[0][:2], "Forged", rows[0][3]), *rows[1:]])
+    file.write_bytes(forged)
+    told = {"bytes": len(forged), "sha256": "sha256:" + sha256(forged).hexdigest()}
+    change(folder, lambda manifest: manifest["tables"]["titles"]["shards"][0].update(told))
+    assert check_folder(folder).problems == ("The rows of 'titles' have not the digest that the manifest tells.",)
