@@ -31,6 +31,7 @@ SIGNALS = {
     ("authority", "references"): "references",
     ("authority", "length"): "length",
     ("authority", "inbound"): "linked from visited pages",
+    ("authority", "standing"): "standing in the book",
 }
 IN_WORDS = {("link_context", key) for key in ("votes", "seed", "relevance_power", "repeated", "beside_topic")}
 """Numbers that stand in the sentences on votes."""

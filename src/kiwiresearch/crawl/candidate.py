@@ -43,6 +43,8 @@ class Candidate:
     root: str = ""
     """The page near the beginning through which it was first reached."""
     is_list: bool = False
+    standing: float = 0.0
+    """How much its whole book makes of it, where that is known."""
     facts: Facts | None = None
     seed: str = ""
     """Why it is a seed, if it is one."""
@@ -94,6 +96,8 @@ class Candidate:
         worth, rows = points()["authority"], []
         if self.voters > 1:
             rows.append(("linked from visited pages", worth["inbound"] * math.log(self.voters)))
+        if self.standing:
+            rows.append(("standing in the book", worth["standing"] * self.standing))
         if self.facts is not None:
             references = math.log1p(self.facts.references) / math.log1p(MANY_REFERENCES)
             rows.append(("references", worth["references"] * min(1.0, references)))

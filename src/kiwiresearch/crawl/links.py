@@ -13,6 +13,7 @@ from kiwiresearch.crawl.step import Offer
 from kiwiresearch.crawl.topic import Places
 from kiwiresearch.page.doc import Link, PageDoc
 from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.zim.guarded import hidden_at
 
 SENTENCE = 200
 """Of a longer sentence, the part around the link is kept."""
@@ -35,8 +36,9 @@ def links_of(
     refused: Counter[str] = Counter()
     groups: dict[str, list[Link]] = {}
     known: dict[str, str | None] = {}
-    for link in page.links:
-        why = judge.outside(link.place) or _too_late(link, first_sections)
+    reasons = [judge.outside(link.place) or _too_late(link, first_sections) for link in page.links]
+    book.resolve_ahead(link.target for link, why in zip(page.links, reasons, strict=True) if not why)
+    for link, why in zip(page.links, reasons, strict=True):
         if why:
             refused[why] += 1
             continue
@@ -44,12 +46,14 @@ def links_of(
             known[link.target] = book.resolve(link.target)
         path = known[link.target]
         if path is None:
-            refused["not in the book"] += 1
+            is_hidden = hidden_at(book.archive, link.target) is not None
+            refused["hidden by policy" if is_hidden else "not in the book"] += 1
         elif path == page.ref.path and self_links:
             refused["the page itself"] += 1
         else:
             groups.setdefault(path, []).append(link)
     offers = []
+    book.titles_ahead(groups)
     for path, links in groups.items():
         title = book.title(path)
         why = judge.refusal(path, title)

@@ -120,9 +120,9 @@ def _naming(books: Sequence[OpenBook], topics: dict[BookId, Topic], findings: Fi
         words = " ".join(term.word for term in topic.query.terms)
         if book.is_served or not words:  # a server would be asked for every page
             continue
-        for path in book.pages_with(words, most):
-            if book.ref(path) in known:
-                continue
+        others = [path for path in book.pages_with(words, most) if book.ref(path) not in known]
+        book.texts_ahead(others)
+        for path in others:
             spoken = _spoken(book, topic, path)
             if spoken.named >= NAMING:
                 found.append(Found(book.book.id, path, book.title(path), 0.0, *spoken))

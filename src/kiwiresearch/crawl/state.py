@@ -12,6 +12,7 @@ from kiwiresearch.crawl.filters import is_list
 from kiwiresearch.crawl.frontier import Frontier
 from kiwiresearch.crawl.keywords import Vocabulary
 from kiwiresearch.crawl.novelty import Branches, Copies
+from kiwiresearch.crawl.plan import Standing
 from kiwiresearch.crawl.points import points
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.crawl.step import Begun, Considered, Ended, Found, Learned, Looked, Offer, Step, Visited
@@ -46,9 +47,10 @@ def _stems(words: str, language: str) -> frozenset[str]:
 class State:
     """The frontier, the visited pages, and what was learned from them."""
 
-    def __init__(self, settings: CrawlSettings, languages: Mapping[str, str]) -> None:
+    def __init__(self, settings: CrawlSettings, languages: Mapping[str, str], standing: Standing | None = None) -> None:
         self.settings = settings
         self.languages = languages
+        self._standing = standing
         self.begun: Begun | None = None
         self.ended: Ended | None = None
         self.steps: list[Step] = []
@@ -195,6 +197,7 @@ class State:
         candidate = Candidate(ref, title, depth, stems, root=root)
         candidate.in_words = self._in_topic(ref.book, stems)
         candidate.is_list = is_list(title, self.languages.get(ref.book, "eng"))
+        candidate.standing = self._standing(ref) if self._standing else 0.0
         return candidate
 
     def _in_topic(self, book: str, stems: frozenset[str]) -> float:

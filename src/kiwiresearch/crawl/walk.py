@@ -60,7 +60,8 @@ class Walker:
         self._crawl = crawl
         self._settings = crawl.settings
         self._books = {book.book.id: book for book in crawl.books}
-        self.state = State(crawl.settings, {book.book.id: book.language for book in crawl.books})
+        languages: dict[str, str] = {book.book.id: book.language for book in crawl.books}
+        self.state = State(crawl.settings, languages, crawl.standing)
         self._reader = Reader(crawl, self.state)
 
     def next(self) -> Move:

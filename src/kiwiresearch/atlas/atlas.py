@@ -1,0 +1,156 @@
+"""The atlas of a book: its shards, and what was worked out from them, kept until the shards are others."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+
+from kiwiresearch.atlas.database import Database, opened
+from kiwiresearch.bulk.manifest import Subject
+from kiwiresearch.bulk.reading import BulkFolder, open_folder
+from kiwiresearch.disk import Lock
+from kiwiresearch.errors import CannotWrite, KiwiError
+from kiwiresearch.ids import canonical_json
+
+FORMAT = 2
+"""Changed whenever kept tables would be made otherwise."""
+PATIENCE_S = 3_600.0
+"""How long one process waits for another that works out the same."""
+MOST_KEPT = 3
+"""Folders of one book that are kept, those worked on last: its editions, or the same with other tables."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A table that is worked out once: from which tables, and how; `make` writes the files it names into a folder."""
+
+    name: str
+    files: tuple[str, ...]
+    needs: tuple[str, ...]
+    make: Callable[[Database, Path, Subject], None]
+    helps: tuple[str, ...] = ()
+    """Tables that are used where they are there."""
+
+
+@dataclass(frozen=True)
+class Atlas:
+    """The shards of one book, and the folder that holds what is worked out from them, which may be deleted any time."""
+
+    bulk: BulkFolder
+    kept: Path
+
+    @property
+    def book(self) -> Subject:
+        return self.bulk.manifest.book
+
+    @property
+    def language(self) -> str:
+        return language_of(self.book)
+
+    def has_tables(self, *tables: str) -> bool:
+        return all(map(self.bulk.has, tables))
+
+    @contextlib.contextmanager
+    def database(self, *tables: str, files: Mapping[str, Sequence[Path]] | None = None) -> Iterator[Database]:
+        """A database over some tables of the shards, and over files that were worked out."""
+        with opened(str(self.bulk.folder), self._views(tables) | dict(files or {})) as database:
+            yield database
+
+    def _views(self, tables: Sequence[str]) -> dict[str, Sequence[Path]]:
+        """The files of some tables, looked at once; an error that says what to do where there is no such table."""
+        for table in tables:
+            if table not in self._shards:
+                self._shards[table] = self.bulk.shards(table)
+        return {table: self._shards[table] for table in tables}
+
+    @cached_property
+    def _shards(self) -> dict[str, Sequence[Path]]:
+        return {}
+
+    def has(self, recipe: Recipe) -> bool:
+        """Whether it is worked out already."""
+        return all(file.is_file() for file in self._files(recipe).values())
+
+    def files(self, recipe: Recipe) -> Mapping[str, Sequence[Path]]:
+        """The tables of a recipe, worked out now unless they are kept from before."""
+        files = self._files(recipe)
+        if not self.has(recipe):
+            self._make(recipe)
+        return {name: [file] for name, file in files.items()}
+
+    def _files(self, recipe: Recipe) -> dict[str, Path]:
+        return {name: self.kept / f"{name}.parquet" for name in recipe.files}
+
+    def _make(self, recipe: Recipe) -> None:
+        try:
+            self.kept.mkdir(parents=True, exist_ok=True)
+            lock = Lock(self.kept / f"{recipe.name}.lock")
+            if not lock.wait(PATIENCE_S):
+                raise KiwiError(
+                    f"Another process has been working on the {recipe.name} of this book for long.",
+                    remedy="Wait until it has ended, then try again.",
+                )
+            try:
+                if not self.has(recipe):
+                    self._write(recipe)
+                    with contextlib.suppress(OSError):  # another process may be tidying as well
+                        _tidy(self.kept)
+            finally:
+                lock.release()
+        except OSError as problem:
+            raise CannotWrite(
+                f"What the atlas works out cannot be kept in {str(self.kept)!r}: {problem.strerror or problem}.",
+                remedy="Free some of the disk, or set KIWIRESEARCH_HOME to a folder that can be written.",
+            ) from problem
+
+    def _write(self, recipe: Recipe) -> None:
+        """Into a folder of its own first: a table appears whole or not at all. Who was killed has left such folders."""
+        for left in self.kept.glob(f".{recipe.name}-*"):
+            shutil.rmtree(left, ignore_errors=True)
+        work = Path(tempfile.mkdtemp(prefix=f".{recipe.name}-", dir=self.kept))
+        try:
+            tables = [*recipe.needs, *filter(self.bulk.has, recipe.helps)]
+            with opened(str(self.bulk.folder), self._views(tables), writable=work) as database:
+                recipe.make(database, work, self.book)
+            for name, file in self._files(recipe).items():
+                (work / f"{name}.parquet").replace(file)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+
+
+def open_atlas(folder: Path, cache: Path) -> Atlas:
+    """The atlas over a folder that `kiwiresearch bulk` has written; `cache` is where it may keep what it works out."""
+    bulk = open_folder(folder)
+    book = bulk.manifest.book
+    shelf = cache / "atlas" / sha256((book.name or book.id).encode("utf-8", "replace")).hexdigest()[:16]
+    return Atlas(bulk, shelf / f"{fingerprint_of(bulk)[:32]}-{FORMAT}")
+
+
+def language_of(book: Subject) -> str:
+    """The first language of a book."""
+    return book.language.partition(",")[0] or "eng"
+
+
+def fingerprint_of(bulk: BulkFolder) -> str:
+    """A hash of the manifest, and with it of every row."""
+    return sha256(canonical_json(bulk.manifest.record()).encode("utf-8", "replace")).hexdigest()
+
+
+def _tidy(kept: Path) -> None:
+    """Remove what was worked out for older shards of the same book, unless somebody is at work there."""
+    others = [(one.stat().st_mtime_ns, one.name) for one in kept.parent.iterdir() if one != kept and one.is_dir()]
+    for _, name in sorted(others, reverse=True)[MOST_KEPT - 1 :]:
+        folder = kept.parent / name
+        locks = [Lock(file) for file in folder.glob("*.lock")]
+        try:
+            if all(lock.acquire() for lock in locks):
+                shutil.rmtree(folder, ignore_errors=True)
+        finally:
+            for lock in locks:
+                lock.release()

@@ -1,0 +1,249 @@
+"""The commands of the atlas: what only a whole book can tell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+from typer.core import TyperGroup
+
+from kiwiresearch.cli.kin import Privacy, mode_of
+from kiwiresearch.cli.options import AsJson, say, the_desk
+from kiwiresearch.errors import BadUsage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kiwiresearch.atlas.atlas import Atlas, Recipe
+    from kiwiresearch.atlas.kin import Sight
+    from kiwiresearch.atlas.part import Window
+    from kiwiresearch.atlas.screen import Screen
+
+HELP = """What only a whole book can tell, from the folder that 'kiwiresearch bulk' has written.
+
+'kiwiresearch atlas DIR' alone shows the book at a glance. What is worked out is kept, and the next question is quick.
+"""
+Folder = Annotated[str, typer.Argument(help="The folder that 'kiwiresearch bulk' has written.", metavar="DIR")]
+Limit = Annotated[int, typer.Option("--limit", "-n", help="How many rows to show.", metavar="N")]
+Offset = Annotated[int, typer.Option("--offset", help="How many rows to leave out first.", metavar="N")]
+
+
+class _WithDefault(TyperGroup):
+    """A folder where a command could stand asks for the overview."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and not args[0].startswith("-"):
+            args = ["overview", *args]
+        return list(super().parse_args(ctx, args))
+
+
+atlas = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None, cls=_WithDefault)
+
+
+@atlas.command()
+def overview(folder: Folder, *, json: AsJson = False) -> None:
+    """Show the book at a glance: pages, links, claims, contradictions and people."""
+    from kiwiresearch.atlas.contradictions import CONTRADICTIONS
+    from kiwiresearch.atlas.graph import GRAPH
+    from kiwiresearch.atlas.overview import overview as told
+    from kiwiresearch.cli import show, show_atlas
+
+    opened = _opened(folder, GRAPH, CONTRADICTIONS)
+    record = opened.screen.overview(told(opened.atlas))
+    show.document(record) if json else show_atlas.overview(record)
+
+
+@atlas.command()
+def contradictions(
+    folder: Folder,
+    *,
+    kind: Annotated[
+        str,
+        typer.Option(
+            "--kind",
+            help="Only this kind: contradiction, 'estimate range', 'unit or rounding', 'different year' or "
+            "'different scope'.",
+            metavar="KIND",
+        ),
+    ] = "",
+    what: Annotated[str, typer.Option("--of", help="Only of this: number or date.", metavar="WHAT")] = "",
+    words: Annotated[str, typer.Option("--words", help="Only with these words.", metavar="WORDS")] = "",
+    page: Annotated[str, typer.Option("--page", help="Only on the page of this path.", metavar="PATH")] = "",
+    limit: Limit = 20,
+    offset: Offset = 0,
+    json: AsJson = False,
+) -> None:
+    """Show numbers and dates of the same subject that disagree, with both quotes."""
+    from kiwiresearch.atlas.contradictions import CONTRADICTIONS, KINDS, Wish
+    from kiwiresearch.atlas.contradictions import contradictions as told
+    from kiwiresearch.cli import show, show_atlas
+
+    wish = Wish(
+        _choice("--kind", kind, ("", *KINDS)),
+        {"": "", "number": "a number", "date": "a date"}[_choice("--of", what, ("", "number", "date"))],  # type: ignore[arg-type]
+        words,
+        page,
+    )
+    window = _window(limit, offset)
+    opened = _opened(folder, CONTRADICTIONS)
+    found = opened.screen.part(told(opened.atlas, wish, window))
+    show.document(found.record()) if json else show_atlas.contradictions(found)
+
+
+@atlas.command()
+def ranks(
+    folder: Folder,
+    *,
+    by: Annotated[
+        str,
+        typer.Option(
+            "--by", help="authority (PageRank), linked (links to it) or references (that it gives).", metavar="WHAT"
+        ),
+    ] = "authority",
+    words: Annotated[str, typer.Option("--words", help="Only titles with these words.", metavar="WORDS")] = "",
+    limit: Limit = 20,
+    offset: Offset = 0,
+    json: AsJson = False,
+) -> None:
+    """Show the pages that matter most: most authoritative, most linked, or best referenced."""
+    from kiwiresearch.atlas.graph import GRAPH
+    from kiwiresearch.atlas.ranks import BYS
+    from kiwiresearch.atlas.ranks import ranks as told
+    from kiwiresearch.cli import show, show_atlas
+
+    order = _choice("--by", by, BYS)
+    window = _window(limit, offset)
+    opened = _opened(folder, GRAPH)
+    found = opened.screen.part(told(opened.atlas, order, words, window))
+    show.document(found.record()) if json else show_atlas.ranks(found)
+
+
+@atlas.command()
+def regions(
+    folder: Folder,
+    *,
+    of: Annotated[
+        str,
+        typer.Option(
+            "--of",
+            help="orphans (no page links there), islands (cut off together), stubs (thin pages that hang together) "
+            "or wanted (linked to, and not in the book).",
+            metavar="WHAT",
+        ),
+    ] = "orphans",
+    limit: Limit = 20,
+    offset: Offset = 0,
+    json: AsJson = False,
+) -> None:
+    """Show the edges of the book: orphans, islands, regions of stubs, and wanted pages."""
+    from kiwiresearch.atlas.graph import GRAPH
+    from kiwiresearch.atlas.regions import OFS
+    from kiwiresearch.atlas.regions import regions as told
+    from kiwiresearch.cli import show, show_atlas
+
+    which = _choice("--of", of, OFS)
+    window = _window(limit, offset)
+    opened = _opened(folder, GRAPH)
+    found = opened.screen.part(told(opened.atlas, which, window))
+    show.document(found.record()) if json else show_atlas.regions(which, found)
+
+
+@atlas.command()
+def timeline(
+    folder: Folder,
+    *,
+    first: Annotated[
+        int | None, typer.Option("--from", help="From this year on; -1200 is 1200 BC.", metavar="Y")
+    ] = None,
+    last: Annotated[int | None, typer.Option("--to", help="What begins in this year or before.", metavar="Y")] = None,
+    subject: Annotated[str, typer.Option("--subject", help="Only about this.", metavar="WORDS")] = "",
+    words: Annotated[str, typer.Option("--words", help="Only with these words.", metavar="WORDS")] = "",
+    page: Annotated[str, typer.Option("--page", help="Only from the page of this path.", metavar="PATH")] = "",
+    limit: Limit = 20,
+    offset: Offset = 0,
+    json: AsJson = False,
+) -> None:
+    """Show everything that the book dates, in the order of time."""
+    from kiwiresearch.atlas.timeline import Wish
+    from kiwiresearch.atlas.timeline import timeline as told
+    from kiwiresearch.cli import show, show_atlas
+
+    wish = Wish(first, last, subject, words, page)
+    window = _window(limit, offset)
+    opened = _opened(folder)
+    found = opened.screen.part(told(opened.atlas, wish, window))
+    show.document(found.record()) if json else show_atlas.timeline(found)
+
+
+@atlas.command("kin")
+def kin(
+    folder: Folder,
+    person: Annotated[str, typer.Argument(help="The title of a person's page.", metavar="[PERSON]")] = "",
+    other: Annotated[str, typer.Argument(help="Another person: how the two are tied.", metavar="[OTHER]")] = "",
+    *,
+    ties: Annotated[int, typer.Option("--ties", help="How many ties away relatives may be.", metavar="N")] = 3,
+    privacy: Privacy = "",
+    limit: Limit = 20,
+    offset: Offset = 0,
+    json: AsJson = False,
+) -> None:
+    """Show the largest families, the relatives of a person, or how two people are tied."""
+    from kiwiresearch.atlas import kin as people
+    from kiwiresearch.atlas.families import FAMILIES
+    from kiwiresearch.cli import show, show_atlas
+
+    sight = _sight(privacy, as_json=json)
+    window = _window(limit, offset)
+    opened = _opened(folder, FAMILIES)
+    found, screen = opened.atlas, opened.screen
+    if other:
+        tied = screen.relation(people.relation(found, person, other, sight))
+        show.document(tied) if json else show_atlas.relation(tied)
+    elif person:
+        told = screen.relatives(people.relatives(found, person, sight, steps=ties))
+        show.document(told) if json else show_atlas.relatives(told)
+    else:
+        part = screen.part(people.families(found, sight, window))
+        show.document(part.record()) if json else show_atlas.families(part)
+
+
+class _Opened(NamedTuple):
+    """An atlas, and what the policy of the desk hides of it."""
+
+    atlas: Atlas
+    screen: Screen
+
+
+def _opened(folder: str, *recipes: Recipe) -> _Opened:
+    """The atlas of a folder; whoever has to wait for something to be worked out is told so."""
+    from kiwiresearch.atlas.atlas import open_atlas
+    from kiwiresearch.research.screening import screen_of
+
+    desk = the_desk()
+    found = open_atlas(Path(folder).expanduser().absolute(), desk.folders.cache)
+    screen = screen_of(found.book, desk.settings.policy, desk.shelf_file.books())
+    for recipe in recipes:
+        if found.has_tables(*recipe.needs) and not found.has(recipe):
+            say(f"Working out the {recipe.name} of {found.book.title or found.book.name!r}, once for all questions.")
+    return _Opened(found, screen)
+
+
+def _sight(privacy: str, *, as_json: bool) -> Sight:
+    from kiwiresearch.atlas.kin import Sight
+    from kiwiresearch.research.family import this_year
+
+    return Sight(mode_of(privacy, as_json=as_json), this_year())
+
+
+def _window(limit: int, offset: int) -> Window:
+    from kiwiresearch.atlas.part import Window
+
+    return Window(limit, offset)
+
+
+def _choice(option: str, given: str, known: Sequence[Any]) -> Any:
+    if given not in known:
+        told = ", ".join(one for one in known if one)
+        raise BadUsage(f"{option} is {given!r}.", remedy=f"It must be one of: {told}.")
+    return given

@@ -1,0 +1,243 @@
+"""Contradictions across a whole book: those that are there, and none of those that only look so."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kiwiresearch.atlas.atlas import Atlas
+from kiwiresearch.atlas.contradictions import Wish, _values, contradictions, counts
+from kiwiresearch.atlas.disagreeing import MOST_PAIRS, Contradiction, of_subject, of_twins
+from kiwiresearch.atlas.fact import Fact
+from kiwiresearch.atlas.fact_words import plain_label
+from kiwiresearch.atlas.facts import facts_of, lives_in
+from kiwiresearch.atlas.part import Window
+from kiwiresearch.atlas.sound import sound_claim
+from kiwiresearch.claims.claim import Claim, Measure
+from kiwiresearch.claims.conflicts.saying import Saying
+from kiwiresearch.claims.record import record_of
+from kiwiresearch.evidence.citation import BOX
+from kiwiresearch.evidence.quote import Quote
+from kiwiresearch.ids import BookId
+from kiwiresearch.zim.entry import EntryRef
+
+OWN = "Own"
+
+
+def a_claim(text: str, subject: str, *, section: str = "", path: str = OWN) -> Claim:
+    """A claim that says some words about something."""
+    saying = Saying.of(text, subject)
+    ref = EntryRef(BookId("b"), path)
+    return Claim(
+        text=text,
+        type="numeric",
+        subject=subject,
+        scope=subject,
+        quotes=(Quote(ref, 0, len(text), text),),
+        page_title=path,
+        section=section,
+        anchor="",
+        measures=tuple(Measure(quantity, "", subject, None) for quantity in saying.quantities),
+        dates=saying.dates,
+    )
+
+
+def facts(*claims: Claim) -> list[Fact]:
+    return [fact for claim in claims for fact in facts_of(claim, OWN)]
+
+
+def found(*claims: Claim) -> list[Contradiction]:
+    return list(of_subject(OWN, facts(*claims), "eng"))
+
+
+@pytest.mark.parametrize(
+    ("text", "subject", "told"),
+    [
+        ("Elmland — Population, July 2005 estimate: 103,000 ( 193rd)", "Elmland", ["population 103,000"]),
+        ("Elmland — Area (km²): 1,500", "Elmland", ["area (m2) 1,500"]),
+        ("Ada Rowe — Born: 3 May 1815", "Ada Rowe", ["birth 3 May 1815"]),
+        ("As of 2004, Elmland has a population of 1.35 million.", "Elmland", ["population 1.35 million"]),
+        ("Ada Rowe was born on 3 May 1815 in Elmland.", "Ada Rowe", ["birth 3 May 1815"]),
+        ("Ada Rowe (1815–1885) was a painter.", "Ada Rowe", ["birth 1815–1885", "death 1815–1885"]),
+        ("The Elm Tower is 324 m tall.", "Elm Tower", ["height (m) 324 m"]),
+        ("Elmland has a student population of 900.", "Elmland", []),
+        ("Elmland — Founded: 1970 (as a club) 2001 (as a company)", "Elmland", []),
+        ("Ada Rowe was born on 3 May 1815 or 1816 in Elmland.", "Ada Rowe", []),
+        ("Ada Rowe's father was born in 1780.", "Ada Rowe", []),
+        ("Queen Ada (1851–1901) reigned.", "Ada", []),
+        ("Ada Rowe (reigned 1851–1901) was a queen.", "Ada Rowe", []),
+        ("Ada Rowe (1829–37) led the house.", "Ada Rowe", []),
+    ],
+)
+def test_a_fact_is_taken_only_where_a_claim_says_of_what(text: str, subject: str, told: list[str]) -> None:
+    """Rows and plain sentences tell facts; a part, a choice, a reign or a relative does not."""
+    assert [f"{fact.attribute} {fact.told}" for fact in facts(a_claim(text, subject))] == told
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "kinds"),
+    [
+        ("E — Population, 2005 estimate: 103,000", "E — Population (1 July 2005 est.): 89,502", ["contradiction"]),
+        ("E — Population, 2005 estimate: 103,000", "E — Population (1 July 2002 est.): 89,502", []),
+        ("E — Population, 2005 estimate: 103,000", "E — Population, 2005 census: 95,000", ["estimate range"]),
+        ("E — Population, 2005 estimate: 103,000", "E — Population (2005): 102,600", ["unit or rounding"]),
+        ("E — Population, 2005 estimate: 103,000", "E — Population (2005): 9,000", []),
+        ("E — Population: 103,000", "E — Population: 89,502", []),
+        ("E — Area, Total: 5,123 km²", "E — Area (km²): 5,431", ["contradiction"]),
+        ("E — Born: 3 May 1815", "E — Born: May 1815", []),
+    ],
+)
+def test_rows_of_two_pages_are_compared_as_values_of_one_time(one: str, other: str, kinds: list[str]) -> None:
+    """Another year, another scope, rounding and less precision contradict nothing."""
+    pair = found(a_claim(one, "E", section=BOX), a_claim(other, "E", section="Countries", path="Elsewhere"))
+    assert [each.how.kind for each in pair] == kinds
+
+
+def test_two_rows_of_one_page_are_of_two_things() -> None:
+    """A table that gives two numbers under one label does not contradict itself."""
+    rows = [a_claim(f"E — Area, Total: {size} km²", "E", section=f"Part {size}") for size in (500, 600)]
+    assert found(*rows) == []
+
+
+def test_the_words_of_both_sides_mark_the_value_that_differs() -> None:
+    """Spans point at the values in the claims themselves."""
+    (pair,) = found(
+        a_claim("Ada Rowe (3 May 1816 – 9 June 1885) was a painter.", "Ada Rowe"),
+        a_claim("Ada Rowe was born on 3 May 1815 in Elmland.", "Ada Rowe", section="Life"),
+    )
+    assert [side.claim.text[slice(*side.span)] for side in pair.sides] == ["3 May 1816 – 9 June 1885", "3 May 1815"]
+    assert pair.gap == 366
+
+
+def test_a_life_elsewhere_counts_if_one_end_of_it_fits() -> None:
+    """Years behind a name on another page are those of a life only if birth or death agrees; else of a reign."""
+    own = a_claim("Ada Rowe (1815–1885) was a queen.", "Ada Rowe")
+    slip = a_claim("A poem by Ada Rowe (1819–1885) is known.", "A poem", path="Poem")
+    reign = a_claim("A law of Ada Rowe (1840–1870) is known.", "A law", path="Law")
+    for claim, count in ((slip, 1), (reign, 0)):
+        both = [*facts(own), *lives_in(claim, "Ada Rowe")]
+        assert len(list(of_subject(OWN, both, "eng"))) == count
+
+
+def leaves(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where everything stands in a record, and the record's parts as well."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in inner:
+        yield (*place, key)
+        yield from leaves(one, (*place, key))
+
+
+def with_instead(record: dict[str, Any], place: tuple[Any, ...], value: object) -> dict[str, Any]:
+    other = copy.deepcopy(record)
+    part = other
+    for key in place[:-1]:
+        part = part[key]
+    part[place[-1]] = value
+    return other
+
+
+@pytest.mark.parametrize(
+    "value", [None, True, 7, -1, 10**30, 1e308 * 10, 0.5, "x", "half \ud83d", [], [None], {}, {"a": 1}], ids=repr
+)
+@pytest.mark.parametrize("text", ["Ada Rowe (1815–1885) was a queen.", "E — Population (2005): 103,000"])
+def test_a_claim_of_wrong_kinds_does_no_harm(text: str, value: object) -> None:
+    """Whatever stands where something else should in a record, it is no claim, or one that can be compared and kept."""
+    good = a_claim(text, text.partition(" — ")[0] if " — " in text else "Ada Rowe", section=BOX)
+    other = a_claim(text.replace("1", "2"), good.subject, path="Elsewhere")
+    record = record_of(good)
+    assert sound_claim(json.dumps(record)) == good
+    for place in leaves(record):
+        claim = sound_claim(json.dumps(with_instead(record, place, value)))
+        if claim is not None:
+            told = [*facts_of(claim, OWN), *lives_in(claim, "Ada Rowe"), *facts(other)]
+            for one in (*of_subject(OWN, told, "eng"), *of_twins(OWN, [claim, other], "eng")):
+                json.dumps(_values(one), allow_nan=False, ensure_ascii=False).encode()
+
+
+def test_work_is_bounded_however_often_a_fact_is_told() -> None:
+    """A thousand tellings of a population do not give half a million pairs."""
+    many = [
+        a_claim(f"E — Population (2005): {1_000_000 + 20_000 * n}", "E", section=f"S{n}", path=f"P{n}")
+        for n in range(400)
+    ]
+    assert len(found(*many)) == MOST_PAIRS
+
+
+@pytest.mark.parametrize(
+    ("label", "plain"),
+    [
+        ("Population, July 2005 estimate", "population"),
+        ("Population (1 July 2002 est.)", "population"),
+        ("Population, City (2005)", "population city"),
+        ("Area, Total", "area"),
+        ("GDP (PPP), Per capita", "gdp per capita"),
+    ],
+)
+def test_labels_are_the_same_without_time_and_source(label: str, plain: str) -> None:
+    """What a label is about does not depend on when it was counted."""
+    assert plain_label(label) == plain
+
+
+def test_the_contradictions_of_a_book_are_found_by_kind(elm_atlas: Atlas) -> None:
+    """A birth, a population and a sentence that is told twice; what rounding explains stands apart."""
+    told = contradictions(elm_atlas, Wish(), Window())
+    assert [(row["kind"], row["title"], row["attribute"]) for row in told.rows] == [
+        ("contradiction", "Ada Rowe", "birth"),
+        ("contradiction", "Ada Rowe", "birth"),
+        ("contradiction", "Elmland", ""),
+        ("contradiction", "Elmland", "population"),
+        ("unit or rounding", "Elmland", "area (m2)"),
+    ]
+    assert counts(elm_atlas) == {"contradiction": 4, "unit or rounding": 1}
+
+
+def test_every_side_is_quoted_where_it_stands(elm_atlas: Atlas) -> None:
+    """Each side has its page, its words and their place; the value that differs is within the words."""
+    for row in contradictions(elm_atlas, Wish(), Window()).rows:
+        assert len(row["sides"]) == 2
+        for side in row["sides"]:
+            assert side["path"]
+            assert side["title"]
+            assert side["end"] - side["start"] == len(side["quote"]) > 0
+            assert side["text"][side["value_start"] : side["value_end"]]
+
+
+@pytest.mark.parametrize(
+    ("wish", "count"),
+    [
+        (Wish(kind="unit or rounding"), 1),
+        (Wish(what="a date"), 2),
+        (Wish(words="STORM"), 1),
+        (Wish(page="Elm_Sea"), 2),
+        (Wish(kind="different year"), 0),
+    ],
+)
+def test_contradictions_are_chosen(elm_atlas: Atlas, wish: Wish, count: int) -> None:
+    """By kind, by what differs, by words and by page."""
+    assert contradictions(elm_atlas, wish, Window()).total == count
+
+
+def test_real_disagreements_of_a_real_book_are_found(shared_data: Path, tmp_path: Path) -> None:
+    """Pages of a real encyclopedia that are known to contradict themselves do so here as well."""
+    from tests.atlas.atlas_book import write_elm_shards
+
+    from kiwiresearch.atlas.atlas import open_atlas
+    from kiwiresearch.zim.build import NewPage, write_book
+    from kiwiresearch.zim.libzim import LibzimArchive
+
+    real = LibzimArchive(shared_data / "zims" / "schools-2007.zim")
+    paths = ("Johannes_Kepler", "The_Godfather")
+    pages = [NewPage(path, real.title(path), real.read(path).content) for path in paths]
+    metadata = {"Name": "some", "Title": "Some", "Description": "d", "Language": "eng", "Creator": "c"}
+    write_book(tmp_path / "some.zim", pages, [], metadata=metadata | {"Publisher": "p", "Date": "2007-05-01"})
+    shards = write_elm_shards(tmp_path / "some.zim", tmp_path / "shards")
+    told = contradictions(open_atlas(shards, tmp_path / "kept"), Wish(kind="contradiction"), Window())
+    assert {(row["title"], row["attribute"]) for row in told.rows} == {
+        ("Johannes Kepler", "birth"),
+        ("The Godfather", "release"),
+    }

@@ -1,0 +1,105 @@
+"""Who is related to whom in a book; people who may be living are kept back from strangers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from kiwiresearch.atlas import kin
+from kiwiresearch.atlas.atlas import Atlas
+from kiwiresearch.atlas.database import Database
+from kiwiresearch.atlas.kin import Sight, families, people, relation, relatives
+from kiwiresearch.atlas.kin_tree import tree_of
+from kiwiresearch.atlas.part import Window
+from kiwiresearch.errors import BadUsage, NothingFound
+from kiwiresearch.kin.tree import Tree
+
+OWNER, PUBLIC = Sight("owner", 2026), Sight("public", 2026)
+
+
+def test_the_largest_family_comes_first_with_who_has_pages(elm_atlas: Atlas) -> None:
+    """Three generations that three pages tell of are one family."""
+    found = families(elm_atlas, PUBLIC, Window())
+    assert found.total == 2
+    assert {one["name"] for one in found.rows[0]["named"]} == {"Ada Rowe", "Ben Rowe", "Tom Rowe"}
+    assert (found.rows[0]["people"], found.rows[0]["pages"]) == (3, 3)
+
+
+def test_relatives_are_told_with_their_kinship_and_the_words_that_say_so(elm_atlas: Atlas) -> None:
+    """The grandfather is two ties away, and each tie has its quote where it stands."""
+    told = relatives(elm_atlas, "Ben Rowe", PUBLIC)
+    assert [(row["kinship"], row["name"]) for row in told["relatives"]] == [
+        ("mother", "Ada Rowe"),
+        ("grandfather", "Tom Rowe"),
+    ]
+    mother = told["relatives"][0]
+    assert "Ada Rowe" in mother["quote"] or "Ben Rowe" in mother["quote"]
+    assert mother["place"]["end"] > mother["place"]["start"] >= 0
+
+
+def test_relatives_go_no_further_than_asked(elm_atlas: Atlas) -> None:
+    """One tie away is the mother alone."""
+    assert len(relatives(elm_atlas, "Ben_Rowe", PUBLIC, steps=1)["relatives"]) == 1
+    with pytest.raises(BadUsage, match="ties"):
+        relatives(elm_atlas, "Ben_Rowe", PUBLIC, steps=0)
+
+
+def test_the_way_between_two_people_is_told(elm_atlas: Atlas) -> None:
+    """From grandson to grandfather over the mother; strangers have no way between them."""
+    told = relation(elm_atlas, "ben rowe", "Tom_Rowe", PUBLIC)
+    assert told["kinship"] == "grandfather"
+    assert [step["name"] for step in told["way"]] == ["Ben Rowe", "Ada Rowe", "Tom Rowe"]
+    apart = relation(elm_atlas, "Ben Rowe", "Dan Finch", PUBLIC)
+    assert (apart["kinship"], apart["way"]) == ("not known to be related", [])
+
+
+def test_strangers_do_not_learn_who_is_living(elm_atlas: Atlas) -> None:
+    """A singer born in 1990 is a nameless child to strangers, by no list, way or search; the owner sees the name."""
+    told = relatives(elm_atlas, "Dan Finch", PUBLIC)
+    lists = families(elm_atlas, PUBLIC, Window()).record(), people(elm_atlas, "finch", PUBLIC, Window()).record()
+    for seen in (told, *lists):
+        assert "Cy" not in json.dumps(seen), seen
+        assert "1990" not in json.dumps(seen), seen
+    assert [row["name"] for row in told["relatives"]] == ["Living"]
+    owned = relatives(elm_atlas, "Dan Finch", OWNER)
+    assert [row["name"] for row in owned["relatives"]] == ["Cy Finch"]
+
+
+@pytest.mark.parametrize("words", ["Cy Finch", "Cy_Finch"])
+def test_who_may_be_living_cannot_be_asked_for(elm_atlas: Atlas, words: str) -> None:
+    """Asked for by name or path, the one who is kept back is refused, alone and with another."""
+    with pytest.raises(BadUsage, match="may be living"):
+        relatives(elm_atlas, words, PUBLIC)
+    with pytest.raises(BadUsage, match="may be living"):
+        relation(elm_atlas, "Dan Finch", words, PUBLIC)
+
+
+def test_who_has_no_page_is_not_found(elm_atlas: Atlas) -> None:
+    """The error says what to give."""
+    with pytest.raises(NothingFound, match="title of the page"):
+        relatives(elm_atlas, "Elmland", PUBLIC)
+
+
+def test_people_are_seen_in_one_tree(elm_atlas: Atlas, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many people a list holds, their families are read once; nobody is found by words that nobody has."""
+    made: list[int] = []
+
+    def counted(database: Database, several: Sequence[str]) -> Tree:
+        made.append(len(several))
+        return tree_of(database, several)
+
+    monkeypatch.setattr(kin, "tree_of", counted)
+    assert len(people(elm_atlas, "", OWNER, Window()).rows) == 5
+    assert len(made) == 1
+    assert people(elm_atlas, "nobody at all", OWNER, Window()).rows == ()
+
+
+def test_people_are_found_by_their_names(elm_atlas: Atlas) -> None:
+    """Words of a name find those who may be named."""
+    assert [one["name"] for one in people(elm_atlas, "rowe", PUBLIC, Window()).rows] == [
+        "Ada Rowe",
+        "Ben Rowe",
+        "Tom Rowe",
+    ]

@@ -1,0 +1,284 @@
+"""The atlas at the desk and for programs: every part, chosen by its address, for readers and for strangers."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+from tests.atlas.atlas_book import HTML, METADATA, write_elm_shards
+from tests.web.running import UNHURRIED, a_browser, a_client, a_room, running
+
+from kiwiresearch.atlas.atlas import Atlas, Recipe
+from kiwiresearch.disk import Lock
+from kiwiresearch.web import atlases
+from kiwiresearch.web.app import make_app
+from kiwiresearch.zim.build import NewPage, write_book
+
+PARTS = ("contradictions", "timeline", "ranks", "regions", "kin")
+
+
+@pytest.fixture(scope="module")
+def served(elm: Path, elm_shards: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server whose settings name the shards of its book, and a folder that is none."""
+    folders = f"{elm_shards},/nowhere/at/all"
+    home = tmp_path_factory.mktemp("home")
+    with a_room(home, str(elm), KIWIRESEARCH_ATLAS=folders, **UNHURRIED) as room, running(room, make_app) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def browser(served: str) -> Iterator[httpx2.Client]:
+    """A browser of that server."""
+    with a_browser(served) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def client(served: str) -> Iterator[httpx2.Client]:
+    """A program that asks that server."""
+    with a_client(served) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def book(elm_atlas: Atlas) -> str:
+    return elm_atlas.book.id
+
+
+def test_the_atlases_are_listed_and_what_cannot_be_shown_is_said(browser: httpx2.Client, book: str) -> None:
+    """A book of the shelf with shards leads to its atlas; a folder that is none is named without its place."""
+    page = browser.get("/atlas")
+    assert page.status_code == 200
+    assert f'href="/atlas/{book}"' in page.text
+    assert "no finished bulk folder" in page.text
+    assert "/nowhere" not in page.text
+    assert 'href="/atlas"' in browser.get("/").text
+
+
+@pytest.mark.parametrize("part", ["", *(f"/{name}" for name in PARTS)])
+@pytest.mark.parametrize("language", ["en", "fr", "es"])
+def test_every_part_has_a_page_in_every_language(browser: httpx2.Client, book: str, part: str, language: str) -> None:
+    """Each part is there, names itself in its title, and leaves no word of the catalogue out."""
+    page = browser.get(f"/atlas/{book}{part}", headers={"Accept-Language": language})
+    assert page.status_code == 200, page.text
+    assert f'<html lang="{language}"' in page.text
+    assert "Book of Elm" in page.text
+
+
+def test_a_contradiction_leads_to_both_quotes(browser: httpx2.Client, book: str) -> None:
+    """Both sides link into the reader, at the words that say so, and the page behind the link is there."""
+    page = browser.get(f"/atlas/{book}/contradictions?of=a+date").text
+    assert "<mark>3 May 1815</mark>" in page
+    links = [part.split('"')[0] for part in page.split('href="')[1:] if "?mark=" in part.split('"')[0]]
+    assert len(links) >= 2
+    for link in links[:2]:
+        assert browser.get(link).status_code == 200
+
+
+def test_the_timeline_is_chosen_by_years(browser: httpx2.Client, book: str) -> None:
+    """Empty fields of the form ask for nothing; a filter that fits nothing says so."""
+    assert "Elmland was founded in 1204" in browser.get(f"/atlas/{book}/timeline?from=1204&to=1300&words=").text
+    assert "Nothing begins" in browser.get(f"/atlas/{book}/timeline?from=2500").text
+    assert browser.get(f"/atlas/{book}/timeline?from=x").status_code in (400, 422)
+
+
+def test_strangers_are_not_told_who_is_living(browser: httpx2.Client, client: httpx2.Client, book: str) -> None:
+    """No page and no reply names the singer of 1990, and who asks for him is told kindly."""
+    for address in (f"/atlas/{book}/kin", f"/atlas/{book}/kin?person=Dan+Finch", f"/atlas/{book}/kin?person=Cy+Finch"):
+        page = browser.get(address)
+        assert page.status_code == 200
+        assert "1990" not in page.text
+    assert "kept back" in browser.get(f"/atlas/{book}/kin?person=Cy+Finch").text
+    assert "Cy" not in client.get(f"/api/atlas/{book}/relatives?person=Dan+Finch").text
+    assert client.get(f"/api/atlas/{book}/relatives?person=Dan+Finch&privacy=owner").status_code == 403
+    assert client.get(f"/api/atlas/{book}/relatives?person=Cy+Finch").status_code == 400
+
+
+def test_how_two_people_are_tied_is_shown(browser: httpx2.Client, client: httpx2.Client, book: str) -> None:
+    """By their pages, on the desk and for programs."""
+    assert "grandfather" in browser.get(f"/atlas/{book}/kin?person=Ben_Rowe&other=Tom_Rowe").text
+    told = client.get(f"/api/atlas/{book}/relation?first=Ben_Rowe&second=Tom_Rowe").json()
+    assert (told["kinship"], len(told["way"])) == ("grandfather", 3)
+
+
+@pytest.mark.parametrize(
+    ("way", "total"),
+    [
+        ("contradictions", 5),
+        ("contradictions?kind=contradiction", 4),
+        ("ranks?by=linked", 13),
+        ("regions?of=wanted", 1),
+        ("timeline?from=1204&to=1204", 1),
+        ("families", 2),
+        ("people?words=rowe", 3),
+    ],
+)
+def test_programs_get_the_same_rows(client: httpx2.Client, book: str, way: str, total: int) -> None:
+    """Each list tells how many rows there are, and gives as many as are asked for."""
+    sign = "&" if "?" in way else "?"
+    told = client.get(f"/api/atlas/{book}/{way}{sign}limit=1").json()
+    assert (told["total"], told["limit"], len(told["rows"])) == (total, 1, 1)
+
+
+def test_programs_are_told_which_books_have_an_atlas(client: httpx2.Client, book: str) -> None:
+    """With what each of its tables holds; the overview has the same book."""
+    (told,) = client.get("/api/atlas").json()["books"]
+    assert (told["id"], told["tables"]["pages"]) == (book, 13)
+    assert client.get(f"/api/atlas/{book}").json()["book"]["title"] == "Book of Elm"
+
+
+@pytest.mark.parametrize("way", ["", "/ranks", "/kin"])
+def test_a_book_without_an_atlas_is_not_found(browser: httpx2.Client, client: httpx2.Client, way: str) -> None:
+    """The answer says what would make one."""
+    assert browser.get(f"/atlas/no-such-book{way}").status_code == 404
+    assert client.get("/api/atlas/no-such-book/ranks").status_code == 404
+
+
+def test_what_takes_long_is_worked_out_beside_the_request(
+    elm: Path, elm_shards: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reader who does not wait is told so, and finds it done later; a program is told when to ask again."""
+    monkeypatch.setattr(atlases, "PATIENCE_S", 0.0)
+    with (
+        a_room(tmp_path, str(elm), KIWIRESEARCH_ATLAS=str(elm_shards), **UNHURRIED) as room,
+        running(room, make_app) as address,
+        a_browser(address) as browser,
+        a_client(address) as client,
+    ):
+        book = client.get("/api/atlas").json()["books"][0]["id"]
+        elsewhere = Lock(room.atlases.get(book).kept / "contradictions.lock")
+        assert elsewhere.acquire()
+        first = browser.get(f"/atlas/{book}/contradictions")
+        assert first.status_code == 202
+        assert "being worked out" in first.text
+        reply = client.get(f"/api/atlas/{book}/contradictions")
+        assert (reply.status_code, reply.headers["Retry-After"]) == (503, str(atlases.LATER_S))
+        elsewhere.release()
+        monkeypatch.setattr(atlases, "PATIENCE_S", 60.0)
+        assert browser.get(f"/atlas/{book}/contradictions").status_code == 200
+        assert client.get(f"/api/atlas/{book}/contradictions").json()["total"] == 5
+
+
+def test_a_slip_of_ours_is_told_to_who_waits(elm: Path, elm_shards: Path, tmp_path: Path) -> None:
+    """What goes wrong beside the requests is raised in the request that waits for it, whatever it is."""
+
+    def slip(*_: object) -> None:
+        raise ZeroDivisionError("a slip")
+
+    with a_room(tmp_path, str(elm), KIWIRESEARCH_ATLAS=str(elm_shards)) as room:
+        (atlas,), _ = room.atlases.all()
+        with pytest.raises(ZeroDivisionError, match="a slip"):
+            room.atlases.wait_for(atlas, Recipe("slip", ("slip",), (), slip))
+
+
+def test_few_questions_are_answered_at_a_time(
+    elm: Path, elm_shards: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All requests of a server together have the memory of a few questions; who waits too long is told to come back."""
+    monkeypatch.setattr(atlases, "TURN_S", 0.0)
+    with (
+        a_room(tmp_path, str(elm), KIWIRESEARCH_ATLAS=str(elm_shards), **UNHURRIED) as room,
+        running(room, make_app) as address,
+        a_browser(address) as browser,
+        a_client(address) as client,
+    ):
+        book = room.atlases.all()[0][0].book.id
+        ways = (
+            (client, f"/api/atlas/{book}/timeline", 503),
+            (client, f"/api/atlas/{book}/relatives?person=Tom_Rowe", 503),
+            (client, f"/api/atlas/{book}/relation?first=Tom_Rowe&second=Ben_Rowe", 503),
+            (browser, f"/atlas/{book}/timeline", 202),
+            (browser, f"/atlas/{book}/kin?person=Tom_Rowe", 202),
+        )
+        with contextlib.ExitStack() as asked:
+            for _ in range(atlases.AT_ONCE):
+                asked.callback(begun(room.atlases))
+            assert [one.get(way).status_code for one, way, _ in ways] == [told for _, _, told in ways]
+        assert [one.get(way).status_code for one, way, _ in ways] == [200] * len(ways)
+
+
+def begun(several: atlases.Atlases) -> Callable[[], None]:
+    """A question that is being answered until what this returns is called."""
+    inside, ended = threading.Event(), threading.Event()
+
+    def answer() -> None:
+        inside.set()
+        ended.wait(60)
+
+    thread = threading.Thread(target=several.answered, args=(answer,))
+    thread.start()
+    assert inside.wait(60)
+
+    def end() -> None:
+        ended.set()
+        thread.join()
+
+    return end
+
+
+def test_hidden_pages_are_in_no_list(elm: Path, elm_shards: Path, tmp_path: Path) -> None:
+    """What the policy of the desk hides is left out of the atlas as well, and that is said."""
+    rules = {"KIWIRESEARCH_POLICY_HIDDEN": "Ada Rowe", "KIWIRESEARCH_ATLAS": str(elm_shards)}
+    with (
+        a_room(tmp_path, str(elm), **rules, **UNHURRIED) as room,
+        running(room, make_app) as address,
+        a_browser(address) as browser,
+        a_client(address) as client,
+    ):
+        book = client.get("/api/atlas").json()["books"][0]["id"]
+        told = client.get(f"/api/atlas/{book}/contradictions").json()
+        assert told["hidden"] == 2
+        assert all(row["title"] != "Ada Rowe" for row in told["rows"])
+        assert "hidden by the policy" in browser.get(f"/atlas/{book}/contradictions").text
+        assert "Ada Rowe" not in browser.get(f"/atlas/{book}/ranks").text
+        for page in (browser.get(f"/atlas/{book}"), browser.get(f"/atlas/{book}/kin?person=Tom_Rowe")):
+            assert page.status_code == 200
+            assert "Ada" not in page.text
+            assert "hidden by the policy" in page.text
+        links = client.get(f"/api/atlas/{book}").json()["links"]
+        assert (len(links["first"]), links["hidden"]) == (4, 1)
+        told = client.get(f"/api/atlas/{book}/relatives?person=Tom_Rowe")
+        assert "Ada" not in told.text
+        assert told.json()["hidden"] + len(told.json()["relatives"]) == 2
+        assert client.get(f"/api/atlas/{book}/relatives?person=Ada+Rowe").status_code == 403
+        assert client.get(f"/api/atlas/{book}/relation?first=Tom_Rowe&second=Ben_Rowe").status_code == 403
+        assert "This page is hidden" in browser.get(f"/atlas/{book}/kin?person=Tom_Rowe&other=Ben_Rowe").text
+
+
+def test_a_page_is_hidden_by_its_title_whatever_its_path_and_its_person_are_called(tmp_path: Path) -> None:
+    """Who asks by the name in the box, or for a relative, does not get round the title of the page."""
+    html = {
+        "p1": ("Ada Rowe (painter)", HTML["Ada_Rowe"].replace(b"Tom_Rowe", b"p2").replace(b"Ben_Rowe", b"p3")),
+        "p2": ("Tom Rowe", HTML["Tom_Rowe"].replace(b"Ada_Rowe", b"p1")),
+        "p3": ("Ben Rowe", HTML["Ben_Rowe"].replace(b"Ada_Rowe", b"p1")),
+    }
+    write_book(tmp_path / "p.zim", [NewPage(path, *told) for path, told in html.items()], [], metadata=METADATA)
+    what = ("pages", "links", "claims", "people")
+    shards = write_elm_shards(tmp_path / "p.zim", tmp_path / "shards", what)
+    rules = {"KIWIRESEARCH_POLICY_HIDDEN": "Ada Rowe (painter)", "KIWIRESEARCH_ATLAS": str(shards)}
+    with (
+        a_room(tmp_path / "home", str(tmp_path / "p.zim"), **rules, **UNHURRIED) as room,
+        running(room, make_app) as address,
+        a_client(address) as client,
+    ):
+        base = f"/api/atlas/{room.atlases.all()[0][0].book.id}"
+        assert client.get(f"{base}/relatives?person=Ada+Rowe").status_code == 403
+        assert client.get(f"{base}/relatives?person=p1").status_code == 403
+        told = client.get(f"{base}/relatives?person=Ben+Rowe").json()
+        assert "Ada Rowe" not in [one["name"] for one in told["relatives"]]
+        assert told["hidden"] >= 1
+        for way in ("people?words=Ada", "timeline", "ranks", "regions?of=wanted"):
+            told = client.get(f"{base}/{way}").json()
+            assert told["hidden"] >= 1
+            assert "p1" not in [row.get("path", row.get("first_path")) for row in told["rows"]]
+
+
+def test_a_desk_without_the_setting_has_no_atlas_in_its_menu(elm: Path, tmp_path: Path) -> None:
+    """The page is there and says how to make one; the menu does not lead to it."""
+    with a_room(tmp_path, str(elm), **UNHURRIED) as room, running(room, make_app) as address, a_browser(address) as one:
+        assert 'href="/atlas"' not in one.get("/").text
+        assert "kiwiresearch bulk" in one.get("/atlas").text

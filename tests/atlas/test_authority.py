@@ -1,0 +1,80 @@
+"""Authority for crawls: off unless it is set, explained in the score, and part of what a run is made from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kiwiresearch.atlas.atlas import Atlas, open_atlas
+from kiwiresearch.atlas.part import Window
+from kiwiresearch.atlas.ranks import ranks
+from kiwiresearch.crawl.candidate import Candidate
+from kiwiresearch.errors import BadSettings
+from kiwiresearch.ids import BookId
+from kiwiresearch.research.authority import authority_of
+from kiwiresearch.research.desk import open_desk
+from kiwiresearch.research.finding import Finder
+from kiwiresearch.research.run import Research, Task, crawl_settings
+from kiwiresearch.zim.entry import EntryRef
+
+
+@pytest.fixture(scope="module")
+def elm_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where what is worked out is kept for these tests."""
+    return tmp_path_factory.mktemp("cache")
+
+
+def ran(home: Path, elm: Path, out: Path, **environment: str) -> dict[str, bytes]:
+    """The files of a run on the small book."""
+    desk = open_desk({"KIWIRESEARCH_HOME": str(home), **environment})
+    with desk.shelf([str(elm)]) as shelf, Finder(desk, shelf) as finder:
+        settings = crawl_settings(desk.settings, fast=True)
+        Research(finder, Task("Elmland", settings=settings)).run(out)
+    return {file.name: file.read_bytes() for file in out.iterdir() if file.is_file() and file.name != "timings.json"}
+
+
+def test_standing_grows_with_the_rank(elm_shards: Path, elm_atlas: Atlas, elm_cache: Path) -> None:
+    """Pages stand in the order of their ranks, from 0 to 1; a page or book that is not known stands nowhere."""
+    book = elm_atlas.book.id
+    authority = authority_of([str(elm_shards)], elm_cache, [book])
+    assert authority is not None
+    standing = [authority(EntryRef(book, row["path"])) for row in ranks(elm_atlas, "authority", "", Window()).rows]
+    assert standing == sorted(standing, reverse=True)
+    assert 0 < standing[-1] < standing[0] < 1
+    assert authority(EntryRef(book, "Nowhere")) == 0
+    assert authority(EntryRef(BookId("other"), "Elmland")) == 0
+
+
+def test_other_books_have_no_authority(elm_shards: Path, elm_cache: Path) -> None:
+    """Shards of a book that is not asked for tell nothing."""
+    assert authority_of([str(elm_shards)], elm_cache, [BookId("other")]) is None
+
+
+def test_a_folder_that_is_not_there_is_told(elm_cache: Path) -> None:
+    """A run whose settings name a folder that is gone does not go on as another run."""
+    with pytest.raises(BadSettings, match=r"'atlas'.*kiwiresearch bulk"):
+        authority_of(["/nowhere/at/all"], elm_cache, [])
+
+
+def test_standing_is_one_line_of_the_score() -> None:
+    """A candidate without it has no such line."""
+    ref = EntryRef(BookId("b"), "P")
+    assert [signal for signal, _ in Candidate(ref, "P", 1, standing=0.5).authority_rows()] == ["standing in the book"]
+    assert Candidate(ref, "P", 1).authority_rows() == []
+
+
+def test_runs_with_authority_are_other_runs_and_those_without_are_as_before(
+    elm: Path, elm_shards: Path, tmp_path: Path
+) -> None:
+    """The hash of the shards is part of what a run was made from; the same shards give the same bytes again."""
+    home = tmp_path / "home"
+    plain = ran(home, elm, tmp_path / "plain")
+    ranked = ran(home, elm, tmp_path / "ranked", KIWIRESEARCH_ATLAS=str(elm_shards))
+    again = ran(home, elm, tmp_path / "again", KIWIRESEARCH_ATLAS=str(elm_shards))
+    assert "authority" not in json.loads(plain["manifest.json"])
+    assert ranked == again
+    told = json.loads(ranked["manifest.json"])["authority"]
+    assert list(told) == [open_atlas(elm_shards, tmp_path).book.id]
+    assert json.loads(plain["manifest.json"])["fingerprint"] != json.loads(ranked["manifest.json"])["fingerprint"]
