@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from bench import ask, claims, embed, growth, kin, pages, reads, research, search, start, titles, web
+from bench import ask, bulk, claims, diff, embed, growth, kin, pages, reads, research, search, start, titles, web
 
 BENCHMARKS: dict[str, Callable[[], list[str]]] = {
     "ask": ask.run,
+    "bulk": bulk.run,
     "claims": claims.run,
+    "diff": diff.run,
     "embed": embed.run,
     "growth": growth.run,
     "kin": kin.run,

@@ -69,16 +69,17 @@ STRONG = 0.6
 
 
 def _is_clear(conflict: Conflict) -> bool:
-    """Whether two claims are about the same thing by name and words: a doubtful conflict is worse than none."""
     one, other = conflict.one, conflict.other
-    if (
-        without_article(one.best.subject) != without_article(other.best.subject)
-        or likeness(one.stems, other.stems) < CLEAR
-    ):
+    return is_clear(one.best, other.best, likeness(one.stems, other.stems))
+
+
+def is_clear(one: Claim, other: Claim, alike: float) -> bool:
+    """Whether two claims are about the same thing by name and words: a doubtful conflict is worse than none."""
+    if without_article(one.subject) != without_article(other.subject) or alike < CLEAR:
         return False
-    if _label(one.best) != _label(other.best) or (_label(one.best) and one.best.ref == other.best.ref):
+    if _label(one) != _label(other) or (_label(one) and one.ref == other.ref):
         return False  # two rows of tables are of different things, or their labels would be the same
-    return not (names_in(one.best.text) ^ names_in(other.best.text)) - MONTHS
+    return not (names_in(one.text) ^ names_in(other.text)) - MONTHS
 
 
 def _label(claim: Claim) -> str:

@@ -59,9 +59,13 @@ class Weighed:
     @property
     def saying(self) -> Saying:
         """The claim as it is compared with others."""
-        claim = self.claim
-        quantities = tuple(measure.quantity for measure in claim.measures)
-        return Saying(claim.text, claim.subject, quantities, claim.dates, self.language)
+        return saying_of(self.claim, self.language)
+
+
+def saying_of(claim: Claim, language: str) -> Saying:
+    """A claim as it is compared with others."""
+    quantities = tuple(measure.quantity for measure in claim.measures)
+    return Saying(claim.text, claim.subject, quantities, claim.dates, language)
 
 
 class Scales:

@@ -92,4 +92,9 @@ def book_pairs(old: Sequence[BookSeen], new: Sequence[BookSeen], keys: Mapping[s
 
 def page_key(ref: EntryRef, keys: Mapping[str, BookKey]) -> PageKey:
     """What a page has in common with itself in another snapshot."""
-    return keys.get(ref.book, (ref.book,)), ref.path.removeprefix(OLD_NAMESPACE).removesuffix(OLD_ENDING)
+    return keys.get(ref.book, (ref.book,)), plain_path(ref.path)
+
+
+def plain_path(path: str) -> str:
+    """A path without what older books put before and behind it."""
+    return path.removeprefix(OLD_NAMESPACE).removesuffix(OLD_ENDING)

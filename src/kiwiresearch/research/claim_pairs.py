@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kiwiresearch.claims.claim import Claim
+from kiwiresearch.claims.conflicts.compare_words import compare_words
 from kiwiresearch.text.differing import likeness, plainly, without_figures, words_of
 from kiwiresearch.text.number_words import number_words
 
@@ -23,6 +24,9 @@ MOST_CANDIDATES = 250_000
 
 
 NUMBER = re.compile(r"(?:(?<!\w)-)?\d+(?:[.,:/]\d+)*|[^\W\d_]+")
+RANK = "number"
+"""What stands before a 'one' that counts."""
+LABEL = re.compile(r", | — ")
 THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
 
 
@@ -55,6 +59,10 @@ class Compared:
         return frozenset(self.said)
 
     @cached_property
+    def label(self) -> str:
+        return label_of(self.claim)
+
+    @cached_property
     def read(self) -> Hashable:
         """What it counts, measures and dates, however it is written, and the figures that are none of these."""
         claim = self.claim
@@ -73,13 +81,23 @@ class Compared:
         bounds = (min(days), max(days)) if days else ()
         return tuple(_numbers(self.claim.text)), self._measured(has_unit=True), bounds
 
+    @cached_property
+    def values(self) -> tuple[str, ...]:
+        """The figures in it, and the words that could make it say another value, such as names of months."""
+        known = compare_words("eng").value_words
+        words = [part for word in self.words for part in word.split("-")]
+        return tuple(word for word in words if word in known or any(char.isdigit() for char in word))
+
     def _measured(self, *, has_unit: bool = False) -> tuple[Hashable, ...]:
         quantities = sorted((one.quantity for one in self.claim.measures), key=lambda one: one.start)
         return tuple((one.low, one.high, one.unit) for one in quantities if one.unit or not has_unit)
 
     def has_numbers_of(self, other: Compared) -> bool:
         """Whether both state the same numbers, as they are read or as they are written."""
-        return self.read == other.read or self.written == other.written
+        if self.read == other.read or self.written == other.written:
+            return True
+        # A year that was read as one in one of them only: 'Charles' 1960 hit', 'Charles's 1960 hit'.
+        return bool(self.claim.dates) != bool(other.claim.dates) and self.values == other.values
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +151,12 @@ def change_of(old: Compared, new: Compared, share: float) -> Changed:
     return Changed(old.claim, new.claim, round(share, 3), not old.has_numbers_of(new), hedges[0] != hedges[1])
 
 
+def label_of(claim: Claim) -> str:
+    """Of a row of a table or a box: what its value is called; empty for a sentence."""
+    before, _, value = claim.text.rpartition(": ")
+    return plainly(LABEL.split(before)[-1]) if " — " in before and not value.endswith(".") else ""
+
+
 def _equal(
     old: Sequence[Compared], new: Sequence[Compared], key: Callable[[Compared], Hashable]
 ) -> Iterator[tuple[Compared, Compared]]:
@@ -166,6 +190,8 @@ def _alike(old: Sequence[Compared], new: Sequence[Compared]) -> list[tuple[Compa
 
 def _share(one: Compared, other: Compared) -> float:
     """How alike two claims are, numbers aside; 0 if not enough to be one that changed."""
+    if one.label != other.label:
+        return 0.0
     is_subject, is_type = one.subject == other.subject, one.claim.type == other.claim.type
     if not (is_subject or is_type):
         return 0.0
@@ -185,11 +211,15 @@ def _without(claims: Sequence[Compared], taken: Sequence[Compared]) -> list[Comp
 
 def _numbers(text: str) -> Iterator[str]:
     """The numbers of a text as figures, in their order, and the scales they are told in."""
-    numbers = number_words("eng")
+    numbers, known = number_words("eng"), compare_words("eng")
+    before = ""
     for word in NUMBER.findall(plainly(text)):
         if word[-1].isdecimal():
             yield THOUSANDS.sub("", word)
         elif word in numbers.scales:
             yield word
-        elif word in numbers.values and word != numbers.pronoun:  # 'one of them' counts nothing
+        elif word in numbers.values and (word != numbers.pronoun or before == RANK):  # 'one of them' counts nothing
             yield f"{numbers.values[word]:.0f}"
+        elif word in known.ordinals and word not in known.common_ordinals:
+            yield str(known.ordinals[word])
+        before = word

@@ -1,0 +1,193 @@
+"""`kiwiresearch diff`: two snapshots of a book on the command line."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import resource
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.research.snapshot_books import NEW, a_snapshot, two_books
+
+from kiwiresearch.research.snapshots_lines import lines_into
+
+Told = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def books(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return two_books(tmp_path_factory.mktemp("diff"))
+
+
+def records(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def test_the_most_telling_comes_first(kiwi: Told, home: Path, books: tuple[Path, Path]) -> None:
+    """The summary, the pages that came, went and moved, then changes: a contradiction before marks and numbers."""
+    code, out, err = kiwi("diff", *books)
+    assert (code, err) == (0, "")
+    assert out.splitlines()[:4] == [
+        "Book: Coast book, snapshots of 2026-01-01 and 2026-03-01",
+        "Pages: 5 in both (2 with the same text), 1 new, 2 gone, 2 renamed",
+        "Claims of pages in both: 4 changed (3 with other numbers), 2 added, 1 withdrawn, 3 newly disputed",
+        "Claims of new pages: 2; of pages that are gone: 4",
+    ]
+    words = (
+        "  Lighthouse (2 claims)",
+        "  Old mill (2 claims; leads to Ostrava now)",
+        "  Quarry → Stone pit of Hohen",
+        "+ The harbour was 17 metres deep in 1900.",
+        "! Contradicts: The harbour was 14 metres deep in 1900. (Harbour, Introduction)",
+        "! The page asks for a source of it.",
+        "- The Salt road was 118 km long from end to end.",
+        "+ The Salt road was 121 km long from end to end.",
+        "- Some carts were drawn by six oxen",
+        "Lubmin (town) (was Lubmin)",
+    )
+    places = [out.index(line) for line in words]
+    assert places == sorted(places)
+
+
+def test_all_changes_are_written_to_a_file(kiwi: Told, home: Path, books: tuple[Path, Path], tmp_path: Path) -> None:
+    """Between a line on the books and one with the counts; the same bytes for any number of processes."""
+    file, again = tmp_path / "all.jsonl", tmp_path / "again.jsonl"
+    code, out, _ = kiwi("diff", *books, "--out", file)
+    assert code == 0
+    assert out.endswith(f"Every change: {file}\n")
+    rows = records(file)
+    assert (rows[0]["kind"], rows[0]["new"]["date"]) == ("books", "2026-03-01")
+    assert rows[-1]["kind"] == "summary"
+    assert rows[-1]["pages"] == {"added": 1, "both": 5, "removed": 2, "renamed": 2, "same": 2, "unreadable": 0}
+    kinds = [row["kind"] for row in rows[1:-1]]
+    assert {kind: kinds.count(kind) for kind in kinds} == {
+        "changed": 4,
+        "disputed": 1,
+        "added": 4,
+        "withdrawn": 5,
+        "page renamed": 2,
+        "page added": 1,
+        "page removed": 2,
+    }
+    kiwi("diff", *books, "--out", again, "--workers", 2)
+    assert again.read_bytes() == file.read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["again.jsonl", "all.jsonl"]
+
+
+def test_one_document_for_programs(kiwi: Told, home: Path, books: tuple[Path, Path]) -> None:
+    """The counts and the changes that tell most, as many as were asked for."""
+    code, out, err = kiwi("diff", *books, "--json", "--limit", 3)
+    assert (code, err, out.count("\n")) == (0, "", 1)
+    found = json.loads(out)
+    assert found["claims"]["changed"] == 4
+    assert len(found["changes"]) == 3
+    assert found["changes"][0]["doubts"][0]["how"] == "contradicted"
+    assert found["changes"][0]["page"]["new"] == {"path": "Harbour", "title": "Harbour"}
+    assert kiwi("diff", *books, "--json", "--limit", 3)[1] == out
+
+
+def test_some_kinds_alone(kiwi: Told, home: Path, books: tuple[Path, Path], tmp_path: Path) -> None:
+    """What was added and is disputed as well is told for either; what became of pages only where all is wanted."""
+    file = tmp_path / "some.jsonl"
+    out = kiwi("diff", *books, "--kind", "disputed", "--out", file)[1]
+    assert "17 metres" in out
+    assert "toll gate" not in out
+    assert [row["kind"] for row in records(file)[1:-1]] == ["disputed", "changed", "added"]
+
+
+def test_a_limit_is_told(kiwi: Told, home: Path, books: tuple[Path, Path]) -> None:
+    """And how many changes there are beyond it."""
+    out = kiwi("diff", *books, "--limit", 2)[1]
+    assert out.count("    + ") + out.count("    = ") == 2
+    assert "  … and 5 more on this page" in out
+    assert "1 more on other pages: '--limit N' shows more, and '--out FILE.jsonl' has all." in out
+
+
+def test_one_page_alone(kiwi: Told, home: Path, books: tuple[Path, Path]) -> None:
+    """All its changes, or what became of it."""
+    out = kiwi("diff", *books, "--page", "salt road")[1]
+    assert "toll gate" in out
+    assert "Claims: 6 of these kinds, 2 the same." in out
+    assert "17 metres" not in out
+    assert "Only the old snapshot has this page." in kiwi("diff", *books, "--page", "Custom house")[1]
+    assert "Its text is the same in both snapshots." in kiwi("diff", *books, "--page", "Ostrava")[1]
+    found = json.loads(kiwi("diff", *books, "--page", "Salt road", "--json")[1])
+    assert len(found["changes"]) == 6
+
+
+def test_snapshots_in_the_wrong_order_are_told(kiwi: Told, home: Path, books: tuple[Path, Path]) -> None:
+    """They are compared as asked, and who mixed them up learns it."""
+    code, _, err = kiwi("diff", books[1], books[0])
+    assert code == 0
+    assert err == "OLD is of 2026-03-01 and NEW of 2026-01-01: what is told as added was withdrawn.\n"
+
+
+def test_books_on_the_shelf_are_named(kiwi: Told, home: Path, books: tuple[Path, Path]) -> None:
+    """By the names of their files, since two snapshots have the same title; a name for both is refused."""
+    kiwi("books", "add", *books)
+    assert kiwi("diff", "coast_2026-01", "coast_2026-03", "--page", "Ostrava")[0] == 0
+    code, out, err = kiwi("diff", "Coast book", "coast_2026-03")
+    assert (code, out) == (2, "")
+    assert "'Coast book' stands for 2 books." in err
+
+
+def test_bad_input_gives_one_sentence(kiwi: Told, home: Path, books: tuple[Path, Path], tmp_path: Path) -> None:
+    """And neither output nor a file."""
+    old, new = books
+    other = a_snapshot(tmp_path / "rail.zim", NEW, Name="rail_en")
+    text = tmp_path / "text.zim"
+    text.write_text("no book", encoding="utf-8")
+    folder = tmp_path / "half"
+    folder.mkdir()
+    (folder / "manifest.json").write_text("{}", encoding="utf-8")
+    cases = [
+        ((old, other), 2, "are no snapshots of one book"),
+        ((old, old), 2, "they have the same UUID"),
+        ((old, new, "--kind", "gone"), 2, "There is no kind 'gone'"),
+        ((old, new, "--page", "Atlantis"), 3, "Neither snapshot has a page 'Atlantis'"),
+        ((old, new, "--page", "Ostrava", "--out", tmp_path / "x"), 2, "--out is for all pages"),
+        ((old, new, "--out", tmp_path / "no" / "x.jsonl"), 1, "cannot be written: No such file or directory"),
+        ((old, new, "--out", folder), 1, "cannot be written: it is a folder"),
+        ((old, text), 1, "text.zim"),
+        ((old, tmp_path / "nothing.zim"), 1, "nothing.zim"),
+        ((old, folder), 1, "is not as kiwiresearch wrote it"),
+        ((old, ""), 2, "The name of the book is empty."),
+        ((old, "x" * 5000), 1, "There is no book"),
+        ((old, new, "--out", "/"), 1, "cannot be written"),
+        ((old, new, "--out", "~nobody-here/x"), 2, "There is no home"),
+    ]
+    for words, wanted, message in cases:
+        code, out, err = kiwi("diff", *words)
+        assert (code, out) == (wanted, ""), words
+        assert message in err
+        assert err.count("\n") == 1
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_file_of_changes_that_was_not_finished_is_not_there(tmp_path: Path) -> None:
+    """Whoever stops the work half-way finds neither a part of it nor what was there before spoiled."""
+    file = tmp_path / "all.jsonl"
+    file.write_text("before\n", encoding="utf-8")
+    with contextlib.suppress(KeyboardInterrupt), lines_into(file) as write:
+        write({"kind": "books"})
+        raise KeyboardInterrupt
+    assert [path.name for path in tmp_path.iterdir()] == ["all.jsonl"]
+    assert file.read_text(encoding="utf-8") == "before\n"
+
+
+def test_a_disk_that_takes_no_more_is_told(kiwi: Told, home: Path, books: tuple[Path, Path], tmp_path: Path) -> None:
+    """With the name of the file and what to do, and nothing is left of it."""
+    kiwi("diff", *books)  # what is written for the first time is not what is looked at here
+    file = tmp_path / "all.jsonl"
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8_192, hard))
+    try:
+        code, out, err = kiwi("diff", *books, "--out", file)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert (code, out) == (1, "")
+    assert f"The file {str(file)!r} cannot be written: File too large." in err
+    assert not [path for path in tmp_path.iterdir() if "all.jsonl" in path.name]
