@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import Engine, event
 from tests.kin.loop_family import NOW, a_case, named, open_family, researcher, run, waiting, write_family
 
-from kiwiresearch.errors import NothingFound
+from kiwiresearch.errors import HostAway, NothingFound
 from kiwiresearch.kin.gedcom.json_out import tree_json
 from kiwiresearch.kin.loop.priority import Priority, age_of
 from kiwiresearch.kin.loop.research import is_time_to_decide
@@ -309,17 +309,20 @@ def test_an_item_that_ends_the_program_is_set_aside(tmp_path: Path, book: OpenBo
         assert (item.last_error, item.retry_count) == ("whoever worked on it never came back", 3)
 
 
-def test_who_interrupts_the_program_has_nothing_against_an_item(tmp_path: Path, book: OpenBook) -> None:
-    """Ctrl-C gives back what is being worked on, and does not count as a failure of it."""
+@pytest.mark.parametrize("cause", [KeyboardInterrupt(), HostAway("Nobody has the book now.")], ids=["Ctrl-C", "away"])
+def test_who_interrupts_the_program_has_nothing_against_an_item(
+    tmp_path: Path, book: OpenBook, cause: BaseException
+) -> None:
+    """Ctrl-C, or a host that goes away, gives back what is being worked on, and does not count as a failure of it."""
     with a_case(tmp_path) as store:
 
         class Stopped(BookSource):
             def fetch(self, locator: str) -> Fetched:
-                raise KeyboardInterrupt
+                raise cause
 
         one = researcher(store, book, books=Stopped([book]))
         one.begin()
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(type(cause)):
             one.step()
         assert {item.retry_count for item in waiting(store)} == {0}
         assert not store.items("frontier", "leased")

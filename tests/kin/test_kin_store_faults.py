@@ -17,7 +17,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, text
 from tests.kin.cases import a_source, now
 
-from kiwiresearch.errors import BadUsage, CannotWrite, FolderTaken, RunDamaged, RunNotFound
+from kiwiresearch.errors import BadUsage, CannotWrite, FolderTaken, RunDamaged, RunNotFound, StoreUnreachable
 from kiwiresearch.kin.store import migrate
 from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.kin.store.dumping import TABLES
@@ -169,7 +169,7 @@ def test_an_address_that_cannot_be_used_is_told(postgres_server: object) -> None
     """Other kinds of databases, servers that are not there and empty databases give errors that say so."""
     with pytest.raises(BadUsage, match="'mysql'"):
         CaseStore.open("mysql://host/x", now)
-    with pytest.raises(RunNotFound) as told:
+    with pytest.raises(StoreUnreachable) as told:
         CaseStore.open("postgresql://me:secret@127.0.0.1:1/x", now)
     assert "secret" not in str(told.value)
     with pytest.raises(RunDamaged, match="no case"):

@@ -20,11 +20,14 @@ if TYPE_CHECKING:
 
 HELP = """Family research with evidence, undo and privacy.
 
-A case is a folder, cases/NAME here unless --case names another.
+A case is a folder, cases/NAME here unless --case names another; with a store, a name in it.
 You see everything on your terminal; exports and --json keep back people who may be living, unless --privacy says more.
 """
 AnyCase = Annotated[
-    str, typer.Option("--case", "-c", help="The folder of the case; the last changed if not given.", metavar="FOLDER")
+    str,
+    typer.Option(
+        "--case", "-c", help="The folder of the case, or its name in the store; else the last changed.", metavar="CASE"
+    ),
 ]
 NoModel = Annotated[bool, typer.Option("--no-model", help="Rules only, though a model is set.")]
 Privacy = Annotated[
@@ -53,22 +56,31 @@ def mode_of(privacy: str, *, as_json: bool) -> Mode:
 def a_case(wanted: str, *, writing: bool = False, books: list[str] | None = None) -> Iterator[Case]:
     """The case that a command is about; with its books where `books` is a list, be it empty."""
     from kiwiresearch.research.family import Case
-    from kiwiresearch.research.family_folders import alone_in, folder_of
+    from kiwiresearch.research.family_named import place_named
+    from kiwiresearch.research.family_places import retold
 
-    folder = folder_of(wanted)
-    if not wanted:
-        say(f"Case: {folder}")
     desk = the_desk()
+    place = place_named(desk, wanted)
+    if not wanted:
+        say(f"Case: {place.title}")
     with contextlib.ExitStack() as open_things:
-        if writing:
-            open_things.enter_context(alone_in(folder))
-        case = open_things.enter_context(Case.open(folder, plugins=own_plugins(desk)))
+        open_things.enter_context(retold(place.named))
+        alone_s = 0.0 if writing else None
+        case = open_things.enter_context(Case.open(place, plugins=own_plugins(desk), alone_s=alone_s))
         if books is not None:
-            shelf = open_things.enter_context(open_books(desk, books or list(case.book_places())))
+            shelf = open_things.enter_context(open_books(desk, books or _books_of(case, desk)))
             from kiwiresearch.research.finding import Finder
 
             case.finder = open_things.enter_context(Finder(desk, shelf, all_books=True))
         yield case
+
+
+def _books_of(case: Case, desk: Desk) -> list[str]:
+    """The books it began with: where they were then, or, on another machine, as they stand on its shelf."""
+    places, ids = list(case.book_places()), list(case.settings.books)
+    is_moved = any("://" not in one and not Path(one).exists() for one in places)
+    on_shelf = {one.id for one in desk.shelf_file.books()} if is_moved else set()
+    return ids if ids and on_shelf.issuperset(ids) else places
 
 
 def own_plugins(desk: Desk) -> Path:
@@ -109,7 +121,7 @@ def seed_or(case: Case, words: str, tree: Tree) -> PersonId:
 
 def gathered() -> typer.Typer:
     """All commands below `kiwiresearch kin`."""
-    from kiwiresearch.cli import kin_change, kin_out, kin_read, kin_work
+    from kiwiresearch.cli import kin_cases, kin_change, kin_out, kin_read, kin_work
 
     app = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None)
     for name, command in {
@@ -117,6 +129,7 @@ def gathered() -> typer.Typer:
         **kin_read.COMMANDS,
         **kin_change.COMMANDS,
         **kin_out.COMMANDS,
+        **kin_cases.COMMANDS,
     }.items():
         app.command(name)(command)
     return app

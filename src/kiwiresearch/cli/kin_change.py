@@ -158,9 +158,9 @@ def _check(what: str, *, json: bool) -> int:
 
 def _case_or_none(wanted: str, *, writing: bool) -> AbstractContextManager[Case | None]:
     """The case, or none: plugins can be listed before there is one, not switched."""
-    from kiwiresearch.research.family_folders import all_cases
+    from kiwiresearch.research.family_named import is_there
 
-    return a_case(wanted, writing=writing) if wanted or writing or all_cases() else nullcontext()
+    return a_case(wanted, writing=writing) if wanted or writing or is_there(the_desk(), "") else nullcontext()
 
 
 def import_file(
@@ -168,7 +168,7 @@ def import_file(
     *,
     case: Annotated[
         str,
-        typer.Option("--case", "-c", help="The case it goes into; a folder without one begins one.", metavar="FOLDER"),
+        typer.Option("--case", "-c", help="The case it goes into; where there is none, one is begun.", metavar="CASE"),
     ] = "",
     person: Annotated[
         str, typer.Option("--person", help="Whom it begins with; the file's own if not given.", metavar="NAME")
@@ -202,7 +202,7 @@ def _begin_for(file: str, case: str, person: str) -> None:
     """Begin a case for the file where there is none; a file that cannot be read begins nothing."""
     from kiwiresearch.kin.gedcom.read import read_gedcom
     from kiwiresearch.research.family import Case, CaseSettings
-    from kiwiresearch.research.family_folders import FILE, all_cases, checked_folder, folder_for
+    from kiwiresearch.research.family_named import is_there, new_place
     from kiwiresearch.research.family_people import person_called
 
     read = read_gedcom(Path(file).expanduser())
@@ -210,15 +210,10 @@ def _begin_for(file: str, case: str, person: str) -> None:
         raise BadUsage(f"There is nobody in {file!r}.", remedy="Export people and families from your program.")
     if person:
         person_called(person, read.tree)
-    if case:
-        folder = checked_folder(case)
-        if (folder / FILE).exists() or (Path("cases") / case / FILE).exists():
-            return
-    elif all_cases():
-        return
-    else:
-        folder = folder_for(Path(file).stem)
-    Case.empty(folder, CaseSettings.within(the_desk().settings.kin)).close()
+    desk = the_desk()
+    if not is_there(desk, case):
+        with new_place(desk, case, Path(file).stem) as place:
+            Case.empty(place, CaseSettings.within(desk.settings.kin)).close()
 
 
 COMMANDS: dict[str, Callable[..., None]] = {

@@ -56,7 +56,7 @@ def begun(case: Case) -> None:
     line(f"Begun with {names}.")
     others = len(tree.persons) - len(case.seeds())
     line(f"{counted(others, 'relative')} named so far; {counted(case.store.sizes()['frontier'], 'page')} to look at.")
-    whole_line(f"Case: {case.folder}")
+    whole_line(f"Case: {case.place.title}")
     whole_line("Go on: kiwiresearch kin run")
 
 

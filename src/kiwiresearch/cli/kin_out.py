@@ -55,7 +55,7 @@ def export(
     form = checked_form(to)
     mode = mode_of(privacy, as_json=True)
     with a_case(case) as found:
-        target = _target(out) or found.folder / ENDINGS[form]
+        target = _target(out) or found.place.exports / ENDINGS[form]
         text = _text(found, form, mode, with_model=not no_model)
         _write(target, text)
         hidden = len(found.tree("owner").hidden)
@@ -181,7 +181,8 @@ def extract(
 
 def _each(source: str, books: Any) -> int:
     from kiwiresearch.cli import show
-    from kiwiresearch.cli.batch import query_in, rows_of
+    from kiwiresearch.cli.batch import rows_of
+    from kiwiresearch.research.batch_rows import query_in
     from kiwiresearch.research.family_read import page_record
 
     failed = False

@@ -5,14 +5,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from kiwiresearch.cli.kin import AnyCase, NoModel, a_case, own_plugins, tell_of_model
 from kiwiresearch.cli.options import AsJson, Wanted, open_books, say, the_desk
-from kiwiresearch.errors import BadSettings, BadUsage, FolderTaken, Interrupted, NothingFound
+from kiwiresearch.errors import BadSettings, BadUsage, Interrupted, NothingFound
 
 if TYPE_CHECKING:
     from kiwiresearch.kin.loop.research import Took
@@ -55,7 +54,10 @@ def start(
     ] = None,
     no_model: NoModel = False,
     case: Annotated[
-        str, typer.Option("--case", "-c", help="The folder of the case; cases/NAME if not given.", metavar="FOLDER")
+        str,
+        typer.Option(
+            "--case", "-c", help="The folder of the case, else cases/NAME; or its name in the store.", metavar="CASE"
+        ),
     ] = "",
     json: AsJson = False,
 ) -> None:
@@ -65,12 +67,11 @@ def start(
     """
     from kiwiresearch.cli import kin_lines, show
     from kiwiresearch.research.family import Case
-    from kiwiresearch.research.family_folders import checked_folder, folder_for, new_in
+    from kiwiresearch.research.family_named import new_place
     from kiwiresearch.research.finding import Finder
     from kiwiresearch.research.topics import checked_topic
 
     seeds = tuple(dict.fromkeys(checked_topic(name) for name in names))
-    folder = checked_folder(case) if case else folder_for(seeds[0])
     desk = the_desk()
     chosen = {
         "generations": generations,
@@ -82,11 +83,10 @@ def start(
     settings = _settings(seeds, desk.settings.kin, chosen)
     with open_books(desk, book or []) as shelf, Finder(desk, shelf, all_books=True) as finder:
         settings = replace(settings, books=tuple(one.id for one in shelf.books) if book else ())
-        _check_free(folder)
         try:
             with (
-                new_in(folder),
-                Case.start(folder, settings, finder, plugins=own_plugins(desk), with_model=not no_model) as begun,
+                new_place(desk, case, seeds[0]) as place,
+                Case.start(place, settings, finder, plugins=own_plugins(desk), with_model=not no_model) as begun,
             ):
                 begun.store.set_state("book_places", _places(shelf) if book else [])
                 tell_of_model(begun)
@@ -99,17 +99,6 @@ def start(
                 raise
             whole = shlex.quote(" ".join(names))
             raise NothingFound(problem.message, remedy=f"If it is one name, write it as {whole}.") from problem
-
-
-def _check_free(folder: Path) -> None:
-    from kiwiresearch.research.family_folders import FILE
-
-    if (folder / FILE).exists():
-        named = shlex.quote(str(folder))
-        raise FolderTaken(
-            f"There is a case in {str(folder)!r} already.",
-            remedy=f"Go on with it: kiwiresearch kin run --case {named}; or name another folder with --case.",
-        )
 
 
 def _settings(seeds: tuple[str, ...], scope: Scope, chosen: dict[str, int | None]) -> CaseSettings:
@@ -130,7 +119,7 @@ def begun_record(case: Case) -> dict[str, Any]:
     """What a case began with, as data that may be handed on."""
     tree, mask = case.tree("public"), case.mask("public")
     return {
-        "case": mask.file_name(str(case.folder)),
+        "case": mask.file_name(case.place.title),
         "seeds": [{"id": seed, "name": tree.persons[seed].name} for seed in case.seeds() if seed in tree.persons],
         "people": len(tree.persons),
         "waiting": case.store.sizes(),

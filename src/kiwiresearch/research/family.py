@@ -1,4 +1,4 @@
-"""A case of family research, put together: its folder, its books, its sources, and what leaves it."""
+"""A case of family research, put together: its place, its books, its sources, and what leaves it."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from kiwiresearch.kin.tree import PersonId, Source, Tree
 from kiwiresearch.research.family_folders import CASES, FILE, folder_for, folder_of
 from kiwiresearch.research.family_forms import ENDINGS, Form, written
 from kiwiresearch.research.family_people import person_called
+from kiwiresearch.research.family_places import CasePlace, place_of
 from kiwiresearch.research.family_plugins import Opened, opened_sources
 
 if TYPE_CHECKING:
@@ -60,9 +61,9 @@ class Case:
     """One family's research. What is known can be read without the books it is from; to go on they are needed."""
 
     def __init__(
-        self, folder: Path, store: CaseStore, finder: Finder | None, year: int, *, plugins: Path | None = None
+        self, place: CasePlace, store: CaseStore, finder: Finder | None, year: int, *, plugins: Path | None = None
     ) -> None:
-        self.folder = folder
+        self.place = place
         self.store = store
         self.year = year
         self.finder = finder
@@ -70,11 +71,12 @@ class Case:
         self.with_model = False
         """Whether the model of the settings is asked where the rules are not sure; none is told of the living."""
         self._plugins = plugins
+        self._is_alone = False
 
     @classmethod
     def start(
         cls,
-        folder: Path,
+        where: Path | CasePlace,
         settings: CaseSettings,
         finder: Finder,
         *,
@@ -82,24 +84,23 @@ class Case:
         plugins: Path | None = None,
         with_model: bool = False,
     ) -> Self:
-        """Begin a case in a folder that has none; where its people are not found, nothing is left behind."""
+        """Begin a case at a place that has none; where its people are not found, nothing is left behind."""
         if not settings.seeds or not all(name.strip() for name in settings.seeds):
             raise BadUsage("A case begins with a name.", remedy="Such as: kiwiresearch kin start 'Charles Darwin'")
-        case = cls.empty(folder, settings, finder, year=year, plugins=plugins)
+        case = cls.empty(where, settings, finder, year=year, plugins=plugins)
         case.with_model = with_model
         try:
             case.researcher.begin()
         except KiwiError:
             case.close()
-            for left in (FILE, f"{FILE}-wal", f"{FILE}-shm"):
-                (folder / left).unlink(missing_ok=True)
+            case.place.discard()
             raise
         return case
 
     @classmethod
     def empty(
         cls,
-        folder: Path,
+        where: Path | CasePlace,
         settings: CaseSettings,
         finder: Finder | None = None,
         *,
@@ -107,20 +108,41 @@ class Case:
         plugins: Path | None = None,
     ) -> Self:
         """A case in which nothing was looked for yet."""
-        store = CaseStore.create(folder / FILE, settings.record(), now)
-        return cls(folder, store, finder, year or this_year(), plugins=plugins)
+        place = place_of(where)
+        store = CaseStore.create(place.where, settings.record(), now)
+        return cls(place, store, finder, year or this_year(), plugins=plugins)
 
     @classmethod
     def open(
-        cls, folder: Path, finder: Finder | None = None, *, year: int | None = None, plugins: Path | None = None
+        cls,
+        where: Path | CasePlace,
+        finder: Finder | None = None,
+        *,
+        year: int | None = None,
+        plugins: Path | None = None,
+        alone_s: float | None = None,
     ) -> Self:
-        return cls(folder, CaseStore.open(folder / FILE, now), finder, year or this_year(), plugins=plugins)
+        """The case at a place, a folder or another; to be changed while nobody else does, if `alone_s` is a number.
+
+        So long is waited for who works on it.
+        """
+        place = place_of(where)
+        store = CaseStore.open(place.where, now, alone_s=alone_s)
+        case = cls(place, store, finder, year or this_year(), plugins=plugins)
+        if alone_s is not None:
+            case._is_alone = True
+            place.worked_on()
+        return case
 
     def close(self) -> None:
         opened: Opened | None = self.__dict__.get("_opened")
         if opened is not None:
             opened.close()
-        self.store.close()
+        try:
+            if self._is_alone:
+                self.place.worked_on()
+        finally:
+            self.store.close()
 
     def __enter__(self) -> Self:
         return self

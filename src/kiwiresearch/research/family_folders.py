@@ -1,4 +1,4 @@
-"""Where cases of family research are, and who may write in one."""
+"""Where cases of family research are as folders, and who may write in one."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kiwiresearch.disk import Lock
-from kiwiresearch.errors import BadUsage, CannotWrite, FolderTaken
+from kiwiresearch.errors import BadUsage
+from kiwiresearch.kin.store.alone import LOCK, alone_in
 from kiwiresearch.research.topics import folder_name
 
 if TYPE_CHECKING:
     from kiwiresearch.research.desk import Desk
 
+__all__ = ["LOCK", "alone_in"]
+
 CASES = Path("cases")
 FILE = "case.sqlite"
-LOCK = ".lock"
+BESIDE = ("-wal", "-shm")
+"""The endings of the files that a case has beside its own."""
 BEGIN = "Begin one: kiwiresearch kin start 'NAME'"
 
 
@@ -63,26 +66,6 @@ def checked_folder(name: str) -> Path:
         return Path(name).expanduser()
     except RuntimeError as problem:  # '~name' of nobody
         raise BadUsage(f"There is no home for {name!r}.", remedy="Name a folder.") from problem
-
-
-@contextmanager
-def alone_in(folder: Path) -> Iterator[None]:
-    """Let nobody else change the case meanwhile; who only reads it does not wait."""
-    lock = Lock(folder / LOCK)
-    try:
-        taken = lock.acquire()
-    except OSError as problem:
-        raise CannotWrite(
-            f"The folder {str(folder)!r} cannot be written: {problem.strerror}.", remedy="Check its permissions."
-        ) from problem
-    if not taken:
-        raise FolderTaken(
-            f"Another command is working on the case in {str(folder)!r}.", remedy="Wait until it is done, or stop it."
-        )
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 @contextmanager

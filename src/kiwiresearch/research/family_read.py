@@ -10,6 +10,7 @@ from kiwiresearch.kin.fields import FieldName
 from kiwiresearch.kin.loop.verifying import Checked, Verified, verified
 from kiwiresearch.kin.sources.books import BookSource
 from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.zim.guarded import hidden_named
 from kiwiresearch.zim.lookup import find_path
 
 GROUPS: dict[str, tuple[FieldName, ...]] = {
@@ -28,7 +29,9 @@ def page_record(books: Sequence[OpenBook], words: str) -> dict[str, Any]:
             record = verified(source.fetch(f"zim://{book.book.id}/{path}"))
             if record is not None:
                 return {"path": path, "book": book.book.name, **_told(record)}
-    raise NothingFound(f"No book has a page {words!r}.", remedy="Look for it with 'kiwiresearch search'.")
+    raise hidden_named([book.archive for book in books], words) or NothingFound(
+        f"No book has a page {words!r}.", remedy="Look for it with 'kiwiresearch search'."
+    )
 
 
 def _told(record: Verified) -> dict[str, Any]:

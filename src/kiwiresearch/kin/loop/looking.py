@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from kiwiresearch.errors import KiwiError, SourceRefused, SourceResting
+from kiwiresearch.errors import HostAway, KiwiError, SourceRefused, SourceResting
 from kiwiresearch.kin.loop.verifying import Verified, verified
 from kiwiresearch.kin.sources.books import BookSource
 from kiwiresearch.kin.sources.source import Fetched, PersonQuery, SourceOf
@@ -111,6 +111,8 @@ def look(
         except SourceRefused as problem:
             answers.append(Answer(source.id, "not asked", problem.step))
             continue
+        except HostAway:
+            raise
         except KiwiError as problem:
             answers.append(Answer(source.id, "no answer", _reason(problem)))
             continue

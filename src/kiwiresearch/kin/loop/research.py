@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from kiwiresearch.errors import ModelUnreachable
+from kiwiresearch.errors import HostAway, ModelUnreachable
 from kiwiresearch.kin.agents.planner import plan
 from kiwiresearch.kin.agents.planner_by_model import plan_by_model
 from kiwiresearch.kin.loop.crawling import LEASE_S, TAKEN, Crawler, Took
@@ -109,8 +109,8 @@ class Researcher:
             return self._nothing_due()
         try:
             took = self._follow_clue(item) if isinstance(item, ClueItem) else self._crawler.fetch(item)
-        except KeyboardInterrupt:
-            self._store.release(self._worker)  # who stops the program has nothing against the item
+        except (KeyboardInterrupt, HostAway):
+            self._store.release(self._worker)  # neither who stops the program nor a host that is away has to do with it
             raise
         if isinstance(item, ClueItem):
             return took

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kiwiresearch.errors import KiwiError, PageNotFound
+from kiwiresearch.errors import HostAway, KiwiError, PageNotFound
 from kiwiresearch.kin.identity import id_of
 from kiwiresearch.kin.sources.source import SUFFIXES, Fetched, PersonQuery
 from kiwiresearch.kin.tree import Source
@@ -15,6 +15,7 @@ from kiwiresearch.page.read import open_page
 from kiwiresearch.search.find import Wish, find
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.text.fold import fold
+from kiwiresearch.zim.guarded import hidden_at
 
 MOST_PEOPLE = 5
 LOOKED_AT = 10
@@ -85,7 +86,9 @@ class BookSource:
         for book in self._books:
             if wanted in ("", book.book.id) and book.resolve(path) is not None:
                 return self._fetched(book, open_page(book.archive, path))
-        raise PageNotFound(f"No book of this case has a page {locator!r}.", remedy="Add the book it is from.")
+        archives = [book.archive for book in self._books if wanted in ("", book.book.id)]
+        hidden = next(filter(None, (hidden_at(archive, path) for archive in archives)), None)
+        raise hidden or PageNotFound(f"No book of this case has a page {locator!r}.", remedy="Add the book it is from.")
 
     def _candidates(self, name: str) -> list[tuple[OpenBook, str, str]]:
         """Pages and the names that led to them: exact titles of all books first, then what a search finds."""
@@ -103,6 +106,8 @@ class BookSource:
     def _read(self, book: OpenBook, path: str) -> Fetched | None:
         try:
             return self._fetched(book, open_page(book.archive, path))
+        except HostAway:
+            raise  # nobody knows what it would say, so nothing may be made of it
         except KiwiError:
             return None  # a page that cannot be read is no result; `fetch` says what is wrong with it
 

@@ -12,6 +12,7 @@ from kiwiresearch.kin.fields import Directness, Information, Living, RelationKin
 from kiwiresearch.kin.store import (
     audit,
     caches,
+    copying,
     disputes,
     dumping,
     facts,
@@ -70,9 +71,18 @@ class CaseStore:
         return cls(Database.create(where, settings, now, busy_s=busy_s))
 
     @classmethod
-    def open(cls, where: Path | str, now: Callable[[], str], *, busy_s: float = BUSY_S) -> Self:
-        """Open a case; an older one is brought up to date, a newer one refused."""
-        return cls(Database.open(where, now, busy_s=busy_s))
+    def open(
+        cls, where: Path | str, now: Callable[[], str], *, busy_s: float = BUSY_S, alone_s: float | None = None
+    ) -> Self:
+        """Open a case; an older one is brought up to date, a newer one refused.
+
+        Where `alone_s` is a number nobody else may change it until it is closed; for so long others are waited for.
+        """
+        return cls(Database.open(where, now, busy_s=busy_s, alone_s=alone_s))
+
+    def copy_to(self, where: Path | str, *, busy_s: float = BUSY_S) -> None:
+        """Make the same case at another place, where nothing is yet; it is there whole, or not at all."""
+        Database.make(where, self._db.now, lambda target: copying.copy_rows(self._db, target), busy_s=busy_s)
 
     def close(self) -> None:
         self._db.close()
@@ -381,3 +391,7 @@ class CaseStore:
         forbidden links, which tell what was decided and not what is known.
         """
         return dumping.dump(self._db, history=history)
+
+    def fingerprint(self) -> str:
+        """A hash over all rows of all tables: the same case has the same wherever it is kept."""
+        return copying.fingerprint(self._db)

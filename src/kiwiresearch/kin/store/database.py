@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,19 +12,17 @@ from sqlalchemy import Connection, CursorResult, Executable, insert, select, tex
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import SQLAlchemyError
 
-from kiwiresearch.errors import CannotWrite, KiwiError
+from kiwiresearch.errors import CannotWrite, KiwiError, StoreUnreachable
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.kin.identity import id_of
-from kiwiresearch.kin.store import migrate
+from kiwiresearch.kin.store import migrate, server
+from kiwiresearch.kin.store.alone import alone_in
 from kiwiresearch.kin.store.chain import AUDIT_START
 from kiwiresearch.kin.store.ledger import AuditHeadRow
 from kiwiresearch.kin.store.place import Place
 from kiwiresearch.kin.store.problems import told
 from kiwiresearch.kin.store.schema import CaseRow
 from kiwiresearch.kin.store.tables import Rows, table
-
-WRITER = 543_197_702
-"""The advisory lock that makes a PostgreSQL case have one writer, as a file has."""
 
 
 class Database:
@@ -48,6 +46,9 @@ class Database:
         self._begin = "BEGIN"
         self._depth = 0
         self._broken = False
+        self._backend = 0
+        """The server's number for the connection that nobody else may change the case beside; 0 if others may."""
+        self._held = ExitStack()
         self._lock = threading.RLock()
         self._engine = place.engine(busy_s, lambda: self._begin)
         with told(place.name):
@@ -55,21 +56,37 @@ class Database:
 
     @classmethod
     def create(cls, where: Path | str, settings: Mapping[str, Any], now: Callable[[], str], *, busy_s: float) -> Self:
+        cls.make(where, now, lambda database: database._found(settings), busy_s=busy_s)
+        return cls.open(where, now, busy_s=busy_s)
+
+    @classmethod
+    def make(
+        cls, where: Path | str, now: Callable[[], str], fill: Callable[[Database], None], *, busy_s: float
+    ) -> None:
+        """Make the tables where none are and have them filled: all of it is there in the end, or nothing."""
         place = Place.of(where)
         with place.made() as beside:
             database = cls(beside, now, busy_s)
             try:
-                database._found(place, settings)
+                with told(place.name), database._written():
+                    if not database.is_file:
+                        server.make_schema(database.connection)
+                    if not migrate.is_empty(database.connection):
+                        raise place.taken()
+                    migrate.upgrade(database.connection)
+                    fill(database)
             finally:
                 database.close()
-        return cls.open(where, now, busy_s=busy_s)
 
     @classmethod
-    def open(cls, where: Path | str, now: Callable[[], str], *, busy_s: float) -> Self:
+    def open(cls, where: Path | str, now: Callable[[], str], *, busy_s: float, alone_s: float | None = None) -> Self:
+        """The case that is there; where `alone_s` is a number, nobody else may change it, and so long is waited."""
         place = Place.of(where)
         place.check_there()
         database = cls(place, now, busy_s)
         try:
+            if alone_s is not None:
+                database._hold(alone_s)
             database._take_up()
         except BaseException:
             database.close()
@@ -81,18 +98,21 @@ class Database:
         return self.place.path is not None
 
     def close(self) -> None:
-        with self._lock, told(self.place.name):
+        with self._held, self._lock, told(self.place.name):
             self.connection.close()
             self._engine.dispose()
 
-    def _found(self, place: Place, settings: Mapping[str, Any]) -> None:
-        with self._written():
-            if not migrate.is_empty(self.connection):
-                raise place.taken()
-            migrate.upgrade(self.connection)
-            identity = id_of("case", canonical_json(settings))
-            self.run(insert(table(CaseRow)).values(id=identity, settings=dict(settings), created_at=self.now()))
-            self.run(insert(table(AuditHeadRow)).values(case_id=identity, seq=0, hash=AUDIT_START))
+    def _hold(self, patience_s: float) -> None:
+        if self.place.path is not None:
+            self._held.enter_context(alone_in(self.place.path.parent, patience_s=patience_s))
+            return
+        with told(self.place.name):
+            self._backend = server.hold(self.connection, self.place.name, patience_s=patience_s)
+
+    def _found(self, settings: Mapping[str, Any]) -> None:
+        identity = id_of("case", canonical_json(settings))
+        self.run(insert(table(CaseRow)).values(id=identity, settings=dict(settings), created_at=self.now()))
+        self.run(insert(table(AuditHeadRow)).values(case_id=identity, seq=0, hash=AUDIT_START))
 
     def _take_up(self) -> None:
         with told(self.place.name):
@@ -234,8 +254,12 @@ class Database:
                 with told(self.place.name):
                     self.connection.begin()
             else:
-                self.run(text("SELECT pg_advisory_xact_lock(:key, hashtext(current_schema()))"), [{"key": WRITER}])
+                with told(self.place.name):
+                    server.begin_write(self.connection, self.place.name, self._backend)
             yield
+            if not self.is_file:
+                with told(self.place.name):
+                    server.mark(self.connection)
             self._commit()
         except BaseException:
             self.connection.rollback()
@@ -250,11 +274,20 @@ class Database:
         self._begin = "BEGIN"
         self.merged = None
         if not self.is_file:
-            self.run(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"))
+            self._begin_read()
         try:
             yield
         finally:
             self.connection.rollback()
+
+    def _begin_read(self) -> None:
+        """A line that was cut meanwhile, as by a server that was restarted, is made anew: nothing hung on it."""
+        asked = text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        try:
+            self.run(asked)
+        except StoreUnreachable:
+            self.connection.rollback()
+            self.run(asked)
 
     def _forget(self) -> None:
         self.changed_people.clear()

@@ -12,15 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Engine, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy import Engine
 from sqlalchemy.pool import NullPool
 
 from kiwiresearch.errors import BadUsage, CannotWrite, FolderTaken, RunDamaged, RunNotFound
-from kiwiresearch.ids import canonical_json
 from kiwiresearch.kin.store.problems import BACKUP
-
-ADDRESSES = ("postgresql://", "postgres://", "postgresql+psycopg://")
+from kiwiresearch.store.place import ADDRESSES, file_engine, nameable, server_engine, server_url
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,37 +38,14 @@ class Place:
                 f"{where.partition('://')[0]!r} is no kind of database a case can be kept in.",
                 remedy="Give a file, or an address that begins with postgresql://.",
             )
-        try:
-            url = make_url(where).set(drivername="postgresql+psycopg")
-        except (ArgumentError, ValueError) as problem:
-            raise BadUsage(
-                "The address of the PostgreSQL database cannot be read.",
-                remedy="Write it as postgresql://USER@HOST/DATABASE.",
-            ) from problem
-        return cls(url.render_as_string(hide_password=True), None, url.render_as_string(hide_password=False))
+        url = server_url(where)
+        return cls(nameable(url), None, url.render_as_string(hide_password=False))
 
     def engine(self, busy_s: float, begin: Callable[[], str]) -> Engine:
         """An engine that begins transactions as `begin` says; nothing is opened yet."""
         if self.path is None:
-            return self._server(busy_s)
-        engine = create_engine(
-            URL.create("sqlite", database=str(self.path)),
-            poolclass=NullPool,
-            json_serializer=canonical_json,
-            json_deserializer=self._json,
-            connect_args={"timeout": busy_s, "check_same_thread": False},
-        )
-
-        @event.listens_for(engine, "connect")
-        def _connected(connection: Any, _: object) -> None:
-            connection.isolation_level = None  # the driver would begin on its own, and late
-            connection.execute("PRAGMA foreign_keys=ON")
-
-        @event.listens_for(engine, "begin")
-        def _begun(connection: Any) -> None:
-            connection.exec_driver_sql(begin())
-
-        return engine
+            return server_engine(self.address, busy_s=busy_s, pool=NullPool)
+        return file_engine(self.path, busy_s=busy_s, begin=lambda _: begin(), loads=self._json, pool=NullPool)
 
     def _json(self, text: str) -> Any:
         try:
@@ -80,27 +54,6 @@ class Place:
             raise RunDamaged(
                 f"The case {self.name!r} is damaged: {text[:40]!r} is not what it wrote.", remedy=BACKUP
             ) from problem
-
-    def _server(self, busy_s: float) -> Engine:
-        try:
-            engine = create_engine(
-                self.address,
-                poolclass=NullPool,
-                json_serializer=canonical_json,
-                connect_args={"connect_timeout": 10},
-            )
-        except ModuleNotFoundError as problem:
-            raise BadUsage(
-                "PostgreSQL cannot be used: its driver is not installed.", remedy="Install psycopg[binary]."
-            ) from problem
-
-        @event.listens_for(engine, "connect")
-        def _connected(connection: Any, _: object) -> None:
-            with connection.cursor() as cursor:
-                cursor.execute(f"SET lock_timeout = {int(busy_s * 1000)}")
-            connection.commit()
-
-        return engine
 
     def check_there(self) -> None:
         """A file that is missing would be made by opening it."""

@@ -1,0 +1,106 @@
+"""The database behind the store: short transactions on connections of a pool, and one clock."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy import Connection, Table, text
+from sqlalchemy.dialects import postgresql, sqlite
+
+from kiwiresearch.errors import BadUsage, StoreDamaged, StoreUnreachable
+from kiwiresearch.store.place import ADDRESSES, FILE, file_engine, file_of, nameable, server_engine, server_url
+from kiwiresearch.store.problems import Kind, told
+
+BUSY_S = 30.0
+BEGIN = "kiwi_begin"
+STORE = Kind("store", busy=StoreUnreachable, damaged=StoreDamaged, away=StoreUnreachable)
+LOCKS = 543_197_703
+"""The number under which locks of the store are known to a PostgreSQL server."""
+LOCK = text("SELECT pg_advisory_xact_lock(:space, hashtext(coalesce(current_schema(), '') || ' ' || :lock))")
+CLOCK = text("SELECT extract(epoch FROM clock_timestamp())")
+
+
+class Database:
+    """A file or a server. Safe to use from several threads; every transaction has a connection of its own."""
+
+    def __init__(self, url: str, clock: Callable[[], float], *, busy_s: float = BUSY_S) -> None:
+        self._clock = clock
+        self.busy_s = busy_s
+        self.path: Path | None = None
+        if url.startswith(FILE):
+            self.path = file_of(url)
+            self.name = str(self.path)
+            self._engine = file_engine(
+                self.path, busy_s=busy_s, begin=lambda one: str(one.get_execution_options().get(BEGIN, "BEGIN"))
+            )
+        elif url.startswith(ADDRESSES):
+            address = server_url(url)
+            self.name = nameable(address)
+            self._engine = server_engine(address.render_as_string(hide_password=False), busy_s=busy_s)
+        else:
+            kind = url.partition("://")[0] if "://" in url else "that"
+            raise BadUsage(
+                f"{kind[:40]!r} is no kind of database a store can be.",
+                remedy="Write sqlite:///ABSOLUTE/PATH or postgresql://USER@HOST/DATABASE.",
+            )
+
+    @property
+    def is_file(self) -> bool:
+        return self.path is not None
+
+    @contextmanager
+    def writing(self, *locks: str) -> Iterator[Connection]:
+        """One transaction that is kept whole or not at all.
+
+        Who names the same lock comes one after the other; a file has one writer at a time anyway.
+        """
+        with told(self.name, STORE), self._engine.connect() as connection:
+            if self.is_file:
+                connection = connection.execution_options(**{BEGIN: "BEGIN IMMEDIATE"})
+            with connection.begin():
+                if not self.is_file:
+                    for lock in locks:
+                        connection.execute(LOCK, {"space": LOCKS, "lock": lock})
+                yield connection
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """One view of the store, in which nothing changes."""
+        with told(self.name, STORE), self._engine.connect() as connection:
+            if not self.is_file:
+                connection = connection.execution_options(isolation_level="REPEATABLE READ")
+            with connection.begin() as transaction:
+                yield connection
+                transaction.rollback()
+
+    def now(self, connection: Connection) -> float:
+        """Seconds since 1970: a server's own clock, since those of its hosts differ; else the one passed in."""
+        if self.is_file:
+            return self._clock()
+        return float(connection.execute(CLOCK).scalar_one())
+
+    def insert(self, table: Table) -> sqlite.Insert | postgresql.Insert:
+        """An insert that can say what is to happen where the key is taken."""
+        return sqlite.insert(table) if self.is_file else postgresql.insert(table)
+
+    def log_ahead(self) -> bool:
+        """Let readers of the file not wait for its writer, if its disk can do that; False if it is in use just now."""
+        with told(self.name, STORE), self._engine.connect() as connection:
+            raw = connection.connection.dbapi_connection
+            assert raw is not None
+            cursor = raw.cursor()
+            try:
+                cursor.execute("PRAGMA journal_mode=WAL").fetchone()
+            except sqlite3.OperationalError as problem:
+                if "locked" not in str(problem):
+                    raise
+                return False
+            finally:
+                cursor.close()
+        return True
+
+    def close(self) -> None:
+        self._engine.dispose()

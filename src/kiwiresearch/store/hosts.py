@@ -1,0 +1,70 @@
+"""The hosts over one store: who is there, with which books, and the secret they share."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Literal
+
+from sqlalchemy import delete, select
+
+from kiwiresearch.store.database import Database
+from kiwiresearch.store.tables import HOST, STORE
+
+SECRET = "secret"  # noqa: S105 — the name of it
+Use = Literal["peers", "door"]
+"""What a key is for: hosts show theirs to each other; cookies of users are signed with another."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostRow:
+    """A host as it last announced itself."""
+
+    name: str
+    url: str
+    books: tuple[Mapping[str, Any], ...]
+    seen_at: float
+    """By the clock of the store; compare it with `Store.now()`."""
+
+
+class Hosts:
+    """The hosts of a store."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def announce(self, name: str, url: str, books: Sequence[Mapping[str, Any]]) -> None:
+        """Say that a host is there, now, with these books."""
+        with self._db.writing() as connection:
+            told = {"url": url, "books": [dict(book) for book in books], "seen_at": self._db.now(connection)}
+            row = self._db.insert(HOST).values(name=name, **told)
+            connection.execute(row.on_conflict_do_update(index_elements=["name"], set_=told))
+
+    def all(self) -> list[HostRow]:
+        """All hosts that did not leave, by name."""
+        with self._db.reading() as connection:
+            rows = connection.execute(select(HOST).order_by(HOST.c.name)).all()
+        return [HostRow(row.name, row.url, tuple(row.books), row.seen_at) for row in rows]
+
+    def leave(self, name: str) -> None:
+        with self._db.writing() as connection:
+            connection.execute(delete(HOST).where(HOST.c.name == name))
+
+    def key(self, use: Use) -> str:
+        """The key of this store for one use: whoever sees it can make no other of it, nor the secret."""
+        return hmac.new(self.secret().encode(), use.encode(), sha256).hexdigest()
+
+    def secret(self) -> str:
+        """The secret of this store, made by the first who asks; it never leaves the store, keys are made of it."""
+        wanted = select(STORE.c.value).where(STORE.c.name == SECRET)
+        with self._db.reading() as connection:
+            found = connection.execute(wanted).scalar()
+        if found is not None:
+            return str(found)
+        with self._db.writing() as connection:
+            new = self._db.insert(STORE).values(name=SECRET, value=secrets.token_urlsafe(32))
+            connection.execute(new.on_conflict_do_nothing())
+            return str(connection.execute(wanted).scalar_one())

@@ -1,0 +1,286 @@
+"""Opening a store: by its URL, by many at once, and what is said when it cannot be."""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.store.stores import changed, crowd, opened
+
+from kiwiresearch.errors import BadUsage, CannotWrite, StoreDamaged, StoreUnreachable
+from kiwiresearch.store import versions
+from kiwiresearch.store.open import Store
+from kiwiresearch.store.place import file_of
+
+PATHS = [
+    ("sqlite:///srv/kiwi/store.sqlite", "/srv/kiwi/store.sqlite"),
+    ("sqlite:////srv/kiwi/store.sqlite", "/srv/kiwi/store.sqlite"),
+    ("sqlite:///srv/an odd %20 name?x=1", "/srv/an odd %20 name?x=1"),
+    ("sqlite:///C:/kiwi/store.sqlite", "C:/kiwi/store.sqlite"),
+]
+ALL_AWAY = """
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+WHERE pid <> pg_backend_pid() AND datname = current_database() AND backend_type = 'client backend'
+"""
+
+
+@pytest.mark.parametrize(("url", "path"), PATHS)
+def test_a_file_is_always_named_from_the_root(url: str, path: str) -> None:
+    """Three slashes and four name the same file, and no part of the name is read as anything else."""
+    assert file_of(url) == Path(path)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "store.sqlite", "/srv/store.sqlite", "mysql://host/kiwi", "sqlite://", "sqlite:///", "sqlite://store",
+     "sqlite:///a\0b", "postgresql://host:port/x", "https://example.org"],
+)  # fmt: skip
+def test_what_is_no_url_of_a_store_is_refused_with_one_that_is(url: str) -> None:
+    """A URL that cannot be used is refused, with the form of one that can."""
+    with pytest.raises(BadUsage) as caught:
+        opened(url)
+    assert "://" in caught.value.remedy
+
+
+def test_a_password_is_in_no_message() -> None:
+    """A server that is away is named without the password."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # nobody listens there
+        port = taken.getsockname()[1]
+        with pytest.raises(StoreUnreachable) as caught:
+            opened(f"postgresql://kiwi:geheim@127.0.0.1:{port}/kiwi?password=geheim")
+    assert "cannot be reached" in str(caught.value)
+    assert "geheim" not in str(caught.value)
+
+
+@pytest.mark.parametrize("where", ["no..such..host/kiwi", "127.0.0.1:1/kiwi?sslmode=nonsense", "127.0.0.1:99999/kiwi"])
+def test_an_address_that_leads_nowhere_is_no_fault(where: str) -> None:
+    """Whatever the driver says about it, a person is told to look at the address."""
+    with pytest.raises(StoreUnreachable, match="cannot be reached") as caught:
+        opened(f"postgresql://{where}")
+    assert "address" in caught.value.remedy
+
+
+def test_a_schema_that_is_not_there_is_told(postgres_server: Callable[[], str]) -> None:
+    """An address that names a schema which nobody has made is no crash."""
+    url = postgres_server().rpartition("place")[0] + "nowhere"
+    with pytest.raises(StoreUnreachable, match="names a schema that is not there") as caught:
+        opened(url)
+    assert caught.value.remedy == "Make the schema, or name another."
+
+
+def test_a_missing_driver_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without psycopg the remedy is the line that installs it."""
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(BadUsage) as caught:
+        opened("postgresql://127.0.0.1/kiwi")
+    assert "pip install 'kiwiresearch[dist]'" in caught.value.remedy
+
+
+def test_a_new_store_is_there_for_the_next_who_opens_it(store_url: str) -> None:
+    """What one process keeps, another finds."""
+    with opened(store_url) as store:
+        store.jobs.add("galaxy", "research", {"topic": "Galaxy"})
+        assert (store.keeps_all, store.is_shared) == (True, store_url.startswith("postgresql"))
+    with opened(store_url, keeps_all=False) as store:
+        assert [job.id for job in store.jobs.all()] == ["galaxy-1"]
+        assert not store.keeps_all
+
+
+def test_many_processes_open_a_fresh_store_at_once(store_url: str) -> None:
+    """Whoever comes first makes the tables, and all others use them."""
+    lines = crowd(6, store_url, "say(store.jobs.add('x', 'research', {}).id, store.hosts.secret())")
+    told = sorted(line.split() for line in lines)
+    assert [job for job, _ in told] == [f"x-{number}" for number in range(1, 7)]
+    assert len({secret for _, secret in told}) == 1
+
+
+def test_a_file_that_was_touched_only_becomes_a_store(tmp_path: Path) -> None:
+    """An empty file is as good as none."""
+    (tmp_path / "store.sqlite").touch()
+    with opened(f"sqlite:///{tmp_path}/store.sqlite") as store:
+        assert store.jobs.all() == []
+
+
+def test_nobody_else_may_read_the_file_of_a_store(tmp_path: Path) -> None:
+    """It holds a secret, so it is its maker's alone; so are the files beside it."""
+    with opened(f"sqlite:///{tmp_path}/deep/store.sqlite") as store:
+        store.hosts.secret()
+        for file in (tmp_path / "deep").iterdir():
+            assert stat.S_IMODE(file.stat().st_mode) == 0o600, file
+
+
+def test_a_newer_store_is_refused_and_not_touched(store_url: str) -> None:
+    """A store of a version that is not known yet says so."""
+    opened(store_url).close()
+    changed(store_url, "UPDATE kiwi_store SET value = '99' WHERE name = 'version'")
+    with pytest.raises(StoreDamaged, match="newer kiwiresearch") as caught:
+        opened(store_url)
+    assert "not touched" in caught.value.remedy
+    changed(store_url, "UPDATE kiwi_store SET value = '1' WHERE name = 'version'")
+    opened(store_url).close()
+
+
+def test_an_older_store_is_brought_up_to_date(store_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each migration that a store has not seen is run once, and the version says so."""
+    opened(store_url).close()
+    ran = []
+    monkeypatch.setattr(versions, "VERSION", 3)
+    monkeypatch.setattr(versions, "MIGRATIONS", {2: lambda _: ran.append(2), 3: lambda _: ran.append(3)})
+    opened(store_url).close()
+    opened(store_url).close()
+    assert ran == [2, 3]
+
+
+@pytest.mark.parametrize("said", ["''", "'one'"])
+def test_a_store_that_says_no_version_is_damaged(store_url: str, said: str) -> None:
+    """Nothing is guessed about a store that does not say what it is."""
+    opened(store_url).close()
+    changed(store_url, f"UPDATE kiwi_store SET value = {said} WHERE name = 'version'")
+    with pytest.raises(StoreDamaged, match="damaged"):
+        opened(store_url)
+
+
+def test_half_a_store_is_none(store_url: str) -> None:
+    """Where tables of a store are without the one that says its version, nothing is made."""
+    opened(store_url).close()
+    changed(store_url, "DROP TABLE kiwi_store")
+    with pytest.raises(StoreDamaged, match="no store"):
+        opened(store_url)
+
+
+WRONG = [("told", "[]"), ("wish", "null"), ("wish", "{"), ("losses", "{}"), ("losses", "[1]"), ("told", "9" * 5_000)]
+
+
+def test_a_row_of_another_shape_is_damage(store: Store, store_url: str) -> None:
+    """What somebody else wrote into the database is never taken for what we wrote."""
+    store.jobs.add("x", "research", {})
+    for column, value in WRONG:
+        changed(store_url, f"UPDATE kiwi_job SET {column} = '{value}'")
+        with pytest.raises(StoreDamaged, match="is not what was written"):
+            store.jobs.all()
+        changed(store_url, f"UPDATE kiwi_job SET {column} = '{[] if column == 'losses' else {}}'")
+    assert len(store.jobs.all()) == 1
+
+
+def test_a_missing_table_is_damage_and_no_fault(store: Store, store_url: str) -> None:
+    """A store that lost a table says so in words."""
+    changed(store_url, "DROP TABLE kiwi_job")
+    with pytest.raises(StoreDamaged, match="a table of it is missing"):
+        store.jobs.all()
+
+
+def test_a_file_of_another_program_is_left_alone(tmp_path: Path) -> None:
+    """A database with other tables, and a file that is none, are refused as they are."""
+    url = f"sqlite:///{tmp_path}/other.sqlite"
+    changed(url, "CREATE TABLE theirs (x)")
+    (tmp_path / "text.sqlite").write_text("A text, which is no database at all.\n" * 100)
+    for name in ("other", "text"):
+        before = (tmp_path / f"{name}.sqlite").read_bytes()
+        with pytest.raises(StoreDamaged, match="is no store"):
+            opened(f"sqlite:///{tmp_path}/{name}.sqlite")
+        assert (tmp_path / f"{name}.sqlite").read_bytes() == before
+
+
+def test_a_damaged_file_is_told_as_such(tmp_path: Path) -> None:
+    """Bytes that were overwritten in the middle give a clear error."""
+    url, file = f"sqlite:///{tmp_path}/store.sqlite", tmp_path / "store.sqlite"
+    with opened(url) as store:
+        for number in range(50):
+            store.jobs.add("x", "research", {"words": "word " * 200, "number": number})
+    content = bytearray(file.read_bytes())
+    content[4096:-4096] = b"\x5a" * (len(content) - 8192)
+    file.write_bytes(content)
+    with pytest.raises(StoreDamaged, match=r"damaged|no store"), opened(url) as store:
+        store.jobs.all()
+
+
+def test_a_place_that_cannot_be_written_says_so(tmp_path: Path) -> None:
+    """A file where the folder should be, or a folder where the file should be, is no crash."""
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "folder").mkdir()
+    for place in ("file/store.sqlite", "folder"):
+        with pytest.raises(CannotWrite):
+            opened(f"sqlite:///{tmp_path}/{place}")
+
+
+READ_ONLY = """
+import os, sys, time
+from kiwiresearch.errors import KiwiError
+from kiwiresearch.store.open import open_store
+os.setgroups([]); os.setgid(65534); os.setuid(65534)
+for url in sys.argv[1:]:
+    try:
+        with open_store(url, keeps_all=True, clock=time.time) as store:
+            store.jobs.add("x", "research", {})
+    except KiwiError as problem:
+        print(type(problem).__name__)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="only root can become somebody who may not write")
+def test_a_read_only_place_is_told_as_such(tmp_path: Path) -> None:
+    """Somebody who may only read the folder is told so; nothing is made or changed."""
+    with opened(f"sqlite:///{tmp_path}/store.sqlite") as store:
+        store.jobs.add("x", "research", {})
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.owner() == "root" and folder != Path("/"):
+            folder.chmod(folder.stat().st_mode | 0o055)
+    (tmp_path / "store.sqlite").chmod(0o644)
+    urls = [f"sqlite:///{tmp_path}/{name}.sqlite" for name in ("store", "new")]
+    done = subprocess.run([sys.executable, "-c", READ_ONLY, *urls], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["CannotWrite", "CannotWrite"], done
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["store.sqlite"]
+
+
+def test_a_store_that_is_being_written_is_waited_for_and_not_for_ever(store: Store, store_url: str) -> None:
+    """A write that does not get its turn in time ends with a clear error, and works afterwards."""
+    store.jobs.add("x", "research", {})
+    with opened(store_url, busy_s=0.05) as other:
+        refused = pytest.raises(StoreUnreachable, match="another process")
+        with store.notes.appending("x-1"), refused, other.notes.appending("x-1"):
+            pass
+        with other.notes.appending("x-1") as append:
+            append(b"afterwards")
+    assert store.notes.lines("x-1") == [b"afterwards"]
+
+
+def test_a_server_that_was_restarted_is_used_again(postgres_server: Callable[[], str]) -> None:
+    """Connections that the server has closed are replaced, and nobody notices."""
+    url = postgres_server()
+    with opened(url) as store:
+        store.jobs.add("x", "research", {})
+        changed(url, ALL_AWAY)
+        assert [job.id for job in store.jobs.all()] == ["x-1"]
+
+
+def test_a_server_that_goes_away_in_the_middle_is_told_as_such(postgres_server: Callable[[], str]) -> None:
+    """A transaction that was cut off is an error to try again on, and nothing of it was kept."""
+    url = postgres_server()
+    with opened(url) as store:
+
+        def cut_off() -> None:
+            with store.notes.appending("x-1") as append:
+                append(b"one")
+                changed(url, ALL_AWAY)
+                append(b"two")
+
+        with pytest.raises(StoreUnreachable, match="cannot be reached"):
+            cut_off()
+        assert store.notes.lines("x-1") == []
+
+
+@pytest.mark.parametrize("text", ["a\0b", "half \ud800 a character"])
+def test_a_text_that_some_engine_would_not_keep_is_refused_by_all(store: Store, text: str) -> None:
+    """Both engines refuse the same texts, and in JSON any NUL is kept."""
+    with pytest.raises(BadUsage, match="no store keeps"):
+        store.jobs.add(text, "research", {})
+    assert store.jobs.all() == []
+    store.jobs.add("x", "research", {"topic": "a\0b"})
+    assert [job.wish for job in store.jobs.all()] == [{"topic": "a\0b"}]

@@ -1,0 +1,238 @@
+"""People, their tokens, the audit of what they did, hosts and cases."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from tests.store.stores import Opener, changed, opened
+
+from kiwiresearch.errors import BadUsage
+from kiwiresearch.store.cases import CaseRow
+from kiwiresearch.store.open import Store
+from kiwiresearch.store.people import People, TokenRow, UserRow
+
+NOW, LATER = "2026-01-01T00:00:00+00:00", "2026-01-02T00:00:00+00:00"
+
+
+def test_users_have_a_role_and_limits_of_their_own(store: Store, another: Opener) -> None:
+    """What is set for a user is there for every host."""
+    made = store.people.add("Ann", "reader", made_at=NOW, limits={"requests_a_minute": 30})
+    assert made == UserRow("Ann", "reader", {"requests_a_minute": 30}, NOW)
+    store.people.add("bob", "owner", made_at=NOW)
+    assert another().people.set_role("Ann", "researcher").role == "researcher"
+    store.people.set_limits("Ann", {"running": 2})
+    assert another().people.all() == [
+        UserRow("Ann", "researcher", {"running": 2}, NOW),
+        UserRow("bob", "owner", {}, NOW),
+    ]
+    store.people.remove("Ann")
+    assert (store.people.get("Ann"), store.people.get("bob")) == (None, UserRow("bob", "owner", {}, NOW))
+
+
+def test_what_makes_no_sense_about_users_is_refused(store: Store) -> None:
+    """No second user of a name, no unknown role or name, no name that cannot be told from others."""
+    store.people.add("Ann", "reader", made_at=NOW)
+    with pytest.raises(BadUsage, match="already"):
+        store.people.add("Ann", "owner", made_at=NOW)
+    for name in ("", " ", " Ann", "A\nnn", "x" * 101, "\u202eAnn", "a/b", "/", ".", ".."):
+        with pytest.raises(BadUsage, match="cannot be the name"):
+            store.people.add(name, "reader", made_at=NOW)
+    with pytest.raises(BadUsage, match="no role"):
+        store.people.set_role("Ann", "king")
+    for nobody in (store.people.remove, lambda name: store.people.new_token(name, made_at=NOW)):
+        with pytest.raises(BadUsage, match="no user"):
+            nobody("Bob")
+    assert store.people.all() == [UserRow("Ann", "reader", {}, NOW)]
+
+
+def test_a_token_lets_its_user_in_until_it_is_revoked(store: Store, another: Opener) -> None:
+    """Each token stands for itself; what is revoked lets nobody in, on any host, from then on."""
+    store.people.add("Ann", "reader", made_at=NOW)
+    first, second = (store.people.new_token("Ann", label=label, made_at=NOW) for label in ("laptop", "phone"))
+    assert first.text != second.text
+    for token in (first, second):
+        row = store.people.token_of(token.text)
+        assert (row and row.id, store.people.by_token_id(token.id)) == (token.id, store.people.get("Ann"))
+    store.people.note_use(first.id, at=LATER)
+    store.people.revoke(first.id, at=LATER)
+    store.people.revoke(first.id, at="2027")
+    other = another().people
+    assert (other.by_token_id(first.id), other.token_of(first.text)) == (None, None)
+    assert other.token_of(second.text) == TokenRow(second.id, "Ann", "phone", NOW, "", "")
+    assert {row.label: (row.used_at, row.revoked_at) for row in other.tokens("Ann")} == {
+        "laptop": (LATER, LATER),
+        "phone": ("", ""),
+    }
+    with pytest.raises(BadUsage, match="no token"):
+        store.people.revoke("nothing", at=NOW)
+
+
+def test_a_removed_user_is_out_at_once(store: Store) -> None:
+    """Tokens go with their user, and one who comes later under that name is somebody else: also to the jobs."""
+    store.people.add("Ann", "researcher", made_at=NOW)
+    token = store.people.new_token("Ann", made_at=NOW)
+    for user in ("Ann", "Bob"):
+        store.jobs.add("x", f"of {user}", {}, user=user)
+    store.people.remove("Ann")
+    store.people.add("Ann", "reader", made_at=LATER)
+    assert (store.people.by_token_id(token.id), store.people.token_of(token.text)) == (None, None)
+    assert store.people.tokens() == []
+    assert {row.kind: row.user for row in store.jobs.all()} == {"of Ann": "", "of Bob": "Bob"}
+
+
+@pytest.mark.parametrize("way", ["remove", "demote"])
+def test_one_owner_stays_whoever_asks_at_once(store: Store, another: Opener, way: str) -> None:
+    """Two owners who take the role from each other in the same moment leave one of them."""
+    for name in ("Ann", "Bob"):
+        store.people.add(name, "owner", made_at=NOW)
+    together = threading.Barrier(2)
+
+    def take(people: People, name: str) -> str:
+        together.wait(30)
+        try:
+            people.remove(name) if way == "remove" else people.set_role(name, "reader")
+        except BadUsage as problem:
+            return problem.message
+        return ""
+
+    with ThreadPoolExecutor(2) as threads:
+        told = sorted(threads.map(take, (store.people, another().people), ("Ann", "Bob")))
+    assert (told[0], "only owner" in told[1]) == ("", True)
+    assert sum(user.role == "owner" for user in store.people.all()) == 1
+
+
+def test_what_is_no_token_lets_nobody_in(store: Store) -> None:
+    """Whatever a stranger sends, nobody is found and nothing breaks."""
+    store.people.add("Ann", "owner", made_at=NOW)
+    store.people.new_token("Ann", made_at=NOW)
+    for text in ("", "kiwi_", "x" * 10_000, "a\0b", "\ud800", "' OR 1=1 --"):
+        assert store.people.token_of(text) is None
+
+
+def test_no_token_can_be_read_from_the_store(tmp_path: Path) -> None:
+    """Only a hash of it is kept: its text is nowhere in the file."""
+    with opened(f"sqlite:///{tmp_path}/store.sqlite") as store:
+        store.people.add("Ann", "owner", made_at=NOW)
+        token = store.people.new_token("Ann", made_at=NOW)
+        assert len(token.text.removeprefix("kiwi_")) >= 32
+    kept = b"".join(file.read_bytes() for file in tmp_path.iterdir())
+    assert b"Ann" in kept
+    assert token.text.removeprefix("kiwi_").encode() not in kept
+
+
+def did(store: Store, number: int = 5) -> None:
+    for one in range(1, number + 1):
+        user = "ann" if one % 2 else "bob"
+        store.audit.add(f"2026-01-0{one}", user, "10.0.0.1", "ask", f"q{one}", "ok", {"pages": one, "é": None})
+
+
+def test_the_audit_tells_who_did_what_in_order(store: Store) -> None:
+    """Rows can be read on from a number, backwards, and of one user, action or time."""
+    did(store)
+    rows = store.audit.rows()
+    assert [row.seq for row in rows] == [1, 2, 3, 4, 5]
+    first = rows[0]
+    assert (first.at, first.user, first.host, first.action) == ("2026-01-01", "ann", "10.0.0.1", "ask")
+    assert (first.subject, first.outcome, first.details) == ("q1", "ok", {"pages": 1, "é": None})
+    assert [row.seq for row in store.audit.rows(2, 2)] == [3, 4]
+    assert [row.seq for row in store.audit.rows(user="ann", newest_first=True)] == [5, 3, 1]
+    assert [row.seq for row in store.audit.rows(before=5, limit=2, newest_first=True)] == [4, 3]
+    assert [row.seq for row in store.audit.rows(since="2026-01-04")] == [4, 5]
+    assert store.audit.rows(action="login") == []
+    assert store.audit.check() is None
+
+
+HARMS = [
+    ("UPDATE kiwi_audit SET subject = 'other' WHERE seq = 3", 3, "changed"),
+    ("UPDATE kiwi_audit SET details = '{}' WHERE seq = 2", 2, "changed"),
+    ("UPDATE kiwi_audit SET \"user\" = 'bob' WHERE seq = 1", 1, "changed"),
+    ("DELETE FROM kiwi_audit WHERE seq = 2", 2, "missing"),
+    ("DELETE FROM kiwi_audit WHERE seq = 5", 5, "does not end"),
+    ("DELETE FROM kiwi_audit", 1, "does not end"),
+    ("DELETE FROM kiwi_audit_head", 1, "does not end"),
+    ("UPDATE kiwi_audit SET seq = seq + 10 WHERE seq > 3", 4, "missing"),
+    ("UPDATE kiwi_audit SET hash = prev_hash WHERE seq = 4", 4, "changed"),
+    ("UPDATE kiwi_audit SET prev_hash = hash WHERE seq = 4", 4, "follow"),
+]
+
+
+def test_no_row_of_the_audit_is_touched_unseen(store: Store, store_url: str) -> None:
+    """The first row that was changed, removed or moved is named."""
+    for harm, seq, why in HARMS:
+        did(store)
+        changed(store_url, harm)
+        broken = store.audit.check()
+        assert broken is not None, harm
+        assert (broken.seq, why in broken.why) == (seq, True), (harm, broken)
+        for table in ("kiwi_audit", "kiwi_audit_head"):
+            changed(store_url, f"DELETE FROM {table}")
+
+
+def test_an_empty_audit_is_whole(store: Store) -> None:
+    """Nothing was done, so nothing is broken."""
+    assert (store.audit.check(store.audit.head()), store.audit.rows()) == (None, [])
+
+
+def test_an_audit_that_was_written_anew_is_not_the_one_of_before(store: Store, store_url: str) -> None:
+    """Who noted where it ended notices that another stands in its place, however whole that is."""
+    did(store, 3)
+    noted = store.audit.head()
+    did(store, 2)
+    assert store.audit.check(noted) is None
+    for table in ("kiwi_audit", "kiwi_audit_head"):
+        changed(store_url, f"DELETE FROM {table}")
+    did(store, 2)
+    assert store.audit.check() is None
+    broken = store.audit.check(noted)
+    assert broken is not None
+    assert "written anew" in broken.why
+
+
+def test_hosts_announce_themselves_and_leave(store: Store, another: Opener) -> None:
+    """What a host said last counts, with the time by the clock of the store."""
+    other = another()
+    store.hosts.announce("north", "http://north:8421", [{"id": "b1"}])
+    other.hosts.announce("south", "http://south:8421", [])
+    store.hosts.announce("north", "http://north:9000", [{"id": "b1"}, {"id": "b2", "title": "Ærø"}])
+    north, south = other.hosts.all()
+    assert (north.name, north.url, north.books) == (
+        "north",
+        "http://north:9000",
+        ({"id": "b1"}, {"id": "b2", "title": "Ærø"}),
+    )
+    assert south.seen_at <= north.seen_at <= store.now()
+    other.hosts.leave("north")
+    other.hosts.leave("nobody")
+    assert [host.name for host in store.hosts.all()] == ["south"]
+
+
+def test_all_hosts_of_a_store_share_a_secret_that_others_have_not(
+    store: Store, another: Opener, tmp_path: Path
+) -> None:
+    """It is made once, and each store has its own."""
+    secret = store.hosts.secret()
+    assert another().hosts.secret() == store.hosts.secret() == secret
+    with opened(f"sqlite:///{tmp_path}/another.sqlite") as elsewhere:
+        assert elsewhere.hosts.secret() != secret
+    assert len(secret) >= 32
+    keys = {store.hosts.key("peers"), store.hosts.key("door")}
+    assert len(keys) == 2
+    assert secret not in keys
+    assert another().hosts.key("peers") in keys
+
+
+def test_cases_are_known_by_an_id(store: Store, another: Opener) -> None:
+    """Where a case is and how it is called can be looked up on every host; an id is taken once."""
+    one = CaseRow("c2", "Ann Smith", "case_c2", NOW, NOW)
+    assert store.cases.add(one)
+    assert not store.cases.add(CaseRow("c2", "Somebody else", "elsewhere", LATER, LATER))
+    store.cases.add(CaseRow("c1", "Bob", "case_c1", NOW, NOW))
+    other = another().cases
+    other.note_change("c2", at=LATER)
+    assert store.cases.get("c2") == CaseRow("c2", "Ann Smith", "case_c2", NOW, LATER)
+    assert [case.id for case in other.all()] == ["c1", "c2"]
+    other.remove("c2")
+    assert (store.cases.get("c2"), len(store.cases.all())) == (None, 1)
