@@ -9,7 +9,7 @@ import json
 import re
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -17,8 +17,9 @@ from tests.llm.servers import Talk, whole
 
 from kiwiresearch.cli.start import run
 from kiwiresearch.research.desk import Desk, open_desk
-from kiwiresearch.research.job import Job, JobWish
+from kiwiresearch.research.job import Job, JobWish, wish_record
 from kiwiresearch.research.jobs import Jobs, Limits, Seen
+from kiwiresearch.store.job import JobRow
 
 TOPIC = "Bronze Age collapse"
 PATIENCE_S = 60
@@ -26,27 +27,46 @@ PATIENCE_S = 60
 
 @dataclass
 class Gate:
-    """A model that has no claims to make, and keeps who asks about the n-th page waiting until it is opened."""
+    """A model that has no claims to make, and keeps who asks about the n-th page waiting until it is opened.
+
+    Who clears `beyond` lets that page through alone: those after it wait until it is set again.
+    """
 
     holds: int = 3
     asked: list[str] = field(default_factory=list)
     """The pages it was asked about, once for each part of them."""
     reached: threading.Event = field(default_factory=threading.Event)
     opened: threading.Event = field(default_factory=threading.Event)
+    beyond: threading.Event = field(default_factory=threading.Event)
+
+    def __post_init__(self) -> None:
+        self.beyond.set()
+
+    @property
+    def finished(self) -> list[str]:
+        """The pages up to the one it keeps waiting: who stops there has read them, and not those after."""
+        return list(dict.fromkeys(self.asked))[: self.holds]
 
     def __call__(self, talk: Talk) -> None:
         about = re.search(r"The article is about:\n<data[^>]*>\n(.*)", talk.body["messages"][-1]["content"])
         if about:
             self.asked.append(about[1])
-            if len(set(self.asked)) == self.holds:
+            number = len(set(self.asked))
+            if number == self.holds:
                 self.reached.set()
                 self.opened.wait(PATIENCE_S)
+            elif number > self.holds:
+                self.beyond.wait(PATIENCE_S)
         talk.send(200, whole('{"claims": []}'))
 
 
 def a_desk(home: Path, runs: Path, **more: str) -> Desk:
+    """A desk whose runs are there; of a home that several tests share, each has jobs of its own."""
     environment = {"KIWIRESEARCH_HOME": str(home), "KIWIRESEARCH_SERVE_RUNS": str(runs)}
-    return open_desk(environment | more)
+    desk = open_desk(environment | more)
+    if home.parent == runs.parent:
+        return desk
+    return replace(desk, folders=replace(desk.folders, state=runs.parent / "state"))
 
 
 @contextlib.contextmanager
@@ -104,7 +124,19 @@ def by_command(home: Path, book: Path, out: Path, **environment: str) -> dict[st
     return files(out)
 
 
-def on_disk(jobs: Jobs, job_id: str) -> dict[str, object]:
-    found = json.loads((jobs.folder / f"{job_id}.job.json").read_text(encoding="utf-8"))
-    assert isinstance(found, dict)
-    return found
+def in_store(jobs: Jobs, job_id: str) -> JobRow:
+    """The job as others see it."""
+    row = jobs.store.jobs.get(job_id)
+    assert row is not None
+    return row
+
+
+def an_old_file(folder: Path, job_id: str, wish: JobWish, **changes: object) -> Path:
+    """The file of a job, as they were kept before there was a store."""
+    words = ("story", "problem", "remedy", "asked_at", "started_at", "ended_at")
+    row: dict[str, object] = {"id": job_id, "state": "queued", "wish": wish_record(wish), **dict.fromkeys(words, "")}
+    row |= {"turn": 1, "attempt": 0, "pages": 0, "kept": 0, **changes}
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{job_id}.job.json"
+    file.write_text(json.dumps(row), encoding="utf-8")
+    return file

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import select
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.llm.servers import Told, serving
@@ -20,25 +21,38 @@ from tests.research.job_tools import (
     Gate,
     a_desk,
     a_wish,
+    an_old_file,
     awaited,
     by_command,
     ended,
     files,
+    in_store,
     jobs_on,
     kinds,
-    on_disk,
 )
 
-from kiwiresearch.errors import BadUsage, BookNotFound, CannotWrite, FolderTaken, Interrupted, RunError, RunNotFound
+from kiwiresearch.errors import (
+    BadUsage,
+    BookNotFound,
+    CannotWrite,
+    FolderTaken,
+    Interrupted,
+    RunError,
+    RunNotFound,
+    StoreUnreachable,
+)
 from kiwiresearch.research.desk import Desk
-from kiwiresearch.research.job import Job, JobWish, place_of
-from kiwiresearch.research.job_files import JobFiles
+from kiwiresearch.research.job import BulkWish, Job, JobWish, place_of, wish_record
+from kiwiresearch.research.job_places import bulk_folder
 from kiwiresearch.research.jobs import Jobs, Limits
 from kiwiresearch.research.run_folder import RunFolder
+from kiwiresearch.store.job import JobRow
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="this system has no signals")
 
+JOB = "bronze-age-collapse-1"
 LITTLE = Limits(running=1, queued=2)
+IDLE = Limits(running=0)
 
 
 @pytest.fixture(scope="module")
@@ -64,8 +78,8 @@ def with_model(
     return by_command(place / "home", sample_zim, place / "run", **asking(model[0]))
 
 
-def asking(told: Told) -> dict[str, str]:
-    return {"KIWIRESEARCH_MODEL_URL": told.address, "KIWIRESEARCH_MODEL_PAGES": "3"}
+def asking(told: Told, pages: int = 3) -> dict[str, str]:
+    return {"KIWIRESEARCH_MODEL_URL": told.address, "KIWIRESEARCH_MODEL_PAGES": str(pages)}
 
 
 @pytest.fixture
@@ -97,13 +111,13 @@ def test_a_job_gives_the_bytes_of_the_command(home: Path, sample_zim: Path, tmp_
         done = ended(jobs, job.id)
         told = jobs.since(job.id)
         assert (done.state, done.pages, done.kept, done.problem) == ("done", 6, 0, "")
-        assert on_disk(jobs, job.id)["state"] == "done"
+        assert in_store(jobs, job.id).state == "done"
     steps = [kind for kind in kinds(told) if kind not in ("note", "left", "put back", "learned")]
     assert steps == ["stage", "stage", "begun", *["page"] * 6, "ended", "stage"]
     pages = [event.data for event in told.events if event.data["event"] == "page"]
     assert [page["order"] for page in pages] == [1, 2, 3, 4, 5, 6]
     assert all(page["reason"] and page["title"] and page["score"] > 0 for page in pages)
-    assert sorted(entry.name for entry in (tmp_path / "runs").iterdir()) == [job.id, f"{job.id}.job.json"]
+    assert [entry.name for entry in (tmp_path / "runs").iterdir()] == [job.id]
     assert files(tmp_path / "runs" / job.id) == by_command(home, sample_zim, tmp_path / "command")
 
 
@@ -135,34 +149,41 @@ def test_a_job_that_is_cancelled_stops_between_steps_and_goes_on(
 def test_a_killed_process_costs_nothing(
     held_up: Desk, gate: Gate, sample_zim: Path, with_model: dict[str, bytes]
 ) -> None:
-    """After kill -9 the job says so in words, and resuming gives the bytes of a run in one go."""
+    """After kill -9, as by a system out of memory, the job goes on by itself and gives the bytes of one in one go."""
     with jobs_on(held_up, sample_zim) as jobs:
         job = begun(jobs, gate)
         pid = jobs.pid(job.id)
         assert pid
         os.kill(pid, signal.SIGKILL)
-        killed = ended(jobs, job.id)
-        assert (killed.state, killed.problem) == ("interrupted", "The process of the run ended by SIGKILL.")
+        awaited(jobs, job.id, lambda seen: seen.job.attempt == 2)
         gate.opened.set()
-        jobs.resume(job.id)
         done = ended(jobs, job.id)
         assert (done.state, done.kept, done.problem) == ("done", 2, "")
+        assert done.losses == ("its process was killed",)
         assert files(jobs.folder / job.id) == with_model
 
 
-def test_the_next_server_finds_all_jobs(held_up: Desk, gate: Gate, sample_zim: Path) -> None:
-    """What ran when a server ended is interrupted and can go on; what waited is in line again, and its turn comes."""
-    with jobs_on(held_up, sample_zim, LITTLE) as jobs:
+def test_the_next_server_finds_all_jobs(
+    model: tuple[Told, list[Gate]], gate: Gate, sample_zim: Path, tmp_path: Path
+) -> None:
+    """What ran when a server was stopped goes on by itself, no step is repeated, and what waited has its turn after."""
+    desk = a_desk(tmp_path / "home", tmp_path / "runs", **asking(model[0], pages=6))
+    gate.beyond.clear()
+    with jobs_on(desk, sample_zim, LITTLE) as jobs:
         job, waiting = begun(jobs, gate), jobs.start(JobWish("zzzz qqqq"))
         assert waiting.state == "queued"
         gate.opened.set()
-    assert (on_disk(jobs, job.id)["state"], on_disk(jobs, waiting.id)["state"]) == ("interrupted", "queued")
+    gate.beyond.set()
+    stopped, asked = in_store(jobs, job.id), len(gate.asked)
+    assert (stopped.state, in_store(jobs, waiting.id).state) == ("queued", "queued")
+    assert [row["why"] for row in stopped.losses] == ["its worker was stopped"]
     with pytest.raises(Interrupted, match="being stopped"):
         jobs.start(a_wish())
-    with jobs_on(held_up, sample_zim, LITTLE) as later:
+    with jobs_on(desk, sample_zim, LITTLE) as later:
         assert [(one.id, one.turn) for one in later.all()] == [(waiting.id, 2), (job.id, 1)]
-        assert later.get(job.id).problem == "The server was stopped while the run went on."
-        assert later.get(job.id).is_resumable
+        done = ended(later, job.id)
+        assert (done.state, done.kept, done.attempt, done.pages) == ("done", 3, 2, 6)
+        assert not set(gate.finished) & set(gate.asked[asked:])
         failed = ended(later, waiting.id)
         problem = "There is nothing about 'zzzz qqqq' in 'kiwiresearch sample book'."
         assert (failed.state, failed.problem, failed.pages) == ("failed", problem, 0)
@@ -173,7 +194,7 @@ def test_the_next_server_finds_all_jobs(held_up: Desk, gate: Gate, sample_zim: P
 def test_no_process_outlives_its_server(
     held_up: Desk, gate: Gate, model: tuple[Told, list[Gate]], sample_zim: Path
 ) -> None:
-    """When a server is killed, its runs end by themselves, and the next server finds them interrupted."""
+    """When a server is killed, its processes end by themselves, and the next server goes on at once where they were."""
     program = (
         "import sys, threading\n"
         "from kiwiresearch.research.desk import open_desk\n"
@@ -201,9 +222,9 @@ def test_no_process_outlives_its_server(
         assert gate.reached.wait(60)
         with jobs_on(held_up, sample_zim) as other:
             assert [job.state for job in other.all()] == ["running"]
-            for question in (other.since, other.cancel, other.resume):
-                with pytest.raises(FolderTaken, match=r"Another server|already"):
-                    question("bronze-age-collapse-1")
+            assert awaited(other, JOB, lambda seen: kinds(seen).count("page") == 2).job.pages == 2
+            with pytest.raises(FolderTaken, match="runs already"):
+                other.resume(JOB)
         server.kill()
     gate.opened.set()
     with contextlib.suppress(ProcessLookupError):  # it has ended already
@@ -211,8 +232,9 @@ def test_no_process_outlives_its_server(
         assert select.select([watch], [], [], 60)[0]
         os.close(watch)
     with jobs_on(held_up, sample_zim) as next_one:
-        (lost,) = next_one.all()
-        assert (lost.state, lost.problem) == ("interrupted", "The server ended while the run went on.")
+        done = ended(next_one, JOB)
+        assert (done.state, done.attempt, done.kept >= 2, done.pages) == ("done", 2, True, 6)
+        assert done.losses == ("the process of its worker ended",)
 
 
 def test_jobs_wait_in_line(held_up: Desk, gate: Gate, sample_zim: Path) -> None:
@@ -282,13 +304,26 @@ def test_books_are_those_of_the_shelf(home: Path, sample_zim: Path, tmp_path: Pa
                 jobs.start(replace(a_wish(), books=(name,)))
 
 
+def test_who_has_some_of_the_books_leaves_the_others(home: Path, sample_zim: Path, tmp_path: Path, a_book: Any) -> None:
+    """A server of one book does its own jobs, and none that was asked of the whole shelf or of another book."""
+    desk = a_desk(home, tmp_path / "runs")
+    other = desk.shelf([str(a_book({"Rome": "<p>Rome is a city.</p>"}))]).books
+    with jobs_on(desk, sample_zim, IDLE) as jobs:
+        whole, named = jobs.start(JobWish("Rome")), jobs.start(a_wish())
+        some = Jobs(desk, other, now=str, all_books=True)
+        own = some.start(JobWish("Rome"))
+        assert (ended(some, own.id).state, some.has_work()) == ("done", False)
+        some.close()
+        assert [jobs.get(job.id).state for job in (whole, named)] == ["queued", "queued"]
+        assert [jobs.can_do(job.id) for job in (whole, named, own)] == [True, True, False]
+
+
 @pytest.mark.parametrize(
     "job_id", ["", ".", "..", "../x-1", "a/b-1", "x\0-1", ".hidden-1", "x-0", "nobody-1", "x" * 500]
 )
 def test_no_id_leads_out_of_the_folder(home: Path, sample_zim: Path, tmp_path: Path, job_id: str) -> None:
     """An id that is none, or names a file elsewhere, is not found."""
-    row = json.dumps({"id": "x-1", "state": "failed"})
-    (tmp_path / "x-1.job.json").write_text(row)
+    an_old_file(tmp_path, "x-1", JobWish("x"))
     with jobs_on(a_desk(home, tmp_path / "runs"), sample_zim) as jobs:
         for question in (jobs.get, jobs.cancel, jobs.resume, jobs.since):
             with pytest.raises(RunNotFound):
@@ -299,50 +334,124 @@ def test_no_id_leads_out_of_the_folder(home: Path, sample_zim: Path, tmp_path: P
 def test_a_removed_job_leaves_no_folder_behind(home: Path, sample_zim: Path, tmp_path: Path, kept: str) -> None:
     """A run that was killed before its first page is gone with its job; a folder that holds more stays whole."""
     runs = tmp_path / "runs"
-    files_of = JobFiles(runs)
-    held = files_of.new(Job("", JobWish("Rome")))
-    files_of.changed(held, replace(held.job, state="interrupted"))
-    held.let_go()
+    an_old_file(runs, "rome-1", JobWish("Rome"), state="interrupted")
     killed = RunFolder.open(runs / "rome-1", "fingerprint", "Rome")
     killed.journal.append({"step": "begun"})
     killed.close()
     if kept:
         (runs / "rome-1" / kept).write_text("words")
     before = files(runs / "rome-1")
-    with jobs_on(a_desk(home, runs), sample_zim) as jobs:
+    with jobs_on(a_desk(home, runs), sample_zim, IDLE) as jobs:
         jobs.remove("rome-1")
         assert [job.id for job in jobs.all()] == []
-    assert [entry.name for entry in runs.iterdir()] == (["rome-1"] if kept else [])
-    assert not kept or files(runs / "rome-1") == before
-    assert files_of.new(Job("", JobWish("Rome"))).job.id == ("rome-2" if kept else "rome-1")
+        assert (runs / "rome-1").exists() == bool(kept)
+        assert not kept or files(runs / "rome-1") == before
+        assert jobs.start(JobWish("Rome")).id == ("rome-2" if kept else "rome-1")
 
 
-def test_a_removed_job_leaves_no_empty_folder_behind(tmp_path: Path) -> None:
+def test_a_removed_job_leaves_no_empty_folder_behind(home: Path, sample_zim: Path, tmp_path: Path) -> None:
     """A run that was killed at once has made its folder and nothing in it; a link is somebody else's."""
+    runs = tmp_path / "runs"
     (tmp_path / "elsewhere").mkdir()
-    files_of = JobFiles(tmp_path)
-    (tmp_path / "rome-1").mkdir()
-    files_of.remove("rome-1")
-    (tmp_path / "rome-2").symlink_to(tmp_path / "elsewhere")
-    files_of.remove("rome-2")
-    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["elsewhere", "rome-2"]
+    for number in (1, 2):
+        an_old_file(runs, f"rome-{number}", JobWish("Rome"), state="interrupted")
+    (runs / "rome-1").mkdir()
+    (runs / "rome-2").symlink_to(tmp_path / "elsewhere")
+    with jobs_on(a_desk(home, runs), sample_zim, IDLE) as jobs:
+        jobs.remove("rome-1")
+        jobs.remove("rome-2")
+    assert sorted(entry.name for entry in runs.iterdir() if entry.suffix == "") == ["rome-2"]
 
 
-def test_what_is_no_job_is_passed_over(home: Path, sample_zim: Path, tmp_path: Path) -> None:
-    """Files that are damaged, misnamed or links to others are no jobs, and their names are not given again."""
-    files_of = JobFiles(tmp_path / "runs")
-    held = files_of.new(Job("", JobWish("Rome")))
-    held.let_go()
-    whole = (tmp_path / "runs" / "rome-1.job.json").read_text()
-    (tmp_path / "elsewhere").write_text(whole.replace("rome-1", "rome-2"))
-    (tmp_path / "runs" / "rome-2.job.json").symlink_to(tmp_path / "elsewhere")
-    (tmp_path / "runs" / "rome-3.job.json").write_text(whole)
-    (tmp_path / "runs" / "rome-4.job.json").write_text(whole.replace("rome-1", "rome-4")[:-9])
-    (tmp_path / "runs" / "rome-5.job.json").write_text(whole.replace("rome-1", "rome-5").replace("queued", "lost"))
-    (tmp_path / "runs" / "rome-6.job.json").write_text("[" * 10_000)
-    (tmp_path / "runs" / "rome-7").mkdir()
-    assert [job.id for job in files_of.all()] == ["rome-1"]
-    assert files_of.new(Job("", JobWish("Rome"))).job.id == "rome-8"
+def test_tables_that_were_left_are_not_written_into(home: Path, sample_zim: Path, tmp_path: Path) -> None:
+    """The plan of a job that was removed stays in its folder, and the next job has another."""
+    desk = a_desk(home, tmp_path / "runs")
+    with jobs_on(desk, sample_zim, IDLE) as jobs:
+        wish = BulkWish("sample", ("titles",))
+        first = jobs.start(wish)
+        (bulk_folder(desk) / first.id).mkdir(parents=True)
+        jobs.cancel(first.id)
+        jobs.remove(first.id)
+        assert jobs.start(wish).id == first.id.removesuffix("1") + "2"
+
+
+def test_a_user_is_asked_about_once_for_a_look_along_the_line(
+    home: Path, sample_zim: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many jobs of somebody wait who has no room, the store is asked about them once."""
+    asked: list[str] = []
+
+    def nobody(store: object, limits: object, user: str) -> bool:
+        asked.append(user)
+        return False
+
+    with jobs_on(a_desk(home, tmp_path / "runs"), sample_zim, IDLE) as jobs:
+        for user in ("ada", "bob") * 3:
+            jobs.start(a_wish(), user=user)
+        monkeypatch.setattr("kiwiresearch.research.jobs.may_begin", nobody)
+        assert jobs.store.jobs.claim("worker", ("research",), lease_s=60, fits=jobs._fitting()) is None
+    assert sorted(asked) == ["ada", "bob"]
+
+
+def test_the_end_of_a_users_work_reaches_the_audit(
+    home: Path, sample_zim: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the store goes away between the end of a job and the audit, the audit is told when it is back."""
+    problems = iter([StoreUnreachable("It is away.")])
+    with jobs_on(a_desk(home, tmp_path / "runs"), sample_zim) as jobs:
+        add = jobs.store.audit.add
+
+        def now_and_then(*told: Any) -> None:
+            for problem in problems:
+                raise problem
+            add(*told)
+
+        monkeypatch.setattr(jobs.store.audit, "add", now_and_then)
+        job = jobs.start(JobWish("zzzz qqqq"), user="ada")
+        news = threading.Event()
+        with jobs.listening(news.set):
+            while not jobs.is_idle:
+                assert news.wait(60)
+                news.clear()
+        assert [(row.user, row.subject) for row in jobs.store.audit.rows()] == [("ada", job.id)]
+
+
+def test_jobs_of_before_are_taken_over_once(home: Path, sample_zim: Path, tmp_path: Path) -> None:
+    """Files of jobs become rows as they were; what ran then is in line, and what is no job is left where it is."""
+    runs = tmp_path / "runs"
+    an_old_file(runs, "rome-1", JobWish("Rome", max_pages=3), state="failed", problem="No room.", attempt=2, turn=4)
+    whole = an_old_file(runs, "rome-8", JobWish("Rome"), state="running", turn=5).read_text()
+    (tmp_path / "elsewhere").write_text(whole.replace("rome-8", "rome-2"))
+    (runs / "rome-2.job.json").symlink_to(tmp_path / "elsewhere")
+    (runs / "rome-3.job.json").write_text(whole)
+    (runs / "rome-4.job.json").write_text(whole.replace("rome-8", "rome-4")[:-9])
+    (runs / "rome-5.job.json").write_text(whole.replace("rome-8", "rome-5").replace("running", "lost"))
+    (runs / "rome-6.job.json").write_text("[" * 10_000)
+    (runs / "rome-7").mkdir()
+    for _ in range(2):
+        with jobs_on(a_desk(home, runs), sample_zim, IDLE) as jobs:
+            waiting, failed = jobs.all()
+            assert (waiting.id, waiting.state, waiting.turn) == ("rome-8", "queued", 5)
+            assert (failed.id, failed.state, failed.problem, failed.attempt) == ("rome-1", "failed", "No room.", 2)
+            assert failed.wish == JobWish("Rome", max_pages=3)
+    assert sorted(file.name for file in runs.glob("*.job.json")) == [f"rome-{n}.job.json" for n in (2, 3, 4, 5, 6)]
+    with jobs_on(a_desk(home, runs), sample_zim, IDLE) as jobs:
+        assert jobs.start(JobWish("Rome")).turn == 6
+
+
+def test_a_row_that_is_no_job_is_passed_over(home: Path, sample_zim: Path, tmp_path: Path) -> None:
+    """What others wrote into the store is not shown as a job, and a worker that meets it says so and goes on."""
+    desk = a_desk(home, tmp_path / "runs")
+    with jobs_on(desk, sample_zim, IDLE) as jobs:
+        odd = [jobs.store.jobs.add("odd", kind, {"topic": [1]}) for kind in ("research", "ask", "kin")]
+        outside = JobRow("../odd-1", "research", wish_record(a_wish()))
+        assert jobs.store.jobs.put(outside)
+        odd.append(outside)
+        assert jobs.all() == []
+        with pytest.raises(RunNotFound):
+            jobs.get(odd[0].id)
+    with jobs_on(desk, sample_zim) as jobs:
+        assert {in_store(jobs, row.id).state for row in odd} == {"failed"}
 
 
 @pytest.mark.parametrize(
@@ -354,22 +463,31 @@ def test_what_is_no_job_is_passed_over(home: Path, sample_zim: Path, tmp_path: P
         ("CON", "con-1"),
     ],
 )
-def test_an_id_is_a_name_that_files_can_have(tmp_path: Path, topic: str, job_id: str) -> None:
+def test_an_id_is_a_name_that_files_can_have(
+    home: Path, sample_zim: Path, tmp_path: Path, topic: str, job_id: str
+) -> None:
     """Whatever the script and the length of a topic, its job can be written and found."""
-    held = JobFiles(tmp_path).new(Job("", JobWish(topic)))
-    held.let_go()
-    assert held.job.id == job_id
-    assert JobFiles(tmp_path).read(job_id) == held.job
+    with jobs_on(a_desk(home, tmp_path / "runs"), sample_zim, IDLE) as jobs:
+        job = jobs.start(JobWish(topic))
+        assert job.id == job_id
+        assert jobs.get(job_id) == job
 
 
 def test_a_folder_that_cannot_be_made_is_told(home: Path, sample_zim: Path, tmp_path: Path) -> None:
-    """Where a file is in the folder's place, no job begins, and the words name no place of the machine."""
+    """Where a file is in the folder's place, the job fails in words that name no place of the machine."""
     (tmp_path / "runs").write_text("no folder")
     with jobs_on(a_desk(home, tmp_path / "runs"), sample_zim) as jobs:
         assert jobs.all() == []
-        with pytest.raises(CannotWrite) as refused:
-            jobs.start(a_wish())
-    assert str(tmp_path) not in str(refused.value)
+        failed = ended(jobs, jobs.start(a_wish()).id)
+    assert failed.problem.startswith("The folder 'runs/bronze-age-collapse-1' cannot be made")
+    assert str(tmp_path) not in failed.problem + failed.remedy
+
+
+def test_a_state_folder_that_cannot_be_made_is_told(home: Path, sample_zim: Path, tmp_path: Path) -> None:
+    """Where a file is in the place of the program's own folder, nothing begins, and the words say what to do."""
+    (tmp_path / "state").write_text("no folder")
+    with pytest.raises(CannotWrite, match="cannot be written"), jobs_on(a_desk(home, tmp_path / "runs"), sample_zim):
+        pass
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from collections.abc import Sequence
@@ -39,7 +40,8 @@ class StaticEmbedder:
     """Adds up the vectors of a text's tokens; loads its data when it is first used."""
 
     def __init__(self, folder: Traversable | None = None) -> None:
-        self._folder = folder or files("kiwiresearch.embed") / "data"
+        self._is_shipped = folder is None
+        self._folder = folder or _own()
         self._lock = Lock()
         self._loaded: Table | None = None
         self._manifest = _manifest(self._folder)
@@ -73,7 +75,7 @@ class StaticEmbedder:
     def _table(self) -> Table:
         with self._lock:
             if self._loaded is None:
-                self._loaded = _load(self._folder, self._manifest)
+                self._loaded = _shipped() if self._is_shipped else _load(self._folder, self._manifest)
             return self._loaded
 
 
@@ -100,6 +102,16 @@ def _manifest(folder: Traversable) -> Manifest:
         return Manifest(str(found["name"]), int(found["dimensions"]), *sums)
     except (ValueError, KeyError, TypeError) as problem:
         raise _damaged(folder, MANIFEST) from problem
+
+
+@functools.cache
+def _shipped() -> Table:
+    """What comes with the program, read once in a process: that takes longer than a short run."""
+    return _load(_own(), _manifest(_own()))
+
+
+def _own() -> Traversable:
+    return files("kiwiresearch.embed") / "data"
 
 
 def _load(folder: Traversable, manifest: Manifest) -> Table:

@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kiwiresearch.claims.claim import ClaimType
 from kiwiresearch.errors import RunDamaged, RunError, RunNotFound
 from kiwiresearch.research.manifest import MANIFEST, read_manifest
 from kiwiresearch.research.remembered import Remembered, Stamp, stamp_of
 from kiwiresearch.research.run import TIMINGS
+
+if TYPE_CHECKING:
+    from kiwiresearch.research.runs_kept import KeptRuns
+    from kiwiresearch.store.notes import NoteLines
 
 CLAIMS = "claims.jsonl"
 
@@ -25,12 +29,20 @@ class FinishedRun:
     id: str
     path: Path
     manifest: Mapping[str, Any]
+    kept: KeptRuns | None = field(default=None, compare=False, repr=False)
+    """Where its files are brought from, if it lives in the store."""
 
     @property
     def files(self) -> tuple[str, ...]:
         """The files of the run that are there."""
         names = {*self.manifest["outputs"], MANIFEST, TIMINGS}
-        return tuple(sorted(name for name in names if _is_plain(self.path / name)))
+        in_store = self.kept.names(self.id) if self.kept is not None else ()
+        return tuple(sorted(name for name in names if name in in_store or _is_plain(self.path / name)))
+
+    @property
+    def notes(self) -> NoteLines | None:
+        """Where notes on it are written, if not beside it alone."""
+        return self.kept.notes if self.kept is not None else None
 
     def file(self, name: str) -> Path:
         """Where a file of the run is; nothing else in the folder is one, and no link."""
@@ -38,6 +50,8 @@ class FinishedRun:
             raise RunNotFound(
                 f"The run {self.id!r} has no file {name[:200]!r}.", remedy=f"It has {_listed(self.files)}."
             )
+        if self.kept is not None:
+            self.kept.bring(self.id)
         return self.path / name
 
 
@@ -69,18 +83,23 @@ class ClaimRows:
 
 
 class FinishedRuns:
-    """The runs in the folders right below one folder."""
+    """The runs in the folders right below one folder; those of a store are copied there as they are asked for."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, kept: KeptRuns | None = None) -> None:
         self._folder = folder
+        self._kept = kept
         self._remembered: Remembered[FinishedRun | None] = Remembered()
 
     def all(self) -> list[FinishedRun]:
         """All finished runs by their names; what cannot be read as one is left out."""
+        if self._kept is not None:
+            self._kept.list_all()
         there = {name: stamp for name in self._names() if (stamp := self._stamp(name)) is not None}
         return [run for run in self._remembered.all(there, self._run).values() if run is not None]
 
     def get(self, run_id: str) -> FinishedRun:
+        if self._kept is not None:
+            self._kept.bring(run_id)
         # Compared with the names that are there, so that no id leads anywhere else.
         run = self._run(run_id) if run_id in self._names() else None
         if run is None:
@@ -123,7 +142,8 @@ class FinishedRuns:
 
     def _run(self, name: str) -> FinishedRun | None:
         try:
-            return FinishedRun(name, self._folder / name, read_manifest(self._folder / name))
+            kept = self._kept if self._kept is not None and self._kept.names(name) else None
+            return FinishedRun(name, self._folder / name, read_manifest(self._folder / name), kept)
         except RunError:
             return None
 

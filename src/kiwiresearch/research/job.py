@@ -1,11 +1,12 @@
-"""A job: a research run or a case that somebody asked a server for, what became of it, and how that is written down."""
+"""A job: a piece of work that somebody asked for, what became of it, and how that is written down."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
+from kiwiresearch.ask.settings import MODES
 from kiwiresearch.errors import BadSettings, BadUsage
 from kiwiresearch.research.run import Task, crawl_settings
 from kiwiresearch.research.settings import Settings, with_values
@@ -16,10 +17,20 @@ STATES: tuple[JobState, ...] = get_args(JobState)
 OPEN: tuple[JobState, ...] = ("queued", "running")
 """A job in one of these states is somebody's: it waits, or a process works on it."""
 
+Kind = Literal["research", "ask", "bulk", "kin"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+BULK_TABLES = ("titles", "pages", "links", "claims", "people")
+MOST_ROWS = 5_000
+MOST_ROW_BYTES = 2**20
+"""How many questions one job may hold, and how long they may be together: they travel with every look at the job."""
+
 
 @dataclass(frozen=True, slots=True)
 class JobWish:
     """What is to be researched; what is None is as the settings say."""
+
+    kind: ClassVar[Kind] = "research"
 
     topic: str
     focus: str = ""
@@ -42,6 +53,8 @@ class JobWish:
 class FamilyWish:
     """A case of family research that is to go on. It is written down, so it names nobody."""
 
+    kind: ClassVar[Kind] = "kin"
+
     case: str
     """The id by which the server knows it."""
     steps: int = 0
@@ -61,7 +74,48 @@ class FamilyWish:
         return ()
 
 
-Wish = JobWish | FamilyWish
+@dataclass(frozen=True, slots=True)
+class AskBatchWish:
+    """Many questions, answered one after the other, as `ask --batch` answers them."""
+
+    kind: ClassVar[Kind] = "ask"
+
+    rows: tuple[str, ...]
+    """Lines of JSON, each with a question; one that holds nothing is none, as in a file."""
+    mode: str = "default"
+    passages: int = 0
+    books: tuple[str, ...] = ()
+    model: bool = True
+
+    @property
+    def name(self) -> str:
+        return "questions"
+
+
+@dataclass(frozen=True, slots=True)
+class BulkWish:
+    """A whole book that is to become tables."""
+
+    kind: ClassVar[Kind] = "bulk"
+
+    book: str
+    what: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return f"bulk {self.book}"
+
+    @property
+    def books(self) -> tuple[str, ...]:
+        return (self.book,)
+
+    @property
+    def model(self) -> bool:
+        """Tables are made by rules alone."""
+        return False
+
+
+Wish = JobWish | FamilyWish | AskBatchWish | BulkWish
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +141,14 @@ class Job:
     asked_at: str = ""
     started_at: str = ""
     ended_at: str = ""
+    user: str = ""
+    """Who asked for it; empty where nobody is told apart."""
+    priority: int = 0
+    """Those with a higher one come first."""
+    worker: str = ""
+    """Who works on it, or did last."""
+    losses: tuple[str, ...] = ()
+    """Why it had to be begun again, once for each time."""
 
     @property
     def is_open(self) -> bool:
@@ -95,6 +157,11 @@ class Job:
     @property
     def is_resumable(self) -> bool:
         return self.state in ("failed", "cancelled", "interrupted")
+
+    def record(self) -> dict[str, Any]:
+        """All that is known of it, as JSON has it."""
+        known = {name: getattr(self, name) for name in Job.__slots__}
+        return known | {"kind": self.wish.kind, "wish": wish_record(self.wish), "losses": list(self.losses)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +194,40 @@ def place_of(event_id: str) -> tuple[int, int]:
 
 def checked_wish(wish: Wish, settings: Settings) -> Wish:
     """The wish with its words tidied; refused as the command line refuses it."""
-    if isinstance(wish, FamilyWish):
-        return wish
-    task = task_of(wish, settings)
-    return replace(wish, topic=task.topic, focus=task.focus)
+    match wish:
+        case JobWish():
+            task = task_of(wish, settings)
+            return replace(wish, topic=task.topic, focus=task.focus)
+        case AskBatchWish():
+            return _checked_questions(wish)
+        case BulkWish():
+            return _checked_tables(wish)
+        case FamilyWish():
+            return wish
+
+
+def _checked_questions(wish: AskBatchWish) -> AskBatchWish:
+    if not any(row.strip() for row in wish.rows):
+        raise BadUsage("There is no question.", remedy='Give lines of JSON, such as {"question": "What is a comet?"}')
+    if len(wish.rows) > MOST_ROWS or sum(len(row.encode("utf-8", "replace")) for row in wish.rows) > MOST_ROW_BYTES:
+        raise BadUsage(
+            f"{len(wish.rows):,} questions are too many for one job.",
+            remedy=f"Give at most {MOST_ROWS:,}, and at most {MOST_ROW_BYTES:,} bytes; the others go into another job.",
+        )
+    if wish.mode not in MODES:
+        raise BadUsage(f"There is no mode {wish.mode!r}.", remedy=f"Use one of: {', '.join(MODES)}.")
+    return wish
+
+
+def _checked_tables(wish: BulkWish) -> BulkWish:
+    what = tuple(dict.fromkeys(name.strip() for name in wish.what if name.strip()))
+    unknown = [name for name in what if name not in BULK_TABLES]
+    if unknown or not what:
+        problem = f"There is no table {unknown[0]!r}." if unknown else "No table is named."
+        raise BadUsage(problem, remedy=f"Choose from: {', '.join(BULK_TABLES)}.")
+    if not wish.book.strip():
+        raise BadUsage("No book is named.", remedy="Name one of the shelf.")
+    return BulkWish(wish.book.strip(), what)
 
 
 def task_of(wish: JobWish, settings: Settings) -> Task:
@@ -149,29 +246,21 @@ def task_of(wish: JobWish, settings: Settings) -> Task:
     return Task(topic, focus, crawl_settings(chosen), chosen.kiwix_url, critic=wish.critic)
 
 
-def record_of(job: Job) -> dict[str, Any]:
-    """What is written down of a job."""
-    told = asdict(job)
-    return told | {"wish": wish_record(job.wish)}
-
-
 def wish_record(wish: Wish) -> dict[str, Any]:
-    return asdict(wish) | ({"books": list(wish.books)} if isinstance(wish, JobWish) else {})
-
-
-def job_of(row: Any) -> Job:
-    """The job that was written down; ValueError, KeyError or TypeError if it was none."""
-    if row["state"] not in STATES:
-        raise ValueError(f"no state of a job: {row['state']!r}")
-    known: dict[str, Any] = {name: int(row[name]) for name in ("turn", "attempt", "pages", "kept")}
-    for name in ("id", "story", "problem", "remedy", "asked_at", "started_at", "ended_at"):
-        known[name] = str(row[name])
-    return Job(wish=wish_of(row["wish"]), state=row["state"], **known)
+    """A wish as JSON has it."""
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(wish).items()}
 
 
 def wish_of(row: Any) -> Wish:
+    """The wish that was written down; ValueError, KeyError or TypeError if it was none."""
     if "case" in row:
         return FamilyWish(str(row["case"]), int(row["steps"]), bool(row["model"]), str(row["upload"]))
+    if "rows" in row:
+        books = tuple(str(book) for book in row["books"])
+        rows = tuple(str(line) for line in row["rows"])
+        return AskBatchWish(rows, str(row["mode"]), int(row["passages"]), books, bool(row["model"]))
+    if "what" in row:
+        return BulkWish(str(row["book"]), tuple(str(name) for name in row["what"]))
     numbers = {name: None if row[name] is None else int(row[name]) for name in ("depth", "max_pages", "max_links")}
     return JobWish(
         topic=str(row["topic"]),

@@ -1,39 +1,36 @@
-"""The process of a job: `python -m kiwiresearch.research.job_child`, an order on its input, events on its output.
+"""The process of jobs: `python -m kiwiresearch.research.job_child`, orders on its input, events on its output.
 
-It stops between two steps when it is told to by SIGTERM, and when its input
-ends: then whoever started it is gone, and nobody waits for its work.
+It does one order after the other. It stops between two steps when a line tells it to, and when
+its input ends: then whoever started it is gone, and nobody waits for its work.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import queue
 import signal
 import sys
 import threading
 import traceback
-from dataclasses import replace
+from collections.abc import Iterator
 from typing import Any
 
-from kiwiresearch.crawl.step import Ended
-from kiwiresearch.errors import KiwiError
+from kiwiresearch.errors import FolderInUse, HostAway, KiwiError, LeaseLost, StoreUnreachable
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.research.family_cases import wordless
-from kiwiresearch.research.finding import Finder
-from kiwiresearch.research.job import FamilyWish, JobWish, task_of
-from kiwiresearch.research.job_order import Order, order_of
-from kiwiresearch.research.job_steps import event_of
-from kiwiresearch.research.run import Outcome, Progress, Research
-from kiwiresearch.zim.library import Shelf
+from kiwiresearch.research.job import FamilyWish
+from kiwiresearch.research.job_order import STOP, Order, order_of
+from kiwiresearch.research.job_stops import Lost, Stopped
+from kiwiresearch.research.job_work import do
 
 ALONE_S = 10.0
-"""How long a step may still take when nobody waits for it any more."""
+"""How long a step may still take when nobody waits for it any more: its lease lapses later than that."""
 
 INPUT = 0
 
-
-class Stopped(Exception):
-    """The run was told to stop, and did so between two steps."""
+AWAY = (HostAway, StoreUnreachable, FolderInUse)
+"""What passes by itself: the job goes back into the line and is tried again, by us or by others."""
 
 
 class Voice:
@@ -50,60 +47,29 @@ class Voice:
             raise Stopped from problem
 
 
-def research(order: Order, wish: JobWish, voice: Voice, stop: threading.Event) -> Outcome:
-    """Do what the order says, and tell each step."""
-
-    def tell(progress: Progress) -> None:
-        voice.tell(**event_of(progress))
-        if stop.is_set():
-            raise Stopped
-        if isinstance(progress.step, Ended):
-            voice.tell(event="stage", stage="writing")
-
-    voice.tell(event="stage", stage="opening")
-    if not wish.model:
-        order = replace(order, settings=replace(order.settings, model_url=""))
-    desk = order.desk()
-    desk.opener.say = lambda text: voice.tell(event="note", text=order.without_places(text))
-    with Shelf(order.books, desk.opener) as shelf, Finder(desk, shelf, all_books=order.all_books) as finder:
-        work = Research(finder, task_of(wish, order.settings))
-        if stop.is_set():
-            raise Stopped
-        voice.tell(event="stage", stage="gathering")
-        return work.run(order.out, tell)
-
-
-def family(order: Order, wish: FamilyWish, voice: Voice, stop: threading.Event) -> Outcome:
-    """Go on with a case, and tell each step; between two of them it can be stopped."""
-    from kiwiresearch.research.family_job import work_on
-
-    def tell(**event: Any) -> None:
-        voice.tell(**event)
-        if stop.is_set():
-            raise Stopped
-
-    tell(event="stage", stage="opening")
-    return work_on(order, wish, tell)
-
-
 def main() -> None:
-    """Read an order, do it, and say how it ended."""
-    voice, stop = Voice(), threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    """Do orders as they come, and say of each how it ended."""
+    voice = Voice()
+    # Who stops a whole group of processes means the worker, which then tells its children what to do.
+    signal.signal(signal.SIGTERM, lambda *_: None)
     with contextlib.suppress(AttributeError, OSError):
         os.nice(5)
-    order = order_of(_line())
-    threading.Thread(target=_watch, args=(stop,), daemon=True).start()
-    with contextlib.suppress(Stopped):  # nobody hears the last word
-        _end(order, voice, stop)
+    orders: queue.SimpleQueue[tuple[Order, threading.Event] | None] = queue.SimpleQueue()
+    threading.Thread(target=_read, args=(orders,), daemon=True).start()
+    while (given := orders.get()) is not None:
+        with contextlib.suppress(Stopped):  # nobody hears the last word
+            _end(*given, voice)
 
 
-def _end(order: Order, voice: Voice, stop: threading.Event) -> None:
+def _end(order: Order, stop: threading.Event, voice: Voice) -> None:
     try:
-        wish = order.wish
-        done = family(order, wish, voice, stop) if isinstance(wish, FamilyWish) else research(order, wish, voice, stop)
+        done = do(order, voice.tell, stop)
     except Stopped:
         voice.tell(event="stopped")
+    except (LeaseLost, Lost):
+        voice.tell(event="lost")
+    except AWAY as problem:
+        voice.tell(event="away", problem=order.without_places(problem.message))
     except KiwiError as problem:
         words, remedy = map(order.without_places, (problem.message, problem.remedy))
         voice.tell(event="failed", problem=words, remedy=remedy)
@@ -118,26 +84,30 @@ def _end(order: Order, voice: Voice, stop: threading.Event) -> None:
             remedy="What was done is kept. The server's own output says where it happened.",
         )
     else:
-        voice.tell(event="done", pages=done.pages, kept=done.kept, how=done.how, story=done.story)
+        voice.tell(event="done", **done)
 
 
-def _line() -> bytes:
-    """The first line of the input, read past Python's buffers: a thread waits on the rest until the very end."""
-    read = b""
-    while not read.endswith(b"\n"):
-        part = os.read(INPUT, 65_536)
-        if not part:
-            sys.exit("The input ended before there was an order.")
-        read += part
-    return read
-
-
-def _watch(stop: threading.Event) -> None:
-    while os.read(INPUT, 65_536):
-        pass
+def _read(orders: queue.SimpleQueue[tuple[Order, threading.Event] | None]) -> None:
+    """Hand on orders, and the word to stop the last of them."""
+    stop = threading.Event()
+    for line in _lines():
+        if line == STOP:
+            stop.set()
+        else:
+            stop = threading.Event()
+            orders.put((order_of(line), stop))
     stop.set()
+    orders.put(None)
     threading.Event().wait(ALONE_S)
     os._exit(1)  # what was done is kept, and what hangs here would hang on alone
+
+
+def _lines() -> Iterator[bytes]:
+    """The lines of the input, read past Python's buffers: a thread waits there until the very end."""
+    rest = b""
+    while part := os.read(INPUT, 65_536):
+        *lines, rest = (rest + part).split(b"\n")
+        yield from (line + b"\n" for line in lines)
 
 
 if __name__ == "__main__":

@@ -1,29 +1,62 @@
-"""Research as jobs: each in a process of its own, some at once, the others in line; nothing is lost on the way."""
+"""Jobs as rows of the store: asked for here or elsewhere, done by whoever has room, seen from everywhere."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from kiwiresearch.errors import CannotWrite, FolderTaken, Interrupted, KiwiError, RunError, TooManyRuns
-from kiwiresearch.research.book_names import by_name
+from kiwiresearch.disk import write_pieces
+from kiwiresearch.errors import (
+    BookNotFound,
+    FolderTaken,
+    Interrupted,
+    RunDamaged,
+    RunNotFound,
+    StoreError,
+    StoreUnreachable,
+    TooManyRuns,
+)
 from kiwiresearch.research.desk import Desk
 from kiwiresearch.research.family_cases import Cases, cases_of
-from kiwiresearch.research.job import NOTHING_SEEN, FamilyWish, Job, JobEvent, JobState, Wish, checked_wish
-from kiwiresearch.research.job_files import Held, JobFiles, runs_folder
+from kiwiresearch.research.finished import FinishedRuns
+from kiwiresearch.research.job import (
+    KINDS,
+    NOTHING_SEEN,
+    BulkWish,
+    FamilyWish,
+    Job,
+    JobEvent,
+    Wish,
+    checked_wish,
+)
+from kiwiresearch.research.job_books import JobBooks
+from kiwiresearch.research.job_files import take_over
 from kiwiresearch.research.job_order import Order
-from kiwiresearch.research.job_process import ENDED, GO_ON, Ending, JobProcess
-from kiwiresearch.research.job_told import Told
-from kiwiresearch.zim.library import Placed, unknown_book
+from kiwiresearch.research.job_pages import steps_file
+from kiwiresearch.research.job_places import ANSWERS, bulk_folder, is_id, name_for, runs_folder
+from kiwiresearch.research.job_removal import drop_upload, remove_run
+from kiwiresearch.research.job_rows import job_of
+from kiwiresearch.research.job_told import Listeners
+from kiwiresearch.research.people import may_begin
+from kiwiresearch.research.runs_kept import KeptRuns
+from kiwiresearch.research.stores import store_of
+from kiwiresearch.research.work import STEPS, discard
+from kiwiresearch.research.work_kept import bring_files
+from kiwiresearch.research.worker import GRACE_S, MAX_RUNNING, Work, Worker
+from kiwiresearch.research.worker_life import WorkerLife
+from kiwiresearch.zim.library import Placed
+from kiwiresearch.zim.peer import Missing, missing_of
 
-MAX_RUNNING = 2
+if TYPE_CHECKING:
+    from kiwiresearch.store.jobs import JobRow
+
 MOST_QUEUED = 100
-GRACE_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +64,7 @@ class Limits:
     """How much is done at once."""
 
     running: int = MAX_RUNNING
+    """0 works on nothing, and leaves it to others."""
     queued: int = MOST_QUEUED
     grace_s: float = GRACE_S
     """How long a step may still take when a run is to stop."""
@@ -44,194 +78,272 @@ class Seen:
     events: tuple[JobEvent, ...]
 
 
-@dataclass(slots=True)
-class _Open:
-    """A job of ours that waits or is worked on."""
-
-    held: Held
-    job: Job
-    process: JobProcess | None = None
-    wanted: JobState | None = None
-    """What it becomes when its process ends because we wanted it to."""
-
-
 class Jobs:
-    """The research jobs of one server; what is on the disk counts for those of others and of before.
+    """The jobs of a store, and a worker that does some of them as long as this is open.
 
     Books are named to a job as they are on this shelf. Times are passed in:
-    `now` gives them as text, and they stand in the file of the job alone.
+    `now` gives them as text, and they stand in the row of the job alone.
     """
 
     def __init__(
         self,
         desk: Desk,
-        books: Sequence[Placed],
+        books: Sequence[Placed] | Callable[[], Sequence[Placed]],
         *,
         now: Callable[[], str],
         all_books: bool = False,
+        missing: Callable[[], Sequence[Missing]] = tuple,
         limits: Limits | None = None,
+        kinds: Collection[str] = KINDS,
+        say: Callable[[str], None] | None = None,
     ) -> None:
         self._desk = desk
-        self._books = tuple(books)
-        self._all_books = all_books
+        self._books = JobBooks(books, missing, all_books=all_books)
         self._now = now
         self._limits = limits or Limits()
-        self._files = JobFiles(runs_folder(desk))
-        self.cases: Cases = cases_of(desk)
-        self._told = Told()
-        self._changing = threading.RLock()
-        self._open: dict[str, _Open] = {}
-        self._threads: list[threading.Thread] = []
-        self._is_closed = False
-        self._turn = 0
-        self._take_up_all()
-
-    @property
-    def folder(self) -> Path:
+        self.folder: Path = runs_folder(desk)
         """Where the runs are: each in a folder that its job's id names."""
-        return self._files.folder
+        self.store = store_of(desk)
+        self.cases: Cases = cases_of(desk)
+        kept = KeptRuns(self.store, self.folder) if self.store.keeps_all else None
+        self.runs = FinishedRuns(self.folder, kept)
+        """The runs that are finished, whoever made them."""
+        self._listeners = Listeners()
+        self._starting = threading.RLock()
+        self._is_closed = False
+        if not self.store.keeps_all:  # their steps are in folders of this host, where such a store would not look
+            take_over(self.folder, self.store)
+        self._kinds = kinds
+        self._worker = self._new_worker(say) if self._limits.running else None
+
+    def _new_worker(self, say: Callable[[str], None] | None) -> Worker:
+        work = Work(self._order, self._fitting, self._now, self._kinds, say)
+        life = WorkerLife(self._desk.folders.state)
+        limits = self._limits
+        return Worker(self.store, work, life, self._listeners, at_once=limits.running, grace_s=limits.grace_s)
 
     @property
     def is_full(self) -> bool:
         """Whether so many wait that nobody else can."""
-        with self._changing:
-            return sum(one.job.state == "queued" for one in self._open.values()) >= self._limits.queued
+        return self.store.jobs.counts()[0] >= self._limits.queued
+
+    @property
+    def max_pages(self) -> int:
+        """How many pages a run takes that does not say so itself."""
+        return self._desk.settings.max_pages
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is worked on here."""
+        return self._worker is None or self._worker.is_idle
+
+    def has_work(self) -> bool:
+        """Whether something waits that could be done here."""
+        fits = self._fitting()
+        return any(row.kind in self._kinds and fits(row) for row in self.store.jobs.all(states=("queued",)))
 
     def all(self) -> list[Job]:
-        """All jobs of the folder, the newest first."""
-        found = {job.id: job for job in self._files.all()}
-        with self._changing:
-            found |= {job_id: one.job for job_id, one in self._open.items()}
-        return sorted(found.values(), key=lambda job: (-job.turn, job.id))
+        """All jobs, the newest first; a row that is not as it was written is none."""
+        found = (self._as_known(job_of(row)) for row in self.store.jobs.all())
+        return [job for job in found if job is not None]
 
     def get(self, job_id: str) -> Job:
-        with self._changing:
-            if job_id not in self._open:
-                job = self._files.read(job_id)
-                if not job.is_open or self._is_closed:
-                    return job
-                self._take_up(job_id)  # its server may be gone
-                self._advance()
-            return self._open[job_id].job if job_id in self._open else self._files.read(job_id)
+        row = self.store.jobs.get(job_id) if is_id(job_id) else None
+        job = self._as_known(job_of(row)) if row is not None else None
+        if job is None:
+            raise RunNotFound(f"There is no job {job_id[:200]!r}.", remedy="'GET /api/research' lists all of them.")
+        return job
 
-    def start(self, wish: Wish) -> Job:
-        """Put a new run, or a case, in line; it begins when its turn comes."""
+    def can_do(self, job_id: str) -> bool:
+        """Whether the books of a job are here."""
+        row = self.store.jobs.get(job_id)
+        return row is not None and self._fitting()(row)
+
+    def answers(self, job_id: str) -> str:
+        """The lines of a batch of questions that is done."""
+        job = self.get(job_id)
+        if job.wish.kind != "ask" or job.state != "done":
+            raise RunNotFound(f"The job {job_id!r} has no answers.", remedy="Wait until a batch of questions is done.")
+        file = self.folder / job_id / ANSWERS
+        try:
+            if self.store.keeps_all and not file.is_file():
+                bring_files(self.store, job_id, file.parent)
+            return file.read_text(encoding="utf-8")
+        except (OSError, ValueError) as problem:
+            raise RunDamaged(f"The answers of {job_id!r} cannot be read.", remedy="Ask them again.") from problem
+
+    def start(self, wish: Wish, *, user: str = "", priority: int = 0) -> Job:
+        """Put a new job in line; it begins when its turn comes."""
         wish = checked_wish(wish, self._desk.settings)
-        self._chosen(wish)
-        with self._changing:
+        record = self._books.record(wish, by_id=self.store.keeps_all) | self._case_books(wish)
+        with self._starting:
             self._refuse_when_full()
             self._refuse_second(wish)
-            held = self._files.new(Job("", wish, turn=self._turn + 1, asked_at=self._now()))
-            return self._line_up(held)
+            row = self.store.jobs.add(
+                name_for(wish.name),
+                wish.kind,
+                record,
+                user=user,
+                priority=priority,
+                asked_at=self._now(),
+                is_taken=lambda job_id: self._has_folder(wish, job_id),
+            )
+        self._advance()
+        return self.get(row.id)
 
     def resume(self, job_id: str) -> Job:
-        """Put a run that ended before it was done in line again: it goes on in the same folder."""
-        with self._changing:
+        """Put a job that ended before it was done in line again: it goes on in the same folder."""
+        with self._starting:
             job = self.get(job_id)
             if job.is_open:
                 state = "runs already" if job.state == "running" else "is in line already"
                 raise FolderTaken(f"The job {job_id!r} {state}.", remedy="Wait for it, or cancel it.")
             if not job.is_resumable:
                 raise FolderTaken(f"The job {job_id!r} is done.", remedy="Its run can be read.")
-            self._chosen(job.wish)
+            self._books.chosen(job.wish)
             self._refuse_when_full()
             self._refuse_second(job.wish)
-            held = self._files.hold(job_id)
-            again = replace(job, state="queued", turn=self._turn + 1, problem="", remedy="", ended_at="")
-            return self._line_up(self._files.changed(held, again))
+            self.store.jobs.again(job_id)
+        self._advance()
+        return self.get(job_id)
 
     def cancel(self, job_id: str) -> Job:
-        """Stop a run, between two steps if it can be; what has ended stays as it is."""
-        with self._changing:
-            job = self._ours_or_ended(job_id)
-            one = self._open.get(job_id)
-            if one is None:
-                return job
-            if job.state == "queued":
-                self._end(one, Ending("cancelled"))
-            else:
-                self._stop(one, "cancelled")
-            return one.job
+        """Stop a job, between two steps if it can be; what has ended stays as it is."""
+        self.get(job_id)
+        self.store.jobs.cancel(job_id)
+        if self._worker is not None:
+            self._worker.stop(job_id)
+        self._listeners.notify()
+        return self.get(job_id)
 
-    def remove(self, job_id: str) -> None:
-        """Forget a job that ended without a page: there is nothing of it but that it was asked for."""
-        with self._changing:
-            job = self.get(job_id)
-            if job.is_open or job.pages or job.state == "done":
-                raise FolderTaken(f"The job {job_id!r} has work to keep.", remedy="Remove its folder by hand.")
-            held = self._files.hold(job_id)
-            try:
-                self._files.remove(job_id)
-            finally:
-                held.let_go()
+    def remove(self, job_id: str, *, with_run: bool = False) -> Path | None:
+        """Forget a job that ended without a page; `with_run` any that has ended, and all of its run for every host.
+
+        The folder is given back that stays: tables of a book, or one that holds what no run writes.
+        """
+        job = self.get(job_id)
+        if job.is_open:
+            raise FolderTaken(f"The job {job_id!r} runs, or is in line.", remedy="Cancel it first.")
+        if not with_run and (job.pages or job.state == "done"):
+            remedy = f"To remove that as well: kiwiresearch jobs remove {job_id} --yes"
+            raise FolderTaken(f"The job {job_id!r} has work to keep.", remedy=remedy)
+        if with_run:
+            remove_run(self.store, job_id, self.folder / job_id)
+        drop_upload(self.cases, job, self.all())
+        self.store.jobs.remove(job_id)
+        discard(self.folder / job_id)
+        (self._desk.folders.cache / "steps" / job_id).unlink(missing_ok=True)
+        left = bulk_folder(self._desk) / job_id if isinstance(job.wish, BulkWish) else self.folder / job_id
+        return left if _is_there(left) else None
 
     def since(self, job_id: str, place: tuple[int, int] = NOTHING_SEEN) -> Seen:
         """What a job told after a place, as far as it is remembered."""
-        with self._changing:
-            return Seen(self._ours_or_ended(job_id), self._told.after(job_id, place))
+        held = self._worker.held(job_id) if self._worker is not None and is_id(job_id) else None
+        before = (held.job.attempt, 0) if held is not None else None
+        told = [] if before is not None and place >= before else self._told(job_id, place)
+        if held is not None:
+            told = [event for event in told if event.place < (held.job.attempt, 0)] + list(held.after(place))
+        # Looked up last: of a job that has ended by now, all that it told is there.
+        job = self.get(job_id)
+        if held is not None and not job.is_open:
+            return Seen(job, tuple(self._told(job_id, place)))
+        return Seen(job, tuple(told))
+
+    def steps_file(self, job: Job) -> Path:
+        """Where the steps of an unfinished run are read; of one that is worked on elsewhere, in a copy."""
+        if not self.store.keeps_all or self.pid(job.id) is not None:
+            return steps_file(self.folder / job.id)
+        copy = self._desk.folders.cache / "steps" / job.id
+        with contextlib.suppress(OSError, StoreError):
+            write_pieces(copy, self.store.parts.read(job.id, STEPS))
+        return copy
 
     def listening(self, listener: Callable[[], None]) -> AbstractContextManager[None]:
         """Have a function called, in any thread, whenever a job has told something or changed."""
-        return self._told.listening(listener)
+        return self._listeners.listening(listener)
 
     def pid(self, job_id: str) -> int | None:
-        """The process that works on a job, if one does."""
-        with self._changing:
-            one = self._open.get(job_id)
-            return one.process.pid if one is not None and one.process is not None else None
+        """The process that works on a job, if one of ours does."""
+        held = self._worker.held(job_id) if self._worker is not None else None
+        return held.pid if held is not None else None
 
     def close(self) -> None:
-        """Stop all runs; those that ran are interrupted, and those in line stay there for the next server."""
-        with self._changing:
-            self._is_closed = True
-            for one in list(self._open.values()):
-                if one.job.state == "running":
-                    self._stop(one, "interrupted")
-                else:
-                    del self._open[one.job.id]
-                    one.held.let_go()
-            threads = list(self._threads)
-        for thread in threads:
-            thread.join()
+        """Stop all work of ours; what is not done is in line again, for the next server or another worker."""
+        self._is_closed = True
+        if self._worker is not None:
+            self._worker.close()
         self.cases.close()
-        self._told.notify()
+        self._listeners.notify()
 
-    def _take_up_all(self) -> None:
-        """Find the jobs of before: what ran is interrupted, and what waited is in line again."""
-        with self._changing:
-            for job in sorted(self._files.all(), key=lambda job: (job.turn, job.id)):
-                self._turn = max(self._turn, job.turn)
-                if job.is_open:
-                    self._take_up(job.id)
-            self._advance()
+    def _advance(self) -> None:
+        """Begin at once what can be; where the store is just away, the worker's next look does."""
+        if self._worker is not None:
+            with contextlib.suppress(StoreUnreachable):
+                self._worker.advance()
 
-    def _take_up(self, job_id: str) -> None:
-        """Make a job ours whose server is gone; one that another server works on stays its own."""
-        with contextlib.suppress(RunError):
-            held = self._files.hold(job_id)
-            if held.job.state == "queued":
-                self._open[job_id] = _Open(held, held.job)
-                return
-            if held.job.state == "running":
-                lost = replace(held.job, state="interrupted", problem=ENDED, remedy=GO_ON)
-                held = self._files.changed(held, lost)
-            held.let_go()
+    def _as_known(self, job: Job | None) -> Job | None:
+        """The job with what it has told us since it last told the store."""
+        held = self._worker.held(job.id) if job is not None and self._worker is not None else None
+        if job is None or held is None or held.job.attempt != job.attempt or not job.is_open:
+            return job
+        return replace(job, pages=held.job.pages)
 
-    def _ours_or_ended(self, job_id: str) -> Job:
-        job = self.get(job_id)
-        if job.is_open and job_id not in self._open:
-            raise FolderTaken(f"Another server works on the job {job_id!r}.", remedy="Ask that one.")
-        return job
+    def _told(self, job_id: str, place: tuple[int, int]) -> list[JobEvent]:
+        return [JobEvent(*row) for row in self.store.jobs.events(job_id, place)] if is_id(job_id) else []
 
-    def _chosen(self, wish: Wish) -> tuple[Placed, ...]:
-        """The books of a wish; the names are those of books on this shelf, never of other files."""
-        chosen: list[Placed] = []
-        for name in wish.books:
-            found = by_name(self._books, name, lambda book: book)
-            if not found:
-                raise unknown_book(name, self._books)
-            chosen += found
-        return tuple(dict.fromkeys(chosen)) or self._books
+    def _fitting(self) -> Callable[[JobRow], bool]:
+        """What says whether the books of a job are here, and its user has room for it; it asks once for each user.
+
+        What is no job is taken, and fails.
+        """
+        has_room = functools.cache(lambda user: may_begin(self.store, self._desk.settings.limits, user))
+
+        def fits(row: JobRow) -> bool:
+            if not has_room(row.user):
+                return False
+            job = job_of(row)
+            return job is None or self._books.of(row.wish, job.wish) is not None
+
+        return fits
+
+    def _order(self, row: JobRow, job: Job) -> Order:
+        wish = job.wish
+        books = self._books.of(row.wish, wish)
+        if books is None:
+            raise BookNotFound("A book of this job is no longer here.", remedy="Put it on the shelf, then resume it.")
+        return Order(
+            self._desk.folders,
+            self._desk.settings,
+            books,
+            self._books.are_all(row.wish, wish),
+            wish,
+            self._place(job),
+            job.id,
+            row.holder,
+            job.pages,
+            missing=missing_of(row.wish.get("missing", [])),
+        )
+
+    def _has_folder(self, wish: Wish, job_id: str) -> bool:
+        """Whether something is where a job of this id would put what it makes."""
+        is_there = isinstance(wish, BulkWish) and _is_there(bulk_folder(self._desk) / job_id)
+        return is_there or _is_there(self.folder / job_id)
+
+    def _place(self, job: Job) -> Path:
+        match job.wish:
+            case FamilyWish(case=case):
+                return self.cases.folder(case)
+            case BulkWish():
+                return bulk_folder(self._desk) / job.id
+            case _:
+                return self.folder / job.id
+
+    def _case_books(self, wish: Wish) -> dict[str, list[str]]:
+        """Which books a host must have to go on with a case: those it was begun with, as far as they are here."""
+        if not isinstance(wish, FamilyWish) or wish.upload or not self.store.keeps_all:
+            return {}
+        named, here = self.cases.books(wish.case), {str(book.id) for book in self._books.chosen(wish)}
+        return {"on": [one for one in named if one in here] or list(named)} if named else {}
 
     def _refuse_when_full(self) -> None:
         if self._is_closed:
@@ -244,74 +356,12 @@ class Jobs:
     def _refuse_second(self, wish: Wish) -> None:
         """A case is worked on by one at a time."""
         if isinstance(wish, FamilyWish):
-            same = (one.job.wish for one in self._open.values() if isinstance(one.job.wish, FamilyWish))
+            same = (job.wish for job in self.all() if job.is_open and isinstance(job.wish, FamilyWish))
             self.cases.check_free(wish.case, is_ours=any(other.case == wish.case for other in same))
 
-    def _line_up(self, held: Held) -> Job:
-        one = self._open[held.job.id] = _Open(held, held.job)
-        self._turn = max(self._turn, one.job.turn)
-        self._advance()
-        return one.job
 
-    def _advance(self) -> None:
-        """Start those whose turn it is."""
-        running = sum(one.job.state == "running" for one in self._open.values())
-        for one in sorted(self._open.values(), key=lambda one: one.job.turn):
-            if one.job.state == "queued" and running < self._limits.running and not self._is_closed:
-                running += 1
-                self._change(one, state="running", attempt=one.job.attempt + 1, started_at=self._now())
-                self._told.begin(one.job.id)
-                thread = threading.Thread(target=self._work, args=(one,), name=f"job {one.job.id}", daemon=True)
-                self._threads = [*(old for old in self._threads if old.is_alive()), thread]
-                thread.start()
-        self._told.notify()
-
-    def _work(self, one: _Open) -> None:
-        """Follow one job to its end."""
-        ending = Ending("failed", {"problem": "The server has a fault.", "remedy": GO_ON})
-        try:
-            ending = self._followed(one)
-        except KiwiError as problem:
-            ending = Ending("failed", {"problem": problem.message, "remedy": problem.remedy})
-        except OSError as problem:
-            words = f"The process of the run cannot be started: {problem.strerror}."
-            ending = Ending("failed", {"problem": words, "remedy": GO_ON})
-        finally:
-            with self._changing:
-                self._end(one, ending)
-                self._advance()
-
-    def _followed(self, one: _Open) -> Ending:
-        with JobProcess(self._order(one.job)) as process:
-            with self._changing:
-                one.process = process
-                if one.wanted is not None:
-                    process.stop(self._limits.grace_s)
-            for event in process.events():
-                with self._changing:
-                    self._told.add(one.job, event)
-                    if "order" in event:
-                        self._change(one, pages=event["order"])
-                self._told.notify()
-            return process.ending(one.wanted)
-
-    def _order(self, job: Job) -> Order:
-        books, all_books = self._chosen(job.wish), bool(job.wish.books) or self._all_books
-        out = self.cases.folder(job.wish.case) if isinstance(job.wish, FamilyWish) else self.folder / job.id
-        return Order(self._desk.folders, self._desk.settings, books, all_books, job.wish, out)
-
-    def _end(self, one: _Open, ending: Ending) -> None:
-        self._change(one, state=ending.state, ended_at=self._now(), **ending.told)
-        del self._open[one.job.id]
-        one.held.let_go()
-        self._told.notify()
-
-    def _stop(self, one: _Open, wanted: JobState) -> None:
-        one.wanted = one.wanted or wanted
-        if one.process is not None:
-            one.process.stop(self._limits.grace_s)
-
-    def _change(self, one: _Open, **changes: Any) -> None:
-        one.job = replace(one.job, **changes)
-        with contextlib.suppress(CannotWrite):  # a run that has no room on the disk says so itself
-            self._files.write(one.job)
+def _is_there(folder: Path) -> bool:
+    with contextlib.suppress(OSError):
+        folder.lstat()
+        return True
+    return False

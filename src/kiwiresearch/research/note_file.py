@@ -6,11 +6,14 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-from kiwiresearch.disk import Lock
+from kiwiresearch.disk import Lock, write_whole
 from kiwiresearch.errors import CannotWrite, RunDamaged
 from kiwiresearch.ids import canonical_json
+
+if TYPE_CHECKING:
+    from kiwiresearch.store.notes import NoteLines
 
 NOTES = "notes.jsonl"
 LOCK = ".notes.lock"
@@ -38,16 +41,47 @@ def lines_of(run: Path) -> list[bytes]:
 
 
 @contextlib.contextmanager
-def appending(run: Path) -> Iterator[Append]:
-    """Adds lines to the notes beside a run; nobody else does so meanwhile, in this process or another."""
+def appending(run: Path, kept: NoteLines | None = None) -> Iterator[Append]:
+    """Adds lines to the notes beside a run; nobody else does so meanwhile, in this process or another.
+
+    Where the notes are kept in a store, nobody does so on another host either, and the file is a copy.
+    """
     file = run / NOTES
     with _held(run):
         _refuse_others(file)
-        yield lambda row: _append(file, row)
+        if kept is None:
+            yield lambda row: _append(file, row)
+            return
+        with kept.appending(run.name) as add:
+            _copy(file, kept)
+            yield lambda row: add(_line(row).rstrip(b"\n"))
+        _copy(file, kept)
+
+
+def bring_notes(run: Path, kept: NoteLines) -> None:
+    """Make the notes beside a run as the store has them."""
+    if kept.lines(run.name) != lines_of(run):
+        with _held(run):
+            _refuse_others(run / NOTES)
+            _copy(run / NOTES, kept)
+
+
+def _copy(file: Path, kept: NoteLines) -> None:
+    whole = b"".join(line + b"\n" for line in kept.lines(file.parent.name))
+    try:
+        there = file.read_bytes() if file.exists() else b""
+        if there != whole:
+            write_whole(file, whole)
+    except OSError as problem:
+        raise _cannot(str(problem.strerror or problem)) from problem
+
+
+def _line(row: dict[str, Any]) -> bytes:
+    return (canonical_json(row) + "\n").encode("utf-8", "replace")
 
 
 def _append(file: Path, row: dict[str, Any]) -> None:
-    line = (canonical_json(row) + "\n").encode("utf-8", "replace")
+    line = _line(row)
     try:
         with file.open("ab+") as stream:
             size = stream.seek(0, os.SEEK_END)

@@ -11,12 +11,15 @@ import json
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kiwiresearch.errors import BadUsage, NoteChanged, RunNotFound
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.research.note import MOST_WORDS, Note, Opinion, Target, note_of, plain
 from kiwiresearch.research.note_file import NOTES, appending, lines_of
+
+if TYPE_CHECKING:
+    from kiwiresearch.store.notes import NoteLines
 
 __all__ = ["NOTES", "Note", "Notes", "Opinion", "Target", "add_note", "change_note", "read_notes", "set_gone"]
 
@@ -56,23 +59,27 @@ def read_notes(run: Path) -> Notes:
     return Notes(tuple(there), tuple(taken), tuple(damaged))
 
 
-def add_note(run: Path, target: Target, opinion: Opinion, *, now: str, about: str = "") -> Note:
-    """Write a note beside a run; `about` are the words that it is about."""
+def add_note(
+    run: Path, target: Target, opinion: Opinion, *, now: str, about: str = "", kept: NoteLines | None = None
+) -> Note:
+    """Write a note beside a run, and into the store if it is `kept` there; `about` are the words that it is about."""
     told = canonical_json([target.kind, target.id, opinion.verdict, opinion.reason, opinion.correction, now])
     note_id = "note-" + sha256(told.encode("utf-8", "replace")).hexdigest()[:24]
     note = Note(note_id, target, opinion, now, "", plain(about)[:MOST_WORDS])
-    with appending(run) as append:
+    with appending(run, kept) as append:
         append(note.record())
     return note
 
 
-def change_note(run: Path, note_id: str, opinion: Opinion, *, now: str, seen: str = "") -> Note:
+def change_note(
+    run: Path, note_id: str, opinion: Opinion, *, now: str, seen: str = "", kept: NoteLines | None = None
+) -> Note:
     """Write another opinion into a note; one that was gone is back then.
 
     `seen` is the version that its writer had before them: if it has another by now, and
     says something else than the new opinion, nothing is written.
     """
-    with appending(run) as append:
+    with appending(run, kept) as append:
         there = read_notes(run).get(note_id)
         if seen not in ("", there.version) and there.opinion != opinion:
             raise NoteChanged("The note was changed meanwhile.", remedy="Look at what it says now, then write yours.")
@@ -81,9 +88,9 @@ def change_note(run: Path, note_id: str, opinion: Opinion, *, now: str, seen: st
     return note
 
 
-def set_gone(run: Path, note_id: str, *, now: str, gone: bool) -> Note:
+def set_gone(run: Path, note_id: str, *, now: str, gone: bool, kept: NoteLines | None = None) -> Note:
     """Take a note away, or bring it back."""
-    with appending(run) as append:
+    with appending(run, kept) as append:
         note = read_notes(run).get(note_id)
         append({"changed": now, "gone": gone, "id": note.id})
     return note

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kiwiresearch.disk import Lock
-from kiwiresearch.errors import FolderTaken, RunError
+from kiwiresearch.errors import FolderInUse, FolderTaken, RunError
 from kiwiresearch.research.journal import Journal, header_of
 from kiwiresearch.research.manifest import HIDDEN
 from kiwiresearch.research.part import Part, mark
@@ -77,7 +77,7 @@ def take_lock(folder: Path) -> FolderLock:
         if lock.is_current():
             return lock
         lock.release()
-    raise FolderTaken(
+    raise FolderInUse(
         f"Another run is writing to the folder {str(folder)!r}.",
         remedy="Wait until it has ended, or choose another folder.",
     )

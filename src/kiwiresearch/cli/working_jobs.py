@@ -1,0 +1,272 @@
+"""The commands that put jobs in line and look after them; workers and servers do them."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kiwiresearch.cli.options import AsJson, Wanted, the_desk
+from kiwiresearch.cli.working import StoreUrl, now, with_store
+from kiwiresearch.errors import BadUsage
+
+if TYPE_CHECKING:
+    from kiwiresearch.research.job import Job, Wish
+    from kiwiresearch.research.jobs import Jobs
+
+MOST_QUEUED = 1_000_000
+LOOK_S = 0.5
+
+jobs = typer.Typer(help="Jobs: put them in line and look after them.", no_args_is_help=True, rich_markup_mode=None)
+add = typer.Typer(help="Put a job in line.", no_args_is_help=True, rich_markup_mode=None)
+jobs.add_typer(add, name="add")
+
+JobId = Annotated[str, typer.Argument(help="The id of a job.", metavar="ID")]
+User = Annotated[str, typer.Option("--user", help="Who asks for it; users take turns.", metavar="NAME")]
+Priority = Annotated[int, typer.Option("--priority", help="Those with a higher one come first.", metavar="N")]
+NoModel = Annotated[bool, typer.Option("--no-model", help="By rules alone, even where a model is set.")]
+
+
+@add.command("research")
+def add_research(
+    words: Annotated[list[str], typer.Argument(help="What to research.", metavar="TOPIC")],
+    *,
+    book: Wanted = None,
+    depth: Annotated[int | None, typer.Option("--depth", help="How many links away to go.", metavar="N")] = None,
+    max_pages: Annotated[int | None, typer.Option("--max-pages", help="Pages at most.", metavar="N")] = None,
+    max_links: Annotated[int | None, typer.Option("--max-links", help="New pages of one page.", metavar="N")] = None,
+    strategy: Annotated[str | None, typer.Option("--strategy", metavar="priority|bfs", help="Which page next.")] = None,
+    focus: Annotated[str, typer.Option("--focus", help="Words that matter most.", metavar="WORDS")] = "",
+    critic: Annotated[bool, typer.Option("--critic", help="Have a second look at what a model wrote.")] = False,
+    no_model: NoModel = False,
+    user: User = "",
+    priority: Priority = 0,
+    store: StoreUrl = "",
+    json: AsJson = False,
+) -> None:
+    """Research a topic when its turn comes."""
+    from kiwiresearch.research.job import JobWish
+
+    limits = (depth, max_pages, max_links, strategy)
+    wish = JobWish(" ".join(words), focus, *limits, tuple(book or ()), critic=critic, model=not no_model)
+    _added(wish, user, priority, store, as_json=json)
+
+
+@add.command("ask")
+def add_ask(
+    file: Annotated[str, typer.Argument(help="Lines of JSON, each with a question; '-' is standard input.")],
+    *,
+    book: Wanted = None,
+    mode: Annotated[str, typer.Option("--mode", help="How a model words it.", metavar="MODE")] = "default",
+    passages: Annotated[int, typer.Option("--passages", "-k", help="Passages of an answer.", metavar="N")] = 0,
+    no_model: NoModel = False,
+    user: User = "",
+    priority: Priority = 0,
+    store: StoreUrl = "",
+    json: AsJson = False,
+) -> None:
+    """Answer a batch of questions when its turn comes; 'jobs answers' shows them."""
+    from kiwiresearch.cli.batch import rows_of
+    from kiwiresearch.research.job import AskBatchWish
+
+    rows: list[str] = []
+    for number, line in rows_of(file):
+        rows += [""] * (number - 1 - len(rows)) + [line.rstrip("\r\n")]  # lines keep their numbers
+    _added(
+        AskBatchWish(tuple(rows), mode, passages, tuple(book or ()), not no_model), user, priority, store, as_json=json
+    )
+
+
+@add.command("bulk")
+def add_bulk(
+    *,
+    book: Annotated[str, typer.Option("--book", "-b", help="A book of the shelf.", metavar="BOOK")],
+    what: Annotated[str, typer.Option("--what", help="titles, pages, links, claims, people", metavar="TABLES")],
+    user: User = "",
+    priority: Priority = 0,
+    store: StoreUrl = "",
+    json: AsJson = False,
+) -> None:
+    """Make tables of a whole book when its turn comes."""
+    from kiwiresearch.research.job import BulkWish
+
+    _added(BulkWish(book, tuple(what.split(","))), user, priority, store, as_json=json)
+
+
+@add.command("kin")
+def add_kin(
+    case: Annotated[str, typer.Argument(help="A case of the server: its name, or its id.", metavar="CASE")],
+    *,
+    steps: Annotated[int, typer.Option("--steps", help="How many; 0 goes on while there is reason.", metavar="N")] = 0,
+    no_model: NoModel = False,
+    user: User = "",
+    priority: Priority = 0,
+    store: StoreUrl = "",
+    json: AsJson = False,
+) -> None:
+    """Go on with a family's case when its turn comes."""
+    from kiwiresearch.research.job import FamilyWish
+
+    if steps < 0:
+        raise BadUsage(f"{steps} steps cannot be taken.", remedy="Give 0 or more.")
+    with _opened(store) as found:
+        wish = FamilyWish(found.cases.named(case), steps, not no_model)
+        _tell(found.start(wish, user=user, priority=priority), as_json=json)
+
+
+@jobs.command("list")
+def list_jobs(
+    *,
+    state: Annotated[str, typer.Option("--state", help="Only those, such as 'queued'.", metavar="STATE")] = "",
+    user: Annotated[str | None, typer.Option("--user", help="Only those of a user.", metavar="NAME")] = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="How many, the newest.", metavar="N")] = 50,
+    store: StoreUrl = "",
+    json: AsJson = False,
+) -> None:
+    """Show jobs, the newest first."""
+    from kiwiresearch.research.job import STATES
+
+    if state and state not in STATES:
+        raise BadUsage(f"There is no state {state!r}.", remedy=f"Choose from: {', '.join(STATES)}.")
+    with _opened(store) as found:
+        rows = [job for job in found.all() if state in ("", job.state) and user in (None, job.user)]
+    shown = rows[: max(limit, 0)]
+    from kiwiresearch.cli import show
+
+    if json:
+        show.document({"jobs": [job.record() for job in shown], "total": len(rows)})
+        return
+    for job in shown:
+        show.line(_line(job))
+    if len(shown) < len(rows):
+        show.line(f"… and {len(rows) - len(shown):,} more (--limit)")
+    if not rows:
+        show.line("There are no jobs." if not state and user is None else "There are no such jobs.")
+
+
+@jobs.command("show")
+def show_job(job_id: JobId, *, store: StoreUrl = "", json: AsJson = False) -> None:
+    """Show a job: how far it is, who works on it, and what became of it."""
+    with _opened(store) as found:
+        job = found.get(job_id)
+        fits = job.state != "queued" or found.can_do(job_id)
+    _tell(job, as_json=json)
+    if not json:
+        from kiwiresearch.cli import show
+
+        for words in (job.story, f"{job.problem} {job.remedy}".strip(), *(f"Begun again: {why}" for why in job.losses)):
+            if words:
+                show.line(words)
+        if job.worker and job.state == "running":
+            show.line(f"Worker: {job.worker}")
+        if not fits:
+            show.line("Not all of its books are here: it waits for a worker that has them.")
+
+
+@jobs.command("answers")
+def answers(job_id: JobId, *, store: StoreUrl = "") -> None:
+    """Print the answers of a batch of questions, a line of JSON for each."""
+    import sys
+
+    with _opened(store) as found:
+        text = found.answers(job_id)
+    sys.stdout.write(text)
+
+
+@jobs.command("cancel")
+def cancel(job_id: JobId, *, store: StoreUrl = "", json: AsJson = False) -> None:
+    """Stop a job, between two steps if it runs; what it did is kept."""
+    with _opened(store) as found:
+        _tell(found.cancel(job_id), as_json=json)
+
+
+@jobs.command("again")
+def again(job_id: JobId, *, store: StoreUrl = "", json: AsJson = False) -> None:
+    """Put a job that ended before it was done in line again: it goes on where it stopped."""
+    with _opened(store) as found:
+        _tell(found.resume(job_id), as_json=json)
+
+
+@jobs.command("remove")
+def remove(
+    job_id: JobId,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Also one with work to keep: its run goes for good.")] = False,
+    store: StoreUrl = "",
+    json: AsJson = False,
+) -> None:
+    """Forget a job that ended without having done anything; with --yes any that has ended, and its run with it."""
+    from kiwiresearch.cli import show
+
+    with _opened(store) as found:
+        left = found.remove(job_id, with_run=yes)
+    if json:
+        show.document({"removed": job_id, "left": str(left or "")})
+        return
+    show.line(f"{job_id}: removed")
+    if left is not None:
+        show.whole_line(f"What is in this folder stays: {left}")
+
+
+@jobs.command("wait")
+def wait(
+    job_ids: Annotated[list[str], typer.Argument(help="The ids of jobs.", metavar="ID…")],
+    *,
+    timeout_s: Annotated[float, typer.Option("--timeout", help="At most so many seconds.", metavar="S")] = 0.0,
+    store: StoreUrl = "",
+    json: AsJson = False,
+) -> None:
+    """Wait until jobs have ended; the exit code is 1 if one of them is not done."""
+    until = time.monotonic() + timeout_s if timeout_s > 0 else None
+    with _opened(store) as found:
+        left, is_good = list(dict.fromkeys(job_ids)), True
+        while left:
+            for job in [found.get(job_id) for job_id in left]:
+                if not job.is_open:
+                    left.remove(job.id)
+                    is_good = is_good and job.state == "done"
+                    _tell(job, as_json=json)
+            if left and until is not None and time.monotonic() > until:
+                raise BadUsage(f"{len(left)} of the jobs are not done yet.", remedy="Wait for longer.")
+            if left:
+                time.sleep(LOOK_S)
+    if not is_good:
+        raise typer.Exit(1)
+
+
+def _added(wish: Wish, user: str, priority: int, store: str, *, as_json: bool) -> None:
+    with _opened(store) as found:
+        _tell(found.start(wish, user=user, priority=priority), as_json=as_json)
+
+
+@contextlib.contextmanager
+def _opened(store: str) -> Iterator[Jobs]:
+    """The jobs of the store; nothing is worked on here."""
+    from kiwiresearch.research.jobs import Jobs, Limits
+
+    desk = with_store(the_desk(), store)
+    found = Jobs(desk, desk.shelf().books, now=now, limits=Limits(running=0, queued=MOST_QUEUED))
+    try:
+        yield found
+    finally:
+        found.close()
+
+
+def _tell(job: Job, *, as_json: bool) -> None:
+    from kiwiresearch.cli import show
+
+    if as_json:
+        show.document(job.record())
+    else:
+        show.line(_line(job))
+
+
+def _line(job: Job) -> str:
+    of_user = f" for {job.user}" if job.user else ""
+    first = f" (priority {job.priority})" if job.priority else ""
+    steps: dict[str, Any] = {"research": "pages", "ask": "answers", "kin": "steps", "bulk": "entries"}
+    done = f", {job.pages:,} {steps[job.wish.kind]}" if job.pages else ""
+    return f"{job.id}: {job.state}{done}; {job.wish.kind}{of_user}{first}"

@@ -1,0 +1,50 @@
+"""Where jobs put what they make, and by which names that goes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from kiwiresearch.errors import BadSettings
+from kiwiresearch.research.desk import Desk
+from kiwiresearch.research.topics import folder_name
+
+ID = re.compile(r"[^\W_][\w-]*-[1-9][0-9]*")
+ANSWERS = "answers.jsonl"
+"""What a batch of questions makes in its folder."""
+GROWING = "answers"
+"""What the answers are called there as long as some are missing."""
+LONGEST_NAME = 40
+"""How many characters of the topic are in an id: file names have at most 255 bytes, and a character has up to four."""
+
+
+def runs_folder(desk: Desk) -> Path:
+    """Where the runs of a server are kept."""
+    return kept_in(desk, "runs", desk.settings.serve.runs)
+
+
+def bulk_folder(desk: Desk) -> Path:
+    """Where the tables of whole books are put; hosts that share such jobs share this folder."""
+    return kept_in(desk, "bulk", desk.settings.serve.bulk)
+
+
+def kept_in(desk: Desk, name: str, wanted: str) -> Path:
+    """The folder that a user set for something the server makes, else one of the program's own."""
+    if not wanted.strip():
+        return (desk.folders.state / name).absolute()
+    try:
+        return Path(wanted).expanduser().absolute()
+    except RuntimeError as problem:  # '~name' of nobody
+        raise BadSettings(
+            f"'serve.{name}' is {wanted!r}, and there is no such home.", remedy="Set it right."
+        ) from problem
+
+
+def name_for(words: str) -> str:
+    """What the id of a job begins with: a name that files can have, whatever the script."""
+    return folder_name(words)[:LONGEST_NAME].strip("-_") or "topic"
+
+
+def is_id(text: str) -> bool:
+    """Whether a text can be the id of a job: it never is the name of anything outside the folder."""
+    return len(text) <= 2 * LONGEST_NAME and ID.fullmatch(text) is not None

@@ -1,0 +1,250 @@
+"""What workers are made of: processes that do one job after the other, and names by which the dead are known."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.research.job_tools import TOPIC, a_desk, awaited, jobs_on
+
+from kiwiresearch.bulk.tables import CHOICES
+from kiwiresearch.disk import Lock
+from kiwiresearch.errors import BadUsage, CannotWrite, FolderInUse, HostAway, KiwiError, StoreUnreachable
+from kiwiresearch.research import job_child, stores
+from kiwiresearch.research.job import (
+    BULK_TABLES,
+    MOST_ROWS,
+    AskBatchWish,
+    BulkWish,
+    FamilyWish,
+    Job,
+    JobWish,
+    Wish,
+    checked_wish,
+    wish_of,
+    wish_record,
+)
+from kiwiresearch.research.job_order import Order, order_of
+from kiwiresearch.research.job_process import MOST_ORDERS, JobProcesses
+from kiwiresearch.research.jobs import Jobs
+from kiwiresearch.research.settings import Settings
+from kiwiresearch.research.stores import store_of
+from kiwiresearch.research.worker_job import HeldJob
+from kiwiresearch.research.worker_life import WorkerLife
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="this system has no signals")
+
+DYING = """
+import sys
+from pathlib import Path
+from kiwiresearch.research.worker_life import WorkerLife
+
+life = WorkerLife(Path(sys.argv[1]))
+print(life.name, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture(autouse=True)
+def _stores_are_closed() -> Iterator[None]:
+    yield
+    stores.close_stores()
+
+
+def an_order(tmp_path: Path, book: Path, number: int) -> Order:
+    desk = a_desk(tmp_path / "home", tmp_path / "runs")
+    wish = JobWish(TOPIC, max_pages=1)
+    books = tuple(desk.shelf([str(book)]).books)
+    return Order(desk.folders, desk.settings, books, True, wish, tmp_path / "runs" / f"r-{number}", f"r-{number}")
+
+
+def test_a_process_does_one_job_after_the_other(tmp_path: Path, sample_zim: Path) -> None:
+    """It is used again while it is sound, leaves SIGTERM to its worker, and ends with the last that need it."""
+    processes = JobProcesses()
+    seen = []
+    for number in (1, 2):
+        process = processes.take()
+        told = [event["event"] for event in process.events(an_order(tmp_path, sample_zim, number))]
+        assert (process.last["event"], told.count("page")) == ("done", 1)
+        seen.append(process.pid)
+        os.kill(process.pid, signal.SIGTERM)
+        processes.give(process)
+    assert seen[0] == seen[1]
+    processes.let_go(idle_s=0.0)
+    assert not process.is_usable
+    with pytest.raises(ProcessLookupError):
+        os.kill(seen[0], 0)
+    assert process.orders == 2 < MOST_ORDERS
+
+
+def test_a_job_that_is_stopped_before_it_begins_does_nothing(tmp_path: Path, sample_zim: Path) -> None:
+    """The word to stop is heard though the order comes after it, long before its grace is over."""
+    processes = JobProcesses()
+    process = processes.take()
+    process.stop(600)
+    told = [event["event"] for event in process.events(an_order(tmp_path, sample_zim, 1))]
+    assert (process.last, "page" in told) == ({"event": "stopped"}, False)
+    assert process.ending(is_cancelled=False) is None
+    processes.give(process)
+    assert not (tmp_path / "runs").exists()
+
+
+def test_the_dead_are_known_at_once(tmp_path: Path) -> None:
+    """A worker that lives is not taken for dead, one that was killed is, and once told it is forgotten."""
+    ours = WorkerLife(tmp_path)
+    with subprocess.Popen(
+        [sys.executable, "-c", DYING, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout
+        name = other.stdout.readline().strip()
+        assert ours.dead() == ()
+        other.kill()
+    assert ours.dead() == (name,)
+    ours.forget(ours.dead())
+    assert ours.dead() == ()
+    ours.end()
+    assert list((tmp_path / "workers").iterdir()) == []
+
+
+def test_a_neighbour_that_comes_too_early_does_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that takes a new worker for dead, and forgets it, keeps the lock from it for a moment only."""
+    before = WorkerLife(tmp_path)
+    monkeypatch.setattr("kiwiresearch.research.worker_life.secrets.token_hex", lambda _: "same")
+    file = tmp_path / "workers" / f"{before.name.rpartition('.')[0]}.same"
+    neighbour = Lock(file)
+    assert neighbour.acquire()
+
+    def forget() -> None:
+        file.unlink()
+        neighbour.release()
+
+    forgetting = threading.Timer(0.1, forget)
+    forgetting.start()
+    new = WorkerLife(tmp_path)
+    forgetting.join()
+    assert not Lock(file).acquire()
+    assert (new.name, before.dead()) == (file.name, ())
+    new.end()
+    before.end()
+
+
+def test_events_are_told_in_their_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two threads that tell the store of a job at the same time swap nothing, and tell nothing twice."""
+    store = store_of(a_desk(tmp_path / "home", tmp_path / "runs"))
+    store.jobs.add("x", "research", {})
+    row = store.jobs.claim("worker", ("research",), lease_s=60)
+    assert row is not None
+    held = HeldJob(store, row, Job(row.id, JobWish("x"), "running", attempt=1))
+    add, begun, go_on = store.jobs.add_events, threading.Event(), threading.Event()
+
+    def slowly(*told: Any) -> None:
+        if not begun.is_set():
+            begun.set()
+            go_on.wait(60)
+        add(*told)
+
+    monkeypatch.setattr(store.jobs, "add_events", slowly)
+    threads = [threading.Thread(target=held.tell_store) for _ in range(2)]
+    held.hear({"event": "first"})
+    threads[0].start()
+    assert begun.wait(60)
+    held.hear({"event": "second"})
+    threads[1].start()
+    threads[1].join(0.2)  # it has time to come first, if it could
+    go_on.set()
+    for thread in threads:
+        thread.join()
+    assert [told[2]["event"] for told in store.jobs.events(row.id)] == ["first", "second"]
+
+
+@pytest.mark.parametrize("problem", [HostAway("x"), StoreUnreachable("x"), FolderInUse("x")], ids=type)
+def test_what_passes_by_itself_fails_no_job(
+    tmp_path: Path, sample_zim: Path, monkeypatch: pytest.MonkeyPatch, problem: KiwiError
+) -> None:
+    """A host, a store or a folder that cannot be had just now is told as such, and the job can be tried again."""
+
+    class Heard:
+        def __init__(self) -> None:
+            self.events: list[dict[str, Any]] = []
+
+        def tell(self, **event: Any) -> None:
+            self.events.append(event)
+
+    def refused(*_: object) -> dict[str, Any]:
+        raise problem
+
+    heard = Heard()
+    monkeypatch.setattr(job_child, "do", refused)
+    job_child._end(an_order(tmp_path, sample_zim, 1), threading.Event(), heard)  # type: ignore[arg-type]
+    assert heard.events == [{"event": "away", "problem": "x"}]
+
+
+def test_a_store_that_is_away_when_a_job_begins_fails_none(
+    tmp_path: Path, sample_zim: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The job goes back into the line with the reason."""
+
+    def refused(*_: object) -> Order:
+        raise StoreUnreachable("The store is away.")
+
+    monkeypatch.setattr(Jobs, "_order", refused)
+    with jobs_on(a_desk(tmp_path / "home", tmp_path / "runs"), sample_zim) as jobs:
+        job = jobs.start(JobWish(TOPIC))
+        waiting = awaited(jobs, job.id, lambda seen: bool(seen.job.losses)).job
+        assert (waiting.state, waiting.losses) == ("queued", ("The store is away.",))
+
+
+def test_a_place_without_workers_is_told(tmp_path: Path) -> None:
+    """Where no lock can be made, the words say what to do."""
+    (tmp_path / "workers").write_text("no folder")
+    with pytest.raises(CannotWrite, match="cannot be written"):
+        WorkerLife(tmp_path)
+
+
+def test_the_tables_of_a_job_are_those_of_the_command() -> None:
+    """A job may ask for every table that can be made, and for no other."""
+    assert set(BULK_TABLES) == set(CHOICES)
+
+
+WISHES: list[Wish] = [
+    JobWish("Rome", "walls", 1, 2, 3, "bfs", ("a", "b"), True, False),
+    FamilyWish("5f0c9a3be812", 4, False, "abc"),
+    AskBatchWish(('{"question": "What?"}', "", "½ \ud800"), "eli10", 3, ("a",), False),
+    BulkWish("valley_en", ("titles", "links")),
+]
+
+
+@pytest.mark.parametrize("wish", WISHES, ids=lambda wish: wish.kind)
+def test_a_wish_is_the_same_after_a_journey(tmp_path: Path, wish: Wish) -> None:
+    """What is written down of a wish, or told to a process, is the wish."""
+    desk = a_desk(tmp_path / "home", tmp_path / "runs")
+    order = Order(desk.folders, desk.settings, (), False, wish, tmp_path / "x", "x-1", "worker#1", 3)
+    assert wish_of(wish_record(wish)) == wish
+    assert order_of(order.line()) == order
+
+
+@pytest.mark.parametrize(
+    ("wish", "problem"),
+    [
+        (AskBatchWish(()), "There is no question."),
+        (AskBatchWish(("", " ")), "There is no question."),
+        (AskBatchWish(("x",) * (MOST_ROWS + 1)), "5,001 questions are too many for one job."),
+        (AskBatchWish(("x" * 2**20, "x")), "2 questions are too many for one job."),
+        (AskBatchWish(("x",), mode="rude"), "There is no mode 'rude'."),
+        (BulkWish("valley_en", ()), "No table is named."),
+        (BulkWish("valley_en", ("titles", "poems")), "There is no table 'poems'."),
+        (BulkWish(" ", ("titles",)), "No book is named."),
+    ],
+)
+def test_a_wish_that_makes_no_sense_is_refused(wish: Wish, problem: str) -> None:
+    """Each refusal says what is wrong."""
+    with pytest.raises(BadUsage) as refused:
+        checked_wish(wish, Settings())
+    assert refused.value.message == problem

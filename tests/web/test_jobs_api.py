@@ -1,0 +1,82 @@
+"""Jobs that are no runs, over HTTP and on the desk's pages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+from tests.web.running import UNHURRIED, a_client, a_room, heard, running
+
+from kiwiresearch.web.app import make_app
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory, sample_zim: Path) -> Iterator[httpx2.Client]:
+    place = tmp_path_factory.mktemp("jobs")
+    with (
+        a_room(place / "home", str(sample_zim), **UNHURRIED) as room,
+        running(room, make_app) as address,
+        a_client(address) as client,
+    ):
+        yield client
+
+
+def ended(client: httpx2.Client, job: dict[str, str]) -> str:
+    """How a job ended, once its stream has."""
+    with client.stream("GET", job["events"]) as reply:
+        return list(heard(reply.iter_lines()))[-1].name
+
+
+def test_questions_are_answered_as_a_job(client: httpx2.Client) -> None:
+    """A batch is put in line, told as it goes, listed among jobs, shown on the desk, and its answers are read."""
+    questions = ["When was Ugarit destroyed?", "Who dug at Pylos?"]
+    reply = client.post("/api/jobs", json={"kind": "ask", "questions": questions, "model": False})
+    assert reply.status_code == 202, reply.text
+    job = reply.json()
+    assert (job["id"], job["kind"], job["topic"], job["run"]) == ("questions-1", "ask", "", "")
+    assert ended(client, job) == "done"
+    answers = client.get("/api/jobs/questions-1/answers")
+    assert answers.headers["content-type"] == "application/jsonl"
+    assert [json.loads(line)["question"] for line in answers.text.splitlines()] == questions
+    done = client.get(job["url"]).json()
+    assert (done["pages"], done["story"], done["run"]) == (2, "2 questions were answered.", "")
+    assert done in client.get("/api/research").json()["jobs"]
+    assert client.get("/api/runs").json()["runs"] == []
+    page = client.get("/research/questions-1")
+    assert (page.status_code, "questions" in page.text) == (200, True)
+    for path in ("/", "/research"):
+        assert client.get(path).status_code == 200
+
+
+def test_a_book_becomes_tables_as_a_job(client: httpx2.Client) -> None:
+    """The tables of a book are made in a folder of the server, and the job says what they hold."""
+    job = client.post("/api/jobs", json={"kind": "bulk", "book": "sample", "what": ["titles"]}).json()
+    assert (ended(client, job), client.get(job["url"]).json()["kind"]) == ("done", "bulk")
+    assert "titles" in client.get(job["url"]).json()["story"]
+    assert client.get(f"/research/{job['id']}").status_code == 200
+    assert client.get(f"/api/jobs/{job['id']}/answers").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({}, 422),
+        ({"kind": "poem"}, 422),
+        ({"kind": "ask", "questions": []}, 422),
+        ({"kind": "ask", "questions": ["x" * 3000]}, 422),
+        ({"kind": "ask", "questions": ["What?"], "mode": "rude"}, 422),
+        ({"kind": "ask", "questions": ["What?"], "books": ["/etc/passwd"]}, 404),
+        ({"kind": "bulk", "book": "sample", "what": ["poems"]}, 422),
+        ({"kind": "bulk", "book": "nowhere", "what": ["titles"]}, 404),
+        ({"kind": "bulk", "book": "sample", "what": ["titles"], "out": "/tmp"}, 422),
+    ],
+)
+def test_a_job_that_makes_no_sense_is_refused(client: httpx2.Client, body: dict[str, object], status: int) -> None:
+    """Bad input is told from the start, and starts nothing."""
+    before = client.get("/api/research").json()["total"]
+    reply = client.post("/api/jobs", json=body)
+    assert (reply.status_code, reply.headers["content-type"]) == (status, "application/problem+json")
+    assert client.get("/api/research").json()["total"] == before
