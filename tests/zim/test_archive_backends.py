@@ -8,6 +8,7 @@ from uuid import UUID
 
 import httpx2
 import pytest
+from tests.zim.far import from_afar
 
 from kiwiresearch.errors import NotOffered, PageNotFound
 from kiwiresearch.zim.archive import Archive
@@ -75,7 +76,7 @@ REDIRECTS = {
     "Lochgatter": "a#b",
 }
 
-BACKENDS = ("file", "server", "memory")
+BACKENDS = ("file", "server", "memory", "peer")
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +102,8 @@ def archive(request: pytest.FixtureRequest, book_file: Path) -> Iterator[Archive
     opened: Archive
     if request.param == "file":
         opened = LibzimArchive(book_file)
+    elif request.param == "peer":
+        opened = from_afar(LibzimArchive(book_file))
     elif request.param == "memory":
         opened = MemoryArchive(PAGES, REDIRECTS, title="Backends", main_page="Galaxy")
     else:

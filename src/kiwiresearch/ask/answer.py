@@ -9,6 +9,7 @@ from kiwiresearch.ask.passages import Passage
 from kiwiresearch.ask.settings import Mode
 from kiwiresearch.evidence.citation import Citation
 from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.zim.peer import Missing
 
 Route = Literal["title", "fulltext", "widened", "page", "none"]
 """Which step of the ladder gave the answer; `page` where the user named one page."""
@@ -115,6 +116,8 @@ class Answer:
     dropped: tuple[Dropped, ...] = ()
     subject: str = ""
     """What the question is about, for the next question of the conversation."""
+    missing: tuple[Missing, ...] = ()
+    """Books that could not be asked, since the hosts that have them are away."""
 
     @property
     def short_span(self) -> tuple[int, int]:

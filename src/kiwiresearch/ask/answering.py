@@ -24,12 +24,13 @@ from kiwiresearch.ask.wish import AskWish
 from kiwiresearch.evidence.citation import Citation, place_of
 from kiwiresearch.evidence.quote import span
 from kiwiresearch.page.read import open_page
-from kiwiresearch.search.find import Advice
+from kiwiresearch.search.find import Advice, hidden_for
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.text.languages import has_words, words_of
 from kiwiresearch.text.words import level
 from kiwiresearch.zim.book import Book
 from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.zim.policy import NONE_HIDDEN, Hidden
 
 if TYPE_CHECKING:
     from kiwiresearch.embed.embedder import Embedder
@@ -225,7 +226,12 @@ class _Telling:
         found += self._newer(books) if self.is_answered else []
         if not self.is_answered:
             found += [LEADS_ONLY.format(title=book.title or book.name) for book in books.values() if book.lead_only]
-        return found
+        return [*found, *filter(None, [self._hidden().sentence("page", "that may answer this")])]
+
+    def _hidden(self) -> Hidden:
+        """The pages that the policy of this desk keeps from the question."""
+        most = self.desk.settings.top_pages
+        return sum((hidden_for(book, self.asked.query, most) for book in self.desk.books), NONE_HIDDEN)
 
 
 NEWER = "A newer book on the shelf has this page too: {title}, {date}."

@@ -174,6 +174,9 @@ class Climber:
         findings = self.found(self.question.query.text, read=read, pages=pages)
         hits = findings.hits
         best = max((hit.score.total for hit in hits), default=0.0) or 1.0
+        for book in self.books:
+            unread = [hit.ref.path for hit in hits if hit.ref.book == book.book.id and hit.ref not in self.weighed]
+            self.reading.ahead(book, unread)
         units = [one for hit in hits for one in self.units_of(hit, hit.score.total / best)]
         units = _of_best_passages(sorted(units, key=_order), self.settings.max_passages)
         named = bool(units) and any(hit.ref == units[0].read.page.ref and _is_named(hit) for hit in hits)

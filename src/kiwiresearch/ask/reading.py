@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -72,6 +72,10 @@ class Reading:
         self._settings = settings
         self._kept = kept
         self._pages: OrderedDict[tuple[str, str], ReadPage | None] = OrderedDict()
+
+    def ahead(self, book: OpenBook, paths: Iterable[str]) -> None:
+        """Say which pages will be read, so that a book on another host sends them together."""
+        book.pages_ahead(path for path in paths if (book.book.id, path) not in self._pages)
 
     def page(self, book: OpenBook, path: str) -> ReadPage | None:
         """The page, cut; None where it cannot be read."""

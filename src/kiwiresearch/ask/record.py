@@ -38,7 +38,7 @@ def record_of(answer: Answer, link: Link) -> dict[str, Any]:
         "mode": answer.mode,
         "model": answer.model,
         "dropped": [{"text": one.text, "reason": one.reason} for one in answer.dropped],
-    }
+    } | ({"missing": [one.record() for one in answer.missing]} if answer.missing else {})
 
 
 def citation_record(cited: Cited, link: Link) -> dict[str, Any]:

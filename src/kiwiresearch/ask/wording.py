@@ -143,6 +143,7 @@ def beside(answer: Answer) -> Iterator[Part]:
     for conflict in answer.conflicts:
         yield _disagreement(conflict, {source.cited.key: source for source in sources})
     yield from map(Notice, answer.notices)
+    yield from (Notice(one.sentence()) for one in answer.missing)
     yield Way(f"Route: {answer.route}. {answer.why}")
     if answer.grounded and answer.sure > 0:
         yield Sureness(sureness(answer.sure))

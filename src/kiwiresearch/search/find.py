@@ -16,6 +16,9 @@ from kiwiresearch.search.query import Query, parse
 from kiwiresearch.search.routing import RoutingCache
 from kiwiresearch.search.senses import MOST_SENSES, Sense, sense_paths, senses
 from kiwiresearch.search.spelling import corrected
+from kiwiresearch.zim.guarded import hidden_offers
+from kiwiresearch.zim.peer import Missing
+from kiwiresearch.zim.policy import NONE_HIDDEN, Hidden
 
 if TYPE_CHECKING:
     from kiwiresearch.embed.embedder import Embedder
@@ -63,6 +66,10 @@ class Findings:
     corrected: str = ""
     """The query as it was understood, where words were mistyped."""
     order: Order = "score"
+    hidden: Hidden = NONE_HIDDEN
+    """Pages that would be among them, but for the policy of this desk."""
+    missing: tuple[Missing, ...] = ()
+    """Books that could not be asked, since the hosts that have them are away."""
 
 
 def find(books: Sequence[OpenBook], text: str, wish: Wish | None = None, advice: Advice | None = None) -> Findings:
@@ -107,7 +114,16 @@ class Search:
         hits, order = merged(chosen)
         found = () if wish.focus else tuple(sense for book, told in self._known for sense in senses(book, told, hits))
         sources = tuple(one.book.book.id for one in chosen if one.hits)
-        return Findings(self.text, hits[:limit], found, sources, self.corrected, order)
+        return Findings(self.text, hits[:limit], found, sources, self.corrected, order, self._hidden(limit))
+
+    def _hidden(self, limit: int) -> Hidden:
+        return sum((hidden_for(one.book, one.query, limit) for one in self._searches), NONE_HIDDEN)
+
+
+def hidden_for(book: OpenBook, query: Query, limit: int) -> Hidden:
+    """What is hidden of a book among the pages that a query asks for."""
+    phrases = (query.core, " ".join(query.content))
+    return hidden_offers([book.archive], phrases, (query.core, *query.phrases()), limit)
 
 
 def _meant(book: OpenBook, books: Sequence[OpenBook], text: str, wish: Wish) -> Query:

@@ -64,7 +64,9 @@ class BookSearch:
         self.query = query
         self._primary = primary
         self._judge = judge = Judge.of(book, query)
-        candidates = {path: Candidate(path, book.title(path)) for path in sorted(besides)}
+        others = sorted(besides)
+        book.titles_ahead(others)
+        candidates = {path: Candidate(path, book.title(path)) for path in others}
         candidates |= {candidate.path: candidate for other in pooled for candidate in recall(book, other)}
         candidates |= {candidate.path: candidate for candidate in recall(book, query)}
         quick = []
@@ -87,7 +89,9 @@ class BookSearch:
     ) -> Ranked:
         """The best pages; `read` are read, unless the book is on a server, which has its own measure."""
         most = self.book.effort.read if self.book.is_served or not read else read
-        for _, candidate, title in self._quick[len(self._pages) : most]:
+        unread = self._quick[len(self._pages) : most]
+        self.book.texts_ahead(candidate.path for _, candidate, _ in unread)
+        for _, candidate, title in unread:
             self._pages.append(_read(self.book, self._judge, candidate, title, primary=self._primary))
         hits = [hit for hit in self._pages[:most] if hit is not None and hit.score.total > 0]
         if embedder is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -11,11 +12,13 @@ from kiwiresearch.errors import KiwiError
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.html import bare_text
 from kiwiresearch.page.read import open_page
-from kiwiresearch.search.titles import TitleIndex
+from kiwiresearch.search.titles import Titles
 from kiwiresearch.text.words import level
 from kiwiresearch.zim.archive import Archive
 from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.zim.guarded import bare
 from kiwiresearch.zim.paths import title_of_path
+from kiwiresearch.zim.peer import PeerArchive, Simple
 from kiwiresearch.zim.sources import is_address
 
 KEPT_CHARS = 24_000_000
@@ -56,10 +59,28 @@ SERVED = Effort(words=4, pages=20, companies=4, company_pages=15, read=12)
 """A server takes about 50 ms for a list, and 5 ms more for each page on it."""
 
 
+class Ahead:
+    """What a book on another host was already asked for: nothing that is kept here is sent for twice."""
+
+    def __init__(self, far: PeerArchive) -> None:
+        self._far = far
+        self._sent: set[tuple[Simple, str]] = set()
+
+    def once(self, name: Simple, of: Iterable[str]) -> None:
+        fresh = [one for one in dict.fromkeys(of) if (name, one) not in self._sent]
+        if len(self._sent) + len(fresh) > KEPT_PATHS:
+            self._sent.clear()
+        self.each(name, fresh)
+        self._sent.update((name, one) for one in fresh)
+
+    def each(self, name: Simple, of: Iterable[str]) -> None:
+        self._far.ahead_simple(name, of)
+
+
 class OpenBook:
     """A book, with what was already asked of it kept for a while."""
 
-    def __init__(self, archive: Archive, titles: TitleIndex | None = None, *, kept_chars: int = KEPT_CHARS) -> None:
+    def __init__(self, archive: Archive, titles: Titles | None = None, *, kept_chars: int = KEPT_CHARS) -> None:
         self.archive = archive
         self.book = archive.book
         self.titles = titles
@@ -73,6 +94,28 @@ class OpenBook:
         self.pages_with = lru_cache(maxsize=KEPT_LISTS)(self._pages_with)
         self.title = lru_cache(maxsize=KEPT_PATHS)(self._title)
         self.resolve = lru_cache(maxsize=KEPT_PATHS)(archive.resolve)
+        far = bare(archive)
+        self._ahead = Ahead(far) if isinstance(far, PeerArchive) else None
+
+    def titles_ahead(self, paths: Iterable[str]) -> None:
+        """Say whose titles will be asked for: a book on another host is asked for all of them at once."""
+        if self._ahead:
+            self._ahead.once("title", paths)
+
+    def resolve_ahead(self, paths: Iterable[str]) -> None:
+        """The same for paths that will be followed."""
+        if self._ahead:
+            self._ahead.once("resolve", paths)
+
+    def texts_ahead(self, paths: Iterable[str]) -> None:
+        """The same for pages whose words will be read."""
+        if self._ahead:
+            self.pages_ahead(path for path in paths if path not in self._texts)
+
+    def pages_ahead(self, paths: Iterable[str]) -> None:
+        """The same for pages that will be read with all that is in them."""
+        if self._ahead:
+            self._ahead.each("read", paths)
 
     def ref(self, path: str) -> EntryRef:
         return EntryRef(self.book.id, path)

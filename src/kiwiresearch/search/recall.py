@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.search.peer_titles import PeerTitles
 from kiwiresearch.search.query import ROMAN, Query, Term
 from kiwiresearch.text.fold import fold
 from kiwiresearch.text.languages import words_of
@@ -87,6 +88,8 @@ def recall(book: OpenBook, query: Query) -> list[Candidate]:
     _suggested(book, query, found)
     _single_words(book, query, found)
     _words_together(book, query, found)
+    paths = sorted(found.paths())
+    book.titles_ahead(path for path in paths if path not in found.titles)
     return [
         Candidate(
             path,
@@ -95,15 +98,17 @@ def recall(book: OpenBook, query: Query) -> list[Candidate]:
             found.listed.get(path, 0.0),
             found.shared.get(path, 0.0),
         )
-        for path in sorted(found.paths())
+        for path in paths
         if path != book.book.main_page or fold(book.title(path)) == fold(query.core)
     ]
 
 
 def _named(book: OpenBook, query: Query, found: _Gathered) -> None:
     """Titles that stand in the query."""
-    phrases = [fold(query.text), fold(query.core), *query.phrases()]
-    for phrase in filter(None, dict.fromkeys(phrases)):
+    phrases = list(filter(None, dict.fromkeys([fold(query.text), fold(query.core), *query.phrases()])))
+    if isinstance(book.titles, PeerTitles):
+        book.titles.ahead(spelling for phrase in phrases for spelling in _numbers(phrase))
+    for phrase in phrases:
         if book.titles is not None:
             for spelling in _numbers(phrase):
                 for row in book.titles.joined(spelling):

@@ -49,7 +49,9 @@ def sense_paths(book: OpenBook, query: Query) -> dict[str, str]:
     if not name or len(query.words) > AMBIGUOUS_WORDS:
         return {}
     found: dict[str, str] = {}
-    for path, _ in _named_so(book, query):
+    named = [path for path, _ in _named_so(book, query)]
+    book.pages_ahead(named)
+    for path in named:
         page = _page(book, path)
         if page is None:
             continue
@@ -108,10 +110,10 @@ def _named_so(book: OpenBook, query: Query) -> list[tuple[str, str]]:
 def _listed(book: OpenBook, page: PageDoc, name: str) -> dict[str, str]:
     """What a page of senses leads to: the first link of each line that begins with the name."""
     found: dict[str, str] = {}
-    for link in page.links:
-        if not link.in_text or link.place == "note":
-            continue
-        path = book.archive.resolve(link.target)
+    links = [link for link in page.links if link.in_text and link.place != "note"]
+    book.resolve_ahead(link.target for link in links)
+    for link in links:
+        path = book.resolve(link.target)
         line = " ".join(page.sentence(link).split())
         if path is None or path in found or path == page.ref.path:
             continue

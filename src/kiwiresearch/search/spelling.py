@@ -8,7 +8,7 @@ from itertools import product
 
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import Query, parse
-from kiwiresearch.search.titles import TitleIndex
+from kiwiresearch.search.titles import Titles
 from kiwiresearch.text.fold import fold
 from kiwiresearch.text.stem import share_root, stemmer
 
@@ -43,7 +43,7 @@ def corrected(book: OpenBook, query: Query, known: Callable[[str], bool] | None 
     return _with(query, changes) if changes else None
 
 
-def _as_joined(titles: TitleIndex, query: Query) -> Query | None:
+def _as_joined(titles: Titles, query: Query) -> Query | None:
     """The query with its spaces where a title has them, if no title has them where the query does."""
     whole = " ".join(query.words)
     rows = titles.joined(whole)

@@ -25,6 +25,7 @@ from kiwiresearch.text.fold import fold
 from kiwiresearch.zim.archive import Archive
 from kiwiresearch.zim.book import Book
 from kiwiresearch.zim.entry import TitleEntry
+from kiwiresearch.zim.guarded import bare
 
 BATCH = 20_000
 CACHE_KIB = 64 * 1024
@@ -82,6 +83,7 @@ def build_titles(archive: Archive, file: Path, *, limit: int | None = None, prog
     """
     if limit is not None and limit < 1:
         raise BadUsage(f"A title index of {limit} titles makes no sense.", remedy="Give a limit of 1 or more.")
+    archive = bare(archive)  # one index serves, whatever a policy hides of it
     with _clear_errors(file, archive.book):
         lock = Lock(_beside(file, "lock"))
         if not lock.acquire():

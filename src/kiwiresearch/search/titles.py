@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 import sqlite3
 import threading
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from kiwiresearch.errors import IndexStale
 from kiwiresearch.search.title_stamp import Stamp, damaged, read_stamp, rebuild
@@ -52,6 +52,23 @@ class TitleRow:
     alias: bool = False
 
 
+class Titles(Protocol):
+    """The titles of a book that can be looked up: in a file here, or on the host that has it."""
+
+    @property
+    def rows(self) -> int: ...
+    @property
+    def complete(self) -> bool: ...
+    def leave_out(self, hides: Callable[[str, str], bool]) -> None: ...
+    def exact(self, title: str) -> tuple[TitleRow, ...]: ...
+    def joined(self, title: str) -> tuple[TitleRow, ...]: ...
+    def prefix(self, text: str, limit: int) -> tuple[TitleRow, ...]: ...
+    def by_words(self, wanted: Mapping[str, float] | Sequence[str], limit: int) -> tuple[TitleRow, ...]: ...
+    def correct(self, word: str, limit: int = 5) -> tuple[Correction, ...]: ...
+    def frequency(self, word: str) -> int: ...
+    def close(self) -> None: ...
+
+
 class TitleIndex:
     """The titles of a book; it may be used by several threads."""
 
@@ -60,6 +77,11 @@ class TitleIndex:
         self._stamp = stamp
         self._book = book
         self._lock = threading.Lock()
+        self._hides: Callable[[str, str], bool] = lambda _title, _path: False
+
+    def leave_out(self, hides: Callable[[str, str], bool]) -> None:
+        """Offer no row whose title and path are hidden: the file has all, and who opens it may not see all."""
+        self._hides = hides
 
     @property
     def rows(self) -> int:
@@ -80,7 +102,7 @@ class TitleIndex:
         wanted = fold(title)
         sql = f"SELECT {COLUMNS} FROM names JOIN titles USING (id) WHERE key = ? ORDER BY id LIMIT ?"  # noqa: S608
         rows = [self._row(found) for found in self._ask(sql, (joined(wanted), SAME_KEY))]
-        return _once(sorted(rows, key=lambda row: (fold(row.title) != wanted, row.alias, row.path)))
+        return self._once(sorted(rows, key=lambda row: (fold(row.title) != wanted, row.alias, row.path)))
 
     def prefix(self, text: str, limit: int) -> tuple[TitleRow, ...]:
         """Pages whose titles begin so: the shortest of the first in the alphabet."""
@@ -94,7 +116,7 @@ class TitleIndex:
         for row in map(self._row, found):
             folded = fold(row.title)
             ranked.append((not folded.startswith(wanted), len(folded), row.alias, folded, row.path, row))
-        return _once(row for *_, row in sorted(ranked, key=lambda rank: rank[:-1]))[:limit]
+        return self._once(row for *_, row in sorted(ranked, key=lambda rank: rank[:-1]))[:limit]
 
     def by_words(self, wanted: Mapping[str, float] | Sequence[str], limit: int) -> tuple[TitleRow, ...]:
         """Pages whose titles hold some of the words, rare words counting most.
@@ -171,7 +193,15 @@ class TitleIndex:
             share = math.fsum(weights[word] for word in matched) / total
             own = math.fsum(rarity[word] for word in matched) / math.fsum(rarity[word] for word in held)
             ranked.append((-round(share * (1 + own) / 2, 9), row.alias, row.path, row.title, row))
-        return _once(row for *_, row in sorted(ranked, key=lambda rank: rank[:-1]))
+        return self._once(row for *_, row in sorted(ranked, key=lambda rank: rank[:-1]))
+
+    def _once(self, rows: Iterable[TitleRow]) -> tuple[TitleRow, ...]:
+        """Each page once, under the first of its titles, without those that are hidden."""
+        found: dict[str, TitleRow] = {}
+        for row in rows:
+            if not self._hides(row.title, row.path):
+                found.setdefault(row.path, row)
+        return tuple(found.values())
 
     def _rarity(self, count: int) -> float:
         return math.log(1 + self.rows / count)
@@ -250,11 +280,3 @@ def _split(wanted: Mapping[str, float] | Sequence[str]) -> dict[str, float]:
         for part in parts:
             found[part] = found.get(part, 0.0) + weight / len(parts)
     return {word: weight for word, weight in found.items() if weight > 0}
-
-
-def _once(rows: Iterable[TitleRow]) -> tuple[TitleRow, ...]:
-    """Each page once, under the first of its titles."""
-    found: dict[str, TitleRow] = {}
-    for row in rows:
-        found.setdefault(row.path, row)
-    return tuple(found.values())

@@ -1,4 +1,4 @@
-"""The seam between the program and its books: one protocol, three backends."""
+"""The seam between the program and its books: one protocol, four backends."""
 
 from __future__ import annotations
 
@@ -67,11 +67,11 @@ class Archive(Protocol):
         ...
 
     def articles(self) -> Iterator[str]:
-        """Paths of all articles in the order that reads fastest; NotOffered by a server."""
+        """Paths of all articles in the order that reads fastest; NotOffered by a server or another host."""
         ...
 
     def titles(self, start: int = 0) -> Iterator[TitleEntry]:
-        """Titles of articles and of redirects to them, numbered `start` and up; NotOffered by a server.
+        """Titles of articles and of redirects to them, numbered `start` and up; NotOffered by a server or another host.
 
         The order is the same each time. Redirects that lead nowhere are left out.
         """

@@ -11,17 +11,21 @@ from pathlib import Path
 from typing import Self
 
 from kiwiresearch.disk import write_whole
-from kiwiresearch.errors import BadSettings, BadUsage, BookDamaged, BookNotFound, KiwiError
+from kiwiresearch.errors import BadSettings, BadUsage, BookDamaged, BookNotFound, HostAway, KiwiError
 from kiwiresearch.ids import BookId, canonical_json
 from kiwiresearch.zim.archive import Archive
 from kiwiresearch.zim.book import Book
 from kiwiresearch.zim.catalog import Served
 from kiwiresearch.zim.files import parts_of
+from kiwiresearch.zim.guarded import guarded
 from kiwiresearch.zim.integrity import Verdict, Verdicts
+from kiwiresearch.zim.peer import Far, Missing
+from kiwiresearch.zim.policy import Policy
 from kiwiresearch.zim.sources import SERVE_TIMEOUT_S, SUFFIXES, Source, files_in, is_address
 from kiwiresearch.zim.witness import Witness
 
 VERSION = 1
+NO_POLICY = Policy()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,16 +121,23 @@ class Opener:
         allow_damaged: bool = False,
         timeout_s: float = SERVE_TIMEOUT_S,
         say: Callable[[str], None] | None = None,
+        policy: Policy = NO_POLICY,
     ) -> None:
         self._verdicts = verdicts
         self._witness = witness
         self._allow_damaged = allow_damaged
         self._timeout_s = timeout_s
         self.say = say or (lambda _: None)
+        self.policy = policy
+        self.far: Far | None = None
+        """Opens a book that another host has; None where there are no other hosts."""
         self._offers: dict[str, tuple[Served, ...]] = {}
 
     def open(self, source: Source) -> Archive:
-        return self._served(source) if source.is_served else self._file(source.path)
+        """A book, without what the policy hides."""
+        if source.is_far:
+            return guarded(self._far(source), self.policy)
+        return guarded(self._served(source) if source.is_served else self._file(source.path), self.policy)
 
     def look_up(self, text: str) -> list[tuple[Book, Source]]:
         """All books that a user's words stand for, opened once to see what they are."""
@@ -141,8 +152,8 @@ class Opener:
         return found
 
     def verdict(self, source: Source) -> Verdict | None:
-        """What is known of a book's file; None for a book on a server."""
-        return None if source.is_served else self._verdicts.known(parts_of(source.path))
+        """What is known of a book's file; None for a book on a server or another host."""
+        return None if source.is_served or source.is_far else self._verdicts.known(parts_of(source.path))
 
     def check(self, source: Source) -> Verdict:
         return self._verdicts.check_now(source.path)
@@ -164,6 +175,14 @@ class Opener:
         if self._witness:
             self._witness.opened(archive.parts)
         return archive
+
+    def _far(self, source: Source) -> Archive:
+        if self.far is None:
+            raise HostAway(
+                f"The book {source.path.name!r} is on another host, and no store is set that knows it.",
+                remedy="Set 'store' to the one that the hosts share.",
+            )
+        return self.far(BookId(source.far_id))
 
     def _served(self, source: Source) -> Archive:
         from kiwiresearch.zim.serve import KiwixServer, ServeArchive
@@ -212,18 +231,46 @@ class Shelf:
         self._opener = opener
         self._archives: dict[Placed, Archive] = {}
 
+    @property
+    def missing(self) -> tuple[Missing, ...]:
+        """Books that belong here and cannot be asked, since the host that has them is away."""
+        return ()
+
+    @property
+    def failures(self) -> int:
+        """How often a book of another host could not be asked while it was being used."""
+        return self._opener.far.failures if self._opener.far else 0
+
+    def books_now(self) -> tuple[Placed, ...]:
+        """The books as they are now, without a change to those that are in use."""
+        return self.books
+
+    def missing_now(self) -> tuple[Missing, ...]:
+        """What is missing now, without a change to the books that are in use."""
+        return self.missing
+
+    def host_of(self, book: Placed) -> str:  # noqa: ARG002 (a shelf of one host has one answer)
+        """The other host that has a book; empty for one of our own."""
+        return ""
+
+    def refresh(self) -> bool:
+        """Take the books as they are now: on a shelf that hosts share, some come and some go. Whether any did."""
+        return False
+
     def open(self, book: Placed) -> Archive:
         if book not in self._archives:
             self._archives[book] = self._opener.open(book.source)
         return self._archives[book]
 
     def archives(self) -> list[Archive]:
-        """All books, opened; one that cannot be is an error only if it is the only one."""
+        """All books, opened; one that cannot be is an error only if it is the only one, or its host is away."""
         found: list[Archive] = []
         problems: list[KiwiError] = []
         for book in self.books:
             try:
                 found.append(self.open(book))
+            except HostAway:
+                raise
             except KiwiError as problem:
                 problems.append(problem)
         if problems and not found:

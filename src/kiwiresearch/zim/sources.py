@@ -13,13 +13,14 @@ SUFFIXES = (".zim", ".zimaa")
 SERVE_TIMEOUT_S = 20.0
 """How long to wait for an answer of a server, if the user sets nothing else."""
 
+FAR = "peer://"
 DEEPEST = 6
 """How far below a folder books are looked for."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Source:
-    """Where a book is: a file, or a server and the book's name there."""
+    """Where a book is: a file, a server and the book's name there, or another host that shares its books."""
 
     location: str
     served: str = ""
@@ -29,11 +30,26 @@ class Source:
         return bool(self.served) or is_address(self.location)
 
     @property
+    def is_far(self) -> bool:
+        """Whether another host has it: the location then holds its UUID and the name of its file there."""
+        return self.location.startswith(FAR)
+
+    @property
+    def far_id(self) -> str:
+        """The UUID of a book that another host has."""
+        return self.location.removeprefix(FAR).partition("/")[0]
+
+    @property
     def path(self) -> Path:
         return Path(self.location)
 
     def __str__(self) -> str:
         return f"{self.location}#{self.served}" if self.served else self.location
+
+
+def far_source(book: str, file: str) -> Source:
+    """Where a book is that another host has: by its UUID, as hosts come and go, and by its file's name there."""
+    return Source(f"{FAR}{book}/{file.replace('/', '_')}")
 
 
 def is_address(text: str) -> bool:

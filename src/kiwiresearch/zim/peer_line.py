@@ -1,0 +1,100 @@
+"""The line to another host of ours: quick to notice that nobody is there, and not to be led by the nose."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import httpx2
+
+from kiwiresearch.errors import HostAway
+from kiwiresearch.ids import BookId
+from kiwiresearch.zim.peer_calls import Call, Reply
+from kiwiresearch.zim.peer_wire import BUSY, MOST_REPLY_BYTES, PATH, PING, NotAReply, pack_calls, unpack_replies
+
+CONNECT_S = 1.0
+SILENT_S = 3.0
+"""A host at work says so every second; one that says nothing for so long is gone."""
+
+AT_WORK_S = 20.0
+"""A host that has nothing but that to say for so long does not come to an end."""
+
+WHOLE_S = 60.0
+LINES = 8
+"""Connections that are kept open to one host."""
+
+
+class Line:
+    """Calls to one host; several threads may use it."""
+
+    def __init__(self, name: str, url: str, secret: str) -> None:
+        self.name = name
+        self.url = url
+        self._client = httpx2.Client(
+            timeout=httpx2.Timeout(SILENT_S, connect=CONNECT_S),
+            limits=httpx2.Limits(max_connections=LINES, max_keepalive_connections=LINES),
+            headers={"Authorization": f"Bearer {secret}", "Accept-Encoding": "identity"},
+            trust_env=False,  # no proxy of the environment: hosts talk to each other alone
+            verify=url.startswith("https:"),
+        )
+
+    def ask(self, book: BookId, calls: Sequence[Call[Any]]) -> list[Reply | None]:
+        """A reply to each call, read as the call says; HostAway for a host that is gone, refuses or says nonsense."""
+        body = self._fetched(f"{PATH}/{book}", pack_calls(calls))
+        try:
+            replies = unpack_replies(body, len(calls))
+            if len(calls) == 1 and replies[0] is None:
+                raise NotAReply("it puts off what was asked for alone")
+            return [_read(call, reply) for call, reply in zip(calls, replies, strict=True)]
+        except (ValueError, TypeError) as problem:
+            raise self._away(f"gives a broken answer: {problem}") from problem
+
+    def ping(self) -> None:
+        """HostAway unless the host of this name is there and knows us."""
+        if self._fetched(f"{PATH}/{PING}", b"") != self.name.encode("utf-8", "replace"):
+            raise self._away("is another host by now")
+
+    def close(self) -> None:
+        self._client.close()
+
+    def _fetched(self, path: str, body: bytes) -> bytes:
+        for attempt in (1, 2):
+            try:
+                return self._once(path, body)
+            except (httpx2.RemoteProtocolError, httpx2.ReadError, httpx2.WriteError) as problem:
+                if attempt == 2:  # a connection that was kept open may have been closed there meanwhile
+                    raise self._away("hung up") from problem
+            except httpx2.TimeoutException as problem:
+                raise self._away("does not answer in time") from problem
+            except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as problem:
+                raise self._away("does not answer") from problem
+        raise AssertionError("unreachable")
+
+    def _once(self, path: str, body: bytes) -> bytes:
+        begun, is_at_work = time.monotonic(), True
+        parts, size = [], 0
+        with self._client.stream("POST", self.url + path, content=body) as response:
+            if response.status_code != 200:
+                raise self._away(f"refuses to answer ({response.status_code})")
+            for part in response.iter_raw():
+                parts.append(part)
+                size += len(part)
+                if size > MOST_REPLY_BYTES:
+                    raise self._away("gives an answer without end")
+                is_at_work = is_at_work and not part.strip(BUSY)
+                if time.monotonic() - begun > (AT_WORK_S if is_at_work else WHOLE_S):
+                    raise self._away("does not come to an end")
+        return b"".join(parts)
+
+    def _away(self, what: str) -> HostAway:
+        return HostAway(
+            f"The host {self.name!r} {what}.", remedy="'kiwiresearch hosts' shows who is there; try again when it is."
+        )
+
+
+def _read(call: Call[Any], reply: Reply | None) -> Reply | None:
+    if reply is None or reply.error is not None:
+        return reply
+    return replace(reply, value=call.read(reply.value, reply.content), content=b"")

@@ -1,0 +1,96 @@
+"""A host that answers as it should for a while, and then in a way that no host should."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, Literal
+
+from tests.many.hosts_running import a_desk
+
+from kiwiresearch.research.own_books import OwnBooks
+from kiwiresearch.research.stores import store_of
+from kiwiresearch.zim.peer_wire import BUSY, LENGTH, PING, READY, pack_replies, unpack_calls
+
+Fault = Literal["", "garbage", "lies", "hangs", "hangs up", "refuses", "cuts off"]
+
+
+@dataclass
+class BrokenHost:
+    """What it does, and how often it was asked."""
+
+    name: str
+    books: OwnBooks
+    fault: Fault = ""
+    good: int = 0
+    """So many requests are answered before the fault shows."""
+    asked: int = 0
+    over: threading.Event = field(default_factory=threading.Event)
+    url: str = ""
+
+    def announce(self, store_of_desk: Any) -> None:
+        store_of_desk.hosts.announce(self.name, self.url, self.books.sheets())
+
+    def answer(self, handler: BaseHTTPRequestHandler) -> None:
+        body = handler.rfile.read(int(handler.headers["content-length"]))
+        self.asked += not handler.path.endswith(PING)
+        fault = self.fault if self.asked > self.good else ""
+        if fault == "hangs":
+            self.over.wait()
+        if fault in ("hangs", "hangs up"):
+            handler.close_connection = True
+            return
+        told = b"".join(self._told(handler.path.rpartition("/")[2], body, fault))
+        handler.send_response(403 if fault == "refuses" else 200)
+        handler.send_header("Content-Length", str(len(told) + (100 if fault == "cuts off" else 0)))
+        handler.end_headers()
+        handler.wfile.write(told)
+        if fault == "cuts off":
+            handler.close_connection = True
+
+    def _told(self, book: str, body: bytes, fault: Fault) -> Iterator[bytes]:
+        if fault == "garbage":
+            yield b"<html>Please sign in to the hotel's network</html>"
+        elif fault == "lies":
+            head = b'{"replies": [' + b",".join([b'["ok", {"a": [1]}, 0]'] * len(unpack_calls(body))) + b"]}"
+            yield READY + LENGTH.pack(len(head)) + head
+        elif book == PING:
+            yield self.name.encode()
+        else:
+            yield BUSY
+            yield from pack_replies(self.books.answers(book, unpack_calls(body)))
+
+
+@contextlib.contextmanager
+def a_broken_host(home: Path, store: str, name: str, *books: Path) -> Iterator[BrokenHost]:
+    """A host of a store that can be told to break."""
+    desk = a_desk(home, store, *books)
+    host = BrokenHost(name, OwnBooks(desk, desk.shelf_file.books()))
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            host.answer(self)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.3", 0), Handler) as server:
+        server.daemon_threads = True
+        host.url = f"http://127.0.0.3:{server.server_port}"
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        host.announce(store_of(desk))
+        try:
+            yield host
+        finally:
+            host.over.set()
+            server.shutdown()
+            thread.join()
+            host.books.close()
+            store_of(desk).hosts.leave(name)

@@ -1,0 +1,236 @@
+"""The door for other hosts: who has the secret is answered, and nobody else sees that there is a door."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from tests.many.hosts_running import Host, a_host
+from tests.web.running import a_client
+
+from kiwiresearch.errors import HostAway
+from kiwiresearch.ids import BookId
+from kiwiresearch.research import stores
+from kiwiresearch.research.settings import ServeSettings
+from kiwiresearch.web import peer_routes
+from kiwiresearch.web.peer_routes import address_for_hosts, own_address
+from kiwiresearch.zim import peer_line
+from kiwiresearch.zim.peer import PeerArchive
+from kiwiresearch.zim.peer_calls import Call
+from kiwiresearch.zim.peer_line import Line
+from kiwiresearch.zim.peer_wire import BUSY, MOST_BODY_BYTES, MOST_CALLS, TOGETHER_BYTES, unpack_replies
+
+TOKEN = "a-token-of-readers"
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory, sample_zim: Path) -> Iterator[Host]:
+    """A host whose readers need a token."""
+    folder = tmp_path_factory.mktemp("door")
+    store = f"sqlite:///{folder / 'store.sqlite'}"
+    with a_host(folder / "home", store, "door", sample_zim, KIWIRESEARCH_SERVE_TOKEN=TOKEN) as host:
+        yield host
+    stores.close_stores()
+
+
+@pytest.fixture
+def other(host: Host) -> Iterator[httpx2.Client]:
+    """Another host, which has the secret of the store and no token."""
+    with a_client(host.url) as client:
+        client.headers["Authorization"] = f"Bearer {host.presence.secret}"
+        yield client
+
+
+@pytest.fixture(scope="module")
+def book(host: Host) -> str:
+    return str(host.room.shelf.books[0].id)
+
+
+def _calls(*calls: list[Any]) -> bytes:
+    return json.dumps({"calls": calls}).encode()
+
+
+def test_a_host_is_answered(other: httpx2.Client, book: str) -> None:
+    """Calls with the secret are answered, several at once, in their order."""
+    response = other.post(f"/api/peer/{book}", content=_calls(["title", "Sunset"], ["read", "Nowhere"]))
+    first, second = unpack_replies(response.content, 2)
+    assert first is not None
+    assert second is not None
+    assert first.value == "Sunset"
+    assert type(second.error).__name__ == "PageNotFound"
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Authorization": "Bearer wrong"},
+        {"Authorization": f"Bearer {TOKEN}"},
+        {"Authorization": "Basic SECRET"},
+        {"Authorization": "SECRET"},
+        {"Cookie": "kiwiresearch_token=SECRET"},
+    ],
+)
+def test_strangers_see_no_door(host: Host, book: str, headers: dict[str, str]) -> None:
+    """Without the secret, the door looks like any address that is not there: also to readers with a token."""
+    shown = {name: value.replace("SECRET", host.presence.secret) for name, value in headers.items()}
+    with a_client(host.url) as client:
+        for place in (f"/api/peer/{book}", "/api/peer/ping"):
+            there = client.post(place, content=_calls(["title", "Sunset"]), headers=shown)
+            nowhere = client.post(place.replace("peer", "nowhere"), content=_calls(["title", "Sunset"]), headers=shown)
+            assert (there.status_code, there.text) == (nowhere.status_code, nowhere.text)
+            assert there.status_code in (401, 404, 415)
+
+
+def test_the_secret_opens_nothing_else(other: httpx2.Client) -> None:
+    """Hosts ask about books, and are no readers: the rest wants its token."""
+    assert other.get("/api/search", params={"q": "sky"}).status_code == 401
+    assert other.get("/api/peer/ping").status_code == 401
+
+
+def test_the_secret_is_told_nowhere(host: Host) -> None:
+    """Neither the description of the server nor its state says that there is such a secret."""
+    with a_client(host.url) as client:
+        client.headers["Authorization"] = f"Bearer {TOKEN}"
+        for place in ("/openapi.json", "/api/health", "/api/books"):
+            text = client.get(place).text
+            assert host.presence.secret not in text
+            assert "/api/peer" not in text
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"", 400),
+        (b"{}", 400),
+        (b"\xff\xfe", 400),
+        (b'{"calls": []}', 400),
+        (_calls(["close"]), 400),
+        (_calls(["read", 5]), 400),
+        (_calls(["titles.by_words", [[1, "x"]], 5]), 400),
+        (_calls(*[["title", "x"]] * (MOST_CALLS + 1)), 400),
+        (b" " * (MOST_BODY_BYTES + 1), 400),
+    ],
+)
+def test_nonsense_is_refused(other: httpx2.Client, book: str, body: bytes, status: int) -> None:
+    """Requests that no host of ours makes are refused without harm."""
+    assert other.post(f"/api/peer/{book}", content=body).status_code == status
+    assert other.post("/api/peer/ping").text == "door"
+
+
+@pytest.mark.parametrize("name", ["00000000-0000-0000-0000-000000000000", "..", "x/../y", "%2e%2e"])
+def test_a_book_that_is_not_here_is_told(other: httpx2.Client, name: str) -> None:
+    """Only the books of this host can be asked, by their UUIDs."""
+    assert other.post(f"/api/peer/{name}", content=_calls(["title", "x"])).status_code in (401, 404)
+
+
+def test_who_waits_hears_that_somebody_is_at_work(
+    other: httpx2.Client, host: Host, book: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A slow answer begins with dots, so that a host at work is not taken for one that is gone."""
+    monkeypatch.setattr(peer_routes, "DOT_S", 0.02)
+    held = host.presence.books._opened()[book].reading
+    held.acquire()
+    try:
+        with other.stream("POST", f"/api/peer/{book}", content=_calls(["title", "Sunset"])) as response:
+            parts = response.iter_raw()
+            first = next(parts)
+            held.release()
+            body = first + b"".join(parts)
+    finally:
+        if held.locked():
+            held.release()
+    assert body.startswith(BUSY)
+    (reply,) = unpack_replies(body, 1)
+    assert reply is not None
+    assert reply.value == "Sunset"
+
+
+def test_a_host_that_gets_nowhere_is_not_waited_for(host: Host, book: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who only says to be at work is given up after a while, and is not well before its books answer again."""
+    monkeypatch.setattr(peer_routes, "DOT_S", 0.02)
+    monkeypatch.setattr(peer_routes, "WELL_S", 0.05)
+    monkeypatch.setattr(peer_line, "AT_WORK_S", 0.2)
+    line = Line("door", host.url, host.presence.secret)
+    held = host.presence.books._opened()[book].reading
+    with held:
+        with pytest.raises(HostAway, match="does not come to an end"):
+            line.ask(BookId(book), [Call("title", ("Sunset",), lambda value, _: value)])
+        with pytest.raises(HostAway, match="503"):
+            line.ping()
+    line.ping()
+    line.close()
+
+
+def test_long_answers_are_given_in_portions(host: Host, book: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What does not fit into one answer is asked for again, and nothing of it is lost."""
+    monkeypatch.setattr("kiwiresearch.research.own_books.TOGETHER_BYTES", 3_000)
+    assert TOGETHER_BYTES > 3_000
+    line = Line("door", host.url, host.presence.secret)
+    sent: list[int] = []
+
+    class Neighbours:
+        def ask(self, which: BookId, calls: list[Call[Any]]) -> Any:
+            sent.append(len(calls))
+            return line.ask(which, calls)
+
+        def let_go(self) -> None:
+            line.close()
+
+    far = PeerArchive(host.room.shelf.open(host.room.shelf.books[0]).book, Neighbours())  # type: ignore[arg-type]
+    home = host.room.shelf.open(host.room.shelf.books[0])
+    paths = ["Sunset", "Galaxy", "Milky_Way", "Sky"]
+    far.ahead_simple("read", paths)
+    assert [far.read(path).content for path in paths[:2]] == [home.read(path).content for path in paths[:2]]
+    assert far.read(paths[2]) == home.read(paths[2])
+    assert sent[0] == len(paths)
+    assert len(sent) > 1
+    far.close()
+
+
+def test_a_line_knows_whom_it_speaks_to(host: Host) -> None:
+    """A host of another name at the same address, or one that does not know us, is not the one we want."""
+    for name, secret in (("somebody", host.presence.secret), ("door", "wrong")):
+        line = Line(name, host.url, secret)
+        with pytest.raises(HostAway, match=repr(name)):
+            line.ping()
+        line.close()
+
+
+def test_two_hosts_may_ask_each_other_at_once(host: Host, other: httpx2.Client, book: str) -> None:
+    """Calls are answered while a search of our own holds the books, else two hosts could wait for each other."""
+    with host.room.reading():
+        done = threading.Event()
+
+        def ask() -> None:
+            other.post(f"/api/peer/{book}", content=_calls(["title", "Sunset"]))
+            done.set()
+
+        thread = threading.Thread(target=ask)
+        thread.start()
+        assert done.wait(20)
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    ("settings", "address"),
+    [
+        (ServeSettings(public_url="https://desk.school.lan/"), "https://desk.school.lan"),
+        (ServeSettings(host="127.0.0.2"), "http://127.0.0.2:5"),
+        (ServeSettings(host="::1"), "http://[::1]:5"),
+        (ServeSettings(host="0.0.0.0", hosts=("desk.lan",)), "http://desk.lan:5"),
+    ],
+)
+def test_the_address_that_others_use(settings: ServeSettings, address: str) -> None:
+    """A host announces what its user says, else the address it listens on."""
+    assert address_for_hosts(settings, 5) == address
+
+
+def test_a_host_on_all_addresses_announces_the_one_it_goes_out_by() -> None:
+    """'0.0.0.0' leads nowhere, so the machine's own address is announced where it has one."""
+    assert address_for_hosts(ServeSettings(host="0.0.0.0"), 5) == f"http://{own_address() or '0.0.0.0'}:5"

@@ -1,0 +1,46 @@
+"""Another host without a network: everything goes through the bytes that would be sent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from kiwiresearch.ids import BookId
+from kiwiresearch.search.peer_titles import WAYS as TITLE_WAYS
+from kiwiresearch.search.titles import TitleIndex
+from kiwiresearch.zim.archive import Archive
+from kiwiresearch.zim.peer import PeerArchive
+from kiwiresearch.zim.peer_calls import WAYS, Call, Reply, answered
+from kiwiresearch.zim.peer_sheet import far_book, sheet_of
+from kiwiresearch.zim.peer_wire import BUSY, pack_calls, pack_replies, unpack_calls, unpack_replies
+
+
+class Wire:
+    """The other end of the wire: it remembers what was asked together."""
+
+    def __init__(self, archive: Archive, titles: TitleIndex | None = None) -> None:
+        self._archive = archive
+        self._titles = titles
+        self.requests: list[list[str]] = []
+
+    def let_go(self) -> None:
+        """Nothing is held open."""
+
+    def ask(self, _: BookId, calls: Sequence[Call[Any]]) -> list[Reply | None]:
+        asked = unpack_calls(pack_calls(calls))
+        self.requests.append([call[0] for call in asked])
+        replies: list[Reply | None] = [
+            answered(TITLE_WAYS, self._titles, call) if call[0] in TITLE_WAYS else answered(WAYS, self._archive, call)
+            for call in asked
+        ]
+        found = unpack_replies(BUSY * 3 + b"".join(pack_replies(replies)), len(calls))
+        return [
+            one if one is None or one.error else replace(one, value=call.read(one.value, one.content), content=b"")
+            for call, one in zip(calls, found, strict=True)
+        ]
+
+
+def from_afar(archive: Archive) -> PeerArchive:
+    """A book as another host has it."""
+    return PeerArchive(far_book(sheet_of(archive.book, None)).book, Wire(archive))

@@ -1,0 +1,192 @@
+"""A book behind a policy: what is hidden is found by no way, and said openly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import BookMaker
+
+from kiwiresearch.errors import BadSettings, BookHidden, PageHidden, PageNotFound
+from kiwiresearch.zim.archive import Archive
+from kiwiresearch.zim.guarded import GuardedArchive, bare, guarded, hidden_at, hidden_named, hidden_offers
+from kiwiresearch.zim.integrity import Verdicts
+from kiwiresearch.zim.library import Opener
+from kiwiresearch.zim.libzim import LibzimArchive
+from kiwiresearch.zim.lookup import find_path, near_titles
+from kiwiresearch.zim.memory import MemoryArchive
+from kiwiresearch.zim.policy import Policy, Titles
+from kiwiresearch.zim.serve import KiwixServer, ServeArchive
+from kiwiresearch.zim.sources import Source
+
+PAGES = {
+    "Guillotine": "<title>Guillotine</title><p>The guillotine is a machine with a heavy blade.</p>",
+    "Sunset": "<title>Sunset</title><p>At sunset the heavy sky is orange. See <a href='Guillotine'>blade</a>.</p>",
+    "Torture_rack": "<title>Torture rack</title><p>A heavy frame of wood.</p>",
+}
+REDIRECTS = {"La_veuve": "Guillotine", "Dusk": "Sunset"}
+SCHOOL = Policy(name="Lycée X", hidden=("Guillotine", "Torture*"))
+
+Make = Callable[[Policy], Archive]
+
+
+@pytest.fixture(params=["memory", "libzim", "served"])
+def make(request: pytest.FixtureRequest, a_book: BookMaker) -> Make:
+    """The same book on every backend, behind a policy."""
+    if request.param == "memory":
+        return lambda policy: guarded(MemoryArchive(PAGES, REDIRECTS, title="Test book"), policy)
+    file = a_book(PAGES, REDIRECTS, main_path="Sunset")
+    if request.param == "libzim":
+        return lambda policy: guarded(LibzimArchive(file), policy)
+    server = KiwixServer(request.getfixturevalue("kiwix_serve")(file))
+    return lambda policy: guarded(ServeArchive(server, server.catalogue()[0]), policy)
+
+
+@pytest.mark.parametrize("path", ["Guillotine", "Torture_rack", "La_veuve"])
+def test_a_hidden_page_cannot_be_read_by_any_method(make: Make, path: str) -> None:
+    """Reading, looking, a part and where it leads: none gives a hidden page, also through a redirect."""
+    archive = make(SCHOOL)
+    for use in (archive.read, archive.look, lambda p: archive.part(p, 0, 10)):
+        with pytest.raises(PageHidden, match="hidden by the policy of Lycée X"):
+            use(path)
+    assert archive.resolve(path) is None
+    assert archive.by_title(path.replace("_", " ")) is None
+    assert find_path(archive, path) is None
+    assert hidden_at(archive, path) is not None
+
+
+def test_no_search_offers_a_hidden_page(make: Make) -> None:
+    """Full text, lists of words, suggestions and near titles leave it out, and the others stay."""
+    archive = make(SCHOOL)
+    assert [match.path for match in archive.search("heavy", 10)] == ["Sunset"]
+    assert archive.holding("heavy", 10) == ("Sunset",)
+    assert archive.suggest("Guill", 10) == ()
+    assert "Guillotine" not in near_titles(archive, "Guilotine")
+    assert [match.path for match in archive.suggest("Sun", 10)] == ["Sunset"]
+
+
+@pytest.mark.parametrize(
+    "words", ["guillotine", "GUILLOTINE", "Guillotine ", "La veuve", "la_veuve", "torture rack", "Torture_rack"]
+)
+def test_who_asks_for_a_hidden_page_by_name_is_told(make: Make, words: str) -> None:
+    """A page that is hidden is not missing: whatever spelling finds it is answered with the reason."""
+    assert isinstance(hidden_named([make(SCHOOL)], words), PageHidden)
+
+
+def test_a_page_that_is_not_hidden_is_told_nothing_of(make: Make) -> None:
+    """Names of other pages, and of none, are no hidden ones."""
+    archive = make(SCHOOL)
+    assert hidden_named([archive], "Sunset") is None
+    assert hidden_named([archive], "Moonrise") is None
+    assert hidden_at(archive, "Sunset") is None
+    with pytest.raises(PageNotFound) as problem:
+        archive.read("Moonrise")
+    assert not isinstance(problem.value, PageHidden)
+
+
+def test_hidden_pages_among_those_asked_for_are_counted(make: Make) -> None:
+    """A search can say how many of the pages that the book offers first are left out."""
+    hidden = hidden_offers([make(SCHOOL)], ["heavy"], ["guillotine"], 10)
+    assert hidden.sentence("result") == "2 results are hidden by the policy of Lycée X."
+    assert hidden_offers([make(SCHOOL)], ["orange"], ["sunset"], 10).sentence("result") == ""
+
+
+def test_a_hidden_redirect_hides_its_name_and_not_the_page_behind(make: Make) -> None:
+    """Who hides 'Dusk' hides that name; 'Sunset' is read as ever."""
+    archive = make(Policy(hidden=("Dusk",)))
+    assert archive.resolve("Dusk") is None
+    with pytest.raises(PageHidden, match="the policy of this desk"):
+        archive.read("Dusk")
+    assert b"orange" in archive.read("Sunset").content
+
+
+def test_lists_of_titles_and_articles_leave_hidden_pages_out(a_book: BookMaker) -> None:
+    """What goes through a whole book obeys too; the book as it is stays at hand for indexes."""
+    archive = guarded(LibzimArchive(a_book(PAGES, REDIRECTS)), SCHOOL)
+    assert list(archive.articles()) == ["Sunset"]
+    assert {one.title for one in archive.titles()} == {"Sunset", "Dusk"}
+    assert {one.title for one in bare(archive).titles()} == {"Sunset", "Dusk", "Guillotine", "La veuve", "Torture rack"}
+
+
+def test_a_page_is_hidden_by_its_title_whatever_its_path(a_book: BookMaker) -> None:
+    """A path that tells nothing does not lead round a title."""
+    archive = guarded(LibzimArchive(a_book({"p/17": "<p>x</p>"}, titles={"p/17": "Guillotine"})), SCHOOL)
+    for path in ("p/17", "/p/17", "C/p/17"):
+        with pytest.raises(PageNotFound):
+            archive.read(path)
+    with pytest.raises(PageHidden):
+        archive.read("p/17")
+
+
+RULES = [
+    ("Beer", "Beer", True),
+    ("Beer", "beer", True),
+    ("beer", "BEER", True),
+    ("Beer", "Beers", False),
+    ("Beer", "Ginger beer", False),
+    ("Café noir", "Cafe_Noir", True),
+    ("Torture*", "Torture", True),
+    ("Torture*", "Torture in film", True),
+    ("Torture*", "Film torture", False),
+    ("*torture*", "Film torture scenes", True),
+    ("List of *", "List of wars", True),
+    ("List of *", "Listless", False),
+    ("List of *", "List offices", False),
+    ("C", "C++", False),
+    ("C", "C", True),
+    ("a.c", "abc", False),
+    ("(x)*", "(x) y", True),
+    ("!!!", "!!!", True),
+    ("*", "Anything", True),
+]
+
+
+@pytest.mark.parametrize(("rule", "title", "is_hidden"), RULES)
+def test_rules_mean_titles(rule: str, title: str, is_hidden: bool) -> None:
+    """A rule is a title, or a beginning or an end with '*'; nothing of it is a regular expression."""
+    assert Titles([rule]).has(title) is is_hidden
+
+
+def test_a_rule_may_be_for_one_book(a_book: BookMaker) -> None:
+    """'BOOK | Title' hides the title in that book alone, whichever of its names is used."""
+    file = a_book(PAGES, name="shelf.zim")
+    for name in ("test_en", "Test book", "SHELF", "shelf.zim"):
+        with pytest.raises(PageHidden):
+            guarded(LibzimArchive(file), Policy(hidden=(f"{name} | Sunset",))).read("Sunset")
+    assert guarded(LibzimArchive(file), Policy(hidden=("another | Sunset",))).read("Sunset").title == "Sunset"
+
+
+def test_a_book_without_hidden_pages_is_not_wrapped(a_book: BookMaker) -> None:
+    """Who sets no policy, or one for other books, pays nothing for it."""
+    archive = LibzimArchive(a_book(PAGES))
+    assert guarded(archive, Policy()) is archive
+    assert guarded(archive, Policy(name="School", hidden=("other | Sunset",))) is archive
+    assert not isinstance(bare(guarded(archive, SCHOOL)), GuardedArchive)
+
+
+def test_only_allowed_books_are_opened(a_book: BookMaker, tmp_path: Path) -> None:
+    """A book that is not among those of the policy cannot be opened by who opens books."""
+    file = a_book(PAGES)
+    policy = Policy(name="Lycée X", books=("Wikipedia",))
+    with pytest.raises(BookHidden, match=r"'Test book'.*Lycée X"):
+        Opener(Verdicts(tmp_path / "checks"), policy=policy).open(Source(str(file)))
+    allowed = Opener(Verdicts(tmp_path / "checks"), policy=Policy(books=("test BOOK",))).open(Source(str(file)))
+    assert allowed.read("Sunset").title == "Sunset"
+
+
+@pytest.mark.parametrize(
+    "rules", [{"hidden": ("",)}, {"hidden": ("Beer", " ")}, {"hidden": ("| Beer",)}, {"books": ("",)}]
+)
+def test_a_rule_without_a_name_is_refused(rules: dict[str, Any]) -> None:
+    """A slip in the settings is told, rather than taken for a rule that hides nothing, or everything."""
+    with pytest.raises(BadSettings):
+        Policy(**rules)
+
+
+def test_the_fingerprint_follows_the_rules() -> None:
+    """It is empty where nothing is left out, the same for the same rules, and another for others."""
+    assert Policy(name="School", notice="Be kind.").fingerprint == ""
+    assert Policy(hidden=("a", "b")).fingerprint == Policy(hidden=("b", "a")).fingerprint
+    assert Policy(hidden=("a",)).fingerprint != Policy(books=("a",)).fingerprint
