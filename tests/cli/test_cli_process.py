@@ -120,10 +120,12 @@ def test_help_imports_nothing_heavy(home: Path) -> None:
     loaded = set(done.stderr.split())
     assert {name for name in loaded if name.startswith("kiwiresearch")} == {
         "kiwiresearch", "kiwiresearch.cli", "kiwiresearch.cli.app", "kiwiresearch.cli.asking", "kiwiresearch.cli.books",
-        "kiwiresearch.cli.comparing",
+        "kiwiresearch.cli.atlas", "kiwiresearch.cli.auditing", "kiwiresearch.cli.bulk", "kiwiresearch.cli.comparing",
+        "kiwiresearch.cli.diff", "kiwiresearch.cli.hosts", "kiwiresearch.cli.kin_cases", "kiwiresearch.cli.people",
         "kiwiresearch.cli.kin", "kiwiresearch.cli.kin_change", "kiwiresearch.cli.kin_out", "kiwiresearch.cli.kin_read",
         "kiwiresearch.cli.kin_work", "kiwiresearch.cli.mcp", "kiwiresearch.cli.serving",
         "kiwiresearch.cli.options", "kiwiresearch.cli.proofs", "kiwiresearch.cli.runs", "kiwiresearch.cli.start",
+        "kiwiresearch.cli.working", "kiwiresearch.cli.working_jobs",
         "kiwiresearch.errors",
     }  # fmt: skip
     heavy = {"libzim", "selectolax", "httpx2", "platformdirs", "tomllib", "xml.etree", "hypothesis", "sqlite3"}

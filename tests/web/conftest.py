@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import httpx2
 import pytest
+from tests.web.peopled import UNLIMITED, Peopled, peopled
 from tests.web.running import UNHURRIED, a_browser, a_client, a_room, running
 
 from kiwiresearch.web.app import make_app
@@ -38,3 +39,10 @@ def browser(server: str) -> Iterator[httpx2.Client]:
     """A browser that has a page of that server open: its forms are taken, and it is shown pages."""
     with a_browser(server) as browser:
         yield browser
+
+
+@pytest.fixture(scope="session")
+def people(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peopled]:
+    """A server that has users, on the sample book; what a test changes about its four users, it puts back."""
+    with peopled(tmp_path_factory.mktemp("people"), **UNHURRIED, **UNLIMITED) as people:
+        yield people

@@ -16,14 +16,16 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 from tests.llm.servers import Told, serving
-from tests.research.job_tools import TOPIC, Gate
+from tests.research.job_tools import TOPIC, Gate, an_old_file
 from tests.web.running import a_client, a_room, heard, running
 
+from kiwiresearch.research.desk import open_desk
 from kiwiresearch.research.job import Job, JobWish
-from kiwiresearch.research.job_files import JobFiles
+from kiwiresearch.research.job_files import take_over
 from kiwiresearch.research.jobs import Jobs, Limits
+from kiwiresearch.research.stores import store_of
 from kiwiresearch.web.problems import tell_problems
-from kiwiresearch.web.research import jobs_of, router
+from kiwiresearch.web.research import router
 from kiwiresearch.web.room import Room
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="this system has no signals")
@@ -164,7 +166,6 @@ def test_nothing_outside_the_runs_is_served(client: httpx2.Client, run: dict[str
     with contextlib.suppress(FileExistsError):
         shutil.copytree(runs / run["id"], place / "elsewhere")
         (runs / "linked").symlink_to(place / "elsewhere")
-        (runs / "linked-1.job.json").symlink_to(runs / f"{run['id']}.job.json")
         (runs / run["id"] / "linked.md").symlink_to(place / "elsewhere" / "report.md")
         (runs / run["id"] / "secret.md").write_text("no output of the run")
     with contextlib.closing(HTTPConnection(client.base_url.host, client.base_url.port or 0)) as line:
@@ -195,20 +196,20 @@ def test_a_request_that_makes_no_sense_is_refused(client: httpx2.Client, body: s
 
 def test_a_problem_of_a_run_names_no_place_of_the_machine(client: httpx2.Client, place: Path) -> None:
     """A run that fails says why in words, and where the folder is stays the server's own business."""
-    files = JobFiles(place / "runs")
-    held = files.new(Job("", JobWish("Rome"), state="failed", turn=0))
-    held.let_go()
-    (place / "runs" / held.job.id).mkdir()
-    (place / "runs" / held.job.id / "letter.txt").write_text("dear reader")
-    url = f"/api/research/{held.job.id}"
+    an_old_file(place / "runs", "rome-1", JobWish("Rome"), state="failed", turn=0)
+    (place / "runs" / "rome-1").mkdir()
+    (place / "runs" / "rome-1" / "letter.txt").write_text("dear reader")
+    store = store_of(open_desk({"KIWIRESEARCH_HOME": str(place / "home")}))
+    take_over(place / "runs", store)
+    url = "/api/research/rome-1"
     assert client.post(f"{url}/resume").status_code == 202
     lines = streamed(client, f"{url}/events")
     (*_, last) = heard(lines)
     assert (last.name, last.data["resumable"]) == ("failed", True)
     assert "holds files that are not of a run, such as 'letter.txt'" in last.data["problem"]
     assert str(place) not in "\n".join(lines)
-    shutil.rmtree(place / "runs" / held.job.id)
-    (place / "runs" / f"{held.job.id}.job.json").unlink()
+    shutil.rmtree(place / "runs" / "rome-1")
+    store.jobs.remove("rome-1")
 
 
 @pytest.fixture
@@ -248,13 +249,13 @@ def test_a_run_is_cancelled_and_the_line_is_bounded(gated: tuple[Gate, Told], sa
 
 def jobs_there(room: Room) -> list[Job]:
     """The jobs that the next server finds."""
-    later = jobs_of(room)
+    later = Jobs(room.desk, room.shelf.books, now=str, limits=Limits(running=0))
     later.close()
     return later.all()
 
 
 def test_jobs_end_with_the_app(gated: tuple[Gate, Told], sample_zim: Path, tmp_path: Path) -> None:
-    """A server that is stopped leaves no process behind, and its runs can be resumed."""
+    """A server that is stopped leaves no process behind, and its runs are in line for the next one."""
     gate, told = gated
     settings = {"KIWIRESEARCH_SERVE_RUNS": str(tmp_path / "runs"), "KIWIRESEARCH_MODEL_URL": told.address}
     with a_room(tmp_path / "home", str(sample_zim), **settings) as room:
@@ -263,4 +264,4 @@ def test_jobs_end_with_the_app(gated: tuple[Gate, Told], sample_zim: Path, tmp_p
             assert gate.reached.wait(60)
             gate.opened.set()
         (left,) = jobs_there(room)
-    assert (left.id, left.state, left.is_resumable) == (job["id"], "interrupted", True)
+    assert (left.id, left.state, left.losses) == (job["id"], "queued", ("its worker was stopped",))

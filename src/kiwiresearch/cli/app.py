@@ -7,10 +7,15 @@ from typing import Annotated
 import typer
 
 from kiwiresearch import __version__
-from kiwiresearch.cli import asking, comparing, mcp, proofs, runs, serving
+from kiwiresearch.cli import asking, auditing, bulk, comparing, mcp, proofs, runs, serving, working
+from kiwiresearch.cli.atlas import atlas
 from kiwiresearch.cli.books import books
+from kiwiresearch.cli.diff import diff
+from kiwiresearch.cli.hosts import hosts
 from kiwiresearch.cli.kin import gathered
-from kiwiresearch.cli.options import AsJson, Wanted, open_books, the_desk
+from kiwiresearch.cli.options import AsJson, Wanted, open_books, tell_missing, the_desk
+from kiwiresearch.cli.people import users
+from kiwiresearch.cli.working_jobs import jobs
 from kiwiresearch.errors import BadSettings, BadUsage, PageNotFound
 
 app = typer.Typer(
@@ -22,17 +27,25 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help, so that asking for it does not import rich
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(atlas, name="atlas")
 app.add_typer(books, name="books")
 app.add_typer(gathered(), name="kin")
+app.add_typer(users, name="users")
+app.add_typer(jobs, name="jobs")
+app.add_typer(hosts, name="hosts")
 app.command("ask")(asking.ask)
+app.command("audit")(auditing.audit)
+app.command("bulk")(bulk.bulk)
 app.command("mcp")(mcp.mcp)
 app.command("research")(runs.research)
 app.command("serve")(serving.serve)
+app.command("worker")(working.worker)
 app.command("export")(runs.export)
 app.command("claims")(proofs.claims)
 app.command("conflicts")(proofs.conflicts)
 app.command("verify")(proofs.verify)
 app.command("compare")(comparing.compare)
+app.command("diff")(diff)
 
 
 def _version(value: bool) -> None:
@@ -119,6 +132,7 @@ def search(
 
             raise typer.Exit(each_query(batch, finder, wish))
         found = finder.find(query, wish)
+        tell_missing(found.missing)
         if json:
             show.document(record_of(found, finder))
         if not found.hits:

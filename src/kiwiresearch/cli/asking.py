@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kiwiresearch.cli.options import AsJson, Wanted, open_books, the_desk
+from kiwiresearch.cli.options import AsJson, Wanted, open_books, tell_missing, the_desk
 from kiwiresearch.errors import BadUsage
 
 NOT_ANSWERED = 3
@@ -61,6 +61,7 @@ def ask(
 
             answer = asker.ask(question, wish)
             show.document(record_of(answer, finder.link))
+            tell_missing(answer.missing)
         else:
             from kiwiresearch.cli.show_answer import show_answer
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from kiwiresearch.cli import show
 from kiwiresearch.errors import BadUsage, KiwiError
+from kiwiresearch.research.batch_rows import query_in
 from kiwiresearch.research.finding import Finder, record_of
 from kiwiresearch.search.find import Wish
 
@@ -23,7 +22,7 @@ def each_query(source: str, finder: Finder, wish: Wish) -> int:
     for number, line in rows_of(source):
         text = ""
         try:
-            text = query_in(line, number)
+            text = query_in(line, number, QUERY_KEYS)
             show.document(record_of(finder.find(text, wish), finder))
         except KiwiError as problem:
             failed = True
@@ -44,15 +43,3 @@ def rows_of(source: str) -> Iterator[tuple[int, str]]:
         raise BadUsage(
             f"The file {source!r} cannot be read: {reason}.", remedy="Give a file of JSON lines."
         ) from problem
-
-
-def query_in(line: str, number: int, keys: Sequence[str] = QUERY_KEYS) -> str:
-    """What a row asks, under the first of the keys that it has."""
-    try:
-        row: Any = json.loads(line)
-    except (ValueError, RecursionError) as problem:
-        raise BadUsage(f"Line {number} is no JSON: {problem}.", remedy="Write one JSON object a line.") from problem
-    for key in keys:
-        if isinstance(row, dict) and isinstance(row.get(key), str) and row[key].strip():
-            return str(row[key])
-    raise BadUsage(f"Line {number} has no query.", remedy=f"Give it one of the keys {', '.join(keys)}.")

@@ -143,7 +143,7 @@ def books_index(
     """Build the title index of books, which finds pages by any words of their titles, also mistyped ones."""
     from kiwiresearch.cli import show
     from kiwiresearch.research.title_indexes import TitleIndexes
-    from kiwiresearch.zim.sources import is_address
+    from kiwiresearch.zim.sources import Source, is_address
 
     desk = the_desk()
     indexes = TitleIndexes(desk.folders.cache / "titles")
@@ -152,6 +152,9 @@ def books_index(
         for archive in shelf.archives():
             if is_address(archive.book.source):
                 say(f"{archive.book.title} is on a server, which keeps its own index of titles.")
+                continue
+            if Source(archive.book.source).is_far:
+                say(f"{archive.book.title} is on another host, which keeps its own index of titles.")
                 continue
             with show.progress(f"Titles of {archive.book.title}") as tell:
                 built = indexes.build(archive, limit=limit, progress=tell)

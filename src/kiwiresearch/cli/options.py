@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kiwiresearch.research.desk import Desk
     from kiwiresearch.zim.library import Shelf
+    from kiwiresearch.zim.peer import Missing
 
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
 Wanted = Annotated[
@@ -33,11 +36,20 @@ def the_desk() -> Desk:
 def open_books(desk: Desk, wanted: list[str], *, trusting: bool = False) -> Shelf:
     """The shelf, or some of its books; whoever uses the sample book is told so."""
     from kiwiresearch.research.desk import SAMPLE_NOTICE
+    from kiwiresearch.research.policy import told_left_out
 
     shelf = desk.shelf(wanted, trusting=trusting)
     if shelf.is_sample:
         say(SAMPLE_NOTICE)
+    if not wanted and (told := told_left_out(desk.shelf_file.books(), desk.settings.policy)):
+        say(told)
     return shelf
+
+
+def tell_missing(missing: Sequence[Missing]) -> None:
+    """Say which books could not be asked, since the hosts that have them are away."""
+    for one in missing:
+        say(one.sentence())
 
 
 def say(message: str) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kiwiresearch.cli.options import AsJson, Wanted, open_books, say, the_desk
+from kiwiresearch.cli.options import AsJson, Wanted, open_books, say, tell_missing, the_desk
 from kiwiresearch.errors import BadSettings, BadUsage, Interrupted
 
 if TYPE_CHECKING:
@@ -78,6 +78,7 @@ def research(
     if critic and not desk.settings.model_url.strip():
         say("There is nothing for --critic to look at: without a model every sentence is a page's own.")
     with open_books(desk, book or []) as shelf, Finder(desk, shelf, all_books=bool(book)) as finder:
+        tell_missing(finder.missing)
         work = Research(finder, task)
         folder = _folder(out, work, resume=resume)
         if resume and not holds_run(folder):

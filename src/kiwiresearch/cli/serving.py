@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
@@ -59,8 +58,9 @@ def _mcp(room: Room, jobs: Jobs) -> Mapping[str, Starlette]:
     from kiwiresearch.mcp.http import PATH, http_app
     from kiwiresearch.mcp.parts import Parts
     from kiwiresearch.mcp.tools import Toolbox
+    from kiwiresearch.web import starting
 
-    parts = Parts(room.asker, room.reading, room.link, room.page_url, lambda: jobs)
+    parts = Parts(room.asker, room.reading, room.link, room.page_url, lambda: jobs, starting.start, starting.resume)
     return {PATH: http_app(Toolbox(parts), max_body_kb=room.desk.settings.serve.max_body_kb)}
 
 
@@ -93,10 +93,7 @@ def _told_to_others(settings: ServeSettings, url: str) -> str:
 
 
 def _own_address() -> str:
-    """By which address this machine goes out into its network; empty where it is in none. Nothing is sent."""
-    import socket
+    """By which address this machine goes out into its network; empty where it is in none."""
+    from kiwiresearch.web.peer_routes import own_address
 
-    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
-        line.connect(("192.0.2.1", 9))  # kept for examples, so it is nobody's: only the way out is looked up
-        return str(line.getsockname()[0])
-    return ""
+    return own_address()

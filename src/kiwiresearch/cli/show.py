@@ -218,7 +218,8 @@ def books(rows: Sequence[Row]) -> None:
         )
         console.print(Text(safe(sheet.title), style="bold").append(f"  {safe(sheet.name)}", style="cyan"))
         console.print(Text(safe("  " + " · ".join(fact for fact in facts if fact))))
-        console.print(Text(safe(f"  {row.placed.source}"), style="dim"))
+        place = f"on the host {row.host}" if row.host else str(row.placed.source)
+        console.print(Text(safe(f"  {place}"), style="dim"))
 
 
 def book(row: Row) -> None:
@@ -295,6 +296,8 @@ def hits(found: Findings, finder: Finder, *, explain: bool) -> None:
         if explain:
             for signal, points in hit.score.lines:
                 console.print(Text(f"    {points:+8.2f}  {signal}", style="dim"))
+    if found.hidden.pages:
+        console.print(Text(safe(found.hidden.sentence("result")), style="yellow"))
     if found.senses:
         console.print(Text(f"\n{safe(found.query)!r} has several senses here:", style="bold"))
         for sense in found.senses:

@@ -13,19 +13,27 @@ from kiwiresearch.errors import BadUsage, KiwiError
 COMMANDS = frozenset(
     {
         "ask",
+        "atlas",
+        "audit",
         "books",
+        "bulk",
         "claims",
         "compare",
         "conflicts",
+        "diff",
         "doctor",
         "export",
+        "hosts",
+        "jobs",
         "kin",
         "mcp",
         "page",
         "research",
         "search",
         "serve",
+        "users",
         "verify",
+        "worker",
     }
 )
 OF_THE_PROGRAM = frozenset({"-h", "--help", "--version", "--install-completion", "--show-completion"})

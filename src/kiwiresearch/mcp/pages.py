@@ -19,6 +19,7 @@ from kiwiresearch.research.desk import near_it
 from kiwiresearch.research.finding import Finder
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.zim.book import Book
+from kiwiresearch.zim.guarded import hidden_named
 from kiwiresearch.zim.lookup import find_path
 
 MOST_TEXT = 8_000
@@ -74,8 +75,10 @@ def _read(parts: Parts, wanted: PageArguments) -> Read:
             path = find_path(book.archive, wanted.title)
             if path:
                 return Read(open_page(book.archive, path), book.book)
-        near = near_it([book.archive for book in chosen], wanted.title)
-    raise PageNotFound(f"There is no page {wanted.title!r}.", remedy=near or "Search for it.")
+        archives = [book.archive for book in chosen]
+        near = near_it(archives, wanted.title)
+        hidden = hidden_named(archives, wanted.title)
+    raise hidden or PageNotFound(f"There is no page {wanted.title!r}.", remedy=near or "Search for it.")
 
 
 def _books(finder: Finder, name: str) -> Sequence[OpenBook]:

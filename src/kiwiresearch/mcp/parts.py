@@ -16,6 +16,7 @@ from kiwiresearch.evidence.citation import Address
 from kiwiresearch.research.asking import Asker
 from kiwiresearch.research.desk import Desk
 from kiwiresearch.research.finding import Finder
+from kiwiresearch.research.job import Job, Wish
 from kiwiresearch.research.jobs import Jobs
 from kiwiresearch.zim.entry import EntryRef
 from kiwiresearch.zim.library import Shelf
@@ -34,6 +35,9 @@ class Parts:
     address: Address
     jobs: Callable[[], Jobs] | None = None
     """Makes or gives the research runs; None where none can be made."""
+    start: Callable[[Jobs, Wish], Job] = Jobs.start
+    resume: Callable[[Jobs, str], Job] = Jobs.resume
+    """How a run is begun, and goes on: a server that has users asks first whether this one may."""
 
 
 @contextlib.contextmanager
@@ -46,11 +50,12 @@ def opened(desk: Desk, shelf: Shelf, *, all_books: bool, now: Callable[[], str])
         @contextlib.contextmanager
         def reading() -> Iterator[Finder]:
             with lock:
+                finder.refresh()
                 yield finder
 
         @functools.cache
         def made() -> Jobs:
-            jobs = Jobs(desk, shelf.books, now=now, all_books=all_books)
+            jobs = Jobs(desk, shelf.books_now, now=now, all_books=all_books, missing=shelf.missing_now)
             opened_here.callback(jobs.close)
             return jobs
 

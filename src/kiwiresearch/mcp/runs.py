@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 
-from kiwiresearch.errors import BadUsage, RunDamaged
+from kiwiresearch.errors import BadUsage, NotAllowed, RunDamaged, RunError
 from kiwiresearch.llm.prompts import fenced
 from kiwiresearch.mcp.arguments import ResearchArguments
+from kiwiresearch.mcp.parts import Parts
 from kiwiresearch.mcp.threads import Caller
 from kiwiresearch.research.job import FamilyWish, Job, JobWish
 from kiwiresearch.research.jobs import Jobs
@@ -16,18 +18,20 @@ MOST_BRIEF = 24_000
 """Characters of a brief that are given; the whole stands in the run's folder."""
 
 
-def run_text(jobs: Jobs, wanted: ResearchArguments, caller: Caller) -> str:
+def run_text(parts: Parts, jobs: Jobs, wanted: ResearchArguments, caller: Caller) -> str:
     """The brief of a run, or how far it is and how to ask again."""
     if bool(wanted.topic) == bool(wanted.id):
         raise BadUsage("Give either a topic or the id of a run.", remedy="A topic begins a new run.")
     if wanted.topic:
-        job = jobs.start(JobWish(wanted.topic, wanted.focus, max_pages=wanted.max_pages))
+        job = parts.start(jobs, JobWish(wanted.topic, wanted.focus, max_pages=wanted.max_pages))
     else:
         job = jobs.get(wanted.id)
-        if isinstance(job.wish, FamilyWish):
-            raise BadUsage(f"{wanted.id!r} is work on a family, and has no brief.", remedy="Ask about a run.")
+        if not isinstance(job.wish, JobWish):
+            what = "work on a family" if isinstance(job.wish, FamilyWish) else f"a job of the kind {job.wish.kind!r}"
+            raise BadUsage(f"{wanted.id!r} is {what}, and has no brief.", remedy="Ask about a run.")
         if job.state == "interrupted":
-            job = jobs.resume(wanted.id)
+            with contextlib.suppress(NotAllowed):  # who may not go on with it may still know how it stands
+                job = parts.resume(jobs, wanted.id)
     return _told(jobs, _waited(jobs, job, wanted.wait_s, caller))
 
 
@@ -51,8 +55,8 @@ def _told(jobs: Jobs, job: Job) -> str:
 
 def _brief(jobs: Jobs, job: Job) -> str:
     try:
-        with (jobs.folder / job.id / REPORT).open(encoding="utf-8") as file:
+        with jobs.runs.get(job.id).file(REPORT).open(encoding="utf-8") as file:
             text = file.read(MOST_BRIEF + 1)
-    except (OSError, ValueError) as problem:
+    except (OSError, ValueError, RunError) as problem:
         raise RunDamaged(f"The brief of the run {job.id!r} cannot be read.", remedy="Research it again.") from problem
     return text if len(text) <= MOST_BRIEF else f"{text[:MOST_BRIEF]}\n… (the rest stands in the run's {REPORT})"

@@ -105,7 +105,12 @@ class Toolbox:
             f"{place}. {hit.title} (book: {name}; path: {hit.ref.path}; {self._parts.address(hit.ref)})\n{hit.snippet}"
             for place, (hit, name) in enumerate(zip(found.hits, names, strict=True), start=1)
         ]
-        return "\n".join([fenced("hits", "\n".join([*rows, *_hints(found)])), AS_DATA])
+        return "\n".join(
+            [
+                fenced("hits", "\n".join([*rows, *_hints(found), *_left_out(found)])),
+                AS_DATA,
+            ]
+        )
 
     def read_section(self, wanted: given.SectionArguments, _: Caller) -> str:
         return f"{section_text(self._parts, wanted)}\n{AS_DATA}"
@@ -115,7 +120,7 @@ class Toolbox:
 
     def research(self, wanted: given.ResearchArguments, caller: Caller) -> str:
         assert self._parts.jobs is not None
-        return f"{run_text(self._parts.jobs(), wanted, caller)}\n{AS_DATA}"
+        return f"{run_text(self._parts, self._parts.jobs(), wanted, caller)}\n{AS_DATA}"
 
     def books(self, _: given.NoArguments, __: Caller) -> str:
         with self._parts.reading() as finder:
@@ -127,6 +132,11 @@ def _told(answer: Answer) -> str:
     if answer.grounded:
         return f"The books answer this (route: {answer.route}; {answer.sure:.0%} sure)."
     return "The books do not answer this: say so, rather than guess."
+
+
+def _left_out(found: Findings) -> list[str]:
+    """What is hidden by a policy, and what could not be asked."""
+    return [*filter(None, [found.hidden.sentence("result")]), *(one.sentence() for one in found.missing)]
 
 
 def _hints(found: Findings) -> list[str]:

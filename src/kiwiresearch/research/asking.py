@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kiwiresearch.ask.answer import Answer, Cited
-from kiwiresearch.ask.answering import Desk, answer_by_rule
+from kiwiresearch.ask.answering import Desk, Ruled, answer_by_rule
 from kiwiresearch.ask.events import Done, Event, Found, Token
 from kiwiresearch.ask.passages import Passage
 from kiwiresearch.ask.reading import Reading
@@ -19,6 +19,7 @@ from kiwiresearch.ask.wish import AskWish
 from kiwiresearch.errors import BadUsage, EmbedderError, KiwiError, PageNotFound
 from kiwiresearch.research.finding import Finder
 from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.zim.guarded import hidden_named
 from kiwiresearch.zim.lookup import find_path
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ class Asker:
         self._settings = settings
         self._reading = reading or threading.RLock()
         self._model = model
+        self._pages = Reading(settings)
+        self._made: Desk | None = None
 
     def ask(self, question: str, wish: AskWish = PLAIN) -> Answer:
         """The whole answer."""
@@ -59,8 +62,9 @@ class Asker:
         """The answer as it comes: `Found` first, `Done` last. Errors are raised before the first event."""
         _check(question, wish)
         with self._reading:
-            ruled = answer_by_rule(self._desk, question, wish, self._page(wish.page, wish.book) if wish.page else None)
-        answer = ruled.answer
+            ruled = self._finder.asked(lambda: self._ruled(question, wish))
+            desk, missing = self._desk(), self._finder.missing
+        answer = replace(ruled.answer, missing=missing) if missing else ruled.answer
         model = self.model if wish.with_model and ruled.danger is None else None
         yield Found(replace(answer, citations=ruled.offered) if model and ruled.offered else answer)
         if model is None:
@@ -70,8 +74,11 @@ class Asker:
             return
         from kiwiresearch.ask.by_model import answer_by_model
 
-        fetch = functools.partial(self._fetch, answer.asked)
-        yield from answer_by_model(model, answer, fetch, self._settings, self._cited)
+        fetch = functools.partial(self._fetch, desk, answer.asked)
+        yield from answer_by_model(model, answer, fetch, self._settings, functools.partial(self._cited, desk))
+
+    def _ruled(self, question: str, wish: AskWish) -> Ruled:
+        return answer_by_rule(self._desk(), question, wish, self._page(wish.page, wish.book) if wish.page else None)
 
     @property
     def model(self) -> Model | None:
@@ -81,12 +88,15 @@ class Asker:
         with self._reading:
             return self._finder.brief_model
 
-    @functools.cached_property
     def _desk(self) -> Desk:
+        """The books as they are now; pages that were read stay at hand."""
         finder = self._finder
-        embedder = self._embedder()
-        return Desk(finder.books, self._settings, Reading(self._settings), finder.advice, embedder, finder.most_books)
+        if self._made is None or self._made.books is not finder.books:
+            parts = (self._settings, self._pages, finder.advice, self._embedder, finder.most_books)
+            self._made = Desk(finder.books, *parts)
+        return self._made
 
+    @functools.cached_property
     def _embedder(self) -> Embedder | None:
         """The embedder of the settings; one that cannot be had is told, and done without."""
         advice = self._finder.advice
@@ -105,17 +115,20 @@ class Asker:
             path = find_path(book.archive, words)
             if path:
                 return EntryRef(book.book.id, path)
-        raise PageNotFound(f"There is no page {words!r} in the books.", remedy="Look for it with a search first.")
+        archives = [book.archive for book in self._finder.books if wanted in ("", book.book.id)]
+        raise hidden_named(archives, words) or PageNotFound(
+            f"There is no page {words!r} in the books.", remedy="Look for it with a search first."
+        )
 
-    def _cited(self, passage: Passage, start: int, end: int) -> Cited:
+    def _cited(self, desk: Desk, passage: Passage, start: int, end: int) -> Cited:
         with self._reading:
-            return self._desk.cited(passage, start, end)
+            return desk.cited(passage, start, end)
 
-    def _fetch(self, question: str, path: str) -> tuple[Passage, ...]:
+    def _fetch(self, desk: Desk, question: str, path: str) -> tuple[Passage, ...]:
         """What a model gets that asks for a page of the shelf; nothing where there is none."""
         with self._reading:
             try:
-                return self._desk.passages(self._page(path), question, self._settings.passages)
+                return desk.passages(self._page(path), question, self._settings.passages)
             except KiwiError:
                 return ()
 

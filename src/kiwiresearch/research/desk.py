@@ -7,14 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kiwiresearch.errors import KiwiError, PageNotFound
+from kiwiresearch.errors import BookNotFound, KiwiError, PageNotFound
 from kiwiresearch.ids import BookId
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.read import open_page
 from kiwiresearch.research import settings as settings_module
+from kiwiresearch.research.policy import allowed, left_out
 from kiwiresearch.research.settings import Folders, Settings
 from kiwiresearch.zim.archive import Archive
 from kiwiresearch.zim.book import Book
+from kiwiresearch.zim.guarded import hidden_named
 from kiwiresearch.zim.integrity import Verdicts
 from kiwiresearch.zim.library import Opener, Placed, Shelf, ShelfFile, pick, placed, unknown_book
 from kiwiresearch.zim.lookup import find_path, near_titles
@@ -39,12 +41,30 @@ class Desk:
         `trusting` takes a file as a book without opening it, for a check that is about to do so.
         """
         books = self.shelf_file.books()
+        if self.settings.store.strip():
+            return self._shared(books, wanted, trusting=trusting)
         if wanted:
             chosen = [book for name in wanted for book in self._pick(books, name, trusting=trusting)]
             return Shelf(list(dict.fromkeys(chosen)), self.opener)
         if books:
-            return Shelf(books, self.opener)
+            return Shelf(allowed(books, self.settings.policy), self.opener)
         return Shelf([self.sample()], self.opener, is_sample=True)
+
+    def _shared(self, own: Sequence[Placed], wanted: Sequence[str], *, trusting: bool) -> Shelf:
+        """The same over all hosts of the store that the settings name."""
+        from kiwiresearch.research import hosts
+
+        if not wanted:
+            hidden = set(left_out(own, self.settings.policy))
+            return hosts.whole_shelf(self, [book for book in own if book not in hidden])
+        known = hosts.all_placed(self, own)
+        chosen: list[Placed] = []
+        for name in wanted:
+            try:
+                chosen += self._pick(known, name, trusting=trusting)
+            except BookNotFound as problem:
+                raise hosts.away(self, name) or problem from None
+        return hosts.some_of(self, chosen)
 
     def sample(self) -> Placed:
         """The sample book, built if need be."""
@@ -57,7 +77,7 @@ class Desk:
 
     def check(self, book: Placed) -> tuple[str, str]:
         """Compare a book with its checksum: its state and the reason; a file that is not there is one of them."""
-        if book.source.is_served:
+        if book.source.is_served or book.source.is_far:
             return "served", ""
         try:
             verdict = self.opener.check(book.source)
@@ -113,6 +133,7 @@ def open_desk(environment: Mapping[str, str] = os.environ, *, say: Callable[[str
         allow_damaged=settings.allow_damaged,
         timeout_s=settings.serve_timeout_s,
         say=say,
+        policy=settings.policy,
     )
     return Desk(where, settings, ShelfFile(where.shelf_file), opener)
 
@@ -139,7 +160,7 @@ def find_page(shelf: Shelf, words: str) -> Found:
         path = find_path(archive, words)
         if path:
             return Found(archive.book, open_page(archive, path), archive)
-    raise PageNotFound(
+    raise hidden_named(archives, words) or PageNotFound(
         f"There is no page {words!r} in {named(shelf)}.", remedy=near_it(archives, words) or "Try another title."
     )
 

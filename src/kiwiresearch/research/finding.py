@@ -6,22 +6,26 @@ import contextlib
 import functools
 import time
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 
-from kiwiresearch.errors import BadUsage, EmbedderError, NothingFound
+from kiwiresearch.errors import BadUsage, EmbedderError, HostAway, NothingFound
 from kiwiresearch.ids import BookId
 from kiwiresearch.research.desk import Desk, find_page, named, near_it, open_desk
 from kiwiresearch.research.models import chat_model, embedder_of, kept_model, model_is_local
 from kiwiresearch.research.title_indexes import TitleIndexes
-from kiwiresearch.search.find import Advice, Findings, Wish, find
+from kiwiresearch.search.find import Advice, Findings, Wish, find, hidden_for
 from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.search.query import parse
+from kiwiresearch.zim.archive import Archive
 from kiwiresearch.zim.entry import EntryRef
 from kiwiresearch.zim.library import Shelf, placed
+from kiwiresearch.zim.peer import Missing
+from kiwiresearch.zim.policy import NONE_HIDDEN, Policy
 from kiwiresearch.zim.sources import is_address
 
 if TYPE_CHECKING:
@@ -34,10 +38,17 @@ if TYPE_CHECKING:
     from kiwiresearch.embed.embedder import Embedder
     from kiwiresearch.llm.model import Model
     from kiwiresearch.research.asking import Asker
+    from kiwiresearch.research.authority import Authority
     from kiwiresearch.research.proof.ledger import Verification
     from kiwiresearch.research.run import Outcome, Tell
 
+T = TypeVar("T")
+
 MOST_HITS = 1_000
+MOST_TRIES = 8
+"""So many hosts may fail during one search, one after the other."""
+
+MOST_NEAR = 10
 SEARCH_PATIENCE_S = 10.0
 """A search waits no longer than this for a model, however patient other work is: a reader waits for its pages."""
 
@@ -50,6 +61,8 @@ class Finder:
         self._shelf = shelf
         self._all_books = all_books
         self._books: list[OpenBook] | None = None
+        self._is_old = False
+        """Whether the shelf has other books by now."""
         self._open = contextlib.ExitStack()
         self.advice = _advice(desk, self._open)
 
@@ -57,9 +70,72 @@ class Finder:
     def books(self) -> Sequence[OpenBook]:
         """The shelf's books, opened when the first query comes."""
         if self._books is None:
-            indexes = TitleIndexes(self._desk.folders.cache / "titles")
-            self._books = [OpenBook(archive, indexes.open(archive)) for archive in self._shelf.archives()]
+            self._books = self._opened({})
         return self._books
+
+    def _opened(self, before: Mapping[Archive, OpenBook]) -> list[OpenBook]:
+        indexes = TitleIndexes(self._desk.folders.cache / "titles")
+        archives = self._shelf.archives()
+        return [before.get(one) or OpenBook(one, indexes.open(one)) for one in archives]
+
+    def refresh(self) -> None:
+        """Take the books as they are now: of a shelf that hosts share, some come and some go."""
+        self._is_old = self._shelf.refresh() or self._is_old
+        if self._is_old and self._books is not None:
+            before = {book.archive: book for book in self._books}
+            self._books = self._opened(before)
+            self._is_old = False
+            for gone in before.keys() - {book.archive for book in self._books}:
+                if (titles := before[gone].titles) is not None:
+                    titles.close()
+
+    @property
+    def missing(self) -> tuple[Missing, ...]:
+        """Books that could not be asked, with the hosts that have them and are away."""
+        return self._shelf.missing
+
+    def away(self, wanted: str) -> HostAway | None:
+        """What to say of a book of this title or UUID that cannot be asked; None where none of them is meant."""
+        folded = wanted.casefold().strip()
+        for one in self.missing:
+            if any(folded in (book, title.casefold()) for book, title in one.books):
+                return HostAway(one.sentence(), remedy="Try again when that host is there.")
+        return None
+
+    def asked(self, work: Callable[[], T]) -> T:
+        """What `work` makes of the books, done again without those of a host that failed on the way.
+
+        A host that fails is left out at once, so that nobody waits for it twice.
+        """
+        for _ in range(MOST_TRIES):
+            failures = self._shelf.failures
+            try:
+                self.refresh()
+                if not self.books and self.missing:
+                    break
+                found = work()
+            except HostAway:
+                if failures == self._shelf.failures:
+                    raise
+            else:
+                if failures == self._shelf.failures:
+                    return found
+        raise HostAway(
+            " ".join(one.sentence() for one in self.missing) or "The hosts of the store come and go.",
+            remedy="'kiwiresearch hosts' shows who is there; try again when they are.",
+        )
+
+    @contextlib.contextmanager
+    def unbroken(self) -> Iterator[None]:
+        """Work that must have all its books to the end: HostAway if one could not be asked on the way."""
+        failures = self._shelf.failures
+        yield
+        if failures != self._shelf.failures:
+            self.refresh()
+            raise HostAway(
+                " ".join(one.sentence() for one in self.missing) or "A host went away and came back.",
+                remedy="What was done is kept: go on when the host is there again.",
+            )
 
     def find(self, text: str, wish: Wish | None = None) -> Findings:
         """The pages that answer a query; an empty query and an impossible limit are refused."""
@@ -67,7 +143,12 @@ class Finder:
         if not any(unicodedata.category(char)[0] in "LNS" for char in text):
             raise BadUsage("The query has no words.", remedy="Ask for something, such as 'Bronze Age collapse'.")
         self.check(wish)
-        return find(self.books, text, replace(wish, max_books=self.most_books), self.advice)
+        return self.searched(lambda: find(self.books, text, replace(wish, max_books=self.most_books), self.advice))
+
+    def searched(self, work: Callable[[], Findings]) -> Findings:
+        """What a search gives, with the books that could not be asked."""
+        found = self.asked(work)
+        return replace(found, missing=self.missing) if self.missing else found
 
     @property
     def most_books(self) -> int:
@@ -82,10 +163,17 @@ class Finder:
     def nothing(self, text: str) -> NothingFound:
         """What to say when nothing was found."""
         near = near_it([book.archive for book in self.books], text)
+        hidden = sum((hidden_for(one, parse(text, one.language), MOST_NEAR) for one in self.books), NONE_HIDDEN)
+        words = f"There is nothing about {text!r} in {named(self._shelf)}. {hidden.sentence('page')}"
         return NothingFound(
-            f"There is nothing about {text!r} in {named(self._shelf)}.",
+            words.rstrip(),
             remedy=near or "Try fewer or other words, or add a book that has it.",
         )
+
+    @property
+    def policy(self) -> Policy:
+        """What is left out of the books."""
+        return self._desk.settings.policy
 
     @property
     def model_name(self) -> str:
@@ -121,6 +209,16 @@ class Finder:
     def model_is_local(self) -> bool:
         """Whether what the model is told stays on this machine."""
         return model_is_local(self._desk.settings)
+
+    @functools.cached_property
+    def authority(self) -> Authority | None:
+        """What whole books make of their pages, where the setting `atlas` names their shards."""
+        folders = self._desk.settings.atlas
+        if not folders:
+            return None
+        from kiwiresearch.research.authority import authority_of
+
+        return authority_of(folders, self._desk.folders.cache, [book.book.id for book in self.books])
 
     def embedder_for_crawls(self) -> Embedder | None:
         """The embedder of the settings, else the one that comes with the program; None if it cannot be had."""
@@ -244,7 +342,9 @@ def open_shelf(paths: Sequence[str | Path] = ()) -> OpenShelf:
 
 
 def record_of(findings: Findings, finder: Finder) -> dict[str, object]:
-    """What `--json` shows of a search."""
+    """What `--json` shows of a search; what is hidden or missing only where there is any."""
+    told: dict[str, object] = {"hidden": findings.hidden.record()} if findings.hidden.pages else {}
+    told |= {"missing": [one.record() for one in findings.missing]} if findings.missing else {}
     return {
         "query": findings.query,
         "corrected": findings.corrected,
@@ -252,7 +352,7 @@ def record_of(findings: Findings, finder: Finder) -> dict[str, object]:
         "books": [{"id": book, "name": finder.name_of(book)} for book in findings.books],
         "hits": [hit.record(finder.name_of(hit.ref.book)) for hit in findings.hits],
         "senses": [sense.record() for sense in findings.senses],
-    }
+    } | told
 
 
 def _advice(desk: Desk, opened: contextlib.ExitStack) -> Advice:

@@ -18,6 +18,7 @@ from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.research.run_folder import RunFolder
 from kiwiresearch.research.work import added
 from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.zim.guarded import hidden_at
 
 
 class Gathered:
@@ -43,7 +44,9 @@ class Gathered:
     def take(self, page: PageDoc, book: OpenBook) -> dict[str, Any]:
         """Read a page for claims; what the journal must know of it."""
         claims = claims_of(page, book.book.name)
-        absent = (link for link in page.links if link.in_text and book.resolve(link.target) is None)
+        book.resolve_ahead(link.target for link in page.links if link.in_text)
+        gone = (link for link in page.links if link.in_text and book.resolve(link.target) is None)
+        absent = (link for link in gone if hidden_at(book.archive, link.target) is None)
         row: dict[str, Any] = {"missing": sorted({link.target_title for link in absent})}
         if self._reader is not None and self._pages < self._model_pages:
             found = self._reader.extract(page, book.book.name)

@@ -28,6 +28,8 @@ class Row:
     book: Book | None
     check: str
     problem: KiwiError | None = None
+    host: str = ""
+    """The other host that has it; empty for a book of this one."""
 
     def record(self) -> dict[str, Any]:
         known = {
@@ -37,7 +39,7 @@ class Row:
             "source": str(self.placed.source),
             "check": self.check,
             "problem": str(self.problem) if self.problem else None,
-        }
+        } | ({"host": self.host} if self.host else {})
         if self.book is None:
             return known
         sheet = asdict(self.book)
@@ -53,7 +55,8 @@ def inventory(desk: Desk, shelf: Shelf) -> list[Row]:
         try:
             archive = shelf.open(placed)
             verdict = desk.opener.verdict(placed.source)
-            rows.append(Row(placed, archive.book, verdict.state if verdict else "served"))
+            state = verdict.state if verdict else "served"
+            rows.append(Row(placed, archive.book, state, host=shelf.host_of(placed)))
         except KiwiError as problem:
             rows.append(Row(placed, None, "broken", problem))
     return rows

@@ -40,6 +40,7 @@ from kiwiresearch.search.hit import Score
 from kiwiresearch.text.plain import printable
 from kiwiresearch.zim.book import Book
 from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.zim.peer import Missing
 
 REPORT = "report.md"
 TIMINGS = "timings.json"
@@ -55,6 +56,8 @@ class Task:
     kiwix_url: str = ""
     critic: bool = False
     """Whether a second look is taken at what a model wrote."""
+    missing: tuple[Missing, ...] = ()
+    """Books that cannot be asked for it, since their hosts are away: what it says is said without them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +128,7 @@ class Research:
             focus=checked_focus(task.focus),
             settings=settings,
             kiwix_url=task.kiwix_url.rstrip("/"),
+            missing=task.missing or finder.missing,
         )
         self._indexed = {book.book.id: book.titles is not None for book in finder.books}
 
@@ -134,7 +138,7 @@ class Research:
 
     def made_from(self) -> dict[str, Any]:
         """All that the outputs depend on."""
-        return {
+        made: dict[str, Any] = {
             "topic": self.task.topic,
             "focus": self.task.focus,
             "version": __version__,
@@ -149,6 +153,15 @@ class Research:
                 for book in self.books
             ],
         }
+        if self._finder.policy.restricts:
+            made["policy"] = self._finder.policy.fingerprint
+        if self._finder.authority is not None:
+            made["authority"] = self._finder.authority.made_from()
+        if self.task.missing:
+            made["missing"] = [
+                {"host": one.host, "books": [book for book, _ in one.books]} for one in self.task.missing
+            ]
+        return made
 
     @property
     def fingerprint(self) -> str:
@@ -192,6 +205,7 @@ class Research:
                 self._advice,
                 self._embedder,
                 self._finder.most_books,
+                self._finder.authority,
             )
         )
         walker.state.replay(_past(folder))
@@ -199,14 +213,16 @@ class Research:
         seconds: list[float] = []
         before = time.monotonic()
         while walker.state.ended is None:
-            move = walker.next()
-            if isinstance(move.step, Begun) and not move.step.seeds:
-                walker.state.apply(move.step)
-                break  # a search without result leaves nothing behind
-            row = row_of(move.step)
+            with self._finder.unbroken():  # a step that missed a book is no step of this run
+                move = walker.next()
+                if isinstance(move.step, Begun) and not move.step.seeds:
+                    walker.state.apply(move.step)
+                    break  # a search without result leaves nothing behind
+                row = row_of(move.step)
+                if move.page is not None and isinstance(move.step, Visited):
+                    row |= _to_corpus(folder, move.page, move.step, len(walker.state.visited) + 1)
+                    row |= gathered.take(move.page, self._finder.book(move.page.ref.book))
             if move.page is not None and isinstance(move.step, Visited):
-                row |= _to_corpus(folder, move.page, move.step, len(walker.state.visited) + 1)
-                row |= gathered.take(move.page, self._finder.book(move.page.ref.book))
                 seconds.append(round(time.monotonic() - before, 4))
                 before = time.monotonic()
             folder.journal.append(row)
@@ -219,6 +235,8 @@ class Research:
         """The brief by rule, worded by a model where there is one."""
         origin = Origin(state, self.books, self._address, __version__, self.fingerprint)
         brief = compose(origin, gathered.claims, gathered.missing)
+        if self.task.missing:
+            brief = replace(brief, notes=(*brief.notes, *map(_not_asked, self.task.missing)))
         model = self._finder.brief_model
         if model is None:
             return Made(brief)
@@ -229,7 +247,7 @@ class Research:
 
     def _outputs(self, state: State, gathered: Gathered, brief: Brief) -> dict[str, str]:
         titles: dict[str, str] = {book.id: book.title for book in self.books}
-        log = (*log_of(state, titles), *gathered.log())
+        log = (*log_of(state, titles), *map(_not_asked, self.task.missing), *gathered.log())
         return {
             "graph.json": graph_text(graph_of(state, self._url)),
             "run.log": "\n".join(map(_one_line, log)) + "\n",
@@ -251,6 +269,10 @@ def _story(state: State) -> str:
         return ""
     weak = "" if any(one.naming for one in begun.searched) else " No page names the topic: these only share its words."
     return f"It began with {', '.join(seed.title for seed in begun.seeds)}, and ended because {ended.why}.{weak}"
+
+
+def _not_asked(missing: Missing) -> str:
+    return f"Not asked: {missing.titles}. The host {missing.host!r} was away when the run began."
 
 
 def _past(folder: RunFolder) -> list[Step]:

@@ -10,6 +10,7 @@ from typing import Any
 from kiwiresearch.crawl.settings import LISTS, STRATEGIES, ScoringWeights
 from kiwiresearch.errors import BadSettings
 from kiwiresearch.kin.loop.settings import BOUNDS
+from kiwiresearch.research.limits import LimitSettings
 
 LIMITS: dict[str, tuple[float, float]] = {
     "cluster_cache_mb": (1, 65_536),
@@ -43,6 +44,7 @@ LIMITS: dict[str, tuple[float, float]] = {
     "serve.max_body_kb": (1, 1_000_000),
     "serve.at_once": (1, 10_000),
     "serve.request_timeout_s": (1, 86_400),
+    **{f"limits.{limit.name}": (0, 10_000_000) for limit in fields(LimitSettings)},
     **{f"kin.{name}": bounds for name, bounds in BOUNDS.items()},
     **{f"scoring_weights.{weight.name}": (0, 1_000) for weight in fields(ScoringWeights)},
 }

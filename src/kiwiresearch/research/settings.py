@@ -16,7 +16,9 @@ from kiwiresearch.ask.settings import AskSettings
 from kiwiresearch.crawl.settings import LinkFilters, ScoringWeights, Strategy
 from kiwiresearch.errors import BadSettings
 from kiwiresearch.research.kin_settings import KinSettings
+from kiwiresearch.research.limits import LimitSettings
 from kiwiresearch.research.setting_values import checked, from_text
+from kiwiresearch.zim.policy import Policy
 from kiwiresearch.zim.sources import SERVE_TIMEOUT_S
 
 PREFIX = "KIWIRESEARCH_"
@@ -59,6 +61,9 @@ class ServeSettings:
     public_url: str = ""
     """Where readers reach the server when something stands in front of it, such as 'https://desk.school.lan'."""
 
+    name: str = ""
+    """What this host is called among those that share a store; empty takes the machine's own name."""
+
     proxies: tuple[str, ...] = ("127.0.0.1", "::1")
     """Addresses or networks of proxies that may say for whom they ask, such as '172.18.0.0/16'."""
 
@@ -77,6 +82,9 @@ class ServeSettings:
     runs: str = ""
     """The folder that holds the runs made through the server; empty keeps them with the program's own data."""
 
+    bulk: str = ""
+    """The folder for tables that jobs make of whole books; hosts that share such jobs share it. Empty: our own."""
+
     cases: str = ""
     """The folder that holds the families of the server; empty keeps them with the program's own data."""
 
@@ -88,6 +96,15 @@ class ServeSettings:
 
     remember_questions: bool = True
     """Show the latest questions on the first page; a server with a token has several readers and keeps none."""
+
+    users: bool = False
+    """Answer only to users with tokens of their own, each with a role: 'kiwiresearch users add NAME' makes one."""
+
+    audit: bool = False
+    """Write down who did what also where there are no users; where there are, it always is."""
+
+    audit_words: bool = False
+    """Let the audit keep what people asked and researched, and not only that they did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +180,12 @@ class Settings:
     kiwix_url: str = ""
     """Where your kiwix-serve answers: links in reports lead there; without it they name book and path."""
 
+    store: str = ""
+    """Where runs, jobs, families and notes live: empty keeps them on this machine; 'postgresql://…' shares them."""
+
+    atlas: tuple[str, ...] = ()
+    """Folders that 'kiwiresearch bulk' has written: the desk shows the atlas of those whose book is on the shelf."""
+
     link_filters: LinkFilters = field(default_factory=LinkFilters)
     """Which links a crawl does not follow."""
 
@@ -177,6 +200,12 @@ class Settings:
 
     kin: KinSettings = field(default_factory=KinSettings)
     """How far a case of family research goes, and where your plugins are."""
+
+    limits: LimitSettings = field(default_factory=LimitSettings)
+    """How much a user of each role may do, where there are users."""
+
+    policy: Policy = field(default_factory=Policy)
+    """The profile of an institution: which books and pages are there for its readers."""
 
 
 def folders(environment: Mapping[str, str] = os.environ) -> Folders:

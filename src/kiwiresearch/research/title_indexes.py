@@ -8,10 +8,13 @@ from pathlib import Path
 from kiwiresearch import background
 from kiwiresearch.disk import Lock
 from kiwiresearch.errors import IndexStale, KiwiError
+from kiwiresearch.search.peer_titles import far_titles
 from kiwiresearch.search.title_build import Built, Progress, build_titles, titles_file
-from kiwiresearch.search.titles import TitleIndex, open_titles
+from kiwiresearch.search.titles import TitleIndex, Titles, open_titles
 from kiwiresearch.zim.archive import Archive
 from kiwiresearch.zim.book import Book
+from kiwiresearch.zim.guarded import GuardedArchive, bare
+from kiwiresearch.zim.peer import PeerArchive
 from kiwiresearch.zim.sources import is_address
 
 AT_ONCE = 100_000
@@ -27,8 +30,17 @@ class TitleIndexes:
     def file(self, archive: Archive) -> Path:
         return titles_file(self._folder, archive.book)
 
-    def open(self, archive: Archive) -> TitleIndex | None:
-        """The index of a book; without one, search works from what the book itself offers."""
+    def open(self, archive: Archive) -> Titles | None:
+        """The index of a book, without what is hidden of it; without one, search works from what the book offers."""
+        return _filtered(self._whole(archive), archive)
+
+    def there(self, archive: Archive) -> Titles | None:
+        """The same as it is now on the disk; nothing is built."""
+        return _filtered(self._fitting(archive.book), archive)
+
+    def _whole(self, archive: Archive) -> Titles | None:
+        if isinstance(far := bare(archive), PeerArchive):
+            return far_titles(far)
         if is_address(archive.book.source):
             return None
         index = self._fitting(archive.book)
@@ -68,3 +80,9 @@ class TitleIndexes:
             if lock.acquire():  # else it is under way
                 lock.release()
                 background.start("kiwiresearch.research.title_child", archive.book.source, str(self._folder))
+
+
+def _filtered(index: Titles | None, archive: Archive) -> Titles | None:
+    if index is not None and isinstance(archive, GuardedArchive):
+        index.leave_out(archive.hides_title)
+    return index

@@ -68,7 +68,8 @@ def shelf_for(folder: Path, desk: Desk, wanted: Sequence[str] = ()) -> Shelf:
     from kiwiresearch.zim.sample import METADATA
 
     named = desk.shelf(wanted).books if wanted else ()
-    books: list[Placed] = [*named, *desk.shelf_file.books()]
+    is_shared = bool(desk.settings.store.strip())
+    books: list[Placed] = [*named, *(desk.shelf().books if is_shared else desk.shelf_file.books())]
     try:
         told = told_books(read_manifest(folder))
     except RunError:  # what is wrong with it is told when it is proved

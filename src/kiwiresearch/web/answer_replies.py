@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field
 from kiwiresearch.ask.answer import Route
 from kiwiresearch.ask.passages import Kind
 from kiwiresearch.ask.settings import Mode
+from kiwiresearch.web.replies import MissingReply
 
 
 class CitationReply(BaseModel):
@@ -118,3 +119,4 @@ class AnswerReply(FoundReply):
     mode: Mode
     model: str = Field(description="The model that put it into words; empty where the words are the page's own.")
     dropped: list[DroppedReply]
+    missing: list[MissingReply] | None = Field(None, description="There only where a host that has books is away.")

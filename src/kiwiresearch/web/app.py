@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 
 import anyio.to_thread
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from starlette.applications import Starlette
 from starlette.routing import Route
 
@@ -15,21 +15,26 @@ from kiwiresearch import __version__
 from kiwiresearch.research.jobs import Jobs
 from kiwiresearch.web import (
     asking,
+    atlas_routes,
     compare_routes,
     export_routes,
     family,
     finding,
     health,
+    job_routes,
     login,
     note_routes,
     openai,
     outside_search,
+    people_routes,
     reader,
     research,
 )
 from kiwiresearch.web.desk.pages import Pages
 from kiwiresearch.web.desk.routes import routers
+from kiwiresearch.web.guard.admitting import Admitted, admitting
 from kiwiresearch.web.guard.ending import Ending
+from kiwiresearch.web.guard.house import open_house
 from kiwiresearch.web.guard.token import Token
 from kiwiresearch.web.guard.walls import put_up_walls
 from kiwiresearch.web.problem_pages import teller
@@ -58,6 +63,7 @@ def make_app(
     that the server ends.
     """
     serve = room.desk.settings.serve
+    house = open_house(room.desk)
     app = FastAPI(
         title="kiwiresearch",
         version=__version__,
@@ -65,25 +71,27 @@ def make_app(
         redoc_url=None,
         lifespan=_lifespan(mounts, serve.at_once),
         generate_unique_id_function=operation_id,
+        dependencies=[Depends(admitting(house.logbook))] if house.door and house.logbook else None,
     )
-    for routes in (health, asking, finding, openai, outside_search, reader):
+    for routes in (health, asking, finding, openai, outside_search, reader, atlas_routes):
         app.include_router(routes.router(room))
     ours = jobs or research.jobs_of(room)
     app.include_router(research.router(room, ours, closing=jobs is None))
-    for routes_of_runs in (family, note_routes, compare_routes, export_routes):
+    for routes_of_runs in (job_routes, family, note_routes, compare_routes, export_routes):
         app.include_router(routes_of_runs.router(room, ours))
+    app.include_router(people_routes.router(room, house))
     pages = Pages(room)
-    for part in routers(room, ours, pages):
+    for part in routers(room, ours, pages, house):
         app.include_router(part)
-    if serve.token:
-        app.include_router(login.router(Token(serve.token), pages))
+    if house.door or serve.token:
+        app.include_router(login.router(house.door or Token(serve.token), pages))
     for path, mounted in mounts.items():
         tell_problems(mounted)
-        app.router.routes.append(Route(path, mounted))
+        app.router.routes.append(Route(path, Admitted(mounted, path=path) if house.door else mounted))
     tell_problems(app)
     app.state.tell = teller(pages)
     describe(app)
-    put_up_walls(app, serve, ending or Ending())
+    put_up_walls(app, serve, ending or Ending(), house)
     return app
 
 

@@ -19,6 +19,7 @@ from kiwiresearch.research.family_merges import merges_record
 from kiwiresearch.research.family_seen import SeenCase, graph_record
 from kiwiresearch.research.job import FamilyWish
 from kiwiresearch.research.jobs import Jobs
+from kiwiresearch.web import starting
 from kiwiresearch.web.bodies import Name
 from kiwiresearch.web.family_access import Access, Privacy
 from kiwiresearch.web.family_replies import (
@@ -149,7 +150,7 @@ def _add_cases(routes: APIRouter, families: Families) -> None:
     @routes.post("/{case}/run", status_code=202, response_class=Json, responses={202: {"model": JobReply}})
     def run(case: CaseId, body: RunBody = ALL_STEPS) -> Response:
         """Go on with a case; the answer is a job, which is followed, cancelled and resumed as those of research."""
-        job = families.jobs.start(FamilyWish(case, body.steps, body.model))
+        job = starting.start(families.jobs, FamilyWish(case, body.steps, body.model))
         return Json(job_record(job), 202, {"Location": job_url(job.id)})
 
 

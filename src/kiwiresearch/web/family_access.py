@@ -10,6 +10,7 @@ from kiwiresearch.errors import BadSettings
 from kiwiresearch.kin.privacy.redact import MODES, Mode
 from kiwiresearch.research.settings import ServeSettings
 from kiwiresearch.text.hosts import is_loopback
+from kiwiresearch.web.guard.visitor import visitor
 from kiwiresearch.web.problems import Refused
 
 OWNER = "'family_owner = true' below [serve] in settings.toml opens it to who has the token, else to this machine."
@@ -26,7 +27,7 @@ ExportPrivacy = Annotated[
 
 def check_owner(serve: ServeSettings) -> None:
     """Refuse to open families to this machine where others may come through it."""
-    if serve.family_owner and not serve.token and (serve.public_url or serve.hosts):
+    if serve.family_owner and not (serve.token or serve.users) and (serve.public_url or serve.hosts):
         raise BadSettings(
             "'serve.family_owner' is set, others reach this server by a name, and there is no token.",
             remedy="Set a token (KIWIRESEARCH_SERVE_TOKEN), or leave 'family_owner' out.",
@@ -42,6 +43,8 @@ class Access:
     def is_owner(self, request: Request) -> bool:
         if not self._serve.family_owner:
             return False
+        if self._serve.users:
+            return not getattr(request.state, "is_stranger", True) and visitor().role == "owner"
         if self._serve.token:
             return not getattr(request.state, "is_stranger", True)
         return request.client is not None and is_loopback(request.client.host)

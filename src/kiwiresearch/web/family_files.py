@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import re
 import secrets
-import shutil
 from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
@@ -24,7 +23,6 @@ from kiwiresearch.kin.report.descendants import descendants
 from kiwiresearch.kin.report.drawing import as_file
 from kiwiresearch.kin.report.pedigree import pedigree
 from kiwiresearch.research.family_forms import ENDINGS, Form
-from kiwiresearch.research.family_job import upload_folder
 from kiwiresearch.research.family_proof import prove
 from kiwiresearch.research.job import FamilyWish, Job
 from kiwiresearch.web.bodies import Name
@@ -36,6 +34,7 @@ from kiwiresearch.web.problems import Refused
 from kiwiresearch.web.replies import Json
 from kiwiresearch.web.research import REPORT_POLICY, SHUT_OFF
 from kiwiresearch.web.research_replies import JobReply, job_record, job_url
+from kiwiresearch.web.starting import start
 
 PART_PATIENCE_S = 30.0
 """How long the next part of a file may take."""
@@ -228,13 +227,11 @@ def _file_name(name: str) -> str:
 def _lined_up(families: Families, case: str, part: Path, digest: str, name: str) -> Job:
     """Put the file where the job finds it, and the job in line."""
     chosen = case or families.cases.begin_empty(name.rpartition(".")[0] or name)
-    folder = upload_folder(families.cases.folder(chosen), digest)
-    is_new = not folder.exists()
+    place = families.cases.place(chosen)
+    is_new = place.keep_file(digest, part, name)
     try:
-        folder.mkdir(exist_ok=True)
-        shutil.copyfile(part, folder / name)
-        return families.jobs.start(FamilyWish(chosen, upload=digest))
-    except (KiwiError, OSError):
+        return start(families.jobs, FamilyWish(chosen, upload=digest))
+    except KiwiError:
         if is_new:
-            shutil.rmtree(folder, ignore_errors=True)
+            place.drop_file(digest)
         raise

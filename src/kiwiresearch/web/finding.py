@@ -88,10 +88,14 @@ def searched(finder: Finder, words: str, wish: Wish, book: str) -> Findings:
     """What a search gives: over the shelf, or in all that goes by the name of one book."""
     if not has_words(words):
         raise BadUsage("The query has no words.", remedy="Ask for something, such as 'Bronze Age collapse'.")
-    chosen = books_named(finder, book)
-    if book.strip():
+    if not book.strip():
+        return finder.find(words, wish)
+
+    def in_those() -> Findings:
+        chosen = books_named(finder, book)
         return find(chosen, words, replace(wish, max_books=len(chosen)), finder.advice)
-    return finder.find(words, wish)
+
+    return finder.searched(in_those)
 
 
 def _searched(room: Room, words: str, wish: Wish, book: str) -> dict[str, Any]:
@@ -110,11 +114,13 @@ def _suggested(room: Room, words: str, limit: int, book: str) -> list[dict[str, 
     if not has_words(words):
         return []
     with room.reading() as finder:
-        offered = [
-            (place, one.book, match)
-            for one in books_named(finder, book)
-            for place, match in enumerate(_offered(one, words, limit))
-        ]
+        offered = finder.asked(
+            lambda: [
+                (place, one.book, match)
+                for one in books_named(finder, book)
+                for place, match in enumerate(_offered(one, words, limit))
+            ]
+        )
     offered.sort(key=lambda row: row[0])
     return [_suggestion(room, book, match) for _, book, match in offered[:limit]]
 
@@ -122,6 +128,7 @@ def _suggested(room: Room, words: str, limit: int, book: str) -> list[dict[str, 
 def _offered(book: OpenBook, words: str, limit: int) -> list[Match]:
     """What a book offers for what was typed; its own suggestions seldom know which title one is about to finish."""
     rows = book.titles.prefix(words, limit) if book.titles else ()
+    book.titles_ahead(row.path for row in rows)
     begun = [Match(row.path, book.title(row.path), alias=row.title if row.alias else "") for row in rows]
     unique = {match.path: match for match in (*reversed(book.archive.suggest(words, limit)), *reversed(begun))}
     return list(reversed(unique.values()))[:limit]
@@ -150,9 +157,13 @@ def _book_record(room: Room, row: Row) -> dict[str, Any]:
 def _read(room: Room, title: str, path: str, book: str) -> tuple[Place, PageDoc]:
     if bool(title.strip()) == bool(path.strip()):
         raise BadUsage("Name one page.", remedy="Give either its title or its path.")
-    with room.reading() as finder:
+
+    def found() -> tuple[Place, PageDoc]:
         place = page_named(finder, title, book) if title.strip() else page_at(finder, path, book)
         return place, place.read()
+
+    with room.reading() as finder:
+        return finder.asked(found)
 
 
 def _sections(page: PageDoc, wanted: str) -> tuple[Section, ...]:

@@ -121,24 +121,27 @@ def router(room: Room, jobs: Jobs) -> APIRouter:
         """Write a note beside a run, which stays as it is."""
         run = runs.get(run_id)
         target = named_target(run, body.target.kind, body.target.id)
-        note = add_note(run.run.path, target.target, body.opinion(), now=now(), about=target.words)
+        note = add_note(run.run.path, target.target, body.opinion(), now=now(), about=target.words, kept=run.run.notes)
         return Json(_record(note), 201)
 
     @routes.put("/{note_id}", response_class=Json, responses=ONE)
     def change(run_id: RunId, note_id: NoteId, body: ChangeBody) -> Response:
         """Write another opinion into a note."""
-        run = runs.get(run_id).run.path
-        return Json(_record(change_note(run, note_id, body.opinion(), now=now(), seen=body.seen)))
+        run = runs.get(run_id).run
+        note = change_note(run.path, note_id, body.opinion(), now=now(), seen=body.seen, kept=run.notes)
+        return Json(_record(note))
 
     @routes.delete("/{note_id}", response_class=Json, responses=ONE)
     def remove(run_id: RunId, note_id: NoteId) -> Response:
         """Take a note away; it can be brought back."""
-        return Json(_record(set_gone(runs.get(run_id).run.path, note_id, now=now(), gone=True)))
+        run = runs.get(run_id).run
+        return Json(_record(set_gone(run.path, note_id, now=now(), gone=True, kept=run.notes)))
 
     @routes.post("/{note_id}/restore", response_class=Json, responses=ONE)
     def restore(run_id: RunId, note_id: NoteId) -> Response:
         """Bring back a note that was taken away."""
-        return Json(_record(set_gone(runs.get(run_id).run.path, note_id, now=now(), gone=False)))
+        run = runs.get(run_id).run
+        return Json(_record(set_gone(run.path, note_id, now=now(), gone=False, kept=run.notes)))
 
     return routes
 

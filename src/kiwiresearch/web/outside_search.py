@@ -91,7 +91,7 @@ def _searxng(room: Room, query: str, number: int) -> dict[str, Any]:
         "infoboxes": [],
         "suggestions": _senses(found),
         "unresponsive_engines": [],
-    }
+    } | ({"hidden": found.hidden.record()} if found.hidden.pages else {})
 
 
 def _senses(found: Findings) -> list[str]:

@@ -12,6 +12,7 @@ from kiwiresearch.research.book_names import by_name
 from kiwiresearch.research.desk import near_it
 from kiwiresearch.research.finding import Finder
 from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.zim.guarded import hidden_named
 from kiwiresearch.zim.lookup import find_path
 
 
@@ -32,6 +33,8 @@ def books_named(finder: Finder, wanted: str) -> Sequence[OpenBook]:
         return finder.books
     found = by_name(finder.books, wanted, lambda one: one.book)
     if not found:
+        if away := finder.away(wanted):
+            raise away
         raise BookNotFound(f"There is no book {wanted!r} here.", remedy="GET /api/books lists those that are.")
     return found
 
@@ -44,8 +47,11 @@ def page_named(finder: Finder, title: str, book: str = "") -> Place:
     for one in books:
         if path := find_path(one.archive, title):
             return Place(one, path)
-    near = near_it([one.archive for one in books], title)
-    raise PageNotFound(f"No book here has a page {title!r}.", remedy=near or "GET /api/search finds pages.")
+    archives = [one.archive for one in books]
+    near = near_it(archives, title)
+    raise hidden_named(archives, title) or PageNotFound(
+        f"No book here has a page {title!r}.", remedy=near or "GET /api/search finds pages."
+    )
 
 
 def page_at(finder: Finder, path: str, book: str = "") -> Place:

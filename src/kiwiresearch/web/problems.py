@@ -98,11 +98,15 @@ KINDS: Mapping[type[KiwiError], tuple[int, str]] = {
     errors.BadSettings: (500, "Bad settings"),
     errors.BookError: (503, "Book not usable"),
     errors.BookNotFound: (404, "Book not found"),
+    errors.BookHidden: (403, "Hidden by policy"),
     errors.BookUnreachable: (502, "Book unreachable"),
     errors.NotOffered: (400, "Not offered by this book"),
     errors.PageNotFound: (404, "Page not found"),
+    errors.PageHidden: (403, "Hidden by policy"),
     errors.RedirectLoop: (404, "Page leads only to itself"),
     errors.NothingFound: (404, "Nothing found"),
+    errors.NotAllowed: (403, "Not allowed"),
+    errors.LimitReached: (429, "Limit reached"),
     errors.Interrupted: (503, "Interrupted"),
     errors.RunError: (500, "Run not usable"),
     errors.FolderTaken: (409, "Already under way"),
@@ -111,6 +115,7 @@ KINDS: Mapping[type[KiwiError], tuple[int, str]] = {
     errors.RunNotFound: (404, "Run not found"),
     NotInRun: (404, "Not in this run"),
     errors.TooManyRuns: (429, "Too many runs"),
+    errors.StoreUnreachable: (503, "Store unreachable"),
     errors.EmbedderError: (502, "Embedder unreachable"),
     errors.ModelError: (502, "Model failed"),
     errors.ModelUnreachable: (502, "Model unreachable"),
@@ -121,24 +126,29 @@ KINDS: Mapping[type[KiwiError], tuple[int, str]] = {
 OF_THE_REQUEST = (errors.BadUsage, errors.PageNotFound, errors.RedirectLoop, errors.NothingFound)
 """What these say is made of the client's own words."""
 
+LATER_S = 60
+"""When to try again what is too much now, where nobody knows better."""
+
 PLACE = re.compile(r"""(?P<mark>['"])(?:[A-Za-z]:)?(?:[/\\][^'"/\\]*)+(?P=mark)""")
+DATABASE = re.compile(r"""(['"])postgres[a-z+]*://[^'"]*\1 ?""")
 
 
 def without_places(words: str) -> str:
-    """Files are named without their folders: where they are is nobody's business."""
+    """Files are named without their folders, and databases not at all: where they are is nobody's business."""
 
     def name(place: re.Match[str]) -> str:
         mark = place["mark"]
         return mark + re.split(r"[/\\]", place[0].strip(mark).rstrip("/\\"))[-1] + mark
 
-    return PLACE.sub(name, words)
+    return PLACE.sub(name, DATABASE.sub("", words))
 
 
 def problem_of(error: BaseException) -> Problem:
     """The problem that an exception stands for."""
     if isinstance(error, KiwiError):
         status, title = next(KINDS[kind] for kind in type(error).__mro__ if kind in KINDS)
-        later = (("Retry-After", "60"),) if status == 429 else ()
+        after_s = error.after_s if isinstance(error, errors.LimitReached) else LATER_S
+        later = (("Retry-After", str(max(1, round(after_s)))),) if status == 429 else ()
         problem = Problem(status, title, error.message, error.remedy, later)
         if isinstance(error, OF_THE_REQUEST):
             return problem

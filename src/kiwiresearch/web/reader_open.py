@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 from dataclasses import dataclass
 from html import escape
 
-from kiwiresearch.errors import PageNotFound, RedirectLoop
+from kiwiresearch.errors import PageHidden, PageNotFound, RedirectLoop
 from kiwiresearch.page.html import regular
 from kiwiresearch.web.places import books_named
 from kiwiresearch.web.reader_files import type_of
@@ -80,8 +79,12 @@ def _find(archive: Archive, path: str) -> Item:
     spellings.append(NAMESPACE.sub("", spellings[-1], count=1))
     for spelling in dict.fromkeys(spellings):
         if _is_path(spelling, archive.book):
-            with contextlib.suppress(PageNotFound):
+            try:
                 return archive.look(spelling)
+            except PageHidden:
+                raise
+            except PageNotFound:
+                continue
     raise PageNotFound(f"{archive.book.title!r} has no page {path!r}.")
 
 

@@ -66,6 +66,28 @@ class SearchedBookReply(BaseModel):
     name: str
 
 
+class HiddenReply(BaseModel):
+    """Pages that are left out of an answer by the policy of the server."""
+
+    pages: int = Field(description="How many of the pages that the books offer first.")
+    by: str = Field(description="Whose policy it is.")
+
+
+class MissingBookReply(BaseModel):
+    """A book that could not be asked."""
+
+    id: str
+    title: str
+
+
+class MissingReply(BaseModel):
+    """A host that is away, and the books that could not be asked for that."""
+
+    host: str
+    books: list[MissingBookReply]
+    why: str
+
+
 class SearchReply(BaseModel):
     """The pages that a search found, best first."""
 
@@ -75,6 +97,8 @@ class SearchReply(BaseModel):
     books: list[SearchedBookReply]
     hits: list[HitReply]
     senses: list[SenseReply]
+    hidden: HiddenReply | None = Field(None, description="There only where the policy of the server hides pages.")
+    missing: list[MissingReply] | None = Field(None, description="There only where a host that has books is away.")
 
 
 class SuggestionReply(BaseModel):
@@ -111,6 +135,7 @@ class BookReply(BaseModel):
     title: str
     check: str = Field(description="`sound`, `unchecked`, `no checksum`, `damaged`, `served` or `broken`.")
     problem: str | None = Field(description="Why it cannot be read, if it cannot.")
+    host: str | None = Field(None, description="The other host that has it; not there for a book of this one.")
     url: str | None = Field(None, description="Opens its first page.")
     description: str | None = None
     date: str | None = None

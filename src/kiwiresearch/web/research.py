@@ -19,6 +19,7 @@ from kiwiresearch.ids import canonical_json
 from kiwiresearch.research.finished import ClaimWish, FinishedRuns
 from kiwiresearch.research.job import NOTHING_SEEN, JobEvent, place_of
 from kiwiresearch.research.jobs import Jobs, Seen
+from kiwiresearch.web import starting
 from kiwiresearch.web.replies import Json
 from kiwiresearch.web.research_replies import (
     JobReply,
@@ -69,7 +70,8 @@ Share = Annotated[float, Query(ge=0, le=1, allow_inf_nan=False)]
 
 def jobs_of(room: Room) -> Jobs:
     """The jobs of a server, to be closed when it ends."""
-    return Jobs(room.desk, room.shelf.books, now=_now, all_books=room.all_books)
+    shelf = room.shelf
+    return Jobs(room.desk, shelf.books_now, now=_now, all_books=room.all_books, missing=shelf.missing_now)
 
 
 def router(room: Room, jobs: Jobs | None = None, *, closing: bool = False) -> APIRouter:
@@ -87,7 +89,7 @@ def router(room: Room, jobs: Jobs | None = None, *, closing: bool = False) -> AP
     routes = APIRouter(prefix="/api", tags=["research"], lifespan=lifespan)
     _add_jobs(routes, ours)
     _add_steps(routes, ours)
-    _add_runs(routes, FinishedRuns(ours.folder))
+    _add_runs(routes, ours.runs)
     return routes
 
 
@@ -95,7 +97,7 @@ def _add_jobs(routes: APIRouter, jobs: Jobs) -> None:
     @routes.post("/research", status_code=202, response_class=Json, responses={202: {"model": JobReply}})
     def start(body: ResearchBody) -> Response:
         """Research a topic; the answer comes at once, and the work goes on beside it."""
-        job = jobs.start(body.wish())
+        job = starting.start(jobs, body.wish())
         return Json(job_record(job), 202, {"Location": job_url(job.id)})
 
     @routes.get("/research", response_class=Json, responses={200: {"model": JobsReply}})
@@ -114,6 +116,7 @@ def _add_steps(routes: APIRouter, jobs: Jobs) -> None:
     @routes.get("/research/{job_id}/events", response_class=Response, responses=EVENTS_DOC)
     def events(job_id: JobId, last_event_id: LastSeen = "") -> Response:
         """The steps of a run as it makes them, from the first that is remembered."""
+        starting.look_at(jobs, job_id)
         place = place_of(last_event_id)
         jobs.since(job_id, place)  # what is wrong with the request is told before the stream begins
         return sse_response(_stream(jobs, job_id, place))
@@ -123,14 +126,14 @@ def _add_steps(routes: APIRouter, jobs: Jobs) -> None:
     )
     def cancel(job_id: JobId) -> Response:
         """Stop a run between two steps; what it did is kept. One that has ended stays as it is."""
-        return Json(job_record(jobs.cancel(job_id)), 202)
+        return Json(job_record(starting.cancel(jobs, job_id)), 202)
 
     @routes.post(
         "/research/{job_id}/resume", status_code=202, response_class=Json, responses={202: {"model": JobReply}}
     )
     def resume(job_id: JobId) -> Response:
         """Go on with a run that was cancelled or interrupted, or that failed; nothing is done twice."""
-        return Json(job_record(jobs.resume(job_id)), 202, {"Location": job_url(job_id)})
+        return Json(job_record(starting.resume(jobs, job_id)), 202, {"Location": job_url(job_id)})
 
 
 def _add_runs(routes: APIRouter, runs: FinishedRuns) -> None:

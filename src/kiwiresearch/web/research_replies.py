@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, 
 
 from kiwiresearch.crawl.settings import Strategy
 from kiwiresearch.research.finished import FinishedRun
-from kiwiresearch.research.job import FamilyWish, Job, JobState, JobWish
+from kiwiresearch.research.job import FamilyWish, Job, JobState, JobWish, Kind
 from kiwiresearch.research.setting_values import LIMITS
 from kiwiresearch.web.bodies import encodable
 from kiwiresearch.web.problems import without_places
@@ -71,10 +71,13 @@ class ResearchBody(BaseModel):
 
 
 class JobReply(BaseModel):
-    """A research run that was asked for, or work on a family's case, and how far it is."""
+    """A job that was asked for, such as a research run or work on a family's case, and how far it is."""
 
     id: str
+    kind: Kind = Field(description="`research`, `ask` (a batch of questions), `bulk` (a book's tables) or `kin`.")
     state: JobState
+    user: str = Field(description="Who asked for it; empty where nobody is told apart.")
+    priority: int = Field(description="Those with a higher one come first.")
     topic: str
     focus: str
     depth: int | None
@@ -97,6 +100,7 @@ class JobReply(BaseModel):
     url: str = Field(description="Where this job is seen.")
     events: str = Field(description="Where its events are streamed.")
     run: str = Field(description="Where its run is read; empty until it is done.")
+    losses: list[str] = Field(description="Why it had to be begun again, once for each time.")
     case: str = Field(description="Where the case is read that it works on; empty of a run.")
 
 
@@ -154,17 +158,21 @@ def job_url(job_id: str) -> str:
 def job_record(job: Job) -> dict[str, Any]:
     """What a client sees of a job."""
     url = job_url(job.id)
-    wish, case = (NO_TOPIC, job.wish.case) if isinstance(job.wish, FamilyWish) else (job.wish, "")
+    wish = job.wish if isinstance(job.wish, JobWish) else NO_TOPIC
+    case = job.wish.case if isinstance(job.wish, FamilyWish) else ""
     return {
         "id": job.id,
+        "kind": job.wish.kind,
         "state": job.state,
+        "user": job.user,
+        "priority": job.priority,
         "topic": wish.topic,
         "focus": wish.focus,
         "depth": wish.depth,
         "max_pages": wish.max_pages,
         "max_links": wish.max_links,
         "strategy": wish.strategy,
-        "books": list(wish.books),
+        "books": list(job.wish.books),
         "critic": wish.critic,
         "model": job.wish.model,
         "attempt": job.attempt,
@@ -179,7 +187,8 @@ def job_record(job: Job) -> dict[str, Any]:
         "ended_at": job.ended_at,
         "url": url,
         "events": f"{url}/events",
-        "run": run_url(job.id) if job.state == "done" and not case else "",
+        "run": run_url(job.id) if job.state == "done" and wish is job.wish else "",
+        "losses": list(job.losses),
         "case": case_url(case) if case else "",
     }
 

@@ -9,11 +9,14 @@ from types import TracebackType
 from urllib.parse import quote as percent
 
 from kiwiresearch.ask.answer import Cited
+from kiwiresearch.errors import HostAway
 from kiwiresearch.research.asking import Asker
 from kiwiresearch.research.desk import Desk
 from kiwiresearch.research.finding import Finder
+from kiwiresearch.web.atlases import Atlases
 from kiwiresearch.web.guard.addressed import ADDRESS
 from kiwiresearch.web.guard.token import Token
+from kiwiresearch.web.guard.visitor import visitor
 from kiwiresearch.zim.entry import EntryRef
 from kiwiresearch.zim.library import Shelf
 
@@ -31,13 +34,25 @@ class Room:
         self._reading_key = f"~{Token(token).reading}" if token else ""
         self._finder = Finder(desk, shelf, all_books=all_books)
         self._reading = threading.RLock()
+        self._depth = 0
+        self.atlases = Atlases(desk, shelf)
         self.asker = Asker(self._finder, desk.settings.ask, self._reading)
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Finder]:
-        """The finder, for this thread alone: books and their indexes are read by one at a time."""
+        """The finder, for this thread alone: books and their indexes are read by one at a time.
+
+        Inside, the books stay the same; before, those of other hosts may have come and gone.
+        """
         with self._reading:
-            yield self._finder
+            self._depth += 1
+            try:
+                if self._depth == 1:
+                    with contextlib.suppress(HostAway):  # who went away this very moment is noticed by who asks it
+                        self._finder.refresh()
+                yield self._finder
+            finally:
+                self._depth -= 1
 
     @contextlib.contextmanager
     def reading_soon(self, patience_s: float) -> Iterator[Finder | None]:
@@ -56,7 +71,8 @@ class Room:
 
     def page_url(self, ref: EntryRef, *, span: Sequence[int] = (), anchor: str = "") -> str:
         """Where a page is read: at a section, or at words of its text, which are marked then."""
-        url = f"{self._base()}/read/{ref.book}{self._reading_key}/{percent(ref.path, errors='replace')}"
+        key = f"~{visitor().reading_key}" if visitor().reading_key else self._reading_key
+        url = f"{self._base()}/read/{ref.book}{key}/{percent(ref.path, errors='replace')}"
         if span:
             return f"{url}?mark={span[0]}-{span[1]}#mark"
         return f"{url}#{percent(anchor, errors='replace')}" if anchor else url

@@ -22,10 +22,12 @@ TAGS = (
     ("ask", "Questions, answered with citations first."),
     ("find", "Search, titles, pages and what they claim."),
     ("research", "Research of a topic as a job, and the runs it leaves."),
+    ("atlas", "What only a whole book can tell, from the tables that 'bulk' wrote."),
     ("family", "Families, researched with evidence; who may be living is kept back."),
     ("read", "Pages of the books, with quoted words marked."),
     ("openai", "The shelf as a model, for chat clients."),
     ("outside search", "The search, for programs made for other engines."),
+    ("people", "Who you are, what is hidden here, and for owners users and the audit."),
     ("server", "The state of the server."),
 )
 

@@ -28,7 +28,9 @@ from kiwiresearch.text.hosts import address_of, is_loopback
 from kiwiresearch.web.app import make_app
 from kiwiresearch.web.family_access import check_owner
 from kiwiresearch.web.guard.ending import GRACE_S, Ending
+from kiwiresearch.web.guard.house import check_owners
 from kiwiresearch.web.guard.replies import LAST_WORDS_S
+from kiwiresearch.web.peer_routes import join
 from kiwiresearch.web.research import jobs_of
 from kiwiresearch.web.room import Room
 from kiwiresearch.web.wire import MOST_HEAD_BYTES, Wire
@@ -54,7 +56,12 @@ def check(serve: ServeSettings) -> None:
     if serve.token and not (serve.token.isascii() and serve.token.isprintable() and " " not in serve.token):
         raise BadSettings("The token has letters that no header can carry.", remedy="Use letters, digits and '-'.")
     check_owner(serve)
-    if is_loopback(serve.host.strip("[]").lower()):
+    if serve.users and serve.token:
+        raise BadSettings(
+            "Both 'serve.users' and 'serve.token' are set: users have tokens of their own.",
+            remedy="Leave 'serve.token' out.",
+        )
+    if serve.users or is_loopback(serve.host.strip("[]").lower()):
         return
     if not serve.token:
         raise BadSettings(
@@ -122,16 +129,31 @@ def serve(
     """
     settings = desk.settings.serve
     check(settings)
+    check_owners(desk)
     with listen(settings.host, settings.port) as door:
         url = public_url(settings, door.getsockname()[1])
         room = Room(desk, shelf, all_books=all_books, public_url=url)
         jobs = jobs_of(room)
         ending = Ending(grace_s=grace_s)
         app = make_app(room, jobs=jobs, mounts=mounts(room, jobs), ending=ending)
-        server = Server(app, ending, lambda: listening(url), jobs.close, proxies=settings.proxies)
+        presence = join(app, desk, shelf, door.getsockname()[1])
+
+        def begun() -> None:
+            listening(url)
+            if presence:  # while it opens books, what is printed may be lost with what libzim says
+                presence.begin()
+
+        def at_end() -> None:
+            if presence:
+                presence.leave()
+            jobs.close()
+
+        server = Server(app, ending, begun, at_end, proxies=settings.proxies)
         # The library that sends events would cut streams at the first sign of the end; we give them a grace.
         AppStatus.enable_automatic_graceful_drain = False
         server.run([door])
+    if presence:
+        presence.close()
     _close(room, server.exit_code)
     return server.exit_code
 

@@ -11,7 +11,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 from tests.web.running import heard
 
-from kiwiresearch.research.job_files import runs_folder
+from kiwiresearch.research.job_places import runs_folder
 from kiwiresearch.web.room import Room
 
 TOPIC = "Bronze Age collapse"

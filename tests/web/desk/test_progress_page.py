@@ -16,8 +16,11 @@ from tests.research.job_tools import TOPIC, Gate
 from tests.web.desk.conftest import first_of
 from tests.web.running import UNHURRIED, a_browser, a_room, heard, running
 
-from kiwiresearch.research.job import FamilyWish, Job, JobWish
-from kiwiresearch.research.job_files import JobFiles, runs_folder
+from kiwiresearch.research.job import FamilyWish, Job, JobWish, Wish
+from kiwiresearch.research.job_places import runs_folder
+from kiwiresearch.research.job_rows import row_of
+from kiwiresearch.research.stores import store_of
+from kiwiresearch.store.open import Store
 from kiwiresearch.web.app import make_app
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="this system has no signals")
@@ -95,32 +98,26 @@ def test_a_run_without_the_model_does_not_ask_it(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def before(tmp_path: Path) -> Iterator[tuple[httpx2.Client, JobFiles]]:
-    """A server that finds jobs of before in its folder."""
-    files = JobFiles(tmp_path / "runs")
-    (tmp_path / "runs").mkdir()
+def before(tmp_path: Path) -> Iterator[tuple[httpx2.Client, Store]]:
+    """A server that finds jobs of before in its store."""
     settings = {"KIWIRESEARCH_SERVE_RUNS": str(tmp_path / "runs"), **UNHURRIED}
     with a_room(tmp_path / "home", **settings) as here, running(here, make_app) as at, a_browser(at) as client:
-        yield client, files
+        yield client, store_of(here.desk)
 
 
-def test_work_on_a_family_leads_to_its_case(before: tuple[httpx2.Client, JobFiles]) -> None:
+def test_work_on_a_family_leads_to_its_case(before: tuple[httpx2.Client, Store]) -> None:
     """It has no pages of its own: its page says how it stands and leads to the family."""
-    browser, files = before
-    held = files.new(Job("", FamilyWish("5f0c9a3be812"), turn=1))
-    files.changed(
-        held,
-        replace(held.job, state="failed", problem="The disk '/srv/x/disk' is <full>.", remedy="Make room.", pages=3),
-    )
-    held.let_go()
-    page = browser.get(f"/research/{held.job.id}").text
+    browser, store = before
+    job = Job("family-1", FamilyWish("5f0c9a3be812"), state="failed", turn=1, pages=3)
+    store.jobs.put(row_of(replace(job, problem="The disk '/srv/x/disk' is <full>.", remedy="Make room.")))
+    page = browser.get("/research/family-1").text
     assert "3 steps" in text(page, ".status")
     assert text(page, ".problem") == "The disk 'disk' is <full>. Make room."
     assert first_of(LexborHTMLParser(page), ".actions a").attributes["href"] == "/family/5f0c9a3be812"
     assert "failed" in text(browser.get("/research").text, ".cards")
 
 
-def test_a_topic_that_no_book_knows_says_what_to_do(before: tuple[httpx2.Client, JobFiles]) -> None:
+def test_a_topic_that_no_book_knows_says_what_to_do(before: tuple[httpx2.Client, Store]) -> None:
     """A run that found nothing failed with a reason and a remedy, and the topic can be tried again."""
     browser, _ = before
     address = browser.post(
@@ -151,14 +148,14 @@ def test_a_topic_that_no_book_knows_says_what_to_do(before: tuple[httpx2.Client,
     assert browser.post(f"{address}/remove").status_code == 404
 
 
-def test_work_that_took_pages_is_not_removed(before: tuple[httpx2.Client, JobFiles]) -> None:
+def test_work_that_took_pages_is_not_removed(before: tuple[httpx2.Client, Store]) -> None:
     """Nor is a family's: what was done is kept, and its page is shown."""
-    browser, files = before
-    for wish, pages in ((JobWish("Ugarit"), 2), (FamilyWish("5f0c9a3be813"), 0)):
-        held = files.new(Job("", wish, turn=1))
-        files.changed(held, replace(held.job, state="failed", problem="The disk is full.", pages=pages))
-        held.let_go()
-        address = f"/research/{held.job.id}"
+    browser, store = before
+    wished: tuple[tuple[Wish, int], ...] = ((JobWish("Ugarit"), 2), (FamilyWish("5f0c9a3be813"), 0))
+    for wish, pages in wished:
+        job = Job(f"{wish.kind}-1", wish, state="failed", turn=1, problem="The disk is full.", pages=pages)
+        store.jobs.put(row_of(job))
+        address = f"/research/{job.id}"
         assert "remove" not in browser.get(address).text
         assert browser.post(f"{address}/remove").headers["location"] == address
         assert browser.get(address).status_code == 200

@@ -31,9 +31,10 @@ class BooksHere:
     def all(self) -> tuple[BookHere, ...]:
         """All books in the order of the shelf."""
         books = self._room.shelf.books
-        if not self._known:
+        if any(placed.id not in self._known for placed in books):
             with self._room.reading():
-                self._known = {placed.id: self._one(placed) for placed in books}
+                books = self._room.shelf.books
+                self._known |= {placed.id: self._one(placed) for placed in books if placed.id not in self._known}
         return tuple(self._known[placed.id] for placed in books)
 
     def language(self, book: str) -> str:

@@ -13,6 +13,7 @@ from kiwiresearch.research.job import FamilyWish
 from kiwiresearch.web.desk.family_frame import FamilyDesk
 from kiwiresearch.web.desk.pages import go_to
 from kiwiresearch.web.family import CaseId
+from kiwiresearch.web.starting import start
 
 ROWS_A_PAGE = 100
 MOST_STEPS = 1_000_000
@@ -45,7 +46,7 @@ def _add_state(routes: APIRouter, desk: FamilyDesk) -> None:
 
     @routes.post("/family/{case}/run")
     def go_on(case: CaseId, steps: Steps = 0, model: Choice = "") -> Response:
-        job = desk.families.jobs.start(FamilyWish(case, steps, model == "yes"))
+        job = start(desk.families.jobs, FamilyWish(case, steps, model == "yes"))
         return go_to(f"/research/{job.id}")
 
 

@@ -28,6 +28,7 @@ from kiwiresearch.web.problems import Problem, problem_of
 from kiwiresearch.web.room import Room
 from kiwiresearch.zim.book import Book
 from kiwiresearch.zim.lookup import near_titles
+from kiwiresearch.zim.peer import Missing
 
 LIMIT = 20
 MOST = 100
@@ -74,6 +75,10 @@ class Shown:
     problem: Problem | None = None
     has_book: bool = True
     """The book that was asked for is here."""
+    hidden: int = 0
+    """How many pages the policy of the desk leaves out."""
+    missing: tuple[Missing, ...] = ()
+    """Books that could not be asked, since their hosts are away."""
 
 
 def router(room: Room, jobs: Jobs, pages: Pages) -> APIRouter:  # noqa: ARG001 (as all parts of the desk are made)
@@ -102,7 +107,11 @@ def _status(shown: Shown) -> int:
 
 
 def _values(room: Room, q: str, book: str, wish: Wish) -> dict[str, Any]:
-    return {"q": q, "book": book, "shown": _found(room, q, wish, book) if q.strip() else Shown()}
+    return {
+        "q": q,
+        "book": book,
+        "shown": _found(room, q, wish, book) if q.strip() else Shown(),
+    }
 
 
 def _found(room: Room, q: str, wish: Wish, book: str) -> Shown:
@@ -111,7 +120,9 @@ def _found(room: Room, q: str, wish: Wish, book: str) -> Shown:
             one_more = wish.limit + 1  # tells whether there is more
             wider = replace(wish, limit=one_more, read=max(one_more, Effort().read))
             found = searched(finder, q, wider, book)
-            return _shown(finder, found, wish.limit, book) if found.hits else Shown(near=_near(finder, q, book))
+            if found.hits:
+                return _shown(finder, found, wish.limit, book)
+            return Shown(near=_near(finder, q, book), hidden=found.hidden.pages, missing=found.missing)
     except BookNotFound:
         return Shown(has_book=False)
     except KiwiError as error:
@@ -129,6 +140,8 @@ def _shown(finder: Finder, found: Findings, limit: int, book: str) -> Shown:
         takes_turns=found.order == "ranks",
         is_more=is_more,
         more=_more(found.query, book, limit) if is_more and limit < MOST else "",
+        hidden=found.hidden.pages,
+        missing=found.missing,
     )
 
 

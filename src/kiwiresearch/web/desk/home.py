@@ -10,21 +10,31 @@ from fastapi import APIRouter, Form, Query, Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from kiwiresearch.research.finished import FinishedRun, FinishedRuns
-from kiwiresearch.research.job import FamilyWish, Job
+from kiwiresearch.research.finished import FinishedRun
+from kiwiresearch.research.job import FamilyWish, Job, JobWish
 from kiwiresearch.research.jobs import Jobs
+from kiwiresearch.research.policy import left_out
 from kiwiresearch.web.bodies import Words
 from kiwiresearch.web.desk.pages import Pages, go_to
 from kiwiresearch.web.desk.questions import Questions
 from kiwiresearch.web.desk.state import Surroundings
-from kiwiresearch.web.desk.telling import WAYS, Told, address_for, offers, tell
+from kiwiresearch.web.desk.telling import Told, address_for, offers, tell, ways_open
 from kiwiresearch.web.room import Room
 
 MOST_RUNS = 6
 MOST_QUESTIONS = 8
 
 Choice = Literal["auto", "ask", "research", "find", "family"]
-CHOICES: tuple[Choice, ...] = ("auto", *WAYS)
+
+
+def _left_out(room: Room) -> int:
+    """How many books of the shelf the policy of the desk does not allow."""
+    policy = room.desk.settings.policy
+    return len(left_out(room.desk.shelf_file.books(), policy)) if policy.books else 0
+
+
+def _choices() -> tuple[Choice, ...]:
+    return ("auto", *ways_open())
 
 
 class Wanted(BaseModel):
@@ -56,14 +66,15 @@ class Recent:
 def router(room: Room, jobs: Jobs, pages: Pages) -> APIRouter:
     """The first page, where its box leads, and how questions are forgotten."""
     routes = APIRouter(include_in_schema=False)
-    questions, around, runs = Questions(room.desk), Surroundings(room), FinishedRuns(jobs.folder)
+    questions, around, runs = Questions(room.desk), Surroundings(room), jobs.runs
 
     @routes.api_route("/", methods=["GET", "HEAD"])
     def home(request: Request) -> Response:
         return pages.show(
             request,
             "home.html",
-            choices=CHOICES,
+            choices=_choices(),
+            left_out=_left_out(room),
             recent=recent(jobs.all(), runs.all()),
             questions=questions.latest(MOST_QUESTIONS),
             keeps_questions=questions.is_kept,
@@ -72,6 +83,7 @@ def router(room: Room, jobs: Jobs, pages: Pages) -> APIRouter:
             model=around.model(),
             has_model=around.has_model,
             is_sample=room.shelf.is_sample,
+            missing=room.shelf.missing,
         )
 
     def led(request: Request, wanted: Wanted) -> Response:
@@ -80,7 +92,7 @@ def router(room: Room, jobs: Jobs, pages: Pages) -> APIRouter:
             return go_to(place)
         words = wanted.q.strip()
         values: dict[str, Any] = {"words": words, "told": place, "offers": offers(words), "has_model": around.has_model}
-        return pages.show(request, "home_go.html", choices=CHOICES, **values)
+        return pages.show(request, "home_go.html", choices=_choices(), **values)
 
     @routes.get("/go")
     def go(request: Request, wanted: Annotated[Wanted, Query()]) -> Response:
@@ -108,7 +120,7 @@ def recent(jobs: list[Job], runs: list[FinishedRun]) -> tuple[Recent, ...]:
 
 def _of_job(job: Job) -> Recent:
     is_family = isinstance(job.wish, FamilyWish)
-    is_run = job.state == "done" and not is_family
+    is_run = job.state == "done" and isinstance(job.wish, JobWish)
     address = f"/runs/{quote(job.id)}" if is_run else f"/research/{quote(job.id)}"
     return Recent("" if is_family else job.wish.name, job.state, address, job.ended_at or job.asked_at, job.pages)
 

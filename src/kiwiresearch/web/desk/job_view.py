@@ -8,7 +8,7 @@ from urllib.parse import quote as percent
 
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.research.job import FamilyWish, Job, JobWish
-from kiwiresearch.research.job_pages import Followed, SoFar, Taken, steps_file
+from kiwiresearch.research.job_pages import Followed, SoFar, Taken
 from kiwiresearch.research.jobs import Jobs
 from kiwiresearch.web.desk.research_form import address_of
 from kiwiresearch.web.desk.run_frame import run_address
@@ -33,8 +33,18 @@ class JobView:
     """What the work said last about itself, in English."""
 
     @property
+    def is_run(self) -> bool:
+        """Whether it takes pages, and becomes a run."""
+        return isinstance(self.job.wish, JobWish)
+
+    @property
     def topic(self) -> str:
-        return self.job.wish.topic if isinstance(self.job.wish, JobWish) else ""
+        """What it is called; empty of a family's case, which is named nowhere."""
+        return "" if self.case else self.job.wish.name
+
+    @property
+    def focus(self) -> str:
+        return self.job.wish.focus if isinstance(self.job.wish, JobWish) else ""
 
     @property
     def case(self) -> str:
@@ -48,7 +58,7 @@ class JobView:
     @property
     def run(self) -> str:
         """Where what it made is read."""
-        return self.case or run_address(self.job.id)
+        return self.case or (run_address(self.job.id) if self.is_run else self.url)
 
     @property
     def again(self) -> str:
@@ -58,7 +68,7 @@ class JobView:
     @property
     def came_to_nothing(self) -> bool:
         """Whether it failed before it had taken a page: there is nothing to go on with."""
-        return self.job.state == "failed" and not self.case and not self.pages
+        return self.job.state == "failed" and self.is_run and not self.pages
 
     @property
     def events(self) -> str:
@@ -69,8 +79,8 @@ class JobView:
         """What it does, as the catalogue names it."""
         if self.job.state != "running":
             return self.job.state
-        if self.case:
-            return "family"
+        if not self.is_run:
+            return "family" if self.case else self.job.wish.kind
         if self.so_far.ended:
             return "writing"
         return "gathering" if self.pages else "opening"
@@ -113,11 +123,11 @@ class JobViews:
         return (job.wish.max_pages or self._max_pages) if isinstance(job.wish, JobWish) else 0
 
     def _so_far(self, job: Job) -> SoFar:
-        if isinstance(job.wish, FamilyWish):
+        if not isinstance(job.wish, JobWish):
             return NOTHING
         # Between two looks the run may have ended and taken its journal away.
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            return self._followed.so_far(steps_file(self._jobs.folder / job.id))
+            return self._followed.so_far(self._jobs.steps_file(job))
         return NOTHING
 
     def _note(self, job: Job) -> str:

@@ -109,7 +109,7 @@ def _add_going(routes: APIRouter, room: Room, jobs: Jobs, pages: Pages) -> None:
 
     def step(request: Request, run_id: str, note_id: str, back: str, *, in_place: bool, gone: bool) -> Response:
         run = runs.get(run_id)
-        note = set_gone(run.run.path, note_id, now=now(), gone=gone)
+        note = set_gone(run.run.path, note_id, now=now(), gone=gone, kept=run.run.notes)
         return _done(pages, request, run, Sent(target_of(run, note), Typed(), back, in_place))
 
     @routes.post("/runs/{run_id}/notes/{note_id}/remove")
@@ -156,12 +156,12 @@ def _saved(pages: Pages, request: Request, run: RunFrame, sent: Sent) -> Respons
     if sent.typed.lack:
         problem = words_for(request)(f"notes.lacks.{sent.typed.lack}", most=MOST_REASON)
         return _given_back(pages, request, run, sent, Trouble(problem, 400))
-    opinion, moment = sent.typed.opinion(), now()
+    opinion, moment, kept = sent.typed.opinion(), now(), run.run.notes
     try:
         if sent.note:
-            change_note(run.run.path, sent.note.id, opinion, now=moment, seen=sent.seen)
+            change_note(run.run.path, sent.note.id, opinion, now=moment, seen=sent.seen, kept=kept)
         else:
-            add_note(run.run.path, sent.target.target, opinion, now=moment, about=sent.target.words)
+            add_note(run.run.path, sent.target.target, opinion, now=moment, about=sent.target.words, kept=kept)
     except NoteChanged:
         sent = replace(sent, note=sent.note and read_notes(run.run.path).get(sent.note.id))
         return _given_back(pages, request, run, sent, Trouble(words_for(request)("notes.late"), 409))

@@ -19,6 +19,7 @@ from kiwiresearch.web.desk.problem_words import is_from_below, is_typed, kind_of
 from kiwiresearch.web.desk.retold import retold
 from kiwiresearch.web.desk.told_dates import dated
 from kiwiresearch.web.desk.words import LANGUAGES, Words, words_for
+from kiwiresearch.web.guard.visitor import visitor
 from kiwiresearch.web.room import Room
 
 POLICY = (
@@ -36,6 +37,8 @@ MENU = (
     ("family", "/family", ("/family/",)),
 )
 """The line at the top: a name in the catalogue, its page, and the beginnings of other addresses that belong to it."""
+ATLAS = ("atlas", "/atlas", ("/atlas/",))
+"""The place that only a desk has whose settings name an atlas."""
 
 
 class Pages:
@@ -51,7 +54,13 @@ class Pages:
             lstrip_blocks=True,
         )
         self._templates.globals.update(
-            file=address_of, has_file=is_there, languages=LANGUAGES, menu=MENU, version=__version__
+            who=visitor,
+            policy=room.desk.settings.policy,
+            file=address_of,
+            has_file=is_there,
+            languages=LANGUAGES,
+            menu=(*MENU, ATLAS) if room.desk.settings.atlas else MENU,
+            version=__version__,
         )
         self._templates.filters.update(local=local, dir=direction, lang=two_letter_code, retold=retold, dated=dated)
         self._templates.filters.update(kind=kind_of, is_from_below=is_from_below, is_typed=is_typed, section=section)

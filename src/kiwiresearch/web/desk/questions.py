@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 
 from kiwiresearch.disk import Lock, write_whole
@@ -12,6 +13,7 @@ from kiwiresearch.errors import CannotWrite
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.research.desk import Desk
 from kiwiresearch.research.part import cannot_write
+from kiwiresearch.web.guard.visitor import visitor
 
 MOST_KEPT = 50
 LONGEST_KEPT = 300
@@ -19,6 +21,7 @@ LONGEST_KEPT = 300
 
 FILE = "questions.jsonl"
 LOCK = ".questions.lock"
+USERS = "questions"
 PATIENCE_S = 1.0
 
 
@@ -26,13 +29,21 @@ class Questions:
     """What was asked in the browser, the newest first; a file that cannot be read or written costs the list alone.
 
     Where a token is set, nothing is kept: several people share such a server,
-    and what one of them asks is no other's business.
+    and what one of them asks is no other's business. Users have a list each.
     """
 
     def __init__(self, desk: Desk) -> None:
         serve = desk.settings.serve
         self.is_kept = serve.remember_questions and not serve.token
-        self._file: Path = desk.folders.state / FILE
+        self._folder: Path = desk.folders.state
+
+    @property
+    def _file(self) -> Path:
+        who = visitor()
+        if not who.name:
+            return self._folder / FILE
+        told = f"{who.name}\n{who.since}".encode("utf-8", "replace")
+        return self._folder / USERS / f"{sha256(told).hexdigest()[:32]}.jsonl"
 
     def add(self, question: str) -> None:
         """Keep a question, once."""

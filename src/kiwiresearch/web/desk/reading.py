@@ -10,7 +10,7 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import RedirectResponse, Response
 
 from kiwiresearch.claims.claim import ClaimType
-from kiwiresearch.errors import BookNotFound, KiwiError, PageNotFound
+from kiwiresearch.errors import BookNotFound, KiwiError, PageHidden, PageNotFound
 from kiwiresearch.research.jobs import Jobs
 from kiwiresearch.web.desk.page_claims import ClaimsAsked
 from kiwiresearch.web.desk.page_in_run import in_run
@@ -76,6 +76,8 @@ class ReadingDesk:
             opened = open_at(self._room, book, path, is_marked=True)
         except BookNotFound:
             return self._no_book(request, book)
+        except PageHidden:
+            raise
         except PageNotFound:
             return self._no_page(request, book, path)
         if opened.entry is None:  # a picture, a film: nothing of it is ours to show

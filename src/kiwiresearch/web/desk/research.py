@@ -10,6 +10,7 @@ from starlette.responses import Response
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.research.job import FamilyWish, Job
 from kiwiresearch.research.jobs import Jobs
+from kiwiresearch.web import starting
 from kiwiresearch.web.desk.books_here import BooksHere
 from kiwiresearch.web.desk.job_view import MOST_SHOWN, JobView, JobViews
 from kiwiresearch.web.desk.pages import Pages, go_to
@@ -100,15 +101,16 @@ class ResearchPages:
         if found.wish is None:
             return self.form(request, form, faults=dict(found.faults))
         try:
-            job = self._jobs.start(found.wish)
+            job = starting.start(self._jobs, found.wish)
         except KiwiError as error:
             return self.form(request, form, problem=problem_of(error))
         return go_to(self._address(job))
 
     def job(self, request: Request, job_id: str, *, stopping: bool, still: bool) -> Response:
         """A job as it is now; one that is done has become a run."""
+        starting.look_at(self._jobs, job_id)
         view = self._views.get(job_id)
-        if view.job.state == "done" and not view.case:
+        if view.job.state == "done" and view.is_run:
             return go_to(view.run)
         values = self._told(view) | {"stopping": stopping and view.job.state == "running", "still": still}
         wish = view.job.wish
@@ -117,6 +119,7 @@ class ResearchPages:
 
     def news(self, request: Request, job_id: str, after: int) -> Response:
         """What is new of a job, for the script of its page."""
+        starting.look_at(self._jobs, job_id)
         view = self._views.get(job_id)
         told = self._told(view, after)
         return Json(
@@ -130,20 +133,21 @@ class ResearchPages:
         )
 
     def stop(self, job_id: str) -> Response:
-        job = self._jobs.cancel(job_id)
+        job = starting.cancel(self._jobs, job_id)
         return go_to(self._address(job) + ("?stopping=1" if job.is_open else ""))
 
     def resume(self, job_id: str) -> Response:
         """Go on with a job; one that is under way or done is only shown."""
         job = self._jobs.get(job_id)
-        return go_to(self._address(self._jobs.resume(job_id) if job.is_resumable else job))
+        return go_to(self._address(starting.resume(self._jobs, job_id) if job.is_resumable else job))
 
     def remove(self, job_id: str) -> Response:
         """Forget a job that came to nothing; one that has something to keep is only shown."""
+        starting.look_at(self._jobs, job_id)
         view = self._views.get(job_id)
         if not view.came_to_nothing:
             return go_to(view.url)
-        self._jobs.remove(job_id)
+        starting.remove(self._jobs, job_id)
         return go_to("/research")
 
     def _lists(self, page: int) -> dict[str, Any]:

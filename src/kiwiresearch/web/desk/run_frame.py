@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,6 +33,7 @@ from kiwiresearch.web.desk.run_files import (
 from kiwiresearch.web.problems import NotInRun
 from kiwiresearch.web.room import Room
 from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.zim.library import Shelf
 
 __all__ = [
     "BRIEF",
@@ -58,7 +59,7 @@ class RunFrame:
     """A finished run: what its manifest tells, and what its files hold, read when first asked for."""
 
     run: FinishedRun
-    here: Collection[str] | None = None
+    here: Container[str] | None = None
     """The ids of the books that can be read on this server; None does not ask."""
 
     @property
@@ -187,12 +188,22 @@ class RunFrame:
         return f"/page/{percent(ref.book, safe='')}/{path}?run={_plain(self.id)}{mark}"
 
 
+class OnShelf:
+    """The ids of the books of a shelf, as they are now."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self._shelf = shelf
+
+    def __contains__(self, book: object) -> bool:
+        return any(one.id == book for one in self._shelf.books_now())
+
+
 class RunFrames:
     """The finished runs of a folder; several of these over one folder share what they have read."""
 
-    def __init__(self, folder: Path, here: Collection[str] | None = None) -> None:
+    def __init__(self, folder: Path, here: Container[str] | None = None, runs: FinishedRuns | None = None) -> None:
         self._folder = folder
-        self._runs = FinishedRuns(folder)
+        self._runs = runs or FinishedRuns(folder)
         self._here = here
 
     def get(self, run_id: str) -> RunFrame:
@@ -226,7 +237,7 @@ class RunFrames:
 
 def frames_of(room: Room, jobs: Jobs) -> RunFrames:
     """The runs of a server, which links to pages of those books only that are on its shelf."""
-    return RunFrames(jobs.folder, frozenset(book.id for book in room.shelf.books))
+    return RunFrames(jobs.folder, OnShelf(room.shelf), jobs.runs)
 
 
 def run_address(run_id: str) -> str:

@@ -38,6 +38,8 @@ class ShelfBook:
     """How many of its titles are indexed."""
     all_titles: bool = True
     full_text: bool = True
+    host: str = ""
+    """The other host that has it; empty for a book of this one."""
 
     @property
     def language(self) -> str:
@@ -109,4 +111,5 @@ def _shown(row: Row, opened: OpenBook | None) -> ShelfBook:
         titles=titles.rows if titles else 0,
         all_titles=bool(row.check == "served" or opened is None or (titles and titles.complete)),
         full_text=book.indexes.full_text,
+        host=row.host,
     )

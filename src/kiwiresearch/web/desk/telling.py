@@ -16,6 +16,7 @@ from kiwiresearch.text.fold import fold
 from kiwiresearch.text.languages import three_letter_code, words_of
 from kiwiresearch.text.words import level
 from kiwiresearch.web.desk.words import LANGUAGES
+from kiwiresearch.web.guard.visitor import visitor
 from kiwiresearch.web.room import Room
 from kiwiresearch.zim.entry import EntryRef
 
@@ -23,6 +24,8 @@ Way = Literal["ask", "research", "find", "family"]
 Kind = Literal["question", "name", "words"]
 
 WAYS: tuple[Way, ...] = ("ask", "research", "find", "family")
+BEGINNING: frozenset[Way] = frozenset({"research", "family"})
+"""Ways on which something is begun."""
 QUESTION_SIGNS = ("?", "？", "؟")
 SHORTEST_QUESTION = 3
 """Words: 'Who' and 'How to' may be anything, 'who was Homer' asks."""
@@ -105,13 +108,18 @@ def address_for(way: Way, words: str, **more: str) -> str:
     return f"/{way}?{urlencode({name: words, **more}, errors='replace')}"
 
 
+def ways_open() -> tuple[Way, ...]:
+    """The ways that whoever asks may go: readers begin no work."""
+    return WAYS if visitor().may("researcher") else tuple(way for way in WAYS if way not in BEGINNING)
+
+
 def offers(words: str, *, but: str = "") -> tuple[tuple[Way, str], ...]:
     """The other things that can be done with some words, and where they begin.
 
     A family is looked for by the name in a question, never by the question, and not at all where it names nobody.
     """
     names: dict[Way, str] = {"family": name_in(words) if is_question(words) else words}
-    ways = ((way, names.get(way, words)) for way in WAYS if way != but)
+    ways = ((way, names.get(way, words)) for way in ways_open() if way != but)
     return tuple((way, address_for(way, meant)) for way, meant in ways if meant)
 
 

@@ -41,14 +41,18 @@ class Buckets:
     def __len__(self) -> int:
         return len(self._buckets)
 
-    def take(self, client: str) -> float:
-        """Count a request; returns 0 if it may be made, else for how many seconds the client must wait."""
-        now, a_second = self._clock(), self._a_minute / 60
-        bucket = self._buckets.setdefault(client, Bucket(self._a_minute, now))
+    def take(self, client: str, a_minute: int = 0) -> float:
+        """Count a request; returns 0 if it may be made, else for how many seconds the client must wait.
+
+        `a_minute` is what this client may ask, if it is not what all may.
+        """
+        most = a_minute or self._a_minute
+        now, a_second = self._clock(), most / 60
+        bucket = self._buckets.setdefault(client, Bucket(most, now))
         self._buckets.move_to_end(client)
         if len(self._buckets) > self._most_clients:
             self._buckets.popitem(last=False)
-        bucket.left = min(self._a_minute, bucket.left + (now - bucket.counted_at) * a_second)
+        bucket.left = min(most, bucket.left + (now - bucket.counted_at) * a_second)
         bucket.counted_at = now
         if bucket.left < 1:
             return (1 - bucket.left) / a_second
@@ -83,16 +87,16 @@ class Rates:
         shown = self._token is not None and self._token.is_shown(scope)
         wait_s = self._buckets.take(f"{client_of(scope)}{' with token' if shown else ''}")
         if wait_s:
-            await refuse(_too_often(math.ceil(wait_s)), scope, receive, send)
+            await refuse(too_often(math.ceil(wait_s)), scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
 
-def _too_often(wait_s: int) -> Problem:
+def too_often(wait_s: int, setting: str = "'requests_a_minute' below [serve]") -> Problem:
     return Problem(
         429,
         "Too many requests",
         "You ask too often.",
-        f"Ask again in {wait_s} s; 'requests_a_minute' below [serve] in the settings allows more.",
+        f"Ask again in {wait_s} s; {setting} in the settings allows more.",
         (("Retry-After", str(wait_s)),),
     )

@@ -50,6 +50,10 @@ class Token:
         A page of a book is shut off from everything, also from cookies: its pictures and links could not show any.
         """
 
+    def cookie_for(self, text: str, client: str) -> str | None:  # noqa: ARG002 (as all doors are asked)
+        """What a browser is to keep that showed this text; None if it is not the token."""
+        return self.cookie if self.is_right(text) else None
+
     def is_right(self, text: str) -> bool:
         return hmac.compare_digest(self._right, _digest(text))
 
@@ -60,16 +64,16 @@ class Token:
         if kind.lower() == "bearer":
             return self.is_right(text.strip())
         is_ours = is_for_people(scope) or is_from_own_page(headers)
-        return is_ours and hmac.compare_digest(_digest(_cookie(headers)), _digest(self.cookie))
+        return is_ours and hmac.compare_digest(_digest(cookie_in(headers)), _digest(self.cookie))
 
 
-def _address(scope: Scope) -> str:
+def address_in(scope: Scope) -> str:
     """What a browser had in its address line, without the server."""
     query = scope["query_string"].decode("latin-1")
     return quote(scope["path"]) + (f"?{query}" if query else "")
 
 
-def _page_of_form(scope: Scope) -> str:
+def page_of_form(scope: Scope) -> str:
     """The page of ours that a form was sent from; a browser that enters the token goes back there."""
     headers = Headers(scope=scope)
     scheme, separator, rest = headers.get("referer", "").partition("://")
@@ -81,7 +85,7 @@ def _digest(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "replace")).digest()
 
 
-def _cookie(headers: Headers) -> str:
+def cookie_in(headers: Headers) -> str:
     try:
         kept = SimpleCookie(headers.get("cookie", ""))
     except CookieError:
@@ -103,33 +107,59 @@ class TokenNeeded:
         has_key = self._take_key(scope)
         is_shown = has_key or self._token.is_shown(scope)
         scope.setdefault("state", {})["is_stranger"] = not is_shown
-        if is_shown and not has_key and _opens_book(scope):
-            keyed = KEYED.sub(rf"\g<0>~{self._token.reading}", _address(scope), count=1)
-            await RedirectResponse(keyed, status_code=303)(scope, receive, send)
-        elif is_shown or scope["path"] in OPEN or scope["path"].startswith(FILES):
+        if is_shown and not has_key and opens_book(scope):
+            await RedirectResponse(keyed(scope, self._token.reading), status_code=303)(scope, receive, send)
+        elif is_shown or is_open(scope):
             await self._app(scope, receive, send)
-        elif is_for_people(scope) and "text/html" in Headers(scope=scope).get("accept", ""):
-            wanted = quote(_address(scope) if is_page(scope) else _page_of_form(scope), safe="")
-            await RedirectResponse(f"{LOGIN}?next={wanted}", status_code=303)(scope, receive, send)
         else:
-            await refuse(UNKNOWN, scope, receive, send)
+            await send_away(UNKNOWN, scope, receive, send)
 
     def _take_key(self, scope: Scope) -> bool:
-        """Whether a page's address holds the key to reading; it is taken out, and told to the reader."""
-        found = KEY.match(scope["path"])
-        if not found or not is_page(scope):
+        """Whether a page's address holds the key to reading."""
+        key = key_in(scope)
+        if not key or not hmac.compare_digest(_digest(key), _digest(self._token.reading)):
             return False
-        if not hmac.compare_digest(_digest(found["key"]), _digest(self._token.reading)):
-            return False
-        scope["path"] = scope["path"][: found.start("key") - 1] + scope["path"][found.end("key") :]
-        scope.setdefault("state", {})["reading_key"] = f"~{found['key']}"
+        take_key(scope)
         return True
+
+
+def is_open(scope: Scope) -> bool:
+    """Whether strangers may use this."""
+    return scope["path"] in OPEN or scope["path"].startswith(FILES)
+
+
+async def send_away(problem: Problem, scope: Scope, receive: Receive, send: Send) -> None:
+    """Lead a browser to the page that asks who it is, and back here; tell others the problem."""
+    if is_for_people(scope) and "text/html" in Headers(scope=scope).get("accept", ""):
+        wanted = quote(address_in(scope) if is_page(scope) else page_of_form(scope), safe="")
+        await RedirectResponse(f"{LOGIN}?next={wanted}", status_code=303)(scope, receive, send)
+    else:
+        await refuse(problem, scope, receive, send)
+
+
+def key_in(scope: Scope) -> str:
+    """The key to reading in the address of a page; empty where there is none."""
+    found = KEY.match(scope["path"]) if is_page(scope) else None
+    return found["key"] if found else ""
+
+
+def take_key(scope: Scope) -> None:
+    """Take the key out of an address, and tell it to the reader, whose links carry it on."""
+    found = KEY.match(scope["path"])
+    assert found is not None
+    scope["path"] = scope["path"][: found.start("key") - 1] + scope["path"][found.end("key") :]
+    scope.setdefault("state", {})["reading_key"] = f"~{found['key']}"
+
+
+def keyed(scope: Scope, key: str) -> str:
+    """The address of a page of a book with the key to reading in it."""
+    return KEYED.sub(rf"\g<0>~{key}", address_in(scope), count=1)
 
 
 KEY = re.compile(r"/read/[^/~]+~(?P<key>[0-9a-f]+)(?=/|$)")
 KEYED = re.compile(r"^/read/[^/~?]+")
 
 
-def _opens_book(scope: Scope) -> bool:
+def opens_book(scope: Scope) -> bool:
     """Whether a browser opens a page of a book, whose own files must be let in by the address alone."""
     return scope["path"].startswith("/read/") and "text/html" in Headers(scope=scope).get("accept", "")

@@ -1,0 +1,93 @@
+"""A server with users on loopback, walls and wire and all, and a token of each role."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+from fastapi import FastAPI
+from tests.web.running import a_browser, a_client
+
+from kiwiresearch.cli.serving import _mcp
+from kiwiresearch.research.desk import open_desk
+from kiwiresearch.research.people import Changer, Register
+from kiwiresearch.research.stores import store_of
+from kiwiresearch.store.open import Store
+from kiwiresearch.web.app import make_app
+from kiwiresearch.web.guard.ending import Ending
+from kiwiresearch.web.guard.house import now
+from kiwiresearch.web.research import jobs_of
+from kiwiresearch.web.room import Room
+from kiwiresearch.web.serving import Server, listen
+
+UNLIMITED = {f"KIWIRESEARCH_LIMITS_{role}_REQUESTS_A_MINUTE": "1000000" for role in ("READER", "RESEARCHER", "OWNER")}
+"""Limits of users whose tests ask many times in a short time."""
+USERS = {"rita": "reader", "remy": "researcher", "ruth": "researcher", "olga": "owner"}
+
+
+@dataclass(frozen=True, slots=True)
+class Peopled:
+    """A running server, its store, and the tokens of its users."""
+
+    address: str
+    app: FastAPI
+    room: Room
+    store: Store
+    tokens: Mapping[str, str]
+    ids: Mapping[str, str]
+
+    @property
+    def register(self) -> Register:
+        return Register(self.store, now, Changer())
+
+    def client(self, name: str = "") -> httpx2.Client:
+        """A program of a user; of nobody where no name is given."""
+        client = a_client(self.address)
+        if name:
+            client.headers["Authorization"] = f"Bearer {self.tokens[name]}"
+        return client
+
+    @contextlib.contextmanager
+    def browser(self, name: str = "") -> Iterator[httpx2.Client]:
+        """A browser of a user who has logged in."""
+        with a_browser(self.address) as browser:
+            if name:
+                assert browser.post("/login", data={"token": self.tokens[name]}).status_code == 303
+            yield browser
+
+
+@contextlib.contextmanager
+def peopled(home: Path, *books: str, **environment: str) -> Iterator[Peopled]:
+    """A server with the four users of `USERS`."""
+    told = {"KIWIRESEARCH_HOME": str(home), "KIWIRESEARCH_SERVE_USERS": "true", **environment}
+    desk = open_desk(environment=told)
+    store = store_of(desk)
+    register = Register(store, now, Changer())
+    made: dict[str, Any] = {}
+    for name, role in USERS.items():
+        register.add(name, role)
+        made[name] = register.new_token(name, "test")
+    with (
+        Room(desk, desk.shelf(list(books) or ["sample"])) as room,
+        contextlib.closing(jobs_of(room)) as jobs,
+        listen("127.0.0.1", 0) as door,
+    ):
+        ending = Ending(grace_s=0.2)
+        app = make_app(room, jobs=jobs, mounts=_mcp(room, jobs), ending=ending)
+        up = threading.Event()
+        server = Server(app, ending, up.set)
+        thread = threading.Thread(target=server.run, args=([door],))
+        thread.start()
+        assert up.wait(30)
+        address = f"http://127.0.0.1:{door.getsockname()[1]}"
+        tokens = {name: token.text for name, token in made.items()}
+        try:
+            yield Peopled(address, app, room, store, tokens, {name: token.id for name, token in made.items()})
+        finally:
+            server.should_exit = True
+            thread.join()

@@ -1,0 +1,263 @@
+"""The audit tells who did what, keeps people's words only where it is told to, and shows when it was touched."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import httpx2
+import pytest
+from tests.web.guarded import guarded
+from tests.web.peopled import Peopled, peopled
+from tests.web.running import UNHURRIED, a_client, a_room, heard
+
+from kiwiresearch.errors import CannotWrite
+from kiwiresearch.research.stores import store_of
+from kiwiresearch.store.audit import AuditRow
+from kiwiresearch.web.guard.house import now, open_house
+from kiwiresearch.web.guard.recording import Logbook, note_profile
+from kiwiresearch.web.room import Room
+from kiwiresearch.zim.policy import Policy
+
+QUESTION = "Why is the sky orange at sunset?"
+OURS = {"Sec-Fetch-Site": "same-origin"}
+FORM = OURS | {"Content-Type": "application/x-www-form-urlencoded"}
+
+
+def row_after(people: Peopled, seq: int, action: str, user: str | None = None, subject: str | None = None) -> AuditRow:
+    """The first such row behind a place: it is written when the answer has gone, as are those of tests before."""
+    found: list[AuditRow] = []
+
+    def is_there() -> bool:
+        rows = people.store.audit.rows(seq, 1_000, action=action, user=user)
+        found[:] = [row for row in rows if subject in (None, row.subject)]
+        return bool(found)
+
+    until(is_there, f"no row tells of {action!r}")
+    return found[0]
+
+
+def until(holds: Callable[[], bool], otherwise: str) -> None:
+    """Wait for what a thread of the server does, on however busy a machine."""
+    end = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < end, otherwise
+        time.sleep(0.02)
+
+
+def end_of(people: Peopled) -> int:
+    rows = people.store.audit.rows(limit=1, newest_first=True)
+    return rows[0].seq if rows else 0
+
+
+@pytest.fixture
+def remy(people: Peopled) -> Iterator[httpx2.Client]:
+    with people.client("remy") as client:
+        yield client
+
+
+def test_a_question_is_noted_without_its_words(people: Peopled, remy: httpx2.Client) -> None:
+    """That somebody asked is written down, and not what."""
+    seq = end_of(people)
+    remy.post("/api/ask", json={"question": QUESTION})
+    row = row_after(people, seq, "ask", "remy")
+    assert (row.user, row.host, row.outcome, row.subject) == ("remy", "127.0.0.1", "done", "")
+    assert "orange" not in json.dumps(dict(row.details))
+
+
+def test_research_is_noted_from_its_beginning_to_its_end(people: Peopled, remy: httpx2.Client) -> None:
+    """Who began a run, which, and how it ended; an export and a stop as well."""
+    seq = end_of(people)
+    made = remy.post("/api/research", json={"topic": "Sunset", "max_pages": 2}).json()
+    with remy.stream("GET", made["events"]) as stream:
+        assert list(heard(stream.iter_lines()))[-1].name == "done"
+    assert row_after(people, seq, "research", "remy", made["id"]).outcome == "done"
+    ended = row_after(people, seq, "ended", "remy", made["id"])
+    assert (ended.user, ended.subject, ended.outcome) == ("remy", made["id"], "done")
+    remy.get(f"/api/runs/{made['id']}/export/bibtex")
+    assert row_after(people, seq, "export", "remy", made["id"]).outcome == "done"
+    remy.post(f"/api/research/{made['id']}/cancel")
+    assert row_after(people, seq, "stop", "remy", made["id"]).outcome == "done"
+
+
+def test_logging_in_is_noted_and_so_is_failing_to(people: Peopled) -> None:
+    """Who came in by name; who did not, by the address alone."""
+    seq = end_of(people)
+    with people.browser("rita"):
+        row = row_after(people, seq, "login", "rita")
+    assert (row.user, row.outcome) == ("rita", "done")
+    with people.browser() as browser:
+        browser.post("/login", data={"token": "kiwi_" + "z" * 32})
+    row = row_after(people, row.seq, "login", "")
+    assert (row.user, row.outcome) == ("", "refused")
+
+
+def test_a_refusal_is_noted(people: Peopled) -> None:
+    """Who tried what they may not is written down, also where its use is not."""
+    seq = end_of(people)
+    with people.client("rita") as client:
+        client.get("/api/users")
+        client.post("/api/research", json={"topic": "Sunset"})
+    row = row_after(people, seq, "refused", "rita")
+    assert (row.user, row.details["way"]) == ("rita", "GET /api/users")
+    assert row_after(people, seq, "research", "rita").outcome == "refused"
+
+
+def test_a_tool_of_a_model_is_noted_as_our_own_routes_are(people: Peopled, remy: httpx2.Client) -> None:
+    """A question that came by MCP counts as one; a reader's run by MCP is refused."""
+    seq = end_of(people)
+    params = {"name": "ask", "arguments": {"question": QUESTION}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    headers = {"Accept": "application/json, text/event-stream"}
+    assert remy.post("/mcp", json=body, headers=headers).status_code == 200
+    assert row_after(people, seq, "ask", "remy").outcome == "done"
+    params = {"name": "research", "arguments": {"topic": "Sunset"}}
+    with people.client("rita") as client:
+        assert client.post("/mcp", json=body | {"params": params}, headers=headers).status_code == 403
+    assert row_after(people, seq, "research", "rita").outcome == "refused"
+
+
+def test_a_run_begun_by_a_tool_is_its_users(people: Peopled, remy: httpx2.Client) -> None:
+    """Research that a model asks for is in line under the name of who runs the model."""
+    params = {"name": "research", "arguments": {"topic": "Moon phases of a tool", "max_pages": 1, "wait_s": 0}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    remy.post("/mcp", json=body, headers={"Accept": "application/json, text/event-stream"})
+    made = next(row for row in people.store.jobs.all() if row.wish.get("topic") == "Moon phases of a tool")
+    assert made.user == "remy"
+
+
+def test_changes_to_users_are_noted_with_who_made_them(people: Peopled) -> None:
+    """An owner who makes a user is named in the row."""
+    seq = end_of(people)
+    with people.client("olga") as client:
+        assert client.post("/api/users", json={"name": "temp"}).status_code == 201
+        assert client.delete("/api/users/temp").status_code == 204
+    rows = people.store.audit.rows(seq, 10, action="user")
+    assert [(row.user, row.subject, row.details["what"]) for row in rows] == [
+        ("olga", "temp", "added"),
+        ("olga", "temp", "removed"),
+    ]
+
+
+def test_searches_and_pages_are_not_noted(people: Peopled) -> None:
+    """What somebody reads is nobody's business."""
+    seq = end_of(people)
+    with people.client("rita") as client:
+        client.get("/api/search?q=sunset&fast=true")
+        client.get("/api/page?title=Sunset")
+    with people.client("olga") as client:
+        client.get("/api/audit")
+    last = row_after(people, seq, "audit")
+    assert people.store.audit.rows(seq, 100, user="rita", before=last.seq) == []
+
+
+def test_owners_read_the_audit_page_by_page(people: Peopled, remy: httpx2.Client) -> None:
+    """Rows come newest first, by user and action, and the chain is proved."""
+    remy.post("/api/ask", json={"question": QUESTION})
+    with people.client("olga") as client:
+        first = client.get("/api/audit?limit=2").json()
+        then = client.get(f"/api/audit?limit=2&before={first['before']}").json()
+        assert first["rows"][-1]["seq"] == then["rows"][0]["seq"] + 1
+        mine = client.get("/api/audit?user=remy&action=ask").json()["rows"]
+        assert {(row["user"], row["action"]) for row in mine} == {("remy", "ask")}
+        assert client.get("/api/audit?since=2999-01-01").json()["rows"] == []
+        assert client.get("/api/audit/check").json() == {"holds": True, "row": None, "why": ""}
+
+
+def test_words_are_kept_where_the_settings_say_so(tmp_path: Path) -> None:
+    """With `audit_words` the audit has the question, from every way in."""
+    with peopled(tmp_path, **UNHURRIED, KIWIRESEARCH_SERVE_AUDIT_WORDS="yes") as people:
+        seq = end_of(people)
+        turns = [{"role": "user", "content": QUESTION}]
+        params = {"name": "ask", "arguments": {"question": QUESTION}}
+        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        with people.client("rita") as client, people.browser("rita") as browser:
+            ways: list[Callable[[], httpx2.Response]] = [
+                lambda: client.post("/api/ask", json={"question": QUESTION}),
+                lambda: client.get(f"/api/ask?q={QUESTION}"),
+                lambda: client.post("/v1/chat/completions", json={"model": "kiwiresearch", "messages": turns}),
+                lambda: client.post("/mcp", json=call, headers={"Accept": "application/json, text/event-stream"}),
+                lambda: browser.get(f"/ask?q={QUESTION}"),
+            ]
+            for ask in ways:
+                assert ask().status_code == 200
+                row = row_after(people, seq, "ask")
+                assert row.subject == QUESTION
+                seq = row.seq
+
+
+def test_an_audit_without_users_is_kept_if_it_is_wanted(room: Room) -> None:
+    """A desk of one user keeps one only where its settings say so; it names an address and nobody."""
+    serve = replace(room.desk.settings.serve, audit=True)
+    with guarded(room, serve) as port, a_client(f"http://127.0.0.1:{port}") as client:
+        client.post("/api/ask", json={"question": QUESTION})
+        rows = client.get("/api/audit?action=ask").json()["rows"]
+    assert rows[0]["user"] == ""
+
+
+def test_a_new_policy_is_noted_once(tmp_path: Path) -> None:
+    """When a server begins with another policy than the last, the audit tells; else it does not."""
+    with a_room(tmp_path) as room:
+        logbook = Logbook(store_of(room.desk).audit, now)
+        for policy in (Policy(), Policy(hidden=("Beer",)), Policy(hidden=("Beer",)), Policy()):
+            note_profile(logbook, policy)
+        assert len(logbook.audit.rows(action="profile")) == 2
+        assert open_house(room.desk).logbook is None
+
+
+@pytest.mark.parametrize("body", [b"{", b"[]", b"[1]", b'{"params": 1}', b'{"method": "tools/call", "params": []}'])
+def test_strange_bodies_do_no_harm(people: Peopled, body: bytes) -> None:
+    """What is no call of a tool is passed on to whom it may concern."""
+    with people.client("rita") as client:
+        answer = client.post("/mcp", content=body, headers={"Content-Type": "application/json"})
+        assert answer.status_code < 500
+        assert client.post("/api/ask", content=body, headers={"Content-Type": "application/json"}).status_code == 422
+
+
+def test_an_audit_that_cannot_be_written_is_told_to_the_log(
+    people: Peopled, remy: httpx2.Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A full disk costs the row and not the answer, and whoever runs the server reads of it."""
+
+    def full(*_: object, **__: object) -> int:
+        raise CannotWrite("The disk is full.")
+
+    monkeypatch.setattr(people.store.audit, "add", full)
+    assert remy.post("/api/ask", json={"question": QUESTION}).status_code == 200
+    until(lambda: "audit could not be written" in caplog.text, "the log tells nothing")
+
+
+def test_wrong_tokens_do_not_fill_the_audit(tmp_path: Path) -> None:
+    """Failing to log in is noted as often as it may be tried, and no more."""
+    with peopled(tmp_path, **UNHURRIED) as people, people.browser() as browser:
+        codes = [browser.post("/login", data={"token": "kiwi_" + "z" * 32}).status_code for _ in range(14)]
+        assert 429 in codes
+        tried = codes.count(401)
+        until(lambda: len(people.store.audit.rows(action="login")) >= tried, "a try is not noted")
+        with people.browser("rita"):
+            row_after(people, 0, "login", "rita")
+        assert len(people.store.audit.rows(action="login")) == tried + 1
+
+
+@pytest.mark.parametrize("way", ["GET /api/ask", "POST /ask/stream"])
+def test_any_number_of_fields_does_no_harm(people: Peopled, way: str) -> None:
+    """A question among hundreds of fields is answered or refused, and no longer counted as on its way."""
+    method, path = way.split()
+    fields = [("x", str(number)) for number in range(1_500)] + [("q", QUESTION)]
+    seq = end_of(people)
+    with people.browser("remy") as browser:
+        sent: dict[str, Any] = {"params": fields, "headers": OURS}
+        if method == "POST":
+            sent = {"content": urlencode(fields), "headers": FORM}
+        people.register.set_limits("remy", {"questions_a_day": 100_000})
+        try:
+            answer = browser.request(method, path, **sent)
+        finally:
+            people.register.set_limits("remy", {"questions_a_day": None})
+    assert answer.status_code < 500
+    row_after(people, seq, "ask", "remy")

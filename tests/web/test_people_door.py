@@ -1,0 +1,187 @@
+"""Users come in with tokens of their own, and are out as soon as these are taken back."""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+from tests.web.guarded import room_with
+from tests.web.peopled import Peopled, peopled
+from tests.web.running import UNHURRIED, a_browser, a_client
+
+from kiwiresearch.errors import BadSettings
+from kiwiresearch.research.desk import open_desk
+from kiwiresearch.research.settings import ServeSettings
+from kiwiresearch.web.app import make_app
+from kiwiresearch.web.guard import people as door_module
+from kiwiresearch.web.guard.house import check_owners
+from kiwiresearch.web.guard.token import COOKIE
+from kiwiresearch.web.room import Room
+from kiwiresearch.web.serving import check
+
+SEARCH = "/api/search?q=sunset&fast=true"
+
+
+@contextlib.contextmanager
+def a_guest(people: Peopled, role: str = "reader") -> Iterator[tuple[str, str]]:
+    """A user of one test: the name of it, and a token."""
+    people.register.add("guest", role)
+    try:
+        yield "guest", people.register.new_token("guest").text
+    finally:
+        with contextlib.suppress(Exception):
+            people.register.remove("guest")
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def test_each_user_is_known_by_name(people: Peopled) -> None:
+    """A token tells who somebody is, what they may do, and their limits."""
+    with people.client("remy") as client:
+        me = client.get("/api/me").json()
+    assert (me["name"], me["role"]) == ("remy", "researcher")
+    assert me["limits"]["max_pages"] == 500
+
+
+@pytest.mark.parametrize("shown", ["kiwi_", "kiwi_" + "x" * 32, "'; DROP TABLE kiwi_user; --", "\xe9" * 40])
+def test_what_is_no_token_lets_nobody_in(people: Peopled, shown: str) -> None:
+    """Wrong and strange tokens are refused with 401, or 429 where many came before."""
+    with people.client() as client:
+        answer = client.get(SEARCH, headers={b"Authorization": f"Bearer {shown}".encode("latin-1")})
+    assert answer.status_code in (401, 429)
+
+
+def test_a_token_that_was_revoked_lets_nobody_in(people: Peopled) -> None:
+    """Header, cookie and the key in addresses of pages end with the token, at once."""
+    with a_guest(people) as (name, token), a_client(people.address) as client, a_browser(people.address) as browser:
+        browser.post("/login", data={"token": token})
+        url = client.get(SEARCH, headers=bearer(token)).json()["hits"][0]["url"]
+        assert browser.get("/").status_code == 200
+        assert client.get(url).status_code == 200
+        people.register.revoke(name, people.register.tokens(name)[0].id)
+        assert client.get(SEARCH, headers=bearer(token)).status_code == 401
+        assert browser.get("/").headers["location"].startswith("/login")
+        assert client.get(url).status_code == 401
+
+
+def test_a_user_who_was_removed_is_out(people: Peopled) -> None:
+    """Removing a user ends all sessions at once."""
+    with a_guest(people) as (name, token), a_browser(people.address) as browser:
+        browser.post("/login", data={"token": token})
+        assert browser.get("/").status_code == 200
+        people.register.remove(name)
+        assert browser.get("/").status_code == 303
+
+
+def test_a_new_role_counts_from_the_next_request_on(people: Peopled) -> None:
+    """Nobody has to log in again to be less than before."""
+    with a_guest(people, "owner") as (name, token), a_client(people.address) as client:
+        assert client.get("/api/users", headers=bearer(token)).status_code == 200
+        people.register.set_role(name, "reader")
+        assert client.get("/api/users", headers=bearer(token)).status_code == 403
+
+
+def test_the_cookie_is_not_the_token(people: Peopled) -> None:
+    """The token cannot be told from the cookie, the cookie is no token, and nobody can make the cookie of another."""
+    with people.browser("rita") as browser, people.client() as client:
+        cookie = browser.cookies[COOKIE]
+        assert people.tokens["rita"] not in cookie
+        assert client.get(SEARCH, headers=bearer(cookie)).status_code == 401
+        forged = people.ids["olga"] + cookie[len(people.ids["rita"]) :]
+        assert cookie.startswith(people.ids["rita"])
+        assert client.get("/", headers={"Cookie": f"{COOKIE}={forged}", "Accept": "text/html"}).status_code == 303
+        ours = {"Cookie": f"{COOKIE}={cookie}"}
+        assert client.get(SEARCH, headers=ours).status_code == 401  # not from a page of ours
+        assert client.get(SEARCH, headers=ours | {"Sec-Fetch-Site": "same-origin"}).status_code == 200
+
+
+def test_the_key_of_a_page_reads_books_and_nothing_else(people: Peopled) -> None:
+    """What stands in the address of a page is no cookie and no token."""
+    with people.client("rita") as client:
+        url = client.get(SEARCH).json()["hits"][0]["url"]
+    key = url.split("/read/")[1].split("/")[0].partition("~")[2]
+    with people.client() as client:
+        assert client.get(url).status_code == 200
+        assert client.get(url.replace(key, people.ids["olga"] + key[16:])).status_code == 401
+        assert client.get(SEARCH, headers=bearer(key)).status_code == 401
+        page = client.get("/", headers={"Cookie": f"{COOKIE}={key}", "Accept": "text/html"})
+        assert page.status_code == 303
+
+
+def test_an_old_key_is_replaced_for_who_is_known(people: Peopled) -> None:
+    """A bookmark with the key of a token that is gone leads who is logged in to the page all the same."""
+    with people.browser("rita") as browser:
+        url = browser.get(SEARCH).json()["hits"][0]["url"]
+        key = url.split("~")[1].split("/")[0]
+        led = browser.get(url.replace(key, "0" * len(key)))
+        assert led.status_code == 303
+        assert browser.get(led.headers["location"]).status_code == 200
+
+
+def test_leaving_takes_the_cookie_back(people: Peopled) -> None:
+    """Who leaves is asked for a token again."""
+    with people.browser("rita") as browser:
+        assert browser.post("/logout").headers["location"] == "/login"
+        assert browser.get("/").status_code == 303
+
+
+def test_comparisons_take_the_same_time(people: Peopled, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Marks are compared by `hmac.compare_digest`; tokens are looked up by their hash alone."""
+    seen: list[bytes] = []
+    real = hmac.compare_digest
+
+    def watched(a: bytes, b: bytes) -> bool:
+        seen.append(b)
+        return real(a, b)
+
+    monkeypatch.setattr(hmac, "compare_digest", watched)
+    with people.client() as client:
+        client.get("/", headers={"Cookie": f"{COOKIE}={'0' * 90}"})
+    assert len(seen) == 1
+    assert "==" not in inspect.getsource(door_module.Door._is_ours)
+
+
+def test_attempts_to_log_in_are_limited(tmp_path: Path) -> None:
+    """After ten wrong tokens in a minute an address has to wait, and is told how long; others are let in."""
+    with peopled(tmp_path, **UNHURRIED) as people, people.browser() as browser:
+        answers = [browser.post("/login", data={"token": f"kiwi_{number:032}"}) for number in range(12)]
+        assert [answer.status_code for answer in answers[:10]] == [401] * 10
+        assert answers[-1].status_code == 429
+        assert int(answers[-1].headers["retry-after"]) > 0
+        with people.client() as client:
+            assert client.get(SEARCH, headers=bearer("kiwi_" + "y" * 32)).status_code == 429
+        with people.client("rita") as client:
+            assert client.get(SEARCH).status_code == 200
+
+
+def test_a_form_that_is_led_elsewhere_leads_home(people: Peopled) -> None:
+    """After logging in a browser goes to a page of this server, whatever its address said."""
+    with a_browser(people.address) as browser:
+        led = browser.post("/login", data={"token": people.tokens["rita"], "next": "https://evil.example/"})
+    assert led.headers["location"] == "/"
+
+
+def test_users_need_an_owner_and_no_common_token(home: Path) -> None:
+    """A server with users does not begin where nobody could manage them, or where one token would open all."""
+    with pytest.raises(BadSettings, match="users add"):
+        check_owners(open_desk({"KIWIRESEARCH_HOME": str(home), "KIWIRESEARCH_SERVE_USERS": "yes"}))
+    with pytest.raises(BadSettings, match="Both"):
+        check(ServeSettings(users=True, token="long-and-secret"))
+    check(ServeSettings(users=True, host="0.0.0.0"))
+
+
+def test_nothing_changes_where_users_are_off(room: Room, client: httpx2.Client) -> None:
+    """A desk of one user asks for nothing, keeps no audit, and has no pages about users."""
+    assert client.get("/api/me").json()["name"] == ""
+    for path in ("/api/users", "/api/audit", "/people", "/audit"):
+        assert client.get(path).status_code == 404
+    app = make_app(room_with(room, ServeSettings(users=False)))
+    names = {getattr(layer.cls, "__name__", "") for layer in app.user_middleware}
+    assert not names & {"UsersOnly", "Recorded"}

@@ -1,0 +1,134 @@
+"""Users of a store that several hosts share, on both engines: in at one is in at all, and out at one is out at all."""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kiwiresearch.errors import LimitReached
+from kiwiresearch.research.limits import LimitSettings
+from kiwiresearch.research.neighbours import Neighbours
+from kiwiresearch.research.people import Changer, Register
+from kiwiresearch.store.open import Store, open_store
+from kiwiresearch.web.guard.house import now
+from kiwiresearch.web.guard.people import Door
+from kiwiresearch.web.guard.token import COOKIE
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Store, Store]]:
+    """The same store, open on two hosts."""
+    if request.param == "sqlite":
+        url = f"sqlite:///{tmp_path / 'store.sqlite'}"
+    else:
+        server: Callable[[], str] = request.getfixturevalue("postgres_server")
+        url = server()
+    with contextlib.ExitStack() as opened:
+        first, second = (opened.enter_context(open_store(url, keeps_all=True, clock=lambda: 1_000.0)) for _ in range(2))
+        yield first, second
+
+
+def a_door(store: Store) -> Door:
+    return Door(store, LimitSettings(), now)
+
+
+def shown(**headers: str) -> dict[str, Any]:
+    """A request for a page with these headers."""
+    sent = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+    return {"type": "http", "method": "GET", "path": "/", "headers": sent, "client": ("192.0.2.7", 1)}
+
+
+def test_one_login_opens_every_host(stores: tuple[Store, Store]) -> None:
+    """A cookie that one host gave is known by the other, until the token behind it is revoked at either."""
+    here, there = map(a_door, stores)
+    register = Register(stores[0], now, Changer())
+    register.add("rita", "reader")
+    token = register.new_token("rita")
+    cookie = here.cookie_for(token.text, "192.0.2.7")
+    assert cookie is not None
+    known = there.known(shown(Cookie=f"{COOKIE}={cookie}"))
+    assert known is not None
+    assert (known.name, known.role) == ("rita", "reader")
+    by_header = there.known(shown(Authorization=f"Bearer {token.text}"))
+    assert by_header == known
+    assert there.by_key(known.reading_key) == known
+    Register(stores[1], now, Changer()).revoke("rita", token.id)
+    assert here.known(shown(Cookie=f"{COOKIE}={cookie}")) is None
+    assert here.known(shown(Authorization=f"Bearer {token.text}")) is None
+    assert here.by_key(known.reading_key) is None
+
+
+def test_a_role_that_nobody_knows_opens_nothing(stores: tuple[Store, Store]) -> None:
+    """A row that another program wrote into the store is no way in."""
+    store = stores[0]
+    store.people.add("eve", "reader", made_at="")
+    token = store.people.new_token("eve", made_at="")
+    from sqlalchemy import update
+
+    from kiwiresearch.store.tables import USER
+
+    with store.people._db.writing() as connection:
+        connection.execute(update(USER).where(USER.c.name == "eve").values(role="emperor"))
+    assert a_door(store).known(shown(Authorization=f"Bearer {token.text}")) is None
+
+
+@pytest.mark.parametrize("cookie", ["", "x", "0" * 16, "0" * 80, "é" * 40, "' OR 1=1 --", "\\udcff"])
+def test_strange_cookies_open_nothing(stores: tuple[Store, Store], cookie: str) -> None:
+    """Whatever a browser sends, it is no user."""
+    assert a_door(stores[0]).by_cookie(cookie) is None
+
+
+def test_wrong_tokens_are_counted_for_each_address(stores: tuple[Store, Store]) -> None:
+    """Ten tries a minute for an address, by header and by form together; another address is not held up."""
+    door = Door(stores[0], LimitSettings(), now, clock=lambda: 5.0)
+    for number in range(5):
+        assert door.cookie_for("nonsense", "192.0.2.7") is None
+        assert door.known(shown(Authorization=f"Bearer kiwi_{number:032}")) is None
+    with pytest.raises(LimitReached) as refused:
+        door.cookie_for("nonsense", "192.0.2.7")
+    assert refused.value.after_s > 0
+    assert door.cookie_for("nonsense", "192.0.2.8") is None
+
+
+def test_a_cookie_grows_old(stores: tuple[Store, Store]) -> None:
+    """After thirty days a browser is asked again, and nobody can make a cookie younger."""
+    register = Register(stores[0], now, Changer())
+    register.add("rita", "reader")
+    token = register.new_token("rita")
+    moment = ["2026-01-01T00:00:00+00:00"]
+    door = Door(stores[0], LimitSettings(), lambda: moment[0])
+    cookie = door.cookie_for(token.text, "192.0.2.7")
+    assert cookie is not None
+    moment[0] = "2026-01-30T00:00:00+00:00"
+    assert door.by_cookie(cookie) is not None
+    moment[0] = "2026-02-01T00:00:00+00:00"
+    assert door.by_cookie(cookie) is None
+    younger = f"{token.id}{int(cookie[16:26], 16) + 86_400:010x}{cookie[26:]}"
+    assert door.by_cookie(younger) is None
+
+
+def test_what_hosts_show_each_other_makes_no_cookie(stores: tuple[Store, Store]) -> None:
+    """Whoever listens between two hosts gets their key, and can sign neither a cookie nor an address with it."""
+    register = Register(stores[0], now, Changer())
+    register.add("olga", "owner")
+    token = register.new_token("olga")
+    door = a_door(stores[0])
+    cookie = door.cookie_for(token.text, "192.0.2.7")
+    assert cookie is not None
+    begun = cookie[:26]
+
+    def signed(key: str, words: str) -> str:
+        return hmac.new(key.encode(), words.encode(), sha256).hexdigest()
+
+    shown_to_peers = Neighbours(stores[0], "")
+    shown_to_peers.look()
+    for key in (shown_to_peers._secret, stores[0].hosts.secret()):
+        assert door.by_cookie(begun + signed(key, f"cookie {begun}")) is None
+        assert door.by_key(token.id + signed(key, f"reading {token.id}")) is None
+    assert begun + signed(stores[0].hosts.key("door"), f"cookie {begun}") == cookie

@@ -1,0 +1,255 @@
+"""An institution's policy on a running server: a hidden page through every way in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import httpx2
+import pytest
+from tests.conftest import BookMaker
+from tests.web.peopled import UNLIMITED, Peopled, peopled
+from tests.web.running import UNHURRIED, a_room, heard, running
+
+from kiwiresearch.cli.options import open_books
+from kiwiresearch.errors import BookHidden, NothingFound, PageHidden
+from kiwiresearch.research.desk import Desk, find_page, open_desk
+from kiwiresearch.research.family_read import page_record
+from kiwiresearch.research.finding import Finder
+from kiwiresearch.web.app import make_app
+from kiwiresearch.zim.library import placed
+
+WHO = "the policy of Lycée X"
+SETTINGS = """
+[policy]
+name = "Lycée X"
+notice = "Ask Ms Roux about books."
+hidden = ["Sunset", "Battle of *"]
+"""
+
+
+@pytest.fixture(scope="module")
+def school(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peopled]:
+    """A school's server on the sample book, from which some pages are hidden."""
+    home = tmp_path_factory.mktemp("school")
+    (home / "settings.toml").write_text(SETTINGS, encoding="utf-8")
+    with peopled(home, **UNHURRIED, **UNLIMITED) as school:
+        yield school
+
+
+@pytest.fixture(scope="module")
+def reader(school: Peopled) -> Iterator[httpx2.Client]:
+    with school.client("rita") as client:
+        yield client
+
+
+def book_of(school: Peopled) -> str:
+    return str(school.room.shelf.books[0].id)
+
+
+def is_hidden(answer: httpx2.Response) -> bool:
+    return answer.status_code == 403 and WHO in answer.json()["detail"]
+
+
+@pytest.mark.parametrize("name", ["Sunset", "sunset", "SUNSET", "Sunset ", "sun%73et"])
+def test_a_page_by_its_title_is_hidden(reader: httpx2.Client, name: str) -> None:
+    """However its title is spelled, the answer is that it is hidden, and by whom."""
+    assert is_hidden(reader.get(f"/api/page?title={name}"))
+    assert is_hidden(reader.get(f"/api/claims?title={name}"))
+
+
+@pytest.mark.parametrize("path", ["Sunset", "A/Sunset", "/Sunset", "%53unset", "Sunset?x=1", "./Sunset", "x/../Sunset"])
+def test_a_page_by_its_path_is_hidden(school: Peopled, reader: httpx2.Client, path: str) -> None:
+    """The reader and the page view give nothing of it, whatever its address looks like."""
+    for place in (f"/read/{book_of(school)}/{path}", f"/page/{book_of(school)}/{path}"):
+        answer = reader.get(place, follow_redirects=True)
+        assert answer.status_code in (403, 404), place
+        assert "orange" not in answer.text
+
+
+def test_the_reader_says_so_on_a_page(school: Peopled) -> None:
+    """A browser is shown a page of its own that says why."""
+    with school.browser("rita") as browser:
+        for place in (f"/read/{book_of(school)}/Sunset", f"/page/{book_of(school)}/Sunset"):
+            shown = browser.get(place, follow_redirects=True)
+            assert shown.status_code == 403
+            assert "Hidden by policy" in shown.text
+            assert "Lycée X" in shown.text
+
+
+def test_a_part_of_a_hidden_page_is_hidden(school: Peopled, reader: httpx2.Client) -> None:
+    """Nor does a request for some of its bytes, or for its head, give any."""
+    place = f"/read/{book_of(school)}/Sunset"
+    assert reader.get(place, headers={"Range": "bytes=0-10"}, follow_redirects=True).status_code == 403
+    assert reader.head(place, follow_redirects=True).status_code == 403
+
+
+@pytest.mark.parametrize("how", ["/api/search?q=sunset", "/api/search?q=sunset&fast=true"])
+def test_a_search_leaves_it_out_and_says_so(reader: httpx2.Client, how: str) -> None:
+    """No hit, no sense and no suggestion is the page; how many are hidden is told."""
+    found = reader.get(how).json()
+    assert "Sunset" not in {hit["title"] for hit in found["hits"]}
+    assert found["hidden"]["pages"] >= 1
+    assert found["hidden"]["by"] == WHO
+
+
+def test_titles_as_one_types_leave_it_out(reader: httpx2.Client) -> None:
+    """The box that completes titles does not know it."""
+    found = reader.get("/api/suggest?q=Suns").json()["suggestions"]
+    assert all(one["path"] != "Sunset" for one in found)
+
+
+def test_the_desk_says_how_many_results_are_hidden(school: Peopled) -> None:
+    """The page of results has a line about it, and the first page tells of the policy."""
+    with school.browser("rita") as browser:
+        assert "hidden by the policy of Lycée X" in browser.get("/find?q=sunset").text
+        home = browser.get("/").text
+        assert "Ask Ms Roux about books." in home
+        assert 'href="/profile"' in home
+        told = browser.get("/profile").text
+        assert "Battle of" not in told  # titles are the owner's
+    with school.browser("olga") as browser:
+        assert "Battle of *" in browser.get("/profile").text
+
+
+def test_a_question_is_not_answered_from_it(reader: httpx2.Client) -> None:
+    """An answer cites other pages or none, and says that a page which may answer is hidden."""
+    told = reader.post("/api/ask", json={"question": "Why is the sky orange at sunset?"}).json()
+    assert all(one["path"] != "Sunset" for one in told["citations"])
+    assert all(one["path"] != "Sunset" for one in told["passages"])
+    assert any(WHO in notice for notice in told["notices"])
+
+
+def test_a_question_to_the_page_itself_is_refused(school: Peopled, reader: httpx2.Client) -> None:
+    """Asking one page that is hidden is told, by path and by title."""
+    for path in ("Sunset", "sunset"):
+        answer = reader.post("/api/answer_from_page", json={"question": "Why orange?", "path": path})
+        assert is_hidden(answer)
+
+
+def test_chat_clients_and_other_engines_do_not_find_it(reader: httpx2.Client) -> None:
+    """OpenAI's API, SearXNG's and Open WebUI's search obey too."""
+    turns = [{"role": "user", "content": "Why is the sky orange at sunset?"}]
+    chat = reader.post("/v1/chat/completions", json={"model": "kiwiresearch", "messages": turns})
+    assert chat.status_code == 200, chat.text
+    assert "/Sunset" not in chat.text
+    found = reader.get("/search?q=sunset&format=json").json()
+    assert all(not row["url"].endswith("/Sunset") for row in found["results"])
+    assert found["hidden"]["by"] == WHO
+    other = reader.post("/owui/search", json={"query": "sunset"}).json()
+    assert all(not row["link"].endswith("/Sunset") for row in other)
+
+
+def called(reader: httpx2.Client, tool: str, **arguments: Any) -> str:
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+    headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"}
+    return reader.post("/mcp", json=body, headers=headers).text
+
+
+def test_tools_of_models_do_not_read_it(reader: httpx2.Client) -> None:
+    """A model that reads, searches or asks by MCP is told that it is hidden, and gets nothing of it."""
+    assert "hidden by the policy" in called(reader, "read_section", title="Sunset")
+    assert "hidden by the policy" in called(reader, "claims", title="sunset")
+    found = called(reader, "search", query="sunset")
+    assert "path: Sunset;" not in found
+    assert "hidden by the policy" in found
+    assert "path: Sunset)" not in called(reader, "ask", question="Why is the sky orange at sunset?")
+
+
+def test_a_run_does_not_follow_links_to_it(school: Peopled) -> None:
+    """A crawl leaves it out, its log says why, and its manifest carries the mark of the policy."""
+    with school.client("remy") as client:
+        made = client.post("/api/research", json={"topic": "Rayleigh scattering", "max_pages": 6}).json()
+        with client.stream("GET", made["events"]) as stream:
+            last = list(heard(stream.iter_lines()))[-1]
+        assert last.name == "done", last.data
+        files = f"/api/runs/{made['id']}/files"
+        log = client.get(f"{files}/run.log").text
+        corpus = client.get(f"{files}/corpus.jsonl").text
+        told = client.get(f"{files}/manifest.json").json()
+        epub = client.get(f"/api/runs/{made['id']}/export/zim")
+    assert "hidden by policy" in log
+    assert "Sunset" not in {json.loads(line)["title"] for line in corpus.splitlines()}
+    assert told["policy"] == school.room.desk.settings.policy.fingerprint
+    assert epub.status_code == 200
+
+
+def test_a_family_is_not_read_from_it(school: Peopled) -> None:
+    """Family research reads people from pages that are there, and is told of hidden ones."""
+    with school.room.reading() as finder, pytest.raises(PageHidden):
+        page_record(finder.books, "Sunset")
+
+
+def a_desk(home: Path, **policy: str) -> Desk:
+    told = {f"KIWIRESEARCH_POLICY_{name.upper()}": value for name, value in policy.items()}
+    return open_desk({"KIWIRESEARCH_HOME": str(home), **told})
+
+
+def test_the_command_line_obeys(home: Path) -> None:
+    """The policy is of the desk, whoever sits at it: commands find no more than the server."""
+    desk = a_desk(home, hidden="Sunset")
+    with desk.shelf() as shelf:
+        with pytest.raises(PageHidden):
+            find_page(shelf, "sunset")
+        with Finder(desk, shelf) as finder:
+            assert "Sunset" not in {hit.title for hit in finder.find("sunset").hits}
+
+
+def test_a_title_index_serves_every_policy(home: Path) -> None:
+    """The index on the disk has all titles: who lifts a policy finds them again without building it anew."""
+    for hidden, is_there in (("Sunset", False), ("", True), ("Sunset", False)):
+        desk = a_desk(home, hidden=hidden) if hidden else a_desk(home)
+        with desk.shelf() as shelf, Finder(desk, shelf) as finder:
+            titles = finder.books[0].titles
+            assert titles is not None
+            assert bool(titles.exact("Sunset")) is is_there
+            assert any(row.title == "Sunset" for row in titles.prefix("Suns", 10)) is is_there
+            assert any(row.title == "Sunset" for row in titles.by_words(["sunset"], 10)) is is_there
+
+
+def test_nothing_found_says_that_something_is_hidden(home: Path, a_book: BookMaker) -> None:
+    """Who finds nothing is not left to believe that nothing is there."""
+    file = a_book({"Zebu": "<p>The zebu is an ox with a hump.</p>", "Tea": "<p>Tea is a drink.</p>"})
+    desk = a_desk(home, hidden="Zebu", name="Lycée X")
+    with desk.shelf([str(file)]) as shelf, Finder(desk, shelf) as finder:
+        problem = finder.nothing("zebu")
+    assert isinstance(problem, NothingFound)
+    assert "1 page is hidden by the policy of Lycée X." in problem.message
+
+
+def test_books_that_are_not_allowed_are_not_on_the_shelf(
+    tmp_path: Path, a_book: BookMaker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The shelf has the allowed books, how many are left out is told, and a file by its name is refused."""
+    tea = a_book({"Tea": "<p>Tea is a drink.</p>"}, name="tea.zim", Name="tea", Title="Tea book")
+    rum = a_book({"Rum": "<p>Rum is a drink.</p>"}, name="rum.zim", Name="rum", Title="Rum book")
+    home = tmp_path / "desk"
+    desk = a_desk(home)
+    rows = [row for file in (tea, rum) for row in desk.opener.look_up(str(file))]
+    desk.shelf_file.add([placed(book, source) for book, source in rows])
+    allowed = a_desk(home, books="Tea book", name="Lycée X")
+    with open_books(allowed, []) as shelf:
+        assert [book.name for book in shelf.books] == ["tea"]
+    assert "1 book of the shelf is left out by the policy of Lycée X." in capsys.readouterr().err
+    with pytest.raises(BookHidden), allowed.shelf([str(rum)]) as shelf:
+        shelf.archives()
+    with pytest.raises(BookHidden):
+        a_desk(home, books="nothing").shelf()
+    with (
+        a_room(home, "tea", **UNHURRIED, KIWIRESEARCH_POLICY_BOOKS="tea", KIWIRESEARCH_POLICY_NAME="Lycée X") as room,
+        running(room, make_app) as address,
+        httpx2.Client(base_url=address, trust_env=False, verify=False) as client,
+    ):
+        assert client.get("/api/profile").json()["books_left_out"] == 1
+        assert [book["name"] for book in client.get("/api/books").json()["books"]] == ["tea"]
+        assert "1 book of the shelf is not offered." in client.get("/").text
+        assert client.get(f"/api/search?q=rum&book={quote('Rum book')}").status_code == 404
+
+
+def test_without_a_policy_nothing_is_told(client: httpx2.Client) -> None:
+    """A search without a policy has no word about one, and a run carries no mark of one."""
+    assert "hidden" not in client.get("/api/search?q=sunset").json()
+    assert client.get("/api/profile").json()["restricts"] is False

@@ -1,0 +1,114 @@
+"""Every route has its place in the table of roles, and lets in who may use it and nobody else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import httpx2
+import pytest
+from tests.web.peopled import USERS, Peopled
+
+from kiwiresearch.store.people import ROLES
+from kiwiresearch.web.guard.audience import PROGRAMS
+from kiwiresearch.web.guard.roles import CLOSED, RULES, TABLE, rule_for
+
+NOT_ALLOWED = "urn:kiwiresearch:problem:not-allowed"
+NAMED = {"reader": "rita", "researcher": "remy", "owner": "olga"}
+
+
+def placed(routes: Iterable[Any]) -> Iterator[tuple[str, str]]:
+    """Method and address of every route of an app, those of its parts included."""
+    for route in routes:
+        inner = getattr(route, "original_router", None)
+        if inner is not None:
+            yield from placed(inner.routes)
+        else:
+            for method in sorted(getattr(route, "methods", None) or {"POST"}):
+                if method not in ("HEAD", "OPTIONS"):
+                    yield method, str(route.path)
+
+
+def asked(client: httpx2.Client, method: str, template: str) -> httpx2.Response:
+    """What a request for something that is not there is answered."""
+    path = re.sub(r"\{[^}]+\}", "nothing", template)
+    is_form = not path.startswith(PROGRAMS)
+    headers = {"Origin": str(client.base_url).rstrip("/")} if is_form else {}
+    kind = "application/x-www-form-urlencoded" if is_form else "application/json"
+    if path.endswith("/import"):
+        kind = "multipart/form-data; boundary=x" if is_form else "application/zip"
+    if method == "GET":
+        return client.get(path)
+    return client.request(method, path, headers=headers | {"Content-Type": kind}, content=b"" if is_form else b"{}")
+
+
+def is_refused(answer: httpx2.Response) -> bool:
+    told = answer.headers.get("content-type", "").startswith("application/problem+json")
+    return answer.status_code == 403 and told and answer.json()["type"] == NOT_ALLOWED
+
+
+def test_every_route_has_its_place(people: Peopled) -> None:
+    """A new route must be put into the table before it can be used by anybody but owners."""
+    routes = set(placed(people.app.router.routes))
+    assert {f"{method} {path}" for method, path in routes if rule_for(method, path) is CLOSED} == set()
+
+
+def test_the_table_has_no_place_for_routes_that_are_gone(people: Peopled) -> None:
+    """A line without a route is a slip of the pen, which could hide another."""
+    routes = set(placed(people.app.router.routes))
+    assert {place for place in RULES if place not in routes and place[1] != "/mcp"} == set()
+    lines = [line.split()[2:] for line in TABLE.splitlines() if line.strip()]
+    assert len(lines) == len({tuple(line) for line in lines})
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_role_is_let_in_where_it_may_be_and_nowhere_else(people: Peopled, role: str) -> None:
+    """Each route with a token of each role: less than the least role is refused, and all others are not."""
+    wrong = []
+    with people.client(NAMED[role]) as client:
+        for method, path in sorted(set(placed(people.app.router.routes))):
+            least = rule_for(method, path).role
+            may = least == "stranger" or ROLES.index(role) >= ROLES.index(least)
+            answer = asked(client, method, path)
+            is_unknown = answer.status_code == 401 and path != "/login"
+            if is_unknown or answer.status_code >= 500 or is_refused(answer) is may:
+                wrong.append((method, path, least, answer.status_code, answer.text[:200]))
+    assert wrong == []
+
+
+def test_strangers_see_nothing(people: Peopled) -> None:
+    """Without a token every route but those for everybody answers that one is needed, whatever is sent."""
+    wrong = []
+    with people.client() as client:
+        for method, path in sorted(set(placed(people.app.router.routes))):
+            if rule_for(method, path).role != "stranger" and (answer := asked(client, method, path)).status_code != 401:
+                wrong.append((method, path, answer.status_code))
+    assert wrong == []
+
+
+def test_a_readers_cookie_cannot_post(people: Peopled) -> None:
+    """A browser that is in as a reader is told who may, on a page; nothing is begun."""
+    before = len(people.store.jobs.all())
+    with people.browser("rita") as browser:
+        answer = browser.post("/research", data={"topic": "Sunset"})
+        assert answer.status_code == 403
+        assert "You may not do that" in answer.text
+        assert browser.post("/runs/x/notes", data={"verdict": "agree"}).status_code == 403
+        assert browser.post("/people", data={"name": "eve", "role": "owner"}).status_code == 403
+    assert len(people.store.jobs.all()) == before
+    assert set(USERS) == {user.name for user in people.store.people.all()}
+
+
+def test_a_refusal_says_who_may(people: Peopled) -> None:
+    """403 names the roles that may, and what to do."""
+    with people.client("rita") as client:
+        told = client.post("/api/research", json={"topic": "Sunset"}).json()
+        assert told["detail"] == "Only researchers and owners may do that."
+        assert "owner" in told["remedy"]
+        assert client.get("/api/users").json()["detail"] == "Only owners may do that."
+
+
+def test_an_unplaced_route_is_the_owners() -> None:
+    """What nobody has thought about is closed, not open."""
+    assert rule_for("POST", "/api/brand-new").role == "owner"
