@@ -17,17 +17,21 @@ from pathlib import Path
 import httpx2
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.postgres import postgres_server
 
+from kiwiresearch.cli.start import run
 from kiwiresearch.zim import integrity, sample
 from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
 from kiwiresearch.zim.integrity import Verdict
 from kiwiresearch.zim.sample import build_sample
 
+__all__ = ["postgres_server"]
+
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("default")
 
 ROOT = Path(__file__).parent.parent
-FIRST = ("desk", "deploy", "mcp", "llm", "web", "cli", "research", "kin", "zim")
+FIRST = ("desk", "deploy", "bulk", "mcp", "llm", "web", "cli", "research", "kin", "zim")
 """The folders whose tests start browsers, servers and processes, those that wait longest first."""
 SMALL_BYTES = 8 * 2**20
 SELDOM = 50_000
@@ -176,6 +180,21 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("KIWIRESEARCH_HOME", str(folder))
     monkeypatch.setenv("HOME", str(tmp_path / "user"))
     return folder
+
+
+Told = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def kiwi(capsys: pytest.CaptureFixture[str]) -> Told:
+    """Runs a command; returns its exit code, standard output and standard error."""
+
+    def start(*words: object) -> tuple[int, str, str]:
+        code = run([str(word) for word in words])
+        shown = capsys.readouterr()
+        return code, shown.out, shown.err
+
+    return start
 
 
 def free_port() -> int:

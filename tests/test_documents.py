@@ -16,11 +16,10 @@ from kiwiresearch.cli.start import run as start
 from kiwiresearch.page.cuts import CUTS
 from kiwiresearch.page.read import open_page
 from kiwiresearch.page.record import record_of
-from kiwiresearch.research import job as jobs
 from kiwiresearch.research.asking import Asker
 from kiwiresearch.research.desk import open_desk
 from kiwiresearch.research.finding import Finder
-from kiwiresearch.research.job import Job, JobWish
+from kiwiresearch.research.job import AskBatchWish, BulkWish, FamilyWish, Job, JobWish, Wish
 from kiwiresearch.research.settings import defaults, variable
 from kiwiresearch.zim.libzim import LibzimArchive
 
@@ -99,9 +98,14 @@ def test_every_setting_is_in_the_reference_with_its_default() -> None:
         ["verify"],
         ["claims"],
         ["conflicts"],
+        ["diff"],
         ["ask"],
+        ["bulk"],
         ["serve"],
         ["mcp"],
+        ["audit"],
+        ["users"],
+        *(["users", w] for w in ("list", "add", "role", "limit", "token", "revoke", "remove")),
         ["search"],
         ["page"],
         ["doctor"],
@@ -143,10 +147,11 @@ def test_every_field_of_an_answer_is_in_the_reference(tmp_path: Path, sample_zim
 
 
 def test_every_field_of_a_job_is_in_the_reference() -> None:
-    """docs/reference/run-files.md names each field of the file of a job."""
+    """docs/reference/run-files.md names each field of a job, and of whatever it may wish for."""
     text = (DOCS / "reference" / "run-files.md").read_text(encoding="utf-8").partition("## Jobs")[2]
-    record = jobs.record_of(Job("bronze-age-collapse-1", JobWish("Bronze Age collapse")))
-    names = set(record) | set(record["wish"])
+    wishes: tuple[Wish, ...] = (JobWish("Rome"), FamilyWish("x"), AskBatchWish(()), BulkWish("x", ()))
+    records = [Job("x-1", wish).record() for wish in wishes]
+    names = {name for record in records for name in {*record, *record["wish"]}}
     assert {name for name in names if f"`{name}`" not in text} == set()
 
 

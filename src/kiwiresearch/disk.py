@@ -6,6 +6,7 @@ import os
 import secrets
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 if sys.platform == "win32":
@@ -56,12 +57,17 @@ class Lock:
 
 def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file beside its place and move it there."""
-    data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
+    write_pieces(path, [content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content])
+
+
+def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
+    """Write a file piece by piece beside its place and move it there; not if the pieces end in an error."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         with part.open("xb") as stream:
-            stream.write(data)
+            for piece in pieces:
+                stream.write(piece)
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)

@@ -5,22 +5,32 @@ KiwiError                     exit code 1, with a remedy
 ├── BadSettings               a setting or the shelf file cannot be used
 ├── BookError                 something about a book
 │   ├── BookNotFound          no book of that name, or no file there
+│   │   └── BookHidden        the policy of this desk does not allow it
 │   ├── NotABook              the file is no ZIM file, or cannot be opened as one
 │   ├── BookDamaged           its bytes are not what its maker wrote
 │   ├── BookChanged           the file was cut or overwritten while open
 │   ├── BookUnreachable       a kiwix-serve did not answer as one does: try again
+│   │   └── HostAway          no host of the store that has the book answers: try again when one does
 │   └── NotOffered            this kind of book cannot do that
 ├── PageNotFound              the book has no such page (exit code 3)
+│   └── PageHidden            the policy of this desk hides it: go on without it, and say so
 ├── RedirectLoop              a page that leads only to itself (exit code 3)
 ├── NothingFound              a search found no page at all (exit code 3)
+├── NotAllowed                this user may not do that: who may is said
+├── LimitReached              this user did so much already: try again after a while
 ├── Interrupted               the user stopped the command (exit code 130)
 ├── RunError                  something about the folder of a run or of a case
 │   ├── FolderTaken           another run writes there, or it holds something else
+│   │   └── FolderInUse       another process works there just now: try again when it has ended
 │   ├── CannotWrite           the disk is full, or the folder cannot be written
 │   ├── TooManyRuns           so many wait already that one more would only wait: try again later
 │   ├── NoteChanged           a note says something else by now: look at it, then write again
 │   ├── RunNotFound           there is no finished run in that folder
 │   └── RunDamaged            a file of the run is not as it was written
+├── StoreError                something about the store that hosts and workers share
+│   ├── StoreUnreachable      its server did not answer: try again
+│   ├── StoreDamaged          it is no store, or not as it was written, or of a newer kiwiresearch
+│   └── LeaseLost             another worker has the job by now: write nothing more of it
 ├── QuoteNotFound             the page does not say that: drop the claim, and note it
 ├── StatementWithoutClaims    nothing that was read says that: it may not be written
 ├── IndexStale                a title index was made from another file: build it again
@@ -77,6 +87,10 @@ class BookNotFound(BookError):
     """No book goes by that name, or no file is at that place."""
 
 
+class BookHidden(BookNotFound):
+    """The policy of this desk does not allow the book."""
+
+
 class NotABook(BookError):
     """What is there is no ZIM file, or not one that can be opened."""
 
@@ -93,6 +107,10 @@ class BookUnreachable(BookError):
     """The server did not answer, or not as kiwix-serve does. Trying again may help."""
 
 
+class HostAway(BookUnreachable):
+    """No host of the store that has the book answers. It is named, left out for a while, and asked again later."""
+
+
 class NotOffered(BookError):
     """This kind of book cannot do what was asked."""
 
@@ -101,6 +119,10 @@ class PageNotFound(KiwiError):
     """The book has no page of that path or title."""
 
     exit_code = 3
+
+
+class PageHidden(PageNotFound):
+    """The policy of this desk hides the page: who can do without a page goes on, and who asked for it is told."""
 
 
 class RedirectLoop(KiwiError):
@@ -115,6 +137,18 @@ class NothingFound(KiwiError):
     exit_code = 3
 
 
+class NotAllowed(KiwiError):
+    """The user may not do that; the message says who may."""
+
+
+class LimitReached(KiwiError):
+    """The user has had all that a limit allows, until `after_s` seconds have passed."""
+
+    def __init__(self, message: str, *, after_s: float = 60.0, remedy: str = "") -> None:
+        super().__init__(message, remedy=remedy)
+        self.after_s = after_s
+
+
 class Interrupted(KiwiError):
     """The user stopped the command; what was done is kept."""
 
@@ -127,6 +161,10 @@ class RunError(KiwiError):
 
 class FolderTaken(RunError):
     """Another process writes there, or it holds another run, or something that is no run."""
+
+
+class FolderInUse(FolderTaken):
+    """Another process works there just now. Trying again when it has ended helps."""
 
 
 class CannotWrite(RunError):
@@ -147,6 +185,22 @@ class RunNotFound(RunError):
 
 class RunDamaged(RunError):
     """A file of the run is missing, or not as it was written."""
+
+
+class StoreError(KiwiError):
+    """Something about the store that hosts and workers share."""
+
+
+class StoreUnreachable(StoreError):
+    """The server of the store did not answer. Trying again may help."""
+
+
+class StoreDamaged(StoreError):
+    """What is there is no store, is not as it was written, or was written by a newer kiwiresearch."""
+
+
+class LeaseLost(StoreError):
+    """The job was given to another worker, since this one was not heard of: nothing more of it may be written."""
 
 
 class QuoteNotFound(KiwiError):

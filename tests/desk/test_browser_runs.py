@@ -14,7 +14,7 @@ from tests.desk.sights import texts
 from tests.research.compared_runs import two_snapshots
 
 from kiwiresearch.research.desk import open_desk
-from kiwiresearch.research.job_files import runs_folder
+from kiwiresearch.research.job_places import runs_folder
 from kiwiresearch.web.desk.exports import GROUPS
 from kiwiresearch.web.desk.files import is_there
 
