@@ -9,6 +9,7 @@ from playwright.sync_api import Page
 
 LOOK_AGAIN_MS = 20
 MOST_LOOKS = 500
+MOST_LOOKS_AT_NOTHING = 150
 
 
 def tabbed(page: Page, most: int = 200) -> Iterator[dict[str, Any]]:
@@ -19,6 +20,7 @@ def tabbed(page: Page, most: int = 200) -> Iterator[dict[str, Any]]:
     for _ in range(most):
         page.keyboard.press("Tab")
         here = _here(page) if framed is None else _here_after(page, framed)
+        here = here or _here_late(page)
         if here is None or (here["place"] in seen and here["tag"] != "iframe"):
             return
         framed = _in_frames(page) if here["tag"] == "iframe" else None
@@ -30,6 +32,18 @@ def tabbed(page: Page, most: int = 200) -> Iterator[dict[str, Any]]:
 def _here(page: Page) -> dict[str, Any] | None:
     here: dict[str, Any] | None = page.evaluate(FOCUSED)
     return here
+
+
+def _here_late(page: Page) -> dict[str, Any] | None:
+    """What has the focus when it was nowhere a moment ago: on the way into a frame, which has a process of its own.
+
+    On a page without frames nowhere is the end. With frames the end is told from the way by patience alone.
+    """
+    for _ in range(MOST_LOOKS_AT_NOTHING if page.frames[1:] else 0):
+        page.wait_for_timeout(LOOK_AGAIN_MS)
+        if (here := _here(page)) is not None:
+            return here
+    return None
 
 
 def _here_after(page: Page, framed: list[int]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -34,7 +35,10 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="this system has no s
 
 JOBS = 200
 WORKERS = 3
-JOBS_A_KILL = 15
+KILL_S = 10.0
+"""A worker is killed as often as this."""
+JOBS_A_KILL = 12
+"""So many jobs end before the next is killed, however slow the machine is: else hardly any would, where all is slow."""
 LOOK_S = 0.5
 PATIENCE_S = 180.0
 """How long all workers together may show no progress: leases lapse, and machines are busy."""
@@ -101,17 +105,17 @@ def test_two_hundred_jobs_with_workers_killed_all_along(
 
 
 def run_all(jobs: Jobs, running_on: list[Host], hosts: Hosts) -> int:
-    """Have all jobs done by some workers, of which one is killed after so many jobs and another takes its place."""
+    """Have all jobs done by some workers, of which one is killed again and again, and another takes its place."""
     workers = [(host, host.start("worker", "--at-once", "1")) for host in running_on]
-    killed = 0
+    killed, due = 0, time.monotonic() + KILL_S
     try:
-        while progressed(jobs, (killed + 1) * JOBS_A_KILL):
+        while progressed(jobs, (killed + 1) * JOBS_A_KILL, due):
             victim = next_victim(jobs, [worker for _, worker in workers])
             if victim is None:  # it is tried again after the next look
                 continue
             host, worker = workers.pop(victim)
             kill(worker)
-            killed += 1
+            killed, due = killed + 1, time.monotonic() + KILL_S
             # Every second time the host comes back at once; else its leases must lapse.
             host = host if killed % 2 else hosts.new()
             workers.append((host, host.start("worker", "--at-once", "1")))
@@ -121,8 +125,8 @@ def run_all(jobs: Jobs, running_on: list[Host], hosts: Hosts) -> int:
     return killed
 
 
-def progressed(jobs: Jobs, wanted: int) -> bool:
-    """Wait until so many jobs have ended, as long as it takes while some end or tell a step; False if all have."""
+def progressed(jobs: Jobs, wanted: int, due: float) -> bool:
+    """Wait until a kill is due and so many jobs have ended, as long as some go on; False if all have ended."""
     never, seen, looks = threading.Event(), None, 0
     while True:
         waiting, running = jobs.store.jobs.counts()
@@ -132,7 +136,7 @@ def progressed(jobs: Jobs, wanted: int) -> bool:
         looks, seen = (0, now) if now != seen else (looks + 1, seen)
         assert looks * LOOK_S < PATIENCE_S, f"nothing goes on: {waiting} wait, and {now} run"
         never.wait(LOOK_S)
-        if JOBS - waiting - running >= wanted and running:
+        if JOBS - waiting - running >= wanted and running and time.monotonic() >= due:
             return True
 
 

@@ -28,6 +28,8 @@ from kiwiresearch.zim.build import NewPage, NewRedirect, plain_png, write_book
 from kiwiresearch.zim.entry import EntryRef
 
 GREEN = (0x2D, 0x6A, 0x4F)
+MOST_PICTURES = 5
+"""A busy machine may take its picture before a frame has come to its mark; a frame that never does is found out."""
 YELLOW = (0xFF, 0xE4, 0x5C)
 BLUE = (0x12, 0x34, 0x56)
 
@@ -430,8 +432,11 @@ def test_a_browser_shows_the_page_in_a_frame_of_the_desk(
     """Chromium shows the page with its style and picture in the frame of the reading view, and goes to the mark."""
     picture = tmp_path / "desk.png"
     url = f"{address}/page/{reading.shelf.books[0].id}/Long?mark=2000-2018"
-    chromium(f"--screenshot={picture}", "--window-size=1000,700", url, scripts=False)
-    colours = _colours(picture.read_bytes())
+    for _ in range(MOST_PICTURES):
+        chromium(f"--screenshot={picture}", "--window-size=1000,700", url, scripts=False)
+        colours = _colours(picture.read_bytes())
+        if colours[YELLOW]:
+            break
     assert colours[YELLOW] > 200, "the frame does not stand at the mark"
     assert colours[BLUE] > 50_000, "the page is not to be seen in the frame"
 
