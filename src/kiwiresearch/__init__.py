@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kiwiresearch.page.read import open_page, read_page
     from kiwiresearch.research.desk import find_page
-    from kiwiresearch.research.finding import open_shelf
+    from kiwiresearch.research.open_shelf import open_shelf
 
 __version__ = "0.1.0"
 __all__ = ["__version__", "find_page", "open_page", "open_shelf", "read_page"]
@@ -24,7 +24,7 @@ __all__ = ["__version__", "find_page", "open_page", "open_shelf", "read_page"]
 _HOMES = {
     "find_page": "kiwiresearch.research.desk",
     "open_page": "kiwiresearch.page.read",
-    "open_shelf": "kiwiresearch.research.finding",
+    "open_shelf": "kiwiresearch.research.open_shelf",
     "read_page": "kiwiresearch.page.read",
 }
 

@@ -14,7 +14,7 @@ import pytest
 from tests.research.proved_runs import a_road_book
 
 from kiwiresearch.cli import text_batch
-from kiwiresearch.research.finding import open_shelf
+from kiwiresearch.research.open_shelf import open_shelf
 
 Told = Callable[..., tuple[int, str, str]]
 TEXT = "The Salt road was 118 km long.\n\nIt may have been\nopened in 1390.  It was <b>wide</b> & safe in 1400.\n"

@@ -221,7 +221,7 @@ called = []
 sys.addaudithook(lambda event, _: called.append(event) if event in ("socket.connect", "socket.getaddrinfo") else None)
 from kiwiresearch.ask.record import record_of
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.research.finding import open_shelf
+from kiwiresearch.research.open_shelf import open_shelf
 with open_shelf([sys.argv[1]]) as shelf:
     for question in sys.argv[2:]:
         print(canonical_json(record_of(shelf.ask(question), lambda cited: cited.key)))

@@ -8,7 +8,7 @@ import pytest
 
 from kiwiresearch.errors import BookDamaged, BookNotFound, KiwiError, NotABook, PageNotFound
 from kiwiresearch.research.desk import Desk, find_page, open_desk
-from kiwiresearch.research.finding import open_shelf
+from kiwiresearch.research.open_shelf import open_shelf
 from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
 from kiwiresearch.zim.library import placed
 

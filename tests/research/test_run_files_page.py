@@ -26,7 +26,7 @@ from kiwiresearch.brief.brief import (
 from kiwiresearch.brief.writer import Counts
 from kiwiresearch.claims.proposals import Reason
 from kiwiresearch.crawl.settings import CrawlSettings
-from kiwiresearch.research.finding import open_shelf
+from kiwiresearch.research.open_shelf import open_shelf
 
 DOCS = Path(__file__).parents[2] / "docs" / "reference"
 PAGE = (DOCS / "run-files.md").read_text(encoding="utf-8")

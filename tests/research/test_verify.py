@@ -24,7 +24,7 @@ from kiwiresearch.evidence.quote import ground as quote_of
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.page.plain import page_of_text
 from kiwiresearch.research.claiming import claims_of_page
-from kiwiresearch.research.finding import open_shelf
+from kiwiresearch.research.open_shelf import open_shelf
 from kiwiresearch.research.proof import files as files_module
 from kiwiresearch.research.proof.claims import Filed, Ground, prove_claims
 from kiwiresearch.research.proof.files import Row, written

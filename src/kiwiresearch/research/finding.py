@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from kiwiresearch.errors import BadUsage, EmbedderError, HostAway, NothingFound
 from kiwiresearch.ids import BookId
-from kiwiresearch.research.desk import Desk, find_page, named, near_it, open_desk
+from kiwiresearch.research.desk import Desk, named, near_it
 from kiwiresearch.research.models import chat_model, embedder_of, kept_model, model_is_local
 from kiwiresearch.research.title_indexes import TitleIndexes
 from kiwiresearch.search.find import Advice, Findings, Wish, find, hidden_for
@@ -23,24 +23,17 @@ from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import parse
 from kiwiresearch.zim.archive import Archive
 from kiwiresearch.zim.entry import EntryRef
-from kiwiresearch.zim.library import Shelf, placed
+from kiwiresearch.zim.library import Shelf
 from kiwiresearch.zim.peer import Missing
 from kiwiresearch.zim.policy import NONE_HIDDEN, Policy
 from kiwiresearch.zim.sources import is_address
 
 if TYPE_CHECKING:
-    from kiwiresearch.ask.answer import Answer, Cited
-    from kiwiresearch.ask.wish import AskWish
-    from kiwiresearch.claims.claim import Claim
-    from kiwiresearch.claims.conflicts.compare import PairOutcome
-    from kiwiresearch.crawl.settings import CrawlSettings
+    from kiwiresearch.ask.answer import Cited
     from kiwiresearch.embed.cache import CachedEmbedder
     from kiwiresearch.embed.embedder import Embedder
     from kiwiresearch.llm.model import Model
-    from kiwiresearch.research.asking import Asker
     from kiwiresearch.research.authority import Authority
-    from kiwiresearch.research.proof.ledger import Verification
-    from kiwiresearch.research.run import Outcome, Tell
 
 T = TypeVar("T")
 
@@ -266,79 +259,6 @@ class Finder:
 
     def __exit__(self, kind: type[BaseException] | None, value: object, trace: TracebackType | None) -> None:
         self.close()
-
-
-class OpenShelf(Shelf):
-    """A shelf for programs: its books, and a search over them."""
-
-    def __init__(self, desk: Desk, shelf: Shelf, *, all_books: bool) -> None:
-        super().__init__(shelf.books, desk.opener, is_sample=shelf.is_sample)
-        self._settings = desk.settings
-        self._finder = Finder(desk, self, all_books=all_books)
-
-    def search(self, query: str, *, limit: int = 10, fast: bool = False, focus: str = "") -> Findings:
-        """The pages that answer a query, best first; `fast` reads none, `focus` decides between senses."""
-        return self._finder.find(query, Wish(limit=limit, fast=fast, focus=focus))
-
-    def ask(self, question: str, wish: AskWish | None = None) -> Answer:
-        """The answer to a question, in the books' own words or a model's; not grounded where they hold none."""
-        return self._asker.ask(question, wish) if wish else self._asker.ask(question)
-
-    @functools.cached_property
-    def _asker(self) -> Asker:
-        from kiwiresearch.research.asking import Asker
-
-        return Asker(self._finder, self._settings.ask)
-
-    def research(
-        self,
-        topic: str,
-        out: str | Path,
-        *,
-        focus: str = "",
-        settings: CrawlSettings | None = None,
-        tell: Tell | None = None,
-    ) -> Outcome:
-        """Research a topic and write the run into a folder, or go on with it there; `tell` hears each step."""
-        from kiwiresearch.research.run import Research, Task, crawl_settings
-
-        chosen = settings or crawl_settings(self._settings)
-        return Research(self._finder, Task(topic, focus, chosen, self._settings.kiwix_url)).run(Path(out), tell)
-
-    def extract_claims(self, title: str = "", *, text: str = "") -> tuple[Claim, ...]:
-        """What the page of this title or path claims; or a text of yours, which the title then names."""
-        from kiwiresearch.research.claiming import claims_of_page, claims_of_text
-
-        if text:
-            return claims_of_text(text, title).claims
-        found = find_page(self, title)
-        return claims_of_page(found.page, found.book.name).claims
-
-    def find_conflicts(self, a: str, b: str, *, title: str = "") -> PairOutcome:
-        """Whether one text contradicts another, and where; `title` says what both are about."""
-        from kiwiresearch.claims.conflicts.compare import compare_texts
-
-        return compare_texts(a, b, title)
-
-    def verify(self, run: str | Path) -> Verification:
-        """Prove a finished run again from the books of this shelf."""
-        from kiwiresearch.research.verify import verify
-
-        return verify(Path(run), self)
-
-    def close(self) -> None:
-        self._finder.close()
-        super().close()
-
-
-def open_shelf(paths: Sequence[str | Path] = ()) -> OpenShelf:
-    """The shelf of a program: the named files, folders or addresses, else the user's own."""
-    desk = open_desk()
-    if not paths:
-        return OpenShelf(desk, desk.shelf(), all_books=False)
-    rows = [row for path in paths for row in desk.opener.look_up(str(path))]
-    shelf = Shelf([placed(book, source) for book, source in rows], desk.opener)
-    return OpenShelf(desk, shelf, all_books=True)
 
 
 def record_of(findings: Findings, finder: Finder) -> dict[str, object]:
