@@ -388,8 +388,8 @@ def test_a_user_is_asked_about_once_for_a_look_along_the_line(
     with jobs_on(a_desk(home, tmp_path / "runs"), sample_zim, IDLE) as jobs:
         for user in ("ada", "bob") * 3:
             jobs.start(a_wish(), user=user)
-        monkeypatch.setattr("kiwiresearch.research.jobs.may_begin", nobody)
-        assert jobs.store.jobs.claim("worker", ("research",), lease_s=60, fits=jobs._fitting()) is None
+        monkeypatch.setattr("kiwiresearch.research.job_here.may_begin", nobody)
+        assert jobs.store.jobs.claim("worker", ("research",), lease_s=60, fits=jobs.here.fitting()) is None
     assert sorted(asked) == ["ada", "bob"]
 
 

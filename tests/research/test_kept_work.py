@@ -84,7 +84,7 @@ def an_order(jobs: Jobs, job: Job, worker: str) -> Order:
     row = jobs.store.jobs.claim(worker, (job.wish.kind,), lease_s=60)
     assert row is not None
     assert row.id == job.id
-    return jobs._order(row, job)
+    return jobs.here.order(row, job)
 
 
 def done(order: Order, *, stop_at: str = "") -> tuple[dict[str, Any], list[str]]:

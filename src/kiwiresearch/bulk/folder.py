@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,37 +11,16 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from kiwiresearch.bulk.batch import Finished, Work
+from kiwiresearch.bulk.batch import Finished
 from kiwiresearch.bulk.checking import sha_of
 from kiwiresearch.bulk.digest import Tally
-from kiwiresearch.bulk.manifest import Manifest, ShardFile, Subject, TableFiles, fingerprint_of, shard_name, subject_in
+from kiwiresearch.bulk.manifest import Manifest, ShardFile, TableFiles, shard_name
+from kiwiresearch.bulk.plan import INSIDE, PLAN, Plan, planned, refuse_strangers, writing
 from kiwiresearch.bulk.reading import MANIFEST, open_folder
 from kiwiresearch.bulk.tables import TABLES
 from kiwiresearch.disk import Lock, write_whole
-from kiwiresearch.errors import CannotWrite, FolderInUse, FolderTaken, KiwiError, RunDamaged
+from kiwiresearch.errors import FolderInUse, KiwiError
 from kiwiresearch.ids import canonical_json
-
-INSIDE = ".kiwiresearch"
-NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What is to be made: the same plan goes on, another one needs another folder."""
-
-    book: Subject
-    what: tuple[str, ...]
-    version: str
-    fingerprint: str
-    entries: int
-    order: str
-    """A hash of the entries in their order."""
-    batch: int
-
-
-def plan_of(work: Work, book: Subject, version: str) -> Plan:
-    order = "sha256:" + sha256(work.entries.tobytes()).hexdigest()
-    return Plan(book, work.what, version, fingerprint_of(work.what, version), len(work.entries), order, work.size)
 
 
 @dataclass(slots=True)
@@ -111,7 +89,7 @@ class OutFolder:
 
     @property
     def _plan(self) -> Path:
-        return self.folder / INSIDE / "plan.json"
+        return self.folder / PLAN
 
     def begin(self) -> None:
         """Write the plan, or find out how far it got when it was left."""
@@ -160,7 +138,7 @@ class OutFolder:
 @contextmanager
 def filled(folder: Path, plan: Plan) -> Iterator[OutFolder | Manifest]:
     """The folder, locked and begun; its manifest if it was finished before. FolderTaken if it is another's."""
-    _refuse_strangers(folder, plan)
+    refuse_strangers(folder, plan)
     lock = Lock(folder / INSIDE / "lock")
     with writing(folder):
         if not lock.acquire():
@@ -168,7 +146,7 @@ def filled(folder: Path, plan: Plan) -> Iterator[OutFolder | Manifest]:
                 f"Another process is writing to {str(folder)!r}.", remedy="Wait for it, or choose another folder."
             )
     try:
-        _refuse_strangers(folder, plan)
+        refuse_strangers(folder, plan)
         if (folder / MANIFEST).exists():
             yield open_folder(folder).manifest
         else:
@@ -177,71 +155,3 @@ def filled(folder: Path, plan: Plan) -> Iterator[OutFolder | Manifest]:
             yield out
     finally:
         lock.release()
-
-
-def planned(folder: Path) -> Plan | None:
-    """The plan of a folder that was left before it was finished."""
-    try:
-        told = json.loads((folder / INSIDE / "plan.json").read_bytes())
-        return Plan(
-            **{**told, "book": subject_in(told["book"]), "what": tuple(told["what"]), "batch": int(told["batch"])}
-        )
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, TypeError, KeyError) as problem:
-        raise FolderTaken(
-            f"The folder {str(folder)!r} holds a plan that cannot be read.", remedy="Choose another folder."
-        ) from problem
-
-
-def _refuse_strangers(folder: Path, plan: Plan) -> None:
-    """Only an empty folder will do, or one that was begun or finished for the same rows."""
-    with writing(folder):
-        if not folder.is_dir():
-            if folder.exists() or folder.is_symlink():
-                raise FolderTaken(f"{str(folder)!r} is no folder.", remedy="Choose another name.")
-            return
-        names = {one.name for one in folder.iterdir()}
-    if MANIFEST in names:
-        try:
-            there = open_folder(folder).manifest
-        except RunDamaged as problem:
-            raise _taken(folder, "a manifest that cannot be used") from problem
-        _refuse(folder, plan, there.book, there.what, there.version, there.fingerprint)
-    elif (found := planned(folder)) is not None:
-        _refuse(folder, plan, found.book, found.what, found.version, found.fingerprint)
-        if found.order != plan.order:
-            raise _taken(folder, "another file of the same book")
-    elif names - {INSIDE}:
-        raise _taken(folder, "something else")
-
-
-def _refuse(folder: Path, plan: Plan, book: Subject, what: tuple[str, ...], version: str, fingerprint: str) -> None:
-    if (book.id, book.checksum) != (plan.book.id, plan.book.checksum):
-        raise _taken(folder, f"another book, {book.title!r} of {book.date or 'no date'}")
-    if what != plan.what:
-        raise _taken(folder, f"other tables of this book ({', '.join(what)})")
-    if (version, fingerprint) != (plan.version, plan.fingerprint):
-        raise _taken(folder, f"the same by another version of kiwiresearch ({version})")
-
-
-def _taken(folder: Path, what: str) -> FolderTaken:
-    return FolderTaken(
-        f"The folder {str(folder)!r} holds {what}.", remedy="Choose another folder with --out, or remove this one."
-    )
-
-
-@contextmanager
-def writing(folder: Path) -> Iterator[None]:
-    """Whatever the system refuses inside becomes an error that names the folder and says what to do."""
-    try:
-        yield
-    except (OSError, ValueError) as problem:
-        reason = (isinstance(problem, OSError) and problem.strerror) or "its name is not allowed"
-        full = isinstance(problem, OSError) and problem.errno in NO_ROOM
-        raise CannotWrite(
-            f"The folder {str(folder)!r} cannot be written: {reason}.",
-            remedy="Free some space, then start it again: it goes on where it stopped."
-            if full
-            else "Make it a folder you may write to, or choose another one with --out.",
-        ) from problem

@@ -11,9 +11,10 @@ from typing import Literal, get_args
 import numpy as np
 
 from kiwiresearch.bulk.batch import Batches, Work
-from kiwiresearch.bulk.folder import OutFolder, filled, plan_of
+from kiwiresearch.bulk.folder import OutFolder, filled
 from kiwiresearch.bulk.manifest import Manifest, Subject, subject_of
 from kiwiresearch.bulk.parquet import arrow
+from kiwiresearch.bulk.plan import plan_of
 from kiwiresearch.bulk.processes import by_processes
 from kiwiresearch.bulk.tables import checked_what
 from kiwiresearch.errors import BadUsage

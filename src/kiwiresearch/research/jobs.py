@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import threading
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kiwiresearch.disk import write_pieces
 from kiwiresearch.errors import (
-    BookNotFound,
     FolderTaken,
     Interrupted,
     RunDamaged,
@@ -37,13 +34,12 @@ from kiwiresearch.research.job import (
 )
 from kiwiresearch.research.job_books import JobBooks
 from kiwiresearch.research.job_files import take_over
-from kiwiresearch.research.job_order import Order
+from kiwiresearch.research.job_here import JobsHere, is_there
 from kiwiresearch.research.job_pages import steps_file
 from kiwiresearch.research.job_places import ANSWERS, bulk_folder, is_id, name_for, runs_folder
 from kiwiresearch.research.job_removal import drop_upload, remove_run
 from kiwiresearch.research.job_rows import job_of
 from kiwiresearch.research.job_told import Listeners
-from kiwiresearch.research.people import may_begin
 from kiwiresearch.research.runs_kept import KeptRuns
 from kiwiresearch.research.stores import store_of
 from kiwiresearch.research.work import STEPS, discard
@@ -51,10 +47,7 @@ from kiwiresearch.research.work_kept import bring_files
 from kiwiresearch.research.worker import GRACE_S, MAX_RUNNING, Work, Worker
 from kiwiresearch.research.worker_life import WorkerLife
 from kiwiresearch.zim.library import Placed
-from kiwiresearch.zim.peer import Missing, missing_of
-
-if TYPE_CHECKING:
-    from kiwiresearch.store.jobs import JobRow
+from kiwiresearch.zim.peer import Missing
 
 MOST_QUEUED = 100
 
@@ -105,6 +98,8 @@ class Jobs:
         """Where the runs are: each in a folder that its job's id names."""
         self.store = store_of(desk)
         self.cases: Cases = cases_of(desk)
+        self.here = JobsHere(desk, self.store, self._books, self.cases)
+        """What this host could do."""
         kept = KeptRuns(self.store, self.folder) if self.store.keeps_all else None
         self.runs = FinishedRuns(self.folder, kept)
         """The runs that are finished, whoever made them."""
@@ -117,7 +112,7 @@ class Jobs:
         self._worker = self._new_worker(say) if self._limits.running else None
 
     def _new_worker(self, say: Callable[[str], None] | None) -> Worker:
-        work = Work(self._order, self._fitting, self._now, self._kinds, say)
+        work = Work(self.here.order, self.here.fitting, self._now, self._kinds, say)
         life = WorkerLife(self._desk.folders.state)
         limits = self._limits
         return Worker(self.store, work, life, self._listeners, at_once=limits.running, grace_s=limits.grace_s)
@@ -139,7 +134,7 @@ class Jobs:
 
     def has_work(self) -> bool:
         """Whether something waits that could be done here."""
-        fits = self._fitting()
+        fits = self.here.fitting()
         return any(row.kind in self._kinds and fits(row) for row in self.store.jobs.all(states=("queued",)))
 
     def all(self) -> list[Job]:
@@ -157,7 +152,7 @@ class Jobs:
     def can_do(self, job_id: str) -> bool:
         """Whether the books of a job are here."""
         row = self.store.jobs.get(job_id)
-        return row is not None and self._fitting()(row)
+        return row is not None and self.here.fitting()(row)
 
     def answers(self, job_id: str) -> str:
         """The lines of a batch of questions that is done."""
@@ -175,7 +170,7 @@ class Jobs:
     def start(self, wish: Wish, *, user: str = "", priority: int = 0) -> Job:
         """Put a new job in line; it begins when its turn comes."""
         wish = checked_wish(wish, self._desk.settings)
-        record = self._books.record(wish, by_id=self.store.keeps_all) | self._case_books(wish)
+        record = self.here.record(wish)
         with self._starting:
             self._refuse_when_full()
             self._refuse_second(wish)
@@ -186,7 +181,7 @@ class Jobs:
                 user=user,
                 priority=priority,
                 asked_at=self._now(),
-                is_taken=lambda job_id: self._has_folder(wish, job_id),
+                is_taken=lambda job_id: self.here.has_folder(wish, job_id),
             )
         self._advance()
         return self.get(row.id)
@@ -234,7 +229,7 @@ class Jobs:
         discard(self.folder / job_id)
         (self._desk.folders.cache / "steps" / job_id).unlink(missing_ok=True)
         left = bulk_folder(self._desk) / job_id if isinstance(job.wish, BulkWish) else self.folder / job_id
-        return left if _is_there(left) else None
+        return left if is_there(left) else None
 
     def since(self, job_id: str, place: tuple[int, int] = NOTHING_SEEN) -> Seen:
         """What a job told after a place, as far as it is remembered."""
@@ -291,60 +286,6 @@ class Jobs:
     def _told(self, job_id: str, place: tuple[int, int]) -> list[JobEvent]:
         return [JobEvent(*row) for row in self.store.jobs.events(job_id, place)] if is_id(job_id) else []
 
-    def _fitting(self) -> Callable[[JobRow], bool]:
-        """What says whether the books of a job are here, and its user has room for it; it asks once for each user.
-
-        What is no job is taken, and fails.
-        """
-        has_room = functools.cache(lambda user: may_begin(self.store, self._desk.settings.limits, user))
-
-        def fits(row: JobRow) -> bool:
-            if not has_room(row.user):
-                return False
-            job = job_of(row)
-            return job is None or self._books.of(row.wish, job.wish) is not None
-
-        return fits
-
-    def _order(self, row: JobRow, job: Job) -> Order:
-        wish = job.wish
-        books = self._books.of(row.wish, wish)
-        if books is None:
-            raise BookNotFound("A book of this job is no longer here.", remedy="Put it on the shelf, then resume it.")
-        return Order(
-            self._desk.folders,
-            self._desk.settings,
-            books,
-            self._books.are_all(row.wish, wish),
-            wish,
-            self._place(job),
-            job.id,
-            row.holder,
-            job.pages,
-            missing=missing_of(row.wish.get("missing", [])),
-        )
-
-    def _has_folder(self, wish: Wish, job_id: str) -> bool:
-        """Whether something is where a job of this id would put what it makes."""
-        is_there = isinstance(wish, BulkWish) and _is_there(bulk_folder(self._desk) / job_id)
-        return is_there or _is_there(self.folder / job_id)
-
-    def _place(self, job: Job) -> Path:
-        match job.wish:
-            case FamilyWish(case=case):
-                return self.cases.folder(case)
-            case BulkWish():
-                return bulk_folder(self._desk) / job.id
-            case _:
-                return self.folder / job.id
-
-    def _case_books(self, wish: Wish) -> dict[str, list[str]]:
-        """Which books a host must have to go on with a case: those it was begun with, as far as they are here."""
-        if not isinstance(wish, FamilyWish) or wish.upload or not self.store.keeps_all:
-            return {}
-        named, here = self.cases.books(wish.case), {str(book.id) for book in self._books.chosen(wish)}
-        return {"on": [one for one in named if one in here] or list(named)} if named else {}
-
     def _refuse_when_full(self) -> None:
         if self._is_closed:
             raise Interrupted("The server is being stopped.", remedy="Ask again when it is back.")
@@ -358,10 +299,3 @@ class Jobs:
         if isinstance(wish, FamilyWish):
             same = (job.wish for job in self.all() if job.is_open and isinstance(job.wish, FamilyWish))
             self.cases.check_free(wish.case, is_ours=any(other.case == wish.case for other in same))
-
-
-def _is_there(folder: Path) -> bool:
-    with contextlib.suppress(OSError):
-        folder.lstat()
-        return True
-    return False
