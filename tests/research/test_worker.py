@@ -31,9 +31,9 @@ from kiwiresearch.research.job import (
     wish_of,
     wish_record,
 )
+from kiwiresearch.research.job_here import JobsHere
 from kiwiresearch.research.job_order import Order, order_of
 from kiwiresearch.research.job_process import MOST_ORDERS, JobProcesses
-from kiwiresearch.research.jobs import Jobs
 from kiwiresearch.research.settings import Settings
 from kiwiresearch.research.stores import store_of
 from kiwiresearch.research.worker_job import HeldJob
@@ -194,7 +194,7 @@ def test_a_store_that_is_away_when_a_job_begins_fails_none(
     def refused(*_: object) -> Order:
         raise StoreUnreachable("The store is away.")
 
-    monkeypatch.setattr(Jobs, "_order", refused)
+    monkeypatch.setattr(JobsHere, "order", refused)
     with jobs_on(a_desk(tmp_path / "home", tmp_path / "runs"), sample_zim) as jobs:
         job = jobs.start(JobWish(TOPIC))
         waiting = awaited(jobs, job.id, lambda seen: bool(seen.job.losses)).job

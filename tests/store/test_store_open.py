@@ -75,6 +75,18 @@ def test_a_schema_that_is_not_there_is_told(postgres_server: Callable[[], str]) 
     assert caught.value.remedy == "Make the schema, or name another."
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [("/postgres?", "/nowhere?", "is not on its server"), ("kin@", "nobody@", "does not know you")],
+)
+def test_a_database_or_a_user_that_is_not_there_is_told(
+    postgres_server: Callable[[], str], old: str, new: str, said: str
+) -> None:
+    """Who looks at the network for that looks in vain."""
+    with pytest.raises(StoreUnreachable, match=said):
+        opened(postgres_server().replace(old, new))
+
+
 def test_a_missing_driver_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without psycopg the remedy is the line that installs it."""
     monkeypatch.setitem(sys.modules, "psycopg", None)

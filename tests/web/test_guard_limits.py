@@ -194,6 +194,7 @@ def test_clients_without_end_take_no_memory_without_end() -> None:
         ("fe80::1%eth0", "fe80::/64"),
         ("::ffff:10.0.0.1", "10.0.0.1"),
         ("x" * 1_000, "x" * 64),
+        ("10.0.0.1  login  \x9b31m", "10.0.0.1login31m"),
     ],
 )
 def test_a_client_is_an_address_or_a_network(address: str, client: str) -> None:

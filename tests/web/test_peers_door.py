@@ -113,6 +113,7 @@ def test_the_secret_is_told_nowhere(host: Host) -> None:
         (_calls(["close"]), 400),
         (_calls(["read", 5]), 400),
         (_calls(["titles.by_words", [[1, "x"]], 5]), 400),
+        (_calls(["titles.by_words", [["sky", 10**400]], 5]), 400),
         (_calls(*[["title", "x"]] * (MOST_CALLS + 1)), 400),
         (b" " * (MOST_BODY_BYTES + 1), 400),
     ],

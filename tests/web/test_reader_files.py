@@ -12,8 +12,10 @@ import pytest
 from tests.web.running import UNHURRIED, a_client, a_room, running
 from tests.zim.films import LARGE, SMALL, Counted, a_book_of_films, film
 
+from kiwiresearch.ids import BookId
 from kiwiresearch.web.app import make_app
-from kiwiresearch.web.reader_files import PIECE_BYTES
+from kiwiresearch.web.reader_files import PIECE_BYTES, UNKNOWN, type_of
+from kiwiresearch.zim.entry import EntryRef, Item
 
 FEW_PIECES = 6 * PIECE_BYTES
 """What a piece on its way takes: in the reader, in the server, on the line and in the client."""
@@ -106,3 +108,9 @@ def test_a_film_behind_a_kiwix_serve_comes_in_parts(
     assert (answer.status_code, answer.content) == (206, film(LARGE)[5_000_000:5_000_010])
     assert said < 10_000
     assert whole.content == film(SMALL)
+
+
+@pytest.mark.parametrize("named", ["text/плain", "te\u0660t/html", "text/html\r\nX: y", "text", ""])
+def test_a_type_that_no_header_can_hold_is_only_bytes(named: str) -> None:
+    """What a book calls its files is told to browsers only where it is a type."""
+    assert type_of(Item(EntryRef(BookId("b"), "notes"), named, 5)) == UNKNOWN

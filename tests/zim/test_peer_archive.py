@@ -28,6 +28,7 @@ from kiwiresearch.zim.peer_sheet import far_book, sheet_of
 from kiwiresearch.zim.peer_wire import (
     LENGTH,
     MOST_CALLS,
+    MOST_WORDS,
     READY,
     NotAReply,
     pack_replies,
@@ -215,6 +216,14 @@ def test_a_redirect_loop_is_told_as_one() -> None:
     assert last == Reply(["x"], b"abc")
 
 
+def test_an_error_is_told_in_few_words() -> None:
+    """Of an error that goes on and on, the beginning is told."""
+    (reply,) = unpack_replies(_framed({"replies": [["error", "PageNotFound", "x" * 10**6, "y" * 10**6]]}), 1)
+    assert reply is not None
+    assert reply.error is not None
+    assert (len(reply.error.message), len(reply.error.remedy)) == (MOST_WORDS, MOST_WORDS)
+
+
 def _framed(head: Any, rest: bytes = b"") -> bytes:
     told = json.dumps(head).encode()
     return READY + LENGTH.pack(len(told)) + told + rest
@@ -262,6 +271,9 @@ LIES: list[tuple[str, Any, bytes, Callable[[PeerArchive], Any]]] = [
     ("a title that is none", None, b"", lambda far: far.title("Sun")),
     ("less than no pages", -1, b"", lambda far: far.estimate("sun")),
     ("a yes for a number", True, b"", lambda far: far.estimate("sun")),
+    ("more pages than can be counted", 10**400, b"", lambda far: far.estimate("sun")),
+    ("a title without end", "x" * 100_000, b"", lambda far: far.title("Sun")),
+    ("a path without end", "x" * 100_000, b"", lambda far: far.resolve("Sun")),
     ("more bytes than were asked for", None, b"x" * 20, lambda far: far.part("Sun", 0, 10)),
     ("matches without titles", [["Sun"]], b"", lambda far: far.suggest("s", 5)),
     ("a size below nothing", ["Sun", "text/html", -5, [], False], b"", lambda far: far.look("Sun")),
@@ -344,6 +356,8 @@ def test_errors_of_the_book_are_answers(book: Path) -> None:
         {"title": "x" * 10_000},
         {"articles": -1},
         {"articles": "many"},
+        {"articles": 10**400},
+        {"titles": [10**400, True]},
         {"kind": "virus"},
         {"languages": 5},
         {"languages": [5]},

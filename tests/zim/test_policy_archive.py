@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.conftest import BookMaker
 
 from kiwiresearch.errors import BadSettings, BookHidden, PageHidden, PageNotFound
@@ -140,6 +143,10 @@ RULES = [
     ("(x)*", "(x) y", True),
     ("!!!", "!!!", True),
     ("*", "Anything", True),
+    ("*war*crime*", "List of war and crime films", True),
+    ("*war*crime*", "Crime in war", False),
+    ("ab*ab", "ab", False),
+    ("* of * of *", "History of the art of war", True),
 ]
 
 
@@ -147,6 +154,18 @@ RULES = [
 def test_rules_mean_titles(rule: str, title: str, is_hidden: bool) -> None:
     """A rule is a title, or a beginning or an end with '*'; nothing of it is a regular expression."""
     assert Titles([rule]).has(title) is is_hidden
+
+
+@given(rule=st.text("ab*", min_size=1, max_size=8), title=st.text("ab", min_size=1, max_size=10))
+def test_a_star_stands_for_anything(rule: str, title: str) -> None:
+    """However many there are, and whatever stands between them."""
+    pattern = ".*".join(map(re.escape, rule.split("*")))
+    assert Titles([rule]).has(title) is (re.fullmatch(pattern, title) is not None)
+
+
+def test_no_title_takes_long() -> None:
+    """A rule with many stars is soon through with a title that almost fits in ever so many ways."""
+    assert not Titles(["*a*" * 50 + "b"]).has("a" * 5_000)
 
 
 def test_a_rule_may_be_for_one_book(a_book: BookMaker) -> None:

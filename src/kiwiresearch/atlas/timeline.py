@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kiwiresearch.atlas.atlas import Atlas
 from kiwiresearch.atlas.database import Database
-from kiwiresearch.atlas.part import Condition, Part, Row, Window, part
+from kiwiresearch.atlas.part import Condition, Part, Row, Window, bare, part, words_of
 from kiwiresearch.claims.record import when_of
 from kiwiresearch.errors import BadUsage, KiwiError
 from kiwiresearch.text.dates.days import day_number
@@ -32,7 +32,7 @@ class Wish:
     words: str = ""
     """Words of the claim."""
     page: str = ""
-    """The path of the page that says it."""
+    """The title or path of the page that says it."""
 
     def __post_init__(self) -> None:
         for year in (self.first, self.last):
@@ -48,14 +48,15 @@ def timeline(atlas: Atlas, wish: Wish, window: Window) -> Part:
     if wish.last is not None:
         chosen.append(("earliest < ?", [day_number(_following(wish.last))]))
     for column, words in (("subject", wish.subject), ("claim", wish.words)):
-        chosen += [(f"contains(lower({column}), lower(?))", [word]) for word in words.split()]
-    if wish.page:
-        chosen.append(("path = ?", [wish.page]))
+        chosen += [(f"contains(lower({column}), lower(?))", [word]) for word in words_of(words)]
     named = [table for table in ("titles", "pages") if atlas.has_tables(table)][:1]
+    if wish.page:
+        titled = f"path IN (SELECT path FROM {named[0]} WHERE title = ?)" if named else f"{bare('path')} = ?"
+        chosen.append((f"path = ? OR {titled}", [wish.page, wish.page]))
     with atlas.database("claims", *named) as database:
         found = part(database, "claims", chosen, ORDER, window, COLUMNS)
         titles = _titles(database, named[0], {row["path"] for row in found.rows}) if named else {}
-    rows = tuple(_told(row, titles.get(row["path"]) or row["path"]) for row in found.rows)
+    rows = tuple(_told(row, titles.get(row["path"]) or _named(row)) for row in found.rows)
     return Part(rows, found.total, found.offset)
 
 
@@ -66,6 +67,15 @@ def _told(row: Row, title: str) -> Row:
     except (KiwiError, ValueError, LookupError, TypeError, ArithmeticError, RecursionError):
         words = row["edtf"]
     return {name: row[name] for name in COLUMNS if name != "record"} | {"when": words, "title": title}
+
+
+def _named(row: Row) -> str:
+    """What a claim calls its page, by which a policy may hide it; the path where it does not tell."""
+    try:
+        named = json.loads(row["record"])["page_title"]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return str(row["path"])
+    return named if isinstance(named, str) and named else str(row["path"])
 
 
 def _titles(database: Database, table: str, paths: set[str]) -> dict[str, str]:

@@ -163,9 +163,7 @@ class SchemaPlace:
     def discard(self) -> None:
         """Remove it with the files that were sent to it and wait to be taken in."""
         self.schemas.drop(self.schema)
-        for sent, _ in self.files.runs():
-            if sent.startswith(self._sent("")):
-                self.files.remove(sent)
+        self.files.remove_all(self._sent(""))
 
     def alone(self) -> AbstractContextManager[object]:
         from kiwiresearch.kin.store.case import CaseStore

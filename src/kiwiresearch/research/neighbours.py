@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import threading
 import time
 from collections.abc import Collection, Mapping, Sequence
@@ -26,6 +27,9 @@ HEARD_S = 15.0
 
 REST_S = 5.0
 """A host that failed is not asked again for so long, nor waited for."""
+
+LONGEST_REST_S = 300.0
+"""One that answers knocks and fails what it is asked rests four times as long each time, up to this."""
 
 OLD_S = 6.0
 """Where no server looks all the time who is there, what was seen counts for so long."""
@@ -68,6 +72,8 @@ class Neighbours:
         self._known: dict[str, Neighbour] = {}
         self._rests: dict[Place, tuple[float, str]] = {}
         """Until when a host is left alone, and why."""
+        self._failed: dict[Place, int] = {}
+        """How often a host has failed since it last answered what it was asked."""
         self._lines = HostLines()
         self._open = 0
         self._secret = ""
@@ -85,6 +91,7 @@ class Neighbours:
         with self._changing:
             self._known = known
             self._rests = {place: rest for place, rest in self._rests.items() if place in places}
+            self._failed = {place: count for place, count in self._failed.items() if place in places}
         self._lines.keep_only(places)
 
     def look_if_old(self) -> None:
@@ -156,9 +163,12 @@ class Neighbours:
             for host in self._having(book):
                 try:
                     with self._lines.to(host.place, self._secret) as line:
-                        return line.ask(book, calls)
+                        replies = line.ask(book, calls)
                 except HostAway as problem:
-                    self.rest(host, problem.message)
+                    self._fail(host, problem.message)
+                else:
+                    self._failed.pop(host.place, None)
+                    return replies
             if not is_last:
                 with contextlib.suppress(StoreError):
                     self.look()
@@ -169,7 +179,7 @@ class Neighbours:
     def knock(self) -> None:
         """See whether those who failed answer again, so that no reader has to wait to find out."""
         for host in self.all():
-            if host.rests_until:
+            if host.rests_until and not self._is_tired_of(host):
                 try:
                     self.ping(host)
                 except HostAway as problem:
@@ -182,6 +192,17 @@ class Neighbours:
         """HostAway unless a host is there and knows us."""
         with self._lines.to(host.place, self._secret) as line:
             line.ping()
+
+    def _fail(self, host: Neighbour, why: str) -> None:
+        """Leave a host alone that failed; several who were asking it at once count as one."""
+        with self._changing:
+            is_known = self._rests.get(host.place, (0.0, ""))[0] > time.monotonic()
+            count = self._failed[host.place] = max(self._failed.get(host.place, 0) + (not is_known), 1)
+        self.rest(host, why, for_s=min(REST_S * 4 ** (min(count, 10) - 1), LONGEST_REST_S))
+
+    def _is_tired_of(self, host: Neighbour) -> bool:
+        """Whether a host failed again after it had answered a knock: it rests to the end."""
+        return self._failed.get(host.place, 0) > 1 and not host.is_up
 
     def rest(self, host: Neighbour, why: str, *, for_s: float = REST_S) -> None:
         """Leave a host alone for a while."""
@@ -215,8 +236,9 @@ def _neighbour(row: HostRow, now: float) -> Neighbour:
     books: dict[BookId, FarBook] = {}
     since = 0.0
     for record in row.books:
-        with contextlib.suppress(ValueError, TypeError, AttributeError):
+        with contextlib.suppress(ValueError, TypeError, AttributeError, OverflowError):
             one = far_book(record)
             books[one.book.id] = one
-            since = float(record.get("since", 0.0))
+            told = float(record.get("since", 0.0))
+            since = told if math.isfinite(told) else 0.0
     return Neighbour(row.name, row.url, books, row.seen_at, now - row.seen_at <= HEARD_S, since)

@@ -24,7 +24,7 @@ def _by_words(titles: Titles, wanted: list[Any], limit: int) -> tuple[Any, bytes
         return _rows(titles.by_words(wanted, limit))
     try:
         weights = {str(word): float(weight) for word, weight in wanted}
-    except (TypeError, ValueError) as problem:
+    except (TypeError, ValueError, OverflowError) as problem:
         raise NotACall("these are no words with weights") from problem
     return _rows(titles.by_words(weights, limit))
 

@@ -102,14 +102,18 @@ class Audit:
         with self._db.reading() as connection:
             return _end(connection)[1]
 
+    def knows(self, head: str) -> bool:
+        """Whether a row has this hash, as every head of before does; no head at all is known."""
+        with self._db.reading() as connection:
+            return _knows(connection, head)
+
     def check(self, head: str = "") -> BrokenRow | None:
         """The first row that was changed, removed or put in; None if all are as they were written.
 
         With a `head` of before, one of the rows must have that hash.
         """
         with self._db.reading() as connection:
-            known = select(AUDIT.c.seq).where(AUDIT.c.hash == head).limit(1)
-            if head not in ("", START) and connection.execute(known).one_or_none() is None:
+            if not _knows(connection, head):
                 return BrokenRow(1, f"no row has the hash {head[:64]!r}: the audit was written anew, or cut")
             end, end_hash = _end(connection)
             seq, previous = 0, START
@@ -129,6 +133,11 @@ def _end(connection: Connection) -> tuple[int, str]:
     """Where the audit ends, and the hash of its last row."""
     found = connection.execute(select(AUDIT_HEAD).where(AUDIT_HEAD.c.name == END)).one_or_none()
     return (found.seq, found.hash) if found is not None else (0, START)
+
+
+def _knows(connection: Connection, head: str) -> bool:
+    known = select(AUDIT.c.seq).where(AUDIT.c.hash == head).limit(1)
+    return head in ("", START) or connection.execute(known).one_or_none() is not None
 
 
 def _next(after: int) -> Select[Any]:

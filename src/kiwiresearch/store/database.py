@@ -41,11 +41,9 @@ class Database:
             self.name = nameable(address)
             self._engine = server_engine(address.render_as_string(hide_password=False), busy_s=busy_s)
         else:
-            kind = url.partition("://")[0] if "://" in url else "that"
-            raise BadUsage(
-                f"{kind[:40]!r} is no kind of database a store can be.",
-                remedy="Write sqlite:///ABSOLUTE/PATH or postgresql://USER@HOST/DATABASE.",
-            )
+            kind, is_url, _ = url.partition("://")
+            what = f"{kind[:40]!r} is no kind of database a store can be" if is_url else "The store is no URL"
+            raise BadUsage(f"{what}.", remedy="Write sqlite:///ABSOLUTE/PATH or postgresql://USER@HOST/DATABASE.")
 
     @property
     def is_file(self) -> bool:

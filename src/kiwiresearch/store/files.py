@@ -94,6 +94,12 @@ class Files:
             gone = update(RUN).values(revision=GONE) if keep_id else delete(RUN)
             connection.execute(gone.where(of_run))
 
+    def remove_all(self, beginning: str) -> None:
+        """Forget whatever was put under ids that begin so, also what never became whole; nobody puts any meanwhile."""
+        with self._db.writing() as connection:
+            for table, column in ((FILE, FILE.c.run_id), (PIECE, PIECE.c.run_id), (RUN, RUN.c.id)):
+                connection.execute(delete(table).where(column.startswith(beginning, autoescape=True)))
+
     def was_removed(self, run_id: str) -> bool:
         """Whether a run was removed, and its id kept."""
         with self._db.reading() as connection:

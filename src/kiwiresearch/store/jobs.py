@@ -13,6 +13,7 @@ from kiwiresearch.store.counters import free_id, next_number, raise_to
 from kiwiresearch.store.database import Database
 from kiwiresearch.store.holding import held, is_holder, known, locked
 from kiwiresearch.store.job import ENDED, OPEN, JobKind, JobRow, job_of, time_text, values_of
+from kiwiresearch.store.leftovers import drop_unfinished
 from kiwiresearch.store.tables import EVENT, JOB, PART
 
 __all__ = ["JobKind", "JobRow", "Jobs"]
@@ -182,6 +183,7 @@ class Jobs:
                 raise FolderTaken(f"The job {job_id!r} runs.", remedy="Cancel it first.")
             for table in (EVENT, PART):
                 connection.execute(delete(table).where(table.c.job_id == job_id))
+            drop_unfinished(connection, job_id)
             connection.execute(delete(JOB).where(JOB.c.id == job_id))
 
     def counts(self, user: str | None = None) -> tuple[int, int]:

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, select, update
 
 from kiwiresearch.store.job import JobRow, job_of, time_text
+from kiwiresearch.store.leftovers import drop_unfinished
 from kiwiresearch.store.tables import JOB
 
 UNHEARD = "its worker was not heard of in time"
@@ -72,5 +73,7 @@ def _is_try(one: Mapping[str, Any]) -> bool:
 
 
 def changed(connection: Connection, job_id: str, values: dict[str, Any]) -> JobRow:
-    """Change a row that is locked already."""
+    """Change a row that is locked already; of a job that nobody holds any more, no half of its files stays."""
+    if values.get("state", "running") != "running":
+        drop_unfinished(connection, job_id)
     return job_of(connection.execute(update(JOB).where(JOB.c.id == job_id).values(values).returning(JOB)).one())

@@ -20,6 +20,7 @@ ROLES: tuple[Role, ...] = get_args(Role)
 """What a user may do, the least first."""
 OWNER: Role = "owner"
 PEOPLE = "people"
+LONGEST_NAME = 100
 TOKEN_BYTES = 24
 PREFIX = "kiwi_"
 
@@ -189,8 +190,11 @@ def _hash(text: str) -> str:
 
 def _checked_name(name: str) -> str:
     is_address = "/" in name or name in (".", "..")  # users are managed at addresses that end in their names
-    if not name.strip() or name != name.strip() or not name.isprintable() or len(name) > 100 or is_address:
-        raise BadUsage(f"{name[:120]!r} cannot be the name of a user.", remedy="Use letters, digits and single spaces.")
+    if not name or name != " ".join(name.split()) or not name.isprintable() or len(name) > LONGEST_NAME or is_address:
+        raise BadUsage(
+            f"{name[:120]!r} cannot be the name of a user.",
+            remedy=f"Use letters, digits and single spaces, {LONGEST_NAME} of them at most.",
+        )
     return name
 
 

@@ -57,6 +57,8 @@ def _table(kind: Kind) -> tuple[_Said, ...]:
         _Said("read-only transaction", CannotWrite, "may only be read", "Name the server that can be written."),
         _Said("permission denied", CannotWrite, "may not be used by you", "Check the permissions."),
         _Said("authentication failed", kind.away, "does not let you in", "Check the user and the password."),
+        _Said('database "', kind.away, "is not on its server", "Make the database, or name another."),
+        _Said('role "', kind.away, "does not know you", "Make the user on its server, or name another."),
         _Said("no schema has been selected", kind.away, "names a schema that is not there", OTHER_SCHEMA),
         _Said("unable to open", CannotWrite, "cannot be opened", "Check that the folder is there and can be written."),
         _Said("not a database", kind.damaged, other, f"Name the file of a {kind.noun}."),

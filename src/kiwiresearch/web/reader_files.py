@@ -12,7 +12,7 @@ from starlette.responses import Response, StreamingResponse
 
 from kiwiresearch.zim.entry import Item
 
-TYPE = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,60}")
+TYPE = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,60}", re.ASCII)
 RANGE = re.compile(r"bytes=(?:([0-9]{1,18})-([0-9]{0,18})|-([0-9]{1,18}))")
 SHOWN = ("image/", "audio/", "video/", "font/", "text/")
 """Types that a browser shows by itself; a page's link to any other is a file to keep."""

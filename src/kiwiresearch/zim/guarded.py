@@ -100,6 +100,10 @@ class GuardedArchive:
         """Whether a title is hidden, or the page it leads to."""
         return self._titles.has(title) or self._hides(path)
 
+    def hidden_name(self, name: str) -> PageHidden | None:
+        """What to say of a name that is hidden, whatever page goes by it; None where it is not."""
+        return self._refusal(name) if self._titles.has(name) else None
+
     def hidden_at(self, path: str) -> PageHidden | None:
         """What to say of a path that leads to a hidden page, or is one; None where nothing is hidden there."""
         final = self.bare.resolve(path)
@@ -173,7 +177,7 @@ def hidden_named(archives: Iterable[Archive], words: str) -> PageHidden | None:
                 path = find_path(archive.bare, words)
             except KiwiError:
                 continue
-            if path and (hidden := archive.hidden_at(path) or archive.hidden_at(words)):
+            if path and (hidden := archive.hidden_at(path) or archive.hidden_at(words) or archive.hidden_name(words)):
                 return hidden
     return None
 

@@ -11,7 +11,7 @@ from kiwiresearch.ids import BookId
 from kiwiresearch.zim.archive import MAX_HOPS, Archive
 from kiwiresearch.zim.book import Book
 from kiwiresearch.zim.entry import Entry, EntryRef, Item, Match, TitleEntry
-from kiwiresearch.zim.peer_calls import LONGEST_TEXT, Call, Reply
+from kiwiresearch.zim.peer_calls import FARTHEST, LONGEST_TEXT, Call, Reply
 
 T = TypeVar("T")
 
@@ -270,11 +270,13 @@ def _estimate(words: str) -> Call[int]:
 def text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError("it is no text")
+    if len(value) > LONGEST_TEXT:
+        raise ValueError("no path and no title is so long")
     return value
 
 
 def count(value: Any) -> int:
-    if type(value) is not int or value < 0:
+    if type(value) is not int or not 0 <= value <= FARTHEST:
         raise TypeError("it is no count")
     return value
 

@@ -22,6 +22,9 @@ MOST_CALLS = 1_024
 MOST_BODY_BYTES = 4 * 2**20
 MOST_REPLY_BYTES = 320 * 2**20
 MOST_HEAD_BYTES = 32 * 2**20
+MOST_WORDS = 4_096
+"""Letters of an error that are told."""
+
 TOGETHER_BYTES = 16 * 2**20
 """A reply to several calls grows no further than this: what is left has to be asked for again."""
 
@@ -94,7 +97,7 @@ def _rows(rows: Sequence[Any], body: bytes, place: int) -> tuple[list[Reply | No
             found.append(None)
         elif row[0] == "error":
             _, name, message, remedy = row
-            found.append(Reply(error=carried(name, str(message), remedy=str(remedy))))
+            found.append(Reply(error=carried(name, str(message)[:MOST_WORDS], remedy=str(remedy)[:MOST_WORDS])))
         else:
             _, value, size = row
             if row[0] != "ok" or type(size) is not int or not 0 <= size <= len(body) - place:

@@ -117,14 +117,20 @@ class Titles:
 
 
 def _form(rule: str) -> str:
-    """A rule with '*' as a pattern over folded titles; a space beside a '*' is meant."""
-    parts = []
-    for part in rule.split(ANYTHING):
-        folded = re.escape(fold(part)) if part.strip() else ""
-        before = " " if part[:1].isspace() and folded else ""
-        behind = " " if part[-1:].isspace() and folded else ""
-        parts.append(before + folded + behind)
-    return ".*".join(parts)
+    """A rule with '*' as a pattern over folded titles; a space beside a '*' is meant.
+
+    Whatever stands between two '*' is found where it comes first and not looked for again,
+    so that no title takes long, however many there are.
+    """
+    first, *between, last = (_part(part) for part in rule.split(ANYTHING))
+    return first + "".join(f"(?>.*?{part})" for part in between if part) + ".*" + last
+
+
+def _part(part: str) -> str:
+    folded = re.escape(fold(part)) if part.strip() else ""
+    before = " " if part[:1].isspace() and folded else ""
+    behind = " " if part[-1:].isspace() and folded else ""
+    return before + folded + behind
 
 
 def book_hidden(name: str, policy: Policy) -> BookHidden:

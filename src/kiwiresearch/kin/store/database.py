@@ -99,6 +99,8 @@ class Database:
 
     def close(self) -> None:
         with self._held, self._lock, told(self.place.name):
+            if self._backend:
+                server.let_go(self.connection)
             self.connection.close()
             self._engine.dispose()
 

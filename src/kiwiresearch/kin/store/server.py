@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 
 from sqlalchemy import Connection, text, update
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from kiwiresearch.errors import BadUsage, FolderInUse, StoreUnreachable
 from kiwiresearch.kin.store.alone import WAIT
@@ -23,6 +24,7 @@ OWN = "hashtext(coalesce(current_schema(), current_setting('search_path')))"
 """The case by its schema, also while that is yet to be made: no two cases wait for each other."""
 TRY = text(f"SELECT pg_try_advisory_lock(:key, {OWN}), pg_backend_pid()")
 WAIT_FOR = text(f"SELECT pg_advisory_lock(:key, {OWN})")
+UNLOCK = text(f"SELECT pg_advisory_unlock(:key, {OWN})")
 WRITE = text(f"SELECT pg_advisory_xact_lock(:key, {OWN}), pg_backend_pid()")
 
 
@@ -48,6 +50,14 @@ def hold(connection: Connection, name: str, *, patience_s: float) -> int:
         connection.execute(text(f"SET {setting}"))
     connection.commit()
     return int(backend)
+
+
+def let_go(connection: Connection) -> None:
+    """Let others change the case now: the server sees only some time later that a connection was closed."""
+    with contextlib.suppress(SQLAlchemyError):  # one that is lost holds nothing any more
+        connection.rollback()
+        connection.execute(UNLOCK, {"key": HOLDER})
+        connection.commit()
 
 
 def _waited(connection: Connection, patience_s: float) -> bool:

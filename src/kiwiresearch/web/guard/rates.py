@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import math
+import re
 import time
 from collections import OrderedDict
 from collections.abc import Callable
@@ -14,6 +15,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from kiwiresearch.web.guard.replies import refuse
 from kiwiresearch.web.guard.token import Token
 from kiwiresearch.web.problems import Problem
+
+STRANGE = re.compile(r"[^\w.:-]", re.ASCII)
+"""What no address and no name of a machine has in it."""
 
 MOST_CLIENTS = 10_000
 """Of more clients than this, those that have been silent longest are forgotten."""
@@ -66,7 +70,7 @@ def client_of(scope: Scope) -> str:
     try:
         address = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:
-        return text
+        return STRANGE.sub("", text)  # a proxy says so, and may have it from anybody
     if isinstance(address, ipaddress.IPv6Address):
         return str(address.ipv4_mapped or ipaddress.ip_network((address, 64), strict=False))
     return str(address)

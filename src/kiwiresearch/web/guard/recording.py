@@ -37,6 +37,7 @@ from kiwiresearch.zim.policy import Policy
 TOO_OFTEN = 429
 REFUSALS = frozenset({401, 403, TOO_OFTEN})
 FAILED = 400
+FAULT = 500
 DONE = "done"
 PROFILE = "profile"
 COUNTED = "counted_questions"
@@ -79,6 +80,9 @@ class Recorded:
                 await self._app(scope, heard.receive, heard.send)
             else:
                 await refuse(problem, scope, receive, heard.send)
+        except Exception:
+            heard.status = heard.status or FAULT  # the wall for faults stands further out, and tells the client
+            raise
         finally:
             if action := self._action(scope, heard):
                 with anyio.CancelScope(shield=True):  # also of what was cut short it is told

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from starlette.datastructures import QueryParams
 from starlette.types import Scope
 
+from kiwiresearch.text.plain import printable
 from kiwiresearch.web.bodies import has_words
 from kiwiresearch.web.guard.audience import SAFE
 from kiwiresearch.web.guard.bodies import FORM
@@ -89,14 +90,19 @@ def thing_of(scope: Scope, action: str, location: str) -> str:
     named = scope.get("path_params", {})
     found = next((str(named[name]) for name in BY_ID if name in named), "")
     begun = unquote(location.partition("?")[0].rpartition("/")[2]) if action in BEGINNING else ""
-    return (found or begun)[:LONGEST]
+    return _kept(found or begun)
 
 
 def words_of(scope: Scope, body: bytes) -> str:
     """What somebody wanted to know, in their words."""
     fields = _fields(scope, body)
     found = next((fields[name] for name in WORDS if isinstance(fields.get(name), str) and fields[name]), "")
-    return str(found)[:LONGEST]
+    return _kept(str(found))
+
+
+def _kept(words: str) -> str:
+    """Words as the audit keeps them: whatever is in them, they are no way to be left out of it."""
+    return " ".join(printable(words[:LONGEST]).split()).encode("utf-8", "replace").decode("utf-8")
 
 
 def _fields(scope: Scope, body: bytes) -> Mapping[str, Any]:

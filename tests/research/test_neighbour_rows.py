@@ -1,0 +1,98 @@
+"""Other hosts as we know them: their rows are read with care, and who fails again and again is left alone."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kiwiresearch.errors import HostAway
+from kiwiresearch.ids import BookId
+from kiwiresearch.research.neighbours import Neighbours
+from kiwiresearch.store.open import open_store
+from kiwiresearch.zim.libzim import LibzimArchive
+from kiwiresearch.zim.peer import text
+from kiwiresearch.zim.peer_calls import Call, Reply
+from kiwiresearch.zim.peer_sheet import sheet_of
+from kiwiresearch.zim.peer_wire import PING, pack_replies
+
+
+@pytest.mark.parametrize("since", [10**400, float("inf"), float("nan"), "yesterday", None, []])
+def test_a_host_that_tells_no_moment_is_known_all_the_same(tmp_path: Path, sample_zim: Path, since: Any) -> None:
+    """Since when it is there is unknown then; its books are known, and so are the other hosts."""
+    archive = LibzimArchive(sample_zim)
+    sheet = sheet_of(archive.book, None)
+    archive.close()
+    with open_store(f"sqlite:///{tmp_path / 'store.sqlite'}", keeps_all=True, clock=time.monotonic) as store:
+        store.hosts.announce("liar", "http://127.0.0.1:9", [sheet | {"since": since}])
+        store.hosts.announce("other", "http://127.0.0.1:9", [sheet | {"since": 5.0}])
+        met = Neighbours(store, "ours")
+        met.look()
+    assert [(host.name, host.since, len(host.books)) for host in met.all()] == [("liar", 0.0, 1), ("other", 5.0, 1)]
+
+
+class Lame:
+    """A host that answers every knock, and what it is asked only when it is well."""
+
+    def __init__(self) -> None:
+        self.is_well = False
+        self.asked = 0
+
+    @contextlib.contextmanager
+    def serving(self) -> Iterator[str]:
+        lame = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                self.rfile.read(int(self.headers["content-length"]))
+                is_knock = self.path.endswith(PING)
+                lame.asked += not is_knock
+                told = b"lame" if is_knock else b"".join(pack_replies([Reply("Sun")])) if lame.is_well else b"garbage"
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(told)))
+                self.end_headers()
+                self.wfile.write(told)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+            thread = threading.Thread(target=server.serve_forever)
+            thread.start()
+            try:
+                yield f"http://127.0.0.1:{server.server_port}"
+            finally:
+                server.shutdown()
+                thread.join()
+
+
+def test_who_fails_again_and_again_is_left_alone(tmp_path: Path, sample_zim: Path) -> None:
+    """Once it is taken back as soon as it answers a knock; then it rests, until it has answered what it was asked."""
+    archive = LibzimArchive(sample_zim)
+    sheet, book = sheet_of(archive.book, None), BookId(archive.book.id)
+    archive.close()
+    lame, call = Lame(), Call("title", ("Sun",), lambda value, _: text(value))
+    with (
+        open_store(f"sqlite:///{tmp_path / 'store.sqlite'}", keeps_all=True, clock=time.monotonic) as store,
+        lame.serving() as url,
+    ):
+        store.hosts.announce("lame", url, [sheet])
+        met = Neighbours(store, "ours")
+        met.look()
+        for is_up in (True, False, False):
+            with pytest.raises(HostAway):
+                met.ask(book, [call])
+            met.knock()
+            assert [host.is_up for host in met.all()] == [is_up]
+        assert lame.asked == 2
+        lame.is_well = True
+        met._rests.clear()  # its time is over
+        assert met.ask(book, [call]) == [Reply("Sun")]
+        assert met._failed == {}
+        met.close()

@@ -1,0 +1,115 @@
+"""The threads of a worker: whatever one of them waits for, the leases of its jobs are renewed."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kiwiresearch.errors import KiwiError
+from kiwiresearch.research import worker
+from kiwiresearch.research.job import Job, JobWish, wish_record
+from kiwiresearch.research.job_order import Order
+from kiwiresearch.research.job_told import Listeners
+from kiwiresearch.research.worker import Work, Worker
+from kiwiresearch.research.worker_life import WorkerLife
+from kiwiresearch.store.jobs import JobRow
+from kiwiresearch.store.open import Store, open_store
+
+SOON_S = 30.0
+WISH = wish_record(JobWish("Sky", max_pages=1))
+
+
+@pytest.fixture
+def store(request: pytest.FixtureRequest, tmp_path: Path, engine: str) -> Iterator[Store]:
+    """An empty store of an engine."""
+    url = f"sqlite:///{tmp_path / 'store.sqlite'}"
+    if engine == "postgresql":
+        database: Callable[[], str] = request.getfixturevalue("postgres_server")
+        url = database()
+    with open_store(url, keeps_all=True, clock=time.monotonic) as found:
+        yield found
+
+
+class Line:
+    """Work on which the first job never gets further than its order, and whose line can be told to hang."""
+
+    def __init__(self) -> None:
+        self.begun, self.over = threading.Event(), threading.Event()
+        self.is_to_hang, self.hangs, self.go_on = threading.Event(), threading.Event(), threading.Event()
+
+    def work(self, *, inside: bool) -> Work:
+        return Work(self._order, self._fits_inside if inside else self._fits_before, lambda: "2026-11-16T08:00:00")
+
+    def end(self) -> None:
+        for event in (self.go_on, self.over):
+            event.set()
+
+    def _order(self, _: JobRow, __: Job) -> Order:
+        self.begun.set()
+        assert self.over.wait(SOON_S)
+        raise KiwiError("The test is over.")
+
+    def _fits_before(self) -> Callable[[JobRow], bool]:
+        self._hang()
+        return lambda _: True
+
+    def _fits_inside(self) -> Callable[[JobRow], bool]:
+        def fits(_: JobRow) -> bool:
+            self._hang()
+            return True
+
+        return fits
+
+    def _hang(self) -> None:
+        if self.is_to_hang.is_set():
+            self.hangs.set()
+            assert self.go_on.wait(SOON_S)
+
+
+@pytest.fixture
+def renewed(monkeypatch: pytest.MonkeyPatch, store: Store) -> threading.Event:
+    """Is set whenever a lease was renewed that is still the worker's own; workers look all the time."""
+    told = threading.Event()
+    renew = store.jobs.renew
+
+    def watched(*names: str, **more: Any) -> str:
+        held = renew(*names, **more)
+        if held == "ours":
+            told.set()
+        return held
+
+    monkeypatch.setattr(store.jobs, "renew", watched)
+    monkeypatch.setattr(worker, "RENEW_S", 0.0)
+    monkeypatch.setattr(worker, "LOOK_S", 0.01)
+    return told
+
+
+@pytest.mark.parametrize(("engine", "inside"), [("sqlite", False), ("postgresql", False), ("postgresql", True)])
+def test_a_claim_that_hangs_stops_no_renewal(
+    store: Store, renewed: threading.Event, tmp_path: Path, inside: bool
+) -> None:
+    """While somebody waits to know whether a job can be done here, the leases of those that are worked on go on.
+
+    On a server also while that somebody keeps all others from claiming; a file has one writer.
+    """
+    line = Line()
+    store.jobs.add("first", "research", WISH)
+    working = Worker(store, line.work(inside=inside), WorkerLife(tmp_path), Listeners(), at_once=2, grace_s=0.1)
+    try:
+        assert line.begun.wait(SOON_S)
+        line.is_to_hang.set()
+        store.jobs.add("second", "research", WISH)
+        assert line.hangs.wait(SOON_S)
+        for _ in range(3):
+            renewed.clear()
+            assert renewed.wait(SOON_S), "nobody renews a lease while a claim hangs"
+        assert [row.id for row in store.jobs.all(states=("running",))] == ["first-1"]
+    finally:
+        line.end()
+        working.close()
+    assert store.jobs.counts()[1] == 0

@@ -1,0 +1,104 @@
+"""What a killed worker had put of the files of a run: it goes with the job's next change, and whole runs stay."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+from tests.store.stores import LEASE_S, changed
+
+from kiwiresearch.store.open import Store
+
+KILLED = """
+import sys, time
+from collections.abc import Mapping
+from kiwiresearch.store.open import open_store
+
+class Files(Mapping):
+    def __getitem__(self, name):
+        if name == "b":
+            print("putting", flush=True)
+            sys.stdin.read()
+        return bytes(2**20) * 5
+    def __iter__(self):
+        return iter("ab")
+    def __len__(self):
+        return 2
+
+store = open_store(sys.argv[1], keeps_all=True, clock=time.time)
+job = store.jobs.claim("killed", ["research"], lease_s=60.0)
+store.files.put(job.holder, job.id, Files())
+"""
+LEFT = "INSERT INTO kiwi_piece SELECT run_id, revision + 50, name, number, packed FROM kiwi_piece"
+
+
+def pieces(url: str) -> int:
+    return changed(url, "UPDATE kiwi_piece SET number = number")
+
+
+def claimed(store: Store) -> str:
+    job = store.jobs.claim("w", ["research"], lease_s=LEASE_S)
+    assert job is not None
+    return job.holder
+
+
+def test_what_a_killed_worker_put_goes_when_its_job_is_taken_back(store: Store, store_url: str) -> None:
+    """After kill -9 in the middle of a put nothing of it stays, and the next worker's files are whole."""
+    store.jobs.add("x", "research", {})
+    command = [sys.executable, "-c", KILLED, store_url]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as worker:
+        assert worker.stdout
+        assert worker.stdout.readline() == "putting\n"
+        worker.kill()
+    assert pieces(store_url) == 4
+    (back,) = store.jobs.reap(most_tries=3, is_dead=lambda worker: worker == "killed")
+    assert (back.state, pieces(store_url)) == ("queued", 0)
+    store.files.put(claimed(store), "x-1", {"a": b"whole"})
+    assert store.files.read("x-1", "a") == b"whole"
+
+
+Ending = Callable[[Store, str], object]
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        lambda store, who: store.jobs.end(who, "x-1", "done", {}),
+        lambda store, who: store.jobs.end(who, "x-1", "failed", {}),
+        lambda store, who: store.jobs.give_back(who, "x-1", "stopped"),
+        lambda store, who: store.jobs.lose(who, "x-1", most_tries=1),
+    ],
+    ids=["done", "failed", "given back", "lost"],
+)
+def test_no_end_of_a_job_leaves_half_a_run(store: Store, store_url: str, ending: Ending) -> None:
+    """However a job ends, what never became whole goes; what did stays, and so does what others are putting."""
+    store.jobs.add("x", "research", {})
+    who = claimed(store)
+    for name in ("x-1", "x-2"):
+        store.files.put("", name, {"a": b"whole"})
+    changed(store_url, LEFT)
+    ending(store, who)
+    assert store.files.read("x-1", "a") == b"whole"
+    assert pieces(store_url) == 3, "of x-2, whose job is another, both are there"
+
+
+def test_a_job_that_is_removed_leaves_no_half_of_a_run(store: Store, store_url: str) -> None:
+    """Also what a worker of before left behind goes with its job."""
+    store.jobs.add("x", "research", {})
+    store.files.put("", "x-1", {"a": b"whole"})
+    changed(store_url, LEFT)
+    store.jobs.remove("x-1")
+    assert (pieces(store_url), store.files.read("x-1", "a")) == (1, b"whole")
+
+
+def test_all_that_begins_so_goes_whole_or_not(store: Store, store_url: str) -> None:
+    """Files that were sent to a case go with it, those of others stay, and signs in a name mean themselves."""
+    for name in ("upload.case_1.a", "upload.case_1.b", "upload.caseX1.a"):
+        store.files.put("", name, {"a.ged": b"0 HEAD"})
+    changed(store_url, LEFT)
+    changed(store_url, "DELETE FROM kiwi_run WHERE id = 'upload.case_1.b'")
+    store.files.remove_all("upload.case_1.")
+    assert [run for run, _ in store.files.runs()] == ["upload.caseX1.a"]
+    assert pieces(store_url) == 2
