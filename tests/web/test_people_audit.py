@@ -165,8 +165,51 @@ def test_owners_read_the_audit_page_by_page(people: Peopled, remy: httpx2.Client
         assert first["rows"][-1]["seq"] == then["rows"][0]["seq"] + 1
         mine = client.get("/api/audit?user=remy&action=ask").json()["rows"]
         assert {(row["user"], row["action"]) for row in mine} == {("remy", "ask")}
-        assert client.get("/api/audit?since=2999-01-01").json()["rows"] == []
-        assert client.get("/api/audit/check").json() == {"holds": True, "row": None, "why": ""}
+        assert client.get("/api/audit?since=3000-01-01").json()["rows"] == []
+        assert client.get("/api/audit/check").json()["holds"] is True
+
+
+def test_a_check_compares_with_a_head_of_before(people: Peopled) -> None:
+    """The head of a check is known to the next, and one that no row has shows that rows were written anew."""
+    with people.client("olga") as client, people.browser("olga") as browser:
+        head = client.get("/api/audit/check").json()["head"]
+        people.store.audit.add("2026-01-01T00:00:00+00:00", "x", "y", "note")
+        again = client.get("/api/audit/check", params={"head": f" {head} "}).json()
+        assert (again["holds"], again["row"], again["why"]) == (True, None, "")
+        assert again["head"] != head
+        shown = browser.get(f"/audit?check=1&head={head}").text
+        assert "The audit is whole" in shown
+        assert "The row with the mark that you noted is there too." in shown
+        wrong = client.get(f"/api/audit/check?head={'ab' * 32}").json()
+        assert wrong["holds"] is False
+        assert "written anew" in wrong["why"]
+        assert client.get(f"/api/audit/check?head={'x' * 101}").status_code == 422
+        told = browser.get(f"/audit?check=1&head={'ab' * 32}").text
+        assert "No row has the mark that you noted." in told
+        assert f'value="{"ab" * 32}"' in told
+        assert "The audit is whole" not in told
+
+
+@pytest.mark.parametrize("since", ["tomorrow", "2026-13-01", "0001-01-01T00:00+14:00"])
+def test_what_is_no_date_is_told(people: Peopled, since: str) -> None:
+    """Who asks for rows since a day that is none is told so, and has what was typed before them."""
+    with people.client("olga") as client, people.browser("olga") as browser:
+        answer = client.get("/api/audit", params={"since": since})
+        assert answer.status_code == 400
+        assert "is no date" in answer.json()["detail"]
+        shown = browser.get("/audit", params={"since": since})
+        assert shown.status_code == 400
+        assert "That is no date." in shown.text
+        assert f'value="{since}"' in shown.text
+
+
+@pytest.mark.parametrize("since", ["2999-01-01", "2998-12-31T23:00:00-01:00", "2999-01-01T01:00:00+01:00"])
+def test_a_moment_may_be_written_in_many_ways(people: Peopled, since: str) -> None:
+    """A day, and a moment anywhere on earth, are found among those of the rows, also where a '+' became a space."""
+    row = people.store.audit.add("2999-01-01T00:00:00+00:00", "x", "y", "note", "late")
+    with people.client("olga") as client:
+        for way in (f"since={since}", urlencode({"since": since})):
+            assert row in {one["seq"] for one in client.get(f"/api/audit?action=note&{way}").json()["rows"]}
 
 
 def test_words_are_kept_where_the_settings_say_so(tmp_path: Path) -> None:

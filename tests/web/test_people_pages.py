@@ -9,6 +9,7 @@ import httpx2
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 from tests.web.peopled import Peopled
+from tests.web.running import heard
 
 from kiwiresearch.web.guard.roles import rule_for
 
@@ -29,9 +30,11 @@ def rita(people: Peopled) -> Iterator[httpx2.Client]:
 def a_stopped_run(people: Peopled) -> str:
     """The address of a run that remy began, and that was stopped."""
     with people.client("remy") as client:
-        made = client.post("/api/research", json={"topic": "Sunset", "max_pages": 50}).json()["id"]
-        client.post(f"/api/research/{made}/cancel")
-    return f"/research/{made}"
+        made = client.post("/api/research", json={"topic": "Sunset", "max_pages": 50}).json()
+        client.post(f"/api/research/{made['id']}/cancel")
+        with client.stream("GET", made["events"]) as stream:
+            assert list(heard(stream.iter_lines()))[-1].name == "cancelled"
+    return f"/research/{made['id']}"
 
 
 def forms(page: str) -> set[str]:
@@ -101,6 +104,37 @@ def test_what_cannot_be_done_is_told(
     assert answer.status_code == 400
     assert words in answer.text
     assert people.store.people.all() == before
+
+
+def test_a_slip_keeps_what_was_typed(olga: httpx2.Client) -> None:
+    """Limits and role that cannot be saved stay in the form; what is saved is said to be."""
+    shown = LexborHTMLParser(
+        olga.post("/people/rita", data={"role": "researcher", "queued": "many", "running": "3"}).text
+    )
+    fields = {name: shown.css_first(f"#{name}") for name in ("queued", "running", "max_pages")}
+    assert [field.attributes.get("value") for field in fields.values() if field] == ["many", "3", ""]
+    role = shown.css_first("input[name=role][checked]")
+    assert role is not None
+    assert role.attributes["value"] == "researcher"
+    saved = olga.post("/people/rita", data={"role": "reader"})
+    assert "Saved." in olga.get(saved.headers["location"]).text
+
+
+def test_a_reader_is_told_nothing_that_is_for_owners(rita: httpx2.Client, olga: httpx2.Client) -> None:
+    """Commands, settings and what to do with them are on the pages of an owner alone."""
+    for page, words in (("/", "kiwiresearch books add"), ("/", "KIWIRESEARCH_MODEL_URL"), ("/family", "family_owner")):
+        assert words in olga.get(page).text, page
+        assert words not in rita.get(page).text, page
+    assert "above" not in LexborHTMLParser(rita.get("/family").text).css_first("main").text()  # type: ignore[union-attr]
+
+
+def test_who_comes_in_is_told_whose_token_it_takes(people: Peopled) -> None:
+    """Where there are users, the door asks for a token of one's own, and says whom to ask for one."""
+    with people.browser() as browser:
+        assert "An owner of this desk can make one for you." in browser.get("/login").text
+        wrong = browser.post("/login", data={"token": "kiwi_none"})
+        assert wrong.status_code == 401
+        assert "Nobody comes in with this token" in wrong.text
 
 
 def test_names_are_shown_as_text(people: Peopled, olga: httpx2.Client) -> None:

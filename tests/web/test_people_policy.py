@@ -78,6 +78,8 @@ def test_the_reader_says_so_on_a_page(school: Peopled) -> None:
             assert shown.status_code == 403
             assert "Hidden by policy" in shown.text
             assert "Lycée X" in shown.text
+            assert "Ask Ms Roux about books." in shown.text
+            assert "[policy]" not in shown.text  # how it is changed is the owner's to know
 
 
 def test_a_part_of_a_hidden_page_is_hidden(school: Peopled, reader: httpx2.Client) -> None:
@@ -175,6 +177,17 @@ def test_a_run_does_not_follow_links_to_it(school: Peopled) -> None:
     assert "Sunset" not in {json.loads(line)["title"] for line in corpus.splitlines()}
     assert told["policy"] == school.room.desk.settings.policy.fingerprint
     assert epub.status_code == 200
+    with school.browser("rita") as browser:
+        assert "made under the policy of this desk" in browser.get(f"/runs/{made['id']}").text
+
+
+@pytest.mark.parametrize(("language", "words"), [("fr", "masquée par le règlement"), ("es", "Las normas de")])
+def test_an_answer_says_so_in_the_readers_language(school: Peopled, language: str, words: str) -> None:
+    """That a page which may answer is hidden is no English sentence on a page that is not."""
+    with school.browser("rita") as browser:
+        shown = browser.get("/ask?q=Why is the sky orange at sunset?", headers={"Accept-Language": language}).text
+    assert words in shown
+    assert "may answer this" not in shown
 
 
 def test_a_family_is_not_read_from_it(school: Peopled) -> None:
@@ -208,6 +221,17 @@ def test_a_title_index_serves_every_policy(home: Path) -> None:
             assert bool(titles.exact("Sunset")) is is_there
             assert any(row.title == "Sunset" for row in titles.prefix("Suns", 10)) is is_there
             assert any(row.title == "Sunset" for row in titles.by_words(["sunset"], 10)) is is_there
+
+
+@pytest.mark.parametrize("name", ["Battle of Foo", "battle of foo", "Battle_of_Foo"])
+def test_a_name_that_is_hidden_is_told_to_be(home: Path, a_book: BookMaker, name: str) -> None:
+    """Who asks for a page by a name that is hidden hears so, also where the page behind it is not."""
+    file = a_book({"War": "<p>War is a fight.</p>"}, {"Battle_of_Foo": "War"})
+    desk = a_desk(home, hidden="Battle of *")
+    with desk.shelf([str(file)]) as shelf:
+        with pytest.raises(PageHidden):
+            find_page(shelf, name)
+        assert find_page(shelf, "War").page.ref.path == "War"
 
 
 def test_nothing_found_says_that_something_is_hidden(home: Path, a_book: BookMaker) -> None:

@@ -13,10 +13,10 @@ from kiwiresearch.atlas.atlas import Atlas, Recipe, open_atlas
 from kiwiresearch.atlas.contradictions import CONTRADICTIONS
 from kiwiresearch.atlas.graph import GRAPH
 from kiwiresearch.atlas.screen import Screen
-from kiwiresearch.errors import KiwiError, RunNotFound
+from kiwiresearch.errors import KiwiError
 from kiwiresearch.research.desk import Desk
 from kiwiresearch.research.screening import screen_of
-from kiwiresearch.web.problems import Refused, without_places
+from kiwiresearch.web.problems import NoAtlas, Refused, without_places
 from kiwiresearch.zim.library import Shelf
 
 PATIENCE_S = 4.0
@@ -62,7 +62,9 @@ class Unusable:
     """A folder of the settings that cannot be shown, and why."""
 
     name: str
-    why: str
+    why: str = ""
+    book: str = ""
+    """The title of its book, where that is all that is missing."""
 
 
 class Atlases:
@@ -92,15 +94,17 @@ class Atlases:
                 continue
             if atlas.book.id in here:
                 found.setdefault(atlas.book.id, atlas)
+            else:
+                unusable.append(Unusable(path.name, book=atlas.book.title or atlas.book.name))
         return list(found.values()), unusable
 
     def get(self, book: str) -> Atlas:
         """The atlas of a book by its id."""
         atlas = next((one for one in self.all()[0] if one.book.id == book), None)
         if atlas is None:
-            raise RunNotFound(
+            raise NoAtlas(
                 f"There is no atlas of the book {book[:100]!r} here.",
-                remedy="Who runs this desk can make one with 'kiwiresearch bulk', and name it in the setting 'atlas'.",
+                remedy="'kiwiresearch bulk' makes one; then name its folder in the setting 'atlas'.",
             )
         return atlas
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Protocol
+from typing import Annotated, Any, Protocol
 from urllib.parse import parse_qs, quote
 
 from fastapi import APIRouter, Query, Request
@@ -30,6 +30,11 @@ class Doorkeeper(Protocol):
 def router(keeper: Doorkeeper, pages: Pages) -> APIRouter:
     """The form, and what becomes of it."""
     routes = APIRouter(include_in_schema=False)
+    has_users = isinstance(keeper, Door)
+
+    def form(request: Request, place: str, *, status: int = 200, onwards: str = "") -> Response:
+        told: dict[str, Any] = {"next": place, "is_wrong": status != 200, "onwards": onwards, "has_users": has_users}
+        return pages.show(request, "login.html", status=status, **told)
 
     @routes.api_route(LOGIN, methods=["GET", "HEAD"])
     def ask(request: Request, next: Next = "", *, again: bool = False) -> Response:  # noqa: A002 (what addresses say)
@@ -39,9 +44,8 @@ def router(keeper: Doorkeeper, pages: Pages) -> APIRouter:
         # Who follows a link of another site, or of a book, comes without the cookie: asked by our own page, the
         # browser sends it.
         is_led = not again and not is_from_own_page(request.headers) and not is_by_hand(request.headers)
-        return _form(
-            pages, request, place, onwards=f"{LOGIN}?again=true&next={quote(place, safe='')}" if is_led else ""
-        )
+        onwards = f"{LOGIN}?again=true&next={quote(place, safe='')}" if is_led else ""
+        return form(request, place, onwards=onwards)
 
     @routes.post(LOGIN)
     async def enter(request: Request) -> Response:
@@ -50,7 +54,7 @@ def router(keeper: Doorkeeper, pages: Pages) -> APIRouter:
         shown = sent.get("token", [""])[-1].strip()
         cookie = await run_in_threadpool(keeper.cookie_for, shown, client_of(request.scope))
         if cookie is None:
-            return _form(pages, request, place, status=401)
+            return form(request, place, status=401)
         if isinstance(keeper, Door):
             request.state.visitor = await run_in_threadpool(keeper.by_cookie, cookie)
         answer = RedirectResponse(place, status_code=303)
@@ -75,7 +79,3 @@ def _place(wanted: str) -> str:
     """Where to go next: only to a page of ours, and not to this one again."""
     place = own_place(wanted)
     return "/" if place.partition("?")[0] == LOGIN else place
-
-
-def _form(pages: Pages, request: Request, place: str, *, status: int = 200, onwards: str = "") -> Response:
-    return pages.show(request, "login.html", status=status, next=place, is_wrong=status != 200, onwards=onwards)

@@ -100,8 +100,9 @@ class AuditCheckReply(BaseModel):
     """Whether every row is as it was written."""
 
     holds: bool
-    row: int | None
+    row: int | None = Field(description="The first row that is not as it was written; null where all are.")
     why: str
+    head: str = Field(description="The hash of the last row: noted elsewhere, it can be given as `head` later.")
 
 
 class NewUser(BaseModel):

@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from kiwiresearch.research.people import Register
 from kiwiresearch.research.policy import profile_record
+from kiwiresearch.research.since import moment_of
 from kiwiresearch.store.people import TokenRow, UserRow
 from kiwiresearch.web.guard.house import House
 from kiwiresearch.web.guard.visitor import visitor
@@ -34,8 +35,9 @@ MOST_ROWS = 1_000
 UserName = Annotated[str, Path(max_length=LONGEST_NAME, description="The name of a user.", examples=["rita"])]
 TokenId = Annotated[str, Path(max_length=40, description="The `id` of a token, which is not the token itself.")]
 Since = Annotated[str, Query(max_length=40, description="From this moment on, such as `2026-11-16T08:00:00+00:00`.")]
-Before = Annotated[int | None, Query(ge=1, description="Only rows with smaller numbers, for the next page.")]
+Before = Annotated[int | None, Query(ge=1, le=2**62, description="Only rows with smaller numbers, for the next page.")]
 Limit = Annotated[int, Query(ge=1, le=MOST_ROWS)]
+Head = Annotated[str, Query(max_length=100, description="A hash that an earlier check told as `head`.")]
 OfUser = Annotated[str | None, Query(max_length=LONGEST_NAME, description="Only what this user did.")]
 OfAction = Annotated[str | None, Query(max_length=40, description="Only this, such as `login`, `ask` or `research`.")]
 
@@ -119,17 +121,19 @@ def _add_audit(routes: APIRouter, house: House) -> None:
         user: OfUser = None, action: OfAction = None, since: Since = "", before: Before = None, limit: Limit = 100
     ) -> Json:
         """Tell who did what, the newest first."""
-        rows = house.audit().rows(limit=limit, user=user, action=action, since=since, before=before, newest_first=True)
+        begin = moment_of(since)
+        rows = house.audit().rows(limit=limit, user=user, action=action, since=begin, before=before, newest_first=True)
         last = rows[-1].seq if len(rows) == limit else None
         return Json({"rows": [asdict(row) for row in rows], "before": last})
 
     @routes.get("/audit/check", response_class=Json, responses={200: {"model": AuditCheckReply}})
-    def check() -> Json:
-        """Prove that no row of the audit was changed, taken out or put in."""
-        broken = house.audit().check()
-        return Json(
-            {"holds": broken is None, "row": broken.seq if broken else None, "why": broken.why if broken else ""}
-        )
+    def check(head: Head = "") -> Json:
+        """Prove that no row of the audit was changed, taken out or put in, and none up to `head` written anew."""
+        kept = house.audit()
+        end = kept.head()  # before the proof, which covers it then
+        broken = kept.check(head.strip())
+        row, why = (broken.seq, broken.why) if broken else (None, "")
+        return Json({"holds": broken is None, "row": row, "why": why, "head": end})
 
 
 def _user(register: Register, user: UserRow) -> dict[str, Any]:

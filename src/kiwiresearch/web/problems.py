@@ -88,6 +88,10 @@ class Refused(HTTPException):
         self.remedy = remedy
 
 
+class NoAtlas(errors.RunNotFound):
+    """No book here has an atlas of this address."""
+
+
 class NotInRun(errors.RunNotFound):
     """The run is there, but not the claim or the page of it that an address names."""
 
@@ -113,6 +117,7 @@ KINDS: Mapping[type[KiwiError], tuple[int, str]] = {
     errors.CannotWrite: (503, "Cannot write"),
     errors.NoteChanged: (409, "Note changed"),
     errors.RunNotFound: (404, "Run not found"),
+    NoAtlas: (404, "Atlas not found"),
     NotInRun: (404, "Not in this run"),
     errors.TooManyRuns: (429, "Too many runs"),
     errors.StoreUnreachable: (503, "Store unreachable"),

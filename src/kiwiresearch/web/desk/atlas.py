@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
@@ -28,6 +29,7 @@ from kiwiresearch.web.desk.atlas_queries import (
     KinQuery,
     RankQuery,
     TimeQuery,
+    last_of,
     listed,
 )
 from kiwiresearch.web.desk.pages import Pages
@@ -37,6 +39,7 @@ from kiwiresearch.web.room import Room
 from kiwiresearch.zim.entry import EntryRef
 
 BookName = Annotated[str, Path(max_length=100)]
+Found = Callable[[Atlas, Window], Part]
 TABS = ("overview", "contradictions", "timeline", "ranks", "regions", "kin")
 
 
@@ -68,7 +71,7 @@ def router(room: Room, _: Jobs, pages: Pages) -> APIRouter:
         def found(atlas: Atlas, window: Window) -> Part:
             return times.timeline(atlas, query.asked(), window)
 
-        return shown.listing(request, book, "timeline", query, found)
+        return shown.listing(request, book, "timeline", query, found, years=(times.FURTHEST_BACK, times.LATEST))
 
     @routes.get("/atlas/{book}/ranks")
     def best(request: Request, book: BookName, query: Annotated[RankQuery, Query()]) -> Response:
@@ -115,14 +118,21 @@ class _Shown:
         return self._pages.show(request, f"atlas_{tab}.html", **values)
 
     def listing(
-        self, request: Request, book: str, tab: str, query: Any, found: Any, *recipes: Recipe, **values: Any
+        self, request: Request, book: str, tab: str, query: Any, found: Found, *recipes: Recipe, **values: Any
     ) -> Response:
         atlas = self.atlases.get(book)
-        window = Window(SIZE, (query.n - 1) * SIZE)
-        question = (tab, query, self.access.mode(request))
+        mode = self.access.mode(request)
+
+        def rows_of(query: Any) -> Part:
+            window = Window(SIZE, (query.n - 1) * SIZE)
+            return self.atlases.kept(atlas, (tab, query, mode), lambda: found(atlas, window))
+
         try:
             self.atlases.wait_for(atlas, *recipes)
-            whole = self.atlases.kept(atlas, question, lambda: found(atlas, window))
+            whole = rows_of(query)
+            if query.n > last_of(whole):
+                query = query.model_copy(update={"n": last_of(whole)})
+                whole = rows_of(query)
         except StillWorking:
             return self._working(request, atlas, tab)
         part = self.atlases.screen(atlas).part(whole)

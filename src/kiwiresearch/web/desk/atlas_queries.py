@@ -83,15 +83,20 @@ class KinQuery(_Asked):
     other: Annotated[str, Field(max_length=500)] = ""
 
 
+def last_of(part: Part) -> int:
+    """The number of the last part of the list that some rows are from."""
+    return max(-(-part.total // SIZE), 1)
+
+
 def listed(part: Part, number: int, place: str, wish: Mapping[str, object]) -> ListPart[Row]:
     """Some rows with the addresses of those around them."""
-    last = max(-(-part.total // SIZE), 1)
+    last = last_of(part)
     return ListPart(
         rows=part.rows,
         total=part.total,
         number=number,
         last=last,
         first_row=part.offset + 1 if part.rows else 0,
-        before=address(place, {**wish, "n": min(number - 1, last)}) if number > 1 else "",
+        before=address(place, {**wish, "n": number - 1}) if number > 1 else "",
         after=address(place, {**wish, "n": number + 1}) if number < last else "",
     )

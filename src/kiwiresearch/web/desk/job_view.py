@@ -31,6 +31,8 @@ class JobView:
     so_far: SoFar = NOTHING
     note: str = ""
     """What the work said last about itself, in English."""
+    has_books: bool = True
+    """Whether its books can be read here; one that waits and has not, waits for them."""
 
     @property
     def is_run(self) -> bool:
@@ -77,6 +79,8 @@ class JobView:
     @property
     def stage(self) -> str:
         """What it does, as the catalogue names it."""
+        if self.job.state == "queued" and not self.has_books:
+            return "away"
         if self.job.state != "running":
             return self.job.state
         if not self.is_run:
@@ -92,6 +96,11 @@ class JobView:
     @property
     def problem(self) -> str:
         return without_places(self.job.problem)
+
+    @property
+    def last_loss(self) -> str:
+        """Why it had to be put in line again last."""
+        return without_places(self.job.losses[-1]) if self.job.losses else ""
 
     @property
     def remedy(self) -> str:
@@ -113,7 +122,8 @@ class JobViews:
     def get(self, job_id: str) -> JobView:
         """A job with all that it did so far."""
         job = self._jobs.get(job_id)
-        return JobView(job, self._most(job), self._so_far(job), self._note(job))
+        has_books = job.state != "queued" or self._jobs.can_do(job_id)
+        return JobView(job, self._most(job), self._so_far(job), self._note(job), has_books)
 
     def unfinished(self) -> list[JobView]:
         """All jobs that are under way or ended before they were done, the newest first, without their pages."""

@@ -70,8 +70,8 @@ def router(room: Room, house: House, pages: Pages) -> APIRouter:
 
 def _add_user(routes: APIRouter, desk: PeopleDesk) -> None:
     @routes.get("/people/{name}")
-    def user(request: Request, name: UserName) -> Response:
-        return desk.one(request, name)
+    def user(request: Request, name: UserName, *, saved: bool = False) -> Response:
+        return desk.one(request, name, is_saved=saved)
 
     @routes.post("/people/{name}")
     def change(request: Request, name: UserName, changes: Annotated[Changes, Form()]) -> Response:
@@ -107,7 +107,14 @@ class PeopleDesk:
         return self._pages.show(request, "people.html", status=problem.status if problem else 200, **values)
 
     def one(
-        self, request: Request, name: str, *, made: NewToken | None = None, problem: Problem | None = None
+        self,
+        request: Request,
+        name: str,
+        *,
+        made: NewToken | None = None,
+        typed: Changes | None = None,
+        problem: Problem | None = None,
+        is_saved: bool = False,
     ) -> Response:
         """A user; right after a token was made, with the token, which is shown on no other page."""
         register = self.house.register(request)
@@ -118,8 +125,10 @@ class PeopleDesk:
             "roles": ROLES,
             "names": NAMES,
             "usual": limits_of(self._limits, user.role, {}).record(),
+            "typed": typed or Changes(role=user.role, **{limit: str(most) for limit, most in user.limits.items()}),
             "made": made,
             "problem": problem,
+            "is_saved": is_saved,
         }
         return self._pages.show(request, "people_user.html", status=problem.status if problem else 200, **values)
 
@@ -137,8 +146,8 @@ class PeopleDesk:
         try:
             register.change(name, changes.role or None, changes.limits())
         except BadUsage as problem:
-            return self.one(request, name, problem=problem_of(problem))
-        return go_to(_address(name))
+            return self.one(request, name, typed=changes, problem=problem_of(problem))
+        return go_to(f"{_address(name)}?saved=1")
 
     def new_token(self, request: Request, name: str, label: str) -> Response:
         try:

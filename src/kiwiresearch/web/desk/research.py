@@ -75,6 +75,7 @@ class ResearchPages:
         self._jobs = jobs
         self._pages = pages
         self._settings = room.desk.settings
+        self._shelf = room.shelf
         self._views = JobViews(jobs, self._settings.max_pages)
         self._runs = frames_of(room, jobs)
         self._families = Families(room, jobs)
@@ -93,6 +94,7 @@ class ResearchPages:
         offer = Offer(self._settings, self._books.all())
         status = problem.status if problem else 422 if faults else 200
         told: dict[str, Any] = {"offer": offer, "typed": offer.shown(form), "faults": faults or {}, "problem": problem}
+        told["missing"] = self._shelf.missing
         return self._pages.show(request, "research.html", status=status, **told, **self._lists(page))
 
     def start(self, request: Request, form: ResearchForm) -> Response:

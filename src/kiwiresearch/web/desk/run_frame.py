@@ -80,6 +80,11 @@ class RunFrame:
         return str(self.run.manifest.get("model") or "")
 
     @property
+    def policy(self) -> str:
+        """The mark of the policy under which it was made; empty where there was none."""
+        return str(self.run.manifest.get("policy") or "")
+
+    @property
     def settings(self) -> Mapping[str, Any]:
         """What the crawl was set to, as the manifest has it."""
         found = self.run.manifest.get("settings")

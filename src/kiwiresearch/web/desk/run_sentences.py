@@ -155,6 +155,18 @@ _FORMS = (
     ("make_room", r"Free some space, then start it again: it goes on where it stopped\."),
     ("make_writable", r"Make it a folder you may write to and start it again, or choose another folder\."),
     ("resume", r"Resume it: it goes on where it stopped\."),
+    (
+        "host_away",
+        rf"The book (?P<page>{QUOTED}) cannot be asked now\. "
+        rf"The host (?P<other>{QUOTED}) does not answer(?: in time)?\.",
+    ),
+    ("began_without", rf"Not asked: (?P<listed>.+)\. The host (?P<other>{QUOTED}) was away when the run began\."),
+    # What a reader should know beside an answer
+    ("answers_hidden", rf"(?P<n>{NUMBER}) pages? that may answer this (?:is|are) hidden by the policy of this desk\."),
+    (
+        "answers_hidden_by",
+        rf"(?P<n>{NUMBER}) pages? that may answer this (?:is|are) hidden by the policy of (?P<said>.+)\.",
+    ),
 )
 
 FORMS = tuple((name, re.compile(form, re.DOTALL)) for name, form in _FORMS)

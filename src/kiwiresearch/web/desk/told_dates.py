@@ -30,7 +30,7 @@ class Told(NamedTuple):
 def dated(text: str, words: Words, *, is_head: bool = False) -> Markup:
     """An English date of a run for a reader; marked as English where the language has no words for it."""
     told = told_date(text, words)
-    if is_head:
+    if is_head and not told.startswith("c. "):
         told = told[:1].upper() + told[1:]
     return escape(told) if told or not text else Markup('<span lang="en" dir="ltr">{}</span>').format(text)
 
