@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from kiwiresearch.cli.show_atlas import year
+
 Told = Callable[..., tuple[int, str, str]]
 WAYS = [
     ((), "Contradictions: 4 contradiction, 1 unit or rounding"),
     (("contradictions",), "Ada Rowe, birth"),
     (("contradictions", "--kind", "unit or rounding"), "area (m2)"),
-    (("contradictions", "--kind", "different year"), "No contradictions of this kind were found."),
+    (("contradictions", "--page", "Ada Rowe"), "Ada Rowe, birth"),
+    (("contradictions", "--kind", "different year"), "No such contradictions were found."),
     (("ranks",), "1. Elmland  authority"),
     (("ranks", "--by", "linked", "--words", "nothing"), "No page has these words"),
     (("regions",), "1. Alone"),
@@ -22,7 +25,8 @@ WAYS = [
     (("regions", "--of", "wanted"), "Old bridge  named by 2 pages"),
     (("timeline", "--from", "1204", "--to", "1204"), "1204: Elmland was founded in 1204."),
     (("timeline", "--to", "-1000000"), "65 million years ago"),
-    (("kin",), "3 people, 3 with pages: Ada Rowe, Tom Rowe, Ben Rowe"),
+    (("timeline", "--page", "Elm Sea"), "65 million years ago"),
+    (("kin",), "3 people, 3 with pages: Ada Rowe; Tom Rowe; Ben Rowe"),
 ]
 
 
@@ -72,6 +76,24 @@ def test_relatives_and_the_way_between_two_are_told(kiwi: Told, elm_shards: Path
     assert "grandfather" in out
 
 
+def test_relatives_come_in_parts(kiwi: Told, elm_shards: Path) -> None:
+    """As every other list: some of them, where to go on, and as JSON how many there are."""
+    assert "1 to 1 of 2. The next: --offset 1" in kiwi("atlas", "kin", elm_shards, "Ben Rowe", "--limit", 1)[1]
+    told = json.loads(kiwi("atlas", "kin", elm_shards, "Ben Rowe", "--offset", 1, "--json")[1])
+    assert [row["name"] for row in told["relatives"]] == ["Tom Rowe"]
+    assert (told["total"], told["offset"]) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [(1789, "1789"), (-1_200, "1,200 BC"), (-40_300, "40,000 years ago"), (-65_000_000, "65 million years ago"),
+     (-13_749_998_001, "13.7 billion years ago")],
+)  # fmt: skip
+def test_years_are_told_as_people_say_them(number: int, said: str) -> None:
+    """No calendar counts the years of the beginning of everything."""
+    assert year(number) == said
+
+
 def test_the_terminal_is_the_owners_and_json_is_public(kiwi: Told, elm_shards: Path) -> None:
     """As in all family research: who looks at their own screen sees all, what may be handed on names nobody living."""
     assert "Cy Finch" in kiwi("atlas", "kin", elm_shards, "Dan Finch")[1]
@@ -90,9 +112,11 @@ def test_the_terminal_is_the_owners_and_json_is_public(kiwi: Told, elm_shards: P
         (("contradictions", "{elm}", "--kind", "magic"), 2, "one of: contradiction"),
         (("ranks", "{elm}", "--limit", "0"), 2, "limit from 1"),
         (("timeline", "{elm}", "--from", "0"), 2, "no year"),
+        (("ranks", "{elm}", "--words", "x " * 9_000), 2, "9,000 words are too many to look for."),
+        (("timeline", "{elm}", "--subject", "x " * 9_000), 2, "9,000 words are too many to look for."),
         (("kin", "{elm}", "--privacy", "magic"), 2, "no privacy mode"),
         (("kin", "{elm}", "Nobody At All"), 3, "no page about a person"),
-        (("magic", "{elm}"), 2, ""),
+        (("magic", "{elm}"), 2, "no command 'magic'. The commands are: overview, contradictions"),
     ],
 )
 def test_what_makes_no_sense_is_told(

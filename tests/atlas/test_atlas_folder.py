@@ -158,6 +158,19 @@ def test_what_is_worked_out_is_kept_until_the_shards_change(elm_shards: Path, tm
     assert not open_atlas(folder, tmp_path / "kept").has(GRAPH)
 
 
+@pytest.mark.parametrize("left", [b"", b"PAR", b"noise that is no table", None])
+def test_a_kept_table_that_was_damaged_is_worked_out_again(
+    elm_shards: Path, tmp_path: Path, left: bytes | None
+) -> None:
+    """What is kept may be cut, overwritten or gone: the shards have it all."""
+    atlas = open_atlas(elm_shards, tmp_path / "kept")
+    (kept,) = atlas.files(GRAPH)["graph"]
+    whole = kept.read_bytes()
+    kept.write_bytes(whole[:-1] if left is None else left)
+    assert ranks(open_atlas(elm_shards, tmp_path / "kept"), "linked", "", Window()).total == 13
+    assert kept.read_bytes() == whole
+
+
 def test_of_one_book_only_what_was_worked_out_last_is_kept(elm_shards: Path, tmp_path: Path) -> None:
     """Older folders of the book go when a new one is made; not where somebody works, and not those of other books."""
     folder, cache = copied(elm_shards, tmp_path / "elm"), tmp_path / "kept"

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from kiwiresearch.atlas import kin
 from kiwiresearch.atlas.atlas import Atlas
-from kiwiresearch.atlas.database import Database
+from kiwiresearch.atlas.database import Database, opened
 from kiwiresearch.atlas.kin import Sight, families, people, relation, relatives
 from kiwiresearch.atlas.kin_tree import tree_of
 from kiwiresearch.atlas.part import Window
@@ -37,6 +40,16 @@ def test_relatives_are_told_with_their_kinship_and_the_words_that_say_so(elm_atl
     mother = told["relatives"][0]
     assert "Ada Rowe" in mother["quote"] or "Ben Rowe" in mother["quote"]
     assert mother["place"]["end"] > mother["place"]["start"] >= 0
+
+
+@pytest.mark.parametrize("title", ["Ray Rowe", "A/Ray_Rowe.html"])
+def test_people_of_older_books_are_asked_for_by_the_title_of_their_page(tmp_path: Path, title: str) -> None:
+    """Neither the 'A/' and '.html' of a path nor a longer name stands in the way, with titles or without."""
+    row = {"id": 0, "person": "A/Ray_Rowe.html", "name": "Raymond Albert Rowe", "title": title, "has_page": True}
+    pq.write_table(pa.Table.from_pylist([row]), tmp_path / "persons.parquet")
+    with opened("old", {"persons": [tmp_path / "persons.parquet"]}) as database:
+        for words in ("ray rowe", "Ray Rowe ", "A/Ray_Rowe.html", "Raymond Albert Rowe"):
+            assert kin._who(database, words) == "A/Ray_Rowe.html"
 
 
 def test_relatives_go_no_further_than_asked(elm_atlas: Atlas) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx2
 import pytest
 from tests.atlas.atlas_book import HTML, METADATA, write_elm_shards
+from tests.web.peopled import peopled
 from tests.web.running import UNHURRIED, a_browser, a_client, a_room, running
 
 from kiwiresearch.atlas.atlas import Atlas, Recipe
@@ -57,6 +58,19 @@ def test_the_atlases_are_listed_and_what_cannot_be_shown_is_said(browser: httpx2
     assert "no finished bulk folder" in page.text
     assert "/nowhere" not in page.text
     assert 'href="/atlas"' in browser.get("/").text
+
+
+def test_folders_that_cannot_be_shown_are_for_owners_to_see(elm_shards: Path, tmp_path: Path) -> None:
+    """An owner reads which folder is none, and whose book is not on the shelf; a reader reads neither."""
+    with peopled(tmp_path, KIWIRESEARCH_ATLAS=f"{elm_shards},/nowhere/at/all", **UNHURRIED) as people:
+        with people.browser("olga") as olga:
+            page = olga.get("/atlas").text
+        with people.browser("rita") as rita:
+            other = rita.get("/atlas").text
+    assert "no finished bulk folder" in page
+    assert "Its book, Book of Elm, is not on the shelf" in page
+    assert "Folders that cannot be shown" not in other
+    assert "Elm" not in other
 
 
 @pytest.mark.parametrize("part", ["", *(f"/{name}" for name in PARTS)])
@@ -131,10 +145,29 @@ def test_programs_are_told_which_books_have_an_atlas(client: httpx2.Client, book
     assert client.get(f"/api/atlas/{book}").json()["book"]["title"] == "Book of Elm"
 
 
+@pytest.mark.parametrize("part", ["ranks", "contradictions", "timeline", "regions", "kin"])
+def test_a_part_behind_the_last_shows_the_last(browser: httpx2.Client, book: str, part: str) -> None:
+    """An old address of a list that has grown shorter shows rows, and does not say that there are none."""
+
+    def main_of(address: str) -> str:
+        return str(browser.get(address).text.partition("<main")[2].partition("</main>")[0])
+
+    assert main_of(f"/atlas/{book}/{part}?n=99") == main_of(f"/atlas/{book}/{part}")
+
+
+def test_who_is_not_found_can_be_searched_for(browser: httpx2.Client, book: str) -> None:
+    """A name that is no title leads to a search of that book with the same words."""
+    shown = browser.get(f"/atlas/{book}/kin?person=Benn+Rowe").text
+    assert f'href="/find?q=Benn+Rowe&amp;book={book}"' in shown
+    assert browser.get(f"/find?q=Benn+Rowe&book={book}").status_code == 200
+
+
 @pytest.mark.parametrize("way", ["", "/ranks", "/kin"])
 def test_a_book_without_an_atlas_is_not_found(browser: httpx2.Client, client: httpx2.Client, way: str) -> None:
     """The answer says what would make one."""
-    assert browser.get(f"/atlas/no-such-book{way}").status_code == 404
+    shown = browser.get(f"/atlas/no-such-book{way}")
+    assert shown.status_code == 404
+    assert "There is no such atlas" in shown.text
     assert client.get("/api/atlas/no-such-book/ranks").status_code == 404
 
 

@@ -47,9 +47,11 @@ def test_a_book_is_written_told_and_proved(kiwi: Told, sample_zim: Path, tmp_pat
     assert (code, "all as written" in shown) == (0, True)
     (out / "links" / "000000.parquet").write_bytes(b"")
     code, shown, complaint = kiwi("bulk", "--check", out)
-    assert (code, "damaged" in shown, "Make the folder again" in complaint) == (1, True, True)
+    assert (code, "damaged" in shown, "make it again" in complaint) == (1, True, True)
     code, shown, _ = kiwi("bulk", "--check", out, "--json")
     assert (code, json.loads(shown)["holds"]) == (1, False)
+    code, shown, complaint = kiwi("bulk", "--book", sample_zim, "--out", out)
+    assert (code, shown, "0 bytes" in complaint, "Remove the folder" in complaint) == (1, "", True, True)
 
 
 def redirects(out: Path) -> int:

@@ -51,6 +51,16 @@ def test_a_finished_folder_holds(whole: Path) -> None:
     assert told[-1] == (proof.shards, proof.shards)
 
 
+def test_a_folder_that_is_not_finished_is_told_from_one_that_is_none(folder: Path) -> None:
+    """The one goes on with the command that began it, the other has to be made."""
+    (folder / "manifest.json").unlink()
+    with pytest.raises(RunNotFound, match=r"no finished bulk folder.*Make one"):
+        open_folder(folder)
+    (folder / ".kiwiresearch" / "plan.json").write_text("{}")
+    with pytest.raises(RunNotFound, match=r"is not finished.*it goes on"):
+        open_folder(folder)
+
+
 def test_some_columns_can_be_read_alone(whole: Path) -> None:
     """In the order in which they are asked for."""
     file, *_ = open_folder(whole).shards("titles")

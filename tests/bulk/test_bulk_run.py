@@ -214,7 +214,7 @@ def test_a_folder_of_somebody_else_is_refused(fill: Filled, tmp_path: Path) -> N
     """Nothing is written into it, not even a lock."""
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "letter.txt").write_text("Dear")
-    with pytest.raises(FolderTaken, match="something else"):
+    with pytest.raises(FolderTaken, match=r"something else\. Choose another with --out\.$"):
         fill()
     assert [file.name for file in (tmp_path / "out").iterdir()] == ["letter.txt"]
 
@@ -283,6 +283,7 @@ def test_a_book_without_articles_has_tables_without_rows(tmp_path: Path) -> None
         ({"engine": "dask"}, "no engine 'dask'"),
         ({"address": "10.0.0.1:6379"}, "Only Ray has an address"),
         ({"workers": -1}, "-1 workers"),
+        ({"workers": 100_000}, "100000 workers cannot work"),
         ({"batch": 100_001}, "100001 entries are no batch"),
     ],
 )

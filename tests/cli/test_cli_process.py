@@ -125,7 +125,7 @@ def test_help_imports_nothing_heavy(home: Path) -> None:
         "kiwiresearch.cli.kin", "kiwiresearch.cli.kin_change", "kiwiresearch.cli.kin_out", "kiwiresearch.cli.kin_read",
         "kiwiresearch.cli.kin_work", "kiwiresearch.cli.mcp", "kiwiresearch.cli.serving",
         "kiwiresearch.cli.options", "kiwiresearch.cli.proofs", "kiwiresearch.cli.runs", "kiwiresearch.cli.start",
-        "kiwiresearch.cli.working", "kiwiresearch.cli.working_jobs",
+        "kiwiresearch.cli.show_jobs", "kiwiresearch.cli.working", "kiwiresearch.cli.working_jobs",
         "kiwiresearch.errors",
     }  # fmt: skip
     heavy = {"libzim", "selectolax", "httpx2", "platformdirs", "tomllib", "xml.etree", "hypothesis", "sqlite3"}

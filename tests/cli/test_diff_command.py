@@ -95,7 +95,22 @@ def test_some_kinds_alone(kiwi: Told, home: Path, books: tuple[Path, Path], tmp_
     out = kiwi("diff", *books, "--kind", "disputed", "--out", file)[1]
     assert "17 metres" in out
     assert "toll gate" not in out
+    assert "New pages" not in out
     assert [row["kind"] for row in records(file)[1:-1]] == ["disputed", "changed", "added"]
+
+
+def test_what_a_policy_hides_is_said_openly(
+    kiwi: Told, home: Path, books: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody takes a hidden page for one that no snapshot has."""
+    monkeypatch.setenv("KIWIRESEARCH_POLICY_HIDDEN", "Salt road")
+    monkeypatch.setenv("KIWIRESEARCH_POLICY_NAME", "the harbour school")
+    code, out, complaint = kiwi("diff", *books, "--page", "salt road")
+    assert (code, out) == (3, "")
+    assert "The page 'salt road' is hidden by the policy of the harbour school." in complaint
+    out = kiwi("diff", *books)[1]
+    assert "Pages that the policy of the harbour school hides are not compared." in out
+    assert "Salt road" not in out
 
 
 def test_a_limit_is_told(kiwi: Told, home: Path, books: tuple[Path, Path]) -> None:

@@ -55,7 +55,13 @@ def test_a_user_is_changed_and_removed(capsys: pytest.CaptureFixture[str]) -> No
     assert (rita["role"], rita["limits"]) == ("researcher", {"queued": 1})
     assert [one["id"] for one in rita["tokens"] if one["revoked_at"]] == [token["token_id"]]
     assert len(rita["tokens"]) == 2
-    said(capsys, "users", "remove", "rita")
+    role = said(capsys, "users", "role", "rita", "reader", "--json")
+    limits = said(capsys, "users", "limit", "rita", "running=3", "--json")
+    assert (json.loads(role), json.loads(limits)) == (
+        {"name": "rita", "role": "reader"},
+        {"name": "rita", "limits": {"queued": 1, "running": 3}},
+    )
+    assert json.loads(said(capsys, "users", "remove", "rita", "--json")) == {"removed": "rita"}
     assert "rita" not in said(capsys, "users", "list")
 
 
@@ -65,6 +71,7 @@ def test_a_user_is_changed_and_removed(capsys: pytest.CaptureFixture[str]) -> No
         (["add", "olga"], "already"),
         (["add", ""], "cannot be the name"),
         (["add", "x\ny"], "cannot be the name"),
+        (["add", "x  y"], "single spaces"),
         (["add", "x", "--role", "boss"], "is no role"),
         (["add", "x", "--label", "x" * 200], "label"),
         (["add", "a/b"], "cannot be the name"),
@@ -114,6 +121,8 @@ def test_the_audit_tells_of_each_change_and_is_proved(capsys: pytest.CaptureFixt
     assert "written anew" in capsys.readouterr().err
     assert run(["audit", "--head", head]) == 2
     assert "--check" in capsys.readouterr().err
+    assert run(["audit", "--check", "--head", head[:4]]) == 2
+    assert "Give all 64 characters" in capsys.readouterr().err
     with sqlite3.connect(home / "state" / "store.sqlite") as store:
         store.execute("DELETE FROM kiwi_audit WHERE seq = 2")
     store.close()
@@ -121,6 +130,16 @@ def test_the_audit_tells_of_each_change_and_is_proved(capsys: pytest.CaptureFixt
     assert "row 2" in capsys.readouterr().err
     assert run(["audit", "--check", "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["holds"] is False
+
+
+def test_an_audit_without_rows_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing at all, and nothing of what was asked for, are told apart; and the way to switch users on is named."""
+    assert run(["audit"]) == 0
+    assert "below [serve]" in capsys.readouterr().err
+    assert run(["users", "add", "olga", "--role", "owner"]) == 0
+    assert "until 'users = true' stands below [serve]" in capsys.readouterr().err
+    assert run(["audit", "--user", "nobody"]) == 0
+    assert capsys.readouterr().err == "Nothing like that was written down.\n"
 
 
 def test_a_date_that_is_none_is_told(capsys: pytest.CaptureFixture[str]) -> None:

@@ -57,6 +57,13 @@ def test_jobs_are_put_in_line_and_done_by_a_worker(home: Path, kiwi: Told, tmp_p
     assert kiwi("jobs", "wait", RUN, "questions-1", TABLES)[0] == 0
     code, shown, _ = kiwi("jobs", "show", RUN)
     assert (code, shown.splitlines()[0]) == (0, f"{RUN}: done, 2 pages; research for ada")
+    assert shown.splitlines()[-1] == f"Brief: {home / 'state' / 'runs' / RUN / 'report.md'}"
+    assert kiwi("jobs", "show", TABLES)[1].splitlines()[-1] == f"Tables: {home / 'state' / 'bulk' / TABLES}"
+    assert kiwi("jobs", "show", "questions-1")[1].splitlines()[1:] == [
+        "1 of 2 questions were answered; 'error' says what is wrong with the others.",
+        "Answers: kiwiresearch jobs answers questions-1",
+    ]
+    assert kiwi("jobs", "cancel", RUN)[2] == "It had ended before, and is as it was.\n"
     rows = [json.loads(line) for line in kiwi("jobs", "answers", "questions-1")[1].splitlines()]
     assert [row.get("error", "") for row in rows] == [
         "",
@@ -134,7 +141,7 @@ def test_jobs_are_cancelled_put_in_line_again_and_removed(home: Path, kiwi: Told
     code, _, complaint = kiwi("jobs", "again", RUN)
     assert (code, "is in line already" in complaint) == (1, True)
     code, _, complaint = kiwi("jobs", "wait", RUN, "--timeout", "0.01")
-    assert (code, "not done yet" in complaint) == (2, True)
+    assert (code, f"Not done yet: {RUN}." in complaint) == (2, True)
     kiwi("jobs", "cancel", RUN)
     assert kiwi("jobs", "remove", RUN)[:2] == (0, f"{RUN}: removed\n")
     assert kiwi("jobs", "list")[1] == "There are no jobs.\n"
@@ -147,8 +154,10 @@ def test_jobs_are_cancelled_put_in_line_again_and_removed(home: Path, kiwi: Told
         (("worker", "--kinds", "poem"), 2, "There is no kind of job 'poem'."),
         (("worker", "--once", "--store", "mysql://x"), 2, "mysql"),
         (("worker", "--once", "--store", "postgresql://127.0.0.1:1/x"), 1, "127.0.0.1"),
+        (("worker", "--once", "--store", "the.db"), 2, "The store is no URL. Write sqlite:///"),
+        (("jobs", "list", "--limit", "0"), 2, "0 jobs cannot be shown."),
         (("jobs", "list", "--state", "lost"), 2, "There is no state 'lost'."),
-        (("jobs", "show", "nobody-1"), 1, "There is no job 'nobody-1'."),
+        (("jobs", "show", "nobody-1"), 1, "There is no job 'nobody-1'. 'kiwiresearch jobs list' shows"),
         (("jobs", "show", "../x-1"), 1, "There is no job '../x-1'."),
         (("jobs", "cancel", "nobody-1"), 1, "There is no job 'nobody-1'."),
         (("jobs", "answers", "nobody-1"), 1, "There is no job 'nobody-1'."),
@@ -156,9 +165,10 @@ def test_jobs_are_cancelled_put_in_line_again_and_removed(home: Path, kiwi: Told
         (("jobs", "add", "research", "Rome", "--book", "/etc/passwd"), 1, "/etc/passwd"),
         (("jobs", "add", "ask", "/no/such/file"), 2, "The file '/no/such/file' cannot be read"),
         (("jobs", "add", "ask", "/dev/null"), 2, "There is no question."),
+        (("jobs", "add", "ask", __file__, "-k", "-1"), 2, "-1 passages make no answer."),
         (("jobs", "add", "bulk", "--book", "sample", "--what", "poems"), 2, "There is no table 'poems'."),
         (("jobs", "add", "bulk", "--book", "sample", "--what", ","), 2, "No table is named."),
-        (("jobs", "add", "kin", "nobody"), 2, "nobody"),
+        (("jobs", "add", "kin", "nobody"), 2, "The server has no case 'nobody'. Its cases are those in '"),
         (("jobs", "add", "kin", "nobody", "--steps", "-1"), 2, "-1 steps cannot be taken."),
     ],
 )

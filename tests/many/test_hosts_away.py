@@ -184,14 +184,14 @@ def test_a_book_that_is_named_and_away_is_told(host: Host, broken: BrokenHost) -
 
 @pytest.mark.parametrize(
     ("language", "words"),
-    [("en", "was not asked: the host broken"), ("fr", "l’hôte broken"), ("es", "el equipo broken")],
+    [("en", "the host broken that has it"), ("fr", "l’hôte broken"), ("es", "el equipo broken")],
 )
 def test_the_desk_says_what_is_missing(host: Host, broken: BrokenHost, language: str, words: str) -> None:
-    """Readers are told in their language which book was not asked."""
+    """Readers are told in their language which book was not asked, cannot be read, or will not be researched."""
     broken.fault = "refuses"
     _told(host, "/api/search", q="galaxy")
     headers = {"Accept": "text/html", "Accept-Language": language}
-    for place in ("/find?q=sky", "/ask?q=Why is the sky blue?", "/"):
+    for place in ("/find?q=sky", "/ask?q=Why is the sky blue?", "/", "/research"):
         assert words in host.client.get(place, headers=headers).text
 
 

@@ -39,6 +39,7 @@ from kiwiresearch.research.work_kept import KeptWork, bring_files
 from kiwiresearch.store.files import Files
 from kiwiresearch.store.job import JobRow
 from kiwiresearch.store.open import Store
+from kiwiresearch.web.desk.job_view import JobViews
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="this system has no signals")
 
@@ -461,6 +462,7 @@ def test_a_host_without_the_book_leaves_the_job(url: str, sample_zim: Path, tmp_
         assert jobs.can_do(job.id)
     with jobs_on(there, other_book) as others:
         assert (others.get(job.id).state, others.can_do(job.id), others.has_work()) == ("queued", False, False)
+        assert JobViews(others, max_pages=80).get(job.id).stage == "away"  # its page says what it waits for
     with jobs_on(here, sample_zim) as jobs:
         assert ended(jobs, job.id).state == "done"
 

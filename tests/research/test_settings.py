@@ -78,7 +78,7 @@ def test_the_environment_wins_over_the_file(where: Folders) -> None:
         (
             b"clustercache = 16",
             "unknown key 'clustercache'. Did you mean 'cluster_cache_mb'? "
-            "Known are: allow_damaged, ask.context_tokens, ask.max_new_tokens,",
+            "Known are: allow_damaged, atlas, branch_share,",
         ),
         (b"[allow_damaged]\na = 1", "is {'a': 1}, which is no yes or no."),
         (b"cluster_cache_mb = '16'", "is '16', which is no whole number."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,6 +21,8 @@ from kiwiresearch.ids import canonical_json
 
 FORMAT = 2
 """Changed whenever kept tables would be made otherwise."""
+MAGIC = b"PAR1"
+"""How a Parquet file begins and ends."""
 PATIENCE_S = 3_600.0
 """How long one process waits for another that works out the same."""
 MOST_KEPT = 3
@@ -74,8 +77,8 @@ class Atlas:
         return {}
 
     def has(self, recipe: Recipe) -> bool:
-        """Whether it is worked out already."""
-        return all(file.is_file() for file in self._files(recipe).values())
+        """Whether it is worked out already; a file that was cut or overwritten is worked out again."""
+        return all(map(_is_whole, self._files(recipe).values()))
 
     def files(self, recipe: Recipe) -> Mapping[str, Sequence[Path]]:
         """The tables of a recipe, worked out now unless they are kept from before."""
@@ -140,6 +143,17 @@ def language_of(book: Subject) -> str:
 def fingerprint_of(bulk: BulkFolder) -> str:
     """A hash of the manifest, and with it of every row."""
     return sha256(canonical_json(bulk.manifest.record()).encode("utf-8", "replace")).hexdigest()
+
+
+def _is_whole(file: Path) -> bool:
+    """Whether a Parquet file is there with both of its ends."""
+    try:
+        with file.open("rb") as stream:
+            begin = stream.read(len(MAGIC))
+            stream.seek(-len(MAGIC), os.SEEK_END)
+            return begin == stream.read() == MAGIC
+    except OSError:
+        return False
 
 
 def _tidy(kept: Path) -> None:

@@ -34,7 +34,7 @@ class Wish:
     words: str = ""
     """Some of the subject's title, or of what both say."""
     page: str = ""
-    """The path of a page that one of the sides stands on."""
+    """The title or path of a page that one of the sides stands on."""
 
 
 def contradictions(atlas: Atlas, wish: Wish, window: Window) -> Part:
@@ -49,7 +49,7 @@ def contradictions(atlas: Atlas, wish: Wish, window: Window) -> Part:
             said = "lower(concat_ws(' ', title, attribute, a_text, b_text))"
             chosen.append((f"contains({said}, lower(?))", [wish.words.strip()]))
         if wish.page:
-            chosen.append(("(a_path = ? OR b_path = ?)", [wish.page, wish.page]))
+            chosen.append(("list_contains([a_path, a_title, b_path, b_title], ?)", [wish.page]))
         some = part(database, "contradictions", chosen, "number", window)
     return Part(tuple(map(_row, some.rows)), some.total, some.offset)
 

@@ -92,7 +92,8 @@ class Database:
                 ) from problem
             raise RunDamaged(
                 f"A shard of {self._name!r} cannot be read: {_first_line(problem)}",
-                remedy="'kiwiresearch bulk --check' says which; delete the folder and write it again.",
+                remedy="'kiwiresearch bulk --check FOLDER' says which: write that folder again. If all are as written, "
+                "delete 'atlas' in the program's cache, which 'kiwiresearch doctor' names.",
             ) from problem
 
 

@@ -11,7 +11,7 @@ from kiwiresearch.atlas.atlas import Atlas
 from kiwiresearch.atlas.database import Database
 from kiwiresearch.atlas.families import FAMILIES
 from kiwiresearch.atlas.kin_tree import MOST_PEOPLE, around, tree_of
-from kiwiresearch.atlas.part import Part, Row, Window
+from kiwiresearch.atlas.part import Part, Row, Window, bare, words_of
 from kiwiresearch.errors import BadUsage, NothingFound
 from kiwiresearch.kin.kinship import Family
 from kiwiresearch.kin.privacy.redact import Mode, RedactedTree, redacted
@@ -95,10 +95,10 @@ def relation(atlas: Atlas, first: str, second: str, sight: Sight) -> dict[str, A
 def people(atlas: Atlas, words: str, sight: Sight, window: Window) -> Part:
     """People who have pages and whose names hold some words; those who are kept back are counted, not named."""
     with _opened(atlas) as database:
+        values = words_of(words)
         chosen = " AND ".join(
-            ["has_page", *("contains(lower(name || ' ' || person), lower(?))" for _ in words.split())]
+            ["has_page", *("contains(lower(concat_ws(' ', name, title, person)), lower(?))" for _ in values)]
         )
-        values = words.split()
         total = database.value(f"SELECT count(*) FROM persons WHERE {chosen}", values)
         rows = database.rows(
             f"SELECT person FROM persons WHERE {chosen} ORDER BY name, id LIMIT {window.limit} OFFSET {window.offset}",
@@ -130,12 +130,11 @@ def _seen(
 
 def _who(database: Database, words: str) -> PersonId:
     """The person whose page has this path or title, or who alone goes by this name."""
-    name = words.strip()
     rows = database.rows(
-        """SELECT person, name, person = ? OR lower(replace(person, '_', ' ')) = lower(?) AS is_page FROM persons
-        WHERE has_page AND (person = ? OR lower(replace(person, '_', ' ')) = lower(?) OR lower(name) = lower(?))
-        ORDER BY is_page DESC, id LIMIT 3""",
-        [name] * 5,
+        f"""SELECT person, lower($1) IN (lower(person), lower(title), lower({bare("person")})) AS is_page FROM persons
+        WHERE has_page AND (is_page OR lower(name) = lower($1))
+        ORDER BY person = $1 DESC, is_page DESC, id LIMIT 3""",
+        [words.strip()],
     )
     if not rows:
         raise NothingFound(

@@ -12,6 +12,7 @@ from kiwiresearch.errors import BadUsage
 MOST = 10_000
 """Rows that one question may ask for."""
 FURTHEST = 10**9
+MOST_WORDS = 100
 Row = dict[str, Any]
 Condition = tuple[str, Sequence[Any]]
 """A part of a query, and what stands for its question marks."""
@@ -63,6 +64,19 @@ def part(
         values,
     )
     return Part(tuple(clean(row) for row in rows), total, window.offset)
+
+
+def words_of(text: str) -> list[str]:
+    """The words that rows must hold; BadUsage where there are so many that looking for them takes for ever."""
+    words = text.split()
+    if len(words) > MOST_WORDS:
+        raise BadUsage(f"{len(words):,} words are too many to look for.", remedy=f"Give at most {MOST_WORDS}.")
+    return words
+
+
+def bare(path: str) -> str:
+    """A column of paths as titles, within a query: older books have 'A/' before a path, and '.html' behind it."""
+    return rf"regexp_replace(replace({path}, '_', ' '), '^A/|\.html?$', '', 'g')"
 
 
 def clean(row: Mapping[str, Any]) -> Row:

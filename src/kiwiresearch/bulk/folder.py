@@ -15,8 +15,8 @@ from kiwiresearch.bulk.batch import Finished
 from kiwiresearch.bulk.checking import sha_of
 from kiwiresearch.bulk.digest import Tally
 from kiwiresearch.bulk.manifest import Manifest, ShardFile, TableFiles, shard_name
-from kiwiresearch.bulk.plan import INSIDE, PLAN, Plan, planned, refuse_strangers, writing
-from kiwiresearch.bulk.reading import MANIFEST, open_folder
+from kiwiresearch.bulk.plan import Plan, planned, refuse_strangers, writing
+from kiwiresearch.bulk.reading import INSIDE, MANIFEST, PLAN, open_folder
 from kiwiresearch.bulk.tables import TABLES
 from kiwiresearch.disk import Lock, write_whole
 from kiwiresearch.errors import FolderInUse, KiwiError
@@ -148,7 +148,9 @@ def filled(folder: Path, plan: Plan) -> Iterator[OutFolder | Manifest]:
     try:
         refuse_strangers(folder, plan)
         if (folder / MANIFEST).exists():
-            yield open_folder(folder).manifest
+            there = open_folder(folder)
+            there.check_files()
+            yield there.manifest
         else:
             out = OutFolder(folder, planned(folder) or plan)
             out.begin()

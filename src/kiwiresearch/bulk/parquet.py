@@ -62,7 +62,7 @@ def check_schema(table: str, file: Path) -> int:
         if not shard.schema_arrow.equals(schema_of(table)):
             raise RunDamaged(
                 f"The file {str(file)!r} has not the columns of {table!r}.",
-                remedy="Make the folder again with 'kiwiresearch bulk'.",
+                remedy="Remove the folder, and make it again with 'kiwiresearch bulk'.",
             )
         return int(shard.metadata.num_rows)
 
@@ -96,5 +96,5 @@ def _unreadable(file: Path, problem: Exception) -> RunDamaged:
     reason = (str(problem).splitlines() or ["no reason is given"])[0].rstrip(".")
     return RunDamaged(
         f"The file {str(file)!r} cannot be read as Parquet: {reason}.",
-        remedy="Make the folder again with 'kiwiresearch bulk'.",
+        remedy="Remove the folder, and make it again with 'kiwiresearch bulk'.",
     )

@@ -12,12 +12,9 @@ from pathlib import Path
 
 from kiwiresearch.bulk.batch import Work
 from kiwiresearch.bulk.manifest import Subject, fingerprint_of, subject_in
-from kiwiresearch.bulk.reading import MANIFEST, open_folder
+from kiwiresearch.bulk.reading import INSIDE, MANIFEST, PLAN, open_folder
 from kiwiresearch.errors import CannotWrite, FolderTaken, RunDamaged
 
-INSIDE = ".kiwiresearch"
-"""What is only needed until the tables are finished lies in here."""
-PLAN = f"{INSIDE}/plan.json"
 NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 
 
@@ -74,7 +71,7 @@ def refuse_strangers(folder: Path, plan: Plan) -> None:
         if found.order != plan.order:
             raise _taken(folder, "another file of the same book")
     elif names - {INSIDE}:
-        raise _taken(folder, "something else")
+        raise FolderTaken(f"The folder {str(folder)!r} holds something else.", remedy="Choose another with --out.")
 
 
 def _refuse(folder: Path, plan: Plan, book: Subject, what: tuple[str, ...], version: str, fingerprint: str) -> None:

@@ -12,7 +12,11 @@ from kiwiresearch.errors import RunDamaged, RunNotFound
 
 MANIFEST = "manifest.json"
 LARGEST_MANIFEST = 2**28
-REMEDY = "Make it again with 'kiwiresearch bulk --book BOOK --out FOLDER'."
+INSIDE = ".kiwiresearch"
+"""What is only needed until the tables are finished lies in here."""
+PLAN = f"{INSIDE}/plan.json"
+MAKE = "Make one with 'kiwiresearch bulk --book BOOK --out FOLDER'."
+REMEDY = "Remove the folder, and make it again with 'kiwiresearch bulk --book BOOK --out FOLDER'."
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +47,20 @@ class BulkFolder:
             files.append(file)
         return files
 
+    def check_files(self) -> None:
+        """RunDamaged where a file is missing, or has not the size it should have; what is in them is not looked at."""
+        for table in self.manifest.tables.values():
+            for shard in table.shards:
+                self.file(shard)
+
     def file(self, shard: ShardFile) -> Path:
         """Where a shard is: an ordinary file below the folder, of the size it should have."""
         file = self.folder / shard.file
         try:
             is_inside = file.resolve(strict=True).is_relative_to(self.folder.resolve(strict=True))
             size = file.stat().st_size
+        except PermissionError as problem:
+            raise _forbidden(file) from problem
         except OSError as problem:
             raise RunDamaged(f"The file {str(file)!r} is missing.", remedy=REMEDY) from problem
         if not is_inside or not file.is_file():
@@ -64,7 +76,13 @@ def open_folder(folder: Path) -> BulkFolder:
     try:
         manifest = manifest_of(json.loads(_content(file)))
     except (FileNotFoundError, NotADirectoryError) as problem:
-        raise RunNotFound(f"There is no finished bulk folder at {str(folder)!r}.", remedy=REMEDY) from problem
+        if _is_begun(folder):
+            raise RunNotFound(
+                f"The bulk folder {str(folder)!r} is not finished.", remedy="Run the command that began it: it goes on."
+            ) from problem
+        raise RunNotFound(f"There is no finished bulk folder at {str(folder)!r}.", remedy=MAKE) from problem
+    except PermissionError as problem:
+        raise _forbidden(file) from problem
     except OSError as problem:
         raise RunDamaged(f"The file {str(file)!r} cannot be read: {problem.strerror}.", remedy=REMEDY) from problem
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
@@ -73,6 +91,17 @@ def open_folder(folder: Path) -> BulkFolder:
             f"The file {str(file)!r} is not as kiwiresearch wrote it: {reason[:200]}.", remedy=REMEDY
         ) from problem
     return BulkFolder(folder, manifest)
+
+
+def _is_begun(folder: Path) -> bool:
+    try:
+        return (folder / PLAN).is_file()
+    except OSError:  # what nobody may look at is no folder of ours
+        return False
+
+
+def _forbidden(file: Path) -> RunDamaged:
+    return RunDamaged(f"The file {str(file)!r} may not be read by you.", remedy="Check who may read the folder.")
 
 
 def _content(file: Path) -> bytes:

@@ -25,6 +25,7 @@ BATCH = 500
 """Entries in a batch: enough that a shard is worth a file, few enough that their rows fit in memory."""
 
 MOST_AT_ONCE = 100_000
+MOST_WORKERS = 1_024
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +82,9 @@ def _check(engine: str, workers: int, batch: int, address: str) -> None:
         raise BadUsage(f"There is no engine {engine!r}.", remedy=f"The engines are: {', '.join(get_args(Engine))}.")
     if address and engine != "ray":
         raise BadUsage("Only Ray has an address.", remedy="Add --engine ray, or leave --address out.")
-    if workers < 0:
-        raise BadUsage(f"{workers} workers cannot work.", remedy="Give a number from 1 on, or 0 for one a core.")
+    if not 0 <= workers <= MOST_WORKERS:
+        remedy = f"Give a number from 1 to {MOST_WORKERS:,}, or 0 for one a core."
+        raise BadUsage(f"{workers} workers cannot work.", remedy=remedy)
     if not 0 <= batch <= MOST_AT_ONCE:
         raise BadUsage(f"{batch} entries are no batch.", remedy=f"Give a number from 1 to {MOST_AT_ONCE:,}.")
 

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 HELP = """What only a whole book can tell, from the folder that 'kiwiresearch bulk' has written.
 
-'kiwiresearch atlas DIR' alone shows the book at a glance. What is worked out is kept, and the next question is quick.
+'kiwiresearch atlas FOLDER' alone shows the book at a glance. What is worked out is kept: the next question is quick.
 """
-Folder = Annotated[str, typer.Argument(help="The folder that 'kiwiresearch bulk' has written.", metavar="DIR")]
+Folder = Annotated[str, typer.Argument(help="The folder that 'kiwiresearch bulk' has written.", metavar="FOLDER")]
 Limit = Annotated[int, typer.Option("--limit", "-n", help="How many rows to show.", metavar="N")]
 Offset = Annotated[int, typer.Option("--offset", help="How many rows to leave out first.", metavar="N")]
 
@@ -34,6 +34,9 @@ class _WithDefault(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args and args[0] not in self.commands and not args[0].startswith("-"):
+            if args[1:] and not args[1].startswith("-"):
+                known = ", ".join(self.commands)
+                raise BadUsage(f"The atlas has no command {args[0]!r}.", remedy=f"The commands are: {known}.")
             args = ["overview", *args]
         return list(super().parse_args(ctx, args))
 
@@ -69,7 +72,7 @@ def contradictions(
     ] = "",
     what: Annotated[str, typer.Option("--of", help="Only of this: number or date.", metavar="WHAT")] = "",
     words: Annotated[str, typer.Option("--words", help="Only with these words.", metavar="WORDS")] = "",
-    page: Annotated[str, typer.Option("--page", help="Only on the page of this path.", metavar="PATH")] = "",
+    page: Annotated[str, typer.Option("--page", help="Only on the page of this title or path.", metavar="TITLE")] = "",
     limit: Limit = 20,
     offset: Offset = 0,
     json: AsJson = False,
@@ -159,7 +162,9 @@ def timeline(
     last: Annotated[int | None, typer.Option("--to", help="What begins in this year or before.", metavar="Y")] = None,
     subject: Annotated[str, typer.Option("--subject", help="Only about this.", metavar="WORDS")] = "",
     words: Annotated[str, typer.Option("--words", help="Only with these words.", metavar="WORDS")] = "",
-    page: Annotated[str, typer.Option("--page", help="Only from the page of this path.", metavar="PATH")] = "",
+    page: Annotated[
+        str, typer.Option("--page", help="Only from the page of this title or path.", metavar="TITLE")
+    ] = "",
     limit: Limit = 20,
     offset: Offset = 0,
     json: AsJson = False,
@@ -201,7 +206,7 @@ def kin(
         tied = screen.relation(people.relation(found, person, other, sight))
         show.document(tied) if json else show_atlas.relation(tied)
     elif person:
-        told = screen.relatives(people.relatives(found, person, sight, steps=ties))
+        told = _part_of(screen.relatives(people.relatives(found, person, sight, steps=ties)), window)
         show.document(told) if json else show_atlas.relatives(told)
     else:
         part = screen.part(people.families(found, sight, window))
@@ -240,6 +245,13 @@ def _window(limit: int, offset: int) -> Window:
     from kiwiresearch.atlas.part import Window
 
     return Window(limit, offset)
+
+
+def _part_of(told: dict[str, Any], window: Window) -> dict[str, Any]:
+    """Some of the relatives, and how many there are."""
+    rows = told["relatives"]
+    some = rows[window.offset : window.offset + window.limit]
+    return told | {"relatives": some, "total": len(rows), "offset": window.offset}
 
 
 def _choice(option: str, given: str, known: Sequence[Any]) -> Any:

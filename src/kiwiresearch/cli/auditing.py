@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kiwiresearch.cli.options import AsJson, the_desk
+from kiwiresearch.cli.options import say, the_desk
 from kiwiresearch.errors import BadUsage, KiwiError
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from kiwiresearch.store.open import Store
 
 PAGE = 1_000
+HASH = re.compile("[0-9a-f]{64}")
+NOTHING = "Nothing was written down yet: servers do that where 'users' is set below [serve]."
 
 
 def audit(
@@ -26,23 +29,28 @@ def audit(
     head: Annotated[
         str, typer.Option("--head", help="With --check: a hash that an earlier check told.", metavar="HASH")
     ] = "",
-    json: AsJson = False,
+    json: Annotated[bool, typer.Option("--json", help="A line of JSON for each row.")] = False,
 ) -> None:
     """Show who did what on the server, the oldest first; --check proves that it is all still there."""
+    from kiwiresearch.research.since import moment_of
     from kiwiresearch.research.stores import store_of
 
     store = store_of(the_desk())
     if head and not check:
         raise BadUsage("'--head' says nothing by itself.", remedy="Give it together with --check.")
+    if head and not HASH.fullmatch(head.strip()):
+        raise BadUsage(f"{head[:80]!r} is no hash of a row.", remedy="Give all 64 characters that a check told.")
     if check:
         _check(store, head.strip(), json=json)
         return
-    begin = _moment(since)
+    begin = moment_of(since)
     last = 0
     while rows := store.audit.rows(last, PAGE, user=user or None, action=action or None, since=begin):
         for row in rows:
             _show(row, json=json)
         last = rows[-1].seq
+    if not last:
+        say("Nothing like that was written down." if user or action or since else NOTHING)
 
 
 def _check(store: Store, head: str, *, json: bool) -> None:
@@ -78,19 +86,3 @@ def _show(row: AuditRow, *, json: bool) -> None:
     who, where, subject = (printable(text) or "-" for text in (row.user, row.host, row.subject))
     what = " ".join(filter(None, (row.action, str(row.details.get("what", "")))))
     print(f"{row.seq}  {row.at}  {who}  {where}  {what}  {subject}  {row.outcome}")
-
-
-def _moment(since: str) -> str:
-    """A day or a moment as rows have it, in UTC."""
-    from datetime import UTC, datetime
-
-    if not since:
-        return ""
-    try:
-        found = datetime.fromisoformat(since)
-    except ValueError as problem:
-        raise BadUsage(
-            f"{since!r} is no date.", remedy="Write it like '2026-11-16' or '2026-11-16T08:00'."
-        ) from problem
-    told = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
-    return told.isoformat(timespec="seconds")

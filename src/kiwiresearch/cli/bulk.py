@@ -118,10 +118,11 @@ def _show(written: Written, *, json: bool) -> None:
         return
     if written.was_finished:
         show.line("This folder was finished before; nothing was done.")
-    show.line(f"{manifest.book.title!r} of {manifest.book.date or 'no date'}: {manifest.entries:,} entries.")
+    entries = f"{manifest.entries:,} entr{'y' if manifest.entries == 1 else 'ies'}"
+    show.line(f"{manifest.book.title!r} of {manifest.book.date or 'no date'}: {entries}.")
     for name, table in manifest.tables.items():
         files = f"{len(table.shards):,} file{'' if len(table.shards) == 1 else 's'}"
-        show.line(f"{name:8}{table.rows:>14,} rows in {files}")
+        show.line(f"{name:8}{table.rows:>14,} row{' ' if table.rows == 1 else 's'} in {files}")
     show.whole_line(f"Manifest: {written.folder / 'manifest.json'}")
 
 
@@ -139,5 +140,5 @@ def _check(folder: Path, *, json: bool) -> int:
         rows = sum(table.rows for table in proof.opened.manifest.tables.values())
         show.line(f"{proof.shards:,} files with {rows:,} rows: {'all as written' if proof.holds else 'damaged'}.")
     if not proof.holds and sys.stderr is not None:
-        say("kiwiresearch: Make the folder again with 'kiwiresearch bulk'.")
+        say("kiwiresearch: Remove the folder, and make it again with 'kiwiresearch bulk'.")
     return 0 if proof.holds else 1

@@ -25,7 +25,8 @@ def told() -> Iterator[Callable[[Progress], None]]:
         from rich.console import Console
         from rich.live import Live
 
-        with Live(console=Console(file=sys.stderr, highlight=False), refresh_per_second=4, transient=True) as live:
+        console = Console(file=sys.stderr, highlight=False)
+        with Live("Beginning …", console=console, refresh_per_second=4, transient=True) as live:
             rate = Rate(time.monotonic())
             yield lambda progress: live.update(rate.line(progress, time.monotonic()))
     else:

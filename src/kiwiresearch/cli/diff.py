@@ -73,6 +73,7 @@ def _page(both: Snapshots, words: str, kinds: tuple[str, ...], *, json: bool) ->
 def _all(both: Snapshots, kinds: tuple[str, ...], out: str, limit: int, *, json: bool) -> None:
     from kiwiresearch.cli import show, show_diff
     from kiwiresearch.cli.bulk_progress import told
+    from kiwiresearch.research.snapshots_change import KINDS
     from kiwiresearch.research.snapshots_lines import lines_into
     from kiwiresearch.research.snapshots_told import Tally
 
@@ -89,7 +90,7 @@ def _all(both: Snapshots, kinds: tuple[str, ...], out: str, limit: int, *, json:
         show.document(both.record() | tally.record() | {"changes": tally.records()})
     else:
         show_diff.books(both.old, both.new)
-        show_diff.summary(tally, both.notes)
+        show_diff.summary(tally, both.notes, with_pages=kinds == KINDS)
         show_diff.changes(tally)
         if file:
             show.whole_line(f"\nEvery change: {file}")

@@ -36,13 +36,18 @@ def hosts_list(context: typer.Context, json: AsJson = False) -> None:  # noqa: F
 
 
 @hosts.command("forget")
-def hosts_forget(name: Annotated[str, typer.Argument(help="The name of a host.")]) -> None:
+def hosts_forget(
+    name: Annotated[str, typer.Argument(help="The name of a host.", metavar="NAME")], *, json: AsJson = False
+) -> None:
     """Forget a host that will not come back: its books are no longer told to be missing."""
     from kiwiresearch.cli import show
     from kiwiresearch.research.hosts import forget_host
 
     forget_host(_shared_desk(), name)
-    show.line(f"Forgotten: {name}. If it is still there, it announces itself again.")
+    if json:
+        show.document({"forgotten": name})
+    else:
+        show.line(f"Forgotten: {name}. If it is still there, it announces itself again.")
 
 
 def _shared_desk() -> Desk:

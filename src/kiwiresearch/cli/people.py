@@ -61,13 +61,17 @@ def add(name: Name, role: Role = "reader", label: Label = "", *, json: AsJson = 
         return
     print(f"{_plain(user.name)} may come in as {user.role}. The token: {token.text}", flush=True)
     say(SHOWN_ONCE)
+    if not the_desk().settings.serve.users:
+        say("The server asks nobody who they are until 'users = true' stands below [serve] in the settings.")
 
 
 @users.command()
-def role(name: Name, role: Annotated[str, typer.Argument(help="The new role.", metavar="ROLE")]) -> None:
+def role(
+    name: Name, role: Annotated[str, typer.Argument(help="The new role.", metavar="ROLE")], *, json: AsJson = False
+) -> None:
     """Give a user another role; it counts from the next request on."""
     user = _register().set_role(name, role)
-    print(f"{_plain(user.name)} is {user.role} now.")
+    _tell(f"{user.name} is {user.role} now.", {"name": user.name, "role": user.role}, as_json=json)
 
 
 @users.command()
@@ -77,11 +81,14 @@ def limit(
         list[str],
         typer.Argument(help="Such as 'questions_a_day=20'; 'queued=' takes back that of the role.", metavar="LIMIT…"),
     ],
+    *,
+    json: AsJson = False,
 ) -> None:
     """Give a user limits that differ from those of the role; 0 sets none."""
     user = _register().set_limits(name, dict(_limit(text) for text in limits))
     told = ", ".join(f"{key} {value}" for key, value in user.limits.items())
-    print(f"{_plain(user.name)}: {told or 'the limits of the role'}.")
+    words = f"{user.name}: {told or 'the limits of the role'}."
+    _tell(words, {"name": user.name, "limits": dict(user.limits)}, as_json=json)
 
 
 @users.command()
@@ -99,18 +106,30 @@ def token(name: Name, label: Label = "", *, json: AsJson = False) -> None:
 
 @users.command()
 def revoke(
-    name: Name, token_id: Annotated[str, typer.Argument(help="As 'users list' names it.", metavar="TOKEN-ID")]
+    name: Name,
+    token_id: Annotated[str, typer.Argument(help="As 'users list' names it.", metavar="TOKEN-ID")],
+    *,
+    json: AsJson = False,
 ) -> None:
     """Take a token back: whoever is in with it is out at once."""
     _register().revoke(name, token_id)
-    print(f"The token {_plain(token_id)} lets nobody in any more.")
+    _tell(f"The token {token_id} lets nobody in any more.", {"name": name, "revoked": token_id}, as_json=json)
 
 
 @users.command()
-def remove(name: Name) -> None:
+def remove(name: Name, *, json: AsJson = False) -> None:
     """Remove a user, who is out at once; runs and notes stay."""
     _register().remove(name)
-    print(f"{_plain(name)} is removed.")
+    _tell(f"{name} is removed.", {"removed": name}, as_json=json)
+
+
+def _tell(words: str, record: dict[str, Any], *, as_json: bool) -> None:
+    from kiwiresearch.cli import show
+
+    if as_json:
+        show.document(record)
+    else:
+        print(_plain(words))
 
 
 def _user_record(register: Register, user: UserRow) -> dict[str, Any]:

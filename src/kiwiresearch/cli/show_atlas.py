@@ -12,6 +12,7 @@ from kiwiresearch.text.plain import printable
 from kiwiresearch.zim.policy import Hidden
 
 LONGEST = 300
+PREHISTORY = 20_000
 
 
 def overview(told: Mapping[str, Any]) -> None:
@@ -19,13 +20,11 @@ def overview(told: Mapping[str, Any]) -> None:
     line(" · ".join(filter(None, (printable(book["title"] or book["name"]), book["date"], book["language"]))))
     if "pages" in told:
         pages = told["pages"]
-        line(
-            f"Pages: {pages['articles']:,} articles, {pages['lists']:,} lists, {pages['disambiguations']:,} "
-            f"disambiguations; {pages['words']:,} words, {pages['references']:,} references, {pages['stubs']:,} stubs"
-        )
+        kinds = _counts(pages, articles="article", lists="list", disambiguations="disambiguation")
+        line(f"Pages: {kinds}; {_counts(pages, words='word', references='reference', stubs='stub')}")
     if "links" in told:
         links = told["links"]
-        line(f"Links: {links['links']:,}; {links['orphans']:,} orphans, {links['wanted']:,} wanted pages")
+        line(f"Links: {links['links']:,}; {_counts(links, orphans='orphan', wanted='wanted page')}")
         line(f"First by authority: {', '.join(printable(one['title']) for one in links['first'])}")
         _hidden(links["hidden"], "page")
     if "claims" in told:
@@ -44,6 +43,10 @@ def overview(told: Mapping[str, Any]) -> None:
 
 
 def year(number: int) -> str:
+    """A year as people say it; so far back that no calendar counts, how long ago it was."""
+    for size, word in ((10**9, " billion"), (10**6, " million"), (1, "")):
+        if number <= -max(size, PREHISTORY):
+            return f"{round(-number / size, 1 if word else -3):,g}{word} years ago"
     return f"{-number:,} BC" if number < 0 else str(number)
 
 
@@ -60,7 +63,7 @@ def contradictions(found: Part) -> None:
             line(f"     - {_short(side['text'])}")
             section = f" § {printable(side['section'])}" if side["section"] else ""
             line(f"       {printable(side['title'] or side['path'])}{section}")
-    _footer(found, "No contradictions of this kind were found.")
+    _footer(found, "No such contradictions were found.")
 
 
 def ranks(found: Part) -> None:
@@ -83,18 +86,23 @@ def regions(of: Of, found: Part) -> None:
             hub = row.get("hub")
             beside = f", around {printable(hub['title'])}" if hub else ""
             line(f"{number:3}. {row['pages']:,} pages, {row['words']:,} words{beside}: {named}")
-    _footer(found, "There are none.")
+    _footer(found, f"There are no {NONE_OF[of]}.")
+
+
+NONE_OF: dict[Of, str] = {
+    "orphans": "orphans", "islands": "islands", "stubs": "regions of stubs", "wanted": "wanted pages",
+}  # fmt: skip
 
 
 def timeline(found: Part) -> None:
     for row in found.rows:
         line(f"{printable(row['when'])}: {_short(row['claim'])} ({printable(row['title'])})")
-    _footer(found, "Nothing is dated so.")
+    _footer(found, "No claim that fits has a date.")
 
 
 def families(found: Part) -> None:
     for number, row in enumerate(found.rows, found.offset + 1):
-        named = ", ".join(printable(one["name"]) for one in row["named"])
+        named = "; ".join(map(_called, row["named"]))
         line(f"{number:3}. {row['people']:,} people, {row['pages']:,} with pages: {named or 'none that may be named'}")
     _footer(found, "No page of this book tells of relatives.")
 
@@ -106,8 +114,8 @@ def relatives(told: Mapping[str, Any]) -> None:
         if row["quote"]:
             line(f"    {_short(row['quote'])}")
     _hidden(told["hidden"], "relative")
-    if not told["relatives"] and not told["hidden"]:
-        line("  No relatives are told of.")
+    if told["total"] or not told["hidden"]:
+        _footer(Part(tuple(told["relatives"]), told["total"], told["offset"]), "  No relatives are told of.")
 
 
 def relation(told: Mapping[str, Any]) -> None:
@@ -125,6 +133,10 @@ def _person(row: Mapping[str, Any]) -> str:
     return f"{printable(row['name'])}{years}"
 
 
+def _counts(told: Mapping[str, int], **names: str) -> str:
+    return ", ".join(f"{told[key]:,} {name}{'' if told[key] == 1 else 's'}" for key, name in names.items())
+
+
 def _short(text: str) -> str:
     plain = printable(text)
     return plain if len(plain) <= LONGEST else f"{plain[:LONGEST]}…"
@@ -133,6 +145,12 @@ def _short(text: str) -> str:
 def _hidden(count: int, what: str) -> None:
     if count:
         line(Hidden(count, "the policy of this desk").sentence(what))
+
+
+def _called(person: Mapping[str, Any]) -> str:
+    """Somebody by the title of their page, by which they can be asked for; by name where the title is only a path."""
+    title = person["title"] if person["title"] != person["path"] else ""
+    return printable(title or person["name"])
 
 
 def _footer(found: Part, none: str) -> None:

@@ -24,7 +24,7 @@ def books(old: BookSeen, new: BookSeen) -> None:
     line(f"Book: {' and '.join(titles)}, snapshots of {dates}")
 
 
-def summary(found: Tally, notes: Sequence[str]) -> None:
+def summary(found: Tally, notes: Sequence[str], *, with_pages: bool) -> None:
     """The pages and the claims in numbers, and the pages by name that came, went or moved."""
     pages, claims = found.pages, found.claims
     line(
@@ -42,7 +42,7 @@ def summary(found: Tally, notes: Sequence[str]) -> None:
         )
     for note in notes:
         line(note)
-    for what, heading in HEADINGS.items():
+    for what, heading in HEADINGS.items() if with_pages else ():
         _names(heading, found.named(what), pages[what])
 
 

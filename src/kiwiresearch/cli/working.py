@@ -39,6 +39,7 @@ def worker(
         raise BadUsage(f"{at_once} jobs cannot be worked on at once.", remedy="Give 1 or more.")
     chosen = _chosen_kinds(kinds)
     desk = with_store(the_desk(), store)
+    store_of(desk)  # if it cannot be used, that is said once, and not of the shelf as well
     with open_books(desk, book or []) as shelf, Signs() as sign:
         say(f"Working on jobs of {store_of(desk).url_name} (Ctrl-C ends it).")
         jobs = Jobs(

@@ -5,16 +5,17 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kiwiresearch.cli.options import AsJson, Wanted, the_desk
+from kiwiresearch.cli import show_jobs
+from kiwiresearch.cli.options import AsJson, Wanted, say, the_desk
 from kiwiresearch.cli.working import StoreUrl, now, with_store
 from kiwiresearch.errors import BadUsage
 
 if TYPE_CHECKING:
-    from kiwiresearch.research.job import Job, Wish
+    from kiwiresearch.research.job import Wish
     from kiwiresearch.research.jobs import Jobs
 
 MOST_QUEUED = 1_000_000
@@ -57,7 +58,9 @@ def add_research(
 
 @add.command("ask")
 def add_ask(
-    file: Annotated[str, typer.Argument(help="Lines of JSON, each with a question; '-' is standard input.")],
+    file: Annotated[
+        str, typer.Argument(help='Lines such as {"question": "…"}; \'-\' is standard input.', metavar="FILE")
+    ],
     *,
     book: Wanted = None,
     mode: Annotated[str, typer.Option("--mode", help="How a model words it.", metavar="MODE")] = "default",
@@ -114,7 +117,7 @@ def add_kin(
         raise BadUsage(f"{steps} steps cannot be taken.", remedy="Give 0 or more.")
     with _opened(store) as found:
         wish = FamilyWish(found.cases.named(case), steps, not no_model)
-        _tell(found.start(wish, user=user, priority=priority), as_json=json)
+        show_jobs.job(found.start(wish, user=user, priority=priority), as_json=json)
 
 
 @jobs.command("list")
@@ -129,18 +132,20 @@ def list_jobs(
     """Show jobs, the newest first."""
     from kiwiresearch.research.job import STATES
 
+    if limit < 1:
+        raise BadUsage(f"{limit} jobs cannot be shown.", remedy="Give a limit from 1 on.")
     if state and state not in STATES:
         raise BadUsage(f"There is no state {state!r}.", remedy=f"Choose from: {', '.join(STATES)}.")
     with _opened(store) as found:
         rows = [job for job in found.all() if state in ("", job.state) and user in (None, job.user)]
-    shown = rows[: max(limit, 0)]
+    shown = rows[:limit]
     from kiwiresearch.cli import show
 
     if json:
         show.document({"jobs": [job.record() for job in shown], "total": len(rows)})
         return
     for job in shown:
-        show.line(_line(job))
+        show.line(show_jobs.line_of(job))
     if len(shown) < len(rows):
         show.line(f"… and {len(rows) - len(shown):,} more (--limit)")
     if not rows:
@@ -153,7 +158,8 @@ def show_job(job_id: JobId, *, store: StoreUrl = "", json: AsJson = False) -> No
     with _opened(store) as found:
         job = found.get(job_id)
         fits = job.state != "queued" or found.can_do(job_id)
-    _tell(job, as_json=json)
+        made = show_jobs.made(found, job)
+    show_jobs.job(job, as_json=json)
     if not json:
         from kiwiresearch.cli import show
 
@@ -162,6 +168,8 @@ def show_job(job_id: JobId, *, store: StoreUrl = "", json: AsJson = False) -> No
                 show.line(words)
         if job.worker and job.state == "running":
             show.line(f"Worker: {job.worker}")
+        if made:
+            show.whole_line(made)
         if not fits:
             show.line("Not all of its books are here: it waits for a worker that has them.")
 
@@ -180,14 +188,20 @@ def answers(job_id: JobId, *, store: StoreUrl = "") -> None:
 def cancel(job_id: JobId, *, store: StoreUrl = "", json: AsJson = False) -> None:
     """Stop a job, between two steps if it runs; what it did is kept."""
     with _opened(store) as found:
-        _tell(found.cancel(job_id), as_json=json)
+        was_open = found.get(job_id).is_open
+        job = found.cancel(job_id)
+    show_jobs.job(job, as_json=json)
+    if not was_open:
+        say("It had ended before, and is as it was.")
+    elif job.is_open:
+        say("It stops when the step under way is done.")
 
 
 @jobs.command("again")
 def again(job_id: JobId, *, store: StoreUrl = "", json: AsJson = False) -> None:
     """Put a job that ended before it was done in line again: it goes on where it stopped."""
     with _opened(store) as found:
-        _tell(found.resume(job_id), as_json=json)
+        show_jobs.job(found.resume(job_id), as_json=json)
 
 
 @jobs.command("remove")
@@ -215,7 +229,9 @@ def remove(
 def wait(
     job_ids: Annotated[list[str], typer.Argument(help="The ids of jobs.", metavar="ID…")],
     *,
-    timeout_s: Annotated[float, typer.Option("--timeout", help="At most so many seconds.", metavar="S")] = 0.0,
+    timeout_s: Annotated[
+        float, typer.Option("--timeout", help="At most so many seconds; 0 for as long as it takes.", metavar="S")
+    ] = 0.0,
     store: StoreUrl = "",
     json: AsJson = False,
 ) -> None:
@@ -228,9 +244,11 @@ def wait(
                 if not job.is_open:
                     left.remove(job.id)
                     is_good = is_good and job.state == "done"
-                    _tell(job, as_json=json)
+                    show_jobs.job(job, as_json=json)
             if left and until is not None and time.monotonic() > until:
-                raise BadUsage(f"{len(left)} of the jobs are not done yet.", remedy="Wait for longer.")
+                raise BadUsage(
+                    f"Not done yet: {', '.join(left)}.", remedy="Wait for longer; 'kiwiresearch jobs show' tells why."
+                )
             if left:
                 time.sleep(LOOK_S)
     if not is_good:
@@ -239,34 +257,19 @@ def wait(
 
 def _added(wish: Wish, user: str, priority: int, store: str, *, as_json: bool) -> None:
     with _opened(store) as found:
-        _tell(found.start(wish, user=user, priority=priority), as_json=as_json)
+        show_jobs.job(found.start(wish, user=user, priority=priority), as_json=as_json)
 
 
 @contextlib.contextmanager
 def _opened(store: str) -> Iterator[Jobs]:
     """The jobs of the store; nothing is worked on here."""
     from kiwiresearch.research.jobs import Jobs, Limits
+    from kiwiresearch.research.stores import store_of
 
     desk = with_store(the_desk(), store)
+    store_of(desk)  # if it cannot be used, that is said once, and not of the shelf as well
     found = Jobs(desk, desk.shelf().books, now=now, limits=Limits(running=0, queued=MOST_QUEUED))
     try:
         yield found
     finally:
         found.close()
-
-
-def _tell(job: Job, *, as_json: bool) -> None:
-    from kiwiresearch.cli import show
-
-    if as_json:
-        show.document(job.record())
-    else:
-        show.line(_line(job))
-
-
-def _line(job: Job) -> str:
-    of_user = f" for {job.user}" if job.user else ""
-    first = f" (priority {job.priority})" if job.priority else ""
-    steps: dict[str, Any] = {"research": "pages", "ask": "answers", "kin": "steps", "bulk": "entries"}
-    done = f", {job.pages:,} {steps[job.wish.kind]}" if job.pages else ""
-    return f"{job.id}: {job.state}{done}; {job.wish.kind}{of_user}{first}"

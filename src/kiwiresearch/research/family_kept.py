@@ -8,8 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
+from kiwiresearch.errors import BadUsage
 from kiwiresearch.research.family_folders import FILE, all_cases, changed, folder_for, folder_of, new_in
 from kiwiresearch.research.family_places import CasePlace, FolderPlace, retold
+from kiwiresearch.research.topics import folder_name
 
 ID_LETTERS = 12
 
@@ -52,7 +54,16 @@ class FolderCases:
         return None if found is None else FolderPlace(found)
 
     def named(self, words: str) -> str:
-        return words if words in self.ids() else case_id(folder_of(words, cases=self._root))
+        if not words:
+            return case_id(folder_of(cases=self._root))
+        for one in self._folders():
+            if words in (case_id(one), one.name, str(one)) or folder_name(words) == one.name:
+                return case_id(one)
+        raise BadUsage(
+            f"The server has no case {words!r}.",
+            remedy=f"Its cases are those in {str(self._root)!r}: begin one at the desk, or name the folder "
+            "that holds yours in 'cases' below [serve] in the settings.",
+        )
 
     def begin(self, name: str, make: Callable[[CasePlace], None]) -> str:
         place = FolderPlace(_free(folder_for(name, cases=self._root)))

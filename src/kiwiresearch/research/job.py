@@ -214,6 +214,8 @@ def _checked_questions(wish: AskBatchWish) -> AskBatchWish:
             f"{len(wish.rows):,} questions are too many for one job.",
             remedy=f"Give at most {MOST_ROWS:,}, and at most {MOST_ROW_BYTES:,} bytes; the others go into another job.",
         )
+    if wish.passages < 0:
+        raise BadUsage(f"{wish.passages} passages make no answer.", remedy="Give 1 or more, or 0 for the usual number.")
     if wish.mode not in MODES:
         raise BadUsage(f"There is no mode {wish.mode!r}.", remedy=f"Use one of: {', '.join(MODES)}.")
     return wish

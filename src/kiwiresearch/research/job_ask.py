@@ -58,7 +58,15 @@ def answer_all(order: Order, wish: AskBatchWish, tell: Tell, kept: KeptWork | No
         hidden.rmdir()
     if kept is not None:
         kept.finish([ANSWERS])
-    return {"pages": len(rows), "kept": before, "story": f"{len(rows):,} questions were answered."}
+    return {"pages": len(rows), "kept": before, "story": _story(order.out / ANSWERS, len(rows))}
+
+
+def _story(answers: Path, rows: int) -> str:
+    """How many questions there were, and how many lines were none."""
+    failed = answers.read_bytes().count(b'"error":')  # within a text the quotation marks would be escaped
+    if failed:
+        return f"{rows - failed:,} of {rows:,} questions were answered; 'error' says what is wrong with the others."
+    return f"{rows:,} questions were answered." if rows != 1 else "1 question was answered."
 
 
 def _count(wish: AskBatchWish) -> int:

@@ -14,6 +14,8 @@ ANSWERS = "answers.jsonl"
 """What a batch of questions makes in its folder."""
 GROWING = "answers"
 """What the answers are called there as long as some are missing."""
+LISTED = "'kiwiresearch jobs list' shows them all, and so does 'GET /api/research'."
+"""Where somebody finds the id of a job."""
 LONGEST_NAME = 40
 """How many characters of the topic are in an id: file names have at most 255 bytes, and a character has up to four."""
 

@@ -36,7 +36,7 @@ from kiwiresearch.research.job_books import JobBooks
 from kiwiresearch.research.job_files import take_over
 from kiwiresearch.research.job_here import JobsHere, is_there
 from kiwiresearch.research.job_pages import steps_file
-from kiwiresearch.research.job_places import ANSWERS, bulk_folder, is_id, name_for, runs_folder
+from kiwiresearch.research.job_places import ANSWERS, LISTED, bulk_folder, is_id, name_for, runs_folder
 from kiwiresearch.research.job_removal import drop_upload, remove_run
 from kiwiresearch.research.job_rows import job_of
 from kiwiresearch.research.job_told import Listeners
@@ -146,13 +146,14 @@ class Jobs:
         row = self.store.jobs.get(job_id) if is_id(job_id) else None
         job = self._as_known(job_of(row)) if row is not None else None
         if job is None:
-            raise RunNotFound(f"There is no job {job_id[:200]!r}.", remedy="'GET /api/research' lists all of them.")
+            raise RunNotFound(f"There is no job {job_id[:200]!r}.", remedy=LISTED)
         return job
 
     def can_do(self, job_id: str) -> bool:
         """Whether the books of a job are here."""
         row = self.store.jobs.get(job_id)
-        return row is not None and self.here.fitting()(row)
+        job = job_of(row) if row is not None else None
+        return row is not None and (job is None or self.here.books.of(row.wish, job.wish) is not None)
 
     def answers(self, job_id: str) -> str:
         """The lines of a batch of questions that is done."""

@@ -290,9 +290,11 @@ def _flat(table: Mapping[str, Any], path: Path) -> dict[str, Any]:
         if key not in known:
             near = difflib.get_close_matches(key, known, n=1)
             hint = f"Did you mean {near[0]!r}? " if near else ""
+            first, dot, _ = key.partition(".")
+            beside = sorted(one for one in known if one.startswith(f"{first}.") or (not dot and "." not in one))
             raise BadSettings(
                 f"The settings file {str(path)!r} has an unknown key {key!r}.",
-                remedy=f"{hint}Known are: {', '.join(sorted(known))}.",
+                remedy=f"{hint}Known are: {', '.join(beside)}.",
             )
     return found
 

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from typing import Any
 
 from kiwiresearch.bulk.run import Progress
-from kiwiresearch.errors import BadUsage
+from kiwiresearch.errors import BadUsage, PageHidden
 from kiwiresearch.research.book_pairs import BookSeen, book_keys
 from kiwiresearch.research.snapshots_across import Across
 from kiwiresearch.research.snapshots_change import PageAt, PageChange
@@ -20,6 +20,7 @@ from kiwiresearch.research.snapshots_crew import Crew, Sides, changes_of, crew, 
 from kiwiresearch.research.snapshots_page import as_renamed, page_change
 from kiwiresearch.research.snapshots_pages import Moves, gone, moves, pair_of, pairs
 from kiwiresearch.research.snapshots_places import Place, opened
+from kiwiresearch.zim.guarded import REMEDY
 
 __all__ = ["Place", "Snapshots", "check", "diff", "snapshots"]
 
@@ -64,14 +65,26 @@ class Snapshots:
         self.new = sides.new.book
         self.notes = [LEADS_ONLY] if sides.old.lead_only != sides.new.lead_only else []
         self.notes += [] if sides.old.knows_all and sides.new.knows_all else [CLAIMS_ONLY]
+        self.notes += [f"Pages that {whose} hides are not compared." for whose in dict.fromkeys(self._hiding())]
         """What a reader should know of how they were compared."""
 
     def record(self) -> dict[str, Any]:
         return {"new": asdict(self.new), "notes": self.notes, "old": asdict(self.old)}
 
     def page(self, words: str) -> PageChange:
-        """What became of one page, named by its title or path."""
+        """What became of one page, named by its title or path; PageHidden where a policy hides it."""
+        whose = next(self._hiding(words), "")
+        if whose:
+            raise PageHidden(f"The page {words!r} is hidden by {whose}.", remedy=REMEDY)
         return page_change(pair_of(words, self._sides.old, self._sides.new), self._sides.old, self._sides.new)
+
+    def _hiding(self, title: str = "") -> Iterator[str]:
+        """Whose policy hides a page of this title in one of the snapshots, or any page at all."""
+        for place, side in zip(self._places, (self._sides.old, self._sides.new), strict=True):
+            book, path = side.book, place.path
+            titles = place.policy.titles_of((book.id, book.name, book.title, path.name, path.stem))
+            if titles.has(title) if title else titles:
+                yield place.policy.whose
 
     def changes(self, tell: Callable[[Progress], None] = lambda _: None) -> Iterator[PageChange]:
         """What became of every page."""

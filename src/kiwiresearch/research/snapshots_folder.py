@@ -107,7 +107,7 @@ class FolderSide:
         except BROKEN as problem:
             raise RunDamaged(
                 f"The file {str(self._shards[shard])!r} has rows of {path!r} that are no claims.",
-                remedy="Make the folder again with 'kiwiresearch bulk'.",
+                remedy="Remove the folder, and make it again with 'kiwiresearch bulk'.",
             ) from problem
         return claims
 
