@@ -40,7 +40,7 @@ style: $(READY) ## check style
 	$(BIN)/ruff format --check .
 
 types: $(READY) ## check types
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers 2
 
 layers: $(READY) ## check that no layer reaches up
 	$(BIN)/lint-imports
@@ -52,8 +52,8 @@ collected: $(READY) ## find and compile all tests
 test: ## set up and run every check
 	# Types take one core for a minute, and all else that comes before the tests fits beside them.
 	@$(MAKE) --jobs=2 --output-sync=target --no-print-directory types programs vendor style layers collected
-	# Tests wait for servers and other processes now and then, so one more runs than there are cores.
-	$(BIN)/python -m pytest -n $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)') --dist worksteal
+	# Tests wait for servers and other processes now and then, so two more run than there are cores.
+	$(BIN)/python -m pytest -n $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 2)') --dist worksteal
 	# What cannot have changed since it was measured is not measured again; make evals measures everything.
 	$(BIN)/python -m evals.gate --changed
 

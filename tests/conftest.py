@@ -31,7 +31,7 @@ settings.register_profile("default", deadline=None, suppress_health_check=[Healt
 settings.load_profile("default")
 
 ROOT = Path(__file__).parent.parent
-FIRST = ("desk", "deploy", "bulk", "mcp", "llm", "web", "cli", "research", "kin", "zim")
+FIRST = ("many", "desk", "deploy", "bulk", "mcp", "llm", "web", "cli", "research", "store", "kin", "atlas", "zim")
 """The folders whose tests start browsers, servers and processes, those that wait longest first."""
 SMALL_BYTES = 8 * 2**20
 SELDOM = 50_000
