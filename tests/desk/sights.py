@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 
 from axe_playwright_python.base import AXE_SCRIPT  # type: ignore[import-untyped]
 from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, Request, Response
+from tests.conftest import ROOT
 from tests.desk.chromium import PATIENCE_MS
 
-PICTURES = os.environ.get("KIWIRESEARCH_DESK_PICTURES", "")
-"""The folder for pictures of all pages, for people to look at; without one none are taken."""
+PICTURES = Path(os.environ.get("KIWIRESEARCH_DESK_PICTURES", ROOT / "artefacts" / "desk"))
 """Where pictures of all pages are kept."""
 
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
@@ -113,10 +113,8 @@ class Window:
         assert self.page.evaluate("window.shifted") < MOST_SHIFT, "what stands on the page moved while it came"
 
     def picture(self, name: str, *, whole: bool = False) -> None:
-        """Keep a picture of what the window shows, or of the whole page, where somebody wants them."""
-        if not PICTURES:
-            return
-        target = Path(PICTURES) / f"{name}.jpg"  # which is made in half the time of a PNG
+        """Keep a picture of what the window shows, or of the whole page."""
+        target = PICTURES / f"{name}.jpg"  # which is made in half the time of a PNG
         target.parent.mkdir(parents=True, exist_ok=True)
         self.page.screenshot(path=target, full_page=whole, type="jpeg", quality=60)
 

@@ -37,7 +37,7 @@ JOBS = 200
 WORKERS = 3
 KILL_S = 10.0
 """A worker is killed as often as this."""
-JOBS_A_KILL = 20
+JOBS_A_KILL = 12
 """So many jobs end before the next is killed, however slow the machine is: else hardly any would, where all is slow."""
 LOOK_S = 0.5
 PATIENCE_S = 180.0
