@@ -6,7 +6,7 @@ import multiprocessing
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
@@ -62,8 +62,8 @@ class _Worker:
     suspect: int = -1
     deaths: int = 0
     is_ready: bool = False
-    pipe: Connection = None  # type: ignore[assignment]
-    process: BaseProcess = None  # type: ignore[assignment]
+    pipe: Connection = field(init=False)
+    process: BaseProcess = field(init=False)
 
     def __post_init__(self) -> None:
         self._start()

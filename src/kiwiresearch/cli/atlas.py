@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 from typer.core import TyperGroup
@@ -78,16 +78,12 @@ def contradictions(
     json: AsJson = False,
 ) -> None:
     """Show numbers and dates of the same subject that disagree, with both quotes."""
-    from kiwiresearch.atlas.contradictions import CONTRADICTIONS, KINDS, Wish
+    from kiwiresearch.atlas.contradictions import CONTRADICTIONS, KINDS, What, Wish
     from kiwiresearch.atlas.contradictions import contradictions as told
     from kiwiresearch.cli import show, show_atlas
 
-    wish = Wish(
-        _choice("--kind", kind, ("", *KINDS)),
-        {"": "", "number": "a number", "date": "a date"}[_choice("--of", what, ("", "number", "date"))],  # type: ignore[arg-type]
-        words,
-        page,
-    )
+    subjects: dict[str, What | Literal[""]] = {"": "", "number": "a number", "date": "a date"}
+    wish = Wish(_choice("--kind", kind, ("", *KINDS)), subjects[_choice("--of", what, tuple(subjects))], words, page)
     window = _window(limit, offset)
     opened = _opened(folder, CONTRADICTIONS)
     found = opened.screen.part(told(opened.atlas, wish, window))
