@@ -30,7 +30,7 @@ FORM = OURS | {"Content-Type": "application/x-www-form-urlencoded"}
 
 
 def row_after(people: Peopled, seq: int, action: str, user: str | None = None, subject: str | None = None) -> AuditRow:
-    """The first such row behind a place: it is written when the answer has gone, as are those of tests before."""
+    """The first such row behind a place: those of runs are written when the answer has gone."""
     found: list[AuditRow] = []
 
     def is_there() -> bool:
@@ -68,6 +68,19 @@ def test_a_question_is_noted_without_its_words(people: Peopled, remy: httpx2.Cli
     row = row_after(people, seq, "ask", "remy")
     assert (row.user, row.host, row.outcome, row.subject) == ("remy", "127.0.0.1", "done", "")
     assert "orange" not in json.dumps(dict(row.details))
+
+
+def test_whoever_holds_an_answer_is_noted(people: Peopled, remy: httpx2.Client) -> None:
+    """The row is there before the answer is, also where that is a stream that goes on or one without a body."""
+    seq = end_of(people)
+    with remy.stream("POST", "/api/ask", json={"question": QUESTION, "stream": True}):
+        assert [row.action for row in people.store.audit.rows(seq, 10, user="remy")] == ["ask"]
+    seq = end_of(people)
+    remy.post("/api/ask", json={"question": ""})
+    assert [row.outcome for row in people.store.audit.rows(seq, 10, user="remy")] == ["failed"]
+    with people.client("rita") as client:
+        client.request("DELETE", "/api/users/nobody")
+    assert [row.outcome for row in people.store.audit.rows(seq, 10, user="rita")] == ["refused"]
 
 
 def test_research_is_noted_from_its_beginning_to_its_end(people: Peopled, remy: httpx2.Client) -> None:

@@ -1,10 +1,10 @@
-"""What is done here, told to the audit when it is done: who, from where, what, and how it ended."""
+"""What is done here, told to the audit before its answer goes out: who, from where, what, and how it ended."""
 
 from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -60,7 +60,8 @@ class Logbook:
 class Recorded:
     """Notes what the table of roles has a name for, and who was refused; what people asked only where that is wanted.
 
-    An audit that cannot be written is told to the log of the server: what was done is done.
+    It is written before the answer goes out, so nobody holds one that the audit does not know. An audit that cannot be
+    written is told to the log of the server: what was done is done.
     """
 
     def __init__(self, app: ASGIApp, *, logbook: Logbook) -> None:
@@ -71,7 +72,13 @@ class Recorded:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        heard = _Heard(receive, send)
+
+        async def note() -> None:
+            if action := self._action(scope, heard):
+                with anyio.CancelScope(shield=True):  # also of what was cut short it is told
+                    await run_in_threadpool(self._note, scope, heard, action)
+
+        heard = _Heard(receive, send, note)
         if scope["method"] not in SAFE and not is_upload(scope):
             await heard.body_first()
         try:
@@ -84,9 +91,7 @@ class Recorded:
             heard.status = heard.status or FAULT  # the wall for faults stands further out, and tells the client
             raise
         finally:
-            if action := self._action(scope, heard):
-                with anyio.CancelScope(shield=True):  # also of what was cut short it is told
-                    await run_in_threadpool(self._note, scope, heard, action)
+            await heard.tell()
 
     def _refusal(self, scope: Scope, body: bytes) -> Problem | None:
         """Why a tool may not be called; one address has them all, so the table of roles cannot tell."""
@@ -128,11 +133,12 @@ class Recorded:
 
 
 class _Heard:
-    """A request and its answer, listened to on their way."""
+    """A request and its answer, listened to on their way, and told of once, as soon as its outcome is known."""
 
-    def __init__(self, receive: Receive, send: Send) -> None:
+    def __init__(self, receive: Receive, send: Send, note: Callable[[], Awaitable[None]]) -> None:
         self._receive = receive
         self._send = send
+        self._note: Callable[[], Awaitable[None]] | None = note
         self._first: Message | None = None
         self.body = b""
         self.status = 0
@@ -152,7 +158,13 @@ class _Heard:
             self.status = message["status"]
             headers = {name.lower(): value for name, value in message["headers"]}
             self.location = headers.get(b"location", b"").decode("latin-1")
+            await self.tell()
         await self._send(message)
+
+    async def tell(self) -> None:
+        note, self._note = self._note, None
+        if note is not None:
+            await note()
 
 
 def _lacks_role(scope: Scope, who: Visitor | None) -> bool:
