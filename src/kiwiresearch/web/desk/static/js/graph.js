@@ -12,6 +12,7 @@ const ROOM = 9000; // pixels that a page and its name take
 let graph = null;
 let asked = null;
 let shown = 0;
+let opening = 0;
 
 const part = (name) => explorer.querySelector(`[data-do=${name}]`);
 
@@ -96,23 +97,31 @@ function elements(told) {
 }
 
 async function open() {
-  part("open").disabled = true;
+  const turn = ++opening;
+  show(true); // at once: what comes late then moves nothing
+  explorer.querySelector("[data-problem]").hidden = true;
+  canvas.setAttribute("aria-busy", "true");
   try {
     const [{ default: cytoscape }, reply] = await Promise.all([
       import(explorer.dataset.package), fetch(explorer.dataset.links),
     ]);
     const told = await reply.json();
-    show(true);
+    if (canvas.hidden || turn !== opening) return; // closed meanwhile
     graph = cytoscape({
       container: canvas, elements: elements(told), style: look(), minZoom: 0.1, maxZoom: 4, boxSelectionEnabled: false,
       autoungrabify: false, layout: { name: "preset" },
     });
   } catch {
+    if (canvas.hidden || turn !== opening) return;
+    const hadFocus = canvas.contains(document.activeElement);
     show(false);
+    if (hadFocus) part("open").focus();
     const problem = explorer.querySelector("[data-problem]");
     problem.textContent = explorer.dataset.failed;
     problem.hidden = false;
     return;
+  } finally {
+    if (turn === opening) canvas.removeAttribute("aria-busy");
   }
   filter();
   graph.on("tap", "node", (event) => choose(event.target.id(), { focus: false }));
@@ -135,10 +144,10 @@ function show(explored) {
   explorer.querySelector(".tools").hidden = !explored;
   explorer.querySelector("#graph-keys").hidden = !explored;
   part("open").hidden = explored;
-  part("open").disabled = false;
 }
 
 function filter() {
+  if (!graph) return;
   graph.nodes(".left").toggleClass("shown", Boolean(part("left")?.checked));
   graph.edges(".more").toggleClass("shown", part("all").checked);
   arrange();
@@ -149,16 +158,20 @@ function say(words) {
 }
 
 function zoom(factor) {
+  if (!graph) return;
   graph.zoom({ level: graph.zoom() * factor, renderedPosition: { x: graph.width() / 2, y: graph.height() / 2 } });
 }
 
 if (explorer) {
   explorer.hidden = false;
-  part("open").addEventListener("click", open);
+  part("open").addEventListener("click", () => {
+    open();
+    canvas.focus(); // the button is gone
+  });
   part("close").addEventListener("click", close);
   part("in").addEventListener("click", () => zoom(1.3));
   part("out").addEventListener("click", () => zoom(1 / 1.3));
-  part("fit").addEventListener("click", () => graph.fit(undefined, 24));
+  part("fit").addEventListener("click", () => graph?.fit(undefined, 24));
   part("all").addEventListener("change", filter);
   part("left")?.addEventListener("change", filter);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => graph?.style(look()));
