@@ -80,6 +80,24 @@ def test_a_fact_is_taken_only_where_a_claim_says_of_what(text: str, subject: str
 
 
 @pytest.mark.parametrize(
+    ("label", "years"),
+    [
+        ("Population (2015)", {2015}),
+        ("Population (31-12-2015)", {2015}),
+        ("Population (1-1-2020)", {2020}),
+        ("Population (12-2011)", {2011}),
+        ("Population, 2015–2016", {2015, 2016}),
+        ("Population (wards 45-1050)", set()),
+        ("Population (wards 5–1050)", set()),
+    ],
+)
+def test_a_number_is_of_the_years_that_its_label_names(label: str, years: set[int]) -> None:
+    """With a day and a month before it, a year is a year; the end of a range of counts is none."""
+    (fact,) = facts(a_claim(f"E — {label}: 103,000", "E", section=BOX))
+    assert fact.years == years
+
+
+@pytest.mark.parametrize(
     ("one", "other", "kinds"),
     [
         ("E — Population, 2005 estimate: 103,000", "E — Population (1 July 2005 est.): 89,502", ["contradiction"]),

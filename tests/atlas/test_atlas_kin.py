@@ -13,10 +13,14 @@ import pytest
 from kiwiresearch.atlas import kin
 from kiwiresearch.atlas.atlas import Atlas
 from kiwiresearch.atlas.database import Database, opened
+from kiwiresearch.atlas.families import FAMILIES
 from kiwiresearch.atlas.kin import Sight, families, people, relation, relatives
-from kiwiresearch.atlas.kin_tree import tree_of
+from kiwiresearch.atlas.kin_tree import around, tree_of
 from kiwiresearch.atlas.part import Window
+from kiwiresearch.bulk.manifest import Subject
 from kiwiresearch.errors import BadUsage, NothingFound
+from kiwiresearch.ids import BookId
+from kiwiresearch.kin.kinship import Family
 from kiwiresearch.kin.tree import Tree
 
 OWNER, PUBLIC = Sight("owner", 2026), Sight("public", 2026)
@@ -116,3 +120,41 @@ def test_people_are_found_by_their_names(elm_atlas: Atlas) -> None:
         "Ben Rowe",
         "Tom Rowe",
     ]
+
+
+def _told_by(folder: Path, *parents: tuple[str, str, str]) -> Tree:
+    """The family of one page that names these parents: which, who, and how."""
+    rows = [
+        {"path": "Jo", "entry": 0, "number": number, "name": "Jo Rowe", "field": field, "value": value, "target": "",
+         "qualifier": how, "quote": value, "start": 0, "end": len(value), "method": "prose", "confidence": 0.5,
+         "earliest": None, "latest": None, "edtf": ""}
+        for number, (field, value, how) in enumerate(parents)
+    ]  # fmt: skip
+    pq.write_table(pa.Table.from_pylist(rows), folder / "people.parquet")
+    files = {"people": [folder / "people.parquet"]}
+    with opened("parents", files, writable=folder) as database:
+        FAMILIES.make(database, folder, Subject(BookId("b"), "b", "b", "", "eng", "", ""))
+    files |= {name: [folder / f"{name}.parquet"] for name in FAMILIES.files}
+    with opened("families", files) as database:
+        return tree_of(database, around(database, ["Jo"]))
+
+
+@pytest.mark.parametrize(
+    ("told", "kin_of"),
+    [
+        (
+            [("mother", "Sarah Wells", ""), ("mother", "Elvera", "step")],
+            {"Sarah Wells": "mother", "Elvera": "stepmother"},
+        ),
+        ([("father", "Tom", "step"), ("father", "Max", "step")], {"Tom": "stepfather", "Max": "stepfather"}),
+        ([("father", "Tom", ""), ("father", "Tom Rowe", "")], {"Tom": "father"}),
+        ([("father", "Tom Rowe", ""), ("father", "Tom Rowe", "adoptive")], {"Tom Rowe": "adoptive father"}),
+    ],
+)
+def test_a_step_parent_is_nobody_by_blood(
+    tmp_path: Path, told: list[tuple[str, str, str]], kin_of: dict[str, str]
+) -> None:
+    """A mother by blood is one person however she is named; a stepmother beside her is another."""
+    tree = _told_by(tmp_path, *told)
+    family = Family(tree)
+    assert {tree.persons[one].name: family.words("Jo", one) for one in tree.parents("Jo")} == kin_of

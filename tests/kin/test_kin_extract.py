@@ -310,6 +310,29 @@ def test_sentences_about_the_subject_name_relatives(sentence: str, relatives: li
     assert sorted(values(person, *fields)) == sorted(relatives)
 
 
+@pytest.mark.parametrize(
+    ("sentence", "qualified"),
+    [
+        ("His stepmother, Elvera, had three children.", [("mother", "Elvera", "step")]),
+        ("Carter's stepmother was Ruth Hay.", [("mother", "Ruth Hay", "step")]),
+        ("His step mother Ruth Hay raised him.", [("mother", "Ruth Hay", "step")]),
+        ("His father married Ruth Hay, who became his stepmother.", [("mother", "Ruth Hay", "step")]),
+        (
+            "He was raised by his mother, Eve Carter, and his step-father, Max Stone.",
+            [("father", "Max Stone", "step"), ("mother", "Eve Carter", "")],
+        ),
+        ("His stepdaughter, Ida Hay, sang.", [("child", "Ida Hay", "step")]),
+    ],
+)
+def test_who_is_not_so_by_blood_is_marked(sentence: str, qualified: list[tuple[str, str, str]]) -> None:
+    """A stepmother is never told as the mother, wherever the word stands."""
+    person = read(f"{LEAD}<h2>Life</h2><p>{sentence}</p>")
+    found = [
+        (fact.field, fact.value, fact.qualifier) for fact in person.facts if fact.field in ("father", "mother", "child")
+    ]
+    assert sorted(found) == qualified
+
+
 def test_births_and_deaths_of_the_text_fill_what_the_lead_leaves_open() -> None:
     """Where neither box nor lead has them, the first birth and death told of the subject count."""
     lead = "<p><b>John Carter</b> was an English king. He lost his crown, and he lost his wife.</p>"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.search.shelves import Noting
 
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import parse
@@ -14,6 +16,7 @@ from kiwiresearch.search.recall import Candidate, recall
 from kiwiresearch.search.title_build import build_titles
 from kiwiresearch.search.titles import open_titles
 from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
+from kiwiresearch.zim.entry import Match
 from kiwiresearch.zim.libzim import LibzimArchive
 from kiwiresearch.zim.serve import KiwixServer, ServeArchive
 
@@ -174,3 +177,26 @@ def test_a_served_book_is_searched_too(
         book = ready(ServeArchive(server, served))
         assert "Galaxy" in paths(book, "what is a galaxy")
         assert "Ocean" in paths(book, "tides and the moon")
+
+
+class Asked(Noting):
+    """A book that notes which suggestions it is asked for, here or on a server."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__({"القاهرة": "<p>عاصمة مصر.</p>"}, language="ara")
+        self._sheet = replace(self._sheet, source=source)
+        self.suggested: list[str] = []
+
+    def suggest(self, text: str, limit: int) -> tuple[Match, ...]:
+        self.suggested.append(text)
+        return super().suggest(text, limit)
+
+
+@pytest.mark.parametrize(("source", "is_asked"), [("/books/ara.zim", True), ("http://host/ara", False)])
+def test_other_spellings_are_suggested_where_that_takes_no_request(
+    ready: Callable[..., OpenBook], source: str, is_asked: bool
+) -> None:
+    """A server is asked for the words as they are typed."""
+    archive = Asked(source)
+    recall(ready(archive), parse("قاهره", "ara"))
+    assert ("القاهرة" in archive.suggested) is is_asked

@@ -14,7 +14,7 @@ from tests.conftest import BookMaker
 
 from kiwiresearch.errors import BadSettings, BookHidden, PageHidden, PageNotFound
 from kiwiresearch.zim.archive import Archive
-from kiwiresearch.zim.guarded import GuardedArchive, bare, guarded, hidden_at, hidden_named, hidden_offers
+from kiwiresearch.zim.guarded import GuardedArchive, bare, guarded, hidden_among, hidden_at, hidden_named, hidden_offers
 from kiwiresearch.zim.integrity import Verdicts
 from kiwiresearch.zim.library import Opener
 from kiwiresearch.zim.libzim import LibzimArchive
@@ -100,9 +100,19 @@ def test_a_hidden_redirect_hides_its_name_and_not_the_page_behind(make: Make) ->
     """Who hides 'Dusk' hides that name; 'Sunset' is read as ever."""
     archive = make(Policy(hidden=("Dusk",)))
     assert archive.resolve("Dusk") is None
-    with pytest.raises(PageHidden, match="the policy of this desk"):
+    with pytest.raises(PageHidden, match="'Dusk' is hidden by the policy of this desk"):
         archive.read("Dusk")
+    assert "'Dusk'" in str(hidden_named([archive], "Dusk"))
+    assert hidden_among([archive], ["dusk", "sunset"]) is None
     assert b"orange" in archive.read("Sunset").content
+
+
+@pytest.mark.parametrize("words", ["_", "__", "_ _", " _\n_ ", "?_"])
+def test_no_name_is_too_odd_to_look_for(make: Make, words: str) -> None:
+    """Underscores stand for spaces, and a name of nothing else is that of no page."""
+    archive = make(SCHOOL)
+    assert find_path(archive, words) is None
+    assert hidden_among([archive], [words]) is None
 
 
 def test_lists_of_titles_and_articles_leave_hidden_pages_out(a_book: BookMaker) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -26,10 +26,12 @@ from kiwiresearch.evidence.quote import span
 from kiwiresearch.page.read import open_page
 from kiwiresearch.search.find import Advice, hidden_for
 from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.text.fold import fold
 from kiwiresearch.text.languages import has_words, words_of
 from kiwiresearch.text.words import level
 from kiwiresearch.zim.book import Book
 from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.zim.guarded import HiddenName, hidden_among
 from kiwiresearch.zim.policy import NONE_HIDDEN, Hidden
 
 if TYPE_CHECKING:
@@ -39,6 +41,8 @@ SURE = 0.55
 """A short answer is marked only where the sentence around it is right often enough."""
 
 SAFE = 0.5
+BESIDE = 0.3
+"""How sure an answer may be at most where the page that the question names is hidden: others seldom have it."""
 UNSAFE = "What comes nearest is not sure enough for a question where a wrong answer can hurt."
 LEADS_ONLY = "The book {title!r} holds introductions only: what it lacks, the full book may have."
 
@@ -100,14 +104,43 @@ def answer_by_rule(desk: Desk, question: str, wish: AskWish, page: EntryRef | No
     climber = desk.climber(asked)
     if page is None:
         evidence = climber.climb()
+        missed = _missed(desk.books, asked, evidence)
+        evidence = _held_back(evidence) if missed else evidence
     else:
         evidence = climber.on_page(next(book for book in desk.books if book.book.id == page.book), page.path)
+        missed = None
     passages = passages_of(evidence.units, desk.settings, wish.passages or desk.settings.passages)
     found = danger_of(asked.text, [passage.text for passage in passages], language)
     danger = found if desk.settings.verbatim_dangers else None
-    telling = _Telling(desk, question, resolved, asked, evidence, passages, danger, wish)
+    telling = _Telling(desk, question, resolved, asked, evidence, passages, danger, wish, missed)
     answer = telling.answer()
     return Ruled(answer, danger, telling.offered() if answer.grounded else ())
+
+
+def _missed(books: Sequence[OpenBook], asked: Question, evidence: Evidence) -> HiddenName | None:
+    """The page that the question names and a policy hides, unless what answers is named by it more closely."""
+    names = [asked.query.core, *asked.query.phrases()]
+    names += list(_with_article(asked, names))
+    hidden = hidden_among([book.archive for book in books], names)
+    if hidden is None or not evidence.units:
+        return hidden
+    title, name = fold(evidence.units[0].read.page.title), fold(hidden.name)
+    is_closer = title != name and f" {name} " in f" {title} " and title in map(fold, names)
+    return None if is_closer else hidden
+
+
+def _with_article(asked: Question, names: Iterable[str]) -> Iterator[str]:
+    """'The Beatles': the names with the small word that the question has before them, which may be part of a title."""
+    small, text = words_of(asked.language).stop_words, f" {fold(asked.text)} "
+    for name in names:
+        before = text.partition(f" {fold(name)} ")[0].rpartition(" ")[2]
+        if before in small:
+            yield f"{before} {name}"
+
+
+def _held_back(evidence: Evidence) -> Evidence:
+    strength = evidence.strength
+    return replace(evidence, strength=strength._replace(right=min(strength.right, BESIDE)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +155,8 @@ class _Telling:
     passages: tuple[Passage, ...]
     danger: Danger | None
     wish: AskWish
+    missed: HiddenName | None = None
+    """The page that the question names, where it is hidden."""
 
     @property
     def is_answered(self) -> bool:
@@ -226,7 +261,11 @@ class _Telling:
         found += self._newer(books) if self.is_answered else []
         if not self.is_answered:
             found += [LEADS_ONLY.format(title=book.title or book.name) for book in books.values() if book.lead_only]
-        return [*found, *filter(None, [self._hidden().sentence("page", "that may answer this")])]
+        hidden = self._hidden()
+        if self.missed:
+            found.append(MISSED.format(title=self.missed.title, whose=self.missed.whose))
+        told = hidden.sentence("page", "that may answer this") if not self.missed or hidden.pages > 1 else ""
+        return [*found, *filter(None, [told])]
 
     def _hidden(self) -> Hidden:
         """The pages that the policy of this desk keeps from the question."""
@@ -234,6 +273,7 @@ class _Telling:
         return sum((hidden_for(book, self.asked.query, most) for book in self.desk.books), NONE_HIDDEN)
 
 
+MISSED = "The page {title!r} is hidden by {whose}: what other pages say may not be about that."
 NEWER = "A newer book on the shelf has this page too: {title}, {date}."
 
 

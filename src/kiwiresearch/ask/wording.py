@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kiwiresearch.ask.answer import Answer, BookNote, Cited, Conflict, Line, Looked
+from kiwiresearch.text.plural import counted
 
 NOT_HERE = "Nothing in the books answers this."
 NOT_FROM_HERE = "Nothing in the books answers this: the words above are the model's own, and nothing bears them out."
@@ -163,7 +164,7 @@ def sureness(sure: float) -> str:
     """How sure an answer is, in words; never that it is certain."""
     tenths = min(max(round(sure * 10), 1), 9)
     weak = "The evidence is weak: answers" if sure < WEAK else "Answers"
-    return f"{weak} as strong as this one were right about {tenths} time{'' if tenths == 1 else 's'} in 10."
+    return f"{weak} as strong as this one were right about {counted(tenths, 'time')} in 10."
 
 
 def origin_of(books: Sequence[BookNote], shown: Callable[[str], str] = str) -> str:

@@ -19,7 +19,7 @@ from kiwiresearch.disk import Lock
 from kiwiresearch.errors import CannotWrite, KiwiError
 from kiwiresearch.ids import canonical_json
 
-FORMAT = 2
+FORMAT = 3
 """Changed whenever kept tables would be made otherwise."""
 MAGIC = b"PAR1"
 """How a Parquet file begins and ends."""

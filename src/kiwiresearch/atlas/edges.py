@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     Numbers = np.ndarray[Any, np.dtype[np.int32]]
 
-IN_TEXT = ("lead", "body", "list", "table", "caption", "infobox", "see also", "hatnote")
+IN_TEXT = ", ".join(map(literal, ("lead", "body", "list", "table", "caption", "infobox", "see also", "hatnote")))
 """Places whose links an author chose for this page: not menus, navigation boxes, notes and reference lists."""
 AT_ONCE = 2_000_000
 """So many links are in memory at a time, 16 MB of them."""
@@ -49,12 +49,11 @@ def write_edges(database: Database, folder: Path) -> Edges:
         "CREATE TABLE nodes AS SELECT (row_number() OVER (ORDER BY entry) - 1)::INTEGER AS id, entry, path FROM pages"
     )
     pairs = folder / "edges.parquet"
-    places = ", ".join(literal(place) for place in IN_TEXT)
     database.do(
         f"""COPY (
             SELECT DISTINCT a.id AS source, b.id AS target
             FROM links JOIN nodes a ON links.entry = a.entry JOIN nodes b ON links.target = b.path
-            WHERE links.target <> '' AND links.place IN ({places}) AND a.id <> b.id
+            WHERE links.target <> '' AND links.place IN ({IN_TEXT}) AND a.id <> b.id
             ORDER BY source, target
         ) TO {literal(str(pairs))} (FORMAT parquet, COMPRESSION zstd)"""
     )

@@ -20,7 +20,12 @@ from kiwiresearch.text.quantities import Quantity, quantities_in
 from kiwiresearch.text.when import Dated
 
 LABEL = re.compile(r"(?P<of>[^\n]{1,200}?) — (?P<label>[^\n]{1,120}): (?P<value>[^\n]+)")
-YEAR = re.compile(r"\b(?:1[0-9]{3}|20[0-9]{2})\b")
+MONTH = r"(?:0?[1-9]|1[0-2])"
+YEAR = re.compile(
+    rf"(?:(?<![0-9–—-])(?:(?:0?[1-9]|[12][0-9]|3[01])-{MONTH}-|{MONTH}-(?=1[789]|20))|(?<!\b[0-9][–—-])(?<!\b[0-9]{{2}}[–—-])\b)"
+    r"(1[0-9]{3}|20[0-9]{2})\b"
+)
+"""A year, with the day and month before it or without; not the end of '45-1050', which counts something else."""
 LEADING = r"(?:(?:As of|In|By|At|On|According to) [^,]{1,60}, )?"
 """What may stand before the subject of a plain sentence: when, or who says so."""
 BEING = re.compile(r" (?:is|stands|rises|was)(?: about| approximately)? $")

@@ -12,6 +12,8 @@ from kiwiresearch.kin.fields import RELATIONS
 
 STRANGER = "#"
 """Between the path of a page and the number of the row that names somebody who has no page."""
+NOT_BY_BLOOD = ("adoptive", "step", "foster")
+"""Parents whom a child may have beside a father and a mother."""
 
 
 def _make(database: Database, folder: Path, _: Subject) -> None:
@@ -23,7 +25,8 @@ def _make(database: Database, folder: Path, _: Subject) -> None:
             coalesce(any_value(title), path) AS title
         FROM people LEFT JOIN ({_titles(database)}) named ON people.entry = named.entry GROUP BY path"""
     )
-    # One page may name the same relative several times: a father is one, others are one by their name.
+    # One page may name the same relative several times: a father by blood is one, others are one by their name.
+    others = ", ".join(literal(qualifier) for qualifier in NOT_BY_BLOOD)
     database.do(
         f"""CREATE TABLE ties AS
         SELECT person, entry, number, value,
@@ -32,7 +35,10 @@ def _make(database: Database, folder: Path, _: Subject) -> None:
             ) AS relative
         FROM (
             SELECT people.path AS person, people.entry, number, field, value, pages_of.path AS page,
-                CASE WHEN field IN ('father', 'mother') THEN '' ELSE lower(strip_accents(value)) END AS called
+                lower(strip_accents(value)) AS called_so,
+                CASE WHEN field IN ('father', 'mother') AND bool_or(coalesce(qualifier, '') NOT IN ({others})) OVER (
+                    PARTITION BY people.path, field, called_so
+                ) THEN '' ELSE called_so END AS called
             FROM people LEFT JOIN pages_of ON people.target = pages_of.path
             WHERE field IN ({relations}) AND people.target <> people.path
         ) WINDOW told AS (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kiwiresearch.atlas.atlas import Recipe
-from kiwiresearch.atlas.database import Database, literal, save
+from kiwiresearch.atlas.database import Database, save
 from kiwiresearch.atlas.edges import IN_TEXT, Edges, write_edges
 from kiwiresearch.bulk.manifest import Subject
 
@@ -57,7 +57,6 @@ def _write_pages(database: Database, folder: Path, edges: Edges) -> None:
 
 def _write_regions(database: Database, folder: Path) -> None:
     """Groups of thin pages that link to each other, each with the page outside that most of them stand around."""
-    places = ", ".join(literal(place) for place in IN_TEXT)
     save(
         database,
         folder,
@@ -70,11 +69,11 @@ def _write_regions(database: Database, folder: Path) -> None:
         ), beside AS (
             SELECT members.region, other.id AS hub, members.id AS member
             FROM links JOIN members ON links.entry = members.entry JOIN told other ON links.target = other.path
-            WHERE links.place IN ({places}) AND members.region IS DISTINCT FROM other.region
+            WHERE links.place IN ({IN_TEXT}) AND members.region IS DISTINCT FROM other.region
             UNION
             SELECT members.region, other.id AS hub, members.id AS member
             FROM links JOIN members ON links.target = members.path JOIN told other ON links.entry = other.entry
-            WHERE links.place IN ({places}) AND members.region IS DISTINCT FROM other.region
+            WHERE links.place IN ({IN_TEXT}) AND members.region IS DISTINCT FROM other.region
         ), counted AS (
             SELECT region, hub, count(*) AS around FROM beside GROUP BY region, hub
         ), hubs AS (
@@ -87,7 +86,6 @@ def _write_regions(database: Database, folder: Path) -> None:
 
 def _write_wanted(database: Database, folder: Path) -> None:
     """Pages that others name and the book lacks."""
-    places = ", ".join(literal(place) for place in IN_TEXT)
     save(
         database,
         folder,
@@ -95,7 +93,7 @@ def _write_wanted(database: Database, folder: Path) -> None:
         f"""WITH named AS (
             SELECT href_title AS title, count(DISTINCT entry) AS pages, sum("count")::BIGINT AS links,
                 min_by(path, entry) AS first_path, min(entry) AS first
-            FROM links WHERE target = '' AND href_title <> '' AND place IN ({places}) GROUP BY href_title
+            FROM links WHERE target = '' AND href_title <> '' AND place IN ({IN_TEXT}) GROUP BY href_title
         )
         SELECT named.* EXCLUDE (first), coalesce(told.title, first_path) AS first_title
         FROM named LEFT JOIN told ON named.first = told.entry ORDER BY pages DESC, named.links DESC, named.title""",

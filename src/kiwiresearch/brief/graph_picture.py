@@ -10,6 +10,7 @@ from kiwiresearch.brief.brief import Source, Sources
 from kiwiresearch.brief.drawing import FONT_SIZE, label, number, picture, shortened, text_width
 from kiwiresearch.brief.html import escaped, link
 from kiwiresearch.text.plain import printable
+from kiwiresearch.text.plural import counted
 
 WIDTH = 720
 ROW = 21
@@ -135,7 +136,7 @@ def _heads(pages: Sequence[Source], columns: Sequence[Sequence[int]]) -> Iterato
             text = "The search began here"
         else:
             more = " or more" if depth >= LAST_COLUMN else ""
-            text = f"{depth} link{'' if depth == 1 else 's'}{more} away"
+            text = f"{counted(depth, 'link')}{more} away"
         yield label(EDGE + width * place, 16, text, "head")
 
 

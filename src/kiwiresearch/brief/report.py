@@ -37,6 +37,7 @@ from kiwiresearch.brief.report_words import (
 )
 from kiwiresearch.ids import BookId
 from kiwiresearch.search.hit import shown
+from kiwiresearch.text.plural import counted
 
 COMPACT = 2
 """Groups with no more statements than this are lines of one list."""
@@ -208,7 +209,7 @@ def _made_from(brief: Brief) -> str:
         known = ", ".join(part for part in told if part)
         books.append(f"“{book.title or book.name}”" + (f" ({known})" if known else ""))
     named = f" of {' and '.join(books)}" if books else ""
-    return f"Made from {count:,} page{'' if count == 1 else 's'}{named}."
+    return f"Made from {counted(count, 'page')}{named}."
 
 
 def _led_by(heading: str, text: str) -> Line:

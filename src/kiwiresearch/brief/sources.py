@@ -10,6 +10,7 @@ from kiwiresearch.brief.brief import BookNote, Source, Sources
 from kiwiresearch.crawl.state import State
 from kiwiresearch.crawl.step import Begun, Learned
 from kiwiresearch.search.hit import Score
+from kiwiresearch.text.plural import counted
 from kiwiresearch.zim.book import Book
 from kiwiresearch.zim.entry import EntryRef
 
@@ -96,8 +97,7 @@ def _beginning(begun: Begun) -> str:
     pages = sum(searched.pages for searched in begun.searched)
     seeds = [f"{seed.title} ({seed.why})" for seed in begun.seeds]
     named = seeds[0] if len(seeds) == 1 else f"{', '.join(seeds[:-1])} and {seeds[-1]}"
-    found = f"{pages:,} page{'' if pages == 1 else 's'}"
-    return f"The search for the topic found {found}, and the crawl began with {named}."
+    return f"The search for the topic found {counted(pages, 'page')}, and the crawl began with {named}."
 
 
 def _settings(origin: Origin) -> Iterator[tuple[str, str]]:

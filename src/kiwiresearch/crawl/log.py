@@ -9,6 +9,7 @@ from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.crawl.state import State
 from kiwiresearch.crawl.step import Begun, Considered, Ended, Learned, Looked, Searched, Visited
 from kiwiresearch.search.hit import Score, ScoreLine, shown, terms
+from kiwiresearch.text.plural import counted
 
 LEFT = 20
 """Of the candidates that were left, so many are told one by one."""
@@ -75,7 +76,7 @@ def _searched(searched: Searched, books: Mapping[str, str]) -> str:
     words = ", ".join(repr(word) for word, _ in searched.words)
     meant = f", read as {searched.corrected!r}" if searched.corrected else ""
     naming = f"{searched.naming} of which name{'s' if searched.naming == 1 else ''} the topic"
-    return f"Searched {books[searched.book]!r} for {words}{meant}: {_count(searched.pages, 'page')} found, {naming}."
+    return f"Searched {books[searched.book]!r} for {words}{meant}: {counted(searched.pages, 'page')} found, {naming}."
 
 
 def _in_book(page: Considered, books: Mapping[str, str]) -> str:
@@ -97,7 +98,7 @@ def _pages(state: State, *, several_books: bool, books: Mapping[str, str]) -> It
                 yield f"   Put back {step.title!r}: {step.why}."
             case Learned() if step.words:
                 words = ", ".join(step.words)
-                yield f"   Learned after {_count(number, 'page')}: {words}. All candidates are scored again."
+                yield f"   Learned after {counted(number, 'page')}: {words}. All candidates are scored again."
 
 
 def _visited(step: Visited, settings: CrawlSettings) -> Iterator[str]:
@@ -109,9 +110,9 @@ def _visited(step: Visited, settings: CrawlSettings) -> Iterator[str]:
         yield f"   It says nearly the same as {step.facts.duplicate_of!r}."
     new = sum(offer.is_new for offer in step.offers)
     if step.depth >= settings.max_depth:
-        links = f"{_count(step.links, 'page')} linked, not followed: max_depth is reached"
+        links = f"{counted(step.links, 'page')} linked, not followed: max_depth is reached"
     else:
-        links = f"{_count(step.links, 'page')} linked, {new} new to the crawl"
+        links = f"{counted(step.links, 'page')} linked, {new} new to the crawl"
     refused = ", ".join(f"{why} {count}" for why, count in step.refused)
     yield f"   Links: {links}{f'; refused: {refused}' if refused else ''}."
 
@@ -126,7 +127,7 @@ def _left(state: State) -> Iterator[str]:
         score = state.score(candidate)
         yield f"{candidate.title!r}, depth {candidate.depth}, {shown(score.total)} points: {score_words(score.lines)}"
     if len(left) > LEFT:
-        yield f"And {_count(len(left) - LEFT, 'more candidate')} with fewer points."
+        yield f"And {counted(len(left) - LEFT, 'more candidate')} with fewer points."
     if not left:
         yield "No candidate was left."
     refused = refusals(state)
@@ -160,12 +161,12 @@ def _statement(state: State, begun: Begun, books: Mapping[str, str]) -> Iterator
     if keywords:
         yield f"Learned on the way, and counted: {', '.join(keywords)}."
     depths = ", ".join(f"{state.at_depth[depth]} at depth {depth}" for depth in sorted(state.at_depth))
-    yield f"Taken: {_count(len(state.visited), 'page')} ({depths})."
+    yield f"Taken: {counted(len(state.visited), 'page')} ({depths})."
     gone = [step for step in state.steps if isinstance(step, Looked) and step.gone]
     if gone:
         yield f"Looked at and left: {', '.join(repr(step.title) for step in gone[:MISSED])}."
     if isinstance(state.ended, Ended):
-        yield f"Ended because {state.ended.why}; {_count(state.ended.left, 'candidate')} not visited."
+        yield f"Ended because {state.ended.why}; {counted(state.ended.left, 'candidate')} not visited."
     yield "Only these books were searched: that something was not found here does not mean that there is nothing."
 
 
@@ -177,7 +178,3 @@ def missing_words(state: State, begun: Begun) -> list[str]:
         absent = here if absent is None else absent & here
     ordered = dict.fromkeys(word for searched in begun.searched for word, _ in searched.words)
     return [word for word in ordered if word in (absent or set())]
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"

@@ -27,6 +27,8 @@ NUMBER = re.compile(r"(?:(?<!\w)-)?\d+(?:[.,:/]\d+)*|[^\W\d_]+")
 RANK = "number"
 """What stands before a 'one' that counts."""
 LABEL = re.compile(r", | — ")
+HYPHEN = re.compile(r"(?<=\w)-(?=[^\W\d_])")
+"""Between words, or a number and its unit; not the sign of a range or a minus."""
 THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
 
 
@@ -127,9 +129,12 @@ SAMENESS: Sequence[Callable[[Compared], Hashable]] = (
     lambda one: one.claim.id,
     lambda one: (one.text, one.claim.type),
     lambda one: one.text,
+    lambda one: (HYPHEN.sub(" ", one.text), one.claim.type),
     lambda one: (one.subject, tuple(plainly(quote.text) for quote in one.claim.quotes), one.claim.type),
 )
-"""By what two claims are the same, the surest first: the last is the same quote, worded another way."""
+"""By what two claims are the same, the surest first: the last is the same quote, worded another way.
+
+'A half-hour' and 'a half hour' are one."""
 
 
 def paired(old: Sequence[Compared], new: Sequence[Compared]) -> Paired:

@@ -20,14 +20,18 @@ from kiwiresearch.text.dates.ranges import ENDLESS
 from kiwiresearch.text.fold import fold
 from kiwiresearch.text.when import DateRange
 
+Ties = Mapping[tuple[PersonId, PersonId], Relationship]
+"""Of each parent and child, how they are tied."""
+
 if TYPE_CHECKING:
     from kiwiresearch.kin.privacy.redact import Mode
     from kiwiresearch.research.family import Case
 
 
-def person_record(tree: Tree, one: PersonId, kinship: str = "") -> dict[str, Any]:
-    """A person with the people next to them."""
+def person_record(tree: Tree, one: PersonId, kinship: str = "", ties: Ties | None = None) -> dict[str, Any]:
+    """A person with the people next to them; of parents and children also whether that is not by blood, or in doubt."""
     person = tree.persons[one]
+    ties = ties_by_child(tree) if ties is None else ties
     return {
         "id": one,
         "name": person.name,
@@ -40,9 +44,9 @@ def person_record(tree: Tree, one: PersonId, kinship: str = "") -> dict[str, Any
         "living": person.living,
         "confidence": person.confidence,
         "relation": kinship,
-        "parents": _named(tree, tree.parents(one)),
+        "parents": [row | {"note": tie_note(ties.get((row["id"], one)))} for row in _named(tree, tree.parents(one))],
         "spouses": _named(tree, tree.spouses(one)),
-        "children": _named(tree, tree.children(one)),
+        "children": [row | {"note": tie_note(ties.get((one, row["id"])))} for row in _named(tree, tree.children(one))],
         "siblings": _named(tree, tree.siblings(one)),
     }
 
@@ -58,9 +62,11 @@ def people_records(case: Case, mode: Mode, people: Iterable[PersonId]) -> list[d
     """These people, each with what they are to the first seed; of far relatives that takes a while to find out."""
     tree = case.tree(mode)
     seed = next((one for one in case.seeds() if one in tree.persons), "")
-    family = Family(tree)
+    family, ties = Family(tree), ties_by_child(tree)
     return [
-        person_record(tree, one, "the one it is about" if one == seed else family.words(seed, one) if seed else "")
+        person_record(
+            tree, one, "the one it is about" if one == seed else family.words(seed, one) if seed else "", ties
+        )
         for one in people
     ]
 
@@ -222,7 +228,7 @@ def _when(when: DateRange | None) -> dict[str, Any] | None:
     return {"words": when.words(), "edtf": when.edtf()} if when else None
 
 
-def _named(tree: Tree, people: Iterable[PersonId]) -> list[Mapping[str, str]]:
+def _named(tree: Tree, people: Iterable[PersonId]) -> list[dict[str, str]]:
     return [
         {"id": one, "name": tree.persons[one].name, "lived": lifespan(tree, one)}
         for one in people

@@ -19,6 +19,7 @@ from kiwiresearch.search.peer_titles import PeerTitles
 from kiwiresearch.search.query import ROMAN, Query, Term
 from kiwiresearch.text.fold import fold
 from kiwiresearch.text.languages import words_of
+from kiwiresearch.text.spellings import spellings
 from kiwiresearch.text.stem import roots
 from kiwiresearch.text.words import words_in
 
@@ -152,12 +153,18 @@ def _king(spelling: str) -> str:
 
 
 def _numbers(phrase: str) -> list[str]:
-    """The phrase, and the same with its last word in another number, or a figure in Roman letters."""
+    """The phrase, and the same with its last word in another number or spelling, or a figure in Roman letters."""
     head, _, last = phrase.rpartition(" ")
-    forms = {last, *roots(last), ROMAN.get(last, last)}
+    forms = {last, *roots(last), *spellings(last), ROMAN.get(last, last)}
     if not last.endswith("s"):
         forms.add(f"{last}s")
     return [f"{head} {form}".strip() for form in sorted(forms, key=lambda form: (form != last, form))]
+
+
+def _spelt(phrase: str) -> list[str]:
+    """The phrase with its last word in other spellings."""
+    head, _, last = phrase.rpartition(" ")
+    return [f"{head} {form}".strip() for form in spellings(last)]
 
 
 def _title_words(book: OpenBook, query: Query, found: _Gathered) -> None:
@@ -171,6 +178,8 @@ def _title_words(book: OpenBook, query: Query, found: _Gathered) -> None:
 def _suggested(book: OpenBook, query: Query, found: _Gathered) -> None:
     """The book's own suggestions, for what may be the beginning of a title."""
     texts = [query.core] if len(query.terms) <= SUGGESTED_WORDS else []
+    if texts and not book.is_served:  # where each would be a request
+        texts += _spelt(query.core)
     if book.titles is None:
         texts += [term.word for term in _rarest(book, query.terms)[:SUGGESTED_RARE]]
     for text in dict.fromkeys(texts):

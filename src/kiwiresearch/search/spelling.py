@@ -10,7 +10,9 @@ from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import Query, parse
 from kiwiresearch.search.titles import Titles
 from kiwiresearch.text.fold import fold
+from kiwiresearch.text.spellings import spellings
 from kiwiresearch.text.stem import share_root, stemmer
+from kiwiresearch.text.words import HAN
 
 SHORTEST = 4
 CHOICES = 3
@@ -27,7 +29,12 @@ def corrected(book: OpenBook, query: Query, known: Callable[[str], bool] | None 
     `known` says whether a word is at home in any book that is asked; such a
     word is right, whatever this book has.
     """
-    if book.titles is None or not query.words:
+    if not query.words:
+        return None
+    spelt = _as_spelt(book, query)
+    if spelt:
+        return spelt
+    if book.titles is None:
         return None
     joined = _as_joined(book.titles, query)
     if joined:
@@ -41,6 +48,26 @@ def corrected(book: OpenBook, query: Query, known: Callable[[str], bool] | None 
             return whole
     changes = {word: better for word in unknown if (better := _better(book, word))}
     return _with(query, changes) if changes else None
+
+
+def _as_spelt(book: OpenBook, query: Query) -> Query | None:
+    """The query as this book spells it, where the writers of a language mix spellings or write words together."""
+    changes = {}
+    for word in query.content:
+        if word.isascii() or book.knows(word):
+            continue
+        better = next(filter(book.knows, spellings(word)), "") or _in_pairs(book, word)
+        if better:
+            changes[word] = better
+    return _with(query, changes) if changes else None
+
+
+def _in_pairs(book: OpenBook, word: str) -> str:
+    """Chinese words written together, cut in twos, as most of them are, if one page has all; empty for others."""
+    if len(word) < SHORTEST or len(word) % 2 or not HAN.fullmatch(word):
+        return ""
+    pairs = " ".join(word[start : start + 2] for start in range(0, len(word), 2))
+    return pairs if book.pages_with(pairs, 1) else ""
 
 
 def _as_joined(titles: Titles, query: Query) -> Query | None:

@@ -102,9 +102,12 @@ class NumberWords:
         scales = f"{scale}{{1,{MOST_SCALES}}}"
         more = f"(?:{scales}[ -](?:{numbers['and']}[ -])?{small}){{0,{MOST_GROUPS}}}"
         self._words = re.compile(f"(?:{small}|(?:{a})(?={scale})){more}(?:{scales})?", re.IGNORECASE)
+        apart = "".join(f"(?<!{word})" for word in numbers["hyphened"].split())
+        never = either(numbers["not_hyphened"].split())
         self._part = re.compile(
             rf"(?:(?P<of>{a}|{either(self.values)})[ -](?P<part>{part}|{self.half})"
-            rf"|(?P<half>{self.half}))\b(?![-’'])(?:[ -](?P<scaled>{a})[ -](?P<scale>{either(self.scales)})\b)?",
+            rf"|(?P<half>{self.half}))\b(?![’']|{apart}-|-(?:{never})\b)"
+            rf"(?:[ -](?P<scaled>{a})[ -](?P<scale>{either(self.scales)})\b)?",
             re.IGNORECASE,
         )
         self._more = re.compile(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
 
 from kiwiresearch.text.fold import fold
+from kiwiresearch.text.spellings import one_spelling
 
 EXCEPTIONS = frozenset({"this", "less", "across", "always", "towards"})
 """Words that end in 's' and are no plurals."""
@@ -67,7 +68,7 @@ def stemmer(language: str) -> Callable[[str], str]:
 
     @lru_cache(maxsize=131_072)
     def stem_of(word: str) -> str:
-        folded = fold(word)
+        folded = one_spelling(fold(word))
         if not folded.isalpha():
             return folded
         with lock:

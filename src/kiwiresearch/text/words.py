@@ -32,6 +32,11 @@ POSSESSIVE = re.compile(r"['’]s?$")
 CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\u0e00-\u0e7f]")
 """Scripts that put no space between words."""
 
+HAN = re.compile("[\u3005\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
+"""Chinese characters, as Japanese has them too."""
+
+ARABIC = re.compile("[\u0621-\u064a]")
+
 
 @lru_cache(maxsize=4_096)
 def _plain(char: str) -> str:
@@ -69,6 +74,8 @@ def occurrences(text: str, word: str, stem_of: Callable[[str], str]) -> list[int
     stem = stem_of(word)
     if has_no_spaces(word):
         return _anywhere(text, word)
+    if ARABIC.search(word) and RUN.fullmatch(word):
+        return _of_stem(text, stem, stem_of)
     if not word.isalnum():  # 'o'brien', 'u.s.', '1,000': signs and all
         return [at for at in _anywhere(text, word) if _stands_alone(text, at, at + len(word))]
     start = _common_start(word, stem) or word
@@ -86,6 +93,16 @@ def occurrences(text: str, word: str, stem_of: Callable[[str], str]) -> list[int
         at = text.find(start, end)
     return found
 
+
+def _of_stem(text: str, stem: str, stem_of: Callable[[str], str]) -> list[int]:
+    """Where words of a stem begin, in a script that writes articles and small words onto the word behind them."""
+    core = stem[:-1] if len(stem) >= SURE_LETTERS else stem  # the last letter may be spelt otherwise
+    forms = ((found.start(), found[0]) for found in RUN.finditer(text))
+    return [at for at, form in forms if (core in form or MARK.search(form)) and stem_of(form) == stem]
+
+
+RUN = re.compile(rf"[^\W_]+(?:[{MARKS}]+[^\W_]*)*")
+"""A whole word, with its figures and marks."""
 
 REST = re.compile(rf"[^\W_]*(?:[{MARKS}]+[^\W_]*)*")
 """What is left of a word from somewhere in it on."""

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from kiwiresearch.errors import KiwiError, PageHidden, PageNotFound, RedirectLoop
+from kiwiresearch.text.fold import fold
 from kiwiresearch.zim.archive import Archive
 from kiwiresearch.zim.book import Book
 from kiwiresearch.zim.entry import Entry, Item, Match, TitleEntry
 from kiwiresearch.zim.lookup import find_path
 from kiwiresearch.zim.paths import title_of_path
 from kiwiresearch.zim.policy import NONE_HIDDEN, Hidden, Policy, Titles, book_hidden
-from kiwiresearch.zim.sources import is_address
+from kiwiresearch.zim.sources import Source, is_address
 
 BESIDES = 20
 """How many pages more a book is asked for than are wanted, as some may be hidden."""
@@ -37,11 +38,17 @@ class GuardedArchive:
         self._titles = titles
         self._policy = policy
         self._is_served = is_address(archive.book.source)
+        self._is_here = not self._is_served and not Source(archive.book.source).is_far
         self._hides = lru_cache(maxsize=KEPT_PATHS)(self._looked_up)
 
     @property
     def book(self) -> Book:
         return self.bare.book
+
+    @property
+    def whose(self) -> str:
+        """The policy, as readers hear of it."""
+        return self._policy.whose
 
     def read(self, path: str) -> Entry:
         entry = self.bare.read(path)
@@ -108,7 +115,7 @@ class GuardedArchive:
         """What to say of a path that leads to a hidden page, or is one; None where nothing is hidden there."""
         final = self.bare.resolve(path)
         is_hidden = final is not None and (self._hides(path) or self._hides(final))
-        return self._refusal(final or path) if is_hidden else None
+        return self._refused(path, final or path) if is_hidden else None
 
     def offers_hidden(self, phrases: Iterable[str], names: Iterable[str], limit: int) -> Hidden:
         """The hidden pages among those that the book itself offers first for phrases, or that go by hidden names."""
@@ -121,13 +128,32 @@ class GuardedArchive:
         found |= {path for name in called if (path := find_path(self.bare, name))}
         return Hidden(sum(map(self._hides, found)), self._policy.whose)
 
+    def hidden_titled(self, name: str) -> str:
+        """The title of the hidden page that goes by just this name; empty where the page itself is shown."""
+        if not self._is_here and not self._titles.has(name):
+            return ""  # each look takes a request
+        path = find_path(self.bare, name)
+        if path is None:  # as somebody types it, without brackets and accents
+            folded = fold(name)
+            path = next((one.path for one in self.bare.suggest(name, BESIDES) if fold(one.title) == folded), None)
+        title = self.bare.title(path) if path else ""
+        return title if path and (self._hides(path) or self._titles.has(title)) else ""
+
+    def shows(self, name: str) -> bool:
+        """Whether a page that is not hidden goes by this name; of a book elsewhere nobody asks."""
+        return self._is_here and find_path(self, name) is not None
+
     def _shown(self, matches: Iterable[Match]) -> tuple[Match, ...]:
         kept = (match for match in matches if not self.hides_title(match.title, match.path))
         return tuple(replace(match, alias="") if self._titles.has(match.alias) else match for match in kept)
 
     def _let(self, path: str, final: str, *titles: str) -> None:
         if self._hides(path) or self._hides(final) or any(map(self._titles.has, titles)):
-            raise self._refusal(final)
+            raise self._refused(path, final)
+
+    def _refused(self, path: str, final: str) -> PageHidden:
+        """What to say of a path: that the page is hidden, or where it is not, the name that leads to it."""
+        return self._refusal(final if self._hides(final) else path)
 
     def _refusal(self, path: str) -> PageHidden:
         name = title_of_path(path)
@@ -179,6 +205,36 @@ def hidden_named(archives: Iterable[Archive], words: str) -> PageHidden | None:
                 continue
             if path and (hidden := archive.hidden_at(path) or archive.hidden_at(words) or archive.hidden_name(words)):
                 return hidden
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenName:
+    """A name for which somebody asked, and the title of the page that goes by it, which is hidden."""
+
+    name: str
+    title: str
+    whose: str
+
+
+def hidden_among(archives: Iterable[Archive], names: Iterable[str]) -> HiddenName | None:
+    """The longest of some names whose page a book hides, unless it is part of the name of a page that is shown."""
+    guards = [archive for archive in archives if isinstance(archive, GuardedArchive)]
+    wanted = list(dict.fromkeys(filter(None, names))) if guards else []
+    shown: list[str] = []
+    for name in sorted(wanted, key=len, reverse=True):
+        if any(f" {fold(name)} " in f" {longer} " for longer in shown):
+            continue
+        for archive in guards:
+            try:
+                title = archive.hidden_titled(name)
+                is_shown = not title and archive.shows(name)
+            except KiwiError:
+                continue
+            if title:
+                return HiddenName(name, title, archive.whose)
+            if is_shown:
+                shown.append(fold(name))
     return None
 
 

@@ -30,9 +30,10 @@ def find_path(archive: Archive, words: str) -> str | None:
     for match in archive.suggest(spaced, NEAR):
         if folded in (match.title.casefold(), match.alias.casefold()):
             return archive.resolve(match.path)
-    for match in archive.suggest(spaced.split()[0], 4 * NEAR):  # a title whose markup the index keeps
-        if match.title.casefold() == folded:
-            return match.path
+    for first in spaced.split()[:1]:  # a title whose markup the index keeps
+        for match in archive.suggest(first, 4 * NEAR):
+            if match.title.casefold() == folded:
+                return match.path
     return None
 
 

@@ -87,7 +87,7 @@ def _fact(page: PageDoc, clause: Clause, relation: Relation, words: FamilyWords)
     if 0 <= said.start - clause.start < 80 and regex.fullmatch(r"[^;]*", page.text[clause.start : said.start]):
         said = Span(clause.start, said.end)
     before = page.text[max(clause.start, said.start) : relation.name.start][-90:]
-    behind = page.text[relation.name.end : said.end] if said.start == relation.name.start else ""
+    behind = page.text[relation.name.end : said.end] if relation.said.start == relation.name.start else ""
     kind = "lead" if clause.early else "prose"
     return Extracted(
         relation.field,

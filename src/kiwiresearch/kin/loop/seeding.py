@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from kiwiresearch.errors import BadUsage, NothingFound
-from kiwiresearch.kin.extract.read import read_person
 from kiwiresearch.kin.extracted import ReadPerson
 from kiwiresearch.kin.loop.novelty import FAMILY_WORDS
 from kiwiresearch.kin.names import name_words, parse_name, token_likeness
@@ -141,6 +140,9 @@ def _near(name: str, candidates: Sequence[Candidate]) -> list[Candidate]:
 
 def _candidates(pages: Iterable[tuple[Fetched, str]], meant: Meant) -> list[Candidate]:
     """Pages with a word of the name where pages have names; each is read once."""
+    # Its patterns take long to build: a server that reads no family does without.
+    from kiwiresearch.kin.extract.read import read_person
+
     found: dict[str, Candidate] = {}
     for fetched, alias in pages:
         page = fetched.page

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from kiwiresearch.kin.extract.read import read_person
 from kiwiresearch.kin.extracted import Extracted, Hypothesis, ReadPerson
 from kiwiresearch.kin.fields import FieldName, Method, Status
 from kiwiresearch.kin.firewall.beside import check_beside
@@ -73,6 +72,9 @@ class Verified:
 
 def verified(fetched: Fetched) -> Verified | None:
     """Read a record and check all that was read in it; None where it has nothing to read."""
+    # Its patterns take long to build: a server that reads no family does without.
+    from kiwiresearch.kin.extract.read import read_person
+
     read = fetched.read or (read_person(fetched.page) if fetched.page else None)
     if read is None:
         return None

@@ -20,9 +20,10 @@ from kiwiresearch.kin.report.drawing import (
     picture,
 )
 from kiwiresearch.kin.report.pedigree import elbow, is_loose, tie_note, ties_by_child
-from kiwiresearch.kin.report.words import counted, name_of, year_words
+from kiwiresearch.kin.report.words import name_of, year_words
 from kiwiresearch.kin.timeline import NOT_HELD, birth_of
 from kiwiresearch.kin.tree import PersonId, Relationship, Tree
+from kiwiresearch.text.plural import counted
 
 MOST_BOXES = 160
 COUPLE_GAP = 22.0

@@ -20,9 +20,10 @@ from kiwiresearch.kin.report.drawing import (
     number,
     picture,
 )
-from kiwiresearch.kin.report.words import counted, name_of
+from kiwiresearch.kin.report.words import name_of
 from kiwiresearch.kin.timeline import NOT_HELD
 from kiwiresearch.kin.tree import PersonId, Relationship, Tree
+from kiwiresearch.text.plural import counted
 
 MOST_BOXES = 127
 """Seven whole generations; who is further away is told, not drawn."""

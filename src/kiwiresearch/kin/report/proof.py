@@ -25,6 +25,7 @@ from kiwiresearch.kin.timeline import NOT_HELD, birth_of
 from kiwiresearch.kin.tree import Evidence, Fact, PersonId, Relationship, Tree
 from kiwiresearch.text.dates.ranges import ENDLESS
 from kiwiresearch.text.fold import fold
+from kiwiresearch.text.plural import counted
 
 UNSETTLED = ("conflicting", "disputed")
 AT_LEAST_TWO = 2
@@ -277,4 +278,4 @@ def count_words(found: dict[Tone, int]) -> list[str]:
     """The tally in words, the best supported first."""
     if sum(map(bool, found.values())) == 1:
         return [f"all {TOLD[tone][1]}" for tone in TOLD if found[tone]]
-    return [f"{found[tone]:,} {TOLD[tone][found[tone] != 1]}" for tone in TOLD if found[tone]]
+    return [counted(found[tone], *TOLD[tone]) for tone in TOLD if found[tone]]

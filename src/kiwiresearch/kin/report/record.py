@@ -8,7 +8,8 @@ from kiwiresearch.kin.report.document import Block, Heading, Items, Line, Paragr
 from kiwiresearch.kin.report.given import Disagreement, FamilyCase, Ranked
 from kiwiresearch.kin.report.proof import Proofs
 from kiwiresearch.kin.report.quoting import SOURCE, numbered, source_title
-from kiwiresearch.kin.report.words import counted, noun, one_line, value_words
+from kiwiresearch.kin.report.words import noun, one_line, value_words
+from kiwiresearch.text.plural import counted
 
 ABSENCE = (
     "What was searched for and not found is listed too. It is no evidence of absence: "

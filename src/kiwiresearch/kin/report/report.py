@@ -27,7 +27,6 @@ from kiwiresearch.kin.report.summary import Said, related, still_open, summary
 from kiwiresearch.kin.report.words import (
     LIVING,
     STATUSES,
-    counted,
     joined,
     lifespan,
     name_of,
@@ -35,6 +34,7 @@ from kiwiresearch.kin.report.words import (
 )
 from kiwiresearch.kin.timeline import Event, timeline
 from kiwiresearch.kin.tree import PersonId
+from kiwiresearch.text.plural import counted
 
 MOST_GENERATIONS = 8
 """Of ancestors in a picture; the list in words has more."""

@@ -11,9 +11,10 @@ from kiwiresearch.kin.report.descendants import partners_in_order, ties_of_coupl
 from kiwiresearch.kin.report.given import FamilyCase
 from kiwiresearch.kin.report.pedigree import BY_BLOOD, parents_in_order
 from kiwiresearch.kin.report.proof import Proofs, count_words, origins, tally
-from kiwiresearch.kin.report.words import UNNAMED, counted, joined, name_of, noun, one_line
+from kiwiresearch.kin.report.words import UNNAMED, joined, name_of, noun, one_line
 from kiwiresearch.kin.timeline import NOT_HELD, age_at, birth_of, death_of, held, place_of
 from kiwiresearch.kin.tree import Person, PersonId, Relationship, Tree
+from kiwiresearch.text.plural import counted
 from kiwiresearch.text.when import DateRange
 
 MOST_NAMES = 12

@@ -94,11 +94,6 @@ def joined(parts: list[str] | tuple[str, ...], word: str = "and") -> str:
     return f"{', '.join(parts[:-1])} {word} {parts[-1]}" if len(parts) > 1 else "".join(parts)
 
 
-def counted(number: int, one: str, many: str = "") -> str:
-    """'1 person', '3 people'."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 def year_words(when: DateRange) -> str:
     """A date by its year: '1809', 'c. 1250', 'bef. 1900', '1200/1210', '44 BC'."""
     first, last = when.first_year, when.last_year

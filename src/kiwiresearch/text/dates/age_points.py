@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from kiwiresearch.text.dates.evidence import FIRST_YEAR, words_before
+from kiwiresearch.text.dates.evidence import FIRST_YEAR, LAST_YEAR, words_before
 from kiwiresearch.text.dates.language import DateWords
 from kiwiresearch.text.dates.point import Point, give_era, led
 from kiwiresearch.text.dates.units import AGO_FROM, PRESENT
 
 LONGEST_AGE = 15
 OLDEST = 10**11
+FIRST_OF_FIRM = 1900
+FIRM = re.compile(r"BP|B\. ?P\.?")
+"""Letters that also begin the name of a firm or of somebody: 'In 2005 BP was …', 'In 1863 B. P. Hasdeu …'."""
+NAME_BEHIND = re.compile(r"[ \u00a0][A-Z][a-z]")
+GAP = " \u00a0-"
+GOES_ON = frozenset(" \u00a0'’")
+MILLION = 1_000_000
+"""From here on fifty years more or less are nothing."""
 
 
 def centuries(text: str, language: DateWords) -> Iterator[Point]:
@@ -40,8 +49,38 @@ def _century(text: str, at: int, noun: str, language: DateWords) -> Point | None
             point.opening = "list" if joined in language.both else ""
         if 0 < point.number <= 100 and last <= 100:
             give_era(text, point, language)
+            _count_back(text, point, language)
             return led(text, point, words_before(text, point.start), language)
     return None
+
+
+def _count_back(text: str, point: Point, language: DateWords) -> None:
+    """'The 10th millennium BP' is the time from 10,000 to 9,000 years before present."""
+    found = language.before_present.match(text, point.end)
+    size = 100 if point.kind == "century" else 1000
+    if not found or point.era or (point.kind == "century" and _is_ours(text, point, found)):
+        return
+    last = point.last or point.number
+    first_most, first_least = _years_back(point.number, size, point.part, language)
+    last_most, last_least = _years_back(last, size, point.last_part if point.last else point.part, language)
+    point.number, point.last = max(first_most, last_most), min(first_least, last_least)
+    point.end, point.kind, point.present = found.end(), "age", PRESENT
+    point.part = point.last_part = ""
+
+
+def _is_ours(text: str, point: Point, found: re.Match[str]) -> bool:
+    """'In the 20th century BP drilled for oil', 'in the 12th century before the present church': of our era."""
+    if found["counted"] or max(point.number, point.last) * 100 > LAST_YEAR:
+        return False
+    if FIRM.fullmatch(found["sign"]):
+        return text[found.end() : found.end() + 1] in GOES_ON
+    return found["in_words"] is not None and found["is_end"] is None
+
+
+def _years_back(number: int, size: int, part: str, language: DateWords) -> tuple[int, int]:
+    """How many years a century or millennium before present goes back: the most, and the least."""
+    low, high = language.parts[part].percent if part else (0, 100)
+    return number * size - size * low // 100, number * size - size * high // 100
 
 
 def _part(words: str, language: DateWords) -> str:
@@ -72,12 +111,27 @@ def age(text: str, start: int, end: int, language: DateWords) -> Point | None:
     first_scale = found["first_scale"]
     first = _scaled(text[start:end], language.scales[first_scale] if first_scale else scale)
     last = _scaled(found["last"], scale) if found["last"] else first
-    if min(first, last) < FIRST_YEAR or max(first, last) > OLDEST:
+    if min(first, last) < FIRST_YEAR or max(first, last) > OLDEST or _is_firm(text, start, end, found, language):
         return None
-    point = Point(
-        start, found.end(), "age", max(first, last), min(first, last), present=PRESENT if found["present"] else AGO_FROM
-    )
+    present = PRESENT if found["present"] and max(first, last) < MILLION else AGO_FROM
+    point = Point(start, found.end(), "age", max(first, last), min(first, last), present=present)
     return led(text, point, words_before(text, start), language)
+
+
+def _is_firm(text: str, start: int, end: int, found: re.Match[str], language: DateWords) -> bool:
+    """'In 2005 BP was …', 'In 1863 B. P. Hasdeu …': the figures are a year, and the letters a firm or a name."""
+    figures, letters, behind = text[start:end], found["present"] or "", found.end()
+    if not FIRM.fullmatch(letters) or text[end:behind].lstrip(GAP) != letters or not figures.isdigit():
+        return False
+    is_name = "." in letters and NAME_BEHIND.match(text, behind) is not None
+    is_ours = (FIRST_YEAR if is_name else FIRST_OF_FIRM) <= int(figures) <= LAST_YEAR
+    return is_ours and text[behind : behind + 1] in GOES_ON and _is_in_year(text, start, language)
+
+
+def _is_in_year(text: str, start: int, language: DateWords) -> bool:
+    """Whether the word before the figures speaks for a year more than for so many years back: 'in', a month."""
+    last = "".join(words_before(text, start)[-1:])
+    return last in language.evidence.in_year or last.capitalize() in language.months
 
 
 def _scaled(figures: str, scale: int) -> int:

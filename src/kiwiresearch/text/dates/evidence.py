@@ -17,6 +17,8 @@ OPENING_QUOTES = "\"“„«'‘"
 CLOSING_QUOTES = "\"”»'’"
 DASHES = "–—-"
 OPEN_START = re.compile(r"[(\[]\s?\??\s?[–—-]\s?$")
+ENDS_RANGE = re.compile(r"(?<![0-9.,])(?<!/ )[0-9]{1,2} [–-] $")
+"""'45 – 1050': a range whose first figure is no year is one of counts, but for 'Apollo 11 – 1969'."""
 AT_PLACE = re.compile(r"(?:^|[\s(;,])[^\s(;,]+(?: (?:at|in|near|of|the)| [^\W\d_a-z][\w.'’-]*,?){1,5} $")
 MEASURES = frozenset("%‰°×+=*^$€£²³")
 FIRST_YEAR, LAST_YEAR = 1000, 2100
@@ -137,7 +139,11 @@ def _is_named(text: str, start: int, end: int, before: Sequence[str], language: 
     if last in words.before:
         return True
     if last in words.determiners or last.endswith(("'s", "’s")):
-        return not _at_edge(text, end)
+        # 'Between 45 and 1050 in all': figures that cannot be a year make a count of the other end.
+        ends_count = (
+            last in language.both and second.isdigit() and len(second) < 3 and not _is_clear(int(text[start:end]))
+        )
+        return not (_at_edge(text, end) or ends_count)
     if last == "to":
         return second in words.leading_to
     if text[end : end + 1] == ")" and (second in words.authors or _opens_bracket(text, start, last)):
@@ -173,6 +179,7 @@ def _after_comma(text: str, start: int, end: int, last: str) -> bool:
         text[start - 1] == " "
         and ((mark and mark in ",;:–—") or text[start - 3 : start] == " - ")
         and not last[0].isdigit()
+        and (_is_clear(int(text[start:end])) or not ENDS_RANGE.search(text, max(0, start - 8), start))
     ):
         return _at_edge(text, end) or bool(AND_YEAR.match(text, end))
     return False

@@ -98,7 +98,7 @@ def joined(text: str, first: Point, last: Point, language: DateWords) -> DateRan
         return None
     if start.season and end.kind == "year" and not end.season and end.number == start.number + 1:
         return range_of(text, start, language)
-    one, other = _span(start, language), _span(end, language)
+    one, other = _ends(start, end, language)
     if one is None or other is None or one.earliest > other.latest or one.latest > other.latest:
         return None
     qualifier, lasting = QUALIFIERS.get(start.qualifier, ("", False))
@@ -107,6 +107,14 @@ def joined(text: str, first: Point, last: Point, language: DateWords) -> DateRan
     span = Span(one.earliest, other.latest)
     lasts = lasting or first.opening == "from" or (not either and first.opening != "between" and first.kind != "age")
     return _range(span, _coarser(start, end), qualifier, start.calendar or end.calendar, lasts=lasts)
+
+
+def _ends(start: Point, end: Point, language: DateWords) -> tuple[Span | None, Span | None]:
+    """The days of two points; of two figures of years ago neither has a leeway: '8000 BP – 7500 BP'."""
+    if start.kind == end.kind == "age" and start.present == end.present and start.number > end.number:
+        whole = units.ago(start.number, end.last, start.present)
+        return whole, whole
+    return _span(start, language), _span(end, language)
 
 
 def _is_one_event(text: str, first: Point, last: Point, language: DateWords) -> bool:
@@ -174,7 +182,7 @@ def _span(point: Point, language: DateWords) -> Span | None:
     """The days of one point; None for a day or month that is none, or has no year."""
     percent = language.parts[point.part].percent if point.part else WHOLE
     if point.kind == "age":
-        return units.ago(point.number, point.last or point.number, point.present)
+        return units.ago(point.number, point.last, point.present)
     if point.number <= 0:
         return None
     if point.kind in ("century", "millennium"):

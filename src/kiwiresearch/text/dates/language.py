@@ -42,6 +42,7 @@ class Evidence:
     estimated: frozenset[str] = frozenset()
     glued: frozenset[str] = frozenset()
     events: frozenset[str] = frozenset()
+    in_year: frozenset[str] = frozenset()
     attributive: frozenset[str] = frozenset()
     small: frozenset[str] = frozenset()
     reigns: frozenset[str] = frozenset()
@@ -85,6 +86,7 @@ class DateWords:
     group_before: re.Pattern[str] = re.compile(NEVER)
     ago: re.Pattern[str] = re.compile(NEVER)
     ago_words: re.Pattern[str] = re.compile(NEVER)
+    before_present: re.Pattern[str] = re.compile(NEVER)
     onwards: re.Pattern[str] = re.compile(NEVER)
     or_later: re.Pattern[str] = re.compile(NEVER)
     or_earlier: re.Pattern[str] = re.compile(NEVER)
@@ -108,7 +110,7 @@ def date_words(language: str) -> DateWords:
         leads=leads,
         lead_ends=frozenset(phrase.split()[-1] for phrase in leads),
         ordinals=_ordinals(table),
-        scales=table["scales"] | table["counted_ages"],
+        scales=table["scales"] | table["scale_signs"] | table["counted_ages"],
         numbers={word: at for at, word in enumerate(table["numbers"], 1)},
         groups=groups,
         group_signs=frozenset(noun[1:5] for noun in groups),
@@ -181,9 +183,16 @@ def _patterns(table: Mapping[str, Any]) -> dict[str, re.Pattern[str]]:
     ordinal = rf"(?:[0-9]{{1,2}}{suffix}|{_any(_ordinals(table))})"
     part = f"(?:(?:{_any(word for row in table['parts'].values() for word in row['words'])})[ -](?:the )?)?"
     number = r"[0-9]+(?:[.,][0-9]+)*"
-    scales = _any(table["scales"])
+    error = f" ?± ?{number}"
+    scales = _any((*table["scales"], *table["scale_signs"]))
     scale = f"(?P<scale>{scales})"
-    signs = f"(?P<ago>{table['ago']})|(?P<present>{table['present']})"
+    present, small, in_words = (table[f"before_present{form}"] for form in ("", "_small", "_words"))
+    counted, is_end = f"(?:(?:{table['years_before_present']}) )", f"(?={table['ends_behind']})"
+    any_present = f"{present}|{small}|{in_words}"
+    signs = (
+        f"(?P<ago>{table['ago']})|(?P<present>(?P<counted>{counted}+)(?:{any_present})|{present}"
+        f"|(?:{in_words})(?(scale)|{is_end}))"
+    )
     age = rf"(?:(?:{scale} )?(?:{signs})|(?P<short>{_any(table['counted_ages'])}))(?!\w)"
     words = _any((*table["numbers"], "a"))
     sources = {
@@ -200,8 +209,13 @@ def _patterns(table: Mapping[str, Any]) -> dict[str, re.Pattern[str]]:
             rf"(?P<join>-?{join}|, )(?:the )?)?(?P<lead>{part})(?P<ordinal>{ordinal})[ -]$"
         ),
         "ago": (
-            rf"(?:(?: (?P<first_scale>{scales}))?(?P<join>{join})(?P<last>{number}))?"
-            rf"(?: ?± ?{number})?[ \u00a0-]?{age}"
+            rf"(?:(?:{error})?(?: (?P<first_scale>{scales})(?: (?:{table['years']}))?)?"
+            rf"(?P<join>{join})(?P<last>{number}))?"
+            rf"(?:{error})?[ \u00a0-]?{age}"
+        ),
+        "before_present": (
+            rf"[ \u00a0](?P<counted>{counted}+)?(?P<sign>{present}|(?P<in_words>{in_words})|{small})"
+            rf"(?!\w)(?P<is_end>{is_end})?"
         ),
         "ago_words": rf"\b(?P<number>{words}) {scale} (?:{table['ago']})\b",
         "onwards": table["onwards"],

@@ -52,7 +52,8 @@ class Point:
         self.opened = self.start if self.opened < 0 else self.opened
 
     def is_pair(self) -> bool:
-        return self.last not in (0, self.number) or bool(self.last_month or self.last_day)
+        has_last = self.last > 0 or self.kind == "age"  # an age may reach to no years ago
+        return (has_last and self.last != self.number) or bool(self.last_month or self.last_day)
 
 
 def led(text: str, point: Point, before: Sequence[str], language: DateWords) -> Point:

@@ -5,7 +5,7 @@ What `words` writes, `dates_in` reads back as the same range.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kiwiresearch.text.dates import units
@@ -20,6 +20,10 @@ WHOLE = (0, 100)
 NOUNS = ("decade", "century", "millennium")
 SAID_ONCE = ("day", "month", "century", "millennium")
 LONGEST_DASHED = 400
+FEWEST = 1000
+"""Fewer years ago are told as years."""
+MOST_DATED = 1_000_000
+"""More years before present than carbon and its like can date."""
 ALWAYS_A_YEAR = range(1000, 2101)
 """Years that need no era to be known as years."""
 
@@ -221,15 +225,26 @@ def _ordinal(number: int, forms: Mapping[str, Any]) -> str:
 def _age(when: DateRange, forms: Mapping[str, Any]) -> str:
     """'66 million years ago', if a round figure covers just this time."""
     first, last = counted(when.first_year), counted(when.last_year)
+    is_pair = when.lasts and when.qualifier in ("", "about")
     for present, form in ((units.AGO_FROM, "ago"), (units.PRESENT, "present")):
         back = present - (first + last) // 2
-        if back >= 1000 and units.ago(back, back, present) == (when.earliest, when.latest):
+        if not is_pair and back >= FEWEST and units.ago(back, back, present) == (when.earliest, when.latest):
             return str(forms[form]).format(_scaled(back, forms))
-    ends = [units.AGO_FROM - year for year in (first, last)]
+    ends, form = [units.AGO_FROM - year for year in (first, last)], "ago"
+    if ends[1] < FEWEST:
+        return ""
+    dated = [units.PRESENT - year for year in (first, last)]
+    if dated[1] >= FEWEST and dated[0] < MOST_DATED and _zeros(dated) > _zeros(ends):
+        ends, form = dated, "present"
     most, least = (_scaled(number, forms) for number in ends)
     if any(told == f"{number:,}" for told, number in zip((most, least), ends, strict=True)):
         most, least = (f"{number:,}" for number in ends)  # 'million' behind the second would count for both
-    return str(forms["from" if when.lasts else "between"]).format(most, str(forms["ago"]).format(least))
+    return str(forms["from" if when.lasts else "between"]).format(most, str(forms[form]).format(least))
+
+
+def _zeros(numbers: Sequence[int]) -> int:
+    """How round some numbers are: the zeros they end in."""
+    return sum(len(str(number)) - len(str(number).rstrip("0")) for number in numbers)
 
 
 def _scaled(number: int, forms: Mapping[str, Any]) -> str:

@@ -76,8 +76,10 @@ def _full_year(text: str, point: Point, language: DateWords, previous: Point | N
     start, end, number = point.start, point.end, point.number
     before = words_before(text, start)
     other = language.era.match(text, end)
-    if (other and other["not"]) or (
-        before and before[-1] in language.evidence.numbered and not is_bound(before, language)
+    if (
+        text[start] == "0"
+        or (other and other["not"])
+        or (before and before[-1] in language.evidence.numbered and not is_bound(before, language))
     ):
         return None
     plausible = FIRST_YEAR <= number <= LAST_YEAR
