@@ -39,6 +39,7 @@ from kiwiresearch.errors import (
     Interrupted,
     RunError,
     RunNotFound,
+    StoreDamaged,
     StoreUnreachable,
 )
 from kiwiresearch.research.desk import Desk
@@ -439,19 +440,43 @@ def test_jobs_of_before_are_taken_over_once(home: Path, sample_zim: Path, tmp_pa
         assert jobs.start(JobWish("Rome")).turn == 6
 
 
-def test_a_row_that_is_no_job_is_passed_over(home: Path, sample_zim: Path, tmp_path: Path) -> None:
-    """What others wrote into the store is not shown as a job, and a worker that meets it says so and goes on."""
+def test_a_row_that_is_no_job_is_told_and_removed(home: Path, sample_zim: Path, tmp_path: Path) -> None:
+    """What others wrote into the store is a job that failed and says why; nothing of the disk goes with it."""
     desk = a_desk(home, tmp_path / "runs")
     with jobs_on(desk, sample_zim, IDLE) as jobs:
         odd = [jobs.store.jobs.add("odd", kind, {"topic": [1]}) for kind in ("research", "ask", "kin")]
         outside = JobRow("../odd-1", "research", wish_record(a_wish()))
         assert jobs.store.jobs.put(outside)
         odd.append(outside)
-        assert jobs.all() == []
-        with pytest.raises(RunNotFound):
-            jobs.get(odd[0].id)
+        odd.append(jobs.store.jobs.add("odd", "dance", {}))
+        assert {job.id for job in jobs.all()} == {row.id for row in odd}
+        assert {job.state for job in jobs.all()} == {"failed"}
+        assert jobs.get("odd-4").problem.endswith("damaged: its kind is 'dance', which there is not.")
+        with pytest.raises(StoreDamaged, match="'odd-1' in the store is damaged: its 'wish' is not what was written"):
+            jobs.resume("odd-1")
+    (tmp_path / "odd-1").mkdir()
+    (tmp_path / "runs" / "odd-1").mkdir(parents=True)
     with jobs_on(desk, sample_zim) as jobs:
-        assert {in_store(jobs, row.id).state for row in odd} == {"failed"}
+        assert {in_store(jobs, row.id).state for row in odd[:-1]} == {"failed"}
+        job = ended(jobs, jobs.start(replace(a_wish(), max_pages=1)).id)
+        assert job.state == "done"
+        left = [jobs.remove(row.id) for row in odd]
+        assert [job.id for job in jobs.all()] == [job.id]
+    assert left == [tmp_path / "runs" / "odd-1", None, None, None, None]
+    assert (tmp_path / "odd-1").is_dir()
+
+
+def test_what_a_damaged_job_makes_is_not_removed_while_it_runs(home: Path, sample_zim: Path, tmp_path: Path) -> None:
+    """It is refused before anything is gone, with what to do."""
+    notes = tmp_path / "runs" / "odd-1" / "notes.jsonl"
+    with jobs_on(a_desk(home, tmp_path / "runs"), sample_zim, IDLE) as jobs:
+        jobs.store.jobs.add("odd", "research", {"topic": [1]})
+        assert jobs.store.jobs.claim("w", ["research"], lease_s=60)
+        notes.parent.mkdir(parents=True)
+        notes.write_text("kept")
+        with pytest.raises(FolderTaken, match=r"'odd-1' runs\..*jobs cancel odd-1"):
+            jobs.remove("odd-1", with_run=True)
+        assert notes.read_text() == "kept"
 
 
 @pytest.mark.parametrize(

@@ -299,12 +299,14 @@ def test_outputs_that_did_not_reach_the_store_are_put_there(
         job = jobs.start(wish)
         with monkeypatch.context() as patch:
             patch.setattr(KeptWork, "finish", killed)
-            done(an_order(jobs, job, "old"))
+            order = an_order(jobs, job, "old")
+            done(order)
+        made = {file.name for file in order.out.iterdir() if file.is_file()}
         assert jobs.store.files.names(job.id) == {}
         jobs.store.jobs.reap(most_tries=3, is_dead=lambda _: True)
         _, told = done(an_order(jobs, job, "new"))
         assert not {"page", "answer"} & set(told)
-        assert jobs.store.files.names(job.id).keys() == {file.name for file in (jobs.folder / job.id).iterdir()}
+        assert jobs.store.files.names(job.id).keys() == made
 
 
 def killed(*_: object) -> None:
@@ -427,7 +429,7 @@ def test_a_run_goes_on_from_each_of_its_steps(url: str, sample_zim: Path, tmp_pa
     with jobs_on(first, sample_zim, IDLE) as jobs:
         run = jobs.runs.get(job.id)
     alone = Order(first.folders, open_desk({"KIWIRESEARCH_HOME": str(tmp_path / "host0")}).settings,
-                  order.books, order.all_books, job.wish, tmp_path / "alone", "alone-1")  # fmt: skip
+                  order.books, order.all_books, order.wish, tmp_path / "alone", "alone-1")  # fmt: skip
     done(alone)
     assert files(run.path) == files(tmp_path / "alone")
 

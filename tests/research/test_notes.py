@@ -16,6 +16,7 @@ from kiwiresearch.disk import Lock
 from kiwiresearch.errors import BadUsage, CannotWrite, NoteChanged, RunNotFound
 from kiwiresearch.ids import BookId
 from kiwiresearch.research import note_file
+from kiwiresearch.research.export.remarks import note_in_words
 from kiwiresearch.research.note import MOST_REASON, THE_RUN, Opinion, Target, plain
 from kiwiresearch.research.note_file import LOCK, NOTES
 from kiwiresearch.research.notes import add_note, change_note, read_notes, set_gone
@@ -52,6 +53,34 @@ def test_a_note_sent_twice_is_one(tmp_path: Path) -> None:
     assert len(read_notes(tmp_path).notes) == 1
     add_note(tmp_path, CLAIM, DOUBT, now=LATER)
     assert len(read_notes(tmp_path).notes) == 2
+
+
+OF_NOBODY = (
+    '{"about":"Salt was carried.","changed":"","correction":"","id":"note-fb6701033bad909a3d056dc6",'
+    '"made":"2026-03-04T05:06:07+00:00","reason":"The page names no source.",'
+    '"target":{"id":"sha256:1","kind":"claim"},"verdict":"doubt"}\n'
+)
+
+
+def test_a_note_of_nobody_names_nobody(tmp_path: Path) -> None:
+    """Where nobody is told apart, a note is written and told as it always was."""
+    note = add_note(tmp_path, CLAIM, DOUBT, now=NOW, about="Salt was carried.")
+    assert (tmp_path / NOTES).read_text(encoding="utf-8") == OF_NOBODY
+    assert note_in_words(note) == "Doubted (2026-03-04): The page names no source."
+
+
+def test_a_note_keeps_its_author(tmp_path: Path) -> None:
+    """Whoever changes it is named beside, until its author does; two who say the same have a note each."""
+    notes = [add_note(tmp_path, CLAIM, DOUBT, now=NOW, author=name) for name in ("Ada", "Ben")]
+    assert read_notes(tmp_path).notes == tuple(notes)
+    changed = change_note(tmp_path, notes[0].id, AGREE, now=LATER, editor="Olga")
+    assert (changed.author, changed.editor) == ("Ada", "Olga")
+    assert note_in_words(changed) == "Agreed by Ada (2026-03-05, changed by Olga)."
+    again = change_note(tmp_path, notes[0].id, DOUBT, now=LATER, editor="Ada")
+    assert read_notes(tmp_path).notes == (again, notes[1])
+    assert (again.author, again.editor) == ("Ada", "")
+    unnamed = change_note(tmp_path, notes[0].id, AGREE, now=LATER)
+    assert (unnamed.author, unnamed.editor) == ("Ada", "?"), "what nobody signed is not told as the author's own"
 
 
 def test_a_changed_note_keeps_its_name_place_and_first_time(tmp_path: Path) -> None:

@@ -119,11 +119,23 @@ Wish = JobWish | FamilyWish | AskBatchWish | BulkWish
 
 
 @dataclass(frozen=True, slots=True)
+class UnreadWish:
+    """What was wished for by a job whose row is damaged: nobody knows, and nothing can be done but to remove it."""
+
+    kind: ClassVar[Literal["damaged"]] = "damaged"
+    books: ClassVar[tuple[str, ...]] = ()
+    model: ClassVar[bool] = False
+
+    name: str
+    """Its id."""
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """One piece of research in a process of its own, and how far it is; the id of a run names its folder, too."""
 
     id: str
-    wish: Wish
+    wish: Wish | UnreadWish
     state: JobState = "queued"
     turn: int = 0
     """Its place in the line: who came earlier has a smaller one."""
@@ -156,7 +168,7 @@ class Job:
 
     @property
     def is_resumable(self) -> bool:
-        return self.state in ("failed", "cancelled", "interrupted")
+        return self.state in ("failed", "cancelled", "interrupted") and not isinstance(self.wish, UnreadWish)
 
     def record(self) -> dict[str, Any]:
         """All that is known of it, as JSON has it."""
@@ -248,7 +260,7 @@ def task_of(wish: JobWish, settings: Settings) -> Task:
     return Task(topic, focus, crawl_settings(chosen), chosen.kiwix_url, critic=wish.critic)
 
 
-def wish_record(wish: Wish) -> dict[str, Any]:
+def wish_record(wish: Wish | UnreadWish) -> dict[str, Any]:
     """A wish as JSON has it."""
     return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(wish).items()}
 

@@ -28,9 +28,8 @@ def answer_all(order: Order, wish: AskBatchWish, tell: Tell, kept: KeptWork | No
 
     is_in_store = kept is not None and kept.bring()
     if (order.out / ANSWERS).is_file():
-        if kept is not None and not is_in_store:  # killed just before it was handed in
-            kept.finish([ANSWERS])
-            shutil.rmtree(order.out / HIDDEN, ignore_errors=True)
+        if kept is not None:
+            _hand_in(order, kept, is_in_store=is_in_store)  # killed just before or after it was
         return {"pages": _count(wish)}
     hidden = order.out / HIDDEN
     with writing(order.out):
@@ -56,9 +55,17 @@ def answer_all(order: Order, wish: AskBatchWish, tell: Tell, kept: KeptWork | No
     with writing(order.out):
         (hidden / GROWING).replace(order.out / ANSWERS)
         hidden.rmdir()
+    story = _story(order.out / ANSWERS, len(rows))
     if kept is not None:
+        _hand_in(order, kept, is_in_store=False)
+    return {"pages": len(rows), "kept": before, "story": story}
+
+
+def _hand_in(order: Order, kept: KeptWork, *, is_in_store: bool) -> None:
+    """Have the answers in the store alone: there they are read."""
+    if not is_in_store:
         kept.finish([ANSWERS])
-    return {"pages": len(rows), "kept": before, "story": _story(order.out / ANSWERS, len(rows))}
+    shutil.rmtree(order.out, ignore_errors=True)
 
 
 def _story(answers: Path, rows: int) -> str:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from kiwiresearch.errors import BookNotFound
 from kiwiresearch.research.desk import Desk
 from kiwiresearch.research.family_cases import Cases
-from kiwiresearch.research.job import BulkWish, FamilyWish, Job, Wish
+from kiwiresearch.research.job import AskBatchWish, BulkWish, FamilyWish, Job, UnreadWish, Wish
 from kiwiresearch.research.job_books import JobBooks
 from kiwiresearch.research.job_order import Order
-from kiwiresearch.research.job_places import bulk_folder, runs_folder
+from kiwiresearch.research.job_places import bulk_folder, place_for, runs_folder
 from kiwiresearch.research.job_rows import job_of
 from kiwiresearch.research.people import may_begin
 from kiwiresearch.zim.peer import missing_of
@@ -48,16 +48,15 @@ class JobsHere:
         def fits(row: JobRow) -> bool:
             if not has_room(row.user):
                 return False
-            job = job_of(row)
-            return job is None or self.books.of(row.wish, job.wish) is not None
+            wish = job_of(row).wish
+            return isinstance(wish, UnreadWish) or self.books.of(row.wish, wish) is not None
 
         return fits
 
     def order(self, row: JobRow, job: Job) -> Order:
         """What the process is told that does a job."""
         wish = job.wish
-        books = self.books.of(row.wish, wish)
-        if books is None:
+        if isinstance(wish, UnreadWish) or (books := self.books.of(row.wish, wish)) is None:
             raise BookNotFound("A book of this job is no longer here.", remedy="Put it on the shelf, then resume it.")
         return Order(
             self.desk.folders,
@@ -74,18 +73,28 @@ class JobsHere:
 
     def has_folder(self, wish: Wish, job_id: str) -> bool:
         """Whether something is where a job of this id would put what it makes."""
-        is_taken = isinstance(wish, BulkWish) and is_there(bulk_folder(self.desk) / job_id)
+        is_taken = not isinstance(wish, FamilyWish) and is_there(self._place(wish, job_id))
         return is_taken or is_there(runs_folder(self.desk) / job_id)
 
     def place(self, job: Job) -> Path:
         """Where a job puts what it makes."""
-        match job.wish:
+        return self._place(job.wish, job.id)
+
+    @property
+    def answers(self) -> Path:
+        """Where answers are made that a store keeps."""
+        return place_for(self.store, self.desk.folders.state / "answers")
+
+    def _place(self, wish: Wish | UnreadWish, job_id: str) -> Path:
+        match wish:
             case FamilyWish(case=case):
                 return self.cases.folder(case)
             case BulkWish():
-                return bulk_folder(self.desk) / job.id
+                return bulk_folder(self.desk) / job_id
+            case AskBatchWish() if self.store.keeps_all:
+                return self.answers / job_id
             case _:
-                return runs_folder(self.desk) / job.id
+                return runs_folder(self.desk) / job_id
 
     def _case_books(self, wish: Wish) -> dict[str, list[str]]:
         """Which books a host must have to go on with a case: those it was begun with, as far as they are here."""

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
+from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kiwiresearch.errors import BadSettings
 from kiwiresearch.research.desk import Desk
 from kiwiresearch.research.topics import folder_name
+
+if TYPE_CHECKING:
+    from kiwiresearch.store.open import Store
 
 ID = re.compile(r"[^\W_][\w-]*-[1-9][0-9]*")
 ANSWERS = "answers.jsonl"
@@ -28,6 +33,11 @@ def runs_folder(desk: Desk) -> Path:
 def bulk_folder(desk: Desk) -> Path:
     """Where the tables of whole books are put; hosts that share such jobs share this folder."""
     return kept_in(desk, "bulk", desk.settings.serve.bulk)
+
+
+def place_for(store: Store, folder: Path) -> Path:
+    """The part of a folder that is for the jobs of a store: those of another have the same ids."""
+    return folder.absolute() / sha256(store.url_name.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def kept_in(desk: Desk, name: str, wanted: str) -> Path:

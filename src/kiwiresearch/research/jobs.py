@@ -15,6 +15,7 @@ from kiwiresearch.errors import (
     Interrupted,
     RunDamaged,
     RunNotFound,
+    StoreDamaged,
     StoreError,
     StoreUnreachable,
     TooManyRuns,
@@ -25,10 +26,12 @@ from kiwiresearch.research.finished import FinishedRuns
 from kiwiresearch.research.job import (
     KINDS,
     NOTHING_SEEN,
+    AskBatchWish,
     BulkWish,
     FamilyWish,
     Job,
     JobEvent,
+    UnreadWish,
     Wish,
     checked_wish,
 )
@@ -36,14 +39,13 @@ from kiwiresearch.research.job_books import JobBooks
 from kiwiresearch.research.job_files import take_over
 from kiwiresearch.research.job_here import JobsHere, is_there
 from kiwiresearch.research.job_pages import steps_file
-from kiwiresearch.research.job_places import ANSWERS, LISTED, bulk_folder, is_id, name_for, runs_folder
-from kiwiresearch.research.job_removal import drop_upload, remove_run
+from kiwiresearch.research.job_places import ANSWERS, LISTED, bulk_folder, is_id, name_for, place_for, runs_folder
+from kiwiresearch.research.job_removal import drop_upload, remove_copy, remove_run
 from kiwiresearch.research.job_rows import job_of
 from kiwiresearch.research.job_told import Listeners
 from kiwiresearch.research.runs_kept import KeptRuns
 from kiwiresearch.research.stores import store_of
 from kiwiresearch.research.work import STEPS, discard
-from kiwiresearch.research.work_kept import bring_files
 from kiwiresearch.research.worker import GRACE_S, MAX_RUNNING, Work, Worker
 from kiwiresearch.research.worker_life import WorkerLife
 from kiwiresearch.zim.library import Placed
@@ -135,16 +137,19 @@ class Jobs:
     def has_work(self) -> bool:
         """Whether something waits that could be done here."""
         fits = self.here.fitting()
-        return any(row.kind in self._kinds and fits(row) for row in self.store.jobs.all(states=("queued",)))
+        waiting = (row for row in self.store.jobs.all(states=("queued",)) if not row.damage)
+        return any(row.kind in self._kinds and fits(row) for row in waiting)
 
     def all(self) -> list[Job]:
-        """All jobs, the newest first; a row that is not as it was written is none."""
-        found = (self._as_known(job_of(row)) for row in self.store.jobs.all())
-        return [job for job in found if job is not None]
+        """All jobs, the newest first; one whose row is damaged has failed."""
+        return [self._as_known(job_of(row)) for row in self.store.jobs.all()]
 
     def get(self, job_id: str) -> Job:
-        row = self.store.jobs.get(job_id) if is_id(job_id) else None
-        job = self._as_known(job_of(row)) if row is not None else None
+        if not is_id(job_id):  # only a damaged row has such an id
+            job = next((job for job in self.all() if job.id == job_id), None)
+        else:
+            row = self.store.jobs.get(job_id)
+            job = self._as_known(job_of(row)) if row is not None else None
         if job is None:
             raise RunNotFound(f"There is no job {job_id[:200]!r}.", remedy=LISTED)
         return job
@@ -152,19 +157,20 @@ class Jobs:
     def can_do(self, job_id: str) -> bool:
         """Whether the books of a job are here."""
         row = self.store.jobs.get(job_id)
-        job = job_of(row) if row is not None else None
-        return row is not None and (job is None or self.here.books.of(row.wish, job.wish) is not None)
+        if row is None:
+            return False
+        wish = job_of(row).wish
+        return isinstance(wish, UnreadWish) or self.here.books.of(row.wish, wish) is not None
 
     def answers(self, job_id: str) -> str:
         """The lines of a batch of questions that is done."""
         job = self.get(job_id)
         if job.wish.kind != "ask" or job.state != "done":
             raise RunNotFound(f"The job {job_id!r} has no answers.", remedy="Wait until a batch of questions is done.")
-        file = self.folder / job_id / ANSWERS
         try:
-            if self.store.keeps_all and not file.is_file():
-                bring_files(self.store, job_id, file.parent)
-            return file.read_text(encoding="utf-8")
+            if self.store.keeps_all:
+                return self.store.files.read(job_id, ANSWERS).decode("utf-8")
+            return (self.folder / job_id / ANSWERS).read_text(encoding="utf-8")
         except (OSError, ValueError) as problem:
             raise RunDamaged(f"The answers of {job_id!r} cannot be read.", remedy="Ask them again.") from problem
 
@@ -191,6 +197,8 @@ class Jobs:
         """Put a job that ended before it was done in line again: it goes on in the same folder."""
         with self._starting:
             job = self.get(job_id)
+            if isinstance(job.wish, UnreadWish):
+                raise StoreDamaged(job.problem, remedy=job.remedy)
             if job.is_open:
                 state = "runs already" if job.state == "running" else "is in line already"
                 raise FolderTaken(f"The job {job_id!r} {state}.", remedy="Wait for it, or cancel it.")
@@ -218,19 +226,38 @@ class Jobs:
         The folder is given back that stays: tables of a book, or one that holds what no run writes.
         """
         job = self.get(job_id)
+        if isinstance(job.wish, UnreadWish):
+            return self._remove_damaged(job_id, with_run=with_run)
         if job.is_open:
             raise FolderTaken(f"The job {job_id!r} runs, or is in line.", remedy="Cancel it first.")
         if not with_run and (job.pages or job.state == "done"):
             remedy = f"To remove that as well: kiwiresearch jobs remove {job_id} --yes"
             raise FolderTaken(f"The job {job_id!r} has work to keep.", remedy=remedy)
+        folder = self.here.place(job) if isinstance(job.wish, AskBatchWish) else self.folder / job_id
         if with_run:
-            remove_run(self.store, job_id, self.folder / job_id)
+            remove_run(self.store, job_id, folder)
         drop_upload(self.cases, job, self.all())
         self.store.jobs.remove(job_id)
-        discard(self.folder / job_id)
-        (self._desk.folders.cache / "steps" / job_id).unlink(missing_ok=True)
-        left = bulk_folder(self._desk) / job_id if isinstance(job.wish, BulkWish) else self.folder / job_id
+        discard(folder)
+        self._steps_copy(job_id).unlink(missing_ok=True)
+        left = bulk_folder(self._desk) / job_id if isinstance(job.wish, BulkWish) else folder
         return left if is_there(left) else None
+
+    def _remove_damaged(self, job_id: str, *, with_run: bool) -> Path | None:
+        """Forget a job of which nobody knows what it made: without `with_run` its folder is not touched."""
+        if not is_id(job_id):  # it names no folder of ours
+            self.store.jobs.remove(job_id)
+            return None
+        row = self.store.jobs.get(job_id)
+        if row is not None and row.state == "running":
+            raise FolderTaken(f"The job {job_id!r} runs.", remedy=f"Cancel it first: kiwiresearch jobs cancel {job_id}")
+        if with_run:
+            remove_run(self.store, job_id, self.folder / job_id)
+            remove_copy(self.here.answers / job_id)
+            self._steps_copy(job_id).unlink(missing_ok=True)
+        self.store.jobs.remove(job_id)
+        left = (self.folder / job_id, bulk_folder(self._desk) / job_id)
+        return next(filter(is_there, left), None)
 
     def since(self, job_id: str, place: tuple[int, int] = NOTHING_SEEN) -> Seen:
         """What a job told after a place, as far as it is remembered."""
@@ -249,10 +276,13 @@ class Jobs:
         """Where the steps of an unfinished run are read; of one that is worked on elsewhere, in a copy."""
         if not self.store.keeps_all or self.pid(job.id) is not None:
             return steps_file(self.folder / job.id)
-        copy = self._desk.folders.cache / "steps" / job.id
+        copy = self._steps_copy(job.id)
         with contextlib.suppress(OSError, StoreError):
             write_pieces(copy, self.store.parts.read(job.id, STEPS))
         return copy
+
+    def _steps_copy(self, job_id: str) -> Path:
+        return place_for(self.store, self._desk.folders.cache / "steps") / job_id
 
     def listening(self, listener: Callable[[], None]) -> AbstractContextManager[None]:
         """Have a function called, in any thread, whenever a job has told something or changed."""
@@ -277,10 +307,10 @@ class Jobs:
             with contextlib.suppress(StoreUnreachable):
                 self._worker.advance()
 
-    def _as_known(self, job: Job | None) -> Job | None:
+    def _as_known(self, job: Job) -> Job:
         """The job with what it has told us since it last told the store."""
-        held = self._worker.held(job.id) if job is not None and self._worker is not None else None
-        if job is None or held is None or held.job.attempt != job.attempt or not job.is_open:
+        held = self._worker.held(job.id) if self._worker is not None else None
+        if held is None or held.job.attempt != job.attempt or not job.is_open:
             return job
         return replace(job, pages=held.job.pages)
 

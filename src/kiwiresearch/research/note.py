@@ -82,6 +82,10 @@ def lack_of(verdict: str, reason: str, correction: str) -> Lack:
     return "length" if is_long else ""
 
 
+NOBODY = "?"
+"""Who changed a note of somebody else while the desk told nobody apart; no user has this name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Note:
     """A note as it reads now."""
@@ -95,6 +99,10 @@ class Note:
     """When it was changed last; empty if it never was."""
     about: str = ""
     """The words of the claim, or the title of the page, so that the note can be understood alone."""
+    author: str = ""
+    """Who wrote it, as they were called then; empty where nobody is told apart."""
+    editor: str = ""
+    """Who changed it last, if that was somebody else; `NOBODY` where nobody was told apart then."""
 
     @property
     def verdict(self) -> Verdict:
@@ -114,8 +122,9 @@ class Note:
         return sha256(canonical_json(self.record()).encode("utf-8", "replace")).hexdigest()[:16]
 
     def record(self) -> dict[str, Any]:
-        """The note as plain data: a line of the file, and what programs get."""
-        return {
+        """The note as plain data: a line of the file, and what programs get; nobody's name is left out."""
+        names = {"author": self.author, "editor": self.editor}
+        return {name: value for name, value in names.items() if value} | {
             "about": self.about,
             "changed": self.changed,
             "correction": self.correction,
@@ -130,12 +139,13 @@ class Note:
 def note_of(row: Mapping[str, Any]) -> Note:
     """The note that a record was made of; KeyError, TypeError or BadUsage if it was none."""
     texts = [row[name] for name in ("id", "made", "changed", "about", "reason", "correction")]
-    texts.append(row["target"]["id"])
+    texts += [row["target"]["id"], row.get("author", ""), row.get("editor", "")]
     if not all(isinstance(text, str) for text in texts) or not 0 < len(texts[0]) <= MOST_WORDS:
         raise TypeError("a note is made of texts")
-    note_id, made, changed, about, reason, correction, target_id = texts
-    target = Target(row["target"]["kind"], target_id)
-    return Note(note_id, target, Opinion(row["verdict"], reason, correction), made, changed, plain(about)[:MOST_WORDS])
+    note_id, made, changed, about, reason, correction, target_id, *names = texts
+    target, opinion = Target(row["target"]["kind"], target_id), Opinion(row["verdict"], reason, correction)
+    author, editor = (plain(name)[:MOST_WORDS] for name in names)
+    return Note(note_id, target, opinion, made, changed, plain(about)[:MOST_WORDS], author, editor)
 
 
 def plain(text: str) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from kiwiresearch.errors import BadUsage, NoteChanged, RunNotFound
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.research.note import MOST_WORDS, Note, Opinion, Target, note_of, plain
+from kiwiresearch.research.note import MOST_WORDS, NOBODY, Note, Opinion, Target, note_of, plain
 from kiwiresearch.research.note_file import NOTES, appending, lines_of
 
 if TYPE_CHECKING:
@@ -60,30 +60,49 @@ def read_notes(run: Path) -> Notes:
 
 
 def add_note(
-    run: Path, target: Target, opinion: Opinion, *, now: str, about: str = "", kept: NoteLines | None = None
+    run: Path,
+    target: Target,
+    opinion: Opinion,
+    *,
+    now: str,
+    about: str = "",
+    author: str = "",
+    kept: NoteLines | None = None,
 ) -> Note:
-    """Write a note beside a run, and into the store if it is `kept` there; `about` are the words that it is about."""
-    told = canonical_json([target.kind, target.id, opinion.verdict, opinion.reason, opinion.correction, now])
-    note_id = "note-" + sha256(told.encode("utf-8", "replace")).hexdigest()[:24]
-    note = Note(note_id, target, opinion, now, "", plain(about)[:MOST_WORDS])
+    """Write a note beside a run, and into the store if it is `kept` there; `about` are the words that it is about.
+
+    Two authors who say the same at once have a note each.
+    """
+    told = [target.kind, target.id, opinion.verdict, opinion.reason, opinion.correction, now, *filter(None, [author])]
+    note_id = "note-" + sha256(canonical_json(told).encode("utf-8", "replace")).hexdigest()[:24]
+    note = Note(note_id, target, opinion, now, "", plain(about)[:MOST_WORDS], author)
     with appending(run, kept) as append:
         append(note.record())
     return note
 
 
 def change_note(
-    run: Path, note_id: str, opinion: Opinion, *, now: str, seen: str = "", kept: NoteLines | None = None
+    run: Path,
+    note_id: str,
+    opinion: Opinion,
+    *,
+    now: str,
+    seen: str = "",
+    editor: str = "",
+    kept: NoteLines | None = None,
 ) -> Note:
     """Write another opinion into a note; one that was gone is back then.
 
-    `seen` is the version that its writer had before them: if it has another by now, and
-    says something else than the new opinion, nothing is written.
+    It stays its author's, and says who changed it if that is somebody else. `seen` is the version that
+    its writer had before them: if it has another by now, and says something else than the new opinion,
+    nothing is written.
     """
     with appending(run, kept) as append:
         there = read_notes(run).get(note_id)
         if seen not in ("", there.version) and there.opinion != opinion:
             raise NoteChanged("The note was changed meanwhile.", remedy="Look at what it says now, then write yours.")
-        note = replace(there, opinion=opinion, changed=now)
+        by = "" if editor == there.author else editor or NOBODY
+        note = replace(there, opinion=opinion, changed=now, editor=by)
         append(note.record())
     return note
 
@@ -105,5 +124,6 @@ def _take(row: Any, found: dict[str, Note], gone: dict[str, bool]) -> None:
         gone[note_id] = row["gone"] is True
         return
     note = note_of(row)
-    found[note.id] = replace(note, made=found[note.id].made) if note.id in found else note
+    first = found.get(note.id, note)
+    found[note.id] = replace(note, made=first.made, author=first.author)
     gone[note.id] = False

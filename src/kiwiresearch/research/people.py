@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kiwiresearch.errors import BadUsage
+from kiwiresearch.errors import BadUsage, StoreDamaged
 from kiwiresearch.research.job import Job
 from kiwiresearch.research.limits import LimitSettings, checked_limits, limits_of
 
@@ -115,8 +115,14 @@ def note_end(store: Store, job: Job, state: str, at: str) -> None:
 
 
 def may_begin(store: Store, settings: LimitSettings, user: str) -> bool:
-    """Whether one more run of a user may be worked on now; who is told apart by no name always may."""
-    known = store.people.get(user) if user else None
+    """Whether one more run of a user may be worked on now; who is told apart by no name always may.
+
+    Nobody else waits where the limits of one cannot be read.
+    """
+    try:
+        known = store.people.get(user) if user else None
+    except StoreDamaged:
+        return False
     most = limits_of(settings, known.role, known.limits).running if known is not None else 0
     return not most or store.jobs.counts(user)[1] < most
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kiwiresearch.errors import KiwiError, LeaseLost, StoreUnreachable
-from kiwiresearch.research.job import KINDS, Job
+from kiwiresearch.errors import BadUsage, KiwiError, LeaseLost, StoreUnreachable
+from kiwiresearch.research.job import KINDS, Job, UnreadWish
 from kiwiresearch.research.job_order import Order
 from kiwiresearch.research.job_process import GO_ON, Ending, JobProcesses
 from kiwiresearch.research.job_rows import job_of
@@ -154,8 +154,8 @@ class Worker:
 
     def _take(self, row: JobRow) -> None:
         job = job_of(row)
-        if job is None:
-            problem = {"problem": "What is written down of it is no job.", "remedy": "Ask for it anew."}
+        if isinstance(job.wish, UnreadWish):
+            problem = {"problem": job.problem, "remedy": job.remedy}
             self._store.jobs.end(row.holder, row.id, "failed", problem, ended_at=self._work.now())
             return
         held = HeldJob(self._store, row, job)
@@ -241,6 +241,9 @@ class Worker:
             try:
                 tell()
             except LeaseLost:
+                return False
+            except BadUsage as problem:  # no other try would mend that: its lease lapses
+                self._work.tell(str(problem))
                 return False
             except KiwiError as problem:  # the store is away, or its disk is full
                 self._away(problem)

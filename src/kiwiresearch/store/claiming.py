@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, select, update
 
-from kiwiresearch.store import events
+from kiwiresearch.store import events, lapsed
 from kiwiresearch.store.counters import next_number
 from kiwiresearch.store.database import Database
 from kiwiresearch.store.job import JobRow, job_of, time_text
@@ -25,11 +25,21 @@ def claimed(
     lease_s: float,
     fits: Callable[[JobRow], bool],
 ) -> JobRow | None:
-    """Give the first job in line that fits to a worker; nobody else claims one meanwhile."""
+    """Give the first job in line that fits to a worker; nobody else claims one meanwhile.
+
+    What is damaged fails, and those behind it come.
+    """
+    damaged, given = list[JobRow](), None
     for row in _line(connection, kinds):
-        if fits(job_of(row)):
-            return _given(db, connection, row, worker, lease_s)
-    return None
+        job = job_of(row)
+        if job.damage:
+            damaged.append(job)
+        elif fits(job):
+            given = _given(db, connection, row, worker, lease_s)
+            break
+    for job in damaged:
+        lapsed.fail_damaged(connection, job, time_text(db.now(connection)))
+    return given
 
 
 def is_any(connection: Connection, kinds: Collection[str]) -> bool:

@@ -9,9 +9,8 @@ from typing import Any
 from sqlalchemy import Dialect, MetaData, Text
 from sqlalchemy.types import TypeDecorator
 
-from kiwiresearch.errors import BadUsage, StoreDamaged
+from kiwiresearch.errors import BadUsage
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.store.problems import BACKUP
 
 METADATA = MetaData(
     naming_convention={
@@ -22,6 +21,11 @@ METADATA = MetaData(
 )
 
 UNKEPT = re.compile("[\0\ud800-\udfff]")
+
+
+def is_kept(value: object) -> bool:
+    """Whether it is a text as every engine keeps it; a file may hold anything where somebody else wrote into it."""
+    return isinstance(value, str) and UNKEPT.search(value) is None
 
 
 class Words(TypeDecorator[str]):
@@ -42,7 +46,10 @@ class Words(TypeDecorator[str]):
 
 
 class Json(TypeDecorator[Any]):
-    """A mapping, or a list of mappings, as canonical JSON: the same bytes on every engine. Anything else is damage."""
+    """A mapping, or a list of mappings, as canonical JSON: the same bytes on every engine.
+
+    Anything else is damage, and read as None: who reads the row says what that means, and others are not concerned.
+    """
 
     impl = Words
     cache_ok = True
@@ -56,10 +63,11 @@ class Json(TypeDecorator[Any]):
 
     def process_result_value(self, value: Any, dialect: Dialect) -> Any:  # noqa: ARG002
         try:
-            found = json.loads(value)
-        except (TypeError, ValueError, RecursionError):
-            found = None
+            found = json.loads(value) if is_kept(value) else None
+            # What is written as an escape may be half a character, which could not be written again.
+            is_whole = "\\u" not in str(value) or is_kept(canonical_json(found))
+        except (ValueError, RecursionError):
+            return None
         rows = found if self.many else [found]
-        if isinstance(rows, list) and all(isinstance(row, dict) for row in rows):
-            return found
-        raise StoreDamaged(f"The store is damaged: {str(value)[:40]!r} is not what was written.", remedy=BACKUP)
+        is_shaped = isinstance(rows, list) and all(isinstance(row, dict) for row in rows)
+        return found if is_whole and is_shaped else None

@@ -6,8 +6,9 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from sqlalchemy import Connection, Table, text
+from sqlalchemy import Connection, Table, event, text
 from sqlalchemy.dialects import postgresql, sqlite
 
 from kiwiresearch.errors import BadUsage, StoreDamaged, StoreUnreachable
@@ -36,6 +37,7 @@ class Database:
             self._engine = file_engine(
                 self.path, busy_s=busy_s, begin=lambda one: str(one.get_execution_options().get(BEGIN, "BEGIN"))
             )
+            event.listen(self._engine, "connect", _read_any_text)
         elif url.startswith(ADDRESSES):
             address = server_url(url)
             self.name = nameable(address)
@@ -102,3 +104,8 @@ class Database:
 
     def close(self) -> None:
         self._engine.dispose()
+
+
+def _read_any_text(connection: Any, _: object) -> None:
+    """Let a text that is no UTF-8 be damage of its row; by itself SQLite refuses all rows that are read with it."""
+    connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")

@@ -44,7 +44,7 @@ def after(connection: Connection, job_id: str, place: tuple[int, int], limit: in
     """The events after a place, in the order in which they were told."""
     wanted = select(EVENT).where(EVENT.c.job_id == job_id, _after(place))
     rows = connection.execute(wanted.order_by(EVENT.c.attempt, EVENT.c.number).limit(limit))
-    return [(row.attempt, row.number, row._mapping["row"]) for row in rows]
+    return [(row.attempt, row.number, _told(row._mapping["row"])) for row in rows]
 
 
 def forget_old(connection: Connection) -> None:
@@ -54,6 +54,11 @@ def forget_old(connection: Connection) -> None:
     if turn is not None:
         old = select(JOB.c.id).where(JOB.c.turn <= turn, JOB.c.state.in_(ENDED))
         connection.execute(delete(EVENT).where(EVENT.c.job_id.in_(old)))
+
+
+def _told(row: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """An event; one that is not what was written is told as such."""
+    return {"event": "damaged"} if row is None else row
 
 
 def _after(place: tuple[int, int]) -> Any:

@@ -7,11 +7,15 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from math import isfinite
 from typing import Any, Literal
 
-from sqlalchemy import delete, select
+from sqlalchemy import Row, delete, select
 
+from kiwiresearch.errors import StoreDamaged
+from kiwiresearch.store.columns import is_kept
 from kiwiresearch.store.database import Database
+from kiwiresearch.store.problems import BACKUP
 from kiwiresearch.store.tables import HOST, STORE
 
 SECRET = "secret"  # noqa: S105 — the name of it
@@ -47,7 +51,7 @@ class Hosts:
         """All hosts that did not leave, by name."""
         with self._db.reading() as connection:
             rows = connection.execute(select(HOST).order_by(HOST.c.name)).all()
-        return [HostRow(row.name, row.url, tuple(row.books), row.seen_at) for row in rows]
+        return [_host(row) for row in rows if is_kept(row.name)]
 
     def leave(self, name: str) -> None:
         with self._db.writing() as connection:
@@ -63,8 +67,20 @@ class Hosts:
         with self._db.reading() as connection:
             found = connection.execute(wanted).scalar()
         if found is not None:
-            return str(found)
+            return _whole(found)
         with self._db.writing() as connection:
             new = self._db.insert(STORE).values(name=SECRET, value=secrets.token_urlsafe(32))
             connection.execute(new.on_conflict_do_nothing())
-            return str(connection.execute(wanted).scalar_one())
+            return _whole(connection.execute(wanted).scalar_one())
+
+
+def _whole(secret: str) -> str:
+    if not is_kept(secret):
+        raise StoreDamaged("The store is damaged: its secret is not what was written.", remedy=BACKUP)
+    return secret
+
+
+def _host(row: Row[Any]) -> HostRow:
+    """A host as its row tells; what somebody else wrote there counts as nothing until the host announces itself."""
+    is_heard = is_kept(row.url) and row.books is not None and isinstance(row.seen_at, float) and isfinite(row.seen_at)
+    return HostRow(row.name, row.url, tuple(row.books), row.seen_at) if is_heard else HostRow(row.name, "", (), 0.0)

@@ -2,17 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any, Literal
 
 from sqlalchemy import Row
 
+from kiwiresearch.store.columns import is_kept
+from kiwiresearch.store.problems import BACKUP
+
 JobKind = Literal["research", "ask", "bulk", "kin"]
 State = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 OPEN = ("queued", "running")
 ENDED = ("done", "failed", "cancelled", "interrupted")
+Shape = tuple[tuple[str, ...], Callable[[Any], bool], Any]
+
+
+def is_count(value: object) -> bool:
+    """Whether it is a whole number that can be counted on from."""
+    return type(value) is int and abs(value) < 2**62
+
+
+def _is_read(value: object) -> bool:
+    return value is not None
+
+
+SHAPES: tuple[Shape, ...] = (
+    (("id", "kind", "user", "asked_at", "started_at", "ended_at", "worker"), is_kept, ""),
+    (("state",), is_kept, "failed"),
+    (("priority", "turn", "attempt"), is_count, 0),
+    (("wish", "told"), _is_read, {}),
+    (("losses",), _is_read, []),
+)
+"""What the columns of a job hold, and what is read in place of anything else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +63,8 @@ class JobRow:
     stop_wanted: bool = False
     losses: tuple[Mapping[str, Any], ...] = ()
     """Each time it was lost or given back: "worker", "at" and "why"."""
+    damage: str = ""
+    """What in its row is not as it was written; empty where all is. What cannot be read is left out of the others."""
 
     @property
     def holder(self) -> str:
@@ -46,30 +72,40 @@ class JobRow:
         return f"{self.worker}#{self.attempt}"
 
 
+COLUMNS = tuple(field.name for field in fields(JobRow) if field.name != "damage")
+
+
 def values_of(job: JobRow) -> dict[str, Any]:
     """The columns of a job."""
-    values = {field.name: getattr(job, field.name) for field in fields(job)}
+    values = {name: getattr(job, name) for name in COLUMNS}
     return {**values, "wish": dict(job.wish), "told": dict(job.told), "losses": [dict(one) for one in job.losses]}
 
 
 def job_of(row: Row[Any]) -> JobRow:
-    return JobRow(
-        id=row.id,
-        kind=row.kind,
-        wish=row.wish,
-        user=row.user,
-        priority=row.priority,
-        state=row.state,
-        turn=row.turn,
-        attempt=row.attempt,
-        asked_at=row.asked_at,
-        started_at=row.started_at,
-        ended_at=row.ended_at,
-        told=row.told,
-        worker=row.worker,
-        stop_wanted=row.stop_wanted,
-        losses=tuple(row.losses),
-    )
+    """The job of a row; one that somebody else wrote into says so, and stops nobody."""
+    found, wrong = dict(row._mapping), list[str]()
+    for names, is_right, instead in SHAPES:
+        for name in names:
+            if not is_right(found[name]):
+                wrong.append(f"its {name!r} is not what was written")
+                found[name] = instead
+    if found["state"] not in (*OPEN, *ENDED):
+        wrong.append(f"its state is {found['state'][:40]!r}, which there is not")
+        found["state"] = "failed"
+    values = {name: found[name] for name in COLUMNS}
+    return JobRow(**values | {"losses": tuple(found["losses"])}, damage="; ".join(wrong))
+
+
+def damaged(job_id: str, damage: str) -> str:
+    """What is wrong with a row, in a sentence."""
+    return f"The row of the job {job_id!r} in the store is damaged: {damage}."
+
+
+def to_remove(job_id: str) -> str:
+    """What can be done about it; one that cannot be named is for whoever keeps the store."""
+    if not job_id:
+        return BACKUP
+    return f"Ask for it anew, and remove this one: kiwiresearch jobs remove {shlex.quote(job_id)}"
 
 
 def time_text(moment: float) -> str:

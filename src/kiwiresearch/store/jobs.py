@@ -7,12 +7,12 @@ from typing import Any, Literal
 
 from sqlalchemy import delete, func, insert, select, update
 
-from kiwiresearch.errors import BadUsage, FolderTaken
+from kiwiresearch.errors import BadUsage, FolderTaken, StoreDamaged
 from kiwiresearch.store import claiming, events, lapsed
 from kiwiresearch.store.counters import free_id, next_number, raise_to
 from kiwiresearch.store.database import Database
 from kiwiresearch.store.holding import held, is_holder, known, locked
-from kiwiresearch.store.job import ENDED, OPEN, JobKind, JobRow, job_of, time_text, values_of
+from kiwiresearch.store.job import ENDED, OPEN, JobKind, JobRow, damaged, job_of, time_text, to_remove, values_of
 from kiwiresearch.store.leftovers import drop_unfinished
 from kiwiresearch.store.tables import EVENT, JOB, PART
 
@@ -81,9 +81,11 @@ class Jobs:
             row = connection.execute(select(JOB).where(JOB.c.id == job_id)).one_or_none()
         return job_of(row) if row is not None else None
 
-    def all(self, *, user: str | None = None, states: Collection[str] = (*OPEN, *ENDED)) -> list[JobRow]:
+    def all(self, *, user: str | None = None, states: Collection[str] | None = None) -> list[JobRow]:
         """All jobs, or those of one user, or in some states: the newest turn first."""
-        wanted = select(JOB).where(JOB.c.state.in_(sorted(states))).order_by(JOB.c.turn.desc(), JOB.c.id)
+        wanted = select(JOB).order_by(JOB.c.turn.desc(), JOB.c.id)
+        if states is not None:
+            wanted = wanted.where(JOB.c.state.in_(sorted(states)))
         if user is not None:
             wanted = wanted.where(JOB.c.user == user)
         with self._db.reading() as connection:
@@ -117,7 +119,7 @@ class Jobs:
         """Note how far a job is; what it told before under other names stays."""
         with self._db.writing() as connection:
             row = held(connection, worker, job_id)
-            lapsed.changed(connection, job_id, {"told": {**row.told, **told}})
+            lapsed.changed(connection, job_id, {"told": {**lapsed.told_of(row), **told}})
 
     def end(self, worker: str, job_id: str, state: str, told: Mapping[str, Any], *, ended_at: str = "") -> None:
         """End a job, once: whoever comes second has lost it."""
@@ -126,7 +128,8 @@ class Jobs:
         with self._db.writing() as connection:
             row = held(connection, worker, job_id)
             at = ended_at or time_text(self._db.now(connection))
-            lapsed.changed(connection, job_id, {"state": state, "told": {**row.told, **told}, "ended_at": at})
+            all_told = {**lapsed.told_of(row), **told}
+            lapsed.changed(connection, job_id, {"state": state, "told": all_told, "ended_at": at})
 
     def give_back(self, worker: str, job_id: str, why: str) -> None:
         """Put a job in line again at its old turn, since its worker stops; that counts as no try."""
@@ -167,11 +170,13 @@ class Jobs:
     def again(self, job_id: str) -> JobRow:
         """Put a job that ended before it was done in line again, at a new turn."""
         with self._db.writing(QUEUE) as connection:
-            row = known(connection, job_id)
-            if row.state in (*OPEN, "done"):
-                state = "done" if row.state == "done" else "in line, or runs"
+            job = job_of(known(connection, job_id))
+            if job.damage:
+                raise StoreDamaged(damaged(job_id, job.damage), remedy=to_remove(job_id))
+            if job.state in (*OPEN, "done"):
+                state = "done" if job.state == "done" else "in line, or runs"
                 raise FolderTaken(f"The job {job_id!r} is {state}.", remedy="There is nothing to start again.")
-            told = {key: value for key, value in row.told.items() if key not in ("problem", "remedy")}
+            told = {key: value for key, value in job.told.items() if key not in ("problem", "remedy")}
             turn = next_number(self._db, connection, "turn")
             fresh = {"state": "queued", "turn": turn, "tries": 0, "stop_wanted": False, "ended_at": "", "told": told}
             return lapsed.changed(connection, job_id, fresh)

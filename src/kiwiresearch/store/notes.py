@@ -25,7 +25,7 @@ class NoteLines:
         """All lines on a run, in the order in which they were added."""
         wanted = select(NOTE.c.line).where(NOTE.c.run_id == run_id).order_by(NOTE.c.number)
         with self._db.reading() as connection:
-            return [bytes(line) for line in connection.scalars(wanted)]
+            return [_bytes(line) for line in connection.scalars(wanted)]
 
     @contextmanager
     def appending(self, run_id: str) -> Iterator[Callable[[bytes], None]]:
@@ -40,6 +40,11 @@ class NoteLines:
         """Forget all lines on a run."""
         with self._db.writing(f"notes {run_id}") as connection:
             connection.execute(delete(NOTE).where(NOTE.c.run_id == run_id))
+
+
+def _bytes(line: object) -> bytes:
+    """A line as it stands, on one line; what somebody else put there is for its readers to judge."""
+    return line if isinstance(line, bytes) else str(line).encode("utf-8", "replace")
 
 
 def _append(connection: Connection, run_id: str, line: bytes) -> None:

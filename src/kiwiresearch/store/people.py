@@ -10,9 +10,10 @@ from typing import Any, Literal, get_args
 
 from sqlalchemy import ColumnElement, Connection, Row, delete, insert, select, update
 
-from kiwiresearch.errors import BadUsage
+from kiwiresearch.errors import BadUsage, StoreDamaged
 from kiwiresearch.store.database import Database
 from kiwiresearch.store.jobs import QUEUE
+from kiwiresearch.store.problems import BACKUP
 from kiwiresearch.store.tables import JOB, TOKEN, USER
 
 Role = Literal["reader", "researcher", "owner"]
@@ -176,6 +177,11 @@ def _changed(connection: Connection, name: str, values: dict[str, Any]) -> UserR
 
 
 def _user_of(row: Row[Any]) -> UserRow:
+    if row.limits is None:  # who has none of their own may have more than was meant for them
+        raise StoreDamaged(
+            f"The store is damaged: the limits of the user {row.name!r} are not what was written.",
+            remedy=BACKUP,
+        )
     return UserRow(row.name, row.role, row.limits, row.made_at)
 
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import socket
-import threading
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
-from weakref import WeakSet
 
 import httpx2
 
 from kiwiresearch.errors import HostAway
 from kiwiresearch.ids import BookId
+from kiwiresearch.zim.in_time import bounded, within
 from kiwiresearch.zim.peer_calls import Call, Reply
 from kiwiresearch.zim.peer_wire import BUSY, MOST_REPLY_BYTES, PATH, PING, NotAReply, pack_calls, unpack_replies
 
@@ -26,10 +22,8 @@ AT_WORK_S = 20.0
 """A host that has nothing but that to say for so long does not come to an end."""
 
 WHOLE_S = 60.0
-CUT_S = 3.0
-"""So much later a line is cut: whoever sends whole parts is noticed before, and others who use the line go on."""
+"""So long may a call take whose answer is on its way."""
 
-ENDLESS = "does not come to an end"
 LINES = 8
 """Connections that are kept open to one host."""
 
@@ -40,8 +34,6 @@ class Line:
     def __init__(self, name: str, url: str, secret: str) -> None:
         self.name = name
         self.url = url
-        self._changing = threading.Lock()
-        self._sockets: WeakSet[socket.socket] = WeakSet()
         self._client = httpx2.Client(
             timeout=httpx2.Timeout(SILENT_S, connect=CONNECT_S),
             limits=httpx2.Limits(max_connections=LINES, max_keepalive_connections=LINES),
@@ -76,6 +68,8 @@ class Line:
             except (httpx2.RemoteProtocolError, httpx2.ReadError, httpx2.WriteError) as problem:
                 if attempt == 2:  # a connection that was kept open may have been closed there meanwhile
                     raise self._away("hung up") from problem
+            except TimeoutError as problem:
+                raise self._away("does not come to an end") from problem
             except httpx2.TimeoutException as problem:
                 raise self._away("does not answer in time") from problem
             except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as problem:
@@ -83,20 +77,12 @@ class Line:
         raise AssertionError("unreachable")
 
     def _once(self, path: str, body: bytes) -> bytes:
-        limit = _Limit(self._cut)
-        try:
-            return self._heard(path, body, limit)
-        except httpx2.HTTPError as problem:
-            if limit.has_passed:
-                raise self._away(ENDLESS) from problem
-            raise
-        finally:
-            limit.end()
-
-    def _heard(self, path: str, body: bytes, limit: _Limit) -> bytes:
         parts, size, is_at_work = [], 0, True
-        traced = {"trace": self._note_line}
-        with self._client.stream("POST", self.url + path, content=body, extensions=traced) as response:
+        traced = {"trace": bounded}
+        with (
+            within(AT_WORK_S) as limit,
+            self._client.stream("POST", self.url + path, content=body, extensions=traced) as response,
+        ):
             if response.status_code != 200:
                 raise self._away(f"refuses to answer ({response.status_code})")
             for part in response.iter_raw():
@@ -106,60 +92,13 @@ class Line:
                     raise self._away("gives an answer without end")
                 if is_at_work and part.strip(BUSY):
                     is_at_work = False
-                    limit.put_off()
-                if limit.has_passed:
-                    raise self._away(ENDLESS)
+                    limit.seconds = WHOLE_S
         return b"".join(parts)
-
-    def _note_line(self, event: str, info: dict[str, Any]) -> None:
-        """Told by the HTTP client what happens: which lines there are to be cut."""
-        if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
-            with self._changing:
-                self._sockets.add(info["return_value"].get_extra_info("socket"))
-
-    def _cut(self) -> None:
-        """Cut all lines to this host: one that drips on one of them is not to be waited for on another."""
-        with self._changing:
-            for line in list(self._sockets):
-                with contextlib.suppress(OSError):  # it has ended by itself
-                    socket.socket.shutdown(line, socket.SHUT_RDWR)
 
     def _away(self, what: str) -> HostAway:
         return HostAway(
             f"The host {self.name!r} {what}.", remedy="'kiwiresearch hosts' shows who is there; try again when it is."
         )
-
-
-class _Limit:
-    """One limit for a whole call: timeouts count from the last byte, and never end a host that sends one now and then.
-
-    A host that is at work, or has not begun to answer, has less time than one whose answer is on its way.
-    """
-
-    def __init__(self, cut: Callable[[], None]) -> None:
-        self._cut = cut
-        self._begun = time.monotonic()
-        self._timer = self._started(AT_WORK_S)
-        self._seconds = AT_WORK_S
-
-    @property
-    def has_passed(self) -> bool:
-        return time.monotonic() - self._begun >= self._seconds
-
-    def put_off(self) -> None:
-        """The answer is on its way, which may take longer."""
-        self._timer.cancel()
-        self._seconds = WHOLE_S
-        self._timer = self._started(max(self._begun + WHOLE_S - time.monotonic(), 0.0))
-
-    def end(self) -> None:
-        self._timer.cancel()
-
-    def _started(self, seconds: float) -> threading.Timer:
-        timer = threading.Timer(seconds + CUT_S, self._cut)
-        timer.daemon = True
-        timer.start()
-        return timer
 
 
 def _read(call: Call[Any], reply: Reply | None) -> Reply | None:

@@ -22,9 +22,13 @@ from kiwiresearch.zim.archive import MAX_HOPS
 from kiwiresearch.zim.book import Book
 from kiwiresearch.zim.catalog import ATOM, Served, number, parse_xml, served_book
 from kiwiresearch.zim.entry import Entry, EntryRef, Item, Match, TitleEntry
+from kiwiresearch.zim.in_time import bounded, within
 from kiwiresearch.zim.paths import plain_title, title_of_path
 from kiwiresearch.zim.serve_addresses import BookAddresses, can_be_asked, quoted, root_of
 from kiwiresearch.zim.sources import SERVE_TIMEOUT_S
+
+WHOLE = 3
+"""A whole answer may take so many times as long as a server may be silent."""
 
 MAX_BYTES = 256 * 2**20
 MAX_HITS = 140
@@ -51,6 +55,7 @@ class KiwixServer:
 
     def __init__(self, address: str, *, timeout_s: float = SERVE_TIMEOUT_S) -> None:
         self.root = root_of(address)
+        self._timeout_s = timeout_s
         # No proxy from the environment: the program talks to the hosts the user named, and to no other.
         self._client = httpx2.Client(timeout=timeout_s, trust_env=False, verify=self.root.startswith("https:"))
 
@@ -71,9 +76,16 @@ class KiwixServer:
 
     def get(self, path: str, *, method: str = "GET", span: Span | None = None) -> httpx2.Response:
         """One answer, read to its end but not beyond a limit; asked a second time if the line breaks."""
+        whole_s = WHOLE * self._timeout_s
         for attempt in (1, 2):
             try:
-                return self._once(method, self.root + path, span)
+                with within(whole_s):
+                    return self._once(method, self.root + path, span)
+            except TimeoutError as problem:
+                raise BookUnreachable(
+                    f"The server {self.root!r} does not come to an end in {whole_s:g} s.",
+                    remedy="Check that it is kiwix-serve; for a slow line, set a larger serve_timeout_s.",
+                ) from problem
             except httpx2.TransportError as problem:
                 if attempt == 2:
                     raise self._unreachable(f"does not answer: {problem}") from problem
@@ -103,7 +115,7 @@ class KiwixServer:
         # Sizes and parts are those of the page itself, not of what is sent of it when it is compressed.
         as_it_is = {"Accept-Encoding": "identity"} if span or method == "HEAD" else {}
         part = {"Range": f"bytes={span.start}-{span.end - 1}"} if span else {}
-        with self._client.stream(method, url, headers=as_it_is | part) as response:
+        with self._client.stream(method, url, headers=as_it_is | part, extensions={"trace": bounded}) as response:
             kept = KEPT_HEADERS if "content-encoding" in response.headers else (*KEPT_HEADERS, "content-length")
             headers = [(k, v) for k, v in response.headers.items() if k.lower() in kept]
             if span and response.status_code == PARTIAL and span.start != _start_of(response):
