@@ -49,8 +49,13 @@ A message names the thing and what is wrong with it; the remedy says what to do.
 
 from __future__ import annotations
 
-from typing import Literal
+import errno
+from typing import TYPE_CHECKING, Literal, Self
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 Rule = Literal["switched off", "privacy", "credentials", "terms", "robots.txt", "address", "quarantine"]
 """What can keep a source from being asked."""
 
@@ -169,6 +174,15 @@ class FolderInUse(FolderTaken):
 
 class CannotWrite(RunError):
     """The disk is full, the folder is read-only, or it cannot be one."""
+
+    @classmethod
+    def to(cls, folder: Path, problem: OSError | ValueError, *, remedy: str) -> Self:
+        """What the system refused, with what to do about it; where the disk is full that is always the same."""
+        if not isinstance(problem, OSError):
+            return cls(f"The folder {str(folder)!r} cannot be written: its name is not allowed.", remedy=remedy)
+        if problem.errno in NO_ROOM:
+            remedy = "Free some space, then start it again: it goes on where it stopped."
+        return cls(f"The folder {str(folder)!r} cannot be written: {problem.strerror or problem}.", remedy=remedy)
 
 
 class TooManyRuns(RunError):

@@ -12,24 +12,11 @@ from kiwiresearch.bulk.run import Progress
 from kiwiresearch.bulk.tables import TABLES
 from kiwiresearch.cli import bulk_progress
 from kiwiresearch.cli.bulk_progress import Rate, duration
-from kiwiresearch.cli.start import run
 
 DOCS = Path(__file__).parents[2] / "docs"
-
-
-@pytest.fixture
-def kiwi(capsys: pytest.CaptureFixture[str], home: Path) -> Callable[..., tuple[int, str, str]]:
-    """Runs a command; returns its exit code, standard output and standard error."""
-
-    def start(*words: object) -> tuple[int, str, str]:
-        code = run([str(word) for word in words])
-        shown = capsys.readouterr()
-        return code, shown.out, shown.err
-
-    return start
-
-
 Told = Callable[..., tuple[int, str, str]]
+
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def test_a_book_is_written_told_and_proved(kiwi: Told, sample_zim: Path, tmp_path: Path) -> None:

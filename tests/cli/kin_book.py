@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
+
+import pytest
 
 from kiwiresearch.zim.build import NewPage, write_book
 
@@ -109,3 +112,11 @@ def family_book(folder: Path) -> Path:
     target = folder / "wendover.zim"
     write_book(target, list(PAGES), metadata=METADATA)
     return target
+
+
+def copied(done: Path, home: Path, place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of a folder with a case, and of the home that knows its book, in which the next command is given."""
+    shutil.copytree(done, place, ignore=shutil.ignore_patterns("home"))
+    shutil.copytree(done / "home", home, ignore=shutil.ignore_patterns("state"), dirs_exist_ok=True)
+    monkeypatch.chdir(place)
+    return place

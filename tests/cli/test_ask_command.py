@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import select
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.ask.answers import a_cited, an_answer
+from tests.cli.processes import SCRIPT, on_terminal
 
 from kiwiresearch.ask.events import Done, Event, Found, Token
 from kiwiresearch.cli.show_answer import show_answer
@@ -206,30 +203,13 @@ def test_codes_in_an_answer_are_not_printed(capsys: pytest.CaptureFixture[str]) 
     assert not set("\x1b\x07") & set(shown)
 
 
-def on_terminal(home: Path, book: Path, **environment: str) -> str:
-    """What the command writes to a terminal."""
-    ours, theirs = os.openpty()
-    command = [sys.executable, "-m", "kiwiresearch", "ask", EINSTEIN, "-b", str(book)]
-    known = {"PATH": os.environ["PATH"], "TERM": "xterm", "KIWIRESEARCH_HOME": str(home), **environment}
-    with subprocess.Popen(command, stdout=theirs, stderr=subprocess.DEVNULL, env=known) as process:
-        os.close(theirs)
-        shown = b""
-        while select.select([ours], [], [], 60)[0]:
-            try:
-                part = os.read(ours, 65_536)
-            except OSError:  # the other end is closed
-                break
-            shown += part
-            if not part:
-                break
-        assert process.wait() == 0
-    os.close(ours)
-    return shown.decode()
-
-
 def test_a_terminal_shows_the_short_answer_in_bold_unless_told_not_to(home: Path, sample_zim: Path) -> None:
     """NO_COLOR leaves out every code; without it the few words that answer stand out, without stars."""
-    coloured, plain = on_terminal(home, sample_zim), on_terminal(home, sample_zim, NO_COLOR="1")
+    command = [SCRIPT, "ask", EINSTEIN, "-b", str(sample_zim)]
+    code, coloured = on_terminal(command, TERM="xterm")
+    assert code == 0
+    code, plain = on_terminal(command, TERM="xterm", NO_COLOR="1")
+    assert code == 0
     assert "\x1b[" in coloured
     assert "**14 March" not in coloured
     assert "\x1b" not in plain

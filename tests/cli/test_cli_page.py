@@ -66,17 +66,10 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def kiwi(furnished: Path, home: Path, capsys: pytest.CaptureFixture[str]) -> Told:
+def kiwi(kiwi: Told, furnished: Path, home: Path) -> Told:
     """Runs a command with the two books on the shelf; returns exit code, output and error."""
     shutil.copytree(furnished / "home", home, ignore=shutil.ignore_patterns("state"))
-
-    def start(*words: object) -> tuple[int, str, str]:
-        capsys.readouterr()
-        code = run([str(word) for word in words])
-        shown = capsys.readouterr()
-        return code, shown.out, shown.err
-
-    return start
+    return kiwi
 
 
 def test_a_page_is_pleasant_to_read(kiwi: Told) -> None:

@@ -4,30 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import shutil
 import signal
 import socket
 import subprocess
 import sys
-import sysconfig
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.cli.processes import INTERRUPTIBLE, SCRIPT, on_terminal
 
 from kiwiresearch.cli.start import run
 from kiwiresearch.research.desk import SAMPLE_NOTICE, open_desk
 from kiwiresearch.zim.build import NewPage, write_book
-
-SCRIPT = Path(sysconfig.get_path("scripts")) / "kiwiresearch"
-
-INTERRUPTIBLE = """\
-import signal
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background starts with it ignored
-from kiwiresearch.cli.start import main
-main()
-"""
 
 
 @pytest.fixture(scope="module")
@@ -81,32 +71,13 @@ def test_ctrl_c_ends_a_command(home: Path) -> None:
     assert not (home / "shelf.json").exists()
 
 
-def _on_terminal(*words: object, **environment: str) -> bytes:
-    """What a command writes to a terminal."""
-    ours, theirs = pty.openpty()
-    kept = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS")}
-    command = [str(SCRIPT), *map(str, words)]
-    with subprocess.Popen(command, stdout=theirs, stderr=theirs, stdin=theirs, env=kept | environment) as process:
-        os.close(theirs)
-        shown = b""
-        while True:
-            try:
-                part = os.read(ours, 65_536)
-            except OSError:  # Linux says so when the other side is closed
-                break
-            if not part:
-                break
-            shown += part
-    os.close(ours)
-    assert process.returncode == 0
-    return shown
-
-
 def test_a_terminal_gets_colours_unless_they_are_unwanted(book: Path) -> None:
     """Headings have colour on a terminal, and none where NO_COLOR is set."""
-    command = ("page", "Bay", "-b", book)
-    assert b"\x1b[1;36mWaves" in _on_terminal(*command, TERM="xterm")
-    assert b"36m" not in _on_terminal(*command, TERM="xterm", NO_COLOR="1")
+    command = (SCRIPT, "page", "Bay", "-b", str(book))
+    code, shown = on_terminal(command, TERM="xterm")
+    assert (code, "\x1b[1;36mWaves" in shown) == (0, True)
+    code, shown = on_terminal(command, TERM="xterm", NO_COLOR="1")
+    assert (code, "36m" in shown) == (0, False)
 
 
 def test_help_imports_nothing_heavy(home: Path) -> None:

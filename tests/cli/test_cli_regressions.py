@@ -8,19 +8,18 @@ import signal
 import socket
 import subprocess
 import sys
-import sysconfig
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.cli.processes import SCRIPT, on_terminal
 
 from kiwiresearch.cli.start import run
 from kiwiresearch.research.desk import SAMPLE_NOTICE, open_desk
 from kiwiresearch.research.doctor import examine
 from kiwiresearch.zim.build import NewPage, write_book
 
-SCRIPT = str(Path(sysconfig.get_path("scripts")) / "kiwiresearch")
 BookMaker = Callable[..., Path]
 
 
@@ -187,24 +186,9 @@ def test_json_escapes_all_control_characters(a_book: BookMaker, home: Path, caps
 
 def test_no_color_leaves_no_escape_codes(home: Path, a_book: BookMaker) -> None:
     """With NO_COLOR a terminal gets plain text: no colour, and no bold or underline either."""
-    import pty
-
     book = a_book({"Moon": "<h2>Phases</h2><p>x</p>"})
-    ours, theirs = pty.openpty()
-    command = [SCRIPT, "page", "Moon", "-b", str(book)]
-    with subprocess.Popen(command, stdout=theirs, stderr=theirs, env=os.environ | {"NO_COLOR": "1", "TERM": "xterm"}):
-        os.close(theirs)
-        shown = b""
-        while True:
-            try:
-                part = os.read(ours, 65_536)
-            except OSError:
-                break
-            if not part:
-                break
-            shown += part
-    os.close(ours)
-    assert b"\x1b" not in shown
+    code, shown = on_terminal([SCRIPT, "page", "Moon", "-b", str(book)], NO_COLOR="1", TERM="xterm")
+    assert (code, "Phases" in shown, "\x1b" in shown) == (0, True, False)
 
 
 def test_libzim_is_not_heard(home: Path, tmp_path: Path) -> None:

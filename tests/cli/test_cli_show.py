@@ -51,18 +51,11 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def kiwi(furnished: Path, home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Told:
+def kiwi(kiwi: Told, furnished: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Told:
     """Runs a command with that book on the shelf; returns exit code, output and error."""
     shutil.copytree(furnished / "home", home, ignore=shutil.ignore_patterns("state"))
     monkeypatch.delenv("FORCE_COLOR", raising=False)
-
-    def start(*words: object) -> tuple[int, str, str]:
-        capsys.readouterr()
-        code = run([str(word) for word in words])
-        shown = capsys.readouterr()
-        return code, shown.out, shown.err
-
-    return start
+    return kiwi
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.cli.kin_book import family_book
+from tests.cli.kin_book import copied, family_book
 
 from kiwiresearch.cli.start import run as start
 from kiwiresearch.kin.identity import id_of
@@ -71,10 +71,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def here(done: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of it, in which the command is given."""
-    shutil.copytree(done, tmp_path / "place", ignore=shutil.ignore_patterns("home"))
-    shutil.copytree(done / "home", home, ignore=shutil.ignore_patterns("state"))
-    monkeypatch.chdir(tmp_path / "place")
-    return tmp_path / "place"
+    return copied(done, home, tmp_path / "place", monkeypatch)
 
 
 @pytest.fixture

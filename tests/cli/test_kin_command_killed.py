@@ -12,17 +12,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.cli.kin_book import family_book
+from tests.cli.kin_book import copied, family_book
+from tests.cli.processes import INTERRUPTIBLE
 
 from kiwiresearch.cli.start import run as start
 
 Told = Callable[..., tuple[int, str, str]]
-INTERRUPTIBLE = """\
-import signal
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background starts with it ignored
-from kiwiresearch.cli.start import main
-main()
-"""
 
 
 @pytest.fixture(scope="module")
@@ -41,10 +36,7 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def here(begun: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    shutil.copytree(begun, tmp_path / "place", ignore=shutil.ignore_patterns("home"))
-    shutil.copytree(begun / "home", home, ignore=shutil.ignore_patterns("state"))
-    monkeypatch.chdir(tmp_path / "place")
-    return tmp_path / "place"
+    return copied(begun, home, tmp_path / "place", monkeypatch)
 
 
 @pytest.mark.parametrize(("how", "after"), [(signal.SIGKILL, 4), (signal.SIGINT, 3)], ids=["killed", "Ctrl-C"])

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.cli.kin_book import SECRETS, family_book
+from tests.cli.kin_book import SECRETS, copied, family_book
 from tests.llm.servers import Talk, Told, serving, whole
 
 from kiwiresearch.cli.start import run as start
@@ -35,10 +34,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def place(done: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of it, in which the command is given."""
-    shutil.copytree(done, tmp_path / "place", ignore=shutil.ignore_patterns("home"))
-    shutil.copytree(done / "home", home, ignore=shutil.ignore_patterns("state"), dirs_exist_ok=True)
-    monkeypatch.chdir(tmp_path / "place")
-    return tmp_path / "place"
+    return copied(done, home, tmp_path / "place", monkeypatch)
 
 
 @pytest.fixture

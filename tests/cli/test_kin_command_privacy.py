@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.cli.kin_book import LIVING, SECRETS, family_book
+from tests.cli.kin_book import LIVING, SECRETS, copied, family_book
 
 from kiwiresearch.cli.start import run as start
 from kiwiresearch.kin.privacy.redact import Mode
@@ -52,10 +52,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def here(done: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    shutil.copytree(done, tmp_path / "place", ignore=shutil.ignore_patterns("home"))
-    shutil.copytree(done / "home", home, ignore=shutil.ignore_patterns("state"))
-    monkeypatch.chdir(tmp_path / "place")
-    return tmp_path / "place"
+    return copied(done, home, tmp_path / "place", monkeypatch)
 
 
 def _artefacts(kiwi: Told, folder: Path, mode: Mode) -> Iterator[tuple[str, bytes]]:

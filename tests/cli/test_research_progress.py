@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import pty
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +13,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 from rich.live import Live
+from tests.cli.processes import SCRIPT, on_terminal
 
 from kiwiresearch.cli.progress import Lines, OnTerminal
 from kiwiresearch.crawl.settings import CrawlSettings
@@ -26,7 +23,6 @@ from kiwiresearch.research.finding import Finder
 from kiwiresearch.research.run import Progress, Research, Task
 
 Told = Callable[..., tuple[int, str, str]]
-PROGRAM = "from kiwiresearch.cli.start import main; main()"
 PAGE = re.compile(r"\[(\d+)/8\] (.+) \(depth (\d), ([\d.]+) points\)")
 
 
@@ -91,29 +87,9 @@ def test_json_is_an_event_a_line(kiwi: Told, command: tuple[str, ...]) -> None:
     assert [json.loads(line)["how"] for line in told.splitlines()] == ["was finished"]
 
 
-def on_terminal(*words: str, **environment: str) -> tuple[int, str]:
-    """The exit code of a command, and what it writes to a terminal of its own."""
-    ours, theirs = pty.openpty()
-    kept = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS")}
-    with subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, *words],
-        stdin=theirs, stdout=theirs, stderr=theirs, env=kept | {"COLUMNS": "100"} | environment,
-    ) as process:  # fmt: skip
-        os.close(theirs)
-        shown = b""
-        while True:
-            try:
-                part = os.read(ours, 65_536)
-            except OSError:  # Linux says so when the other side is closed
-                break
-            shown += part
-    os.close(ours)
-    return process.returncode, shown.decode()
-
-
 def test_a_terminal_gets_a_live_display(command: tuple[str, ...]) -> None:
     """On a terminal pages, depth and elapsed time are drawn in place, and the result follows below."""
-    code, shown = on_terminal(*command, TERM="xterm")
+    code, shown = on_terminal([SCRIPT, *command], TERM="xterm", COLUMNS="100")
     assert code == 0
     assert re.search(r"8 of 8 pages, depth 1, \d+ candidates, \d+ s\r\n", shown)
     assert f"  [8/8] {titles()[-1]} (depth " in shown
@@ -126,7 +102,7 @@ def test_a_terminal_gets_a_live_display(command: tuple[str, ...]) -> None:
 
 def test_no_color_is_heeded_on_a_terminal(command: tuple[str, ...]) -> None:
     """Where NO_COLOR is set, neither the display nor the result has colours or bold letters."""
-    code, shown = on_terminal(*command, TERM="xterm-256color", NO_COLOR="1")
+    code, shown = on_terminal([SCRIPT, *command], TERM="xterm-256color", COLUMNS="100", NO_COLOR="1")
     assert (code, "8 of 8 pages" in shown) == (0, True)
     assert re.findall(r"\x1b\[[\d;]*m", shown) == []
 

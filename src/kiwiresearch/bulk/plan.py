@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ from kiwiresearch.bulk.manifest import Subject, fingerprint_of, subject_in
 from kiwiresearch.bulk.reading import INSIDE, MANIFEST, PLAN, open_folder
 from kiwiresearch.errors import CannotWrite, FolderTaken, RunDamaged
 
-NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
+ELSEWHERE = "Make it a folder you may write to, or choose another one with --out."
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +94,4 @@ def writing(folder: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError) as problem:
-        reason = (isinstance(problem, OSError) and problem.strerror) or "its name is not allowed"
-        full = isinstance(problem, OSError) and problem.errno in NO_ROOM
-        raise CannotWrite(
-            f"The folder {str(folder)!r} cannot be written: {reason}.",
-            remedy="Free some space, then start it again: it goes on where it stopped."
-            if full
-            else "Make it a folder you may write to, or choose another one with --out.",
-        ) from problem
+        raise CannotWrite.to(folder, problem, remedy=ELSEWHERE) from problem

@@ -27,6 +27,8 @@ HELP = """What only a whole book can tell, from the folder that 'kiwiresearch bu
 Folder = Annotated[str, typer.Argument(help="The folder that 'kiwiresearch bulk' has written.", metavar="FOLDER")]
 Limit = Annotated[int, typer.Option("--limit", "-n", help="How many rows to show.", metavar="N")]
 Offset = Annotated[int, typer.Option("--offset", help="How many rows to leave out first.", metavar="N")]
+OnPage = Annotated[str, typer.Option("--page", help="Only on the page of this title or path.", metavar="TITLE")]
+Words = Annotated[str, typer.Option("--words", help="Only with these words.", metavar="WORDS")]
 
 
 class _WithDefault(TyperGroup):
@@ -71,8 +73,8 @@ def contradictions(
         ),
     ] = "",
     what: Annotated[str, typer.Option("--of", help="Only of this: number or date.", metavar="WHAT")] = "",
-    words: Annotated[str, typer.Option("--words", help="Only with these words.", metavar="WORDS")] = "",
-    page: Annotated[str, typer.Option("--page", help="Only on the page of this title or path.", metavar="TITLE")] = "",
+    words: Words = "",
+    page: OnPage = "",
     limit: Limit = 20,
     offset: Offset = 0,
     json: AsJson = False,
@@ -157,10 +159,8 @@ def timeline(
     ] = None,
     last: Annotated[int | None, typer.Option("--to", help="What begins in this year or before.", metavar="Y")] = None,
     subject: Annotated[str, typer.Option("--subject", help="Only about this.", metavar="WORDS")] = "",
-    words: Annotated[str, typer.Option("--words", help="Only with these words.", metavar="WORDS")] = "",
-    page: Annotated[
-        str, typer.Option("--page", help="Only from the page of this title or path.", metavar="TITLE")
-    ] = "",
+    words: Words = "",
+    page: OnPage = "",
     limit: Limit = 20,
     offset: Offset = 0,
     json: AsJson = False,

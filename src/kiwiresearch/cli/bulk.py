@@ -111,6 +111,7 @@ def _served(name: str) -> NotOffered:
 
 def _show(written: Written, *, json: bool) -> None:
     from kiwiresearch.cli import show
+    from kiwiresearch.text.plural import counted
 
     manifest = written.manifest
     if json:
@@ -118,11 +119,10 @@ def _show(written: Written, *, json: bool) -> None:
         return
     if written.was_finished:
         show.line("This folder was finished before; nothing was done.")
-    entries = f"{manifest.entries:,} entr{'y' if manifest.entries == 1 else 'ies'}"
+    entries = counted(manifest.entries, "entry", "entries")
     show.line(f"{manifest.book.title!r} of {manifest.book.date or 'no date'}: {entries}.")
     for name, table in manifest.tables.items():
-        files = f"{len(table.shards):,} file{'' if len(table.shards) == 1 else 's'}"
-        show.line(f"{name:8}{table.rows:>14,} row{' ' if table.rows == 1 else 's'} in {files}")
+        show.line(f"{name:8}{counted(table.rows, 'row ', 'rows'):>19} in {counted(len(table.shards), 'file')}")
     show.whole_line(f"Manifest: {written.folder / 'manifest.json'}")
 
 

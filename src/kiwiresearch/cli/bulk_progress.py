@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from kiwiresearch.cli.options import say
+from kiwiresearch.text.plural import counted
 
 if TYPE_CHECKING:
     from kiwiresearch.bulk.run import Progress
@@ -54,7 +55,7 @@ class Rate:
     def line(self, progress: Progress, now: float) -> str:
         new, passed = progress.done - progress.kept, max(now - self._start, 0.001)
         share = f"{progress.done:,} of {progress.total:,} entries"
-        errors = f"{progress.errors:,} error{'' if progress.errors == 1 else 's'}"
+        errors = counted(progress.errors, "error")
         if not new:
             return f"{share}, {errors}"
         left = (progress.total - progress.done) * passed / new

@@ -20,8 +20,8 @@ CaseName = Annotated[str, typer.Argument(help="The case: its name in the store, 
 def cases(*, json: AsJson = False) -> None:
     """List the cases: those of the store where one is set, else those below cases/ here; the last changed first."""
     from kiwiresearch.cli import show
-    from kiwiresearch.kin.report.words import counted
     from kiwiresearch.research.family_named import all_places
+    from kiwiresearch.text.plural import counted
 
     rows = [_row(place, as_json=json) for place in all_places(the_desk())]
     if json:

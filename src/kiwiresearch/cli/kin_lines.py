@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from kiwiresearch.cli.options import say
 from kiwiresearch.cli.show import line, safe, whole_line
 from kiwiresearch.kin.loop.remembered import query_words
-from kiwiresearch.kin.report.words import FIELDS, METHODS, STATUSES, counted, lifespan, noun
+from kiwiresearch.kin.report.words import FIELDS, METHODS, STATUSES, lifespan, noun
 from kiwiresearch.text.plain import printable
+from kiwiresearch.text.plural import counted
 
 if TYPE_CHECKING:
     from kiwiresearch.kin.loop.research import Took
@@ -110,7 +111,11 @@ def person(row: Row, seed: str) -> None:
         line(f"  {row['relation']} (seen from {one_line(seed)})")
     for group in ("parents", "spouses", "children", "siblings"):
         if row[group]:
-            line(f"  {group}: {'; '.join(_who(one['name'], one['lived']) for one in row[group])}")
+            line(f"  {group}: {'; '.join(_who(one['name'], _about(one)) for one in row[group])}")
+
+
+def _about(row: Row) -> str:
+    return ", ".join(filter(None, (row.get("note", ""), row["lived"])))
 
 
 def _who(name: str, lived: str) -> str:
@@ -290,7 +295,7 @@ def extracted(row: Row) -> None:
     told = row["person"]
     line(f"{one_line(told['name'])} ({row['title']}, told a person by: {one_line(row['why'])})")
     for one in row["assertions"]:
-        status = STATUSES[one["status"]]
+        status = ", ".join(filter(None, (one["qualifier"], STATUSES[one["status"]])))
         line(f"  {FIELDS[one['field']]}: {one_line(one['value'])} ({status}, {one['confidence']:.2f})")
         line(f"    “{one_line(one['quote'])}”, characters {one['start']}–{one['end']}")
         if one["why_rejected"]:

@@ -49,8 +49,8 @@ def export(
 ) -> None:
     """Write the family as a file for other programs or for reading; people who may be living are kept back."""
     from kiwiresearch.cli import show
-    from kiwiresearch.kin.report.words import counted
     from kiwiresearch.research.family_forms import ENDINGS, checked_form
+    from kiwiresearch.text.plural import counted
 
     form = checked_form(to)
     mode = mode_of(privacy, as_json=True)

@@ -15,6 +15,7 @@ from kiwiresearch.cli.start import ReaderLeft
 from kiwiresearch.crawl.step import Begun, Ended, Looked, Visited
 from kiwiresearch.research.job_steps import event_of
 from kiwiresearch.search.hit import Score, shown
+from kiwiresearch.text.plural import counted
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -65,7 +66,7 @@ class Lines:
         match progress.step:
             case Begun() as step:
                 seeds = ", ".join(seed.title for seed in step.seeds)
-                return f"Beginning with {seeds}; {_pages(len(step.found))} found by search."
+                return f"Beginning with {seeds}; {counted(len(step.found), 'page')} found by search."
             case Visited() as step:
                 place = f"[{len(state.visited)}/{self._most}]"
                 return f"{place} {step.title} (depth {step.depth}, {shown(Score(step.lines).total)} points)"
@@ -78,10 +79,10 @@ class Lines:
     def done(self, outcome: Outcome) -> None:
         """What was made, and where it is."""
         if outcome.how == "was finished":
-            show.line(f"This run was finished before: {_pages(outcome.pages)} on {outcome.topic!r}.")
+            show.line(f"This run was finished before: {counted(outcome.pages, 'page')} on {outcome.topic!r}.")
         else:
             kept = f" ({outcome.kept:,} of them from before)" if outcome.kept else ""
-            show.line(f"{_pages(outcome.pages)} on {outcome.topic!r}{kept}.")
+            show.line(f"{counted(outcome.pages, 'page')} on {outcome.topic!r}{kept}.")
         if outcome.story:
             show.line(outcome.story)
         show.whole_line(f"Brief:     {outcome.report}")
@@ -149,7 +150,3 @@ class Events:
                 "kept": outcome.kept,
             }
         )
-
-
-def _pages(count: int) -> str:
-    return f"{count:,} page{'' if count == 1 else 's'}"

@@ -9,6 +9,7 @@ from kiwiresearch.atlas.part import Part
 from kiwiresearch.atlas.regions import Of
 from kiwiresearch.cli.show import line
 from kiwiresearch.text.plain import printable
+from kiwiresearch.text.plural import counted
 from kiwiresearch.zim.policy import Hidden
 
 LONGEST = 300
@@ -134,7 +135,7 @@ def _person(row: Mapping[str, Any]) -> str:
 
 
 def _counts(told: Mapping[str, int], **names: str) -> str:
-    return ", ".join(f"{told[key]:,} {name}{'' if told[key] == 1 else 's'}" for key, name in names.items())
+    return ", ".join(counted(told[key], name) for key, name in names.items())
 
 
 def _short(text: str) -> str:

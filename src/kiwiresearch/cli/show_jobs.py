@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 STEPS = {
     "research": ("page", "pages"), "ask": ("answer", "answers"), "kin": ("step", "steps"), "bulk": ("entry", "entries"),
+    "damaged": ("step", "steps"),
 }  # fmt: skip
 
 
@@ -24,10 +25,18 @@ def job(one: Job, *, as_json: bool) -> None:
 
 
 def line_of(one: Job) -> str:
+    from kiwiresearch.text.plural import counted
+
     of_user = f" for {one.user}" if one.user else ""
     first = f" (priority {one.priority})" if one.priority else ""
-    done = f", {one.pages:,} {STEPS[one.wish.kind][one.pages != 1]}" if one.pages else ""
+    done = f", {counted(one.pages, *STEPS[one.wish.kind])}" if one.pages else ""
     return f"{one.id}: {one.state}{done}; {one.wish.kind}{of_user}{first}"
+
+
+def listed(one: Job) -> str:
+    """A job as a line among others; of one whose row is damaged, what is wrong and what to do."""
+    damage = f". {one.problem} {one.remedy}" if one.wish.kind == "damaged" else ""
+    return line_of(one) + damage
 
 
 def made(found: Jobs, one: Job) -> str:

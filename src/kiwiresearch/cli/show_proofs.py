@@ -12,6 +12,7 @@ from kiwiresearch.research.claiming import Claimed
 from kiwiresearch.research.contradictions import Contradiction
 from kiwiresearch.research.proof.ledger import Verification
 from kiwiresearch.text.plain import printable
+from kiwiresearch.text.plural import counted
 
 MOST_SHOWN = 40
 """Failures of one file; somebody who wants them all asks for JSON."""
@@ -19,8 +20,7 @@ MOST_SHOWN = 40
 
 def claim_list(found: Claimed) -> None:
     """Claims by their sections, each with its type, its confidence and where it stands."""
-    count = len(found.claims)
-    line(f"{printable(found.page.title)}: {count:,} claim{'' if count == 1 else 's'}")
+    line(f"{printable(found.page.title)}: {counted(len(found.claims), 'claim')}")
     for section, claims in groupby(found.claims, key=lambda claim: claim.section):
         line("")
         line(printable(section) or "Introduction")
@@ -60,6 +60,5 @@ def proof(found: Verification) -> None:
     for file, count in shown.items():
         if count > MOST_SHOWN:
             line(f"✗ {file}: {count - MOST_SHOWN:,} more, which --json lists.")
-    count = len(found.failures)
     line(f"Proved: {found.summary}.")
-    line("Everything holds." if found.holds else f"{count:,} thing{'' if count == 1 else 's'} did not hold.")
+    line("Everything holds." if found.holds else f"{counted(len(found.failures), 'thing')} did not hold.")

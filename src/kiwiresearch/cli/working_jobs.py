@@ -145,7 +145,7 @@ def list_jobs(
         show.document({"jobs": [job.record() for job in shown], "total": len(rows)})
         return
     for job in shown:
-        show.line(show_jobs.line_of(job))
+        show.line(show_jobs.listed(job))
     if len(shown) < len(rows):
         show.line(f"… and {len(rows) - len(shown):,} more (--limit)")
     if not rows:

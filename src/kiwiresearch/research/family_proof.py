@@ -15,6 +15,7 @@ from kiwiresearch.kin.gedcom.read import read_gedcom
 from kiwiresearch.kin.sources.books import SCHEME
 from kiwiresearch.kin.tree import Evidence, Source, Tree
 from kiwiresearch.page.read import open_page
+from kiwiresearch.text.plural import counted
 
 if TYPE_CHECKING:
     from kiwiresearch.research.family import Case
@@ -88,7 +89,7 @@ def _prove_sources(case: Case, tree: Tree, found: CaseProof) -> dict[str, str]:
         away += not _prove_page(case, source, texts[source.id], found)
     if away:
         found.notes.append(
-            f"{away:,} source{'' if away == 1 else 's'} could be compared with the text that was kept only: "
+            f"{counted(away, 'source')} could be compared with the text that was kept only: "
             "the book, file or site is not at hand."
         )
     return texts

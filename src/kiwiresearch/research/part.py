@@ -1,9 +1,8 @@
-"""Files that grow by whole lines, and the words for a disk that takes no more of them."""
+"""Files that grow by whole lines, and what is said where a disk takes no more of them."""
 
 from __future__ import annotations
 
 import contextlib
-import errno
 import hashlib
 import os
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ from pathlib import Path
 
 from kiwiresearch.errors import CannotWrite, RunDamaged
 
-NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
+ELSEWHERE = "Make it a folder you may write to and start it again, or choose another folder."
 CHUNK = 2**20
 
 
@@ -26,14 +25,7 @@ def writing(folder: Path) -> Iterator[None]:
 
 
 def cannot_write(folder: Path, problem: OSError) -> CannotWrite:
-    if problem.errno in NO_ROOM:
-        remedy = "Free some space, then start it again: it goes on where it stopped."
-    else:
-        remedy = "Make it a folder you may write to and start it again, or choose another folder."
-    return CannotWrite(
-        f"The folder {str(folder)!r} cannot be written: {problem.strerror or problem}.",
-        remedy=remedy,
-    )
+    return CannotWrite.to(folder, problem, remedy=ELSEWHERE)
 
 
 def mark(added: bytes) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kiwiresearch.research.snapshots_change import KINDS, Change, Doubt, PageChange
+from kiwiresearch.text.plural import counted
 from kiwiresearch.zim.paths import title_of_path
 
 MOST_TITLES = 12
@@ -143,7 +144,7 @@ def _named(page: PageChange) -> str:
         return f"{page.old.title} → {title}"
     if page.problem:
         return f"{title}: {page.problem}"
-    claims = f"{count:,} claim{'' if count == 1 else 's'}"
+    claims = counted(count, "claim")
     if page.leads_to:
         target = title_of_path(page.leads_to)
         title = title_of_path(page.page.path) if target == title else title

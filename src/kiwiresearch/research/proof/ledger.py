@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from kiwiresearch.errors import KiwiError
+from kiwiresearch.text.plural import counted
 
 Kind = Literal["files", "pages", "claims", "quotes", "statements"]
 MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, KiwiError)
@@ -52,7 +53,7 @@ class Verification:
     def summary(self) -> str:
         """What was proved, in a line."""
         counts = [(getattr(self, kind), kind) for kind in ("quotes", "claims", "statements", "pages", "files")]
-        return ", ".join(f"{count:,} {kind if count != 1 else kind[:-1]}" for count, kind in counts)
+        return ", ".join(counted(count, kind[:-1]) for count, kind in counts)
 
     def record(self) -> dict[str, Any]:
         """The verification as plain data."""
