@@ -29,14 +29,28 @@ def of_box(row: str) -> list[Compared]:
 SAME_NUMBERS = [
     ("The song was the twelfth hit of Ray Charles in 1961.", "The song was the 12th hit of Ray Charles in 1961."),
     ("The song reached number one in May 1961.", "The song reached No. 1 in May 1961."),
+    ("The song is heard in a half hour show of 1961.", "The song was heard in a half-hour show of 1961."),
+    ("The song fills a quarter mile of tape in 1961.", "The song filled a quarter-mile of tape in 1961."),
+]
+HYPHENS = [
+    ("The song opened a half hour show in 1961.", "The song opened a half-hour show in 1961."),
+    ("The song opened a 20 minute set in 1961.", "The song opened a 20-minute set in 1961."),
 ]
 
 
 @pytest.mark.parametrize(("old", "new"), SAME_NUMBERS)
 def test_a_number_written_otherwise_is_the_same(old: str, new: str) -> None:
-    """As an ordinal in words, and as a rank."""
+    """As an ordinal in words, as a rank, and with a hyphen."""
     found = paired(of(old), of(new))
     assert [change_of(*pair).numbers for pair in found.changed] == [False]
+
+
+@pytest.mark.parametrize(("old", "new"), HYPHENS)
+def test_a_hyphen_between_words_is_a_space(old: str, new: str) -> None:
+    """A claim that got or lost one is the same claim."""
+    found = paired(of(old), of(new))
+    assert found.same
+    assert (found.changed, found.gone, found.new) == ((), (), ())
 
 
 def test_a_year_that_was_read_as_one_in_one_of_the_two_is_the_same() -> None:

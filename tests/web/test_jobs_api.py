@@ -8,14 +8,20 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from tests.web.running import UNHURRIED, a_client, a_room, heard, running
+from tests.store.stores import opened
+from tests.web.running import UNHURRIED, a_browser, a_client, a_room, heard, running
 
+from kiwiresearch.store.job import JobRow
 from kiwiresearch.web.app import make_app
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory, sample_zim: Path) -> Iterator[httpx2.Client]:
-    place = tmp_path_factory.mktemp("jobs")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("jobs")
+
+
+@pytest.fixture(scope="module")
+def client(place: Path, sample_zim: Path) -> Iterator[httpx2.Client]:
     with (
         a_room(place / "home", str(sample_zim), **UNHURRIED) as room,
         running(room, make_app) as address,
@@ -80,3 +86,24 @@ def test_a_job_that_makes_no_sense_is_refused(client: httpx2.Client, body: dict[
     reply = client.post("/api/jobs", json=body)
     assert (reply.status_code, reply.headers["content-type"]) == (status, "application/problem+json")
     assert client.get("/api/research").json()["total"] == before
+
+
+def test_a_damaged_job_is_told_and_removed(client: httpx2.Client, place: Path) -> None:
+    """It is listed for programs and on the desk with what is wrong and what to do; resuming it says so again."""
+    [file] = place.rglob("store.sqlite")
+    with opened(f"sqlite:///{file}", keeps_all=False) as store:
+        assert store.jobs.put(JobRow("torn-1", "research", {}, state="failed", turn=1_000))
+    jobs = {job["id"]: job for job in client.get("/api/research").json()["jobs"]}
+    job = jobs["torn-1"]
+    assert (job["kind"], job["state"], job["resumable"]) == ("damaged", "failed", False)
+    assert job["problem"].endswith("damaged: its 'wish' is not what was written.")
+    assert job["remedy"].endswith("kiwiresearch jobs remove torn-1")
+    for path in ("/", "/research"):
+        assert "torn-1" in client.get(path).text
+    page = client.get("/research/torn-1").text
+    assert "is not what was written" in page
+    assert "/research/torn-1/resume" not in page
+    assert client.post("/api/research/torn-1/resume").status_code >= 400
+    with a_browser(str(client.base_url).rstrip("/")) as browser:
+        assert browser.post("/research/torn-1/remove").status_code == 303
+    assert "torn-1" not in client.get("/api/research").text

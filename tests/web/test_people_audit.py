@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -275,13 +276,18 @@ def test_strange_bodies_do_no_harm(people: Peopled, body: bytes) -> None:
         assert client.post("/api/ask", content=body, headers={"Content-Type": "application/json"}).status_code == 422
 
 
+@pytest.mark.parametrize("problem", [CannotWrite("The disk is full."), TypeError("a damaged row")], ids=str)
 def test_an_audit_that_cannot_be_written_is_told_to_the_log(
-    people: Peopled, remy: httpx2.Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    people: Peopled,
+    remy: httpx2.Client,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    problem: Exception,
 ) -> None:
-    """A full disk costs the row and not the answer, and whoever runs the server reads of it."""
+    """A full disk costs the row and not the answer, and whoever runs the server reads of it; so does a damaged row."""
 
     def full(*_: object, **__: object) -> int:
-        raise CannotWrite("The disk is full.")
+        raise problem
 
     monkeypatch.setattr(people.store.audit, "add", full)
     assert remy.post("/api/ask", json={"question": QUESTION}).status_code == 200
@@ -298,6 +304,19 @@ def test_wrong_tokens_do_not_fill_the_audit(tmp_path: Path) -> None:
         with people.browser("rita"):
             row_after(people, 0, "login", "rita")
         assert len(people.store.audit.rows(action="login")) == tried + 1
+
+
+def test_a_question_that_took_too_long_is_noted_as_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever is sent away for it has asked, was not answered, and has as many questions left as before."""
+    go_on = threading.Event()
+    with peopled(tmp_path, KIWIRESEARCH_SERVE_REQUEST_TIMEOUT_S="1") as people, people.client("remy") as client:
+        monkeypatch.setattr(type(people.room.asker), "events", lambda *_: iter(go_on.wait, None))
+        try:
+            assert client.post("/api/ask", json={"question": QUESTION}).status_code == 503
+            row = row_after(people, 0, "ask", "remy")
+        finally:
+            go_on.set()
+        assert row.outcome == "failed"
 
 
 @pytest.mark.parametrize("way", ["GET /api/ask", "POST /ask/stream"])

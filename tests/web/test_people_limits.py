@@ -11,6 +11,7 @@ from pathlib import Path
 import httpx2
 import pytest
 from sqlalchemy import update
+from tests.store.stores import changed
 from tests.web.peopled import Peopled
 from tests.web.running import a_client, heard
 
@@ -132,6 +133,19 @@ def test_runs_at_once_are_limited_where_they_are_taken(store: Store) -> None:
 
     taken = [store.jobs.claim("w", ["research"], lease_s=60, fits=fits) for _ in range(5)]
     assert sorted(row.user for row in taken if row) == ["", "olga", "olga", "remy"]
+
+
+def test_limits_that_cannot_be_read_keep_nobody_else_waiting(store: Store, tmp_path: Path) -> None:
+    """Whose limits are damaged waits, for they could be given more than was meant; the others' runs are taken."""
+    for user in ("remy", "ruth"):
+        store.people.add(user, "researcher", made_at="")
+        store.jobs.add("x", "research", {}, user=user)
+    changed(f"sqlite:///{tmp_path / 'store.sqlite'}", "UPDATE kiwi_user SET limits = '[]' WHERE name = 'remy'")
+    taken = store.jobs.claim(
+        "w", ["research"], lease_s=60, fits=lambda row: may_begin(store, LimitSettings(), row.user)
+    )
+    assert taken is not None
+    assert taken.user == "ruth"
 
 
 def test_limits_are_those_of_the_role_but_for_ones_own() -> None:

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import httpx2
 import pytest
+from markupsafe import Markup
 from tests.conftest import BookMaker
 from tests.web.peopled import UNLIMITED, Peopled, peopled
 from tests.web.running import UNHURRIED, a_room, heard, running
@@ -23,6 +24,12 @@ from kiwiresearch.web.app import make_app
 from kiwiresearch.zim.library import placed
 
 WHO = "the policy of Lycée X"
+MADE_UNDER = f"Made under {WHO}: some pages or books are hidden by it."
+RETOLD = {
+    "en": MADE_UNDER,
+    "fr": "Enquête faite sous le règlement de ce bureau (Lycée X), qui masque des pages ou des livres.",
+    "es": "Investigación hecha con las normas de Lycée X, que ocultan páginas o libros.",
+}
 SETTINGS = """
 [policy]
 name = "Lycée X"
@@ -162,7 +169,7 @@ def test_tools_of_models_do_not_read_it(reader: httpx2.Client) -> None:
 
 
 def test_a_run_does_not_follow_links_to_it(school: Peopled) -> None:
-    """A crawl leaves it out, its log says why, and its manifest carries the mark of the policy."""
+    """A crawl leaves it out, its log says why, its manifest carries the mark of the policy and its report says so."""
     with school.client("remy") as client:
         made = client.post("/api/research", json={"topic": "Rayleigh scattering", "max_pages": 6}).json()
         with client.stream("GET", made["events"]) as stream:
@@ -171,14 +178,19 @@ def test_a_run_does_not_follow_links_to_it(school: Peopled) -> None:
         files = f"/api/runs/{made['id']}/files"
         log = client.get(f"{files}/run.log").text
         corpus = client.get(f"{files}/corpus.jsonl").text
+        report = client.get(f"{files}/report.md").text
         told = client.get(f"{files}/manifest.json").json()
         epub = client.get(f"/api/runs/{made['id']}/export/zim")
     assert "hidden by policy" in log
+    assert log.count(MADE_UNDER) == report.count(MADE_UNDER) == 1
     assert "Sunset" not in {json.loads(line)["title"] for line in corpus.splitlines()}
     assert told["policy"] == school.room.desk.settings.policy.fingerprint
     assert epub.status_code == 200
     with school.browser("rita") as browser:
-        assert "made under the policy of this desk" in browser.get(f"/runs/{made['id']}").text
+        for language, words in RETOLD.items():
+            shown = browser.get(f"/runs/{made['id']}", headers={"Accept-Language": language}).text
+            assert words in Markup(shown).striptags()
+            assert shown.count(MADE_UNDER[:10]) == (language == "en")
 
 
 @pytest.mark.parametrize(("language", "words"), [("fr", "masquée par le règlement"), ("es", "Las normas de")])

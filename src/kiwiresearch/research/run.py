@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
@@ -235,8 +235,7 @@ class Research:
         """The brief by rule, worded by a model where there is one."""
         origin = Origin(state, self.books, self._address, __version__, self.fingerprint)
         brief = compose(origin, gathered.claims, gathered.missing)
-        if self.task.missing:
-            brief = replace(brief, notes=(*brief.notes, *map(_not_asked, self.task.missing)))
+        brief = replace(brief, notes=(*brief.notes, *self._left_out()))
         model = self._finder.brief_model
         if model is None:
             return Made(brief)
@@ -247,7 +246,7 @@ class Research:
 
     def _outputs(self, state: State, gathered: Gathered, brief: Brief) -> dict[str, str]:
         titles: dict[str, str] = {book.id: book.title for book in self.books}
-        log = (*log_of(state, titles), *map(_not_asked, self.task.missing), *gathered.log())
+        log = (*log_of(state, titles), *self._left_out(), *gathered.log())
         return {
             "graph.json": graph_text(graph_of(state, self._url)),
             "run.log": "\n".join(map(_one_line, log)) + "\n",
@@ -255,6 +254,13 @@ class Research:
             REPORT: markdown(report(brief)),
             "report.html": report_page(brief),
         }
+
+    def _left_out(self) -> Iterator[str]:
+        """What the reader of a run must know: that a policy hides something, and which books were not asked."""
+        if self._finder.policy.restricts:
+            yield f"Made under {printable(self._finder.policy.whose)}: some pages or books are hidden by it."
+        for one in self.task.missing:
+            yield f"Not asked: {one.titles}. The host {one.host!r} was away when the run began."
 
     def _url(self, ref: EntryRef) -> str:
         return self._finder.book(ref.book).archive.url(ref.path)
@@ -269,10 +275,6 @@ def _story(state: State) -> str:
         return ""
     weak = "" if any(one.naming for one in begun.searched) else " No page names the topic: these only share its words."
     return f"It began with {', '.join(seed.title for seed in begun.seeds)}, and ended because {ended.why}.{weak}"
-
-
-def _not_asked(missing: Missing) -> str:
-    return f"Not asked: {missing.titles}. The host {missing.host!r} was away when the run began."
 
 
 def _past(folder: RunFolder) -> list[Step]:

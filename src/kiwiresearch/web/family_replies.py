@@ -94,6 +94,12 @@ class RelativeReply(NamedReply):
     lived: str
 
 
+class ParentOrChildReply(RelativeReply):
+    """A parent or child of another."""
+
+    note: str = Field(description="How they are tied if not by blood: step, adoptive …; or `doubtful`. Mostly empty.")
+
+
 class CaseReply(BaseModel):
     """A case in a few figures. Of one that cannot be read, only `id`, `url` and `problem` are known."""
 
@@ -146,9 +152,9 @@ class PersonReply(BaseModel):
     living: Living
     confidence: float
     relation: str = Field(description="What they are to the first whom the case began with.")
-    parents: list[RelativeReply]
+    parents: list[ParentOrChildReply]
     spouses: list[RelativeReply]
-    children: list[RelativeReply]
+    children: list[ParentOrChildReply]
     siblings: list[RelativeReply]
 
 

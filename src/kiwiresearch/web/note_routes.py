@@ -10,9 +10,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from kiwiresearch.research.jobs import Jobs
 from kiwiresearch.research.note import MOST_REASON, MOST_TARGET, Note, Opinion, TargetKind, Verdict
-from kiwiresearch.research.notes import add_note, change_note, read_notes, set_gone
+from kiwiresearch.research.notes import read_notes
 from kiwiresearch.web.bodies import encodable
-from kiwiresearch.web.desk.note_forms import named_target, now
+from kiwiresearch.web.desk.note_forms import named_target
+from kiwiresearch.web.desk.note_writing import put_away, rewritten, written
 from kiwiresearch.web.desk.run_frame import frames_of
 from kiwiresearch.web.replies import Json
 from kiwiresearch.web.research import RunId
@@ -90,6 +91,8 @@ class NoteReply(BaseModel):
     changed: str = Field(description="When it was changed last; empty if it never was.")
     about: str = Field(description="The words of the claim, or the title of the page or run.")
     version: str = Field(description="Another one whenever the note says something else; see `seen`.")
+    author: str = Field("", description="Who wrote it; left out where nobody is told apart.")
+    editor: str = Field("", description="Who changed it last; left out where that was its author.")
 
 
 class NotesReply(BaseModel):
@@ -121,27 +124,22 @@ def router(room: Room, jobs: Jobs) -> APIRouter:
         """Write a note beside a run, which stays as it is."""
         run = runs.get(run_id)
         target = named_target(run, body.target.kind, body.target.id)
-        note = add_note(run.run.path, target.target, body.opinion(), now=now(), about=target.words, kept=run.run.notes)
-        return Json(_record(note), 201)
+        return Json(_record(written(run, target, body.opinion())), 201)
 
     @routes.put("/{note_id}", response_class=Json, responses=ONE)
     def change(run_id: RunId, note_id: NoteId, body: ChangeBody) -> Response:
-        """Write another opinion into a note."""
-        run = runs.get(run_id).run
-        note = change_note(run.path, note_id, body.opinion(), now=now(), seen=body.seen, kept=run.notes)
-        return Json(_record(note))
+        """Write another opinion into a note; where there are users, one's own, and an owner into anybody's."""
+        return Json(_record(rewritten(runs.get(run_id), note_id, body.opinion(), body.seen)))
 
     @routes.delete("/{note_id}", response_class=Json, responses=ONE)
     def remove(run_id: RunId, note_id: NoteId) -> Response:
         """Take a note away; it can be brought back."""
-        run = runs.get(run_id).run
-        return Json(_record(set_gone(run.path, note_id, now=now(), gone=True, kept=run.notes)))
+        return Json(_record(put_away(runs.get(run_id), note_id, gone=True)))
 
     @routes.post("/{note_id}/restore", response_class=Json, responses=ONE)
     def restore(run_id: RunId, note_id: NoteId) -> Response:
         """Bring back a note that was taken away."""
-        run = runs.get(run_id).run
-        return Json(_record(set_gone(run.path, note_id, now=now(), gone=False, kept=run.notes)))
+        return Json(_record(put_away(runs.get(run_id), note_id, gone=False)))
 
     return routes
 

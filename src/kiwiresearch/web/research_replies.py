@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt
@@ -74,7 +74,10 @@ class JobReply(BaseModel):
     """A job that was asked for, such as a research run or work on a family's case, and how far it is."""
 
     id: str
-    kind: Kind = Field(description="`research`, `ask` (a batch of questions), `bulk` (a book's tables) or `kin`.")
+    kind: Kind | Literal["damaged"] = Field(
+        description="`research`, `ask` (a batch of questions), `bulk` (a book's tables) or `kin`; "
+        "`damaged` where the row of the job cannot be read."
+    )
     state: JobState
     user: str = Field(description="Who asked for it; empty where nobody is told apart.")
     priority: int = Field(description="Those with a higher one come first.")

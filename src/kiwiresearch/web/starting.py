@@ -6,7 +6,7 @@ import threading
 from dataclasses import replace
 
 from kiwiresearch.errors import LimitReached, NotAllowed
-from kiwiresearch.research.job import AskBatchWish, Job, JobWish, Wish
+from kiwiresearch.research.job import AskBatchWish, Job, JobWish, UnreadWish, Wish
 from kiwiresearch.research.jobs import Jobs
 from kiwiresearch.web.guard.visitor import need, need_own, visitor
 
@@ -30,9 +30,12 @@ def start(jobs: Jobs, wish: Wish) -> Job:
 
 
 def look_at(jobs: Jobs, job_id: str) -> Job:
-    """A job that the visitor may follow: runs are everybody's to see, questions are for who asked them, and owners."""
+    """A job that the visitor may follow: runs are everybody's to see, questions are for who asked them, and owners.
+
+    Of one whose row is damaged, nobody knows what it told.
+    """
     job = jobs.get(job_id)
-    if isinstance(job.wish, AskBatchWish):
+    if isinstance(job.wish, AskBatchWish | UnreadWish):
         need_own(job.user)
     return job
 

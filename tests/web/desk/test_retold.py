@@ -31,6 +31,7 @@ from kiwiresearch.web.desk import retold as module
 from kiwiresearch.web.desk.retold import retold
 from kiwiresearch.web.desk.words import LANGUAGES, Words, words_in
 from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.zim.policy import Policy
 
 PLACES = ("lead", "infobox", "see also", "table", "body", "")
 HARD = """5'-triphosphate, the "currency" \\ of\xa0cells & <b>life</b>: under 'See also'"""
@@ -145,6 +146,16 @@ def test_a_disk_that_takes_no_more_is_told(number: int) -> None:
     problem = cannot_write(Path("/runs/bronze age"), OSError(number, "No space left on device"))
     for text, language in itertools.product((problem.message, problem.remedy), LANGUAGES):
         assert ENGLISH not in retold(text, words_in(language)), text
+
+
+@pytest.mark.parametrize("name", ["", "Lycée X", "A: B"])
+def test_the_policy_of_a_run_is_told(name: str) -> None:
+    """Whose it is, where it has a name."""
+    text = f"Made under {Policy(name).whose}: some pages or books are hidden by it."
+    for language in LANGUAGES:
+        told = retold(text, words_in(language))
+        assert ENGLISH not in told, text
+        assert name in told.striptags()
 
 
 def test_a_story_names_every_page_it_began_with() -> None:

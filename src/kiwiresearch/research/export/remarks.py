@@ -47,7 +47,7 @@ def _places(findings: Findings, *, inside: bool) -> Mapping[tuple[TargetKind, st
 
 def _lines(note: Note, place: str) -> Iterator[Line]:
     verdict = Span(VERDICTS[note.verdict], strong=True)
-    told = f" ({note_day(note)}), {TARGETS[note.target.kind]}"
+    told = f"{_by(note)}, {TARGETS[note.target.kind]}"
     yield words(verdict, f"{told}: “", Span(note.about, place), "”") if note.about else words(verdict, f"{told}.")
     if note.reason:
         yield words(Span("Reason:", emphasis=True), " ", *_broken(_ended(note.reason)))
@@ -55,8 +55,11 @@ def _lines(note: Note, place: str) -> Iterator[Line]:
         yield words(Span("It should read:", emphasis=True), " ", *_broken(note.correction))
 
 
-def note_day(note: Note) -> str:
-    return (note.changed or note.made)[:DAY]
+def _by(note: Note) -> str:
+    """Who wrote it, where that is known, and when."""
+    by = f" by {note.author}" if note.author else ""
+    changed = f", changed by {note.editor}" if note.editor else ""
+    return f"{by} ({(note.changed or note.made)[:DAY]}{changed})"
 
 
 def _broken(text: str) -> Iterator[Span]:
@@ -74,7 +77,7 @@ def note_in_words(note: Note) -> str:
     """A note as plain text, for those who know what it is about."""
     reason = f": {_ended(note.reason)}" if note.reason else "."
     correction = f" It should read: {note.correction}" if note.correction else ""
-    return f"{VERDICTS[note.verdict]} ({note_day(note)}){reason}{correction}"
+    return f"{VERDICTS[note.verdict]}{_by(note)}{reason}{correction}"
 
 
 def _ended(text: str) -> str:

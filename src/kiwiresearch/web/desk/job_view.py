@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import quote as percent
 
 from kiwiresearch.errors import KiwiError
-from kiwiresearch.research.job import FamilyWish, Job, JobWish
+from kiwiresearch.research.job import FamilyWish, Job, JobWish, UnreadWish
 from kiwiresearch.research.job_pages import Followed, SoFar, Taken
 from kiwiresearch.research.jobs import Jobs
 from kiwiresearch.web.desk.research_form import address_of
@@ -69,8 +69,9 @@ class JobView:
 
     @property
     def came_to_nothing(self) -> bool:
-        """Whether it failed before it had taken a page: there is nothing to go on with."""
-        return self.job.state == "failed" and self.is_run and not self.pages
+        """Whether it failed before it had taken a page, or cannot be read: there is nothing to go on with."""
+        is_bare = self.is_run and not self.pages
+        return self.job.state == "failed" and (is_bare or isinstance(self.job.wish, UnreadWish))
 
     @property
     def events(self) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import cast
 
 from kiwiresearch.claims.claim import Claim
@@ -127,11 +126,6 @@ def target_of(run: RunFrame, note: Note) -> NotesTarget:
         return named_target(run, note.target.kind, note.target.id)
     except KiwiError:  # the run was changed since, or made again
         return NotesTarget(note.target.kind, note.target.id, note.about or note.target.id)
-
-
-def now() -> str:
-    """When a note is written: it stands in the file of notes, and in no run."""
-    return datetime.now(UTC).isoformat(timespec="seconds")  # noqa: TID251
 
 
 def _ref(run: RunFrame, name: str) -> EntryRef:

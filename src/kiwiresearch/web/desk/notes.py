@@ -16,7 +16,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from kiwiresearch.errors import CannotWrite, NoteChanged
 from kiwiresearch.research.jobs import Jobs
 from kiwiresearch.research.note import MOST_REASON, MOST_TARGET, VERDICTS
-from kiwiresearch.research.notes import add_note, change_note, read_notes, set_gone
+from kiwiresearch.research.notes import read_notes
 from kiwiresearch.web.desk.note_forms import (
     NotesTarget,
     Sent,
@@ -24,12 +24,12 @@ from kiwiresearch.web.desk.note_forms import (
     Typed,
     named_target,
     notes_for,
-    now,
     on_claim,
     on_page,
     on_run,
     target_of,
 )
+from kiwiresearch.web.desk.note_writing import put_away, rewritten, written
 from kiwiresearch.web.desk.pages import HEADERS, Pages, go_to, own_place
 from kiwiresearch.web.desk.run_frame import RunFrame, frames_of
 from kiwiresearch.web.desk.words import words_for
@@ -109,7 +109,7 @@ def _add_going(routes: APIRouter, room: Room, jobs: Jobs, pages: Pages) -> None:
 
     def step(request: Request, run_id: str, note_id: str, back: str, *, in_place: bool, gone: bool) -> Response:
         run = runs.get(run_id)
-        note = set_gone(run.run.path, note_id, now=now(), gone=gone, kept=run.run.notes)
+        note = put_away(run, note_id, gone=gone)
         return _done(pages, request, run, Sent(target_of(run, note), Typed(), back, in_place))
 
     @routes.post("/runs/{run_id}/notes/{note_id}/remove")
@@ -156,12 +156,12 @@ def _saved(pages: Pages, request: Request, run: RunFrame, sent: Sent) -> Respons
     if sent.typed.lack:
         problem = words_for(request)(f"notes.lacks.{sent.typed.lack}", most=MOST_REASON)
         return _given_back(pages, request, run, sent, Trouble(problem, 400))
-    opinion, moment, kept = sent.typed.opinion(), now(), run.run.notes
+    opinion = sent.typed.opinion()
     try:
         if sent.note:
-            change_note(run.run.path, sent.note.id, opinion, now=moment, seen=sent.seen, kept=kept)
+            rewritten(run, sent.note.id, opinion, sent.seen)
         else:
-            add_note(run.run.path, sent.target.target, opinion, now=moment, about=sent.target.words, kept=kept)
+            written(run, sent.target, opinion)
     except NoteChanged:
         sent = replace(sent, note=sent.note and read_notes(run.run.path).get(sent.note.id))
         return _given_back(pages, request, run, sent, Trouble(words_for(request)("notes.late"), 409))

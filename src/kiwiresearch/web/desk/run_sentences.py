@@ -161,7 +161,19 @@ _FORMS = (
         rf"The host (?P<other>{QUOTED}) does not answer(?: in time)?\.",
     ),
     ("began_without", rf"Not asked: (?P<listed>.+)\. The host (?P<other>{QUOTED}) was away when the run began\."),
+    ("made_under", r"Made under the policy of this desk: some pages or books are hidden by it\."),
+    ("made_under_that_of", r"Made under the policy of (?P<said>.+): some pages or books are hidden by it\."),
     # What a reader should know beside an answer
+    (
+        "named_hidden",
+        rf"The page (?P<page>{QUOTED}) is hidden by the policy of this desk: "
+        r"what other pages say may not be about that\.",
+    ),
+    (
+        "named_hidden_by",
+        rf"The page (?P<page>{QUOTED}) is hidden by the policy of (?P<said>.+): "
+        r"what other pages say may not be about that\.",
+    ),
     ("answers_hidden", rf"(?P<n>{NUMBER}) pages? that may answer this (?:is|are) hidden by the policy of this desk\."),
     (
         "answers_hidden_by",

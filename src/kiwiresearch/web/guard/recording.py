@@ -60,7 +60,8 @@ class Logbook:
 class Recorded:
     """Notes what the table of roles has a name for, and who was refused; what people asked only where that is wanted.
 
-    It is written before the answer goes out, so nobody holds one that the audit does not know. An audit that cannot be
+    It is written before the answer goes out, so nobody holds one that the audit does not know; only who waited too
+    long is told so first. An audit that cannot be
     written is told to the log of the server: what was done is done.
     """
 
@@ -87,7 +88,7 @@ class Recorded:
                 await self._app(scope, heard.receive, heard.send)
             else:
                 await refuse(problem, scope, receive, heard.send)
-        except Exception:
+        except BaseException:  # also where time was up
             heard.status = heard.status or FAULT  # the wall for faults stands further out, and tells the client
             raise
         finally:
@@ -116,7 +117,7 @@ class Recorded:
         with self._logbook.counting:
             try:
                 self._write(scope, heard, action)
-            except KiwiError:
+            except Exception:
                 log.exception("The audit could not be written.")
             finally:
                 self._logbook.answering.subtract(scope.get("state", {}).pop(COUNTED, []))

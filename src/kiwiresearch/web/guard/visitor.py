@@ -33,9 +33,13 @@ class Visitor:
         """Whether what this role may do, this user may do too."""
         return ROLES.index(self.role) >= ROLES.index(role)
 
-    def may_change(self, whose: str) -> bool:
-        """Whether the work of somebody may be stopped, taken up again or removed: one's own, and all by an owner."""
-        return self.role == "owner" or (self.may("researcher") and whose == self.name)
+    def may_change(self, whose: str, made: str = "") -> bool:
+        """Whether the work of somebody may be stopped, taken up again or removed: one's own, and all by an owner.
+
+        What was `made` before this user was is of somebody else who had the name.
+        """
+        is_theirs = whose == self.name and (not made or made >= self.since)
+        return self.role == "owner" or (self.may("researcher") and is_theirs)
 
 
 ANYBODY = Visitor()
@@ -53,7 +57,7 @@ def need(role: Role) -> None:
         raise NotAllowed(f"Only {WHO_MAY[role]} may do that.", remedy=ASK_AN_OWNER)
 
 
-def need_own(whose: str) -> None:
+def need_own(whose: str, made: str = "") -> None:
     """Refuse to change the work of somebody else."""
-    if not visitor().may_change(whose):
+    if not visitor().may_change(whose, made):
         raise NotAllowed(f"Only {whose or 'its maker'!r} and owners may do that.", remedy=ASK_AN_OWNER)
