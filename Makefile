@@ -7,8 +7,8 @@ READY := $(VENV)/.ready
 # Whoever runs checks starts hundreds of processes; each would compile the sources anew if none kept what it compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test suite test-model lint style types layers collected bench evals floors clean programs
-.PHONY: build-title-index vendor serve up down restart logs health ollama-check fetch-model
+.PHONY: help demo test test-model lint style types layers collected bench evals floors clean programs build-title-index
+.PHONY: vendor serve up down restart logs health ollama-check fetch-model
 
 help: ## list what make can do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -40,7 +40,7 @@ style: $(READY) ## check style
 	$(BIN)/ruff format --check .
 
 types: $(READY) ## check types
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers 2
 
 layers: $(READY) ## check that no layer reaches up
 	$(BIN)/lint-imports
@@ -50,14 +50,12 @@ collected: $(READY) ## find and compile all tests
 	@$(BIN)/python -m pytest --collect-only -qq >/dev/null 2>&1 || true
 
 test: ## set up and run every check
-	@$(MAKE) --jobs=2 --no-print-directory programs vendor collected
-	# Types take a minute and a half, and fit beside tests, which wait for servers and other processes now and then.
-	@$(MAKE) --jobs=2 --no-print-directory suite lint
+	# Types take one core for a minute, and all else that comes before the tests fits beside them.
+	@$(MAKE) --jobs=2 --output-sync=target --no-print-directory types programs vendor style layers collected
+	# Tests wait for servers and other processes now and then, so two more run than there are cores.
+	$(BIN)/python -m pytest -n $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 2)') --dist worksteal
 	# What cannot have changed since it was measured is not measured again; make evals measures everything.
 	$(BIN)/python -m evals.gate --changed
-
-suite: $(READY) ## run the tests, three more at once than there are cores
-	$(BIN)/python -m pytest -n $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 3)') --dist worksteal
 
 # A model of 1.5 thousand million parameters, joined from packages with a pinned sum: too large for every run.
 MODEL_CACHE ?= $(HOME)/.cache/kiwiresearch-test-model

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import gc
 import hashlib
-import itertools
 import os
 import shutil
 import socket
@@ -32,8 +31,8 @@ settings.register_profile("default", deadline=None, suppress_health_check=[Healt
 settings.load_profile("default")
 
 ROOT = Path(__file__).parent.parent
-FIRST = ("web", "research", "many", "kin", "desk", "cli", "bulk", "atlas", "store", "mcp", "llm", "deploy", "zim")
-"""The folders whose tests start browsers, servers and processes, those that take longest first."""
+FIRST = ("many", "desk", "deploy", "bulk", "mcp", "llm", "web", "cli", "research", "store", "kin", "atlas", "zim")
+"""The folders whose tests start browsers, servers and processes, those that wait longest first."""
 SMALL_BYTES = 8 * 2**20
 SELDOM = 50_000
 """After how many new objects somebody looks which of them could go; a test makes far fewer that could."""
@@ -52,29 +51,14 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Have each worker begin with slow folders of its own, and leave tests of a folder together.
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the folders whose tests wait most, and leave tests of a folder together.
 
-    Workers get equal parts of the list, and who runs out of tests takes some from the end of another's part: quick
-    ones stand there, so nobody waits long for the others, and the browser and most servers are started by one worker.
+    Whoever runs out of tests takes some from the end of another's: quick ones come last, so nobody waits long
+    for the others, and the browser and most servers are started by one worker and not by each.
     """
-    folders: dict[str, list[pytest.Item]] = {}
-    for item in items:
-        folders.setdefault(item.nodeid.split("/")[1], []).append(item)  # tests/FOLDER/…
-    workers = getattr(config, "workerinput", {}).get("workercount", 1)
-    size = len(items) // workers
-    parts: list[list[pytest.Item]] = [[] for _ in range(workers)]
-    turns = itertools.cycle([*parts, *reversed(parts)])  # who had the slowest folder has the quickest of the next
-    for folder, part in zip(FIRST, turns):  # noqa: B905
-        part += folders.pop(folder, [])
-    quick = [item for found in folders.values() for item in found]
-    quick += [item for part in parts for item in part[size:]]
-    for part in parts:
-        part[size:] = []
-        missing = size - len(part)
-        part += quick[:missing]
-        del quick[:missing]
-    items[:] = [*itertools.chain(*parts), *quick]
+    turns = {folder: turn for turn, folder in enumerate(FIRST)}
+    items.sort(key=lambda item: turns.get(item.nodeid.split("/")[1], len(FIRST)))  # tests/FOLDER/…
 
 
 @pytest.fixture(scope="session")
