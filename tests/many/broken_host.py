@@ -37,11 +37,12 @@ class BrokenHost:
 
     def answer(self, handler: BaseHTTPRequestHandler) -> None:
         body = handler.rfile.read(int(handler.headers["content-length"]))
-        self.asked += not handler.path.endswith(PING)
+        is_knock = handler.path.endswith(PING)
+        self.asked += not is_knock
         fault = self.fault if self.asked > self.good else ""
         if fault == "hangs":
             self.over.wait()
-        if fault in ("hangs", "hangs up"):
+        if fault in ("hangs", "hangs up") or (fault == "lies" and is_knock):  # a knock asks nothing to lie about
             handler.close_connection = True
             return
         told = b"".join(self._told(handler.path.rpartition("/")[2], body, fault))
