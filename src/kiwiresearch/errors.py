@@ -35,6 +35,7 @@ KiwiError                     exit code 1, with a remedy
 ├── StatementWithoutClaims    nothing that was read says that: it may not be written
 ├── IndexStale                a title index was made from another file: build it again
 ├── EmbedderError             vectors cannot be had: go on without them
+├── ReaderUnavailable         the reading model cannot be loaded: go on by words alone
 ├── SourceError               something about a source of evidence: the case goes on without it
 │   ├── SourceRefused         it may not be asked this, by a rule that the error names
 │   ├── SourceUnreachable     no answer, or none that can be read: try again
@@ -231,6 +232,10 @@ class IndexStale(KiwiError):
 
 class EmbedderError(KiwiError):
     """Texts cannot be turned into vectors: the model is missing, damaged or not answering."""
+
+
+class ReaderUnavailable(KiwiError):
+    """The reading model cannot be loaded: its runtime is missing, or its files are damaged."""
 
 
 class SourceError(KiwiError):

@@ -36,10 +36,15 @@ from kiwiresearch.zim.policy import NONE_HIDDEN, Hidden
 
 if TYPE_CHECKING:
     from kiwiresearch.embed.embedder import Embedder
+    from kiwiresearch.reader.reader import Reader
 
 SURE = 0.55
 """A short answer is marked only where the sentence around it is right often enough."""
 
+READ_LANGUAGE = "eng"
+"""The language the reading model was trained for."""
+
+LONGEST_SHORT = 100
 SAFE = 0.5
 BESIDE = 0.3
 """How sure an answer may be at most where the page that the question names is hidden: others seldom have it."""
@@ -57,6 +62,7 @@ class Desk:
     advice: Advice = field(default_factory=Advice)
     embedder: Embedder | None = None
     max_books: int = 2
+    reader: Reader | None = None
 
     def language_of(self, question: str) -> str:
         """The language of the books that has most of the question's small words; the first book's in doubt."""
@@ -109,6 +115,10 @@ def answer_by_rule(desk: Desk, question: str, wish: AskWish, page: EntryRef | No
     else:
         evidence = climber.on_page(next(book for book in desk.books if book.book.id == page.book), page.path)
         missed = None
+    if desk.reader is not None and language == READ_LANGUAGE:
+        from kiwiresearch.ask.rereading import reread
+
+        evidence = reread(desk.reader, asked, evidence)
     passages = passages_of(evidence.units, desk.settings, wish.passages or desk.settings.passages)
     found = danger_of(asked.text, [passage.text for passage in passages], language)
     danger = found if desk.settings.verbatim_dangers else None
@@ -223,8 +233,12 @@ class _Telling:
 
     def _short(self, best: Weighed, line: str) -> tuple[int, str]:
         """The short answer and its place in the line; none where the sentence may be about something else."""
-        is_sure = self.evidence.strength.right >= SURE and not best.parts.get("names missing")
-        if self.evidence.parts or not is_sure or line != best.text:
+        if self.evidence.parts or line != best.text:
+            return -1, ""
+        if best.words is not None and best.parts["reader"] > 0 and best.words[1] - best.words[0] <= LONGEST_SHORT:
+            start, end = best.words
+            return start, line[start:end]
+        if self.evidence.strength.right < SURE or best.parts.get("names missing"):
             return -1, ""
         found = short_answer(line, self.asked, is_box=best.read.units[best.unit].kind == "box")
         return (found.start, line[found.start : found.end]) if found else (-1, "")

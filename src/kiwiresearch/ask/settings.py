@@ -49,6 +49,9 @@ class AskSettings:
     sim_threshold_meaning: float = 0.38
     """The same where meanings are compared with an embedder."""
 
+    reader: bool = False
+    """Choose the sentence by meaning too, with the reading model that ships with the program; about a second more."""
+
     max_new_tokens: int = 512
     """How long an answer of a model may be."""
 

@@ -32,6 +32,8 @@ class Weighed(NamedTuple):
     passage: int
     parts: Mapping[str, float]
     total: float
+    words: tuple[int, int] | None = None
+    """Where in its text the reading model sees the answer; None where it sees none, or was not asked."""
 
     @property
     def text(self) -> str:
@@ -69,6 +71,12 @@ def nearer(units: Sequence[Weighed], nearness: float) -> list[Weighed]:
     more = _total(beside, worth)
     beside = {name: value for name, value in beside.items() if value}
     return [one._replace(parts={**one.parts, **beside}, total=one.total + more) for one in units]
+
+
+def with_reader(one: Weighed, relevance: float, words: tuple[int, int] | None) -> Weighed:
+    """A unit with what the reading model says of it."""
+    parts = {**one.parts, "reader": relevance}
+    return one._replace(parts=parts, total=one.total + relevance * table()["reader"], words=words)
 
 
 def weigh(

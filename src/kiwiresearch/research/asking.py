@@ -16,7 +16,7 @@ from kiwiresearch.ask.passages import Passage
 from kiwiresearch.ask.reading import Reading
 from kiwiresearch.ask.settings import MODES, AskSettings
 from kiwiresearch.ask.wish import AskWish
-from kiwiresearch.errors import BadUsage, EmbedderError, KiwiError, PageNotFound
+from kiwiresearch.errors import BadUsage, EmbedderError, KiwiError, PageNotFound, ReaderUnavailable
 from kiwiresearch.research.finding import Finder
 from kiwiresearch.zim.entry import EntryRef
 from kiwiresearch.zim.guarded import hidden_named
@@ -25,6 +25,7 @@ from kiwiresearch.zim.lookup import find_path
 if TYPE_CHECKING:
     from kiwiresearch.embed.embedder import Embedder
     from kiwiresearch.llm.model import Model
+    from kiwiresearch.reader.reader import Reader
 
 PLAIN = AskWish()
 MOST_PASSAGES = 20
@@ -92,7 +93,7 @@ class Asker:
         """The books as they are now; pages that were read stay at hand."""
         finder = self._finder
         if self._made is None or self._made.books is not finder.books:
-            parts = (self._settings, self._pages, finder.advice, self._embedder, finder.most_books)
+            parts = (self._settings, self._pages, finder.advice, self._embedder, finder.most_books, self._reader)
             self._made = Desk(finder.books, *parts)
         return self._made
 
@@ -105,6 +106,20 @@ class Asker:
         except EmbedderError as problem:
             if advice.say:
                 advice.say(f"Meanings are not compared: {problem}")
+            return None
+
+    @functools.cached_property
+    def _reader(self) -> Reader | None:
+        """The reading model, where the settings ask for it and it can be loaded."""
+        if not self._settings.reader:
+            return None
+        from kiwiresearch.reader.reader import shared_reader
+
+        try:
+            return shared_reader()
+        except ReaderUnavailable as problem:
+            if self._finder.advice.say:
+                self._finder.advice.say(f"Sentences are chosen by words alone: {problem}")
             return None
 
     def _page(self, words: str, wanted: str = "") -> EntryRef:

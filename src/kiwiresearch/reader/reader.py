@@ -1,0 +1,157 @@
+"""The reading model that ships with the program: sentences and words that answer, by meaning."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kiwiresearch.errors import ReaderUnavailable
+from kiwiresearch.reader.form import Form, Placed, Text
+
+STEP = 0.05
+"""Scores are rounded to this: processors differ by a thousandth of it."""
+
+NOTHING = -20.0
+"""The score of a text that has nothing to read: less than the model gives to any."""
+
+MOST_ANSWER = 24
+STARTS = 8
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadUnit:
+    """What the model says of one sentence or row."""
+
+    relevance: float
+    """In logits: above 0, it rather answers the question than not."""
+    start: int
+    end: int
+    """The words that answer best: `unit[start:end]`; empty where the unit has none."""
+    span: float
+    """How much better these words fit than saying that nothing does, in logits."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadText:
+    """What the model says of a text: whether it answers at all, and each of its units."""
+
+    answers: float
+    yes: float
+    """How much more the text says yes than no, where the question is for one of them."""
+    units: tuple[ReadUnit, ...]
+
+
+class Reader:
+    """One loaded model. It runs on as many threads as it is given, reads one window at a time, and keeps nothing."""
+
+    def __init__(self, folder: Traversable | None = None, *, threads: int = 1) -> None:
+        folder = folder or files("kiwiresearch.reader") / "data"
+        manifest = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+        content = {name: (folder / name).read_bytes() for name in manifest["sha256"]}
+        for name, wanted in manifest["sha256"].items():
+            if sha256(content[name]).hexdigest() != wanted:
+                raise ReaderUnavailable(
+                    f"The reading model is damaged: {name!r} is not the file that was shipped.",
+                    remedy="Install kiwiresearch again.",
+                )
+        self.id = f"{manifest['name']}-{manifest['sha256']['reader.onnx'][:12]}"
+        self._form = Form(content["words.txt"].decode().split("\n"))
+        self._session = _session(content["reader.onnx"], threads)
+
+    def read(self, question: str, texts: Sequence[Text]) -> list[ReadText]:
+        """How well each text answers the question, and where."""
+        return [self._read(question, text) for text in texts]
+
+    def vectors(self, texts: Sequence[str]) -> Floats:
+        """A vector of length one for each text; the nearer two are, the more alike is what they say."""
+        rows = []
+        for text in texts:
+            ids = self._form.alone(text)
+            tokens = self._run(ids, (0,) * len(ids), ["tokens"])[0]
+            mean = tokens[0].mean(axis=0)
+            rows.append(mean / max(float(np.linalg.norm(mean)), 1e-9))
+        return np.array(rows, np.float32)
+
+    def _read(self, question: str, text: Text) -> ReadText:
+        found: dict[int, ReadUnit] = {}
+        answers, yes = NOTHING, 0.0
+        for window in self._form.windows(question, text):
+            spans, sentences, passage = self._run(window.ids, window.kinds, HEADS)
+            if passage[0, 0, 0] > answers:
+                answers, yes = float(passage[0, 0, 0]), float(passage[0, 0, 1] - passage[0, 0, 2])
+            for placed in window.units:
+                unit = _unit(placed, spans[0], sentences[0])
+                before = found.get(placed.number)
+                if before is None or unit.relevance > before.relevance:
+                    found[placed.number] = unit
+        return ReadText(_step(answers), _step(yes), tuple(found[number] for number in range(len(text.units))))
+
+    def _run(self, ids: Sequence[int], kinds: Sequence[int], wanted: list[str]) -> list[Floats]:
+        size = len(ids)
+        given = {
+            "ids": np.array([ids], np.int64),
+            "kinds": np.array([kinds], np.int64),
+            "positions": np.arange(size, dtype=np.int64)[None],
+            "hidden": np.zeros((1, 1, 1, size), np.float32),
+        }
+        made: list[Floats] = self._session.run(wanted, given)
+        return made
+
+
+HEADS = ["spans_of_tokens", "sentences_of_tokens", "passage_of_tokens"]
+
+
+def _unit(placed: Placed, spans: Floats, sentences: Floats) -> ReadUnit:
+    relevance = _step(float(sentences[placed.mark, 0]))
+    count = len(placed.offsets)
+    if not count:
+        return ReadUnit(relevance, 0, 0, NOTHING)
+    inside = spans[placed.mark + 1 : placed.mark + 1 + count]
+    first, last, best = 0, 0, -np.inf
+    for start in np.argsort(-inside[:, 0], kind="stable")[:STARTS]:
+        ends = inside[start : start + MOST_ANSWER, 1]
+        end = int(start) + int(ends.argmax())
+        score = float(inside[start, 0] + inside[end, 1])
+        if score > best:
+            first, last, best = int(start), end, score
+    nothing = float(spans[0, 0] + spans[0, 1])
+    return ReadUnit(relevance, placed.offsets[first][0], placed.offsets[last][1], _step(best - nothing))
+
+
+def _step(value: float) -> float:
+    return round(round(value / STEP) * STEP, 2)
+
+
+def _session(content: bytes, threads: int) -> Any:
+    try:
+        import onnxruntime
+    except ImportError as problem:
+        raise ReaderUnavailable(
+            "The reading model needs onnxruntime, which is not installed.",
+            remedy="Install it with: pip install 'kiwiresearch[reader]'",
+        ) from problem
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.enable_cpu_mem_arena = False  # an arena keeps the largest window's memory for ever
+    options.log_severity_level = 4
+    return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+
+
+@cache
+def shared_reader() -> Reader:
+    """The reader of this process, loaded when first needed, on the cores this process may use."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return Reader(threads=max(1, min(cores, 4)))

@@ -1,0 +1,67 @@
+"""Answers where the reading model helps to choose the sentence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.ask.asked_books import ALWAYS, PLAIN, a_desk, a_memory_book, settings
+
+from kiwiresearch.ask.answer import Answer
+from kiwiresearch.ask.answering import answer_by_rule
+from kiwiresearch.search.open_book import OpenBook
+
+pytest.importorskip("onnxruntime", reason="the extra 'reader' is not installed")
+
+PAGE = (
+    "<p>Port Lomond is a fishing town with a harbour.</p><h2>Harbour</h2>"
+    "<p>The harbour of Port Lomond is known for its harbour festival, held at the harbour each year. "
+    "Ada Merriweather drew up the plans for the quays in 1874. Boats leave from there for the islands.</p>"
+)
+
+
+def _asked(book: OpenBook, question: str) -> tuple[Answer, Answer]:
+    """The answer by words, and the answer with the reading model."""
+    from kiwiresearch.reader.reader import shared_reader
+
+    desk = a_desk([book], settings(exit_at=ALWAYS, enough=ALWAYS))
+    with_reader = replace(desk, reader=shared_reader())
+    return answer_by_rule(desk, question, PLAIN).answer, answer_by_rule(with_reader, question, PLAIN).answer
+
+
+def test_meaning_finds_the_sentence_that_words_miss() -> None:
+    """A sentence that answers in other words comes before one that repeats the question's, and the answer is marked."""
+    book = a_memory_book({"Port Lomond": PAGE, "Copper": "<p>Copper is a metal.</p>"})
+    by_words, by_meaning = _asked(book, "Who designed the harbour of Port Lomond?")
+    assert "Ada Merriweather" not in by_words.lines[0].text
+    assert by_meaning.lines[0].text.startswith("Ada Merriweather drew up the plans")
+    assert by_meaning.short == "Ada Merriweather"
+    at = by_meaning.short_at
+    assert by_meaning.lines[0].text[at : at + len(by_meaning.short)] == by_meaning.short
+
+
+def test_every_sentence_shown_is_the_books_own(sample_book: OpenBook) -> None:
+    """The reading model chooses among the book's sentences and adds none."""
+    for question in ("Why is the sky orange at sunset?", "How much copper did the Uluburun ship carry?"):
+        _, answer = _asked(sample_book, question)
+        assert answer.lines
+        for line, cited in zip(answer.lines, answer.citations, strict=True):
+            assert line.text == cited.citation.quote.text
+        assert answer.short in answer.lines[0].text
+
+
+def test_asked_twice_it_answers_alike(sample_book: OpenBook) -> None:
+    """Same question, same book, same answer."""
+    assert _asked(sample_book, "Who found Ugarit?")[1] == _asked(sample_book, "Who found Ugarit?")[1]
+
+
+def test_rows_of_boxes_are_read_too() -> None:
+    """The value of a fact box is the short answer, at its place in the row."""
+    rows = "<tr><th>Population</th><td>4,120 (1901)</td></tr><tr><th>Mayor</th><td>Jo Reed</td></tr>"
+    box = f'<table class="infobox">{rows}</table>'
+    book = a_memory_book({"Port Lomond": f"{box}<p>Port Lomond is a town.</p>"})
+    _, answer = _asked(book, "What is the population of Port Lomond?")
+    row = next(line.text for line in answer.lines if "4,120" in line.text)
+    assert answer.lines[0].text == row
+    assert "4,120" in answer.short
+    assert row[answer.short_at : answer.short_at + len(answer.short)] == answer.short

@@ -1,0 +1,139 @@
+"""The reading model that ships with the program."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kiwiresearch.errors import ReaderUnavailable
+from kiwiresearch.reader.form import MOST_TOKENS, Form, Text
+from kiwiresearch.reader.reader import STEP, Reader, shared_reader
+
+pytest.importorskip("onnxruntime", reason="the extra 'reader' is not installed")
+
+HARBOUR = Text(
+    "Port Lomond",
+    "History",
+    (
+        "Port Lomond is a fishing town on the west coast.",
+        "Its harbour was laid out by the engineer Ada Merriweather in 1874.",
+        "Today some four thousand people live there, most of them from tourism.",
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def reader() -> Reader:
+    return shared_reader()
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "words"),
+    [
+        ("Who designed the port of Port Lomond?", 1, "Ada Merriweather"),
+        ("when was the harbour of port lomond built", 1, "1874"),
+        ("How many inhabitants has Port Lomond?", 2, "four thousand"),
+    ],
+)
+def test_the_sentence_and_the_words_that_answer(reader: Reader, question: str, sentence: int, words: str) -> None:
+    """A question in other words than the text's still finds the sentence and the words in it."""
+    (read,) = reader.read(question, [HARBOUR])
+    best = max(range(3), key=lambda number: read.units[number].relevance)
+    unit = read.units[best]
+    assert best == sentence
+    assert words in HARBOUR.units[best][unit.start : unit.end]
+
+
+def test_a_text_about_something_else_does_not_answer(reader: Reader) -> None:
+    """The passage that answers is told from one that does not."""
+    other = Text("Copper", "Uses", ("Copper conducts heat and electricity well.", "Wires are made of it."))
+    right, wrong = reader.read("Who designed the harbour of Port Lomond?", [HARBOUR, other])
+    assert right.answers > wrong.answers
+    assert max(unit.relevance for unit in wrong.units) < max(unit.relevance for unit in right.units)
+
+
+def test_a_text_is_read_alike_whatever_is_read_beside_it(reader: Reader) -> None:
+    """Same input, same scores: alone, among others, with more threads; in steps that rounding cannot cross easily."""
+    question = "Who designed the harbour?"
+    (alone,) = reader.read(question, [HARBOUR])
+    beside = reader.read(question, [Text("Copper", "", ("Copper is a metal.",)), HARBOUR])[1]
+    (threaded,) = Reader(threads=2).read(question, [HARBOUR])
+    assert alone == beside == threaded
+    scores = [alone.answers, alone.yes, *(unit.relevance for unit in alone.units)]
+    assert all(abs(score / STEP - round(score / STEP)) < 1e-6 for score in scores)
+
+
+def test_a_long_text_is_read_to_its_end(reader: Reader) -> None:
+    """What does not fit at once is read in windows, and every sentence gets its score."""
+    filler = tuple(
+        f"The committee met for the {number}th time and adjourned without a decision." for number in range(60)
+    )
+    text = Text("Port Lomond", "Council", (*filler, "The lighthouse was painted red by Jonas Carling in 1911."))
+    (read,) = reader.read("Who painted the lighthouse?", [text])
+    assert len(read.units) == 61
+    assert max(range(61), key=lambda number: read.units[number].relevance) == 60
+
+
+@pytest.mark.parametrize("unit", ["", " ", "\x00\ufffd", "a" * 50_000, "語" * 900, "[SEP] [CLS] [unused0]", "\t:\n"])
+def test_no_text_breaks_it(reader: Reader, unit: str) -> None:
+    """Whatever a page holds, reading ends with a finite score."""
+    (read,) = reader.read(unit or "?", [Text(unit, unit, (unit, "A sentence."))])
+    assert len(read.units) == 2
+    assert all(np.isfinite(one.relevance) for one in read.units)
+    assert all(0 <= one.start <= one.end <= max(len(unit), 11) for one in read.units)
+
+
+def test_no_units_no_scores(reader: Reader) -> None:
+    """A text without sentences answers nothing."""
+    (read,) = reader.read("Who?", [Text("Empty", "", ())])
+    assert read.units == ()
+    assert read.answers < 0
+
+
+def test_vectors_of_like_sentences_are_near(reader: Reader) -> None:
+    """Sentences that say the same are nearer than others, and every vector has length one."""
+    texts = ["The king died in 1603.", "In 1603 the monarch passed away.", "Copper is mined in Chile."]
+    rows = reader.vectors(texts)
+    assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-5)
+    assert rows[0] @ rows[1] > rows[0] @ rows[2] + 0.2
+
+
+def test_windows_are_no_longer_than_the_model_reads() -> None:
+    """No window is too long, none is empty, and together they have every unit."""
+    words = (files("kiwiresearch.reader") / "data" / "words.txt").read_text(encoding="utf-8").split("\n")
+    text = Text("A title " * 40, "A heading " * 40, tuple("word " * size for size in (3, 500, 1, 90, 200, 7, 2)))
+    windows = list(Form(words).windows("why " * 90, text))
+    assert all(len(window.ids) <= MOST_TOKENS and window.units for window in windows)
+    assert {placed.number for window in windows for placed in window.units} == set(range(7))
+
+
+def test_a_damaged_model_is_refused(tmp_path: Path) -> None:
+    """One changed byte is noticed before anything is read with it, and the remedy is said."""
+    with_data = tmp_path / "data"
+    shutil.copytree(str(files("kiwiresearch.reader") / "data"), with_data)
+    content = bytearray((with_data / "reader.onnx").read_bytes())
+    content[len(content) // 2] ^= 1
+    (with_data / "reader.onnx").write_bytes(bytes(content))
+    with pytest.raises(ReaderUnavailable, match="damaged") as raised:
+        Reader(with_data)
+    assert "Install" in raised.value.remedy
+
+
+def test_without_its_runtime_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where onnxruntime is missing, the error names it and the command that installs it."""
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(ReaderUnavailable, match="onnxruntime") as raised:
+        Reader()
+    assert "kiwiresearch[reader]" in raised.value.remedy
+
+
+def test_it_is_small(reader: Reader) -> None:
+    """Everything that ships with it is at most 24 MB, and its name says which weights they are."""
+    folder = Path(str(files("kiwiresearch.reader") / "data"))
+    assert sum(file.stat().st_size for file in folder.iterdir()) <= 24_000_000
+    assert reader.id.startswith("kiwiresearch-reader-")

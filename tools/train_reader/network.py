@@ -1,0 +1,131 @@
+"""The network: a small BERT with four heads, in plain PyTorch, so that what is exported is what is read here."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How large a network is."""
+
+    words: int
+    layers: int = 6
+    width: int = 384
+    inner: int = 1536
+    heads: int = 12
+    positions: int = 512
+
+
+class Layer(nn.Module):
+    """One layer of BERT."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.heads = shape.heads
+        self.query, self.key, self.value, self.mixed = (nn.Linear(shape.width, shape.width) for _ in range(4))
+        self.inner = nn.Linear(shape.width, shape.inner)
+        self.outer = nn.Linear(shape.inner, shape.width)
+        self.after_attention = nn.LayerNorm(shape.width, eps=1e-12)
+        self.after_inner = nn.LayerNorm(shape.width, eps=1e-12)
+
+    def forward(self, x: Tensor, hidden: Tensor, drop: float) -> Tensor:
+        rows, size, width = x.shape
+
+        def split(y: Tensor) -> Tensor:
+            return y.view(rows, size, self.heads, width // self.heads).transpose(1, 2)
+
+        query, key, value = split(self.query(x)), split(self.key(x)), split(self.value(x))
+        mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=hidden, dropout_p=drop)
+        mixed = self.mixed(mixed.transpose(1, 2).reshape(rows, size, width))
+        x = self.after_attention(x + functional.dropout(mixed, drop))
+        inner = functional.gelu(self.inner(x))
+        return self.after_inner(x + functional.dropout(self.outer(inner), drop))
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the network says of a batch."""
+
+    spans: Tensor
+    """For each token, how likely the answer starts there, and how likely it ends there."""
+    sentences: Tensor
+    """For each token; read at the marks of sentences."""
+    passage: Tensor
+    """For each row: does it answer, and if the question is for yes or no, which of them."""
+    vectors: Tensor
+    """The mean over a row's tokens: likeness of meaning, where a text was read alone."""
+
+
+class Network(nn.Module):
+    """Encoder and heads."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.shape = shape
+        self.words = nn.Embedding(shape.words, shape.width)
+        self.positions = nn.Embedding(shape.positions, shape.width)
+        self.kinds = nn.Embedding(2, shape.width)
+        self.after_words = nn.LayerNorm(shape.width, eps=1e-12)
+        self.layers = nn.ModuleList(Layer(shape) for _ in range(shape.layers))
+        self.spans = nn.Linear(shape.width, 2)
+        self.sentences = nn.Linear(shape.width, 1)
+        self.passage = nn.Linear(shape.width, 3)
+
+    def forward(self, ids: Tensor, kinds: Tensor, mask: Tensor) -> Reading:
+        drop = 0.1 if self.training else 0.0
+        at = torch.arange(ids.shape[1], device=ids.device)
+        x = self.after_words(self.words(ids) + self.positions(at)[None] + self.kinds(kinds))
+        hidden = torch.zeros(mask.shape, dtype=x.dtype, device=x.device).masked_fill(mask == 0, -1e4)[:, None, None, :]
+        x = functional.dropout(x, drop)
+        for layer in self.layers:
+            x = layer(x, hidden, drop)
+        weights = mask[:, :, None].to(x.dtype)
+        vectors = (x * weights).sum(1) / weights.sum(1)
+        return Reading(self.spans(x), self.sentences(x).squeeze(-1), self.passage(x[:, 0]), vectors)
+
+
+NAMES = {
+    "attention.self.query": "query",
+    "attention.self.key": "key",
+    "attention.self.value": "value",
+    "attention.output.dense": "mixed",
+    "attention.output.LayerNorm": "after_attention",
+    "intermediate.dense": "inner",
+    "output.dense": "outer",
+    "output.LayerNorm": "after_inner",
+}
+
+
+def from_base(base: dict[str, Any], layers: tuple[int, ...]) -> Network:
+    """A network that begins with the base's weights; `layers` are those of the base that are kept."""
+    shape = Shape(base["embeddings.word_embeddings.weight"].shape[0], len(layers))
+    network = Network(shape)
+    state = network.state_dict()
+    state["words.weight"] = base["embeddings.word_embeddings.weight"]
+    state["positions.weight"] = base["embeddings.position_embeddings.weight"]
+    state["kinds.weight"] = base["embeddings.token_type_embeddings.weight"]
+    for part in ("weight", "bias"):
+        state[f"after_words.{part}"] = base[f"embeddings.LayerNorm.{part}"]
+        for new, old in enumerate(layers):
+            for theirs, ours in NAMES.items():
+                state[f"layers.{new}.{ours}.{part}"] = base[f"encoder.layer.{old}.{theirs}.{part}"]
+    network.load_state_dict({name: torch.as_tensor(value).float() for name, value in state.items()})
+    for head in (network.spans, network.sentences, network.passage):
+        nn.init.normal_(head.weight, std=0.02)
+        nn.init.zeros_(head.bias)
+    return network
+
+
+def likeness(one: Tensor, other: Tensor) -> Tensor:
+    return functional.cosine_similarity(one, other, dim=-1)
+
+
+def steps_of(rows: int, batch: int, epochs: int) -> int:
+    return epochs * math.ceil(rows / batch)

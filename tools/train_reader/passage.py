@@ -1,0 +1,42 @@
+"""A passage to train on: sentences or rows that stand together, with title and heading."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Sentences or rows that stand together, and where."""
+
+    source: str
+    title: str
+    heading: str
+    units: tuple[str, ...]
+    kind: str = "text"
+
+    @property
+    def id(self) -> str:
+        return sha256("\n".join((self.title, self.heading, *self.units)).encode()).hexdigest()[:12]
+
+    @property
+    def size(self) -> int:
+        return sum(map(len, self.units))
+
+
+def save(passages: Sequence[Passage], file: Path) -> None:
+    lines = [json.dumps({"id": one.id, **asdict(one)}, ensure_ascii=False) + "\n" for one in passages]
+    file.write_text("".join(lines), encoding="utf-8")
+
+
+def load(file: Path) -> list[Passage]:
+    """Passages that were saved."""
+    found = []
+    for line in file.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        found.append(Passage(row["source"], row["title"], row["heading"], tuple(row["units"]), row["kind"]))
+    return found
