@@ -159,9 +159,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition(":")[0])
     parser.add_argument("folder", type=Path, help="what prepare made: words and texts")
     parser.add_argument("out", type=Path, help="src/kiwiresearch/reader/data")
-    parser.add_argument(
-        "trained", type=Path, nargs="+", help="weights that train and tune made; their mean is taken"
-    )
+    parser.add_argument("trained", type=Path, nargs="+", help="weights that train and tune made; their mean is taken")
     given = parser.parse_args()
     words = (given.folder / "words.txt").read_text(encoding="utf-8").split("\n")
     names = ("base.npz", "passages.jsonl", "questions.jsonl", "boolq.jsonl", "squad.jsonl")
