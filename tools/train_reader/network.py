@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -121,11 +120,3 @@ def from_base(base: dict[str, Any], layers: tuple[int, ...]) -> Network:
         nn.init.normal_(head.weight, std=0.02)
         nn.init.zeros_(head.bias)
     return network
-
-
-def likeness(one: Tensor, other: Tensor) -> Tensor:
-    return functional.cosine_similarity(one, other, dim=-1)
-
-
-def steps_of(rows: int, batch: int, epochs: int) -> int:
-    return epochs * math.ceil(rows / batch)
