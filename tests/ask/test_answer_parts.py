@@ -13,7 +13,10 @@ from kiwiresearch.ask.markdown import markdown_of
 from kiwiresearch.ask.wording import (
     NOT_FROM_HERE,
     NOT_HERE,
+    Close,
+    Confidence,
     Disagreement,
+    Headline,
     Refusal,
     Sentence,
     Side,
@@ -24,6 +27,7 @@ from kiwiresearch.ask.wording import (
 )
 from kiwiresearch.cli.show_answer import show_answer
 from kiwiresearch.ids import BookId
+from kiwiresearch.search.senses import Sense
 from kiwiresearch.zim.entry import EntryRef
 
 ONE, TWO = a_cited("Built in 1889."), a_cited("Built in 1887.", start=50)
@@ -42,6 +46,8 @@ def whole() -> Answer:
         notices=("The book is old.",),
         books=(BOOK, OTHER),
         sure=0.72,
+        senses=(Sense(EntryRef(BookId("b"), "Tower"), "Tower", "A tall building."),),
+        present=BOOK,
     )
 
 
@@ -54,15 +60,16 @@ def link(cited: Cited) -> str:
 
 
 def test_the_parts_come_in_their_order() -> None:
-    """Words first, then what does not agree, what to know, how sure it is, the sources, and the books."""
+    """Few words first, then the sentence, other senses, disagreement, what to know, and the sources."""
     assert [type(part).__name__ for part in parts_of(whole())] == [
-        "Sentence", "Disagreement", "Notice", "Way", "Sureness", "Sources", "Origin",
+        "Headline", "Sentence", "Senses", "Disagreement", "Notice", "Notice", "Way", "Confidence", "Sources", "Origin",
     ]  # fmt: skip
 
 
 def test_a_sentence_is_cut_around_the_short_answer() -> None:
     """What is there twice is told once, and a key that nothing is cited under has no number."""
-    (sentence, *_) = parts_of(whole())
+    (headline, sentence, *_) = parts_of(whole())
+    assert headline == Headline("1889")
     assert sentence == Sentence("Built in ", "1889", ".", (Source(1, ONE),))
 
 
@@ -76,9 +83,10 @@ def test_citations_are_numbered_once() -> None:
 def test_a_refusal_names_each_near_page_once(text: str, words: str) -> None:
     """Pages without a title and further ones of the same title are left out."""
     near = pages("A", "B", " ", "A", "C", "D")
-    refused = Answer("q", "q", "none", "Nothing.", grounded=False, text=text, pages=near)
+    refused = Answer("q", "q", "none", "Nothing.", grounded=False, text=text, pages=near, closest=(ONE,))
     parts = list(parts_of(refused))
-    assert parts[:-1] == [*([Worded(text)] if text else []), Refusal(words, (near[0], near[1], near[4]))]
+    refusal = Refusal(words, (Close("Built in 1889.", ONE),), (near[0], near[1], near[4]))
+    assert parts[:-1] == [*([Worded(text)] if text else []), refusal]
 
 
 def test_sides_of_a_disagreement_tell_where_they_are_from() -> None:
@@ -89,15 +97,21 @@ def test_sides_of_a_disagreement_tell_where_they_are_from() -> None:
 
 
 MARKDOWN = """\
+**1889**
+
 Built in **1889**. [1]
 
 ---
 
+It can also mean: Tower.
+
 **Sources do not agree.** One says 1889, the other 1887. “Built in 1889.” [1] — “Built in 1887.” [2]
+
+The question is about the present; Wikipedia for Schools is from 2007.
 
 The book is old.
 
-Answers as strong as this one were right about 7 times in 10.
+Confidence: medium (about 70 %).
 
 Sources:··
 [1] [Hattusa — introduction](http://desk/0)··
@@ -111,16 +125,20 @@ TERMINAL = """\
 [2] Hattusa — introduction
     http://desk/50
 
+**1889**
 Built in **1889**. [1]
+It can also mean: Tower.
 
 Sources do not agree. One says 1889, the other 1887.
   “Built in 1889.” [1]
   “Built in 1887.” [2]
 
+The question is about the present; Wikipedia for Schools is from 2007.
+
 The book is old.
 
 Route: title. The title stands in the question.
-Answers as strong as this one were right about 7 times in 10.
+Confidence: medium (about 70 %).
 From Wikipedia for Schools, 2007; and Snakes_* &lt;b, 2023-09-15 (mini).
 """
 
@@ -130,3 +148,55 @@ def test_the_same_answer_in_markdown_and_on_a_terminal(capsys: pytest.CaptureFix
     assert markdown_of(whole(), link) == MARKDOWN.replace("·", " ")
     show_answer(iter((Found(whole()), Done(whole()))), link)
     assert capsys.readouterr().out == TERMINAL
+
+
+REFUSED_MARKDOWN = """\
+No answer found in the books.
+
+Closest passages:
+
+- “Built in 1889.” ([Hattusa — introduction](http://desk/0))
+
+Related pages: A."""
+
+REFUSED_TERMINAL = """\
+No answer found in the books.
+
+Closest passages:
+  “Built in 1889.”
+    Hattusa — introduction
+
+Related pages: A.
+
+Route: none. Nothing.
+"""
+
+
+def test_a_refusal_looks_like_one(capsys: pytest.CaptureFixture[str]) -> None:
+    """What only comes close is called so, and is never shown as an answer."""
+    refused = Answer("q", "q", "none", "Nothing.", grounded=False, closest=(ONE,), pages=pages("A"))
+    assert markdown_of(refused, link) == REFUSED_MARKDOWN
+    show_answer(iter((Found(refused), Done(refused))), link)
+    assert capsys.readouterr().out == REFUSED_TERMINAL
+
+
+def test_yes_and_no_come_first() -> None:
+    """A question for yes or no is answered with one of them, and with the sentence that bears it out."""
+    decided = replace(whole(), verdict="no")
+    headline, sentence, *_ = parts_of(decided)
+    assert headline == Headline("No.")
+    assert isinstance(sentence, Sentence)
+
+
+@pytest.mark.parametrize(
+    ("sure", "words"),
+    [
+        (0.0, "Confidence: low (about 5 %)."),
+        (0.43, "Confidence: medium (about 45 %)."),
+        (0.91, "Confidence: high (about 90 %)."),
+        (1.0, "Confidence: high (about 95 %)."),
+    ],
+)
+def test_confidence_is_never_certain(sure: float, words: str) -> None:
+    """It is given as a word and as a share, in steps of five."""
+    assert Confidence.of(sure).words == words

@@ -11,6 +11,8 @@ from tools.train_reader.examples import Example
 MOST_TOKENS = 288
 CLS, SEP, SENTENCE, HEADING, PRONOUN = "[CLS]", "[SEP]", "[unused0]", "[unused1]", "[unused2]"
 UNKNOWN = -100
+PERHAPS = 2
+"""Of a sentence: it has the answer's words, and may be the one that answers."""
 
 
 @dataclass(frozen=True, slots=True)

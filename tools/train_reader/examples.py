@@ -61,7 +61,7 @@ def located(question: str, answer: str, passage: Passage) -> Example | None:
     asked = content(question)
     best: tuple[float, int, int] | None = None
     for number, unit in enumerate(passage.units):
-        at = _whole(answer, unit)
+        at = whole(answer, unit)
         if at >= 0:
             shared = len(asked & content(unit))
             if best is None or shared > best[0]:
@@ -77,7 +77,7 @@ def located(question: str, answer: str, passage: Passage) -> Example | None:
     return None
 
 
-def _whole(answer: str, unit: str) -> int:
+def whole(answer: str, unit: str) -> int:
     """Where an answer stands as whole words; -1 where it does not."""
     found = re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", unit, re.IGNORECASE)
     return found.start() if found else -1

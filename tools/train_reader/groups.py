@@ -6,6 +6,7 @@ Prepared without an accelerator, since that takes longer than the training itsel
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,8 +14,8 @@ from typing import Any
 
 import numpy as np
 from tools.train_reader.base import tokenizer_of
-from tools.train_reader.batches import Numbering, Row
-from tools.train_reader.examples import Example, content, pronouns, squad, written
+from tools.train_reader.batches import PERHAPS, UNKNOWN, Numbering, Row
+from tools.train_reader.examples import Example, content, located, pronouns, squad, whole, written
 from tools.train_reader.passage import Passage, load
 from tools.train_reader.split import drawn
 
@@ -62,6 +63,69 @@ def _wrong(example: Example, passages: Sequence[Passage]) -> list[Passage]:
     return [one for one in passages if one.id != example.passage.id and answer not in " ".join(one.units).casefold()]
 
 
+ROWS = 6
+ABSENT_ROWS = 3
+LEAST_SHARED = 2
+ABSENT_SHARE = 0.15
+HELD_BACK = 0.15
+"""Of what people asked, the share that never trains: how sure an answer is, is fitted on it."""
+
+
+def is_held_back(question: str) -> bool:
+    return drawn(question, "held back") < HELD_BACK
+
+
+def people_groups(file: Path, numbering: Numbering) -> Iterator[Group]:
+    """Questions that people asked, with the passages that search found; some of those that nothing answers."""
+    for line in file.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        if is_held_back(row["question"]):
+            continue
+        passages = [Passage(**{**one, "units": tuple(one["units"])}) for one in row["passages"]]
+        found = [_best(row["question"], row["answers"], one) for one in passages]
+        right = [one for one in found if one is not None]
+        if right:
+            asked = content(row["question"])
+            shared = [len(asked & content(f"{one.passage.title} {one.passage.units[one.unit]}")) for one in right]
+            if max(shared) < LEAST_SHARED:
+                continue
+            best = right[shared.index(max(shared))]
+            rows = [
+                _row(one or _none(row["question"], passage), best, row["answers"], numbering)
+                for one, passage in zip(found, passages, strict=True)
+            ]
+            first = found.index(best)
+            yield Group((rows[first], *[one for at, one in enumerate(rows) if at != first][: ROWS - 1]))
+        elif drawn(row["question"], "absent") < ABSENT_SHARE:
+            yield Group(tuple(numbering.row(_none(row["question"], one)) for one in passages[:ABSENT_ROWS]))
+
+
+def _best(question: str, answers: Sequence[str], passage: Passage) -> Example | None:
+    found = [one for answer in answers if (one := located(question, answer, passage)) is not None and one.start >= 0]
+    asked = content(question)
+    return max(
+        found, key=lambda one: (len(asked & content(passage.units[one.unit])), one.end - one.start), default=None
+    )
+
+
+def _none(question: str, passage: Passage) -> Example:
+    return Example(question, passage, answers=False)
+
+
+def _row(example: Example, best: Example, answers: Sequence[str], numbering: Numbering) -> Row:
+    """Only the best sentence is called right; others with an answer's words may be, and compete beside it."""
+    row = numbering.row(example)
+    if not example.answers:
+        return row
+    first = example.unit - row.right.index(1) if 1 in row.right else 0
+    right = []
+    for at, value in enumerate(row.right):
+        unit = example.passage.units[first + at]
+        holds = value == 1 or any(whole(answer, unit) >= 0 for answer in answers)
+        right.append(1 if value == 1 and example is best else PERHAPS if holds else value)
+    return replace(row, right=right, answers=1 if example is best else UNKNOWN)
+
+
 def save(groups: Sequence[Group], file: Path) -> None:
     """All rows one after another, with their lengths, and how many rows a group has."""
     rows = [row for group in groups for row in group.rows]
@@ -86,7 +150,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition(":")[0])
     parser.add_argument("folder", type=Path, help="passages, questions and words")
     parser.add_argument("out", type=Path)
-    parser.add_argument("--most", type=int, default=1_000_000)
+    parser.add_argument("--most", type=int, default=1_000_000, help="of the questions on passages")
+    parser.add_argument("--people", type=Path, help="what people made")
     given = parser.parse_args()
     passages = load(given.folder / "passages.jsonl")
     people = list(squad(given.folder / "squad.jsonl", passages))
@@ -96,6 +161,8 @@ def main() -> None:
     numbering = Numbering(tokenizer_of(words))
     found = list(groups_of(passages, asked, numbering))
     found += [Group((numbering.row(one),)) for one in list(pronouns(passages))[: given.most // 4]]
+    if given.people:
+        found += people_groups(given.people, numbering)
     save(found, given.out)
     print(f"{len(found)} groups, {sum(len(one.rows) for one in found)} rows")
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from tools.train_reader.batches import UNKNOWN
+from tools.train_reader.batches import PERHAPS, UNKNOWN
 from tools.train_reader.network import Network, Shape
 from torch import Tensor
 from torch.nn import functional
@@ -78,14 +78,17 @@ class Groups:
 
 
 def competing(scores: Tensor, owners: Tensor, right: Tensor, there: Tensor) -> Tensor:
-    """How surely the right one of all candidates of a question is chosen; `right` is one-hot over all of them."""
+    """How surely one of the right candidates of a question is chosen among all of them."""
     count = int(owners.max()) + 1
-    flat = torch.where(there, scores, torch.full_like(scores, -1e4))
-    top = torch.full((count,), -1e4, device=scores.device).scatter_reduce(0, owners, flat.amax(1), "amax")
-    sums = torch.zeros(count, device=scores.device).index_add(0, owners, (flat - top[owners, None]).exp().sum(1))
-    wanted = torch.zeros(count, device=scores.device).index_add(0, owners, (scores * right).sum(1))
-    known = torch.zeros(count, device=scores.device).index_add(0, owners, right.sum(1)) > 0
-    return (sums.clamp_min(1e-9).log() + top - wanted)[known].mean()
+
+    def log_sum(which: Tensor) -> Tensor:
+        flat = torch.where(which, scores, torch.full_like(scores, -1e4))
+        top = torch.full((count,), -1e4, device=scores.device).scatter_reduce(0, owners, flat.amax(1).detach(), "amax")
+        sums = torch.zeros(count, device=scores.device).index_add(0, owners, (flat - top[owners, None]).exp().sum(1))
+        return sums.clamp_min(1e-9).log() + top
+
+    known = torch.zeros(count, device=scores.device).index_add(0, owners, right.sum(1).float()) > 0
+    return (log_sum(there) - log_sum(right & there))[known].mean()
 
 
 def losses_of(network: Network, batch: dict[str, Tensor], device: str) -> dict[str, Tensor]:
@@ -94,16 +97,17 @@ def losses_of(network: Network, batch: dict[str, Tensor], device: str) -> dict[s
     told, owners = batch["told"], batch["owners"]
     sentences = reading.sentences.float().gather(1, batch["marks"])
     known = batch["right"] != UNKNOWN
-    sentence = functional.binary_cross_entropy_with_logits(sentences[known], batch["right"][known].float())
+    sure = known & (batch["right"] != PERHAPS)
+    sentence = functional.binary_cross_entropy_with_logits(sentences[sure], batch["right"][sure].float())
     # Other sentences with the answer's words are neither right nor wrong, so they do not compete.
-    list_loss = competing(sentences, owners, (batch["right"] == 1).float(), known)
+    list_loss = competing(sentences, owners, batch["right"] >= 1, known)
     inside = batch["kinds"].bool() & batch["mask"].bool()
     spans = reading.spans.float()
     at = torch.arange(spans.shape[1], device=spans.device)[None]
     has_words = told[:, 0] > 0
     words = torch.zeros((), device=spans.device)
     for side in (0, 1):
-        hit = ((at == told[:, side, None]) & has_words[:, None]).float()
+        hit = (at == told[:, side, None]) & has_words[:, None]
         # Among all passages of the question, and against saying that nothing answers, in each passage alone.
         words = words + competing(spans[:, :, side], owners, hit, inside)
         may_be = inside | (at == 0)

@@ -8,12 +8,18 @@ from typing import Literal
 from kiwiresearch.ask.passages import Passage
 from kiwiresearch.ask.settings import Mode
 from kiwiresearch.evidence.citation import Citation
+from kiwiresearch.search.hit import Score
+from kiwiresearch.search.senses import Sense
 from kiwiresearch.zim.entry import EntryRef
 from kiwiresearch.zim.peer import Missing
 
 Route = Literal["title", "fulltext", "widened", "page", "none"]
 """Which step of the ladder gave the answer; `page` where the user named one page."""
 
+Verdict = Literal["yes", "no", ""]
+"""The answer to a question for yes or no; empty where the text does not bear out either."""
+
+NO_SCORE = Score()
 GENERAL = "General (no local cite): "
 
 
@@ -99,15 +105,26 @@ class Answer:
     """The few words that are the answer, a part of a cited quote, where a rule can tell."""
     short_at: int = -1
     """Where they stand in the first line."""
+    verdict: Verdict = ""
+    chosen: str = ""
+    """Of two things that are compared, the one that the figures cited for both give."""
     lines: tuple[Line, ...] = ()
     citations: tuple[Cited, ...] = ()
+    closest: tuple[Cited, ...] = ()
+    """Where nothing is claimed to answer: the sentences that come closest, best first."""
+    senses: tuple[Sense, ...] = ()
+    """What else a name in the question may mean; the answer is about one of them."""
+    score: Score = NO_SCORE
+    """What put the first line first, term by term."""
+    present: BookNote | None = None
+    """The book that answers a question about the present, which it knows only as of its date."""
     passages: tuple[Passage, ...] = ()
     """What was read closest, best first; shown also where nothing answers."""
     pages: tuple[Looked, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     books: tuple[BookNote, ...] = ()
     sure: float = 0.0
-    """How often answers as strong as this one were right, from 0 to 1."""
+    """How often answers with such evidence were right, from 0 to 1."""
     notices: tuple[str, ...] = ()
     """What a reader should know beside it: verbatim only, an old book, a book of leads only."""
     mode: Mode = "default"

@@ -26,6 +26,7 @@ from kiwiresearch.evidence.quote import span
 from kiwiresearch.page.read import open_page
 from kiwiresearch.search.find import Advice, hidden_for
 from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.search.senses import Sense
 from kiwiresearch.text.fold import fold
 from kiwiresearch.text.languages import has_words, words_of
 from kiwiresearch.text.words import level
@@ -104,6 +105,11 @@ class Ruled:
 
 def answer_by_rule(desk: Desk, question: str, wish: AskWish, page: EntryRef | None = None) -> Ruled:
     """Climb the ladder, or stay on one page, and say what was found there."""
+    return gather(desk, question, wish, page).reread().ruled()
+
+
+def gather(desk: Desk, question: str, wish: AskWish, page: EntryRef | None = None) -> Gathered:
+    """What the words of a question find in the books, or on one page."""
     language = desk.language_of(question)
     resolved = resolve(question, wish.turns, language)
     asked = read_question(resolved.text, language)
@@ -115,16 +121,46 @@ def answer_by_rule(desk: Desk, question: str, wish: AskWish, page: EntryRef | No
     else:
         evidence = climber.on_page(next(book for book in desk.books if book.book.id == page.book), page.path)
         missed = None
-    if desk.reader is not None and language == READ_LANGUAGE:
+    return Gathered(desk, question, resolved, asked, evidence, wish, missed)
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """Evidence for a question, to be read by meaning and told."""
+
+    desk: Desk
+    typed: str
+    resolved: Resolved
+    asked: Question
+    evidence: Evidence
+    wish: AskWish
+    missed: HiddenName | None = None
+    """The page that the question names, where it is hidden."""
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether the reading model can be asked: there is one, it is wanted, and it knows the language."""
+        return self.desk.reader is not None and not self.wish.fast and self.asked.language == READ_LANGUAGE
+
+    def reread(self) -> Gathered:
+        """The same with the evidence read by meaning, where that can be done. No book is opened for it."""
+        if self.desk.reader is None or not self.is_readable:
+            return self
         from kiwiresearch.ask.rereading import reread
 
-        evidence = reread(desk.reader, asked, evidence)
-    passages = passages_of(evidence.units, desk.settings, wish.passages or desk.settings.passages)
-    found = danger_of(asked.text, [passage.text for passage in passages], language)
-    danger = found if desk.settings.verbatim_dangers else None
-    telling = _Telling(desk, question, resolved, asked, evidence, passages, danger, wish, missed)
-    answer = telling.answer()
-    return Ruled(answer, danger, telling.offered() if answer.grounded else ())
+        evidence = reread(self.desk.reader, self.asked, self.evidence, self.desk.settings.least_confidence)
+        return replace(self, evidence=_held_back(evidence) if self.missed else evidence)
+
+    def ruled(self) -> Ruled:
+        """The answer in the books' own words."""
+        settings, evidence = self.desk.settings, self.evidence
+        passages = passages_of(evidence.units, settings, self.wish.passages or settings.passages)
+        found = danger_of(self.asked.text, [passage.text for passage in passages], self.asked.language)
+        danger = found if settings.verbatim_dangers else None
+        told = (self.desk, self.typed, self.resolved, self.asked, evidence, passages, danger, self.wish, self.missed)
+        telling = _Telling(*told)
+        answer = telling.answer()
+        return Ruled(answer, danger, telling.offered() if answer.grounded else ())
 
 
 def _missed(books: Sequence[OpenBook], asked: Question, evidence: Evidence) -> HiddenName | None:
@@ -190,10 +226,15 @@ class _Telling:
             notices=tuple(self._notices(books)),
             mode=self.wish.mode,
             subject=self._subject(),
+            senses=self._senses(),
+            present=self._present(books),
         )
         if not self.is_answered:
-            return refused
+            closest = [self._cited(one, books) for one in lines_of(evidence.units)]
+            return replace(refused, closest=self._numbered(_apart(closest)))
         chosen = evidence.units[: evidence.parts] if evidence.parts else lines_of(evidence.units)
+        if evidence.senses:  # one page is about one of them
+            chosen = tuple(one for one in chosen if one.read.page.ref == chosen[0].read.page.ref)
         citations = self._numbered(_apart([self._cited(one, books) for one in chosen]))
         lines = tuple(Line(one.citation.quote.text, (one.key,)) for one in citations)
         at, short = self._short(chosen[0], lines[0].text)
@@ -203,6 +244,9 @@ class _Telling:
             text="\n".join(line.text for line in lines),
             short=short,
             short_at=at,
+            verdict=evidence.verdict,
+            chosen=evidence.chosen,
+            score=chosen[0].score(),
             lines=lines,
             citations=citations,
             conflicts=() if evidence.parts else disagreements(chosen, evidence.units, self.asked.language),
@@ -211,6 +255,20 @@ class _Telling:
 
     def _why_not(self) -> str:
         return self.evidence.why if self.evidence.route == "none" else UNSAFE
+
+    def _senses(self) -> tuple[Sense, ...]:
+        """What else the name may mean, where the answer is about one of several."""
+        senses, units = self.evidence.senses, self.evidence.units
+        shown = units[0].read.page.ref if units and self.is_answered else None
+        others = tuple(one for one in senses if one.ref != shown)
+        return others if len(senses) > 1 else ()
+
+    def _present(self, books: Mapping[str, Book]) -> BookNote | None:
+        """The book that a question about the present is answered from, where it has a date."""
+        if not self.asked.asks_of_present or not self.evidence.units:
+            return None
+        book = books[self.evidence.units[0].read.page.ref.book]
+        return note_of(book) if book.date else None
 
     def _subject(self) -> str:
         """What the question is about: the page it names, else what it says by itself, else where it led."""
@@ -235,9 +293,9 @@ class _Telling:
         """The short answer and its place in the line; none where the sentence may be about something else."""
         if self.evidence.parts or line != best.text:
             return -1, ""
-        if best.words is not None and best.parts["reader"] > 0 and best.words[1] - best.words[0] <= LONGEST_SHORT:
-            start, end = best.words
-            return start, line[start:end]
+        if "relevance" in best.parts:
+            start, end = best.words or (-1, -1)
+            return (start, line[start:end]) if 0 < end - start <= LONGEST_SHORT else (-1, "")
         if self.evidence.strength.right < SURE or best.parts.get("names missing"):
             return -1, ""
         found = short_answer(line, self.asked, is_box=best.read.units[best.unit].kind == "box")

@@ -1,4 +1,7 @@
-"""An answer as it comes: its citations first, then thoughts and words, then the whole of it."""
+"""An answer as it comes: its citations first, then thoughts and words, then the whole of it.
+
+`Glance` comes at once where passages are still to be read by meaning; `Found` and `Done` come always, and once.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,15 @@ from kiwiresearch.ask.answer import Answer
 
 
 @dataclass(frozen=True, slots=True)
+class Glance:
+    """What words alone find, before the passages are read by meaning; what is found then takes its place."""
+
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
-    """The first event, always and once: where the answer will be taken from.
+    """Where the answer will be taken from.
 
     The answer in it is whole but for the words of a model: route, why, citations,
     passages, conflicts and books stand. Without a model it is the answer itself.
@@ -34,9 +44,9 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The last event, always and once: the whole answer."""
+    """The last event: the whole answer."""
 
     answer: Answer
 
 
-Event = Found | Thought | Token | Done
+Event = Glance | Found | Thought | Token | Done

@@ -7,15 +7,19 @@ import re
 from kiwiresearch.ask.answer import Answer
 from kiwiresearch.ask.record import Link
 from kiwiresearch.ask.wording import (
+    CLOSEST,
     DISAGREEMENT,
+    SENSES,
+    Confidence,
     Disagreement,
+    Headline,
     Notice,
     Origin,
     Part,
     Refusal,
+    Senses,
     Sentence,
     Sources,
-    Sureness,
     Way,
     Worded,
     beside,
@@ -51,7 +55,9 @@ def ending_of(answer: Answer, link: Link, address: Address | None = None) -> str
     notes = []
     for part in beside(answer):
         if isinstance(part, Refusal):
-            told = ("\n\n" if answer.text.strip() else "") + _refusal(part, address)
+            told = ("\n\n" if answer.text.strip() else "") + _refusal(part, link, address)
+        elif isinstance(part, Senses):
+            notes.append(f"{SENSES} {', '.join(_named(one.title, one.ref, address) for one in part.senses)}.")
         elif note := _note(part, link):
             notes.append(note)
     return told + (RULE + "\n\n".join(notes) if notes else "")
@@ -67,9 +73,11 @@ def unloaded(text: str) -> str:
     return LOADED.sub(lambda _: "\\", text)
 
 
-def _words(part: Sentence | Worded) -> str:
+def _words(part: Headline | Sentence | Worded) -> str:
     if isinstance(part, Worded):
         return unloaded(part.text)
+    if isinstance(part, Headline):
+        return f"**{escaped(part.words)}**"
     text = _emphasised(part.before, part.short, part.behind) if part.short else escaped(part.behind)
     return f"{text} {part.marks}".rstrip()
 
@@ -84,11 +92,18 @@ def _emphasised(before: str, short: str, behind: str) -> str:
     return f"{escaped(left)}{gap_left}**{escaped(inner)}**{gap_right}{escaped(right)}".strip()
 
 
-def _refusal(part: Refusal, address: Address | None) -> str:
-    def named(title: str, ref: EntryRef) -> str:
-        return _linked(escaped(title), address(ref)) if address else escaped(title)
+def _refusal(part: Refusal, link: Link, address: Address | None) -> str:
+    rows = [
+        f"- “{escaped(one.text)}” ({_linked(escaped(one.cited.citation.words), link(one.cited))})"
+        for one in part.closest
+    ]
+    closest = f"{CLOSEST}\n\n" + "\n".join(rows) if rows else ""
+    near = nearest([_named(page.title, page.ref, address) for page in part.near])
+    return "\n\n".join(filter(None, (part.words, closest, near)))
 
-    return f"{part.words} {nearest([named(page.title, page.ref) for page in part.near])}".strip()
+
+def _named(title: str, ref: EntryRef, address: Address | None) -> str:
+    return _linked(escaped(title), address(ref)) if address else escaped(title)
 
 
 def _note(part: Part, link: Link) -> str:
@@ -98,14 +113,14 @@ def _note(part: Part, link: Link) -> str:
             return f"**{DISAGREEMENT}** {escaped(part.words)}".strip() + f" {' — '.join(quotes)}"
         case Notice():
             return escaped(part.words)
-        case Sureness():
+        case Confidence():
             return part.words
         case Sources():
             rows = [f"{one.mark} {_linked(escaped(one.cited.citation.words), link(one.cited))}" for one in part.sources]
             return "Sources:  \n" + "  \n".join(rows)
         case Origin():
             return part.words(escaped)
-        case Way() | Sentence() | Worded() | Refusal():
+        case Way() | Headline() | Sentence() | Worded() | Refusal() | Senses():
             return ""
 
 

@@ -44,6 +44,12 @@ class Question:
         return self.query.language
 
     @property
+    def asks_of_present(self) -> bool:
+        """Whether it is about how things are now."""
+        words = f" {' '.join(words_in(level(self.text)))} "
+        return any(f" {phrase} " in words for phrase in question_words(self.language).present)
+
+    @property
     def is_empty(self) -> bool:
         """Whether it is small talk, or none of its words says anything; two may still be a name, as 'The Who'."""
         if " ".join(self.query.words) in question_words(self.language).small_talk:
@@ -51,6 +57,23 @@ class Question:
         silent = words_of(self.language).stop_words
         is_name = self.query.definitional and len(self.terms) > 1
         return not is_name and all(asked.term.word in silent for asked in self.terms)
+
+
+class Measure(NamedTuple):
+    """Words of a label in a fact box, and the unit of its values; `date` for dates."""
+
+    words: tuple[str, ...]
+    unit: str
+
+
+SIDES = ("more", "less")
+
+
+class Direction(NamedTuple):
+    """What two things are compared by, and whether more of it is meant, or less."""
+
+    measure: str
+    most: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +101,16 @@ class QuestionWords:
     """Words that compare, and the kind of answer they want."""
     small_talk: frozenset[str]
     """What people say to a chat that asks nothing of a book."""
+    present: tuple[str, ...]
+    """Words of a question that asks how things are now."""
+    measures: Mapping[str, tuple[Measure, ...]]
+    directions: Mapping[str, Direction]
+    """By a word that compares, such as 'bigger'."""
 
 
 NONE: frozenset[str] = frozenset()
-UNKNOWN = QuestionWords((), NONE, {}, {}, {"first": NONE, "last": NONE}, NONE, NONE, NONE, NONE, (), {}, NONE)
+NO_ENDS = {"first": NONE, "last": NONE}
+UNKNOWN = QuestionWords((), NONE, {}, {}, NO_ENDS, NONE, NONE, NONE, NONE, (), {}, NONE, (), {}, {})
 
 
 @cache
@@ -109,6 +138,12 @@ def question_words(language: str) -> QuestionWords:
         tuple(re.compile(form, re.IGNORECASE if "A-Z" not in form else 0) for form in table["comparing"]["forms"]),
         {word: kind for kind in ("date", "number") for word in table["comparing"][kind]},
         frozenset(table["talk"]["small"]),
+        tuple(table["talk"]["present"]),
+        {
+            name: tuple(Measure(tuple(of.split()), unit) for of, unit in rows)
+            for name, rows in table["measures"].items()
+        },
+        {word: Direction(by, side == "more") for side in SIDES for by, words in table[side].items() for word in words},
     )
 
 

@@ -1,64 +1,117 @@
-"""The best passages read by meaning: which of their sentences answers the question, and with which words."""
+"""The best passages read by meaning: which of their sentences answers the question, with which words, how surely."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from kiwiresearch.ask.answer import Verdict
 from kiwiresearch.ask.ladder import Evidence
 from kiwiresearch.ask.question import Question
 from kiwiresearch.ask.reading import ReadPage
+from kiwiresearch.ask.strength import Strength, right_when_read
 from kiwiresearch.ask.weighing import Weighed, with_reader
 from kiwiresearch.reader.form import Text
 
 if TYPE_CHECKING:
-    from kiwiresearch.reader.reader import Reader, ReadUnit
+    from kiwiresearch.reader.reader import Reader, ReadText, ReadUnit
     from kiwiresearch.zim.entry import EntryRef
 
+AT_ONCE = 3
 MOST_PASSAGES = 8
-"""So many passages are read, best first by words: about 0.9 seconds on one core."""
+"""Passages are read best first by words, three at a time, and no more than eight."""
+
+ENOUGH = 3.0
+"""No further passages are read where a sentence has this relevance."""
 
 UNREAD = -8.0
 """The relevance of a sentence whose passage was not read: less than that of almost any that was."""
 
-
-def reread(reader: Reader, question: Question, evidence: Evidence) -> Evidence:
-    """The same evidence, its units in the order that words and meaning give together."""
-    if not evidence.units or evidence.parts:
-        return evidence
-    found = _read(reader, question, evidence.units)
-    units = [with_reader(one, *_said(found, one)) for one in evidence.units]
-    return replace(evidence, units=tuple(sorted(units, key=lambda one: (-one.total, one.place))))
-
+PLAIN_VERDICT = 2.0
+"""How much more a text must say yes than no, or no than yes, for a question to be answered with one of them."""
 
 Key = tuple["EntryRef", int]
 
 
-def _said(found: dict[Key, ReadUnit], one: Weighed) -> tuple[float, tuple[int, int] | None]:
-    """The relevance of a unit, and where in it the answer stands."""
-    unit = found.get((one.read.page.ref, one.unit))
-    if unit is None:
-        return UNREAD, None
-    shift = len(_prefix(one.read, one.unit))
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What the model says of a unit, and of the passage it stands in."""
+
+    unit: ReadUnit
+    text: ReadText
+
+
+def reread(reader: Reader, question: Question, evidence: Evidence, least: float) -> Evidence:
+    """The same evidence, its units in the order that words and meaning give together, and how strong it is so.
+
+    Below a confidence of `least`, nothing answers.
+    """
+    if not evidence.units or evidence.parts:
+        return evidence
+    found = _read(reader, question, evidence.units)
+    units = [with_reader(one, *_said(found, one)) for one in evidence.units]
+    units.sort(key=lambda one: (-one.total, one.place))
+    best = found.get((units[0].read.page.ref, units[0].unit))
+    right = right_when_read(units, question, evidence.strength)
+    strength = Strength(evidence.strength.held, right, evidence.strength.covered)
+    verdict = _verdict(best) if question.kind == "yes_no" else ""
+    read = replace(evidence, units=tuple(units), strength=strength, verdict=verdict)
+    return _with_route(read, least)
+
+
+def _with_route(evidence: Evidence, least: float) -> Evidence:
+    """What reading makes of the route: words alone may have seen no answer where there is one, or one where is none."""
+    title = evidence.units[0].read.page.title
+    if evidence.strength.right < least:
+        why = "What comes closest is too weak to be called an answer."
+        return replace(evidence, route="none", why=why, verdict="")
+    if evidence.route == "none":
+        return replace(evidence, route="fulltext", why=f"The full text led to {title!r}.")
+    return evidence
+
+
+def _verdict(best: _Seen | None) -> Verdict:
+    if best is None or best.unit.relevance < 0 or abs(best.text.yes) < PLAIN_VERDICT:
+        return ""
+    return "yes" if best.text.yes > 0 else "no"
+
+
+def _said(found: dict[Key, _Seen], one: Weighed) -> tuple[dict[str, float], tuple[int, int] | None]:
+    """What the model says of a unit, by name, and where in it the answer stands."""
+    seen = found.get((one.read.page.ref, one.unit))
+    if seen is None:
+        return {"relevance": UNREAD, "answer's words": UNREAD, "passage answers": UNREAD}, None
+    unit, shift = seen.unit, len(_prefix(one.read, one.unit))
     words = (unit.start - shift, unit.end - shift)
-    return unit.relevance, words if unit.span > 0 and words[0] >= 0 and words[1] > words[0] else None
+    said = {"relevance": unit.relevance, "answer's words": unit.span, "passage answers": seen.text.answers}
+    return said, words if unit.span > 0 and words[0] >= 0 and words[1] > words[0] else None
 
 
-def _read(reader: Reader, question: Question, units: Sequence[Weighed]) -> dict[Key, ReadUnit]:
-    passages = list(dict.fromkeys((one.read.page.ref, one.passage) for one in units))[:MOST_PASSAGES]
-    pages = {one.read.page.ref: one.read for one in units}
-    texts = [_text(pages[ref], passage) for ref, passage in passages]
-    found: dict[Key, ReadUnit] = {}
-    for (ref, passage), text in zip(passages, reader.read(question.text, texts), strict=True):
-        first, _ = pages[ref].spans[passage]
-        for number, unit in enumerate(text.units, start=first):
-            if (ref, number) not in found or unit.relevance > found[ref, number].relevance:
-                found[ref, number] = unit
+def _read(reader: Reader, question: Question, units: Sequence[Weighed]) -> dict[Key, _Seen]:
+    passages = best_passages(units, MOST_PASSAGES)
+    found: dict[Key, _Seen] = {}
+    for start in range(0, len(passages), AT_ONCE):
+        for read, passage in passages[start : start + AT_ONCE]:
+            text = reader.read(question.text, [text_of(read, passage)])[0]
+            ref, (first, _) = read.page.ref, read.spans[passage]
+            for number, unit in enumerate(text.units, start=first):
+                if (ref, number) not in found or unit.relevance > found[ref, number].unit.relevance:
+                    found[ref, number] = _Seen(unit, text)
+        if max((seen.unit.relevance for seen in found.values()), default=-math.inf) >= ENOUGH:
+            break
     return found
 
 
-def _text(read: ReadPage, passage: int) -> Text:
+def best_passages(units: Sequence[Weighed], most: int) -> list[tuple[ReadPage, int]]:
+    """The passages that these units stand in, in the order of the units."""
+    found = {(one.read.page.ref, one.passage): one.read for one in units}
+    return [(read, passage) for (_, passage), read in found.items()][:most]
+
+
+def text_of(read: ReadPage, passage: int) -> Text:
+    """A passage as the model reads it."""
     first, end = read.spans[passage]
     is_box = read.units[first].kind == "box"
     heading = "" if is_box else read.contexts[read.context_of[first]]

@@ -49,8 +49,11 @@ class AskSettings:
     sim_threshold_meaning: float = 0.38
     """The same where meanings are compared with an embedder."""
 
-    reader: bool = False
-    """Choose the sentence by meaning too, with the reading model that ships with the program; about a second more."""
+    reader: bool = True
+    """Choose the sentence by meaning too, with the reading model that ships with the program."""
+
+    least_confidence: float = 0.2
+    """Below it nothing is claimed to answer; for what the reading model chose."""
 
     max_new_tokens: int = 512
     """How long an answer of a model may be."""

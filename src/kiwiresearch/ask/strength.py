@@ -1,7 +1,7 @@
-"""How strong evidence is: two fitted curves, one for whether the page holds the answer, one for whether it is shown.
+"""How strong evidence is: fitted curves for whether the page holds the answer, and whether it is shown.
 
-The first decides how far the search goes and when nothing is answered. The second is what a reader is told:
-how often answers with such evidence were right.
+The first decides how far the search goes. The second is the confidence that is shown: how often answers with
+such evidence were right. It has a curve for words alone, and one for what the reading model says beside them.
 """
 
 from __future__ import annotations
@@ -68,6 +68,35 @@ def _says_nothing_of_it(best: Mapping[str, float]) -> bool:
 
 def _curve(found: Mapping[str, float], worth: Mapping[str, float]) -> float:
     return 1 / (1 + math.exp(-sum(value * worth.get(name, 0.0) for name, value in found.items())))
+
+
+def right_when_read(units: Sequence[Weighed], question: Question, by_words: Strength) -> float:
+    """How often answers are right that the reading model chose."""
+    return _curve(read_signs(units, question, by_words), _table()["right_reader"])
+
+
+def read_signs(units: Sequence[Weighed], question: Question, by_words: Strength) -> dict[str, float]:
+    """What tells right answers from wrong ones where the passages were read: words, meaning, and what is asked for."""
+    best = units[0].parts
+    here = (units[0].read.page.ref, units[0].passage)
+    others = [one.total for one in units if (one.read.page.ref, one.passage) != here]
+    return signs(units, question, named=False) | {
+        "relevance": _bounded(best["relevance"]),
+        "relevance below 0": min(_bounded(best["relevance"]), 0.0),
+        "answer's words": _bounded(best["answer's words"]),
+        "passage answers": _bounded(best["passage answers"]),
+        "ahead of other passages": min(units[0].total - max(others), FAR_AHEAD) / FAR_AHEAD if others else 1.0,
+        "held by words": by_words.held,
+        "right by words": by_words.right,
+        f"kind: {question.kind}": 1.0,
+    }
+
+
+MOST_LOGIT = 8.0
+
+
+def _bounded(logit: float) -> float:
+    return max(-MOST_LOGIT, min(logit, MOST_LOGIT))
 
 
 def signs(units: Sequence[Weighed], question: Question, *, named: bool) -> dict[str, float]:

@@ -73,10 +73,15 @@ def nearer(units: Sequence[Weighed], nearness: float) -> list[Weighed]:
     return [one._replace(parts={**one.parts, **beside}, total=one.total + more) for one in units]
 
 
-def with_reader(one: Weighed, relevance: float, words: tuple[int, int] | None) -> Weighed:
+def row_of(read: ReadPage, number: int) -> Weighed:
+    """A unit that was chosen by what it says, not by its words."""
+    passage = next(place for place, (first, end) in enumerate(read.spans) if first <= number < end)
+    return Weighed(read, number, passage, {}, 0.0)
+
+
+def with_reader(one: Weighed, said: Mapping[str, float], words: tuple[int, int] | None) -> Weighed:
     """A unit with what the reading model says of it."""
-    parts = {**one.parts, "reader": relevance}
-    return one._replace(parts=parts, total=one.total + relevance * table()["reader"], words=words)
+    return one._replace(parts={**one.parts, **said}, total=one.total + _total(said, table()), words=words)
 
 
 def weigh(

@@ -29,5 +29,7 @@ class AskWish:
     """The UUID of the book that page is in; empty looks in all of them."""
     turns: tuple[Turn, ...] = ()
     """The conversation so far, the oldest turn first."""
+    fast: bool = False
+    """Choose sentences by their words alone, without the reading model."""
     with_model: bool = True
     """False answers in the books' own words even where a model is set."""

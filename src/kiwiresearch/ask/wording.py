@@ -5,15 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from kiwiresearch.ask.answer import Answer, BookNote, Cited, Conflict, Line, Looked
-from kiwiresearch.text.plural import counted
+from kiwiresearch.search.senses import Sense
 
-NOT_HERE = "Nothing in the books answers this."
-NOT_FROM_HERE = "Nothing in the books answers this: the words above are the model's own, and nothing bears them out."
+NOT_HERE = "No answer found in the books."
+NOT_FROM_HERE = "No answer found in the books: the text above is the model's own, without a source."
+CLOSEST = "Closest passages:"
+SENSES = "It can also mean:"
+PRESENT = "The question is about the present; {title} is from {date}."
+YES, NO = "Yes.", "No."
 DISAGREEMENT = "Sources do not agree."
 MOST_NEAR = 3
-WEAK = 0.35
+Level = Literal["high", "medium", "low"]
+HIGH, MEDIUM = 75, 45
+"""From these percentages on, confidence is called so."""
+
 CELLS = re.compile(r":?\t+")
 BREAKS = re.compile(r"([.,:;!?…]?) *\n\s*")
 
@@ -52,11 +60,34 @@ class Worded:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
-    """That the books hold no answer, and the pages that come nearest."""
+class Headline:
+    """The answer in a few words: yes or no, or a part of the sentence that follows."""
 
     words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """A sentence that comes close to an answer, and is none."""
+
+    text: str
+    cited: Cited
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """That the books hold no answer; and what comes close: passages, and pages."""
+
+    words: str
+    closest: tuple[Close, ...]
     near: tuple[Looked, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Senses:
+    """What else the name in the question may mean."""
+
+    senses: tuple[Sense, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +125,21 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
-class Sureness:
-    """How often answers as strong as this one were right."""
+class Confidence:
+    """How often answers with such evidence were right."""
 
-    words: str
+    level: Level
+    percent: int
+
+    @classmethod
+    def of(cls, sure: float) -> Confidence:
+        """In steps of five, and never 0 or 100: nothing is certain."""
+        percent = min(max(round(sure * 20) * 5, 5), 95)
+        return cls("high" if percent >= HIGH else "medium" if percent >= MEDIUM else "low", percent)
+
+    @property
+    def words(self) -> str:
+        return f"Confidence: {self.level} (about {self.percent} %)."
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +159,7 @@ class Origin:
         return origin_of(self.books, shown)
 
 
-Part = Sentence | Worded | Refusal | Disagreement | Notice | Way | Sureness | Sources | Origin
+Part = Headline | Sentence | Worded | Refusal | Senses | Disagreement | Notice | Way | Confidence | Sources | Origin
 
 
 def parts_of(answer: Answer) -> Iterator[Part]:
@@ -126,9 +168,11 @@ def parts_of(answer: Answer) -> Iterator[Part]:
     yield from beside(answer)
 
 
-def words_in(answer: Answer) -> Iterator[Sentence | Worded]:
+def words_in(answer: Answer) -> Iterator[Headline | Sentence | Worded]:
     """What answers; nothing where nothing does. What is there twice is told once."""
     if not answer.model and answer.lines:
+        if words := _headline(answer):
+            yield Headline(words)
         sources = {source.cited.key: source for source in numbered(answer)}
         for place, line in enumerate(dict.fromkeys(answer.lines)):
             yield _sentence(line, (0, 0) if place else answer.short_span, sources)
@@ -136,18 +180,30 @@ def words_in(answer: Answer) -> Iterator[Sentence | Worded]:
         yield Worded(answer.text.strip())
 
 
+def _headline(answer: Answer) -> str:
+    if answer.verdict:
+        return YES if answer.verdict == "yes" else NO
+    return answer.chosen or in_a_line(answer.short.strip())
+
+
 def beside(answer: Answer) -> Iterator[Part]:
     """What is told below the words: that there are none, what does not agree, and where all is from."""
     sources = numbered(answer)
     if not answer.grounded:
-        yield Refusal(NOT_FROM_HERE if answer.text.strip() else NOT_HERE, _near(answer.pages))
+        closest = tuple(Close(in_a_line(one.citation.quote.text), one) for one in answer.closest)
+        yield Refusal(NOT_FROM_HERE if answer.text.strip() else NOT_HERE, closest, _near(answer.pages))
+    if answer.senses:
+        yield Senses(answer.senses)
     for conflict in answer.conflicts:
         yield _disagreement(conflict, {source.cited.key: source for source in sources})
+    if answer.present:
+        title = answer.present.title or answer.present.name
+        yield Notice(PRESENT.format(title=title, date=answer.present.date))
     yield from map(Notice, answer.notices)
     yield from (Notice(one.sentence()) for one in answer.missing)
     yield Way(f"Route: {answer.route}. {answer.why}")
     if answer.grounded and answer.sure > 0:
-        yield Sureness(sureness(answer.sure))
+        yield Confidence.of(answer.sure)
     if sources:
         yield Sources(sources)
     if answer.books:
@@ -160,13 +216,6 @@ def numbered(answer: Answer) -> tuple[Source, ...]:
     return tuple(Source(cited.number or place, cited) for place, cited in enumerate(unique.values(), start=1))
 
 
-def sureness(sure: float) -> str:
-    """How sure an answer is, in words; never that it is certain."""
-    tenths = min(max(round(sure * 10), 1), 9)
-    weak = "The evidence is weak: answers" if sure < WEAK else "Answers"
-    return f"{weak} as strong as this one were right about {counted(tenths, 'time')} in 10."
-
-
 def origin_of(books: Sequence[BookNote], shown: Callable[[str], str] = str) -> str:
     """Which books an answer is from, and how old they are: 'From Wikipedia for Schools, 2007'."""
     named = [_book(book, shown) for book in books]
@@ -177,7 +226,7 @@ def origin_of(books: Sequence[BookNote], shown: Callable[[str], str] = str) -> s
 
 def nearest(names: Sequence[str]) -> str:
     """The nearest pages in a sentence, by their names as they are shown; empty where there are none."""
-    return f"The nearest pages are: {', '.join(names)}." if names else ""
+    return f"Related pages: {', '.join(names)}." if names else ""
 
 
 def in_a_line(text: str) -> str:

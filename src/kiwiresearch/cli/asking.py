@@ -26,8 +26,14 @@ def ask(
         list[str] | None,
         typer.Option("--after", help="An earlier question of the conversation; may be given more than once."),
     ] = None,
+    fast: Annotated[
+        bool, typer.Option("--fast", help="Choose sentences by words alone, without reading them.")
+    ] = False,
     no_model: Annotated[bool, typer.Option("--no-model", help="Only the books' own words.")] = False,
-    explain: Annotated[bool, typer.Option("--explain", help="Show passages and pages that were looked at.")] = False,
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Show the score of the answer, and the passages and pages that were looked at."),
+    ] = False,
     batch: Annotated[
         str,
         typer.Option("--batch", help="A file of JSON lines, each with a question; '-' is standard input."),
@@ -47,7 +53,7 @@ def ask(
         raise BadUsage(f"There is no mode {mode!r}.", remedy=f"Use one of: {', '.join(MODES)}.")
     turns = tuple(Turn(earlier) for earlier in after or [])
     chosen = next(known for known in MODES if known == mode)
-    wish = AskWish(chosen, passages, page, turns=turns, with_model=not no_model)
+    wish = AskWish(chosen, passages, page, turns=turns, fast=fast, with_model=not no_model)
     desk = the_desk()
     with open_books(desk, book or []) as shelf, Finder(desk, shelf, all_books=bool(book)) as finder:
         asker = Asker(finder, desk.settings.ask)

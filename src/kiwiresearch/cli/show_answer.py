@@ -8,18 +8,22 @@ from collections.abc import Iterator
 from rich.text import Text
 
 from kiwiresearch.ask.answer import Answer
-from kiwiresearch.ask.events import Done, Event, Found, Thought, Token
+from kiwiresearch.ask.events import Done, Event, Found, Glance, Thought, Token
 from kiwiresearch.ask.record import Link
 from kiwiresearch.ask.wording import (
+    CLOSEST,
     DISAGREEMENT,
+    SENSES,
+    Confidence,
     Disagreement,
+    Headline,
     Notice,
     Origin,
     Part,
     Refusal,
+    Senses,
     Sentence,
     Sources,
-    Sureness,
     Way,
     Worded,
     beside,
@@ -42,7 +46,7 @@ def show_answer(events: Iterator[Event], link: Link, *, explain: bool = False) -
         if isinstance(event, Found):
             _citations(event.answer, link)
             answer = event.answer
-        elif isinstance(event, Thought):
+        elif isinstance(event, Glance | Thought):
             continue
         elif isinstance(event, Token):
             if answer is None or event.text != answer.text or not answer.lines:
@@ -82,19 +86,23 @@ def _citations(answer: Answer, link: Link) -> None:
 
 def _lines(answer: Answer) -> None:
     for part in words_in(answer):
-        if isinstance(part, Sentence):
+        if isinstance(part, Headline):
+            write(_strong(safe(part.words)))
+        elif isinstance(part, Sentence):
             write(_marked(part))
 
 
 def _marked(part: Sentence) -> Text:
-    """The sentence; the short answer in it stands out, on a terminal by weight, elsewhere between stars."""
+    """The sentence; the short answer in it stands out."""
     before, short, behind = map(safe, (part.before, part.short, part.behind))
-    star = "**" if short and not sys.stdout.isatty() else ""
-    text = Text(before + star)
-    text.append(short, style="bold green")
-    text.append(star + behind)
+    text = Text.assemble(before, _strong(short) if short else "", behind)
     text.append(f" {part.marks}", style="dim")
     return text
+
+
+def _strong(words: str) -> Text:
+    """On a terminal by weight, elsewhere between stars."""
+    return Text(words, style="bold green") if sys.stdout.isatty() else Text(f"**{words}**")
 
 
 def _beside(answer: Answer) -> None:
@@ -108,23 +116,35 @@ def _shown(part: Part) -> Iterator[str]:
     match part:
         case Refusal():
             yield part.words
+            if part.closest:
+                yield from ("", CLOSEST)
+                for one in part.closest:
+                    yield f"  “{printable(one.text)}”"
+                    yield f"    {printable(one.cited.citation.words)}"
+                yield ""
             if part.near:
                 yield nearest([printable(page.title) for page in part.near])
+        case Senses():
+            yield f"{SENSES} {'; '.join(printable(one.title) for one in part.senses)}."
         case Disagreement():
             yield from ("", f"{DISAGREEMENT} {printable(part.words)}")
             yield from (f"  “{printable(side.quote)}”{side.mark}" for side in part.sides)
         case Notice() | Way():
             yield from ("", printable(part.words))
-        case Sureness():
+        case Confidence():
             yield part.words
         case Origin():
             yield f"{part.words(printable)}."
-        case Sentence() | Worded() | Sources():
+        case Headline() | Sentence() | Worded() | Sources():
             return
 
 
 def _explained(answer: Answer) -> None:
     line("")
+    if answer.score.lines:
+        line(f"Score of the first sentence: {answer.score.total:g}")
+        for one in answer.score.lines:
+            line(f"  {one.points:+g}  {one.signal}")
     line("Pages, best first:")
     for page in answer.pages:
         line(f"  {page.score:g}  {printable(page.title)}")

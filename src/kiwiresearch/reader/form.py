@@ -1,6 +1,9 @@
 """How a question and a text are put to the model: one form, for training and for reading.
 
 [CLS] question [SEP] title [unused1] heading [unused0] first sentence [unused0] second sentence … [SEP]
+
+A pronoun is asked for like anything else: the question is the pronoun, which stands behind [unused2] in the last
+sentence, and the answer is a name before it.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from tokenizers.models import WordPiece
 from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 
-CLS, SEP, SENTENCE, HEADING = "[CLS]", "[SEP]", "[unused0]", "[unused1]"
+CLS, SEP, SENTENCE, HEADING, PRONOUN = "[CLS]", "[SEP]", "[unused0]", "[unused1]", "[unused2]"
 MOST_TOKENS = 288
 MOST_QUESTION, MOST_TITLE, MOST_HEADING = 48, 24, 16
 MOST_CHARS = 4_000
@@ -55,7 +58,7 @@ class Form:
         self._tokenizer = Tokenizer(model)
         self._tokenizer.normalizer = BertNormalizer(lowercase=True)
         self._tokenizer.pre_tokenizer = BertPreTokenizer()
-        self._mark = {name: words.index(name) for name in (CLS, SEP, SENTENCE, HEADING)}
+        self._mark = {name: words.index(name) for name in (CLS, SEP, SENTENCE, HEADING, PRONOUN)}
 
     def windows(self, question: str, text: Text) -> Iterator[Window]:
         """The text in windows; each begins with the last sentence of the one before."""
@@ -81,6 +84,30 @@ class Form:
             if number >= len(coded):
                 return
             first = max(number - 1, first + 1)
+
+    def pronoun(self, text: Text, at: int, end: int) -> Window:
+        """A text whose last unit has a pronoun at `[at:end]`; units that do not fit are left out from the first on."""
+        *before, last = text.units
+        word = last[at:end]
+        asked = (self._mark[CLS], *self._ids(word.lower(), MOST_QUESTION), self._mark[SEP])
+        place = (*self._ids(text.title, MOST_TITLE), self._mark[HEADING], *self._ids(text.heading, MOST_HEADING))
+        head = self._tokenizer.encode(last[:at], add_special_tokens=False)
+        tail = [self._mark[PRONOUN], *self._ids(last[at:], MOST_TOKENS)]
+        coded = [*self._tokenizer.encode_batch([unit[:MOST_CHARS] for unit in before], add_special_tokens=False), head]
+        room = MOST_TOKENS - len(asked) - len(place) - 1
+        tail = tail[: max(room // 2 - len(head.ids), 2)]
+        first = 0
+        while first < len(coded) - 1 and sum(len(one.ids) + 1 for one in coded[first:]) + len(tail) > room:
+            first += 1
+        ids = [*asked, *place]
+        units = []
+        for number in range(first, len(coded)):
+            taken = coded[number].ids[: room - len(tail) - 1]
+            offsets = tuple((a, b) for a, b in coded[number].offsets[: len(taken)])
+            units.append(Placed(number, len(ids), offsets))
+            ids += [self._mark[SENTENCE], *taken]
+        ids += [*tail, self._mark[SEP]]
+        return Window(tuple(ids), (0,) * len(asked) + (1,) * (len(ids) - len(asked)), tuple(units))
 
     def alone(self, text: str, most: int = 126) -> tuple[int, ...]:
         return (self._mark[CLS], *self._ids(text[:MOST_CHARS], most), self._mark[SEP])

@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kiwiresearch.ask.answer import Answer, Cited
-from kiwiresearch.ask.answering import Desk, Ruled, answer_by_rule
-from kiwiresearch.ask.events import Done, Event, Found, Token
+from kiwiresearch.ask.answering import Desk, Gathered, Ruled, gather
+from kiwiresearch.ask.events import Done, Event, Found, Glance, Token
 from kiwiresearch.ask.passages import Passage
 from kiwiresearch.ask.reading import Reading
 from kiwiresearch.ask.settings import MODES, AskSettings
@@ -60,11 +60,17 @@ class Asker:
         return answers[0]
 
     def events(self, question: str, wish: AskWish = PLAIN) -> Iterator[Event]:
-        """The answer as it comes: `Found` first, `Done` last. Errors are raised before the first event."""
+        """The answer as it comes: `Glance` or `Found` first, `Done` last. Errors are raised before the first event."""
         _check(question, wish)
         with self._reading:
-            ruled = self._finder.asked(lambda: self._ruled(question, wish))
-            desk, missing = self._desk(), self._finder.missing
+            gathered, ruled = self._finder.asked(lambda: self._gathered(question, wish))
+            missing = self._finder.missing
+        if gathered.is_readable:
+            yield Glance(replace(ruled.answer, missing=missing) if missing else ruled.answer)
+            gathered = gathered.reread()
+            with self._reading:
+                ruled = gathered.ruled()
+        desk = gathered.desk
         answer = replace(ruled.answer, missing=missing) if missing else ruled.answer
         model = self.model if wish.with_model and ruled.danger is None else None
         yield Found(replace(answer, citations=ruled.offered) if model and ruled.offered else answer)
@@ -78,8 +84,9 @@ class Asker:
         fetch = functools.partial(self._fetch, desk, answer.asked)
         yield from answer_by_model(model, answer, fetch, self._settings, functools.partial(self._cited, desk))
 
-    def _ruled(self, question: str, wish: AskWish) -> Ruled:
-        return answer_by_rule(self._desk(), question, wish, self._page(wish.page, wish.book) if wish.page else None)
+    def _gathered(self, question: str, wish: AskWish) -> tuple[Gathered, Ruled]:
+        gathered = gather(self._desk(), question, wish, self._page(wish.page, wish.book) if wish.page else None)
+        return gathered, gathered.ruled()
 
     @property
     def model(self) -> Model | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from kiwiresearch.ask.answer import Route
+from kiwiresearch.ask.answer import Route, Verdict
 from kiwiresearch.ask.passages import Kind
 from kiwiresearch.ask.settings import Mode
-from kiwiresearch.web.replies import MissingReply
+from kiwiresearch.web.replies import MissingReply, SenseReply
 
 
 class CitationReply(BaseModel):
@@ -110,8 +110,15 @@ class AnswerReply(FoundReply):
     asked: str = Field(description="The question as it was understood: a follow-up with its subject put in.")
     subject: str = Field(description="What it is about, for the next question of the conversation.")
     answer: str = Field(description="The answer; empty where there is none.")
-    short: str = Field(description="The few words that are the answer, where a rule can tell.")
-    sure: float = Field(description="How often answers as strong as this one were right, from 0 to 1.")
+    short: str = Field(description="The few words that are the answer, where they can be read off.")
+    verdict: Verdict = Field(description="The answer to a question for yes or no, where the text bears it out.")
+    chosen: str = Field(description="Of two things that are compared, the one that the figures cited for both give.")
+    sure: float = Field(description="How often answers with such evidence were right, from 0 to 1.")
+    closest: list[CitationReply] = Field(
+        description="Where nothing is claimed to answer: the sentences that come closest, best first."
+    )
+    senses: list[SenseReply] = Field(description="What else a name in the question may mean.")
+    book_date: str = Field(description="The date of the book, where the question is about the present.")
     lines: list[LineReply]
     pages: list[str] = Field(description="Paths of the pages that were looked at, best first.")
     looked: list[LookedReply]

@@ -12,7 +12,7 @@ from fastapi.responses import Response
 from sse_starlette import ServerSentEvent
 
 from kiwiresearch.ask.answer import Answer
-from kiwiresearch.ask.events import Done, Event, Found, Thought, Token
+from kiwiresearch.ask.events import Done, Event, Found, Glance, Thought, Token
 from kiwiresearch.ask.record import record_of
 from kiwiresearch.ask.wish import AskWish
 from kiwiresearch.web.answer_replies import AnswerReply, FoundReply
@@ -117,7 +117,7 @@ class Replies:
 
     def _as_sse(self, event: Event) -> ServerSentEvent:
         match event:
-            case Found(answer):
+            case Glance(answer) | Found(answer):
                 record = self._record(answer)
                 return sse_event("citations", {name: record[name] for name in FOUND_FIELDS})
             case Thought(text):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kiwiresearch.ask.answer import Answer, Cited
-from kiwiresearch.ask.events import Done, Event, Found, Thought, Token
+from kiwiresearch.ask.events import Done, Event, Found, Glance, Thought, Token
 from kiwiresearch.ask.markdown import ending_of, markdown_of, unloaded, words_of
 from kiwiresearch.ask.record import Link
 from kiwiresearch.ask.wording import numbered
@@ -88,6 +88,8 @@ class Writer:
                     yield make({"role": "assistant", "content": ""}, event=_status(found))
                     sent = {cited.key for cited in found.citations}
                     yield from (make({}, event=_event("source", row)) for row in sources_of(found, self.link))
+                case Glance():
+                    pass  # clients add each source to those before it, and cannot take one back
                 case Thought(text):
                     yield make({"reasoning_content": text})
                 case Token(text) if text != ruled or said:

@@ -7,7 +7,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from kiwiresearch.ask.answer import Answer, BookNote
-from kiwiresearch.ask.wording import Disagreement, Refusal, Sentence, Source, Worded, beside, numbered, words_in
+from kiwiresearch.ask.wording import (
+    Confidence,
+    Disagreement,
+    Headline,
+    Refusal,
+    Sentence,
+    Source,
+    Worded,
+    beside,
+    numbered,
+    words_in,
+)
 from kiwiresearch.web.desk.pages import local
 from kiwiresearch.web.desk.telling import page_address
 from kiwiresearch.web.desk.words import Words
@@ -18,7 +29,6 @@ from kiwiresearch.zim.entry import EntryRef
 MARK = re.compile(r"\[(\d{1,3})\]")
 MODEL_FILE = re.compile(r"'[^']*[/\\]([^'/\\]+)\.gguf'")
 """A model in a notice, named by the path of its file."""
-WEAK = 0.35
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,16 +111,12 @@ class ShownAnswer:
     lines: tuple[ShownLine, ...]
     disagreements: tuple[ShownDisagreement, ...]
     near: tuple[NearPage, ...]
-
-    @property
-    def tenths(self) -> int:
-        """In how many of ten cases answers as strong as this one were right; 0 where that is not known."""
-        sure = self.answer.sure if self.answer.grounded else 0
-        return min(max(round(sure * 10), 1), 9) if sure > 0 else 0
-
-    @property
-    def is_weak(self) -> bool:
-        return self.answer.sure < WEAK
+    closest: tuple[ShownSource, ...]
+    """What comes close to an answer, where there is none."""
+    senses: tuple[NearPage, ...]
+    confidence: Confidence | None
+    headline: str
+    """The answer in a few words; empty where they cannot be read off."""
 
     @property
     def model(self) -> str:
@@ -141,12 +147,17 @@ def shown(answer: Answer, room: Room) -> ShownAnswer:
     sources = {source.number: _source(source, room) for source in numbered(answer)}
     parts = list(beside(answer))
     near = next((part.near for part in parts if isinstance(part, Refusal)), ())
+    closest = [Source(cited.number, cited) for cited in answer.closest]
     return ShownAnswer(
         answer,
         tuple(sources.values()),
         tuple(line for part in words_in(answer) for line in _lines(part, sources)),
         tuple(_disagreement(part, sources) for part in parts if isinstance(part, Disagreement)),
         tuple(NearPage(page.title, page_address(page.ref)) for page in near),
+        tuple(_source(source, room) for source in closest),
+        tuple(NearPage(sense.title, page_address(sense.ref)) for sense in answer.senses),
+        next((part for part in parts if isinstance(part, Confidence)), None),
+        next((part.words for part in words_in(answer) if isinstance(part, Headline) and not answer.verdict), ""),
     )
 
 
@@ -184,7 +195,9 @@ def _source(source: Source, room: Room) -> ShownSource:
     )
 
 
-def _lines(part: Sentence | Worded, sources: Mapping[int, ShownSource]) -> Iterator[ShownLine]:
+def _lines(part: Headline | Sentence | Worded, sources: Mapping[int, ShownSource]) -> Iterator[ShownLine]:
+    if isinstance(part, Headline):
+        return
     if isinstance(part, Worded):
         for paragraph in filter(str.strip, part.text.split("\n")):
             yield ShownLine(tuple(_marked(paragraph, sources)))

@@ -11,7 +11,7 @@ from sse_starlette import ServerSentEvent
 from starlette.responses import Response
 
 from kiwiresearch.ask.answer import Answer
-from kiwiresearch.ask.events import Done, Event, Found, Thought, Token
+from kiwiresearch.ask.events import Done, Event, Found, Glance, Thought, Token
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.research.jobs import Jobs
 from kiwiresearch.text.languages import three_letter_code
@@ -100,7 +100,7 @@ class AskDesk:
     def _told(self, request: Request, asked: Asked, events: Iterator[Event]) -> Iterator[ServerSentEvent]:
         for event in events:
             match event:
-                case Found(answer):
+                case Glance(answer) | Found(answer):
                     one = shown(answer, self._room)
                     told = {"html": self._pages.drawn(request, "ask_chips.html", sources=one.sources)}
                     if asked.model and self._has_model and one.lines:

@@ -1,0 +1,128 @@
+"""Which name a pronoun means: the reading model's choice against 200 pronouns of the 2007 Schools selection.
+
+The labels are ours (`labels/pronouns.jsonl`), made by one person who read each page and saw no output. A choice is
+right if it names what the label names, in whichever of its words.
+
+python -m evals.pronouns           precision and coverage at several thresholds
+python -m evals.pronouns --wrong   and what is wrong at the one that is used
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from evals.data import SHARED_DATA, digest_of
+from evals.labelled import LABELS
+from kiwiresearch.claims.names import names_in, without_stops
+from kiwiresearch.page.doc import PageDoc
+from kiwiresearch.page.read import open_page
+from kiwiresearch.reader.form import Text
+from kiwiresearch.reader.reader import Mention, Reader, shared_reader
+from kiwiresearch.text.fold import fold
+from kiwiresearch.zim.libzim import LibzimArchive
+
+PRONOUNS = LABELS / "pronouns.jsonl"
+BOOK = SHARED_DATA / "zims" / "schools-2007.zim"
+SENTENCES_BEFORE = 4
+USED = 0.9
+"""A choice less sure than this is not made."""
+THRESHOLDS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98)
+PERSONAL = frozenset({"he", "him", "his", "she", "her", "hers"})
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A pronoun, what it means, and what was chosen; nothing where no name stands before it."""
+
+    path: str
+    word: str
+    means: tuple[str, ...]
+    chosen: str
+    confidence: float
+
+    @property
+    def is_right(self) -> bool:
+        chosen = set(fold(self.chosen).split())
+        return bool(chosen) and any(chosen <= set(fold(one).split()) for one in self.means)
+
+
+def measure() -> tuple[str, dict[str, float], dict[str, float]] | None:
+    """Precision and coverage at the threshold that is used; beside them, for persons alone."""
+    if not BOOK.is_file():
+        return None
+    choices = list(chosen(shared_reader()))
+    persons = [one for one in choices if one.word.lower() in PERSONAL]
+    figures = {"pronoun_precision": precision(choices, USED), "pronoun_coverage": coverage(choices, USED)}
+    beside = {
+        "pronoun_rows": float(len(choices)),
+        "person_precision": precision(persons, USED),
+        "person_coverage": coverage(persons, USED),
+        "pronoun_accuracy": precision(choices, 0.0),
+    }
+    return digest_of(PRONOUNS, BOOK), figures, beside
+
+
+def precision(choices: Sequence[Choice], least: float) -> float:
+    made = [one for one in choices if one.chosen and one.confidence >= least]
+    return sum(one.is_right for one in made) / len(made) if made else 1.0
+
+
+def coverage(choices: Sequence[Choice], least: float) -> float:
+    return sum(bool(one.chosen) and one.confidence >= least for one in choices) / len(choices)
+
+
+def chosen(reader: Reader) -> Iterator[Choice]:
+    """The choice for each label."""
+    archive = LibzimArchive(BOOK)
+    pages: dict[str, PageDoc] = {}
+    for line in PRONOUNS.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        page = pages.setdefault(row["path"], open_page(archive, row["path"]))
+        names = [row["antecedent"], *row["also"], *([page.title] if row["about_title"] else [])]
+        means = tuple(filter(None, names))  # none where a pronoun means nothing: "it rains"
+        yield _choice(reader, page, row["start"], row["word"], means)
+
+
+def _choice(reader: Reader, page: PageDoc, start: int, word: str, means: tuple[str, ...]) -> Choice:
+    own = bisect_right(page.sentences, start) - 1
+    ends = (*page.sentences[1:], len(page.text))
+    spans = list(zip(page.sentences, ends, strict=True))[max(0, own - SENTENCES_BEFORE) : own + 1]
+    units = tuple(page.text[first:end].rstrip() for first, end in spans)
+    at = start - spans[-1][0]
+    names = [
+        Mention(number, name[0].start, name[-1].end)
+        for number, unit in enumerate(units)
+        if without_stops(unit) == unit
+        for name in names_in(unit, page.language)
+        if number < len(units) - 1 or name[-1].end <= at
+    ]
+    shares = reader.referents(Text(page.title, "", units), at, at + len(word), names)
+    by_words: dict[str, float] = {}
+    for name, share in zip(names, shares, strict=True):
+        text = units[name.unit][name.start : name.end]
+        by_words[text] = by_words.get(text, 0.0) + share
+    best = max(by_words, key=lambda text: (by_words[text], text), default="")
+    return Choice(page.ref.path, word, means, best, by_words.get(best, 0.0))
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="evals.pronouns")
+    parser.add_argument("--wrong", action="store_true", help="show what is wrong at the threshold that is used")
+    options = parser.parse_args(arguments)
+    choices = list(chosen(shared_reader()))
+    for least in THRESHOLDS:
+        print(f"at {least:.2f}: precision {precision(choices, least):.3f}, coverage {coverage(choices, least):.3f}")
+    if options.wrong:
+        for one in choices:
+            if one.confidence >= USED and not one.is_right:
+                print(f"{one.path}: {one.word!r} means {one.means[:1]}, not {one.chosen!r} ({one.confidence:.2f})")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
