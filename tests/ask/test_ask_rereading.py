@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.ask.asked_books import ALWAYS, PLAIN, a_desk, a_memory_book, settings
+from tests.ask.asked_books import ALWAYS, NEVER, PLAIN, a_desk, a_memory_book, settings
 
 from kiwiresearch.ask.answer import Answer
 from kiwiresearch.ask.answering import answer_by_rule
+from kiwiresearch.ask.wish import AskWish
 from kiwiresearch.search.open_book import OpenBook
 
 pytest.importorskip("onnxruntime", reason="the extra 'reader' is not installed")
@@ -24,7 +25,7 @@ def _asked(book: OpenBook, question: str) -> tuple[Answer, Answer]:
     """The answer by words, and the answer with the reading model."""
     from kiwiresearch.reader.reader import shared_reader
 
-    desk = a_desk([book], settings(exit_at=ALWAYS, enough=ALWAYS))
+    desk = a_desk([book], settings(exit_at=ALWAYS, enough=ALWAYS, least_confidence=ALWAYS))
     with_reader = replace(desk, reader=shared_reader())
     return answer_by_rule(desk, question, PLAIN).answer, answer_by_rule(with_reader, question, PLAIN).answer
 
@@ -65,3 +66,51 @@ def test_rows_of_boxes_are_read_too() -> None:
     assert answer.lines[0].text == row
     assert "4,120" in answer.short
     assert row[answer.short_at : answer.short_at + len(answer.short)] == answer.short
+
+
+def test_below_the_threshold_nothing_is_claimed() -> None:
+    """Where confidence is too low, no answer is given, and the closest sentences are called so."""
+    from kiwiresearch.reader.reader import shared_reader
+
+    book = a_memory_book({"Port Lomond": PAGE})
+    desk = replace(a_desk([book], settings(least_confidence=NEVER)), reader=shared_reader())
+    answer = answer_by_rule(desk, "Who designed the harbour of Port Lomond?", PLAIN).answer
+    assert not answer.grounded
+    assert (answer.route, answer.text, answer.short, answer.lines) == ("none", "", "", ())
+    assert answer.closest[0].citation.quote.text.startswith("Ada Merriweather")
+
+
+def test_reading_is_left_out_where_it_is_not_wanted() -> None:
+    """`--fast` answers by words alone."""
+    from kiwiresearch.reader.reader import shared_reader
+
+    desk = a_desk([a_memory_book({"Port Lomond": PAGE})])
+    question = "Who designed the harbour of Port Lomond?"
+    fast = answer_by_rule(replace(desk, reader=shared_reader()), question, AskWish(fast=True)).answer
+    assert fast == answer_by_rule(desk, question, AskWish(fast=True)).answer
+
+
+def test_the_score_shows_what_reading_counts() -> None:
+    """The terms of the first sentence's score add up, and what the model says is one of them."""
+    _, answer = _asked(a_memory_book({"Port Lomond": PAGE}), "Who designed the harbour of Port Lomond?")
+    assert "relevance" in [line.signal for line in answer.score.lines]
+
+
+def test_other_senses_of_a_name_are_offered() -> None:
+    """'What is Mercury?' is answered about one of them, and the others are named."""
+    pages = {
+        "Mercury (planet)": "<p>Mercury is the planet nearest to the Sun.</p>",
+        "Mercury (element)": "<p>Mercury is a metal that is liquid at room temperature.</p>",
+        "Tin": "<p>Tin is a metal.</p>",
+    }
+    _, answer = _asked(a_memory_book(pages), "What is Mercury?")
+    shown = {cited.citation.title for cited in answer.citations}
+    assert len(shown) == 1
+    assert {one.title for one in answer.senses} == {"Mercury (planet)", "Mercury (element)"} - shown
+
+
+@pytest.mark.parametrize(("question", "is_now"), [("Who is the current mayor?", True), ("Who was the mayor?", False)])
+def test_a_question_about_the_present_is_dated(sample_book: OpenBook, question: str, is_now: bool) -> None:
+    """The book knows the present only as of its own date."""
+    answer = _asked(sample_book, f"{question[:-1]} of Ugarit?")[1]
+    assert (answer.present is not None) == is_now

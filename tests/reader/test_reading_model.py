@@ -12,7 +12,7 @@ import pytest
 
 from kiwiresearch.errors import ReaderUnavailable
 from kiwiresearch.reader.form import MOST_TOKENS, Form, Text
-from kiwiresearch.reader.reader import STEP, Reader, shared_reader
+from kiwiresearch.reader.reader import STEP, Mention, Reader, shared_reader
 
 pytest.importorskip("onnxruntime", reason="the extra 'reader' is not installed")
 
@@ -137,3 +137,38 @@ def test_it_is_small(reader: Reader) -> None:
     folder = Path(str(files("kiwiresearch.reader") / "data"))
     assert sum(file.stat().st_size for file in folder.iterdir()) <= 24_000_000
     assert reader.id.startswith("kiwiresearch-reader-")
+
+
+ROYALS = Text(
+    "Anna of Varn",
+    "Life",
+    (
+        "Anna was born in Varn in 1701.",
+        "Her brother Peter became king in 1720.",
+        "In 1722 he married Sophia, a cousin.",
+    ),
+)
+PETER, ANNA = Mention(1, 12, 17), Mention(0, 0, 4)
+
+
+def test_the_name_that_a_pronoun_means(reader: Reader) -> None:
+    """Of the names before a pronoun one is likelier than the others, and all together are certain."""
+    shares = reader.referents(ROYALS, 8, 10, [ANNA, PETER])
+    assert sum(shares) == pytest.approx(1.0)
+    assert shares[1] > shares[0]
+
+
+def test_a_pronoun_without_names_before_it_means_none_of_them(reader: Reader) -> None:
+    """No names, no shares; a name that is not in the text is out of the question."""
+    assert reader.referents(ROYALS, 8, 10, []) == []
+    assert reader.referents(ROYALS, 8, 10, [Mention(7, 0, 3)]) == [0.0]
+
+
+def test_long_texts_before_a_pronoun_are_cut(reader: Reader) -> None:
+    """What does not fit is left out from the first sentence on, so that the nearest names are read."""
+    filler = tuple(f"Sentence {number} tells of nothing at all, in many words that take room." for number in range(60))
+    text = Text("Anna of Varn", "", (*filler, *ROYALS.units))
+    names = [Mention(60, 0, 4), Mention(61, 12, 17), Mention(0, 0, 8)]
+    shares = reader.referents(text, 8, 10, names)
+    assert shares[2] == 0.0
+    assert shares[1] > 0

@@ -163,7 +163,8 @@ def main() -> None:
     given = parser.parse_args()
     words = (given.folder / "words.txt").read_text(encoding="utf-8").split("\n")
     names = ("base.npz", "passages.jsonl", "questions.jsonl", "boolq.jsonl", "squad.jsonl")
-    sums = {name: sha256((given.folder / name).read_bytes()).hexdigest() for name in names}
+    there = [name for name in (*names, "people.jsonl") if (given.folder / name).exists()]
+    sums = {name: sha256((given.folder / name).read_bytes()).hexdigest() for name in there}
     write(mean_of([load_weights(file) for file in given.trained]), words, given.out, sums)
 
 

@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from tools.train_reader.passage import Passage
-from tools.train_reader.split import SCHOOLS_SHARE, drawn, plain, questioned, squad_part
+from tools.train_reader.split import SCHOOLS_SHARE, Part, drawn, plain, questioned, squad_part
 
 from kiwiresearch.ask.reading import ReadPage, cut
 from kiwiresearch.ask.settings import AskSettings
@@ -70,7 +70,7 @@ def gather(sources: Sources) -> Iterator[Passage]:
     for passage in (*_leads(sources.leads), *_boolq(sources.boolq), *_schools(sources.schools, barred)):
         if plain(passage.title) not in barred:
             yield passage
-    yield from _squad(sources)
+    yield from squad_passages(sources, "train")
 
 
 def _leads(wheel: Path) -> Iterator[Passage]:
@@ -109,13 +109,13 @@ def _schools(file: Path, barred: frozenset[str]) -> Iterator[Passage]:
             yield from some[:PASSAGES_A_PAGE]
 
 
-def _squad(sources: Sources) -> Iterator[Passage]:
-    """Whole pages of the training part: people wrote questions for them."""
+def squad_passages(sources: Sources, part: Part) -> Iterator[Passage]:
+    """Whole pages of one part of the SQuAD book: people wrote questions for them."""
     archive = LibzimArchive(sources.squad)
     schools = questioned(sources.shared / "qa" / "schools")
     asked = questioned(sources.squad_questions.parent)
     for path in article_paths(archive):
-        if plain(path) in asked and squad_part(path, schools) == "train":
+        if plain(path) in asked and squad_part(path, schools) == part:
             yield from _of_page("squad", cut(open_page(archive, path), AskSettings()))
 
 

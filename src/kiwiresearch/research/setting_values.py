@@ -38,6 +38,7 @@ LIMITS: dict[str, tuple[float, float]] = {
     "ask.sim_threshold": (0, 1),
     "ask.title_sim_exit_meaning": (0, 1),
     "ask.sim_threshold_meaning": (0, 1),
+    "ask.least_confidence": (0, 1),
     "ask.max_new_tokens": (1, 100_000),
     "serve.port": (0, 65_535),
     "serve.requests_a_minute": (1, 10_000_000),
