@@ -36,6 +36,8 @@ FIRST = ("many", "desk", "deploy", "bulk", "mcp", "llm", "web", "cli", "research
 SMALL_BYTES = 8 * 2**20
 SELDOM = 50_000
 """After how many new objects somebody looks which of them could go; a test makes far fewer that could."""
+# Loading the reading model takes longer than most tests; those that are about it switch it on.
+os.environ.setdefault("KIWIRESEARCH_ASK_READER", "false")
 SHARED_DATA = Path(os.environ.get("KIWIRESEARCH_SHARED_DATA", ROOT.parent / "shared" / "data"))
 
 

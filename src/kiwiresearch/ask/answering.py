@@ -14,10 +14,11 @@ from kiwiresearch.ask.disagreeing import disagreements
 from kiwiresearch.ask.draft import snippet_of
 from kiwiresearch.ask.ladder import Climber, Evidence
 from kiwiresearch.ask.passages import Passage, key_of
-from kiwiresearch.ask.question import Question, read_question
+from kiwiresearch.ask.question import Kind, Question, read_question
 from kiwiresearch.ask.reading import Reading
 from kiwiresearch.ask.settings import AskSettings
 from kiwiresearch.ask.short import short_answer
+from kiwiresearch.ask.spelling import corrected
 from kiwiresearch.ask.weighing import Weighed
 from kiwiresearch.ask.whole_quotes import with_context
 from kiwiresearch.ask.wish import AskWish
@@ -46,6 +47,8 @@ READ_LANGUAGE = "eng"
 """The language the reading model was trained for."""
 
 LONGEST_SHORT = 100
+FACTS: frozenset[Kind] = frozenset({"person", "date", "place", "number", "choice"})
+"""Kinds of questions that a few words answer; of others, words are marked only where the model prefers them to none."""
 SAFE = 0.5
 BESIDE = 0.3
 """How sure an answer may be at most where the page that the question names is hidden: others seldom have it."""
@@ -111,7 +114,7 @@ def answer_by_rule(desk: Desk, question: str, wish: AskWish, page: EntryRef | No
 def gather(desk: Desk, question: str, wish: AskWish, page: EntryRef | None = None) -> Gathered:
     """What the words of a question find in the books, or on one page."""
     language = desk.language_of(question)
-    resolved = resolve(question, wish.turns, language)
+    resolved = _as_meant(resolve(question, wish.turns, language), desk.books, language)
     asked = read_question(resolved.text, language)
     climber = desk.climber(asked)
     if page is None:
@@ -161,6 +164,14 @@ class Gathered:
         telling = _Telling(*told)
         answer = telling.answer()
         return Ruled(answer, danger, telling.offered() if answer.grounded else ())
+
+
+def _as_meant(resolved: Resolved, books: Sequence[OpenBook], language: str) -> Resolved:
+    """The question without slips, where its language is one whose common words are known."""
+    text = corrected(resolved.text, books) if language == READ_LANGUAGE else resolved.text
+    if text == resolved.text:
+        return resolved
+    return replace(resolved, text=text, why=f"{resolved.why} Understood as {text!r}.".strip())
 
 
 def _missed(books: Sequence[OpenBook], asked: Question, evidence: Evidence) -> HiddenName | None:
@@ -295,7 +306,10 @@ class _Telling:
             return -1, ""
         if "relevance" in best.parts:
             start, end = best.words or (-1, -1)
-            return (start, line[start:end]) if 0 < end - start <= LONGEST_SHORT else (-1, "")
+            is_sought = self.asked.kind in FACTS or best.parts["answer's words"] > 0
+            is_label = "\t" in line and start <= line.index("\t")
+            is_shown = is_sought and not is_label and 0 < end - start <= LONGEST_SHORT
+            return (start, line[start:end]) if is_shown else (-1, "")
         if self.evidence.strength.right < SURE or best.parts.get("names missing"):
             return -1, ""
         found = short_answer(line, self.asked, is_box=best.read.units[best.unit].kind == "box")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -19,12 +18,8 @@ if TYPE_CHECKING:
     from kiwiresearch.reader.reader import Reader, ReadText, ReadUnit
     from kiwiresearch.zim.entry import EntryRef
 
-AT_ONCE = 3
-MOST_PASSAGES = 8
-"""Passages are read best first by words, three at a time, and no more than eight."""
-
-ENOUGH = 3.0
-"""No further passages are read where a sentence has this relevance."""
+MOST_PASSAGES = 5
+"""So many passages are read, best first by words; with eight, no more answers were right."""
 
 UNREAD = -8.0
 """The relevance of a sentence whose passage was not read: less than that of almost any that was."""
@@ -86,21 +81,18 @@ def _said(found: dict[Key, _Seen], one: Weighed) -> tuple[dict[str, float], tupl
     unit, shift = seen.unit, len(_prefix(one.read, one.unit))
     words = (unit.start - shift, unit.end - shift)
     said = {"relevance": unit.relevance, "answer's words": unit.span, "passage answers": seen.text.answers}
-    return said, words if unit.span > 0 and words[0] >= 0 and words[1] > words[0] else None
+    return said, words if words[1] > words[0] >= 0 else None
 
 
 def _read(reader: Reader, question: Question, units: Sequence[Weighed]) -> dict[Key, _Seen]:
     passages = best_passages(units, MOST_PASSAGES)
+    texts = [text_of(read, passage) for read, passage in passages]
     found: dict[Key, _Seen] = {}
-    for start in range(0, len(passages), AT_ONCE):
-        for read, passage in passages[start : start + AT_ONCE]:
-            text = reader.read(question.text, [text_of(read, passage)])[0]
-            ref, (first, _) = read.page.ref, read.spans[passage]
-            for number, unit in enumerate(text.units, start=first):
-                if (ref, number) not in found or unit.relevance > found[ref, number].unit.relevance:
-                    found[ref, number] = _Seen(unit, text)
-        if max((seen.unit.relevance for seen in found.values()), default=-math.inf) >= ENOUGH:
-            break
+    for (read, passage), text in zip(passages, reader.read(question.text, texts), strict=True):
+        ref, (first, _) = read.page.ref, read.spans[passage]
+        for number, unit in enumerate(text.units, start=first):
+            if (ref, number) not in found or unit.relevance > found[ref, number].unit.relevance:
+                found[ref, number] = _Seen(unit, text)
     return found
 
 

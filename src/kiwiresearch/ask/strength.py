@@ -76,22 +76,21 @@ def right_when_read(units: Sequence[Weighed], question: Question, by_words: Stre
 
 
 def read_signs(units: Sequence[Weighed], question: Question, by_words: Strength) -> dict[str, float]:
-    """What tells right answers from wrong ones where the passages were read: words, meaning, and what is asked for."""
+    """What tells right answers from wrong ones where the passages were read: few signs, of words and of meaning."""
     best = units[0].parts
     here = (units[0].read.page.ref, units[0].passage)
     others = [one.total for one in units if (one.read.page.ref, one.passage) != here]
-    return signs(units, question, named=False) | {
+    words = signs(units, question, named=False)
+    return {name: words[name] for name in OF_WORDS} | {
         "relevance": _bounded(best["relevance"]),
-        "relevance below 0": min(_bounded(best["relevance"]), 0.0),
-        "answer's words": _bounded(best["answer's words"]),
         "passage answers": _bounded(best["passage answers"]),
         "ahead of other passages": min(units[0].total - max(others), FAR_AHEAD) / FAR_AHEAD if others else 1.0,
         "held by words": by_words.held,
         "right by words": by_words.right,
-        f"kind: {question.kind}": 1.0,
     }
 
 
+OF_WORDS = ("always", "words and title", "words nearby", "names missing", "unknown words", "not the kind")
 MOST_LOGIT = 8.0
 
 

@@ -33,7 +33,7 @@ class Weighed(NamedTuple):
     parts: Mapping[str, float]
     total: float
     words: tuple[int, int] | None = None
-    """Where in its text the reading model sees the answer; None where it sees none, or was not asked."""
+    """Where in its text the reading model sees the answer best; None where it has no words, or was not asked."""
 
     @property
     def text(self) -> str:

@@ -64,7 +64,7 @@ class Form:
         """The text in windows; each begins with the last sentence of the one before."""
         asked = (self._mark[CLS], *self._ids(question, MOST_QUESTION), self._mark[SEP])
         place = (*self._ids(text.title, MOST_TITLE), self._mark[HEADING], *self._ids(text.heading, MOST_HEADING))
-        coded = self._tokenizer.encode_batch([unit[:MOST_CHARS] for unit in text.units], add_special_tokens=False)
+        coded = self._tokenizer.encode_batch([_clean(unit) for unit in text.units], add_special_tokens=False)
         room = MOST_TOKENS - len(asked) - len(place) - 1
         first = 0
         while first < len(coded):
@@ -91,9 +91,9 @@ class Form:
         word = last[at:end]
         asked = (self._mark[CLS], *self._ids(word.lower(), MOST_QUESTION), self._mark[SEP])
         place = (*self._ids(text.title, MOST_TITLE), self._mark[HEADING], *self._ids(text.heading, MOST_HEADING))
-        head = self._tokenizer.encode(last[:at], add_special_tokens=False)
+        head = self._tokenizer.encode(_clean(last[:at]), add_special_tokens=False)
         tail = [self._mark[PRONOUN], *self._ids(last[at:], MOST_TOKENS)]
-        coded = [*self._tokenizer.encode_batch([unit[:MOST_CHARS] for unit in before], add_special_tokens=False), head]
+        coded = [*self._tokenizer.encode_batch([_clean(unit) for unit in before], add_special_tokens=False), head]
         room = MOST_TOKENS - len(asked) - len(place) - 1
         tail = tail[: max(room // 2 - len(head.ids), 2)]
         first = 0
@@ -110,7 +110,12 @@ class Form:
         return Window(tuple(ids), (0,) * len(asked) + (1,) * (len(ids) - len(asked)), tuple(units))
 
     def alone(self, text: str, most: int = 126) -> tuple[int, ...]:
-        return (self._mark[CLS], *self._ids(text[:MOST_CHARS], most), self._mark[SEP])
+        return (self._mark[CLS], *self._ids(text, most), self._mark[SEP])
 
     def _ids(self, text: str, most: int) -> list[int]:
-        return list(self._tokenizer.encode(text[:MOST_CHARS], add_special_tokens=False).ids[:most])
+        return list(self._tokenizer.encode(_clean(text), add_special_tokens=False).ids[:most])
+
+
+def _clean(text: str) -> str:
+    """As much as is read, without halves of characters, which no encoding has; as long as before."""
+    return text[:MOST_CHARS].encode("utf-8", "replace").decode()

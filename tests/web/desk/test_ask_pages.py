@@ -51,7 +51,7 @@ def test_a_question_is_shown_as_text(client: httpx2.Client) -> None:
 def test_what_is_not_there_is_said(client: httpx2.Client) -> None:
     """A refusal cites nothing, and tells what to do."""
     shown = client.get("/ask", params={"q": "Who won the zorbing cup of Xqzzl?"}).text
-    assert "Nothing in the books answers this." in shown
+    assert "No answer found in the books." in shown
     assert "Ask in other words" in shown
     assert 'class="chip"' not in shown
 
@@ -69,7 +69,7 @@ def test_both_sides_of_a_disagreement_are_shown(tmp_path: Path, a_book: BookMake
         assert re.search(
             rf"The Green Tower was built in {year}\. <a class=\"mark\"[^>]+>\[\d\]</a></blockquote>", sides
         )
-    told = ["<strong>Sources do not agree.</strong>", "right about", '<ol class="sources']
+    told = ["<strong>Sources do not agree.</strong>", "Confidence:", '<ol class="sources']
     assert [shown.index(part) for part in told] == sorted(shown.index(part) for part in told)
     assert "Towers * &amp; &lt;more&gt;, 1\u00a0January 2026 (mini)" in shown
 

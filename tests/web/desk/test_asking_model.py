@@ -149,7 +149,7 @@ def test_words_of_a_model_are_text(own_room: Room, own_browser: httpx2.Client) -
     assert "<img" not in _streamed(own_browser, q="Who?", model="on")[-1].data["html"]
     shown = own_browser.get("/ask", params={"q": "Who?"}).text
     assert "<img" not in shown
-    assert "nothing bears them out" in shown
+    assert "without a source" in shown
     assert "every sentence was checked" not in shown, "what nothing bears out was checked against no source"
 
 
