@@ -18,6 +18,8 @@ def test_the_first_citation_is_measured_cold_and_warm(tmp_path: Path, sample_zim
         "cold: first citation",
         "warm: search and one page",
         "warm: first citation",
+        "warm: whole answer",
+        "warm: whole answer, fast",
     ]
     assert all(row.endswith(" times") for row in rows)
     assert verdict.startswith("first citation, warm:")

@@ -9,6 +9,8 @@ from tests.ask.asked_books import ALWAYS, NEVER, PLAIN, a_desk, a_memory_book, s
 
 from kiwiresearch.ask.answer import Answer
 from kiwiresearch.ask.answering import answer_by_rule
+from kiwiresearch.ask.kinds import can_be
+from kiwiresearch.ask.question import read_question
 from kiwiresearch.ask.wish import AskWish
 from kiwiresearch.search.open_book import OpenBook
 
@@ -114,3 +116,21 @@ def test_a_question_about_the_present_is_dated(sample_book: OpenBook, question: 
     """The book knows the present only as of its own date."""
     answer = _asked(sample_book, f"{question[:-1]} of Ugarit?")[1]
     assert (answer.present is not None) == is_now
+
+
+@pytest.mark.parametrize(
+    ("words", "question", "is_possible"),
+    [
+        ("5 May 1821", "Where did Napoleon die?", False),
+        ("Saint Helena", "Where did Napoleon die?", True),
+        ("Saint Helena", "When did Napoleon die?", False),
+        ("May 1821", "When did Napoleon die?", True),
+        ("far enough away", "How far away is the Moon?", False),
+        ("nine", "How many children did she have?", True),
+        ("the iceberg", "Who sank the Titanic?", False),
+        ("the iceberg", "What sank the Titanic?", True),
+    ],
+)
+def test_a_short_answer_is_of_the_kind_that_is_asked_for(words: str, question: str, is_possible: bool) -> None:
+    """Words that cannot be the answer are not shown as one."""
+    assert can_be(words, read_question(question)) == is_possible

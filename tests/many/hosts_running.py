@@ -44,7 +44,13 @@ class Host:
 def a_desk(home: Path, store: str, *books: Path, **environment: str) -> Desk:
     """The desk of somebody who has put these books on the shelf."""
     desk = open_desk(
-        {"KIWIRESEARCH_HOME": str(home), "KIWIRESEARCH_STORE": store, **UNHURRIED, **environment},
+        {
+            "KIWIRESEARCH_ASK_READER": "false",
+            "KIWIRESEARCH_HOME": str(home),
+            "KIWIRESEARCH_STORE": store,
+            **UNHURRIED,
+            **environment,
+        },
     )
     rows = [row for book in books for row in desk.opener.look_up(str(book))]
     desk.shelf_file.add([placed(book, source) for book, source in rows])

@@ -12,6 +12,7 @@ from kiwiresearch.ask.conversation import Resolved, resolve
 from kiwiresearch.ask.danger import Danger, danger_of, verbatim_notice
 from kiwiresearch.ask.disagreeing import disagreements
 from kiwiresearch.ask.draft import snippet_of
+from kiwiresearch.ask.kinds import can_be
 from kiwiresearch.ask.ladder import Climber, Evidence
 from kiwiresearch.ask.passages import Passage, key_of
 from kiwiresearch.ask.question import Kind, Question, read_question
@@ -309,6 +310,7 @@ class _Telling:
             is_sought = self.asked.kind in FACTS or best.parts["answer's words"] > 0
             is_label = "\t" in line and start <= line.index("\t")
             is_shown = is_sought and not is_label and 0 < end - start <= LONGEST_SHORT
+            is_shown = is_shown and can_be(line[start:end], self.asked)
             return (start, line[start:end]) if is_shown else (-1, "")
         if self.evidence.strength.right < SURE or best.parts.get("names missing"):
             return -1, ""

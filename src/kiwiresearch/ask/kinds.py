@@ -7,6 +7,7 @@ from functools import cache
 
 from kiwiresearch.ask.question import Question, kind_patterns
 from kiwiresearch.text.fold import fold
+from kiwiresearch.text.when import dates_in
 
 NAME = re.compile(
     r"(?<![.!?] )(?<!^)\b[A-Z][\w'’.-]+(?:\s+(?:(?:of|de|von|van|the|la|le|du|al|bin|ibn)\s+)?[A-Z][\w'’.-]+)*"
@@ -37,6 +38,15 @@ def holds_kind(text: str, question: Question) -> float:
     if kind == "reason":
         return 1.0 if _pattern(language, "reason").search(text) else 0.0
     return PLAIN
+
+
+def can_be(words: str, question: Question) -> bool:
+    """Whether a few words can be the whole answer: a date to 'when', a figure to 'how many', a name to 'who'."""
+    if question.kind in ("date", "number"):
+        return holds_kind(words, question) > 0
+    if question.kind in ("person", "place"):
+        return any(char.isupper() for char in words) and not dates_in(words, question.language)
+    return True
 
 
 def new_name(text: str, question: Question) -> bool:
