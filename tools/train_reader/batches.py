@@ -1,103 +1,91 @@
-"""Examples as numbers: tokens, marks of sentences, and what is right, cut to a length that fits."""
+"""Examples as numbers: tokens, marks of sentences, and what is right."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from tokenizers import Tokenizer
-from tools.train_reader.examples import Example
+from tools.train_reader.examples import UNKNOWN, Example, Pronoun
 
-MOST_TOKENS = 288
-CLS, SEP, SENTENCE, HEADING, PRONOUN = "[CLS]", "[SEP]", "[unused0]", "[unused1]", "[unused2]"
-UNKNOWN = -100
-PERHAPS = 2
-"""Of a sentence: it has the answer's words, and may be the one that answers."""
+from kiwiresearch.reader.form import Form, Mention, Text, Window
+
+VERDICTS = {"yes": 0, "no": 1, "": UNKNOWN}
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """One example as numbers; UNKNOWN where nothing is known."""
 
-    ids: list[int]
-    kinds: list[int]
-    marks: list[int]
-    """Where the sentences begin."""
-    right: list[int]
-    """Of each sentence: 1 it answers, 0 it does not, UNKNOWN."""
-    start: int
-    end: int
+    ids: tuple[int, ...]
+    asked: int
+    """How many of them are the question."""
+    units: tuple[int, ...] = ()
+    """Which sentences of the passage are read."""
+    marks: tuple[int, ...] = ()
+    """Where they begin."""
+    right: tuple[int, ...] = ()
+    """Of each: 1 it answers, 0 it does not, PERHAPS, UNKNOWN."""
+    start: int = UNKNOWN
+    end: int = UNKNOWN
     """0, the first token, where nothing in the text answers."""
-    answers: int
-    verdict: int
+    answers: int = UNKNOWN
+    verdict: int = UNKNOWN
+    names: tuple[tuple[int, int], ...] = ()
+    """Of a pronoun: the first and last token of each name it may mean."""
+    meant: tuple[int, ...] = ()
+    """Of each name: 1 it is meant, 0 it is not; UNKNOWN."""
 
 
 class Numbering:
-    """Turns examples into rows with one tokenizer."""
+    """Turns examples into rows with one form."""
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self._tokenizer = tokenizer
-        words = tokenizer.get_vocab()
-        self._mark = {name: words[name] for name in (CLS, SEP, SENTENCE, HEADING, PRONOUN)}
+    def __init__(self, form: Form) -> None:
+        self._form = form
 
     def row(self, example: Example) -> Row:
-        asked = self._ids(example.question)[:48]
-        head = [self._mark[CLS], *asked, self._mark[SEP]]
-        kinds = [0] * len(head)
+        """The window of the passage in which the answer stands, or the first."""
         passage = example.passage
-        place = [*self._ids(passage.title)[:24], self._mark[HEADING], *self._ids(passage.heading)[:16]]
-        ids = [*head, *place]
-        marks: list[int] = []
-        right: list[int] = []
-        start = end = UNKNOWN if example.answers and example.start < 0 else 0
-        folded = example.answer.casefold()
-        for number in self._window(example, MOST_TOKENS - len(ids) - 1):
-            unit = passage.units[number]
-            begin, marked, _ = unit.partition("[P]")
-            coded = self._tokenizer.encode(begin if marked else unit, add_special_tokens=False)
-            some = list(coded.ids)
-            if marked:
-                some += [self._mark[PRONOUN], *self._ids(unit[len(begin) + len("[P]") :])]
-            if marks and len(ids) + len(some) + 2 > MOST_TOKENS:
-                break
-            some = some[: MOST_TOKENS - len(ids) - 2]
-            marks.append(len(ids))
-            if number == example.unit and example.start >= 0:
-                inside = [at for at, (a, b) in enumerate(coded.offsets) if a < example.end and b > example.start]
-                inside = [at for at in inside if at < len(some)]
-                if inside:
-                    start, end = len(ids) + 1 + inside[0], len(ids) + 1 + inside[-1]
-            if not example.answers:
-                right.append(0)
-            elif example.unit < 0 or example.is_pronoun:
-                right.append(UNKNOWN)
-            elif number == example.unit:
-                right.append(1)
-            else:
-                right.append(UNKNOWN if folded and folded in unit.casefold() else 0)
-            ids += [self._mark[SENTENCE], *some]
-        ids.append(self._mark[SEP])
-        kinds += [1] * (len(ids) - len(kinds))
-        verdict = {"yes": 0, "no": 1, "": UNKNOWN}[example.verdict]
-        if example.is_pronoun:
-            return Row(ids, kinds, marks, right, start, end, UNKNOWN, UNKNOWN)
-        return Row(ids, kinds, marks, right, start, end, int(example.answers), verdict)
+        windows = list(self._form.windows(example.question, Text(passage.title, passage.heading, passage.units)))
+        has_unit = (one for one in windows if any(unit.number == example.unit for unit in one.units))
+        return self._labelled(example, next(has_unit, windows[0]))
 
-    def _window(self, example: Example, room: int) -> range:
-        """Which units are read, so that the right one is among them."""
-        units = example.passage.units
-        if example.is_pronoun or example.unit < 0:
-            return range(len(units))
-        sizes = [len(unit) // 4 + 2 for unit in units]
-        first = 0
-        while first < example.unit and sum(sizes[first : example.unit + 1]) > room * 3 // 4:
-            first += 1
-        return range(first, len(units))
+    def same(self, example: Example, units: Sequence[int]) -> Row:
+        """The row of these units, as another form gives it."""
+        passage = example.passage
+        text = Text(passage.title, passage.heading, passage.units[units[0] : units[-1] + 1])
+        (window,) = self._form.windows(example.question, text)
+        return self._labelled(example, window, units[0])
 
-    def _ids(self, text: str) -> list[int]:
-        return list(self._tokenizer.encode(text, add_special_tokens=False).ids)
+    def _labelled(self, example: Example, window: Window, first: int = 0) -> Row:
+        start = end = 0 if example.answers is False else UNKNOWN
+        if example.start >= 0:
+            found = window.tokens_of(Mention(example.unit - first, example.start, example.end))
+            start, end = found or (UNKNOWN, UNKNOWN)
+        units = tuple(unit.number + first for unit in window.units)
+        return Row(
+            window.ids,
+            window.kinds.count(0),
+            units,
+            tuple(unit.mark for unit in window.units),
+            tuple(example.right(number) for number in units),
+            start,
+            end,
+            UNKNOWN if example.answers is None else int(example.answers),
+            VERDICTS[example.verdict],
+        )
 
+    def pronoun(self, one: Pronoun) -> Row:
+        window = self._form.pronoun(one.text, one.at, one.end)
+        places = [window.tokens_of(name) for name in one.names]
+        if None in places:
+            raise ValueError("A name is outside of what is read; `readable` leaves such names out.")
+        meant = one.meant or (UNKNOWN,) * len(places)
+        names = tuple(place for place in places if place is not None)
+        return Row(window.ids, window.kinds.count(0), names=names, meant=meant)
 
-def padded(rows: Sequence[Sequence[int]], fill: int) -> list[list[int]]:
-    width = max(map(len, rows))
-    return [[*row, *[fill] * (width - len(row))] for row in rows]
+    def readable(self, one: Pronoun) -> Pronoun:
+        """The pronoun with the names that are read."""
+        window = self._form.pronoun(one.text, one.at, one.end)
+        kept = [at for at, name in enumerate(one.names) if window.tokens_of(name) is not None]
+        meant = tuple(one.meant[at] for at in kept) if one.meant else ()
+        return replace(one, names=tuple(one.names[at] for at in kept), meant=meant)

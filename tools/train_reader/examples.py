@@ -1,11 +1,4 @@
-"""Examples to train on: a question and a passage, with the sentences and the words that answer it.
-
-One form serves all tasks, and the product uses it too (`kiwiresearch.reader.form`):
-
-    [CLS] question [SEP] title [T] heading [S] first sentence [S] second sentence … [SEP]
-
-A pronoun is asked for like anything else: the question is the pronoun, which is marked with [P] in the text.
-"""
+"""Examples to train on: a question and a passage, with the sentences and the words that answer it."""
 
 from __future__ import annotations
 
@@ -17,9 +10,18 @@ from pathlib import Path
 from typing import Literal
 
 from tools.train_reader.passage import Passage
-from tools.train_reader.split import drawn, plain
+from tools.train_reader.split import plain
 
+from kiwiresearch.reader.form import Mention, Text
+
+UNKNOWN = -100
+PERHAPS = 2
+"""Of a sentence: it has the answer's words, and may be the one that answers."""
+ORDINARY, BY_PEOPLE = 1, 2
+"""How much a group counts: what people wrote counts more than what a language model wrote."""
 Verdict = Literal["yes", "no", ""]
+QUESTIONS = Path(__file__).parent / "labels" / "questions.jsonl"
+"""Written for this model by reading: places in passages, and no word of them."""
 MOST_ANSWER = 160
 LIKE_ENOUGH = 0.75
 WORD = re.compile(r"\w+")
@@ -37,8 +39,8 @@ class Example:
 
     question: str
     passage: Passage
-    answers: bool
-    """Whether the passage answers the question."""
+    answers: bool | None
+    """Whether the passage answers the question; None where that is not known."""
     unit: int = -1
     """The sentence that does; -1 where that is not known."""
     start: int = -1
@@ -46,7 +48,32 @@ class Example:
     """The words in that sentence; -1 where only the sentence is known."""
     answer: str = ""
     verdict: Verdict = ""
-    is_pronoun: bool = False
+    perhaps: frozenset[int] = frozenset()
+    """Other sentences that may be the one that answers."""
+
+    def right(self, unit: int) -> int:
+        """Whether a sentence answers: 1, 0, PERHAPS, or UNKNOWN."""
+        if unit in self.perhaps:
+            return PERHAPS
+        if self.answers is False:
+            return 0
+        if self.unit < 0:
+            return UNKNOWN
+        if unit == self.unit:
+            return 1
+        return UNKNOWN if self.answer and self.answer.casefold() in self.passage.units[unit].casefold() else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Pronoun:
+    """A pronoun in the last sentence of a text, and the names it may mean."""
+
+    text: Text
+    at: int
+    end: int
+    names: tuple[Mention, ...]
+    meant: tuple[int, ...] = ()
+    """Of each name, 1 or 0; empty where nobody has said."""
 
 
 def content(text: str) -> set[str]:
@@ -94,6 +121,22 @@ def written(file: Path, passages: Sequence[Passage]) -> Iterator[Example]:
                 yield found
 
 
+def ours(file: Path, passages: Sequence[Passage]) -> Iterator[Example]:
+    """What was written for this model, by reading: each names its passage, the sentence, and where the words stand."""
+    by_id = {one.id: one for one in passages}
+    for line in file.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        passage = by_id.get(row["id"])
+        if passage is None:
+            continue
+        if row["unit"] < 0:
+            yield Example(row["question"], passage, answers=False)
+            continue
+        start, end = row["words"]
+        answer = passage.units[row["unit"]][start:end] if start >= 0 else ""
+        yield Example(row["question"], passage, True, row["unit"], start, end, answer, row["verdict"])
+
+
 def squad(file: Path, passages: Sequence[Passage]) -> Iterator[Example]:
     """What people wrote for the training pages of the SQuAD book."""
     by_title: dict[str, list[Passage]] = {}
@@ -125,83 +168,3 @@ def boolq(lines: Sequence[str], passages: Sequence[Passage]) -> Iterator[Example
         passage = by_text.get(text)
         if passage is not None:
             yield Example(row["question"], passage, answers=True, verdict=VERDICTS.get(row.get("label"), ""))
-
-
-NAME = re.compile(r"\b[A-Z][a-zà-ž]+(?:[ -](?:(?:of|de|von|van|the|la)\s)?[A-Z][a-zà-ž]+)*")
-PRONOUNS = {
-    "he": re.compile(r"\b(?:he|him|his)\b", re.IGNORECASE),
-    "she": re.compile(r"\b(?:she|her|hers)\b", re.IGNORECASE),
-}
-FORMS = {"he": ("he", "him", "his"), "she": ("she", "her", "her"), "it": ("it", "it", "its")}
-PLACED = re.compile(r"\b(?:in|at|of|from|to|near|the|into)\s$", re.IGNORECASE)
-ACTING = re.compile(r"^\s(?:was|is|had|has|did|would|could|became|[a-z]+ed)\b")
-STANDING = re.compile(r"^(?:['’]s\s|[,.;:)]|\s(?:and|in|to|for|with|on|at|by|from|as|during|when|after|before)\b|$)")
-"""What may follow a name that a pronoun can stand for: not a noun that the name belongs to."""
-PLURAL = re.compile(r"^\s(?:are|were|have)\b")
-NAMES_BEFORE = 2
-SHORTEST_NAME = 4
-
-
-def pronouns(passages: Sequence[Passage]) -> Iterator[Example]:
-    """A name that is repeated, with a pronoun in its place: the name before it is what the pronoun means."""
-    for passage in passages:
-        if passage.kind == "text":
-            found = _repeated(passage)
-            if found is not None:
-                yield found
-
-
-def _repeated(passage: Passage) -> Example | None:
-    text = " ".join(passage.units)
-    persons = [word for word, pattern in PRONOUNS.items() if pattern.search(text)]
-    if len(persons) > 1:
-        return None
-    word = persons[0] if persons else "it"
-    ways = []
-    for number in range(1, len(passage.units)):
-        unit = passage.units[number]
-        before = [name for one in passage.units[:number] for name in NAME.findall(one)]
-        if len(set(before)) < NAMES_BEFORE:
-            continue
-        for found in NAME.finditer(unit):
-            name = found[0]
-            rest = unit[found.end() :]
-            fits = ACTING.match(rest) or STANDING.match(rest)
-            if len(name) < SHORTEST_NAME or name not in before or not fits or PLURAL.match(rest):
-                continue
-            if word != "it" and PLACED.search(unit[: found.start()]):
-                continue
-            ways.append((drawn(f"{passage.id}:{number}:{found.start()}", "pronoun"), number, found.start(), name))
-    if not ways:
-        return None
-    _, number, at, name = min(ways)
-    return _with_pronoun(passage, number, at, name, word)
-
-
-def _with_pronoun(passage: Passage, number: int, at: int, name: str, word: str) -> Example | None:
-    unit = passage.units[number]
-    rest = unit[at + len(name) :]
-    subject, other, owning = FORMS[word]
-    if rest.startswith(("'s ", "’s ")):
-        form, rest = owning, rest[2:]
-    else:
-        form = subject if at == 0 or ACTING.match(rest) else other
-    form = form.capitalize() if at == 0 else form
-    # The nearest mention before it, in the sentences that are kept.
-    first = max(0, number - 4)
-    for place in range(number - 1, first - 1, -1):
-        start = passage.units[place].rfind(name)
-        if start >= 0:
-            units = (*passage.units[first:number], f"{unit[:at]}[P] {form}{rest}")
-            kept = Passage(passage.source, passage.title, passage.heading, units)
-            return Example(
-                form.lower(),
-                kept,
-                answers=True,
-                unit=place - first,
-                start=start,
-                end=start + len(name),
-                answer=name,
-                is_pronoun=True,
-            )
-    return None

@@ -17,7 +17,18 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-NAME = "kiwiresearch-reader-1"
+NAME = "kiwiresearch-reader-2"
+TRAINED_ON = (
+    "base.npz",
+    "passages.jsonl",
+    "questions.jsonl",
+    "boolq.jsonl",
+    "squad.jsonl",
+    "searched.jsonl",
+    "pronouns.jsonl",
+    "scores.npz",
+)
+LABELS = Path(__file__).parent / "labels"
 OPSET = 20
 HEADS = 12
 
@@ -151,21 +162,16 @@ def load_weights(file: Path) -> dict[str, Array]:
         return {name: arrays[name].astype(np.float32) for name in arrays.files}
 
 
-def mean_of(weights: Sequence[dict[str, Array]]) -> dict[str, Array]:
-    return {name: np.mean([one[name] for one in weights], axis=0) for name in weights[0]}
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition(":")[0])
     parser.add_argument("folder", type=Path, help="what prepare made: words and texts")
     parser.add_argument("out", type=Path, help="src/kiwiresearch/reader/data")
-    parser.add_argument("trained", type=Path, nargs="+", help="weights that train and tune made; their mean is taken")
+    parser.add_argument("trained", type=Path, help="weights that train made")
     given = parser.parse_args()
     words = (given.folder / "words.txt").read_text(encoding="utf-8").split("\n")
-    names = ("base.npz", "passages.jsonl", "questions.jsonl", "boolq.jsonl", "squad.jsonl")
-    there = [name for name in (*names, "people.jsonl") if (given.folder / name).exists()]
-    sums = {name: sha256((given.folder / name).read_bytes()).hexdigest() for name in there}
-    write(mean_of([load_weights(file) for file in given.trained]), words, given.out, sums)
+    files = [given.folder / name for name in TRAINED_ON] + sorted(LABELS.glob("*.jsonl"))
+    sums = {file.name if file.parent == given.folder else f"labels/{file.name}": sha256(file.read_bytes()).hexdigest() for file in files if file.exists()}
+    write(load_weights(given.trained), words, given.out, sums)
 
 
 if __name__ == "__main__":

@@ -1,43 +1,66 @@
-"""A question with its passage and others that look right: what the second part of training is made of.
+"""A question with passages that compete for it, as numbers: what the network and its teacher are trained on.
 
-Prepared without an accelerator, since that takes longer than the training itself.
+Prepared without an accelerator, since that takes longer than the training itself. The same groups are written twice,
+in the teacher's tokens and in the network's, so that what the teacher says of a sentence can be told to the network.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tools.train_reader.base import tokenizer_of
-from tools.train_reader.batches import PERHAPS, UNKNOWN, Numbering, Row
-from tools.train_reader.examples import Example, content, located, pronouns, squad, whole, written
+from tokenizers import Tokenizer
+from tools.train_reader.batches import Numbering, Row
+from tools.train_reader.examples import (
+    BY_PEOPLE,
+    ORDINARY,
+    QUESTIONS,
+    Example,
+    Pronoun,
+    boolq,
+    content,
+    located,
+    ours,
+    squad,
+    whole,
+    written,
+)
 from tools.train_reader.passage import Passage, load
+from tools.train_reader.pronouns import read_pronouns
 from tools.train_reader.split import drawn
+from tools.train_reader.teacher import MARKS
 
 from kiwiresearch.embed.static import StaticEmbedder
+from kiwiresearch.reader.form import Form, tokenizer_of
 
 SAME_PAGE, OTHER_PAGES = 2, 1
 NEAREST = 12
-PEOPLE = 3
-"""What people wrote counts so many times as much as what a language model wrote."""
+ROWS = 6
+LEAST_SHARED = 2
+HELD_BACK = 0.15
+"""Of what people asked, the share that never trains: how sure an answer is, is fitted on it."""
+MOST_OF_TEACHER = 560
 
 Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Examples of one question; the first holds the answer."""
+    """Examples of one question, or one pronoun."""
 
-    rows: tuple[Row, ...]
+    examples: tuple[Example, ...] = ()
+    pronoun: Pronoun | None = None
+    weight: int = ORDINARY
 
 
-def groups_of(passages: Sequence[Passage], examples: Sequence[Example], numbering: Numbering) -> Iterator[Group]:
+def groups_of(passages: Sequence[Passage], asked: Sequence[tuple[Example, int]]) -> Iterator[Group]:
     """Passages of the same page first, then the nearest of other pages; none that holds the answer's words."""
+    examples = [one for one, _ in asked]
     embedder = StaticEmbedder()
     places = embedder.embed([f"{one.title}. {' '.join(one.units)[:700]}" for one in passages])
     questions = embedder.embed([one.question for one in examples])
@@ -54,50 +77,62 @@ def groups_of(passages: Sequence[Passage], examples: Sequence[Example], numberin
             if content(example.question) & content(example.passage.title):
                 others = [passages[one] for one in near[at] if passages[one].title != example.passage.title]
                 chosen += _wrong(example, others)[: OTHER_PAGES + SAME_PAGE - len(chosen)]
-            wrong = [replace(example, passage=one, answers=False, unit=-1, start=-1, end=-1) for one in chosen]
-            yield Group(tuple(numbering.row(one) for one in (example, *wrong)))
+            wrong = (Example(example.question, one, answers=False) for one in chosen)
+            yield Group((example, *wrong), weight=asked[start + at][1])
 
 
 def _wrong(example: Example, passages: Sequence[Passage]) -> list[Passage]:
     answer = example.answer.casefold()
-    return [one for one in passages if one.id != example.passage.id and answer not in " ".join(one.units).casefold()]
-
-
-ROWS = 6
-ABSENT_ROWS = 3
-LEAST_SHARED = 2
-ABSENT_SHARE = 0.15
-HELD_BACK = 0.15
-"""Of what people asked, the share that never trains: how sure an answer is, is fitted on it."""
+    others = [one for one in passages if one.id != example.passage.id]
+    return [one for one in others if answer and answer not in " ".join(one.units).casefold()]
 
 
 def is_held_back(question: str) -> bool:
     return drawn(question, "held back") < HELD_BACK
 
 
-def people_groups(file: Path, numbering: Numbering) -> Iterator[Group]:
-    """Questions that people asked, with the passages that search found; some of those that nothing answers."""
+def searched(file: Path, known: dict[str, Example]) -> Iterator[Group]:
+    """Questions that were put to the product's own search, with the passages it found.
+
+    Where the passage that answers is known, it is there too. Otherwise the answers' words decide; where no passage
+    has them, nothing is known, and the teacher says what it thinks.
+    """
     for line in file.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
-        if is_held_back(row["question"]):
-            continue
+        question = row["question"]
         passages = [Passage(**{**one, "units": tuple(one["units"])}) for one in row["passages"]]
-        found = [_best(row["question"], row["answers"], one) for one in passages]
-        right = [one for one in found if one is not None]
-        if right:
-            asked = content(row["question"])
-            shared = [len(asked & content(f"{one.passage.title} {one.passage.units[one.unit]}")) for one in right]
-            if max(shared) < LEAST_SHARED:
-                continue
-            best = right[shared.index(max(shared))]
-            rows = [
-                _row(one or _none(row["question"], passage), best, row["answers"], numbering)
-                for one, passage in zip(found, passages, strict=True)
-            ]
-            first = found.index(best)
-            yield Group((rows[first], *[one for at, one in enumerate(rows) if at != first][: ROWS - 1]))
-        elif drawn(row["question"], "absent") < ABSENT_SHARE:
-            yield Group(tuple(numbering.row(_none(row["question"], one)) for one in passages[:ABSENT_ROWS]))
+        if question in known:
+            yield _known(known[question], passages)
+        elif not is_held_back(question):
+            yield _by_words(question, row["answers"], passages)
+
+
+def _known(example: Example, passages: Sequence[Passage]) -> Group:
+    asked, answer, own = example.question, example.answer, example.passage
+    rest = [
+        Example(asked, one, None if not answer or _holding([answer], one) else False)
+        for one in passages
+        if not set(one.units) & set(own.units)
+    ]
+    return Group((example, *rest[: ROWS - 1]), weight=BY_PEOPLE)
+
+
+def _by_words(question: str, answers: Sequence[str], passages: Sequence[Passage]) -> Group:
+    found = [_best(question, answers, one) for one in passages]
+    asked = content(question)
+    shared = [
+        len(asked & content(f"{one.passage.title} {one.passage.units[one.unit]}")) if one else -1 for one in found
+    ]
+    if max(shared) < LEAST_SHARED:
+        return Group(tuple(Example(question, one, None) for one in passages[:ROWS]))
+    first = shared.index(max(shared))
+    rows = []
+    for at, passage in enumerate(passages):
+        holding = _holding(answers, passage)
+        one = found[at] if at == first else None
+        example = one or Example(question, passage, None if holding else False)
+        rows.append(replace(example, perhaps=holding - {example.unit}))
+    return Group((rows[first], *[one for at, one in enumerate(rows) if at != first][: ROWS - 1]), weight=BY_PEOPLE)
 
 
 def _best(question: str, answers: Sequence[str], passage: Passage) -> Example | None:
@@ -108,63 +143,80 @@ def _best(question: str, answers: Sequence[str], passage: Passage) -> Example | 
     )
 
 
-def _none(question: str, passage: Passage) -> Example:
-    return Example(question, passage, answers=False)
+def _holding(answers: Sequence[str], passage: Passage) -> frozenset[int]:
+    return frozenset(
+        number for number, unit in enumerate(passage.units) if any(whole(answer, unit) >= 0 for answer in answers)
+    )
 
 
-def _row(example: Example, best: Example, answers: Sequence[str], numbering: Numbering) -> Row:
-    """Only the best sentence is called right; others with an answer's words may be, and compete beside it."""
-    row = numbering.row(example)
-    if not example.answers:
-        return row
-    first = example.unit - row.right.index(1) if 1 in row.right else 0
-    right = []
-    for at, value in enumerate(row.right):
-        unit = example.passage.units[first + at]
-        holds = value == 1 or any(whole(answer, unit) >= 0 for answer in answers)
-        right.append(1 if value == 1 and example is best else PERHAPS if holds else value)
-    return replace(row, right=right, answers=1 if example is best else UNKNOWN)
+def numbered(groups: Iterable[Group], ours: Form, theirs: Form) -> Iterator[tuple[int, list[Row], list[Row]]]:
+    """Each group's weight, its rows for the network, and the same for the teacher."""
+    mine, other = Numbering(ours), Numbering(theirs)
+    for group in groups:
+        if group.pronoun is not None:
+            one = mine.readable(group.pronoun)
+            rows = [(mine.pronoun(one), other.pronoun(one))] if one.names else []
+        else:
+            read = [(mine.row(example), example) for example in group.examples]
+            rows = [(row, other.same(example, row.units)) for row, example in read]
+        rows = [(row, same) for row, same in rows if len(same.ids) <= MOST_OF_TEACHER]
+        if rows:
+            yield group.weight, [row for row, _ in rows], [same for _, same in rows]
 
 
-def save(groups: Sequence[Group], file: Path) -> None:
+def save(groups: Sequence[tuple[int, list[Row]]], file: Path) -> None:
     """All rows one after another, with their lengths, and how many rows a group has."""
-    rows = [row for group in groups for row in group.rows]
+    rows = [row for _, group in groups for row in group]
 
-    def flat(values: Sequence[Sequence[int]], kind: str) -> Array:
+    def flat(values: Iterable[Sequence[int]], kind: str) -> Array:
         return np.array([one for row in values for one in row], kind)
 
-    np.savez(
+    np.savez_compressed(
         file,
-        sizes=np.array([len(group.rows) for group in groups], "i2"),
+        weights=np.array([weight for weight, _ in groups], "i1"),
+        sizes=np.array([len(group) for _, group in groups], "i2"),
         lengths=np.array([len(row.ids) for row in rows], "i2"),
-        ids=flat([row.ids for row in rows], "u2"),
-        asked=np.array([row.kinds.count(0) for row in rows], "i2"),
+        ids=flat((row.ids for row in rows), "i4"),
+        asked=np.array([row.asked for row in rows], "i2"),
         counts=np.array([len(row.marks) for row in rows], "i2"),
-        marks=flat([row.marks for row in rows], "i2"),
-        right=flat([row.right for row in rows], "i2"),
+        marks=flat((row.marks for row in rows), "i2"),
+        right=flat((row.right for row in rows), "i2"),
         told=np.array([(row.start, row.end, row.answers, row.verdict) for row in rows], "i2"),
+        name_counts=np.array([len(row.names) for row in rows], "i2"),
+        names=np.array([place for row in rows for place in row.names], "i2").reshape(-1, 2),
+        meant=flat((row.meant for row in rows), "i2"),
     )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition(":")[0])
-    parser.add_argument("folder", type=Path, help="passages, questions and words")
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--most", type=int, default=1_000_000, help="of the questions on passages")
-    parser.add_argument("--people", type=Path, help="what people made")
+    parser.add_argument("folder", type=Path, help="what the steps before have made")
+    parser.add_argument("--most", type=int, default=1_000_000, help="of each kind, to rehearse")
     given = parser.parse_args()
-    passages = load(given.folder / "passages.jsonl")
-    people = list(squad(given.folder / "squad.jsonl", passages))
-    by_model = [one for one in written(given.folder / "questions.jsonl", passages) if one.start >= 0]
-    asked = sorted([*by_model, *people * PEOPLE], key=lambda one: drawn(one.question, "order"))[: given.most]
-    words = (given.folder / "words.txt").read_text(encoding="utf-8").split("\n")
-    numbering = Numbering(tokenizer_of(words))
-    found = list(groups_of(passages, asked, numbering))
-    found += [Group((numbering.row(one),)) for one in list(pronouns(passages))[: given.most // 4]]
-    if given.people:
-        found += people_groups(given.people, numbering)
-    save(found, given.out)
-    print(f"{len(found)} groups, {sum(len(one.rows) for one in found)} rows")
+    folder, most = given.folder, given.most
+    passages = load(folder / "passages.jsonl")
+    lines = (folder / "boolq.jsonl").read_text(encoding="utf-8").splitlines()
+    by_model = [one for one in written(folder / "questions.jsonl", passages) if one.start >= 0][:most]
+    by_people = list(squad(folder / "squad.jsonl", passages))[:most]
+    by_us = list(ours(QUESTIONS, passages))[:most]
+    answered = {one.question: one for one in by_us if one.answers and one.answer}
+    found = list(searched(folder / "searched.jsonl", answered))[:most]
+    done = {group.examples[0].question for group in found}
+    rest = [one for one in answered.values() if one.question not in done]
+    found += groups_of(passages, [(one, ORDINARY) for one in by_model] + [(one, BY_PEOPLE) for one in by_people + rest])
+    found += (Group((one,), weight=BY_PEOPLE) for one in by_us if one.question not in answered)
+    found += (Group((one,)) for one in list(boolq(lines, passages))[:most])
+    found += (
+        Group(pronoun=one, weight=BY_PEOPLE if one.meant else ORDINARY)
+        for one in list(read_pronouns(folder / "pronouns.jsonl"))[:most]
+    )
+    words = (folder / "words.txt").read_text(encoding="utf-8").split("\n")
+    teacher = Tokenizer.from_file(str(folder / "teacher_tokenizer.json"))
+    forms = Form(tokenizer_of(words)), Form(teacher, MARKS, most=4 * MOST_OF_TEACHER)
+    made = list(numbered(found, *forms))
+    save([(weight, rows) for weight, rows, _ in made], folder / "groups.npz")
+    save([(weight, rows) for weight, _, rows in made], folder / "teacher_groups.npz")
+    print(f"{len(made)} groups, {sum(len(rows) for _, rows, _ in made)} rows")
 
 
 if __name__ == "__main__":

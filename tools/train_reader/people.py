@@ -1,6 +1,6 @@
-"""Questions that people asked, each with the passages that the product's own search finds for it.
+"""Questions that people asked, and ours, each with the passages that the product's own search finds for it.
 
-The questions and their answers are lists that come with a search toolkit's wheel. Their answers are looked for
+People's questions and their answers are lists that come with a search toolkit's wheel. Their answers are looked for
 in the passages, so what is right is known by words alone; training lets the model choose among several. No
 passage is of a page whose shared questions judge the reader, and no question of the shared sets is used:
 these lists hold questions of Natural Questions' training part, which the shared rows are not of.
@@ -21,8 +21,9 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
+from tools.train_reader.examples import QUESTIONS, ours
 from tools.train_reader.gather import article_paths
-from tools.train_reader.passage import Passage
+from tools.train_reader.passage import Passage, load
 from tools.train_reader.split import drawn, plain, questioned
 
 from kiwiresearch.ask.answering import Desk
@@ -99,12 +100,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition(":")[0])
     parser.add_argument("wheel", type=Path, help="pyserini 0.16.0")
     parser.add_argument("shared", type=Path, help="the folder of the shared data")
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--most", type=int, default=1_000_000)
+    parser.add_argument("folder", type=Path, help="with the passages; for what is found")
+    parser.add_argument("--most", type=int, default=1_000_000, help="of each kind, to rehearse")
     parser.add_argument("--processes", type=int, default=1)
     given = parser.parse_args()
-    rows = asked(given.wheel)[: given.most]
-    with ProcessPoolExecutor(given.processes) as pool, given.out.open("w", encoding="utf-8") as out:
+    passages = load(given.folder / "passages.jsonl")
+    own = [Asked("ours", one.question, (one.answer,)) for one in ours(QUESTIONS, passages) if one.answer]
+    rows = [*asked(given.wheel)[: given.most], *own[: given.most]]
+    out_file = given.folder / "searched.jsonl"
+    with ProcessPoolExecutor(given.processes) as pool, out_file.open("w", encoding="utf-8") as out:
         for line in pool.map(found_for, rows, [given.shared] * len(rows), chunksize=16):
             if line:
                 out.write(line + "\n")

@@ -1,315 +1,437 @@
-"""The first part of training: all tasks in one batch, with passages that look right and are not."""
+"""Training, on an accelerator: the teacher from what people wrote, then the network from both.
+
+python -m tools.train_reader.train teacher WORK
+python -m tools.train_reader.train network WORK WORK/six.npz --layers 0,1,2,3,4,5
+
+The teacher is trained on groups with known answers and then scores all groups (`scores.npz`). The network learns
+what is known, and where nothing is, what the teacher thinks.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
-import random  # noqa: TID251 - seeded: what is drawn is the same on every run
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from tokenizers import Tokenizer
-from tools.train_reader.base import tokenizer_of
-from tools.train_reader.batches import UNKNOWN, Numbering, Row, padded
-from tools.train_reader.examples import Example, boolq, content, pronouns, squad, written
+from tools.train_reader.examples import ORDINARY, PERHAPS, UNKNOWN
 from tools.train_reader.network import Network, Reading, from_base
-from tools.train_reader.passage import Passage, load
-from torch import Tensor
+from tools.train_reader.teacher_network import from_packed
+from torch import Tensor, nn
 from torch.nn import functional
+from torch.utils.data import DataLoader, Dataset
 
-SEED = 20261116
-BATCH_TOKENS = 36_864
-RATE = 1.5e-4
+SEED = 20261117
 WARM_UP = 0.06
-NEGATIVES = 2
-NEAREST = 24
-LIKE_TEXTS = 96
-WEIGHTS = {"span": 1.0, "sentence": 1.0, "passage": 0.7, "verdict": 0.3, "likeness": 2.0, "teacher": 1.0}
+JUDGED_EACH = 25
+"""Each so manyth group with a known answer trains nothing, and is counted at the end."""
+TEACHER_RATE, TEACHER_TOKENS = 3e-5, 16_384
+RATE, TOKENS = 2e-4, 32_768
+ORDINARY_FOR_TEACHER = 3_000
+KEEP_LIKENESS = 2.0
+LIKE_ROWS = 96
+SURE = 0.9
+
+Array = np.ndarray[Any, Any]
+Batch = dict[str, Tensor]
 
 
 @dataclass(frozen=True, slots=True)
-class Corpus:
-    """What is trained on."""
+class Groups(Dataset[dict[str, Array]]):
+    """Groups as one array of each kind, and where each begins; as a data set, batches of some groups."""
 
-    passages: Sequence[Passage]
-    examples: Sequence[Example]
+    data: dict[str, Array]
+    rows_at: Array
+    tokens_at: Array
+    marks_at: Array
+    names_at: Array
+    scores: dict[str, Array]
+
+    @classmethod
+    def load(cls, file: Path, scores: Path | None = None) -> Groups:
+        data, soft = ({name: arrays[name] for name in arrays.files} for arrays in map(_opened, (file, scores)))
+
+        def starts(lengths: Array) -> Array:
+            return np.concatenate([[0], np.cumsum(lengths.astype(np.int64))])
+
+        places = [starts(data[name]) for name in ("sizes", "lengths", "counts", "name_counts")]
+        return cls(data, *places, soft)
+
+    def __len__(self) -> int:
+        return len(self.data["sizes"])
+
+    def known(self) -> Array:
+        """Of each group, whether anything is known of it."""
+        rows = (self.data["told"][:, :3] != UNKNOWN).any(1) | (self.data["told"][:, 3] != UNKNOWN)
+        for values, at in ((self.data["right"], self.marks_at), (self.data["meant"], self.names_at)):
+            sums = np.concatenate([[0], np.cumsum(values != UNKNOWN)])
+            rows |= sums[at[1:]] > sums[at[:-1]]
+        sums = np.concatenate([[0], np.cumsum(rows)])
+        return np.asarray(sums[self.rows_at[1:]] > sums[self.rows_at[:-1]])
+
+    def longest(self, group: int) -> int:
+        return int(self.data["lengths"][self.rows_at[group] : self.rows_at[group + 1]].max())
+
+    def plan(self, chosen: Sequence[int], tokens: int, draw: np.random.Generator) -> list[list[int]]:
+        """Groups of like length together, about so many tokens a batch, in random order."""
+        order = sorted(chosen, key=lambda one: (self.longest(one) // 24, draw.random()))
+        batches: list[list[int]] = [[]]
+        longest = rows = 0
+        for one in order:
+            size = int(self.data["sizes"][one])
+            longest = max(longest, self.longest(one))
+            if batches[-1] and (rows + size) * longest > tokens:
+                batches.append([])
+                longest, rows = self.longest(one), 0
+            batches[-1].append(one)
+            rows += size
+        return [batches[at] for at in draw.permutation(len(batches))]
+
+    def __getitem__(self, groups: Sequence[int]) -> dict[str, Array]:  # type: ignore[override]
+        rows = np.concatenate([np.arange(self.rows_at[one], self.rows_at[one + 1]) for one in groups])
+        owners = np.repeat(np.arange(len(groups)), [self.data["sizes"][one] for one in groups])
+        ids = self._padded("ids", self.tokens_at, rows, 0)
+        at = np.arange(ids.shape[1])[None]
+        lengths, asked = self.data["lengths"][rows, None], self.data["asked"][rows, None]
+        found = {
+            "rows": rows,
+            "owners": owners,
+            "ids": ids,
+            "mask": (at < lengths).astype(np.int64),
+            "kinds": ((at >= asked) & (at < lengths)).astype(np.int64),
+            "marks": self._padded("marks", self.marks_at, rows, 0),
+            "right": self._padded("right", self.marks_at, rows, UNKNOWN),
+            "there": np.arange(max(1, int(self.data["counts"][rows].max())))[None] < self.data["counts"][rows, None],
+            "told": self.data["told"][rows].astype(np.int64),
+            "names": self._padded("names", self.names_at, rows, 0),
+            "meant": self._padded("meant", self.names_at, rows, UNKNOWN),
+            "named": np.arange(max(1, int(self.data["name_counts"][rows].max())))[None]
+            < self.data["name_counts"][rows, None],
+        }
+        if self.scores:
+            found["soft_sentences"] = self._padded("sentences", self.marks_at, rows, np.nan)
+            found["soft_names"] = self._padded("name_scores", self.names_at, rows, np.nan)
+            found["soft_passage"] = self.scores["passage"][rows].astype(np.float32)
+        return found
+
+    def _padded(self, name: str, starts: Array, rows: Array, fill: float) -> Array:
+        values = self.scores[name] if name in self.scores else self.data[name]
+        sizes = starts[rows + 1] - starts[rows]
+        width = max(1, int(sizes.max()))
+        kind = np.float32 if values.dtype.kind == "f" else np.int64
+        out = np.full((len(rows), width, *values.shape[1:]), fill, kind)
+        for at, row in enumerate(rows):
+            out[at, : sizes[at]] = values[starts[row] : starts[row + 1]]
+        return out
+
+    def batches(self, plan: Sequence[Sequence[int]], device: str) -> Iterator[Batch]:
+        loader = DataLoader(
+            self,
+            sampler=plan,  # type: ignore[arg-type]
+            batch_size=None,
+            num_workers=8 if device == "cuda" else 0,
+            pin_memory=device == "cuda",
+            prefetch_factor=8 if device == "cuda" else None,
+        )
+        for batch in loader:
+            yield {name: value.to(device, non_blocking=True) for name, value in batch.items()}
 
 
-def read_corpus(folder: Path) -> Corpus:
-    """Passages and all examples of one folder that `prepare` has filled."""
-    passages = load(folder / "passages.jsonl")
-    lines = (folder / "boolq.jsonl").read_text(encoding="utf-8").splitlines()
-    people = list(squad(folder / "squad.jsonl", passages))
-    examples = [
-        *written(folder / "questions.jsonl", passages),
-        *people,
-        *people,  # what people asked counts twice
-        *boolq(lines, passages),
-        *pronouns(passages),
-    ]
-    return Corpus(passages, examples)
+def _opened(file: Path | None) -> Any:
+    return np.load(file) if file else _Nothing()
 
 
-@torch.inference_mode()
-def vectors_of(network: Network, tokenizer: Tokenizer, texts: Sequence[str], device: str) -> Tensor:
-    """Unit vectors of texts read alone."""
-    ids = [[*_alone(tokenizer, text)] for text in texts]
-    order = sorted(range(len(ids)), key=lambda row: -len(ids[row]))
-    found = torch.zeros(len(ids), network.shape.width, device=device)
-    network.eval()
-    for start in range(0, len(order), 512):
-        some = order[start : start + 512]
-        found[some] = _read_alone(network, [ids[row] for row in some], device).float()
-    return functional.normalize(found, dim=1)
+class _Nothing:
+    files: tuple[str, ...] = ()
 
 
-def _alone(tokenizer: Tokenizer, text: str) -> list[int]:
-    ids = tokenizer.encode(text, add_special_tokens=False).ids[:126]
-    return [tokenizer.token_to_id("[CLS]"), *ids, tokenizer.token_to_id("[SEP]")]
+def competing(scores: Tensor, owners: Tensor, right: Tensor, there: Tensor) -> Tensor:
+    """How surely one of the right candidates of a question is chosen among all of them."""
+    known = torch.zeros(int(owners.max()) + 1, device=scores.device).index_add(0, owners, right.sum(1).float()) > 0
+    lost = log_sum(scores, owners, there) - log_sum(scores, owners, right & there)
+    return lost[known].sum() / known.sum().clamp_min(1)
 
 
-def _read_alone(network: Network, ids: Sequence[list[int]], device: str) -> Tensor:
-    tokens = torch.tensor(padded(ids, 0), device=device)
-    mask = torch.tensor(padded([[1] * len(row) for row in ids], 0), device=device)
-    with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
-        reading: Reading = network(tokens, torch.zeros_like(tokens), mask)
-    return reading.vectors
+def log_sum(scores: Tensor, owners: Tensor, which: Tensor) -> Tensor:
+    count = int(owners.max()) + 1
+    flat = torch.where(which, scores, torch.full_like(scores, -1e4))
+    top = torch.full((count,), -1e4, device=scores.device).scatter_reduce(0, owners, flat.amax(1).detach(), "amax")
+    sums = torch.zeros(count, device=scores.device).index_add(0, owners, (flat - top[owners, None]).exp().sum(1))
+    return sums.clamp_min(1e-9).log() + top
 
 
-def with_negatives(corpus: Corpus, base: Network, tokenizer: Tokenizer, device: str) -> list[Example]:
-    """Each question also with passages that are near it in meaning and do not hold its answer."""
-    draw = random.Random(SEED)  # noqa: S311
-    asked = [one for one in corpus.examples if not one.is_pronoun]
-    texts = [f"{one.title}. {' '.join(one.units)[:600]}" for one in corpus.passages]
-    places = vectors_of(base, tokenizer, texts, device)
-    questions = vectors_of(base, tokenizer, [one.question for one in asked], device)
-    found: list[Example] = []
-    for start in range(0, len(asked), 4096):
-        near = (questions[start : start + 4096] @ places.T).topk(min(NEAREST, len(texts)), dim=1).indices.tolist()
-        for example, rows in zip(asked[start : start + 4096], near, strict=True):
-            others = [corpus.passages[row] for row in rows if _is_wrong(example, corpus.passages[row])]
-            chosen = draw.sample(others, min(NEGATIVES, len(others)))
-            found += [
-                replace(example, passage=one, answers=False, unit=-1, start=-1, end=-1, verdict="") for one in chosen
-            ]
-    return found
+def mean_where(values: Tensor, which: Tensor) -> Tensor:
+    return torch.where(which, values, torch.zeros_like(values)).sum() / which.sum().clamp_min(1)
 
 
-def _is_wrong(example: Example, passage: Passage) -> bool:
-    if passage.id == example.passage.id:
-        return False
-    text = " ".join(passage.units).casefold()
-    if not example.answer:
-        return passage.title != example.passage.title
-    if example.answer.casefold() in text:
-        return False
-    # A question that does not name its subject may be answered by any page of the kind.
-    return passage.title == example.passage.title or bool(content(example.question) & content(example.passage.title))
+def name_scores(reading: Reading, batch: Batch) -> Tensor:
+    """Of each name, how much better it fits a pronoun than nothing."""
+    spans = reading.spans.float()
+    rows = torch.arange(len(spans), device=spans.device)[:, None]
+    fits = spans[rows, batch["names"][:, :, 0], 0] + spans[rows, batch["names"][:, :, 1], 1]
+    return (fits - spans[:, 0].sum(1, keepdim=True)).masked_fill(~batch["named"], -1e4)
+
+
+def with_none(scores: Tensor) -> Tensor:
+    return torch.cat((scores.new_zeros(len(scores), 1), scores), 1)
+
+
+def hard_losses(reading: Reading, batch: Batch) -> dict[str, Tensor]:
+    """From what is known."""
+    told, owners, right = batch["told"], batch["owners"], batch["right"]
+    sentences = reading.sentences.float().gather(1, batch["marks"])
+    known = (right != UNKNOWN) & batch["there"]
+    sure = known & (right != PERHAPS)
+    each = functional.binary_cross_entropy_with_logits(sentences, (right == 1).float(), reduction="none")
+    inside = batch["kinds"].bool() & batch["mask"].bool()
+    spans = reading.spans.float()
+    at = torch.arange(spans.shape[1], device=spans.device)[None]
+    words = spans.new_zeros(())
+    for side in (0, 1):
+        hit = (at == told[:, side, None]) & (told[:, side, None] > 0)
+        # Among all passages of the question, and against saying that nothing answers, in each passage alone.
+        words = words + competing(spans[:, :, side], owners, hit, inside)
+        alone = spans[:, :, side].masked_fill(~(inside | (at == 0)), -1e4)
+        words = words + 0.5 * functional.cross_entropy(
+            alone, told[:, side], ignore_index=UNKNOWN, reduction="sum"
+        ) / (told[:, side] != UNKNOWN).sum().clamp_min(1)
+    judged = told[:, 2] != UNKNOWN
+    passage = functional.binary_cross_entropy_with_logits(
+        reading.passage[:, 0].float(), (told[:, 2] == 1).float(), reduction="none"
+    )
+    verdict = functional.cross_entropy(reading.passage[:, 1:].float(), told[:, 3], ignore_index=UNKNOWN, reduction="sum")
+    names = with_none(name_scores(reading, batch)).log_softmax(1)
+    meant = batch["meant"] == 1
+    meant = torch.cat((~meant.any(1, keepdim=True), meant), 1)
+    pronoun = -names.masked_fill(~meant, -1e4).logsumexp(1)
+    return {
+        "sentence": mean_where(each, sure),
+        "list": competing(sentences, owners, known & (right >= 1), known),
+        "words": 0.5 * words,
+        "passage": 0.5 * mean_where(passage, judged),
+        "verdict": 0.3 * verdict / (told[:, 3] != UNKNOWN).sum().clamp_min(1),
+        "pronoun": mean_where(pronoun, ((batch["meant"] != UNKNOWN) & batch["named"]).any(1)),
+    }
+
+
+def soft_losses(reading: Reading, batch: Batch) -> dict[str, Tensor]:
+    """From what the teacher says."""
+    owners = batch["owners"]
+    sentences = reading.sentences.float().gather(1, batch["marks"])
+    theirs = batch["soft_sentences"]
+    there = batch["there"] & ~theirs.isnan()
+    theirs = theirs.nan_to_num()
+    each = functional.binary_cross_entropy_with_logits(sentences, theirs.sigmoid(), reduction="none")
+    share = torch.where(there, (theirs - log_sum(theirs, owners, there)[owners, None]).exp(), torch.zeros_like(theirs))
+    ours = sentences - log_sum(sentences, owners, there)[owners, None]
+    groups = torch.zeros(int(owners.max()) + 1, device=theirs.device).index_add(0, owners, there.sum(1).float()) > 0
+    listed = -(share * torch.where(there, ours, torch.zeros_like(ours))).sum() / groups.sum().clamp_min(1)
+    passage = functional.binary_cross_entropy_with_logits(
+        reading.passage[:, 0].float(), batch["soft_passage"][:, 0].nan_to_num().sigmoid(), reduction="none"
+    )
+    names = with_none(name_scores(reading, batch)).log_softmax(1)
+    said = batch["soft_names"].nan_to_num().masked_fill(~batch["named"], -1e4)
+    pronoun = -(with_none(said).softmax(1) * names.clamp_min(-1e3)).sum(1)
+    return {
+        "soft sentence": mean_where(each, there),
+        "soft list": listed,
+        "soft passage": 0.5 * mean_where(passage, ~batch["soft_passage"][:, 0].isnan() & batch["there"].any(1)),
+        "soft pronoun": mean_where(pronoun, (~batch["soft_names"].isnan() & batch["named"]).any(1)),
+    }
+
+
+def likeness_loss(network: nn.Module, base: nn.Module, batch: Batch) -> Tensor:
+    """How far the likeness of questions has moved from the base's."""
+    ids, mask = batch["ids"][:LIKE_ROWS, :48], (batch["mask"] * (1 - batch["kinds"]))[:LIKE_ROWS, :48]
+    made = network(ids, torch.zeros_like(ids), mask).vectors
+    with torch.no_grad():
+        wanted = base(ids, torch.zeros_like(ids), mask).vectors
+    return KEEP_LIKENESS * (1 - functional.cosine_similarity(made.float(), wanted.float())).mean()
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
-    """Rows as tensors."""
+class Options:
+    """How a network is trained."""
 
-    ids: Tensor
-    kinds: Tensor
-    mask: Tensor
-    marks: Tensor
-    right: Tensor
-    span: Tensor
-    answers: Tensor
-    verdict: Tensor
+    rate: float
+    tokens: int
+    epochs: int
+    seconds: float
+    device: str
 
 
-def to_batch(rows: Sequence[Row], device: str) -> Batch:
-    def tensor(values: list[list[int]]) -> Tensor:
-        return torch.tensor(values).to(device, non_blocking=True)
-
-    return Batch(
-        tensor(padded([row.ids for row in rows], 0)),
-        tensor(padded([row.kinds for row in rows], 0)),
-        tensor(padded([[1] * len(row.ids) for row in rows], 0)),
-        tensor(padded([row.marks for row in rows], 0)),
-        tensor(padded([row.right for row in rows], UNKNOWN)),
-        torch.tensor([(row.start, row.end) for row in rows], device=device),
-        torch.tensor([row.answers for row in rows], device=device),
-        torch.tensor([row.verdict for row in rows], device=device),
-    )
-
-
-def loss_of(reading: Reading, batch: Batch) -> dict[str, Tensor]:
-    """One loss for each task."""
-    may_be = batch.kinds.bool() & batch.mask.bool()
-    may_be[:, 0] = True
-    spans = reading.spans.float().masked_fill(~may_be[:, :, None], -1e4)
-    span = sum(
-        functional.cross_entropy(spans[:, :, side], batch.span[:, side], ignore_index=UNKNOWN) for side in (0, 1)
-    )
-    sentences = reading.sentences.float().gather(1, batch.marks)
-    known = batch.right != UNKNOWN
-    sentence = functional.binary_cross_entropy_with_logits(sentences[known], batch.right[known].float())
-    told = batch.answers != UNKNOWN
-    passage = functional.binary_cross_entropy_with_logits(reading.passage[told, 0].float(), batch.answers[told].float())
-    verdict = functional.cross_entropy(reading.passage[:, 1:].float(), batch.verdict, ignore_index=UNKNOWN)
-    return {"span": span, "sentence": sentence, "passage": passage, "verdict": torch.nan_to_num(verdict)}
-
-
-def taught(reading: Reading, teacher: Reading, batch: Batch) -> Tensor:
-    """How far a student's readings are from its teacher's."""
-    may_be = batch.kinds.bool() & batch.mask.bool()
-    may_be[:, 0] = True
-    hide = ~may_be[:, :, None]
-    ours = reading.spans.float().masked_fill(hide, -1e4).log_softmax(1)
-    theirs = teacher.spans.float().masked_fill(hide, -1e4).softmax(1)
-    spans = functional.kl_div(ours, theirs, reduction="batchmean")
-    marks = torch.arange(batch.marks.shape[1], device=batch.marks.device) < (batch.marks > 0).sum(1, keepdim=True)
-    sentences = functional.mse_loss(
-        reading.sentences.float().gather(1, batch.marks)[marks], teacher.sentences.float().gather(1, batch.marks)[marks]
-    )
-    passage = functional.mse_loss(reading.passage.float(), teacher.passage.float())
-    return spans + 0.1 * sentences + 0.1 * passage
-
-
-def grouped(rows: Sequence[Row], draw: random.Random) -> list[list[int]]:
-    """Rows of like length together, about BATCH_TOKENS a group, in random order."""
-    order = sorted(range(len(rows)), key=lambda row: (len(rows[row].ids) // 24, draw.random()))
-    groups: list[list[int]] = [[]]
-    for row in order:
-        if groups[-1] and (len(groups[-1]) + 1) * len(rows[row].ids) > BATCH_TOKENS:
-            groups.append([])
-        groups[-1].append(row)
-    draw.shuffle(groups)
-    return groups
-
-
-def train(
-    network: Network,
-    rows: Sequence[Row],
-    texts: Sequence[list[int]],
-    base: Network,
-    options: argparse.Namespace,
-    teacher: Network | None = None,
+def fit(
+    network: nn.Module, groups: Groups, chosen: Sequence[int], options: Options, base: nn.Module | None = None
 ) -> None:
     """Down the sum of all losses, with a rate that rises and falls once."""
     device = options.device
-    draw = random.Random(SEED)  # noqa: S311
+    draw = np.random.default_rng(SEED)
     torch.manual_seed(SEED)
-    plan = [group for _ in range(options.epochs) for group in grouped(rows, draw)]
-    optimizer = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=0.01, betas=(0.9, 0.98))
+    plan = [batch for _ in range(options.epochs) for batch in groups.plan(chosen, options.tokens, draw)]
+    optimizer = torch.optim.AdamW(
+        network.parameters(), lr=options.rate, weight_decay=0.01, betas=(0.9, 0.98), fused=device == "cuda"
+    )
     started = time.monotonic()
-    for step, group in enumerate(plan):
-        share = step / len(plan)
+    network.train()
+    for step, batch in enumerate(groups.batches(plan, device)):
         spent = (time.monotonic() - started) / options.seconds if options.seconds else 0.0
-        share = max(share, spent)
+        share = max(step / len(plan), spent)
         if share >= 1:
             break
-        rate = RATE * min(share / WARM_UP if WARM_UP else 1.0, (1 - share) / (1 - WARM_UP))
         for part in optimizer.param_groups:
-            part["lr"] = max(rate, RATE * 1e-3)
-        network.train()
-        batch = to_batch([rows[row] for row in group], device)
-        alone = draw.sample(range(len(texts)), min(LIKE_TEXTS, len(texts)))
+            part["lr"] = options.rate * max(min(share / WARM_UP, (1 - share) / (1 - WARM_UP)), 1e-3)
         with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
-            reading = network(batch.ids, batch.kinds, batch.mask)
-        losses = loss_of(reading, batch)
-        with torch.no_grad():
-            wanted = functional.normalize(_read_alone(base, [texts[row] for row in alone], device).float(), dim=1)
-        made = functional.normalize(_read_alone(network, [texts[row] for row in alone], device).float(), dim=1)
-        losses["likeness"] = (
-            functional.mse_loss(made @ made.T, wanted @ wanted.T) * 20 + (1 - (made * wanted).sum(1)).mean()
-        )
-        if teacher is not None:
-            with torch.no_grad(), torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
-                theirs = teacher(batch.ids, batch.kinds, batch.mask)
-            losses["teacher"] = taught(reading, theirs, batch)
-        total = sum(WEIGHTS[name] * loss for name, loss in losses.items())
+            reading = network(batch["ids"], batch["kinds"], batch["mask"])
+            losses = {} if base is None else {"likeness": likeness_loss(network, base, batch)}
+        losses |= hard_losses(reading, batch)
+        if groups.scores:
+            losses |= soft_losses(reading, batch)
         optimizer.zero_grad(set_to_none=True)
-        total.backward()
-        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        torch.stack(list(losses.values())).sum().backward()
+        nn.utils.clip_grad_norm_(network.parameters(), 1.0)
         optimizer.step()
-        if step % 100 == 0 or step == len(plan) - 1:
-            told = ", ".join(f"{name} {float(loss):.3f}" for name, loss in losses.items())
+        if step % 100 == 0:
+            told = ", ".join(f"{name} {loss.item():.3f}" for name, loss in losses.items())
             print(f"step {step}/{len(plan)} {time.monotonic() - started:.0f} s: {told}", flush=True)
 
 
 @torch.inference_mode()
-def judge(network: Network, numbering: Numbering, examples: Sequence[Example], device: str) -> dict[str, float]:
-    """On questions of pages kept apart: the right sentence first, the words exactly, and by overlap."""
+def readings(
+    network: nn.Module, groups: Groups, chosen: Sequence[Sequence[int]], options: Options
+) -> Iterator[tuple[Batch, Reading]]:
+    """What the network says of some groups, the first part before the next, until the time is up."""
     network.eval()
-    first = exact = overlap = 0.0
-    rows = [(numbering.row(one), one) for one in examples]
-    for start in range(0, len(rows), 128):
-        some = rows[start : start + 128]
-        batch = to_batch([row for row, _ in some], device)
-        with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
-            reading = network(batch.ids, batch.kinds, batch.mask)
-        spans = reading.spans.float().masked_fill(~(batch.kinds.bool() & batch.mask.bool())[:, :, None], -1e4).cpu()
-        sentences = reading.sentences.float().cpu()
-        for at, (row, _) in enumerate(some):
-            best = max(range(len(row.marks)), key=lambda number: sentences[at, row.marks[number]].item())
-            first += float(row.right[best] == 1)
-            a, b = best_span(spans[at].numpy())
-            exact += float((a, b) == (row.start, row.end))
-            shared = max(0, min(b, row.end) - max(a, row.start) + 1)
-            overlap += 2 * shared / ((b - a + 1) + (row.end - row.start + 1))
-    count = len(rows)
-    return {"first sentence": first / count, "exact": exact / count, "overlap": overlap / count}
+    started = time.monotonic()
+    draw = np.random.default_rng(SEED)
+    plan = [batch for part in chosen if part for batch in groups.plan(part, 4 * options.tokens, draw)]
+    for done, batch in enumerate(groups.batches(plan, options.device)):
+        if options.seconds and time.monotonic() - started > options.seconds:
+            print(f"the time was up after {done} of {len(plan)} batches", flush=True)
+            return
+        with torch.autocast(options.device, dtype=torch.bfloat16, enabled=options.device == "cuda"):
+            yield batch, network(batch["ids"], batch["kinds"], batch["mask"])
 
 
-def best_span(spans: np.ndarray[Any, Any], most: int = 24) -> tuple[int, int]:
-    starts = np.argsort(-spans[:, 0])[:10]
-    ways = [(spans[a, 0] + spans[b, 1], int(a), int(b)) for a in starts for b in range(a, min(a + most, len(spans)))]
-    _, a, b = max(ways)
-    return a, b
+def judge(network: nn.Module, groups: Groups, chosen: Sequence[int], options: Options) -> dict[str, float]:
+    """The first sentence of all passages is right; a pronoun's name is; and how often where the network is sure."""
+    first: list[float] = []
+    names: list[tuple[float, float]] = []
+    for batch, reading in readings(network, groups, [chosen], options):
+        sentences = reading.sentences.float().gather(1, batch["marks"]).masked_fill(~batch["there"], -1e4)
+        best, place = sentences.max(1)
+        owners, right = batch["owners"], batch["right"]
+        for owner in range(int(owners.max()) + 1):
+            rows = (owners == owner).nonzero()[:, 0]
+            if (right[rows] == 1).any():
+                row = rows[best[rows].argmax()]
+                first.append(float(right[row, place[row]] >= 1))
+        shares = with_none(name_scores(reading, batch)).softmax(1)
+        for row in ((batch["meant"] != UNKNOWN) & batch["named"]).any(1).nonzero()[:, 0]:
+            meant = batch["meant"][row] == 1
+            meant = torch.cat((~meant.any(keepdim=True), meant))
+            top = shares[row].argmax()
+            names.append((float(shares[row, top]), float(meant[top])))
+    sure = [right for share, right in names if share > SURE]
+    return {
+        "questions": len(first),
+        "first": sum(first) / max(len(first), 1),
+        "pronouns": len(names),
+        "pronoun": sum(right for _, right in names) / max(len(names), 1),
+        "sure": len(sure) / max(len(names), 1),
+        "right where sure": sum(sure) / max(len(sure), 1),
+    }
 
 
-def save(network: Network, file: Path) -> None:
+def teach(folder: Path, options: Options, score_seconds: float) -> None:
+    """Train the teacher and let it score all groups."""
+    teacher, number = from_packed(folder / "teacher.npz", options.device)
+    groups = Groups.load(folder / "teacher_groups.npz")
+    groups.data["ids"] = number.cpu().numpy()[groups.data["ids"]].astype("i4")
+    known = np.flatnonzero(groups.known())
+    judged, trained = known[::JUDGED_EACH], np.setdiff1d(known, known[::JUDGED_EACH])
+    is_ordinary = groups.data["weights"][trained] == ORDINARY
+    draw = np.random.default_rng(SEED)
+    ordinary = draw.permutation(trained[is_ordinary])[:ORDINARY_FOR_TEACHER]
+    chosen = np.concatenate([trained[~is_ordinary], ordinary]).tolist()
+    print(f"{len(chosen)} of {len(groups)} groups train the teacher", flush=True)
+    fit(teacher, groups, chosen, options)
+    torch.save(teacher.state_dict(), folder / "teacher.pt")
+    print(json.dumps(judge(teacher, groups, judged.tolist(), options)), flush=True)
+    count, names = len(groups.data["marks"]), len(groups.data["names"])
+    scores = {
+        "sentences": np.full(count, np.nan, "f2"),
+        "name_scores": np.full(names, np.nan, "f2"),
+        "passage": np.full((len(groups.data["lengths"]), 3), np.nan, "f2"),
+    }
+    limit = Options(options.rate, options.tokens, 1, score_seconds, options.device)
+    # What counts more or is not known comes first, should the time be up.
+    later = groups.known() & (groups.data["weights"] == ORDINARY)
+    order = [np.flatnonzero(~later).tolist(), np.flatnonzero(later).tolist()]
+    for batch, reading in readings(teacher, groups, order, limit):
+        rows = batch["rows"].cpu().numpy()
+        scores["passage"][rows] = reading.passage.float().cpu().numpy()
+        sentences = reading.sentences.float().gather(1, batch["marks"]).cpu().numpy()
+        fits = name_scores(reading, batch).cpu().numpy()
+        for at, row in enumerate(rows):
+            first, last = groups.marks_at[row : row + 2]
+            scores["sentences"][first:last] = sentences[at, : last - first]
+            first, last = groups.names_at[row : row + 2]
+            scores["name_scores"][first:last] = fits[at, : last - first]
+    np.savez_compressed(folder / "scores.npz", **scores)
+
+
+def learn(folder: Path, out: Path, layers: tuple[int, ...], options: Options) -> None:
+    """Train the network that ships, or a smaller one."""
+    with np.load(folder / "base.npz") as file:
+        weights = {name: file[name].astype(np.float32) for name in file.files}
+    base = from_base(weights, tuple(range(6))).to(options.device).eval()
+    network = from_base(weights, layers).to(options.device)
+    scores = folder / "scores.npz"
+    groups = Groups.load(folder / "groups.npz", scores if scores.exists() else None)
+    known = np.flatnonzero(groups.known())
+    judged = known[::JUDGED_EACH]
+    chosen = np.setdiff1d(np.arange(len(groups)) if groups.scores else known, judged)
+    chosen = np.concatenate([chosen, chosen[groups.data["weights"][chosen] > ORDINARY]]).tolist()
+    fit(network, groups, chosen, options, base)
     arrays = {name: value.detach().cpu().numpy().astype(np.float16) for name, value in network.state_dict().items()}
-    np.savez(file, **arrays)
+    np.savez(out, **arrays)
+    print(json.dumps(judge(network, groups, judged.tolist(), options)), flush=True)
+
+
+def load_network(file: Path, device: str) -> Network:
+    from tools.train_reader.network import Shape
+
+    with np.load(file) as arrays:
+        state = {name: torch.as_tensor(arrays[name]).float() for name in arrays.files}
+    layers = 1 + max(int(name.split(".")[1]) for name in state if name.startswith("layers."))
+    network = Network(Shape(state["words.weight"].shape[0], layers))
+    network.load_state_dict(state)
+    return network.to(device)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition(":")[0])
-    parser.add_argument("folder", type=Path, help="what prepare made")
-    parser.add_argument("out", type=Path)
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("which", choices=["teacher", "network"])
+    parser.add_argument("folder", type=Path, help="what the steps before have made")
+    parser.add_argument("out", type=Path, nargs="?", help="of a network: the file for its weights")
     parser.add_argument("--device", default="cuda")
-    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=0.0, help="train no longer than this")
-    parser.add_argument("--layers", default="0,1,2,3,4,5", help="the base's layers to keep")
-    parser.add_argument("--teacher", type=Path, help="a trained network to learn from")
-    parser.add_argument("--most", type=int, default=0, help="no more examples than this, to rehearse")
-    options = parser.parse_args()
-    with np.load(options.folder / "base.npz") as file:
-        weights = {name: file[name].astype(np.float32) for name in file.files}
-    words = (options.folder / "words.txt").read_text(encoding="utf-8").split("\n")
-    tokenizer = tokenizer_of(words)
-    base = from_base(weights, tuple(range(6))).to(options.device).eval()
-    corpus = read_corpus(options.folder)
-    if options.most:
-        draw = random.Random(SEED)  # noqa: S311
-        corpus = Corpus(corpus.passages[: options.most], draw.sample(list(corpus.examples), options.most))
-    wrong = with_negatives(corpus, base, tokenizer, options.device)
-    numbering = Numbering(tokenizer)
-    rows = [numbering.row(one) for one in (*corpus.examples, *wrong)]
-    texts = [_alone(tokenizer, text) for one in corpus.passages[::4] for text in (one.title, *one.units[:2])]
-    texts += [_alone(tokenizer, one.question) for one in corpus.examples[::5]]
-    print(f"{len(corpus.examples)} examples, {len(wrong)} negatives", flush=True)
-    network = from_base(weights, tuple(map(int, options.layers.split(",")))).to(options.device)
-    teacher = None
-    if options.teacher:
-        teacher = from_base(weights, tuple(range(6))).to(options.device).eval()
-        with np.load(options.teacher) as file:
-            teacher.load_state_dict({name: torch.as_tensor(file[name]).float() for name in file.files})
-    train(network, rows, texts, base, options, teacher)
-    save(network, options.out)
-    dev = load(options.folder / "dev_passages.jsonl")
-    examples = list(squad(options.folder / "dev_squad.jsonl", [replace(one, source="squad") for one in dev]))
-    print(json.dumps(judge(network, numbering, examples, options.device)), len(examples), "questions", flush=True)
+    parser.add_argument("--score-seconds", type=float, default=0.0, help="let the teacher score no longer than this")
+    parser.add_argument("--tokens", type=int, default=0, help="in a batch; less to rehearse")
+    parser.add_argument("--layers", default="0,1,2,3,4,5", help="of a network: the base's layers to keep")
+    given = parser.parse_args()
+    if given.which == "teacher":
+        options = Options(TEACHER_RATE, given.tokens or TEACHER_TOKENS, given.epochs, given.seconds, given.device)
+        teach(given.folder, options, given.score_seconds)
+    else:
+        options = Options(RATE, given.tokens or TOKENS, given.epochs, given.seconds, given.device)
+        learn(given.folder, given.out, tuple(map(int, given.layers.split(","))), options)
 
 
 if __name__ == "__main__":

@@ -69,18 +69,25 @@ def pairs_in(reply: str) -> list[tuple[str, str]]:
     return [(question, answer.rstrip(".")) for question, answer in PAIR.findall(reply)]
 
 
-def open_model(file: Path, device: str) -> tuple[Any, Any]:
-    """The model out of a GGUF file, and its tokenizer, which is kept beside it since taking it out takes a minute."""
-    import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
+def open_tokenizer(file: Path) -> Any:
+    """The tokenizer of a GGUF file, which is kept beside it since taking it out takes a minute."""
+    from transformers import AutoTokenizer
 
-    kind = torch.bfloat16
     kept = file.parent / "tokenizer"
     if not kept.is_dir():
         AutoTokenizer.from_pretrained(str(file.parent), gguf_file=file.name).save_pretrained(str(kept))
-    tokenizer = AutoTokenizer.from_pretrained(str(kept))
-    model = AutoModelForCausalLM.from_pretrained(str(file.parent), gguf_file=file.name, dtype=kind).to(device).eval()
+    return AutoTokenizer.from_pretrained(str(kept))
+
+
+def open_model(file: Path, device: str) -> tuple[Any, Any]:
+    """The model out of a GGUF file, and its tokenizer."""
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    tokenizer = open_tokenizer(file)
     tokenizer.padding_side = "left"
+    kind = torch.bfloat16
+    model = AutoModelForCausalLM.from_pretrained(str(file.parent), gguf_file=file.name, dtype=kind).to(device).eval()
     return model, tokenizer
 
 

@@ -277,7 +277,7 @@ class _Telling:
 
     def _present(self, books: Mapping[str, Book]) -> BookNote | None:
         """The book that a question about the present is answered from, where it has a date."""
-        if not self.asked.asks_of_present or not self.evidence.units:
+        if not self.asked.asks_about_present or not self.evidence.units:
             return None
         book = books[self.evidence.units[0].read.page.ref.book]
         return note_of(book) if book.date else None

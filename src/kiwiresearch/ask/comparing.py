@@ -44,8 +44,7 @@ def outcome(pages: tuple[ReadPage, ReadPage], question: Question) -> Outcome | N
         return None
     direction = known.directions[word]
     for measure in known.measures[direction.measure]:
-        both = [_figure(page, measure, question.language) for page in pages]
-        a, b = both
+        a, b = (_figure(page, measure, question.language) for page in pages)
         if a is None or b is None:
             continue
         if abs(a.value - b.value) <= CLOSE * max(abs(a.value), abs(b.value)) and measure.unit != "date":

@@ -44,7 +44,7 @@ class Question:
         return self.query.language
 
     @property
-    def asks_of_present(self) -> bool:
+    def asks_about_present(self) -> bool:
         """Whether it is about how things are now."""
         words = f" {' '.join(words_in(level(self.text)))} "
         return any(f" {phrase} " in words for phrase in question_words(self.language).present)

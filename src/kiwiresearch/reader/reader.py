@@ -11,13 +11,13 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kiwiresearch.errors import ReaderUnavailable
-from kiwiresearch.reader.form import Form, Placed, Text, Window
+from kiwiresearch.reader.form import Form, Mention, Placed, Text, tokenizer_of
 
 STEP = 0.05
 """Scores are rounded to this: processors differ by a thousandth of it."""
@@ -25,6 +25,7 @@ STEP = 0.05
 NOTHING = -20.0
 """The score of a text that has nothing to read: less than the model gives to any."""
 
+MOST_LOGIT = 40.0
 MOST_ANSWER = 24
 STARTS = 8
 Floats = NDArray[np.float32]
@@ -53,14 +54,6 @@ class ReadText:
     units: tuple[ReadUnit, ...]
 
 
-class Mention(NamedTuple):
-    """Words in a text: `text.units[unit][start:end]`."""
-
-    unit: int
-    start: int
-    end: int
-
-
 class Reader:
     """One loaded model. It runs on as many threads as it is given, reads one window at a time, and keeps nothing."""
 
@@ -75,7 +68,7 @@ class Reader:
                     remedy="Install kiwiresearch again.",
                 )
         self.id = f"{manifest['name']}-{manifest['sha256']['reader.onnx'][:12]}"
-        self._form = Form(content["words.txt"].decode().split("\n"))
+        self._form = Form(tokenizer_of(content["words.txt"].decode().split("\n")))
         self._session = _session(content["reader.onnx"], threads)
 
     def read(self, question: str, texts: Sequence[Text]) -> list[ReadText]:
@@ -83,16 +76,20 @@ class Reader:
         return [self._read(question, text) for text in texts]
 
     def referents(self, text: Text, at: int, end: int, names: Sequence[Mention]) -> list[float]:
-        """How likely each of these names is what the pronoun in the last unit means, from 0 to 1; all together 1.
+        """How likely each of these names is what the pronoun in the last unit means, from 0 to 1.
 
-        The pronoun is `text.units[-1][at:end]`; a name that lies outside of what is read is out of the question.
+        The pronoun is `text.units[-1][at:end]`. What is missing from 1 is how likely it means none of them; a name
+        that lies outside of what is read has 0.
         """
         window = self._form.pronoun(text, at, end)
         spans = self._run(window.ids, window.kinds, ["spans_of_tokens"])[0][0]
-        scores = [_fit(name, window, spans) for name in names]
-        best = max(scores, default=NOTHING)
-        odds = [math.exp(_step(score - best)) if score > NOTHING else 0.0 for score in scores]
-        return [one / sum(odds) if best > NOTHING else 0.0 for one in odds]
+        nothing = float(spans[0].sum())
+        places = [window.tokens_of(name) for name in names]
+        odds = [
+            math.exp(min(_step(float(spans[one[0], 0] + spans[one[1], 1]) - nothing), MOST_LOGIT)) if one else 0.0
+            for one in places
+        ]
+        return [one / (1 + sum(odds)) for one in odds]
 
     def vectors(self, texts: Sequence[str]) -> Floats:
         """A vector of length one for each text; the nearer two are, the more alike is what they say."""
@@ -131,16 +128,6 @@ class Reader:
 
 
 HEADS = ["spans_of_tokens", "sentences_of_tokens", "passage_of_tokens"]
-
-
-def _fit(name: Mention, window: Window, spans: Floats) -> float:
-    """How well a name fits as the answer; `NOTHING` where it was not read."""
-    placed = next((one for one in window.units if one.number == name.unit), None)
-    inside = [at for at, (a, b) in enumerate(placed.offsets) if a < name.end and b > name.start] if placed else []
-    if placed is None or not inside:
-        return NOTHING
-    first, last = placed.mark + 1 + inside[0], placed.mark + 1 + inside[-1]
-    return float(spans[first, 0] + spans[last, 1])
 
 
 def _unit(placed: Placed, spans: Floats, sentences: Floats) -> ReadUnit:

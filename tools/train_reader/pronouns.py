@@ -1,0 +1,91 @@
+"""Pronouns to train on: some that were labelled by reading, and more that the teacher labels.
+
+A label says where the pronoun stands on its page and which of the names around it name what it means. No page whose
+pronouns judge the model is used, nor one whose shared questions do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from tools.train_reader.examples import Pronoun
+from tools.train_reader.gather import article_paths
+from tools.train_reader.split import drawn, plain, questioned
+
+from kiwiresearch.claims.pronouns import Context, context_of
+from kiwiresearch.page.doc import PageDoc
+from kiwiresearch.page.read import open_page
+from kiwiresearch.reader.form import TITLE, Mention, Text
+from kiwiresearch.zim.libzim import LibzimArchive
+
+LABELS = Path(__file__).parent / "labels" / "pronouns.jsonl"
+JUDGING = Path(__file__).parents[2] / "evals" / "labels" / "pronouns.jsonl"
+PRONOUN = re.compile(r"\b(?:he|him|his|she|her|hers|it|its|they|them|their)\b", re.IGNORECASE)
+A_PAGE = 7
+"""So many pronouns of a page are left to the teacher."""
+
+
+def labelled(archive: LibzimArchive) -> Iterator[Pronoun]:
+    """What was labelled, with the names that stand before each pronoun."""
+    pages: dict[str, PageDoc] = {}
+    for line in LABELS.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        page = pages.setdefault(row["path"], open_page(archive, row["path"]))
+        context = context_of(page, row["start"], row["end"])
+        meant = tuple(
+            int(row["title"] if name.unit == TITLE else any(a < place[1] and b > place[0] for a, b in row["names"]))
+            for name, place in zip(context.names, context.places, strict=True)
+        )
+        # Named only after the pronoun: nothing before it is right, and nothing is wrong.
+        if any(meant) or not row["names"]:
+            yield _of(context, meant)
+
+
+def unlabelled(archive: LibzimArchive, barred: frozenset[str]) -> Iterator[Pronoun]:
+    """Some pronouns of every page that may be trained on."""
+    for path in article_paths(archive):
+        if plain(path) in barred:
+            continue
+        page = open_page(archive, path)
+        found = sorted(PRONOUN.finditer(page.text), key=lambda one: drawn(f"{path}:{one.start()}", "pronoun"))
+        for one in found[:A_PAGE]:
+            context = context_of(page, one.start(), one.end())
+            if "\t" not in "".join(context.text.units):
+                yield _of(context, ())
+
+
+def _of(context: Context, meant: tuple[int, ...]) -> Pronoun:
+    return Pronoun(context.text, context.at, context.end, context.names, meant)
+
+
+def read_pronouns(file: Path) -> Iterator[Pronoun]:
+    """What `main` wrote."""
+    for line in file.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        names = tuple(Mention(*one) for one in row["names"])
+        yield Pronoun(Text(row["title"], "", tuple(row["units"])), row["at"], row["end"], names, tuple(row["meant"]))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition(":")[0])
+    parser.add_argument("shared", type=Path, help="the folder of the shared data")
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--most", type=int, default=1_000_000, help="of each kind, to rehearse")
+    given = parser.parse_args()
+    archive = LibzimArchive(given.shared / "zims" / "schools-2007.zim")
+    judging = {json.loads(line)["path"] for line in JUDGING.read_text(encoding="utf-8").splitlines()}
+    barred = questioned(given.shared / "qa" / "schools") | {plain(path) for path in judging}
+    rows = [*islice(labelled(archive), given.most), *islice(unlabelled(archive, barred), given.most)]
+    with given.out.open("w", encoding="utf-8") as out:
+        for one in rows:
+            row = {"title": one.text.title, "units": one.text.units, "at": one.at, "end": one.end}
+            out.write(json.dumps({**row, "names": one.names, "meant": one.meant}, ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""The teacher: the lower layers of a language model that see a whole text at once, with the heads of the reader.
+
+It is trained on what people wrote, then says of many more questions and pronouns what it thinks, and the network that
+ships learns from that. The language model is the one that wrote the questions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kiwiresearch.reader.form import CLS, HEADING, PRONOUN, SENTENCE, SEP
+
+MARKS = {
+    CLS: "<|im_start|>",
+    SEP: "<|im_end|>",
+    SENTENCE: "<|fim_prefix|>",
+    HEADING: "<|fim_middle|>",
+    PRONOUN: "<|fim_suffix|>",
+}
+LAYERS = 22
+"""Of 28: the last ones mostly choose the next word."""
+LAYER = re.compile(r"blk\.(\d+)\.(.+)")
+
+Array = np.ndarray[Any, Any]
+
+
+def shrunk(file: Path, used: Iterable[int], out: Path, layers: int = LAYERS) -> None:
+    """What is kept of a GGUF file, still packed: some layers, and the words that are used."""
+    from gguf import GGUFReader
+
+    kept: dict[str, Array] = {"used": np.array(sorted(set(used)), "i4")}
+    for tensor in GGUFReader(str(file)).tensors:
+        layer = LAYER.fullmatch(tensor.name)
+        if tensor.name == "token_embd.weight":
+            kept[f"{tensor.name}:{int(tensor.tensor_type)}"] = np.array(tensor.data[kept["used"]])
+        elif layer is not None and int(layer[1]) < layers:
+            kept[f"{tensor.name}:{int(tensor.tensor_type)}"] = np.array(tensor.data)
+    np.savez(out, **kept)
+
+
+def unpacked(entry: tuple[str, Array]) -> tuple[str, Array]:
+    """One packed array as float16."""
+    from gguf import GGMLQuantizationType
+    from gguf.quants import dequantize
+
+    name, _, kind = entry[0].partition(":")
+    return name, dequantize(entry[1], GGMLQuantizationType(int(kind))).astype(np.float16)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition(":")[0])
+    parser.add_argument("model", type=Path, help="the language model's GGUF file")
+    parser.add_argument("groups", type=Path, help="what groups made for the teacher")
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--layers", type=int, default=LAYERS, help="fewer to rehearse")
+    given = parser.parse_args()
+    with np.load(given.groups) as arrays:
+        used = np.unique(arrays["ids"])
+    shrunk(given.model, used.tolist(), given.out, given.layers)
+    print(f"{len(used)} words")
+
+
+if __name__ == "__main__":
+    main()
