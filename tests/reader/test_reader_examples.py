@@ -105,9 +105,10 @@ def test_what_search_finds_competes_with_the_right_passage(tmp_path: Path) -> No
     other = {"source": "x", "title": "Railways", "heading": "", "units": ["The railway came in 1874."], "kind": "text"}
     wrong = {**other, "units": ["The railway was dear."]}
     lines = tmp_path / "searched.jsonl"
-    row = {"question": "When was the harbour laid out?", "answers": ["1874"], "passages": [other, wrong]}
+    question = "When was the harbour laid out?"
+    row = {"question": question, "answers": ["1874"], "passages": [other, wrong]}
     lines.write_text(json.dumps(row) + "\n", encoding="utf-8")
-    known = located(row["question"], "1874", PASSAGE)
+    known = located(question, "1874", PASSAGE)
     assert known is not None
     (group,) = searched(lines, {known.question: known})
     assert [one.answers for one in group.examples] == [True, None, False]

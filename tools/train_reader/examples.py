@@ -134,7 +134,8 @@ def ours(file: Path, passages: Sequence[Passage]) -> Iterator[Example]:
             continue
         start, end = row["words"]
         answer = passage.units[row["unit"]][start:end] if start >= 0 else ""
-        yield Example(row["question"], passage, True, row["unit"], start, end, answer, row["verdict"])
+        at = {"unit": row["unit"], "start": start, "end": end}
+        yield Example(row["question"], passage, answers=True, **at, answer=answer, verdict=row["verdict"])
 
 
 def squad(file: Path, passages: Sequence[Passage]) -> Iterator[Example]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -170,7 +169,8 @@ def main() -> None:
     given = parser.parse_args()
     words = (given.folder / "words.txt").read_text(encoding="utf-8").split("\n")
     files = [given.folder / name for name in TRAINED_ON] + sorted(LABELS.glob("*.jsonl"))
-    sums = {file.name if file.parent == given.folder else f"labels/{file.name}": sha256(file.read_bytes()).hexdigest() for file in files if file.exists()}
+    names = {file: file.name if file.parent == given.folder else f"labels/{file.name}" for file in files}
+    sums = {name: sha256(file.read_bytes()).hexdigest() for file, name in names.items() if file.exists()}
     write(load_weights(given.trained), words, given.out, sums)
 
 

@@ -34,7 +34,7 @@ def shrunk(file: Path, used: Iterable[int], out: Path, layers: int = LAYERS) -> 
     """What is kept of a GGUF file, still packed: some layers, and the words that are used."""
     from gguf import GGUFReader
 
-    kept: dict[str, Array] = {"used": np.array(sorted(set(used)), "i4")}
+    kept: dict[str, Any] = {"used": np.array(sorted(set(used)), "i4")}
     for tensor in GGUFReader(str(file)).tensors:
         layer = LAYER.fullmatch(tensor.name)
         if tensor.name == "token_embd.weight":

@@ -197,14 +197,15 @@ def hard_losses(reading: Reading, batch: Batch) -> dict[str, Tensor]:
         # Among all passages of the question, and against saying that nothing answers, in each passage alone.
         words = words + competing(spans[:, :, side], owners, hit, inside)
         alone = spans[:, :, side].masked_fill(~(inside | (at == 0)), -1e4)
-        words = words + 0.5 * functional.cross_entropy(
-            alone, told[:, side], ignore_index=UNKNOWN, reduction="sum"
-        ) / (told[:, side] != UNKNOWN).sum().clamp_min(1)
+        words = words + 0.5 * functional.cross_entropy(alone, told[:, side], ignore_index=UNKNOWN, reduction="sum") / (
+            told[:, side] != UNKNOWN
+        ).sum().clamp_min(1)
     judged = told[:, 2] != UNKNOWN
     passage = functional.binary_cross_entropy_with_logits(
         reading.passage[:, 0].float(), (told[:, 2] == 1).float(), reduction="none"
     )
-    verdict = functional.cross_entropy(reading.passage[:, 1:].float(), told[:, 3], ignore_index=UNKNOWN, reduction="sum")
+    said = reading.passage[:, 1:].float()
+    verdict = functional.cross_entropy(said, told[:, 3], ignore_index=UNKNOWN, reduction="sum")
     names = with_none(name_scores(reading, batch)).log_softmax(1)
     meant = batch["meant"] == 1
     meant = torch.cat((~meant.any(1, keepdim=True), meant), 1)

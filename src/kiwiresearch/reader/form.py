@@ -84,10 +84,8 @@ class Form:
 
     def __init__(self, tokenizer: Tokenizer, names: Mapping[str, str] | None = None, most: int = MOST_TOKENS) -> None:
         self._tokenizer = tokenizer
-        self._mark = {
-            mark: tokenizer.token_to_id((names or {}).get(mark, mark))
-            for mark in (CLS, SEP, SENTENCE, HEADING, PRONOUN)
-        }
+        words = tokenizer.get_vocab()
+        self._mark = {mark: words[(names or {}).get(mark, mark)] for mark in (CLS, SEP, SENTENCE, HEADING, PRONOUN)}
         self._most = most
 
     def windows(self, question: str, text: Text) -> Iterator[Window]:
