@@ -6,6 +6,7 @@ import functools
 import multiprocessing
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -53,6 +54,8 @@ class Seen:
     first_holds: bool
     short_marked: bool
     short_right: bool
+    short_f1: float
+    """How much of the short answer and of the gold one is the same, word by word: SQuAD's measure."""
     cited: bool
     cited_wrong: bool
     """A citation is of another page than the gold one."""
@@ -85,6 +88,13 @@ def ask_all(
     return found, done
 
 
+def overlap(one: str, other: str) -> float:
+    """The F1 of the words of two normalised texts."""
+    words, gold = Counter(one.split()), Counter(other.split())
+    shared = (words & gold).total()
+    return 2 * shared / (words.total() + gold.total()) if shared else 0.0
+
+
 def judge(row: Row, answer: Answer, page_text: str) -> Seen:
     """What an answer is worth to who knows the right one; `page_text` is the gold page's, normalised."""
     texts = [passage.text for passage in answer.passages]
@@ -104,6 +114,7 @@ def judge(row: Row, answer: Answer, page_text: str) -> Seen:
         first_holds=answer.grounded and bool(answer.lines) and has(answer.lines[0].text),
         short_marked=answer.grounded and bool(short),
         short_right=answer.grounded and holds_normal(short, row.answers),
+        short_f1=max((overlap(short, gold) for gold in row.answers), default=0.0) if answer.grounded else 0.0,
         cited=bool(paths),
         cited_wrong=any(path != row.path for path in paths),
         first_cited_right=paths[:1] == [row.path],

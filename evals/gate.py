@@ -33,6 +33,8 @@ from evals import (
     kin_living,
     kin_resolve,
     pages,
+    pronouns,
+    reading,
     search,
 )
 from evals.data import SHARED_DATA
@@ -65,11 +67,14 @@ EVALUATIONS: dict[str, Callable[[], Outcome | None]] = {
     "kin_living": lambda: _outcome(kin_living.measure()),
     "kin_resolve": lambda: _outcome(kin_resolve.measure()),
     "pages": lambda: _outcome(pages.measure()),
+    "pronouns": lambda: _outcome(pronouns.measure()),
+    "reading": lambda: _outcome(reading.measure()),
     "search": lambda: _outcome(search.measure()),
 }
 
 TOGETHER = (
     ("search", "ask", "absent"),
+    ("reading",),
     ("kin_firewall",),
     ("crawl",),
     ("coverage",),
@@ -81,6 +86,7 @@ TOGETHER = (
     ("pages",),
     ("conflicts",),
     ("hedging",),
+    ("pronouns",),
 )
 """Each line is measured in a process of its own, as many at a time as there are cores, the longest first.
 

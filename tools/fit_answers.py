@@ -48,6 +48,9 @@ MOST_UNREAD = 3
 STIFFNESS = 6.0
 """How strongly the weights of a curve are held near 0."""
 
+BY_HAND = {"unknown words": -2.0, "names missing": -0.5}
+"""What too few of the questions have: what a book does not know, it does not answer."""
+
 STEPS = 30
 
 
@@ -174,7 +177,8 @@ def curve(rows: Sequence[Seen], worth: Mapping[str, float]) -> dict[str, float]:
         units = cast("list[Weighed]", ordered(seen, worth))
         examples.append(read_signs(units, seen.question, seen.by_words))
         labels.append(any(one.holds for one in cast("list[Any]", lines_of(units))))
-    names = sorted({name for one in examples for name in one})
+    names = sorted({name for one in examples for name in one} - set(BY_HAND))
+    known = np.array([sum(value * one.get(name, 0.0) for name, value in BY_HAND.items()) for one in examples])
     x = np.array([[one.get(name, 0.0) for name in names] for one in examples])
     y = np.array(labels, float)
     scale = np.maximum(x.std(0), 1e-3)
@@ -182,12 +186,11 @@ def curve(rows: Sequence[Seen], worth: Mapping[str, float]) -> dict[str, float]:
     scaled, weights = x / scale, np.zeros(len(names))
     stiff = np.diag([STIFFNESS * (name != "always") for name in names]) + 1e-9 * np.eye(len(names))
     for _ in range(STEPS):  # Newton's
-        made = 1 / (1 + np.exp(-scaled @ weights))
+        made = 1 / (1 + np.exp(-scaled @ weights - known))
         slope = scaled.T @ (made - y) + stiff @ weights
         weights -= np.linalg.solve(scaled.T @ (scaled * (made * (1 - made))[:, None]) + stiff, slope)
-    return {
-        name: round(float(value), 3) for name, value in zip(names, weights / scale, strict=True) if abs(value) > 0.02
-    }
+    fitted = zip(names, weights / scale, strict=True)
+    return BY_HAND | {name: round(float(value), 3) for name, value in fitted if abs(value) > 0.02}
 
 
 def error(sure: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> float:

@@ -308,6 +308,7 @@ class _Telling:
         if "relevance" in best.parts:
             start, end = best.words or (-1, -1)
             is_sought = self.asked.kind in FACTS or best.parts["answer's words"] > 0
+            is_sought = is_sought and self.asked.kind != "yes_no"
             is_label = "\t" in line and start <= line.index("\t")
             is_shown = is_sought and not is_label and 0 < end - start <= LONGEST_SHORT
             is_shown = is_shown and can_be(line[start:end], self.asked)
@@ -366,18 +367,24 @@ NEWER = "A newer book on the shelf has this page too: {title}, {date}."
 
 
 def _apart(found: Sequence[Cited]) -> list[Cited]:
-    """Without quotes that stand within another one: a dose is not told twice."""
-    quotes = [cited.citation.quote for cited in found]
-    inside = {
-        number
-        for number, one in enumerate(quotes)
-        for place, other in enumerate(quotes)
-        if one.ref == other.ref
-        and other.start <= one.start
-        and one.end <= other.end
-        and (other.end - other.start > one.end - one.start or place < number)
-    }
-    return [cited for number, cited in enumerate(found) if number not in inside]
+    """Without quotes that stand within another one, or share words with one before: a dose is not told twice."""
+    by_size = sorted(found, key=lambda one: one.citation.quote.start - one.citation.quote.end)
+    whole = [one for at, one in enumerate(by_size) if not any(_is_within(one, other) for other in by_size[:at])]
+    kept: list[Cited] = []
+    for one in found:
+        if one in whole and not any(_share_words(one, other) for other in kept):
+            kept.append(one)
+    return kept
+
+
+def _is_within(one: Cited, other: Cited) -> bool:
+    small, large = one.citation.quote, other.citation.quote
+    return small.ref == large.ref and large.start <= small.start and small.end <= large.end
+
+
+def _share_words(one: Cited, other: Cited) -> bool:
+    a, b = one.citation.quote, other.citation.quote
+    return a.ref == b.ref and a.start < b.end and b.start < a.end
 
 
 def _is_in(one: Weighed, passage: Passage) -> bool:

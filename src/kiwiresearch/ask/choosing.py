@@ -10,8 +10,8 @@ from kiwiresearch.ask.settings import AskSettings
 from kiwiresearch.ask.weighing import Weighed
 
 MOST_LINES = 3
-FAR_BEHIND = 4.0
-"""A sentence with so much less than the best one is not shown beside it."""
+FAR_BEHIND, FAR_BEHIND_READ = 4.0, 6.0
+"""A sentence with so much less than the best one is not shown beside it; scores are wider apart where it was read."""
 
 WANTED, UNWANTED = "kind of answer", "not the kind"
 TOKENS_A_WORD = 1.33
@@ -28,8 +28,9 @@ def lines_of(units: Sequence[Weighed], *, most: int = MOST_LINES) -> tuple[Weigh
     chosen: list[Weighed] = []
     texts: set[str] = set()
     wants_kind = bool(units) and units[0].parts.get(WANTED, 0.0) > 0
+    far = FAR_BEHIND_READ if units and "relevance" in units[0].parts else FAR_BEHIND
     for one in units:
-        if len(chosen) >= most or one.total < units[0].total - FAR_BEHIND:
+        if len(chosen) >= most or one.total < units[0].total - far:
             break
         if wants_kind and one.parts.get(UNWANTED, 0.0) >= 1:
             continue  # the best one says when; that another does not is no answer

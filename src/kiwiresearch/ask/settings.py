@@ -52,7 +52,7 @@ class AskSettings:
     reader: bool = True
     """Choose the sentence by meaning too, with the reading model that ships with the program."""
 
-    least_confidence: float = 0.2
+    least_confidence: float = 0.1
     """Below it nothing is claimed to answer; for what the reading model chose."""
 
     max_new_tokens: int = 512
