@@ -1,0 +1,48 @@
+"""A pronoun on a page, with the names it may mean."""
+
+from __future__ import annotations
+
+import pytest
+from tests.page.pages import a_page
+
+from kiwiresearch.claims.pronouns import context_of, meant
+from kiwiresearch.page.doc import PageDoc
+from kiwiresearch.reader.form import TITLE
+from kiwiresearch.reader.reader import shared_reader
+
+LADY = (
+    "<p>Ada Rowe was a painter. She was born in Norbury in 1801, and her father taught her to draw. "
+    "Her brother Peter Rowe became a doctor. In 1830 he moved to Lisbon with his family.</p>"
+)
+TOWN = "<p>Varn is a town. Its mayor is Jonas Carling. In 1990 he opened the harbour.</p>"
+
+
+def place_of(page: PageDoc, words: str, pronoun: str) -> tuple[int, int]:
+    at = page.text.index(words) + words.index(pronoun)
+    return at, at + len(pronoun)
+
+
+def test_the_names_before_a_pronoun_are_its_candidates() -> None:
+    """Names in its sentence and in the four before it, and the title of a page that is about somebody."""
+    page = a_page(LADY, title="Ada Rowe", path="Ada_Rowe")
+    context = context_of(page, *place_of(page, "In 1830 he moved", "he"))
+    assert [context.words(name) for name in context.names] == ["Ada Rowe", "Norbury", "Peter Rowe", "Ada Rowe"]
+    assert context.names[-1].unit == TITLE
+    assert context.text.units[-1][context.at : context.end] == "he"
+
+
+@pytest.mark.parametrize(("pronoun", "words", "has_title"), [("he", "In 1990 he", False), ("Its", "Its mayor", True)])
+def test_he_is_no_town(pronoun: str, words: str, *, has_title: bool) -> None:
+    """The title of a page about a thing is nobody."""
+    page = a_page(TOWN, title="Varn", path="Varn")
+    context = context_of(page, *place_of(page, words, pronoun))
+    assert any(name.unit == TITLE for name in context.names) is has_title
+
+
+def test_a_pronoun_gets_its_name() -> None:
+    """What is likely of a name and of the same name as title is told as one."""
+    pytest.importorskip("onnxruntime", reason="the extra 'reader' is not installed")
+    page = a_page(LADY, title="Ada Rowe", path="Ada_Rowe")
+    she = meant(shared_reader(), context_of(page, *place_of(page, "She was born", "She")))
+    assert she.name == "Ada Rowe"
+    assert 0.9 < she.confidence <= 1.0
