@@ -1,7 +1,7 @@
-"""Sixty questions as people ask them, of the 2007 Schools selection: asked by the product, judged by a person.
+"""Sixty questions as people ask them, of the 2007 Schools selection: asked by the product, judged by reading.
 
 The questions (`labels/ordinary_questions.jsonl`) were written before any answer was seen; ten have no answer in the
-book, and several are misspelt. What a person who read each answer made of it is in `labels/ordinary_verdicts.jsonl`,
+book, and several are misspelt. The verdict on each answer is in `labels/ordinary_verdicts.jsonl`,
 for the answer that was given then.
 
 python -m evals.ordinary          each question with its answer, and whether it is the one that was judged

@@ -1,6 +1,6 @@
 """Which name a pronoun means: the reading model's choice against 200 pronouns of the 2007 Schools selection.
 
-The labels are ours (`labels/pronouns.jsonl`), made by one person who read each page and saw no output. A choice is
+The labels are ours (`labels/pronouns.jsonl`), made by reading each page, before any output was seen. A choice is
 right if it names what the label names, in whichever of its words.
 
 python -m evals.pronouns           precision and coverage at several thresholds

@@ -99,15 +99,15 @@ class Training:
 
     def _searched(self) -> None:
         files = (self._wheel("people"), self.shared, self.work)
-        self._module("people", *files, *self._few("--most"))
+        self._module("people", *files, *self._few())
 
     def _pronouns(self) -> None:
-        self._module("pronouns", self.shared, self.work / "pronouns.jsonl", *self._few("--most"))
+        self._module("pronouns", self.shared, self.work / "pronouns.jsonl", *self._few())
 
     def _groups(self) -> None:
         tokenizer = open_tokenizer(fetch(self.work / "model")).backend_tokenizer
         tokenizer.save(str(self.work / "teacher_tokenizer.json"))
-        self._module("groups", self.work, *self._few("--most"))
+        self._module("groups", self.work, *self._few())
 
     def _packed(self) -> None:
         files = (fetch(self.work / "model"), self.work / "teacher_groups.npz", self.work / "teacher.npz")
@@ -119,8 +119,8 @@ class Training:
     def _network(self) -> None:
         self._module("train", "network", self.work, self.work / "six.npz", "--device", self.device, *self._short())
 
-    def _few(self, option: str) -> list[object]:
-        return [option, REHEARSED] if self.rehearse else []
+    def _few(self) -> list[object]:
+        return ["--most", REHEARSED] if self.rehearse else []
 
     def _short(self) -> list[object]:
         return ["--epochs", 1, "--tokens", 1_024, "--seconds", 60] if self.rehearse else []

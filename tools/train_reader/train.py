@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import torch
 from tools.train_reader.examples import ORDINARY, PERHAPS, UNKNOWN
-from tools.train_reader.network import Network, Reading, from_base
+from tools.train_reader.network import Reading, from_base
 from tools.train_reader.teacher_network import from_packed
 from torch import Tensor, nn
 from torch.nn import functional
@@ -67,7 +67,7 @@ class Groups(Dataset[dict[str, Array]]):
 
     def known(self) -> Array:
         """Of each group, whether anything is known of it."""
-        rows = (self.data["told"][:, :3] != UNKNOWN).any(1) | (self.data["told"][:, 3] != UNKNOWN)
+        rows = (self.data["told"] != UNKNOWN).any(1)
         for values, at in ((self.data["right"], self.marks_at), (self.data["meant"], self.names_at)):
             sums = np.concatenate([[0], np.cumsum(values != UNKNOWN)])
             rows |= sums[at[1:]] > sums[at[:-1]]
@@ -402,17 +402,6 @@ def learn(folder: Path, out: Path, layers: tuple[int, ...], options: Options) ->
     arrays = {name: value.detach().cpu().numpy().astype(np.float16) for name, value in network.state_dict().items()}
     np.savez(out, **arrays)
     print(json.dumps(judge(network, groups, judged.tolist(), options)), flush=True)
-
-
-def load_network(file: Path, device: str) -> Network:
-    from tools.train_reader.network import Shape
-
-    with np.load(file) as arrays:
-        state = {name: torch.as_tensor(arrays[name]).float() for name in arrays.files}
-    layers = 1 + max(int(name.split(".")[1]) for name in state if name.startswith("layers."))
-    network = Network(Shape(state["words.weight"].shape[0], layers))
-    network.load_state_dict(state)
-    return network.to(device)
 
 
 def main() -> None:

@@ -11,6 +11,7 @@ from kiwiresearch.claims.names import names_in, without_stops
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.reader.form import TITLE, Mention, Text
 from kiwiresearch.text.fold import fold
+from kiwiresearch.text.words import POSSESSIVE
 
 if TYPE_CHECKING:
     from kiwiresearch.reader.reader import Reader
@@ -38,9 +39,6 @@ class Context:
         """A name as it is written, without a possessive."""
         whole = self.text.title if name.unit == TITLE else self.text.units[name.unit]
         return POSSESSIVE.sub("", whole[name.start : name.end])
-
-
-POSSESSIVE = re.compile(r"['’ʼ]s?$")
 
 
 def context_of(page: PageDoc, start: int, end: int) -> Context:
