@@ -1,0 +1,31 @@
+"""Where the line is drawn between what was read and what is shown."""
+
+from __future__ import annotations
+
+import pytest
+from tests.page.pages import a_page
+
+from kiwiresearch.ask.choosing import lines_of
+from kiwiresearch.ask.reading import cut
+from kiwiresearch.ask.rereading import _Seen, _verdict
+from kiwiresearch.ask.settings import AskSettings
+from kiwiresearch.ask.weighing import Weighed
+from kiwiresearch.reader.reader import ReadText, ReadUnit
+
+
+@pytest.mark.parametrize(
+    ("yes", "relevance", "wanted"),
+    [(1.5, 2.0, "yes"), (1.4, 2.0, ""), (5.0, 1.9, ""), (-2.5, 2.0, "no"), (-2.4, 2.0, ""), (-5.0, 1.9, "")],
+)
+def test_yes_and_no_need_a_plainly_relevant_sentence(yes: float, relevance: float, wanted: str) -> None:
+    """A text that says yes loudly is no answer if its sentence is beside the point; no needs more than yes."""
+    unit = ReadUnit(relevance, 0, 0, 0.0)
+    assert _verdict(_Seen(unit, ReadText(0.0, yes, (unit,)))) == wanted
+
+
+@pytest.mark.parametrize(("parts", "shown"), [({}, 1), ({"relevance": 1.0}, 2)])
+def test_sentences_that_were_read_may_be_further_behind(parts: dict[str, float], shown: int) -> None:
+    """Five behind the best is too far by words, and not where relevance is part of the score."""
+    read = cut(a_page("<p>Varn is a town. It lies on a river.</p>", title="Varn", path="Varn"), AskSettings())
+    units = [Weighed(read, number, 0, parts, total) for number, total in ((0, 10.0), (1, 5.0))]
+    assert len(lines_of(units)) == shown
