@@ -15,7 +15,8 @@ from typing import TypeVar
 
 from evals.golds import Row, holds, holds_normal, normal, tokens
 from kiwiresearch.ask.answer import Answer, Route
-from kiwiresearch.ask.answering import Desk, answer_by_rule
+from kiwiresearch.ask.answering import answer_by_rule
+from kiwiresearch.ask.desk import Desk
 from kiwiresearch.ask.reading import Reading
 from kiwiresearch.ask.settings import AskSettings
 from kiwiresearch.ask.wish import AskWish

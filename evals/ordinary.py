@@ -20,7 +20,8 @@ from typing import Any
 from evals.data import SHARED_DATA
 from evals.labelled import LABELS
 from kiwiresearch.ask.answer import Answer
-from kiwiresearch.ask.answering import Desk, answer_by_rule
+from kiwiresearch.ask.answering import answer_by_rule
+from kiwiresearch.ask.desk import Desk
 from kiwiresearch.ask.reading import Reading
 from kiwiresearch.ask.settings import AskSettings
 from kiwiresearch.ask.wish import AskWish

@@ -24,8 +24,9 @@ from evals.asked import Seen, judge
 from evals.data import SHARED_DATA, digest_of
 from evals.golds import Row, holds, normal, rows_of, sample
 from kiwiresearch.ask.answer import Answer
-from kiwiresearch.ask.answering import Desk, answer_by_rule, gather
+from kiwiresearch.ask.answering import answer_by_rule, gather
 from kiwiresearch.ask.choosing import MOST_LINES
+from kiwiresearch.ask.desk import Desk
 from kiwiresearch.ask.reading import Reading
 from kiwiresearch.ask.settings import AskSettings
 from kiwiresearch.ask.wish import AskWish

@@ -24,8 +24,9 @@ from tools.train_reader.groups import is_held_back
 from tools.train_reader.split import judging_part, questioned, squad_part
 
 from kiwiresearch.ask import rereading
-from kiwiresearch.ask.answering import Desk, gather
+from kiwiresearch.ask.answering import gather
 from kiwiresearch.ask.choosing import lines_of
+from kiwiresearch.ask.desk import Desk
 from kiwiresearch.ask.question import Question, read_question
 from kiwiresearch.ask.reading import Reading
 from kiwiresearch.ask.settings import AskSettings

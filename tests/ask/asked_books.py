@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kiwiresearch.ask.answer import Answer
-from kiwiresearch.ask.answering import Desk, answer_by_rule
+from kiwiresearch.ask.answering import answer_by_rule
+from kiwiresearch.ask.desk import Desk
 from kiwiresearch.ask.question import read_question
 from kiwiresearch.ask.reading import Reading
 from kiwiresearch.ask.settings import AskSettings

@@ -12,6 +12,7 @@ from kiwiresearch.ask.firewall import Borne, Judge, stands_alone
 from kiwiresearch.ask.passages import Passage
 from kiwiresearch.ask.sources import sources_of
 from kiwiresearch.page.read import open_page
+from kiwiresearch.reader.reader import shared_reader
 from kiwiresearch.zim.libzim import LibzimArchive
 
 STRICT, CHILD = Judge(), Judge(share=0.45)
@@ -202,3 +203,25 @@ def test_real_pages_bear_out_their_own_sentences_and_no_others(shared_data: Path
     assert counts["number"][0] <= counts["number"][1] * 0.02
     assert counts["denial"][0] <= counts["denial"][1] * 0.02
     assert min(total for _, total in counts.values()) > 10, counts
+
+
+PAINTER = a_passage(
+    "Ada Rowe",
+    "Ada Rowe was a painter. She was born in Norbury, and her aunt taught her to draw. "
+    "Peter Rowe, her brother, was a doctor in Norbury. He moved to Lisbon in 1830 and married there.",
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "by_words", "by_meaning"),
+    [
+        ("Ada Rowe moved to Lisbon in 1830.", "passes", "another subject"),
+        ("Peter Rowe moved to Lisbon in 1830.", "another subject", "passes"),
+        ("Ada Rowe was born in Norbury.", "passes", "passes"),
+    ],
+)
+def test_whom_he_means_is_read(text: str, by_words: str, by_meaning: str) -> None:
+    """By words, "he" on a page is taken for whom the page is about; the reader knows better where it is sure."""
+    pytest.importorskip("onnxruntime", reason="the extra 'reader' is not installed")
+    assert fault(text, PAINTER) == by_words
+    assert fault(text, PAINTER, judge=Judge(reader=shared_reader())) == by_meaning

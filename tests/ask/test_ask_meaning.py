@@ -10,7 +10,8 @@ import pytest
 from tests.ask.asked_books import a_desk, a_memory_book, settings
 
 from kiwiresearch.ask.answer import Answer
-from kiwiresearch.ask.answering import Desk, answer_by_rule
+from kiwiresearch.ask.answering import answer_by_rule
+from kiwiresearch.ask.desk import Desk
 from kiwiresearch.ask.ladder import READ_FOR_TITLES
 from kiwiresearch.ask.question import read_question
 from kiwiresearch.ask.reading import Reading

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import cast
+
 import pytest
 from tests.page.pages import a_page
 
-from kiwiresearch.claims.pronouns import context_of, meant
+from kiwiresearch.claims.pronouns import context_in, context_on, meant
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.reader.form import TITLE
-from kiwiresearch.reader.reader import shared_reader
+from kiwiresearch.reader.form import TITLE, Mention, Text
+from kiwiresearch.reader.reader import Reader, shared_reader
 
 LADY = (
     "<p>Ada Rowe was a painter. She was born in Norbury in 1801, and her father taught her to draw. "
@@ -25,17 +28,39 @@ def place_of(page: PageDoc, words: str, pronoun: str) -> tuple[int, int]:
 def test_the_names_before_a_pronoun_are_its_candidates() -> None:
     """Names in its sentence and in the four before it, and the title of a page that is about somebody."""
     page = a_page(LADY, title="Ada Rowe", path="Ada_Rowe")
-    context = context_of(page, *place_of(page, "In 1830 he moved", "he"))
-    assert [context.words(name) for name in context.names] == ["Ada Rowe", "Norbury", "Peter Rowe", "Ada Rowe"]
+    context = context_on(page, *place_of(page, "Her brother", "Her"))
+    assert [context.words(name) for name in context.names] == ["Ada Rowe", "Norbury", "Ada Rowe"]
     assert context.names[-1].unit == TITLE
-    assert context.text.units[-1][context.at : context.end] == "he"
+    assert context.text.units[-1][context.at : context.end] == "Her"
+
+
+def test_he_is_not_she() -> None:
+    """On a page about a woman, "he" means somebody else, and no name for her is a candidate."""
+    page = a_page(LADY, title="Ada Rowe", path="Ada_Rowe")
+    context = context_on(page, *place_of(page, "In 1830 he moved", "he"))
+    assert [context.words(name) for name in context.names] == ["Norbury", "Peter Rowe"]
+
+
+class SureOfHale:
+    """A reader that is sure of the first name."""
+
+    def referents(self, text: Text, at: int, end: int, names: Sequence[Mention]) -> list[float]:
+        return [0.99, *[0.0] * (len(names) - 1)]
+
+
+def test_a_longer_name_is_not_always_the_same_thing() -> None:
+    """As "Hale" is for "Edwin Hale", but not for "Hale Harbour", which the reader takes for nobody."""
+    text = Text("Varn", "", ("Hale planned Hale Harbour.", "In 1880 he moved."))
+    context = context_in(text, 8, 10, "", "eng")
+    assert [context.words(name) for name in context.names] == ["Hale", "Hale Harbour"]
+    assert meant(cast("Reader", SureOfHale()), context).name == "Hale"
 
 
 @pytest.mark.parametrize(("pronoun", "words", "has_title"), [("he", "In 1990 he", False), ("Its", "Its mayor", True)])
 def test_he_is_no_town(pronoun: str, words: str, *, has_title: bool) -> None:
     """The title of a page about a thing is nobody."""
     page = a_page(TOWN, title="Varn", path="Varn")
-    context = context_of(page, *place_of(page, words, pronoun))
+    context = context_on(page, *place_of(page, words, pronoun))
     assert any(name.unit == TITLE for name in context.names) is has_title
 
 
@@ -43,6 +68,6 @@ def test_a_pronoun_gets_its_name() -> None:
     """What is likely of a name and of the same name as title is told as one."""
     pytest.importorskip("onnxruntime", reason="the extra 'reader' is not installed")
     page = a_page(LADY, title="Ada Rowe", path="Ada_Rowe")
-    she = meant(shared_reader(), context_of(page, *place_of(page, "She was born", "She")))
+    she = meant(shared_reader(), context_on(page, *place_of(page, "She was born", "She")))
     assert she.name == "Ada Rowe"
     assert 0.9 < she.confidence <= 1.0

@@ -104,7 +104,10 @@ NAMES = {
 
 def from_base(base: dict[str, Any], layers: tuple[int, ...]) -> Network:
     """A network that begins with the base's weights; `layers` are those of the base that are kept."""
-    shape = Shape(base["embeddings.word_embeddings.weight"].shape[0], len(layers))
+    words, width = base["embeddings.word_embeddings.weight"].shape
+    inner = base["encoder.layer.0.intermediate.dense.weight"].shape[0]
+    positions = base["embeddings.position_embeddings.weight"].shape[0]
+    shape = Shape(words, len(layers), width, inner, positions=positions)
     network = Network(shape)
     state = network.state_dict()
     state["words.weight"] = base["embeddings.word_embeddings.weight"]

@@ -26,7 +26,7 @@ from tools.train_reader.gather import article_paths
 from tools.train_reader.passage import Passage, load
 from tools.train_reader.split import drawn, plain, questioned
 
-from kiwiresearch.ask.answering import Desk
+from kiwiresearch.ask.desk import Desk
 from kiwiresearch.ask.question import read_question
 from kiwiresearch.ask.reading import Reading
 from kiwiresearch.ask.rereading import best_passages, text_of

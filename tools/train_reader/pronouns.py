@@ -9,15 +9,16 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from tools.train_reader.examples import Pronoun
 from tools.train_reader.gather import article_paths
 from tools.train_reader.split import drawn, plain, questioned
 
-from kiwiresearch.claims.pronouns import Context, context_of
+from kiwiresearch.claims.pronouns import Context, context_on, sentences_around
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.read import open_page
 from kiwiresearch.reader.form import TITLE, Mention, Text
@@ -36,14 +37,19 @@ def labelled(archive: LibzimArchive) -> Iterator[Pronoun]:
     for line in LABELS.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         page = pages.setdefault(row["path"], open_page(archive, row["path"]))
-        context = context_of(page, row["start"], row["end"])
-        meant = tuple(
-            int(row["title"] if name.unit == TITLE else any(a < place[1] and b > place[0] for a, b in row["names"]))
-            for name, place in zip(context.names, context.places, strict=True)
-        )
+        context = context_on(page, row["start"], row["end"])
+        first, _ = sentences_around(page, row["start"])
+        meant = tuple(int(_is_meant(name, page.sentences[first:], row)) for name in context.names)
         # Named only after the pronoun: nothing before it is right, and nothing is wrong.
         if any(meant) or not row["names"]:
             yield _of(context, meant)
+
+
+def _is_meant(name: Mention, starts: Sequence[int], row: dict[str, Any]) -> bool:
+    if name.unit == TITLE:
+        return bool(row["title"])
+    start, end = starts[name.unit] + name.start, starts[name.unit] + name.end
+    return any(a < end and b > start for a, b in row["names"])
 
 
 def unlabelled(archive: LibzimArchive, barred: frozenset[str]) -> Iterator[Pronoun]:
@@ -54,7 +60,7 @@ def unlabelled(archive: LibzimArchive, barred: frozenset[str]) -> Iterator[Prono
         page = open_page(archive, path)
         found = sorted(PRONOUN.finditer(page.text), key=lambda one: drawn(f"{path}:{one.start()}", "pronoun"))
         for one in found[:A_PAGE]:
-            context = context_of(page, one.start(), one.end())
+            context = context_on(page, one.start(), one.end())
             if "\t" not in "".join(context.text.units):
                 yield _of(context, ())
 

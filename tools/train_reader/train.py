@@ -277,6 +277,7 @@ def fit(
     optimizer = torch.optim.AdamW(
         network.parameters(), lr=options.rate, weight_decay=0.01, betas=(0.9, 0.98), fused=device == "cuda"
     )
+    torch.backends.cuda.enable_cudnn_sdp(enabled=False)  # once in some hundred steps, its gradient was no number
     started = time.monotonic()
     network.train()
     for step, batch in enumerate(groups.batches(plan, device)):
@@ -294,7 +295,10 @@ def fit(
             losses |= soft_losses(reading, batch)
         optimizer.zero_grad(set_to_none=True)
         torch.stack(list(losses.values())).sum().backward()
-        nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        norm = nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        if not torch.isfinite(norm):
+            print(f"step {step} is left out: its gradient is {norm.item()}", flush=True)
+            continue
         optimizer.step()
         if step % 100 == 0:
             told = ", ".join(f"{name} {loss.item():.3f}" for name, loss in losses.items())
@@ -414,13 +418,15 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=0.0, help="train no longer than this")
     parser.add_argument("--score-seconds", type=float, default=0.0, help="let the teacher score no longer than this")
     parser.add_argument("--tokens", type=int, default=0, help="in a batch; less to rehearse")
+    parser.add_argument("--rate", type=float, default=0.0, help="of learning; more to rehearse")
     parser.add_argument("--layers", default="0,1,2,3,4,5", help="of a network: the base's layers to keep")
     given = parser.parse_args()
     if given.which == "teacher":
-        options = Options(TEACHER_RATE, given.tokens or TEACHER_TOKENS, given.epochs, given.seconds, given.device)
+        limits = given.tokens or TEACHER_TOKENS, given.epochs, given.seconds, given.device
+        options = Options(given.rate or TEACHER_RATE, *limits)
         teach(given.folder, options, given.score_seconds)
     else:
-        options = Options(RATE, given.tokens or TOKENS, given.epochs, given.seconds, given.device)
+        options = Options(given.rate or RATE, given.tokens or TOKENS, given.epochs, given.seconds, given.device)
         learn(given.folder, given.out, tuple(map(int, given.layers.split(","))), options)
 
 

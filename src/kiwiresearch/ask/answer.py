@@ -130,6 +130,8 @@ class Answer:
     mode: Mode = "default"
     model: str = ""
     """The model that put it into words; empty where the words are the page's own."""
+    reader: str = ""
+    """The reading model, by its id, that chose the sentences; empty where words alone did."""
     dropped: tuple[Dropped, ...] = ()
     subject: str = ""
     """What the question is about, for the next question of the conversation."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from kiwiresearch.ask.answer import Answer
 from kiwiresearch.ask.briefing import briefing_of
@@ -14,6 +15,9 @@ from kiwiresearch.ask.settings import AskSettings
 from kiwiresearch.errors import ModelError, ModelUnreachable
 from kiwiresearch.llm.model import Finish, Message, Model, Options, Piece, Reply, called
 from kiwiresearch.text.plain import printable
+
+if TYPE_CHECKING:
+    from kiwiresearch.reader.reader import Reader
 
 Words = Iterator[Thought | Token]
 
@@ -30,6 +34,7 @@ def answer_by_model(
     fetch: Fetch | None,
     settings: AskSettings,
     quote_of: QuoteOf,
+    reader: Reader | None = None,
     *,
     dangerous: bool = False,
     strict: bool = False,
@@ -39,7 +44,7 @@ def answer_by_model(
     A model that fails leaves the answer by rule with a notice; with `strict` one that cannot be
     reached is told as such, as long as nothing has been shown. `dangerous` withholds general words.
     """
-    draft = Draft(found, quote_of, withhold_general=dangerous)
+    draft = Draft(found, quote_of, reader, withhold_general=dangerous)
     talk = Talk(model, found, fetch, settings, draft)
     trouble = ""
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from kiwiresearch.ask.answer import GENERAL, Answer, Cited, Dropped, Line
 from kiwiresearch.ask.firewall import Borne, Judge, Reason, stands_alone
@@ -14,6 +15,9 @@ from kiwiresearch.ask.settings import Mode
 from kiwiresearch.ask.sources import Source
 from kiwiresearch.ask.spoken import Cutter, Said
 from kiwiresearch.text.words import words_in
+
+if TYPE_CHECKING:
+    from kiwiresearch.reader.reader import Reader
 
 QuoteOf = Callable[[Passage, int, int], Cited]
 """The words of a passage from one offset in its text to another, cited."""
@@ -35,7 +39,9 @@ SEPARATORS = {"": " ", "line": "\n", "item": "\n- "}
 class Draft:
     """Takes the words of a model and gives back those that may be shown."""
 
-    def __init__(self, found: Answer, quote_of: QuoteOf, *, withhold_general: bool = False) -> None:
+    def __init__(
+        self, found: Answer, quote_of: QuoteOf, reader: Reader | None = None, *, withhold_general: bool = False
+    ) -> None:
         self.language = (found.books[0].language if found.books else "") or "eng"
         self.given: dict[str, Passage] = {}
         self.lines: list[Line] = []
@@ -44,7 +50,7 @@ class Draft:
         self.text = ""
         self.is_general = False
         self._found = found
-        self._judge = Judge(self.language, SHARE[found.mode])
+        self._judge = Judge(self.language, SHARE[found.mode], reader)
         self._quote_of = quote_of
         self._withhold_general = withhold_general
         self._quiz = Quiz() if found.mode == "quiz" else None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kiwiresearch.ask.passages import Passage
 from kiwiresearch.ask.sources import Source, bare, figures_in, is_named, keys_in, sources_of
@@ -18,9 +18,14 @@ from kiwiresearch.claims.conflicts.compare import compare, sayings_of
 from kiwiresearch.claims.facts import unsupported_facts
 from kiwiresearch.claims.firewall import OF_FACTS, WORD, Fault, begins_with_pronoun, content_stems, denies
 from kiwiresearch.claims.names import names_in, without_stops
+from kiwiresearch.claims.pronouns import PERSONAL, SENTENCES_BEFORE, SURE, context_in, meant
 from kiwiresearch.claims.wording import wording_of
+from kiwiresearch.reader.form import Text
 from kiwiresearch.text.hedges import hedges_in
 from kiwiresearch.text.stem import stemmer
+
+if TYPE_CHECKING:
+    from kiwiresearch.reader.reader import Reader
 
 Reason = (
     Fault
@@ -74,6 +79,8 @@ class Judge:
     language: str = "eng"
     share: float = 0.6
     """So much of the words that carry meaning must be those of the passage."""
+    reader: Reader | None = None
+    """Says whom "he" means in a sentence of a passage; without it, "he" is taken for whom the page is about."""
 
     def judged(self, text: str, keys: Sequence[str], given: Mapping[str, Passage], asked: str = "") -> Borne | Reason:
         """The sentence with the keys it rests on; or why it is not shown. `asked` is what a fragment answers.
@@ -245,8 +252,21 @@ class Judge:
         told = (source.passage.title, source.passage.text)
         title = keys_in(source.passage.title)
         mine = self._names(asked) if asked else self._subject(text, told)
-        theirs = self._subject(source.text, told)
+        theirs = self._meant(source) or self._subject(source.text, told)
+        if mine and mine <= theirs:
+            return True
         return mine <= keys_in(source.text) | (title if theirs <= title | mine else frozenset())
+
+    def _meant(self, source: Source) -> frozenset[str]:
+        """The words of the name that the sentence's first "he" or "she" means, where the reader is sure of it."""
+        pronoun = PERSONAL.match(source.text)
+        if self.reader is None or pronoun is None:
+            return frozenset()
+        own = sources_of(source.passage, self.language)
+        until = own[: own.index(source) + 1][-SENTENCES_BEFORE - 1 :]
+        text = Text(source.passage.title, "", tuple(one.text for one in until))
+        found = meant(self.reader, context_in(text, *pronoun.span(), source.passage.text, self.language))
+        return keys_in(found.name) if found.confidence >= SURE else frozenset()
 
     def _is_of_row(self, text: str, row: Source) -> bool:
         """Whether a text names what a row is about, its first cell, and no name of another row."""

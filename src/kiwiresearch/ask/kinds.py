@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from kiwiresearch.ask.question import Question, kind_patterns
+from kiwiresearch.ask.question import Question, kind_patterns, question_words
 from kiwiresearch.text.fold import fold
 from kiwiresearch.text.when import dates_in
+from kiwiresearch.text.words import level
 
 NAME = re.compile(
     r"(?<![.!?] )(?<!^)\b[A-Z][\w'’.-]+(?:\s+(?:(?:of|de|von|van|the|la|le|du|al|bin|ibn)\s+)?[A-Z][\w'’.-]+)*"
@@ -38,6 +39,18 @@ def holds_kind(text: str, question: Question) -> float:
     if kind == "reason":
         return 1.0 if _pattern(language, "reason").search(text) else 0.0
     return PLAIN
+
+
+def falls_short(text: str, question: Question) -> bool:
+    """Whether a text tells of the second largest, or of one of the largest, where the largest is asked for."""
+    rank, superlative = (_pattern(question.language, name) for name in ("rank", "superlative"))
+    asked = level(question.text)
+    found = superlative.search(asked)
+    if found is None or rank.search(asked):
+        return False
+    words = (found[0], *question_words(question.language).related.get(found[0], ()))
+    told = level(text)
+    return any(re.search(rf"(?:{rank.pattern}){re.escape(word)}\b", told) for word in words)
 
 
 def can_be(words: str, question: Question) -> bool:

@@ -26,6 +26,7 @@ from kiwiresearch.search.find import Advice, Findings, Search, Wish
 from kiwiresearch.search.hit import Hit
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.senses import Sense
+from kiwiresearch.text.fold import fold
 from kiwiresearch.text.words import words_in
 from kiwiresearch.zim.entry import EntryRef
 
@@ -46,6 +47,9 @@ HOPELESS = 0.05
 
 BY_FIGURES = 0.85
 """How often a comparison by a figure of both pages is right; set by hand, since the sets have too few of them."""
+
+UNDECIDED = 0.4
+"""How often two sentences answer at most where no figure of both pages decides a comparison; set by hand as well."""
 
 NOT_FOUND = "No page of the books holds the words of the question."
 
@@ -148,7 +152,12 @@ class Climber:
         sides = []
         for thing, question in zip(compared.things, compared.questions, strict=True):
             side = self._for(question)
-            hits = [hit for hit in side.found(thing, read=READ_FOR_TITLES, pages=1).hits if _is_named(hit)]
+            hits = [
+                hit
+                for name in compared.names(thing)
+                for hit in side.found(name, read=READ_FOR_TITLES, pages=1).hits
+                if _is_named(hit) or fold(hit.title).endswith(f" {fold(name)}")  # 'Mozart'
+            ][:1]
             units = [one for hit in hits for one in side.units_of(hit, 1.0)]
             if not units:
                 return None
@@ -174,6 +183,7 @@ class Climber:
         )
         if strength.held < self.enough:
             return None
+        strength = strength._replace(right=min(strength.right, UNDECIDED))
         return Evidence("title", why, both, pages, strength, named=True, parts=2)
 
     def on_page(self, book: OpenBook, path: str) -> Evidence:

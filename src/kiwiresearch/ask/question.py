@@ -222,6 +222,13 @@ class Compared:
 
     things: tuple[str, str]
     questions: tuple[Question, Question]
+    noun: str = ""
+    """What both are: 'ocean' of 'Which ocean is bigger, the Atlantic or the Pacific?'."""
+
+    def names(self, thing: str) -> tuple[str, ...]:
+        """What a page about one of them may be called."""
+        is_whole = not self.noun or self.noun in level(thing).split()
+        return (thing,) if is_whole else (f"{thing} {self.noun}", thing)
 
 
 def compared_in(question: Question) -> Compared | None:
@@ -237,8 +244,10 @@ def compared_in(question: Question) -> Compared | None:
             a, b = (ARTICLE.sub("", found[name].strip()) for name in ("a", "b"))
             word = next(word for word in words if word in known.compared)
             both = tuple(replace(read_question(f"{word} {thing}", question.language), kind=kind) for thing in (a, b))
-            return Compared((a, b), (both[0], both[1]))
+            noun = NOUN.match(level(question.text))
+            return Compared((a, b), (both[0], both[1]), noun[1] if noun and noun[1] not in known.compared else "")
     return None
 
 
+NOUN = re.compile(r"(?:which|what) ([^\W\d_]+) (?:is|was|has|had)\b")
 ARTICLE = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)

@@ -42,6 +42,7 @@ def record_of(answer: Answer, link: Link) -> dict[str, Any]:
         "notices": list(answer.notices),
         "mode": answer.mode,
         "model": answer.model,
+        "reader": answer.reader,
         "dropped": [{"text": one.text, "reason": one.reason} for one in answer.dropped],
     } | ({"missing": [one.record() for one in answer.missing]} if answer.missing else {})
 

@@ -32,6 +32,11 @@ MOST_COMMON = 100
 """Nor is it one if more pages than these have it, unless it stands for one of the commonest words: 'teh'."""
 
 
+SHORT = {"ww1": "World War I", "wwi": "World War I", "ww2": "World War II", "wwii": "World War II"}
+"""What people write in short, and books in full."""
+IN_SHORT = re.compile(rf"\b(?:{'|'.join(SHORT)})\b", re.IGNORECASE)
+
+
 class _Near(NamedTuple):
     """A common word: letters that differ, whether it does not look or sound like a slip, its rank, and itself."""
 
@@ -43,6 +48,7 @@ class _Near(NamedTuple):
 
 def corrected(text: str, books: Sequence[OpenBook]) -> str:
     """The question as it was meant; itself where nothing seems wrong."""
+    text = IN_SHORT.sub(lambda found: SHORT[found[0].lower()], text)
     is_small = text == text.lower() or text == text.upper()
 
     def pages(word: str) -> int:

@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from kiwiresearch.ask.held import Held, Weighted, Words
-from kiwiresearch.ask.kinds import holds_kind
+from kiwiresearch.ask.kinds import falls_short, holds_kind
 from kiwiresearch.ask.question import Question, question_words
 from kiwiresearch.ask.reading import ReadPage
 from kiwiresearch.search.hit import Score
@@ -114,10 +114,12 @@ def _total(parts: Mapping[str, float], worth: Mapping[str, float]) -> float:
 def _parts(read: ReadPage, number: int, words: Words, question: Question, held: Held) -> dict[str, float]:
     unit = read.units[number]
     text = read.text(unit)
-    kind = holds_kind(text, question)
+    is_row = unit.kind in ("box", "row")
+    # Why and how something happens is told in sentences.
+    kind = 0.0 if is_row and question.kind in ("reason", "manner") else holds_kind(text, question)
     size = len(text.split())
     is_sentence = unit.kind == "sentence"
-    label = _label(read, number, held, question) if unit.kind == "box" else 0.0
+    label = _label(read, number, held, question) if unit.kind == "box" and kind else 0.0
     parts = {
         "words": words.own,
         "title words": words.title,
@@ -130,6 +132,7 @@ def _parts(read: ReadPage, number: int, words: Words, question: Question, held: 
         "words together": held.together(unit.start, unit.end),
         "kind of answer": max(kind - 0.5, 0.0) * 2,
         "not the kind": max(0.5 - kind, 0.0) * 2,
+        "not the most": float(falls_short(text, question)),
         "lead": float(unit.section == 0),
         "first sentence": float(is_sentence and number == held.first),
         "caption": float(unit.kind == "caption"),

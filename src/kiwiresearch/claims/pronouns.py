@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kiwiresearch.claims.names import names_in, without_stops
@@ -17,11 +17,17 @@ if TYPE_CHECKING:
     from kiwiresearch.reader.reader import Reader
 
 SENTENCES_BEFORE = 4
-PERSONAL = re.compile(r"\b(?:he|him|his|she|her|hers)\b", re.IGNORECASE)
+SURE = 0.98
+"""A choice less sure than this is not used."""
+LEAST_SHARE = 0.02
+"""A name that is itself less likely than this is no longer form of a likely one."""
+
+HE, SHE = (re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for words in ("he|him|his", "she|her|hers"))
+PERSONAL = re.compile(rf"{HE.pattern}|{SHE.pattern}", re.IGNORECASE)
 NEUTRAL = re.compile(r"its?", re.IGNORECASE)
 OPENING = 8
 """A page whose first sentences, so many, have at least `FEW` personal pronouns is about somebody."""
-FEW, MANY = 2, 4
+FEW, MANY, MOST = 2, 4, 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +38,6 @@ class Context:
     at: int
     end: int
     names: tuple[Mention, ...]
-    places: tuple[tuple[int, int], ...]
-    """Where each name stands on the page; for the title, at no place."""
 
     def words(self, name: Mention) -> str:
         """A name as it is written, without a possessive."""
@@ -41,34 +45,55 @@ class Context:
         return POSSESSIVE.sub("", whole[name.start : name.end])
 
 
-def context_of(page: PageDoc, start: int, end: int) -> Context:
+def context_on(page: PageDoc, start: int, end: int) -> Context:
     """The pronoun at `page.text[start:end]`, with its sentence, some before it, and the names in them."""
-    own = bisect_right(page.sentences, start) - 1
+    first, own = sentences_around(page, start)
     ends = (*page.sentences[1:], len(page.text))
-    spans = list(zip(page.sentences, ends, strict=True))[max(0, own - SENTENCES_BEFORE) : own + 1]
-    units = tuple(page.text[first:last].rstrip() for first, last in spans)
-    at = start - spans[-1][0]
+    units = [page.text[page.sentences[one] : ends[one]].rstrip() for one in range(first, own + 1)]
+    at = start - page.sentences[own]
+    opening = page.text[: page.sentences[OPENING]] if len(page.sentences) > OPENING else page.text
+    return context_in(Text(page.title, "", tuple(units)), at, at + end - start, opening, page.language)
+
+
+def sentences_around(page: PageDoc, start: int) -> tuple[int, int]:
+    """The first sentence of the context of a pronoun on a page, and the pronoun's own."""
+    own = bisect_right(page.sentences, start) - 1
+    return max(0, own - SENTENCES_BEFORE), own
+
+
+def context_in(text: Text, at: int, end: int, opening: str, language: str) -> Context:
+    """The pronoun at `text.units[-1][at:end]`, with the names before it.
+
+    The title is among them, unless the opening shows that it cannot be meant.
+    """
+    last = len(text.units) - 1
+    title = fold(text.title)
+    may_mean_title = _may_mean_title(opening, text.units[-1][at:end])
     names = [
         Mention(number, name[0].start, name[-1].end)
-        for number, unit in enumerate(units)
+        for number, unit in enumerate(text.units)
         if without_stops(unit) == unit
-        for name in names_in(unit, page.language)
-        if number < len(units) - 1 or name[-1].end <= at
+        for name in names_in(unit, language)
+        if number < last or name[-1].end <= at
     ]
-    places = [(spans[one.unit][0] + one.start, spans[one.unit][0] + one.end) for one in names]
-    if _may_mean_title(page, page.text[start:end]):
-        names.append(Mention(TITLE, 0, len(page.title)))
-        places.append((-1, -1))
-    return Context(Text(page.title, "", units), at, at + end - start, tuple(names), tuple(places))
+    if may_mean_title:
+        names.append(Mention(TITLE, 0, len(text.title)))
+    context = Context(text, at, end, tuple(names))
+    if may_mean_title:
+        return context
+    return replace(context, names=tuple(name for name in names if fold(context.words(name)) != title))
 
 
-def _may_mean_title(page: PageDoc, pronoun: str) -> bool:
-    """Whether "he" can mean what the page is about: not where it is about a thing; nor "it" where about a person."""
-    opening = page.text[: page.sentences[OPENING]] if len(page.sentences) > OPENING else page.text
-    count = len(PERSONAL.findall(opening))
-    if PERSONAL.fullmatch(pronoun):
-        return count >= FEW
-    return not NEUTRAL.fullmatch(pronoun) or count < MANY
+def _may_mean_title(opening: str, pronoun: str) -> bool:
+    """Whether a pronoun can mean what a page is about, from the pronouns of its opening.
+
+    "He" cannot where it is about a thing or a woman, nor "it" where it is about somebody.
+    """
+    he, she = len(HE.findall(opening)), len(SHE.findall(opening))
+    if NEUTRAL.fullmatch(pronoun):
+        return he + she < MANY
+    own = he if HE.fullmatch(pronoun) else she if SHE.fullmatch(pronoun) else 0
+    return not PERSONAL.fullmatch(pronoun) or (own >= FEW and own >= MOST * (he + she))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +115,8 @@ def meant(reader: Reader, context: Context) -> Meant:
     folded = {name: fold(name).split() for name in shares}
 
     def whole(name: str) -> float:
+        if shares[name] < LEAST_SHARE:
+            return shares[name]  # "Newton" is not short for "Newton's Cradle"
         return sum(shares[one] for one in shares if _is_short_for(folded[one], folded[name]))
 
     best = max(shares, key=lambda name: (round(whole(name), 6), -len(name), name), default="")

@@ -11,6 +11,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,10 @@ class ReadText:
 
 
 class Reader:
-    """One loaded model. It runs on as many threads as it is given, reads one window at a time, and keeps nothing."""
+    """One loaded model. It runs on as many threads as it is given, reads one window at a time, and keeps nothing.
+
+    Those who share it take turns, window by window: more at once would be no faster, and need more memory.
+    """
 
     def __init__(self, folder: Traversable | None = None, *, threads: int = 1) -> None:
         folder = folder or files("kiwiresearch.reader") / "data"
@@ -70,6 +74,7 @@ class Reader:
         self.id = f"{manifest['name']}-{manifest['sha256']['reader.onnx'][:12]}"
         self._form = Form(tokenizer_of(content["words.txt"].decode().split("\n")))
         self._session = _session(content["reader.onnx"], threads)
+        self._turn = Lock()
 
     def read(self, question: str, texts: Sequence[Text]) -> list[ReadText]:
         """How well each text answers the question, and where."""
@@ -123,7 +128,8 @@ class Reader:
             "positions": np.arange(size, dtype=np.int64)[None],
             "hidden": np.zeros((1, 1, 1, size), np.float32),
         }
-        made: list[Floats] = self._session.run(wanted, given)
+        with self._turn:
+            made: list[Floats] = self._session.run(wanted, given)
         return made
 
 

@@ -10,7 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kiwiresearch.ask.answer import Answer, Cited
-from kiwiresearch.ask.answering import Desk, Gathered, Ruled, gather
+from kiwiresearch.ask.answering import Gathered, Ruled, gather
+from kiwiresearch.ask.desk import Desk
 from kiwiresearch.ask.events import Done, Event, Found, Glance, Token
 from kiwiresearch.ask.passages import Passage
 from kiwiresearch.ask.reading import Reading
@@ -82,7 +83,8 @@ class Asker:
         from kiwiresearch.ask.by_model import answer_by_model
 
         fetch = functools.partial(self._fetch, desk, answer.asked)
-        yield from answer_by_model(model, answer, fetch, self._settings, functools.partial(self._cited, desk))
+        reader = desk.reader if gathered.is_readable else None
+        yield from answer_by_model(model, answer, fetch, self._settings, functools.partial(self._cited, desk), reader)
 
     def _gathered(self, question: str, wish: AskWish) -> tuple[Gathered, Ruled]:
         gathered = gather(self._desk(), question, wish, self._page(wish.page, wish.book) if wish.page else None)

@@ -125,5 +125,6 @@ class AnswerReply(FoundReply):
     notices: list[str] = Field(description="What a reader should know beside the answer.")
     mode: Mode
     model: str = Field(description="The model that put it into words; empty where the words are the page's own.")
+    reader: str = Field(description="The reading model that chose the sentences; empty where words alone did.")
     dropped: list[DroppedReply]
     missing: list[MissingReply] | None = Field(None, description="There only where a host that has books is away.")
