@@ -66,3 +66,30 @@ def test_values_that_are_as_good_as_equal_decide_nothing() -> None:
         "Tivy": box(("Length", "301 km")) + "<p>The Tivy is a river.</p>",
     }
     assert asked(a_memory_book(pages), "Which is longer, the Ardle or the Tivy?").chosen == ""
+
+
+LIVES = {
+    "Ada Rowe": "<p>Ada Rowe (3 May 1801 – 9 June 1880) was a painter. She lived in Varn.</p>",
+    "Jon Pell": box(("Born", "1 April 1795"), ("Died", "2 March 1899")) + "<p>Jon Pell was a poet.</p>",
+    "Northern Canal": "<p>The Northern Canal is 120 km long.</p>",
+    "Southern Canal": "<p>The Southern Canal is a canal. It has a length of 90 km.</p>",
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "chosen"),
+    [
+        ("Who was born first, Rowe or Pell?", "Pell"),
+        ("Who died first, Ada Rowe or Jon Pell?", "Ada Rowe"),
+        ("Which canal is longer, the Northern or the Southern?", "Northern"),
+    ],
+)
+def test_the_first_sentences_of_a_page_have_figures_too(question: str, chosen: str) -> None:
+    """The years of a life, its end and not its beginning; a surname alone, and a noun that completes names."""
+    assert asked(a_memory_book(LIVES), question).chosen == chosen
+
+
+def test_a_comparison_that_nothing_decides_is_never_sure(book: OpenBook) -> None:
+    """Two sentences about two things seldom say which is more."""
+    answer = asked(book, "Which country is bigger, Oskland or Vale?")
+    assert answer.sure <= 0.4

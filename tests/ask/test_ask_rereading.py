@@ -39,6 +39,8 @@ def test_meaning_finds_the_sentence_that_words_miss() -> None:
     assert "Ada Merriweather" not in by_words.lines[0].text
     assert by_meaning.lines[0].text.startswith("Ada Merriweather drew up the plans")
     assert by_meaning.short == "Ada Merriweather"
+    assert by_meaning.reader.startswith("kiwiresearch-reader-")
+    assert by_words.reader == ""
     at = by_meaning.short_at
     assert by_meaning.lines[0].text[at : at + len(by_meaning.short)] == by_meaning.short
 

@@ -27,6 +27,7 @@ def book() -> OpenBook:
         ("do they have maleria", "do they have malaria"),
         ("who needs penicilin", "who needs penicillin"),
         ("WHAT CURRANCY", "WHAT currency"),
+        ("when did ww2 end", "when did World War II end"),
     ],
 )
 def test_slips_are_understood(book: OpenBook, typed: str, meant: str) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.ask.asked_books import a_desk, weighed
 
 from kiwiresearch.ask.held import weights_of
-from kiwiresearch.ask.kinds import holds_kind
+from kiwiresearch.ask.kinds import falls_short, holds_kind
 from kiwiresearch.ask.question import read_question
 from kiwiresearch.ask.strength import Strength, strength_of
 from kiwiresearch.ask.weighing import nearer, table
@@ -176,3 +176,34 @@ def test_evidence_with_more_of_the_question_is_stronger() -> None:
 def test_strength_is_a_share(words: list[str], row: tuple[str, str, str]) -> None:
     """Whatever stands on the page, strength is between 0 and 1."""
     assert all(0.0 <= share <= 1.0 for share in strength(f"<p>{' '.join(words)}</p>", row[0]))
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "is_less"),
+    [
+        ("What is the smallest country?", "Monaco is the second-smallest country.", True),
+        ("What is the smallest country?", "It is one of the smallest countries.", True),
+        ("What is the fastest animal?", "Antelopes are not the fastest animals.", True),
+        ("What is the biggest lake?", "It is the third largest lake.", True),
+        ("What is the most common metal?", "Iron is the second most common metal.", True),
+        ("What is the smallest country?", "The smallest country is Vale.", False),
+        ("What is the second smallest country?", "Monaco is the second-smallest country.", False),
+        ("What is the capital of the west?", "It is the second west of here.", False),
+    ],
+)
+def test_the_second_smallest_is_not_the_smallest(question: str, text: str, *, is_less: bool) -> None:
+    """A sentence that ranks a thing lower than the question asks for counts less."""
+    assert falls_short(text, read_question(question)) == is_less
+
+
+def test_how_is_not_told_in_a_row() -> None:
+    """'Died 1880' answers when, and neither how nor why: its label counts nothing there."""
+    html = '<table class="infobox"><tr><th>Died</th><td>9 June 1880</td></tr></table><p>Ada was a painter.</p>'
+    when, how, why = (
+        next(one for one in weighed(html, f"{word} did Ada die?") if one.text.startswith("Died"))
+        for word in ("When", "How", "Why")
+    )
+    assert when.parts["box label"] > 0
+    assert "box label" not in how.parts
+    assert how.parts["not the kind"] == why.parts["not the kind"] == 1
+    assert max(how.total, why.total) < when.total

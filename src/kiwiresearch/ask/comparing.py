@@ -78,7 +78,8 @@ def _figure_in_text(page: ReadPage, measure: Measure, language: str) -> Figure |
     """The first of the first sentences that names the measure with a value; the years of a life say two."""
     known = question_words(language)
     wanted = [{word, *known.related.get(word, ())} for word in measure.words]
-    ends = {end for end in ("first", "last") if measure.unit == "date" and known.ends[end] & {*measure.words}}
+    stems = set(map(stemmer(language), measure.words))
+    ends = {end for end in ("first", "last") if measure.unit == "date" and known.ends[end] & stems}
     sentences = (number for number, unit in enumerate(page.units) if unit.kind == "sentence")
     for number in islice(sentences, FIRST_SENTENCES):
         text = page.text(page.units[number])
