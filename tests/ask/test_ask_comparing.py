@@ -71,22 +71,54 @@ def test_values_that_are_as_good_as_equal_decide_nothing() -> None:
 LIVES = {
     "Ada Rowe": "<p>Ada Rowe (3 May 1801 – 9 June 1880) was a painter. She lived in Varn.</p>",
     "Jon Pell": box(("Born", "1 April 1795"), ("Died", "2 March 1899")) + "<p>Jon Pell was a poet.</p>",
-    "Northern Canal": "<p>The Northern Canal is 120 km long.</p>",
-    "Southern Canal": "<p>The Southern Canal is a canal. It has a length of 90 km.</p>",
+    "Otto Rahm": "<p>Otto Rahm (1790–1899) was a judge.</p>",
+    "Zeno": "<p>Zeno (c. 490–c. 430 BC) was a thinker.</p>",
+    "Milo": "<p>Milo (300 BC – 240 BC) was a thinker.</p>",
+    "Livia": "<p>Livia (210 – 270) was a poet.</p>",
+    "Henry Lower": "<p>Henry Lower (reigned 1700–1710) was a king.</p>",
+    "Northern Canal": box(("Length", "120 km")) + "<p>The Northern Canal is a canal.</p>",
+    "Southern Canal": box(("Length", "90 km")) + "<p>The Southern Canal is a canal.</p>",
+    "Lower Varn": box(("Area", "900 km²"), ("Population", "4,000")) + "<p>Lower Varn is a country.</p>",
+    "Oskland": box(("Area", "500 km²"), ("Population", "9,000")) + "<p>Oskland is a country.</p>",
 }
+
+
+@pytest.fixture(scope="module")
+def lives() -> OpenBook:
+    return a_memory_book(LIVES)
 
 
 @pytest.mark.parametrize(
     ("question", "chosen"),
     [
         ("Who was born first, Rowe or Pell?", "Pell"),
-        ("Who died first, Ada Rowe or Jon Pell?", "Ada Rowe"),
+        ("Who died first, Ada Rowe or Otto Rahm?", "Ada Rowe"),
+        ("Who was born first, Ada Rowe or Otto Rahm?", "Otto Rahm"),
+        ("Who died first, Milo or Livia?", "Milo"),
         ("Which canal is longer, the Northern or the Southern?", "Northern"),
+        ("Which country is bigger, Oskland or Lower Varn?", "Lower Varn"),
+        ("Which country has a larger population, Oskland or Lower Varn?", "Oskland"),
     ],
 )
-def test_the_first_sentences_of_a_page_have_figures_too(question: str, chosen: str) -> None:
-    """The years of a life, its end and not its beginning; a surname alone, and a noun that completes names."""
-    assert asked(a_memory_book(LIVES), question).chosen == chosen
+def test_what_is_asked_for_decides(lives: OpenBook, question: str, chosen: str) -> None:
+    """Births and deaths by the years of a life; a named measure, a surname alone, a noun that completes names."""
+    assert asked(lives, question).chosen == chosen
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who became a judge first, Ada Rowe or Otto Rahm?",
+        "Who died younger, Ada Rowe or Otto Rahm?",
+        "Who was born first, Ada Rowe or Henry Lower?",
+        "Who was born first, Milo or Zeno?",
+    ],
+)
+def test_what_no_figure_tells_is_left_open(lives: OpenBook, question: str) -> None:
+    """An office, an age and the years of a reign are not births and deaths; nor is a year before Christ one after."""
+    answer = asked(lives, question)
+    assert answer.chosen == ""
+    assert answer.sure <= 0.4
 
 
 def test_a_comparison_that_nothing_decides_is_never_sure(book: OpenBook) -> None:

@@ -225,3 +225,15 @@ def test_whom_he_means_is_read(text: str, by_words: str, by_meaning: str) -> Non
     pytest.importorskip("onnxruntime", reason="the extra 'reader' is not installed")
     assert fault(text, PAINTER) == by_words
     assert fault(text, PAINTER, judge=Judge(reader=shared_reader())) == by_meaning
+
+
+def test_a_passage_from_the_middle_of_a_page_still_speaks_of_its_subject() -> None:
+    """One "he" beside the name of somebody else proves nothing of that other."""
+    pytest.importorskip("onnxruntime", reason="the extra 'reader' is not installed")
+    passage = a_passage(
+        "Isaac Newton",
+        "Charles Montagu, the chancellor, offered the post in 1696. He moved to London in 1696 and worked at the mint.",
+    )
+    judge = Judge(reader=shared_reader())
+    assert fault("Charles Montagu moved to London in 1696.", passage, judge=judge) == "another subject"
+    assert fault("Isaac Newton moved to London in 1696.", passage, judge=judge) == "passes"

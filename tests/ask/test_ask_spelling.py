@@ -28,6 +28,7 @@ def book() -> OpenBook:
         ("who needs penicilin", "who needs penicillin"),
         ("WHAT CURRANCY", "WHAT currency"),
         ("when did ww2 end", "when did World War II end"),
+        ("DID WW2 END IN GERMNY", "DID World War II END IN germany"),
     ],
 )
 def test_slips_are_understood(book: OpenBook, typed: str, meant: str) -> None:

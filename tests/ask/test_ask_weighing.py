@@ -186,9 +186,13 @@ def test_strength_is_a_share(words: list[str], row: tuple[str, str, str]) -> Non
         ("What is the fastest animal?", "Antelopes are not the fastest animals.", True),
         ("What is the biggest lake?", "It is the third largest lake.", True),
         ("What is the most common metal?", "Iron is the second most common metal.", True),
+        ("What is the largest lake?", "It is one of the world's largest lakes.", True),
         ("What is the smallest country?", "The smallest country is Vale.", False),
+        ("What is the longest river?", "The Nile is the longest river, and the Amazon the second longest.", False),
+        ("In Budapest, what is the largest bridge?", "It is the second largest bridge.", True),
         ("What is the second smallest country?", "Monaco is the second-smallest country.", False),
-        ("What is the capital of the west?", "It is the second west of here.", False),
+        ("What is the largest ship of the Second World War?", "It was one of the largest ships.", True),
+        ("Who climbed Everest first?", "It was one of the Everest expeditions.", False),
     ],
 )
 def test_the_second_smallest_is_not_the_smallest(question: str, text: str, *, is_less: bool) -> None:
@@ -207,3 +211,6 @@ def test_how_is_not_told_in_a_row() -> None:
     assert "box label" not in how.parts
     assert how.parts["not the kind"] == why.parts["not the kind"] == 1
     assert max(how.total, why.total) < when.total
+    html = html.replace("Died", "Cause of death").replace("9 June 1880", "Cholera")
+    cause = next(one for one in weighed(html, "How did Ada die?") if one.text.startswith("Cause"))
+    assert cause.parts["box label"] > 0

@@ -51,7 +51,7 @@ class SureOfHale:
 def test_a_longer_name_is_not_always_the_same_thing() -> None:
     """As "Hale" is for "Edwin Hale", but not for "Hale Harbour", which the reader takes for nobody."""
     text = Text("Varn", "", ("Hale planned Hale Harbour.", "In 1880 he moved."))
-    context = context_in(text, 8, 10, "", "eng")
+    context = context_in(text, 8, 10, "", "eng", with_title=False)
     assert [context.words(name) for name in context.names] == ["Hale", "Hale Harbour"]
     assert meant(cast("Reader", SureOfHale()), context).name == "Hale"
 

@@ -1,16 +1,17 @@
-"""Two things compared by a figure that both pages give, in a fact box or a first sentence: which is bigger, older."""
+"""Two things compared by a figure that fact boxes of both pages give, or by the years of two lives."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import NamedTuple
 
 from kiwiresearch.ask.held import LIFE
-from kiwiresearch.ask.question import Measure, Question, question_words
+from kiwiresearch.ask.question import Compared, Direction, Measure, Question, question_words
 from kiwiresearch.ask.reading import ReadPage
+from kiwiresearch.text.fold import fold
+from kiwiresearch.text.languages import words_of
 from kiwiresearch.text.quantities import quantities_in
 from kiwiresearch.text.stem import stemmer
 from kiwiresearch.text.when import dates_in
@@ -19,9 +20,6 @@ from kiwiresearch.text.words import level
 WORD = re.compile(r"[^\W\d_]+")
 MOST_OTHER_WORDS = 2
 """A label with more words beside those of the measure is of something else: 'Basin area of all tributaries'."""
-
-FIRST_SENTENCES = 8
-"""Figures of what a page is about stand at its beginning."""
 
 CLOSE = 0.01
 """Two values that differ by no more than this share are as good as equal."""
@@ -42,17 +40,12 @@ class Outcome:
     winner: int
 
 
-def outcome(pages: tuple[ReadPage, ReadPage], question: Question) -> Outcome | None:
+def outcome(pages: tuple[ReadPage, ReadPage], question: Question, compared: Compared) -> Outcome | None:
     """The first measure that both pages give decides; None where there is none, or the values are equal."""
-    known = question_words(question.language)
-    words = level(question.text).replace(",", " ").replace("?", " ").split()
-    word = next((word for word in words if word in known.directions), None)
-    if word is None:
+    direction = question_words(question.language).directions.get(compared.word)
+    if direction is None:
         return None
-    direction = known.directions[word]
-    stem_of = stemmer(question.language)
-    is_end = direction.measure == "time" and any(stem_of(word) in known.ends["last"] for word in words)
-    for measure in known.measures["end" if is_end else direction.measure]:
+    for measure in _measures(question, compared, direction):
         a, b = (_figure(page, measure, question.language) for page in pages)
         if a is None or b is None:
             continue
@@ -64,6 +57,31 @@ def outcome(pages: tuple[ReadPage, ReadPage], question: Question) -> Outcome | N
     return None
 
 
+def _measures(question: Question, compared: Compared, direction: Direction) -> Sequence[Measure]:
+    """What is compared: by the word that compares, or by a measure that the question names.
+
+    None where it says more than that: 'Who became president first' does not ask who was born first.
+    """
+    known = question_words(question.language)
+    things = {word for thing in compared.things for word in fold(thing).split()}
+    silent = words_of(question.language).stop_words | {compared.word, compared.noun} | things
+    stem_of = stemmer(question.language)
+    rest = {word for word in fold(question.text).split() if word not in silent}
+    if direction.measure == "time":
+        stems = set(map(stem_of, rest))
+        if stems & known.ends["last"]:
+            is_end = compared.word in SPOKEN_OF_ENDS and stems <= known.ends["last"]
+            return known.measures["end"] if is_end else ()
+        rest = {word for word in rest if stem_of(word) not in known.ends["first"]}
+    if not rest:
+        return known.measures[direction.measure]
+    return [one for of in known.measures.values() for one in of if set(one.words) == rest and one.unit != "date"]
+
+
+SPOKEN_OF_ENDS = frozenset({"first", "earlier", "later", "last"})
+"""'Who died younger' asks for an age."""
+
+
 def _figure(page: ReadPage, measure: Measure, language: str) -> Figure | None:
     """The row whose label says the measure with the fewest other words; of several such, the first."""
     rows = sorted((others, number) for others, number in _labelled(page, measure))
@@ -71,29 +89,26 @@ def _figure(page: ReadPage, measure: Measure, language: str) -> Figure | None:
         value = _value(page.text(page.units[number]).partition("\t")[2], measure, language)
         if value is not None:
             return Figure(number, value)
-    return _figure_in_text(page, measure, language)
+    return _figure_of_life(page, measure, language)
 
 
-def _figure_in_text(page: ReadPage, measure: Measure, language: str) -> Figure | None:
-    """The first of the first sentences that names the measure with a value; the years of a life say two."""
-    known = question_words(language)
-    wanted = [{word, *known.related.get(word, ())} for word in measure.words]
-    stems = set(map(stemmer(language), measure.words))
-    ends = {end for end in ("first", "last") if measure.unit == "date" and known.ends[end] & stems}
-    sentences = (number for number, unit in enumerate(page.units) if unit.kind == "sentence")
-    for number in islice(sentences, FIRST_SENTENCES):
-        text = page.text(page.units[number])
-        life = LIFE.search(text) if ends else None
-        if life:
-            dates = dates_in(life[0], language)
-            if dates:
-                return Figure(number, float(dates[0 if "first" in ends else -1].when.earliest))
-        words = set(WORD.findall(level(text)))
-        if not any(words.isdisjoint(some) for some in wanted):
-            value = _value(text, measure, language)
-            if value is not None:
-                return Figure(number, value)
-    return None
+def _figure_of_life(page: ReadPage, measure: Measure, language: str) -> Figure | None:
+    """Birth or death by the years in brackets of the first sentence."""
+    ends = question_words(language).ends
+    stem = stemmer(language)(measure.words[0])
+    number = next((number for number, unit in enumerate(page.units) if unit.kind == "sentence"), -1)
+    life = LIFE.search(page.text(page.units[number])) if number >= 0 else None
+    if life is None or measure.unit != "date" or measure.words[0] not in OF_LIFE or OF_OFFICE.search(life[0]):
+        return None
+    dates = dates_in(life[0], language)
+    if not dates or dates[0].when.earliest > dates[-1].when.latest:
+        return None  # 'c. 427 – c. 347 BC': the first was read as a year AD
+    value = dates[0].when.earliest if stem in ends["first"] else dates[-1].when.latest
+    return Figure(number, float(value))
+
+
+OF_LIFE = frozenset({"born", "died"})
+OF_OFFICE = re.compile(r"\b(?:reign\w*|ruled|r\.|fl\.|in office)", re.IGNORECASE)
 
 
 def _labelled(page: ReadPage, measure: Measure) -> Iterator[tuple[int, int]]:

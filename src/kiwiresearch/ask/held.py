@@ -223,7 +223,7 @@ def _life_of(read: ReadPage, first: int) -> int:
     return found.start() if found else -1
 
 
-LIFE = re.compile(r"\([^()]*?\b\d{3,4}\b[^()]{0,40}[–—-][^()]{0,40}\b\d{3,4}\b")
+LIFE = re.compile(r"\([^()]*?\b\d{3,4}\b[^()]{0,40}[–—-][^()]{0,40}\b\d{3,4}\b[^()]{0,20}")
 
 
 def _by_passage(read: ReadPage, by_unit: Mapping[int, Sequence[float]], count: int) -> list[Shares]:

@@ -42,15 +42,21 @@ def holds_kind(text: str, question: Question) -> float:
 
 
 def falls_short(text: str, question: Question) -> bool:
-    """Whether a text tells of the second largest, or of one of the largest, where the largest is asked for."""
+    """Whether a text tells only of the second largest, or of some of the largest, where the largest is asked for."""
     rank, superlative = (_pattern(question.language, name) for name in ("rank", "superlative"))
     asked = level(question.text)
     found = superlative.search(asked)
-    if found is None or rank.search(asked):
+    if found is None or re.search(rf"(?:{rank.pattern}){superlative.pattern}", asked):
         return False
-    words = (found[0], *question_words(question.language).related.get(found[0], ()))
     told = level(text)
-    return any(re.search(rf"(?:{rank.pattern}){re.escape(word)}\b", told) for word in words)
+    words = "|".join(map(re.escape, (found[0], *question_words(question.language).related.get(found[0], ()))))
+    ranked = re.findall(rf"(?:{rank.pattern})(?:{words})\b", told)
+    return bool(ranked) and len(ranked) == len(re.findall(rf"\b(?:{words})\b", told))
+
+
+def gives_reason(text: str, language: str) -> bool:
+    """Whether words of a text say that it gives a reason: 'because', 'cause of death'."""
+    return _pattern(language, "reason").search(text.lower()) is not None
 
 
 def can_be(words: str, question: Question) -> bool:

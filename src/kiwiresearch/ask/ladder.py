@@ -156,7 +156,7 @@ class Climber:
                 hit
                 for name in compared.names(thing)
                 for hit in side.found(name, read=READ_FOR_TITLES, pages=1).hits
-                if _is_named(hit) or fold(hit.title).endswith(f" {fold(name)}")  # 'Mozart'
+                if _is_named(hit) or (self.question.kind == "person" and fold(hit.title).endswith(f" {fold(name)}"))
             ][:1]
             units = [one for hit in hits for one in side.units_of(hit, 1.0)]
             if not units:
@@ -167,7 +167,7 @@ class Climber:
             return None
         pages = tuple(Looked(hit.ref, hit.title, hit.score.total) for hit, _ in sides)
         why = f"{pages[0].title!r} and {pages[1].title!r} are compared, so each was looked up on its own page."
-        decided = outcome((first[1][0].read, second[1][0].read), self.question)
+        decided = outcome((first[1][0].read, second[1][0].read), self.question, compared)
         if decided is not None:
             rows = [row_of(side[0].read, row) for (_, side), row in zip(sides, decided.rows, strict=True)]
             chosen = compared.things[decided.winner]

@@ -222,6 +222,8 @@ class Compared:
 
     things: tuple[str, str]
     questions: tuple[Question, Question]
+    word: str
+    """The word that compares: 'bigger'."""
     noun: str = ""
     """What both are: 'ocean' of 'Which ocean is bigger, the Atlantic or the Pacific?'."""
 
@@ -245,7 +247,7 @@ def compared_in(question: Question) -> Compared | None:
             word = next(word for word in words if word in known.compared)
             both = tuple(replace(read_question(f"{word} {thing}", question.language), kind=kind) for thing in (a, b))
             noun = NOUN.match(level(question.text))
-            return Compared((a, b), (both[0], both[1]), noun[1] if noun and noun[1] not in known.compared else "")
+            return Compared((a, b), (both[0], both[1]), word, noun[1] if noun and noun[1] not in known.compared else "")
     return None
 
 

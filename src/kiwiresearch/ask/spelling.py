@@ -48,8 +48,8 @@ class _Near(NamedTuple):
 
 def corrected(text: str, books: Sequence[OpenBook]) -> str:
     """The question as it was meant; itself where nothing seems wrong."""
-    text = IN_SHORT.sub(lambda found: SHORT[found[0].lower()], text)
     is_small = text == text.lower() or text == text.upper()
+    text = IN_SHORT.sub(lambda found: SHORT[found[0].lower()], text)
 
     def pages(word: str) -> int:
         return sum(book.frequency(word) for book in books)

@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from kiwiresearch.ask.held import Held, Weighted, Words
-from kiwiresearch.ask.kinds import falls_short, holds_kind
+from kiwiresearch.ask.kinds import falls_short, gives_reason, holds_kind
 from kiwiresearch.ask.question import Question, question_words
 from kiwiresearch.ask.reading import ReadPage
 from kiwiresearch.search.hit import Score
@@ -114,12 +114,13 @@ def _total(parts: Mapping[str, float], worth: Mapping[str, float]) -> float:
 def _parts(read: ReadPage, number: int, words: Words, question: Question, held: Held) -> dict[str, float]:
     unit = read.units[number]
     text = read.text(unit)
-    is_row = unit.kind in ("box", "row")
-    # Why and how something happens is told in sentences.
-    kind = 0.0 if is_row and question.kind in ("reason", "manner") else holds_kind(text, question)
+    # Why and how something happened is told in sentences, or in a row that says so: 'Cause of death'.
+    is_beside = unit.kind in ("box", "row") and question.kind in ("reason", "manner")
+    is_beside = is_beside and not gives_reason(text, question.language)
+    kind = 0.0 if is_beside else holds_kind(text, question)
     size = len(text.split())
     is_sentence = unit.kind == "sentence"
-    label = _label(read, number, held, question) if unit.kind == "box" and kind else 0.0
+    label = _label(read, number, held, question) if unit.kind == "box" and not is_beside else 0.0
     parts = {
         "words": words.own,
         "title words": words.title,

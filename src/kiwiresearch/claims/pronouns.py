@@ -27,7 +27,8 @@ PERSONAL = re.compile(rf"{HE.pattern}|{SHE.pattern}", re.IGNORECASE)
 NEUTRAL = re.compile(r"its?", re.IGNORECASE)
 OPENING = 8
 """A page whose first sentences, so many, have at least `FEW` personal pronouns is about somebody."""
-FEW, MANY, MOST = 2, 4, 0.5
+FEW, MANY = 2, 4
+BRACKETED = re.compile(r"\s*\([^()]*\)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,9 @@ def context_on(page: PageDoc, start: int, end: int) -> Context:
     units = [page.text[page.sentences[one] : ends[one]].rstrip() for one in range(first, own + 1)]
     at = start - page.sentences[own]
     opening = page.text[: page.sentences[OPENING]] if len(page.sentences) > OPENING else page.text
-    return context_in(Text(page.title, "", tuple(units)), at, at + end - start, opening, page.language)
+    text = Text(page.title, "", tuple(units))
+    with_title = _may_mean_title(opening, page.text[start:end])
+    return context_in(text, at, at + end - start, opening, page.language, with_title=with_title)
 
 
 def sentences_around(page: PageDoc, start: int) -> tuple[int, int]:
@@ -61,14 +64,12 @@ def sentences_around(page: PageDoc, start: int) -> tuple[int, int]:
     return max(0, own - SENTENCES_BEFORE), own
 
 
-def context_in(text: Text, at: int, end: int, opening: str, language: str) -> Context:
-    """The pronoun at `text.units[-1][at:end]`, with the names before it.
+def context_in(text: Text, at: int, end: int, around: str, language: str, *, with_title: bool = True) -> Context:
+    """The pronoun at `text.units[-1][at:end]`, with the names before it that it may mean, and perhaps the title.
 
-    The title is among them, unless the opening shows that it cannot be meant.
+    `around` is as much of the page as is at hand: where it speaks of a woman, "he" is none of her names.
     """
     last = len(text.units) - 1
-    title = fold(text.title)
-    may_mean_title = _may_mean_title(opening, text.units[-1][at:end])
     names = [
         Mention(number, name[0].start, name[-1].end)
         for number, unit in enumerate(text.units)
@@ -76,24 +77,35 @@ def context_in(text: Text, at: int, end: int, opening: str, language: str) -> Co
         for name in names_in(unit, language)
         if number < last or name[-1].end <= at
     ]
-    if may_mean_title:
-        names.append(Mention(TITLE, 0, len(text.title)))
-    context = Context(text, at, end, tuple(names))
-    if may_mean_title:
+    is_about_other = _is_about_other(around, text.units[-1][at:end])
+    context = Context(text, at, end, (*names, Mention(TITLE, 0, len(text.title))))
+    if with_title and not is_about_other:
         return context
-    return replace(context, names=tuple(name for name in names if fold(context.words(name)) != title))
+    title = fold(BRACKETED.sub("", text.title)).split()
+
+    def is_title(name: Mention) -> bool:
+        words = fold(context.words(name)).split()
+        return words == title or (is_about_other and set(words) <= set(title))
+
+    return replace(context, names=tuple(name for name in names if not is_title(name)))
 
 
 def _may_mean_title(opening: str, pronoun: str) -> bool:
-    """Whether a pronoun can mean what a page is about, from the pronouns of its opening.
+    """Whether a pronoun can mean what a page is about: not "he" on a page about a thing, nor "it" on one of somebody's.
 
-    "He" cannot where it is about a thing or a woman, nor "it" where it is about somebody.
+    The opening's own pronouns tell.
     """
     he, she = len(HE.findall(opening)), len(SHE.findall(opening))
     if NEUTRAL.fullmatch(pronoun):
         return he + she < MANY
-    own = he if HE.fullmatch(pronoun) else she if SHE.fullmatch(pronoun) else 0
-    return not PERSONAL.fullmatch(pronoun) or (own >= FEW and own >= MOST * (he + she))
+    return not PERSONAL.fullmatch(pronoun) or he + she >= FEW
+
+
+def _is_about_other(text: str, pronoun: str) -> bool:
+    """Whether a text speaks of a woman where the pronoun is "he", or of a man where it is "she"."""
+    he, she = len(HE.findall(text)), len(SHE.findall(text))
+    own, other = (he, she) if HE.fullmatch(pronoun) else (she, he)
+    return bool(PERSONAL.fullmatch(pronoun)) and other >= FEW and own < other
 
 
 @dataclass(frozen=True, slots=True)
