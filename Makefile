@@ -26,7 +26,7 @@ demo: $(READY) ## set up and run kiwiresearch on the sample book
 	@tools/demo $(BIN)/kiwiresearch
 
 # What some tests talk to. Where it cannot be installed, those tests skip and say so.
-programs: ## install kiwix-serve, nginx, PostgreSQL, Gramps and Chromium for the tests, where that is possible
+programs: ## install kiwix-serve, nginx, PostgreSQL, Gramps, Chromium and PyTorch for the tests, where that is possible
 	@tools/install-programs
 
 # What the larger views are drawn with. Where npm is missing, the desk shows pictures that the server draws.
