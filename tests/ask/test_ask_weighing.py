@@ -192,6 +192,7 @@ def test_strength_is_a_share(words: list[str], row: tuple[str, str, str]) -> Non
         ("In Budapest, what is the largest bridge?", "It is the second largest bridge.", True),
         ("What is the second smallest country?", "Monaco is the second-smallest country.", False),
         ("What is the largest ship of the Second World War?", "It was one of the largest ships.", True),
+        ("Give an example of the most influential poets.", "Dole is one of the most influential poets.", False),
         ("Who climbed Everest first?", "It was one of the Everest expeditions.", False),
     ],
 )

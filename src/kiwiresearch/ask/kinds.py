@@ -42,11 +42,15 @@ def holds_kind(text: str, question: Question) -> float:
 
 
 def falls_short(text: str, question: Question) -> bool:
-    """Whether a text tells only of the second largest, or of some of the largest, where the largest is asked for."""
+    """Whether a text tells only of the second largest, or of some of the largest, where the largest is asked for.
+
+    A question for an example, or for some of the largest, asks for no more than that.
+    """
     rank, superlative = (_pattern(question.language, name) for name in ("rank", "superlative"))
     asked = level(question.text)
     found = superlative.search(asked)
-    if found is None or re.search(rf"(?:{rank.pattern}){superlative.pattern}", asked):
+    several = _pattern(question.language, "several")
+    if found is None or several.search(asked) or re.search(rf"(?:{rank.pattern}){superlative.pattern}", asked):
         return False
     told = level(text)
     words = "|".join(map(re.escape, (found[0], *question_words(question.language).related.get(found[0], ()))))
