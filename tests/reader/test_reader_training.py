@@ -21,7 +21,7 @@ from kiwiresearch.reader.reader import Reader
 
 REPOSITORY = Path(__file__).parents[2]
 TORCH = Path(os.environ.get("KIWIRESEARCH_TORCH", Path.home() / ".cache" / "kiwiresearch-torch"))
-WIDTH, INNER, POSITIONS, LAYERS = 48, 96, 64, 6
+WIDTH, INNER, POSITIONS, LAYERS = 48, 96, 64, 2
 NAMES = ("Ada", "Bert", "Cora", "Dora", "Egon", "Fred", "Gina", "Hugo")
 TOWNS = ("Aston", "Berne", "Crewe", "Derby", "Essen", "Fulda", "Genoa", "Hague")
 Array = np.ndarray[Any, Any]
@@ -96,7 +96,7 @@ def test_a_few_questions_are_learned(python: str, tmp_path: Path) -> None:
         passage=np.full((len(rows), 3), np.nan, "f2"),
     )
     command = [python, "-m", "tools.train_reader.train", "network", tmp_path, tmp_path / "two.npz", "--device", "cpu"]
-    options = ["--epochs", "10", "--tokens", "256", "--rate", "0.003", "--layers", "0,1"]
+    options = ["--epochs", "30", "--tokens", "256", "--rate", "0.003", "--layers", "0,1"]
     path = os.pathsep.join((str(REPOSITORY), str(REPOSITORY / "src")))
     done = subprocess.run(
         [*map(str, command), *options],

@@ -394,7 +394,9 @@ def learn(folder: Path, out: Path, layers: tuple[int, ...], options: Options) ->
     """Train the network that ships, or a smaller one."""
     with np.load(folder / "base.npz") as file:
         weights = {name: file[name].astype(np.float32) for name in file.files}
-    base = from_base(weights, tuple(range(6))).to(options.device).eval()
+    torch.manual_seed(SEED)
+    whole = 1 + max(int(name.split(".")[2]) for name in weights if name.startswith("encoder.layer."))
+    base = from_base(weights, tuple(range(whole))).to(options.device).eval()
     network = from_base(weights, layers).to(options.device)
     scores = folder / "scores.npz"
     groups = Groups.load(folder / "groups.npz", scores if scores.exists() else None)
