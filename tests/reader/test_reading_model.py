@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import shutil
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -180,3 +183,29 @@ def test_long_texts_before_a_pronoun_are_cut(reader: Reader) -> None:
     shares = reader.referents(text, 8, 10, names)
     assert shares[2] == 0.0
     assert shares[1] > 0
+
+
+class CountingSession:
+    """Counts how many runs are under way at once."""
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+        self.running = self.most = 0
+
+    def run(self, wanted: list[str], given: dict[str, Any]) -> Any:
+        self.running += 1
+        self.most = max(self.most, self.running)
+        time.sleep(0.01)
+        made = self._session.run(wanted, given)
+        self.running -= 1
+        return made
+
+
+def test_threads_take_turns() -> None:
+    """Fifty questions at once neither multiply the memory of the model nor starve each other."""
+    reader = Reader()
+    counting = CountingSession(reader._session)
+    reader._session = counting
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: reader.read("Who laid out the harbour?", [HARBOUR]), range(8)))
+    assert counting.most == 1
