@@ -1,10 +1,11 @@
 """Fits what the reading model counts in an answer, and how sure answers are that it chose.
 
-python -m tools.fit_answers gather SHARED OUT [--people FILE]   ask, and write down what was read
-python -m tools.fit_answers fit OUT                             print the tables for ask/data/weights.toml
+python -m tools.fit_answers gather SHARED OUT [--work WORK]   ask, and write down what was read
+python -m tools.fit_answers fit OUT                           print the tables for ask/data/weights.toml
 
-Asked are the rows for choosing of the shared sets (`tools/train_reader/split.py`) and the questions of people that
-were held back from training (`tools/train_reader/groups.py`). Rows for the final judgement are never used.
+Asked are the rows for choosing of the shared sets (`tools/train_reader/split.py`) and, from the folder of a training,
+questions that trained nothing (`tools/train_reader/groups.py`): people's, and ours on pages that judged the training.
+Rows for the final judgement are never used.
 """
 
 from __future__ import annotations
@@ -12,16 +13,20 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
-from evals.golds import Row, holds, normal, rows_of, sample
-from tools.train_reader.groups import is_held_back
-from tools.train_reader.split import judging_part, questioned, squad_part
+from evals.golds import holds, normal, rows_of, sample
+from tools.train_reader.examples import JUDGED_TEXTS, QUESTIONS, judged, ours, sum_of
+from tools.train_reader.groups import is_held_back, is_judged
+from tools.train_reader.passage import load as passages_in
+from tools.train_reader.people import SCHOOLS, asked
+from tools.train_reader.split import drawn, judging_part, questioned, squad_part
 
 from kiwiresearch.ask import rereading
 from kiwiresearch.ask.answering import gather
@@ -53,69 +58,92 @@ BY_HAND = {"unknown words": -2.0, "names missing": -0.5}
 """What too few of the questions have: what a book does not know, it does not answer."""
 
 STEPS = 30
+LONGEST_SHORT = 80
+FOLDS = 5
+MOST_OF_WORK = 400
+"""Of each kind of question that comes from the folder of a training."""
 
 
-def rows_to_ask(shared: Path, people: Path | None) -> Iterator[tuple[str, str, Row]]:
-    """Set, book and row."""
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A question to put to a book, and what tells whether a text answers it."""
+
+    name: str
+    """The set that it is of."""
+    book: str
+    question: str
+    is_right: Callable[[str], bool]
+    path: str = ""
+    """The page that the question is about, where that is known."""
+
+
+def questions(shared: Path, work: Path | None) -> Iterator[Asking]:
+    """All that is asked."""
     elsewhere = questioned(shared / "qa" / "schools")
     for name, (book, file, every) in SETS.items():
         rows = [row for row in rows_of(shared / "qa" / file) if not row.yes_or_no]
         part = (lambda path: squad_part(path, elsewhere)) if name == "squad_book" else judging_part
         for row in sample([row for row in rows if part(row.path) == "dev"], every):
-            yield name, book, row
-    if people:
-        for line in people.read_text(encoding="utf-8").splitlines():
-            found = json.loads(line)
-            if is_held_back(found["question"]):
-                answers = tuple(dict.fromkeys(filter(None, map(normal, found["answers"]))))
-                yield "people", "schools-2007.zim", Row(found["question"], answers, "")
+            yield Asking(name, book, row.question, partial(holds, answers=row.answers), row.path)
+    if work is None:
+        return
+    people = [one for one in asked(next((work / "wheels" / "people").glob("*.whl"))) if is_held_back(one.question)]
+    written = [one for one in ours(QUESTIONS, passages_in(work / "passages.jsonl")) if one.answer]
+    for name, some in (
+        ("people", [(one.question, one.answers) for one in people]),
+        ("ours", [(one.question, (one.answer,)) for one in written if is_judged(one.passage)]),
+    ):
+        for question, answers in sorted(some, key=lambda row: drawn(row[0], "fit"))[:MOST_OF_WORK]:
+            gold = tuple(dict.fromkeys(filter(None, map(normal, answers))))
+            yield Asking(name, SCHOOLS, question, partial(holds, answers=gold))
+    by_sum = judged(JUDGED_TEXTS)
+    for line in JUDGED_TEXTS.read_text(encoding="utf-8").splitlines():
+        question = json.loads(line)["question"]
+        if question and is_held_back(question):
+            yield Asking("ordinary", SCHOOLS, question, by_sum[sum_of(question)].is_right)
 
 
-def write_down(shared: Path, out: Path, people: Path | None) -> None:
-    """One line for each question: what its units say and which of them hold the answer."""
+def write_down(shared: Path, out: Path, work: Path | None) -> None:
+    """One line for each question: what its units say and which of them answer it."""
     settings = AskSettings()
     reader = shared_reader()
     desks: dict[str, Desk] = {}
     with out.open("w", encoding="utf-8") as lines:
-        for name, book, row in rows_to_ask(shared, people):
-            if book not in desks:
-                archive = LibzimArchive(shared / "zims" / book)
-                desks[book] = Desk((OpenBook(archive),), settings, Reading(settings), reader=reader)
-            desk = desks[book]
-            gathered = gather(desk, row.question, AskWish(with_model=False))
+        for one in questions(shared, work):
+            if one.book not in desks:
+                archive = LibzimArchive(shared / "zims" / one.book)
+                desks[one.book] = Desk((OpenBook(archive),), settings, Reading(settings), reader=reader)
+            desk = desks[one.book]
+            gathered = gather(desk, one.question, AskWish(with_model=False))
             evidence = gathered.evidence
             if not evidence.units or evidence.parts:
                 continue
             read = gathered.reread().evidence.units
-            kept = [one for one in read if one.parts["relevance"] > rereading.UNREAD]
-            kept += [one for one in read if one.parts["relevance"] <= rereading.UNREAD][:MOST_UNREAD]
-            page = bare_text(desk.books[0].archive.read(row.path).content).text if row.path else ""
-            lines.write(
-                json.dumps(
-                    {
-                        "set": name,
-                        "question": row.question,
-                        "answerable": holds(page, row.answers),
-                        "by_words": list(evidence.strength),
-                        "units": [_unit(one, row) for one in kept],
-                    }
-                )
-                + "\n"
-            )
+            kept = [unit for unit in read if unit.parts["relevance"] > rereading.UNREAD]
+            kept += [unit for unit in read if unit.parts["relevance"] <= rereading.UNREAD][:MOST_UNREAD]
+            page = bare_text(desk.books[0].archive.read(one.path).content).text if one.path else ""
+            row = {
+                "set": one.name,
+                "question": one.question,
+                "answerable": one.is_right(page),
+                "by_words": list(evidence.strength),
+                "units": [_unit(unit, one) for unit in kept],
+            }
+            lines.write(json.dumps(row) + "\n")
             lines.flush()
 
 
-def _unit(one: Weighed, row: Row) -> dict[str, Any]:
-    words = one.text[slice(*one.words)] if one.words else ""
+def _unit(unit: Weighed, one: Asking) -> dict[str, Any]:
+    words = unit.text[slice(*unit.words)] if unit.words else ""
     return {
-        "title": one.read.page.title,
-        "ref": str(one.read.page.ref),
-        "passage": one.passage,
-        "text": one.text,
-        "parts": dict(one.parts),
-        "total": sum(value * table()[name] for name, value in one.parts.items() if name not in SAID),
-        "holds": holds(one.text, row.answers),
-        "short": holds(words, row.answers) and len(words) <= 80,
+        "title": unit.read.page.title,
+        "ref": str(unit.read.page.ref),
+        "passage": unit.passage,
+        "text": unit.text,
+        "parts": dict(unit.parts),
+        "total": sum(value * table()[name] for name, value in unit.parts.items() if name not in SAID),
+        "holds": one.is_right(rereading.row_of(unit.read, unit.unit)),
+        "short": one.is_right(words) and len(words) <= LONGEST_SHORT,
     }
 
 
@@ -194,6 +222,26 @@ def curve(rows: Sequence[Seen], worth: Mapping[str, float]) -> dict[str, float]:
     return BY_HAND | {name: round(float(value), 3) for name, value in fitted if abs(value) > 0.02}
 
 
+def apart(rows: Sequence[Seen], worth: Mapping[str, float]) -> np.ndarray[Any, Any]:
+    """How sure each answer is by a curve that was fitted on the others."""
+    sure = np.zeros(len(rows))
+    fold_of = [int(drawn(seen.question.text, "fold") * FOLDS) for seen in rows]
+    for fold in range(FOLDS):
+        found = curve([seen for seen, of in zip(rows, fold_of, strict=True) if of != fold], worth)
+        for at, seen in enumerate(rows):
+            if fold_of[at] == fold:
+                units = cast("list[Weighed]", ordered(seen, worth))
+                signs = read_signs(units, seen.question, seen.by_words)
+                sure[at] = 1 / (1 + math.exp(-sum(value * found.get(name, 0.0) for name, value in signs.items())))
+    return sure
+
+
+def area(sure: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> float:
+    """How often a right answer is surer than a wrong one."""
+    good, bad = sure[right == 1][:, None], sure[right == 0][None]
+    return float(((good > bad) + 0.5 * (good == bad)).mean()) if good.size and bad.size else math.nan
+
+
 def error(sure: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> float:
     """The expected calibration error over ten bins."""
     bins = np.minimum((sure * 10).astype(int), 9)
@@ -202,13 +250,17 @@ def error(sure: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> float:
     )
 
 
+def _has_answer(seen: Seen) -> bool:
+    """Whether what was read of a question without a page of its own answers it."""
+    return seen.name not in SETS and any(one.holds for one in seen.units)
+
+
 def fit(file: Path) -> None:
     rows = load(file)
     names = sorted({seen.name for seen in rows})
     can = {
-        name: [seen for seen in rows if seen.name == name and (seen.answerable or name == "people")] for name in names
+        name: [seen for seen in rows if seen.name == name and (seen.answerable or _has_answer(seen))] for name in names
     }
-    can["people"] = [seen for seen in can.get("people", []) if any(one.holds for one in seen.units)]
     for relevance in (0.0, 0.5, 0.75, 1.0, 1.5, 2.0):
         for passage in (0.0, 0.25, 0.5):
             for words in (0.0, 0.1, 0.25):
@@ -220,20 +272,16 @@ def fit(file: Path) -> None:
                 )
                 print(f"{relevance} {words} {passage}: {told}")
     worth = {name: table()[name] for name in SAID}
+    sure = apart(rows, worth)
+    shown = [lines_of(cast("list[Weighed]", ordered(seen, worth))) for seen in rows]
+    right = np.array([float(any(one.holds for one in cast("list[Any]", some))) for some in shown])
+    print("| | questions | right | said | error | area |\n| --- | ---: | ---: | ---: | ---: | ---: |")
+    for of in zip(*(("all", seen.name, f"kind: {seen.question.kind}") for seen in rows), strict=True):
+        for name in sorted(set(of)):
+            here = np.array(of) == name
+            told = right[here].mean(), sure[here].mean(), error(sure[here], right[here]), area(sure[here], right[here])
+            print(f"| {name} | {here.sum()} | " + " | ".join(f"{value:.2f}" for value in told) + " |")
     found = curve(rows, worth)
-    sure, right, of = [], [], []
-    for seen in rows:
-        units = cast("list[Weighed]", ordered(seen, worth))
-        total = sum(
-            value * found.get(name, 0.0) for name, value in read_signs(units, seen.question, seen.by_words).items()
-        )
-        sure.append(1 / (1 + math.exp(-total)))
-        right.append(float(any(one.holds for one in cast("list[Any]", lines_of(units)))))
-        of.append(seen.name)
-    for name in names:
-        here = np.array([one == name for one in of])
-        print(f"# {name}: {here.sum()} rows, error {error(np.array(sure)[here], np.array(right)[here]):.3f}")
-    print(f"# all: error {error(np.array(sure), np.array(right)):.3f}")
     print("[right_reader]")
     for name, value in found.items():
         print(f'"{name}" = {value}')
@@ -245,12 +293,12 @@ def main() -> None:
     asking = steps.add_parser("gather")
     asking.add_argument("shared", type=Path)
     asking.add_argument("out", type=Path)
-    asking.add_argument("--people", type=Path)
+    asking.add_argument("--work", type=Path)
     fitting = steps.add_parser("fit")
     fitting.add_argument("out", type=Path)
     given = parser.parse_args()
     if given.step == "gather":
-        write_down(given.shared, given.out, given.people)
+        write_down(given.shared, given.out, given.work)
     else:
         fit(given.out)
 

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from tools.train_reader.base import SPECIAL, pruned, used_words
 from tools.train_reader.batches import Numbering
-from tools.train_reader.examples import UNKNOWN, Example, Pronoun, located
+from tools.train_reader.examples import MOST_READ, PERHAPS, UNKNOWN, Example, Pronoun, judged, located, narrowed, sum_of
 from tools.train_reader.groups import numbered, searched
 from tools.train_reader.passage import Passage
-from tools.train_reader.writing import pairs_in
 
 from kiwiresearch.reader.form import TITLE, Form, Mention, Text, tokenizer_of
 
@@ -56,9 +55,19 @@ def test_an_answer_that_is_not_there_is_dropped(answer: str) -> None:
     assert located("Who planned the harbour?", answer, PASSAGE) is None
 
 
-def test_replies_are_read_as_pairs() -> None:
-    """Questions and answers are taken out of a reply; anything else in it is left."""
-    assert pairs_in("Sure!\nQ: Who?\nA: Ada.\nQ: When?\nA: 1874\nQ: Cut") == [("Who?", "Ada"), ("When?", "1874")]
+def test_a_passage_is_narrowed_around_its_answer() -> None:
+    """Training reads the answering sentence with as much around it as the product may; the words stay marked."""
+    units = tuple(f"Sentence {number} about the harbour, which is long and deep." for number in range(40))
+    passage = Passage("test", "Port Lomond", "", (*units, "It opened in 1874.", *units))
+    sizes = set()
+    for number in range(20):
+        found = located(f"When was harbour {number} opened?", "1874", passage)
+        assert found is not None
+        near = narrowed(found)
+        assert near.passage.units[near.unit][near.start : near.end] == "1874"
+        assert near.passage.size <= MOST_READ
+        sizes.add(len(near.passage.units))
+    assert len(sizes) > 3
 
 
 def test_training_and_reading_use_one_form() -> None:
@@ -110,11 +119,55 @@ def test_what_search_finds_competes_with_the_right_passage(tmp_path: Path) -> No
     lines.write_text(json.dumps(row) + "\n", encoding="utf-8")
     known = located(question, "1874", PASSAGE)
     assert known is not None
-    (group,) = searched(lines, {known.question: known})
+    (group,) = searched(lines, {known.question: known}, {})
     assert [one.answers for one in group.examples] == [True, None, False]
     form = Form(tokenizer_of(WORDS))
     ((_, rows, same),) = numbered([group], form, Form(tokenizer_of(WORDS), most=4_000))
     assert [one.marks for one in rows] == [one.marks for one in same]
+
+
+def test_what_search_finds_is_right_where_it_has_the_sentence(tmp_path: Path) -> None:
+    """The stretch that the product would read is what training reads, not the passage that the question came with."""
+    known = located("Who planned the harbour?", "Ada Merriweather", PASSAGE)
+    assert known is not None
+    found = {
+        "source": "x",
+        "title": "Port Lomond",
+        "heading": "",
+        "units": ["Before.", PASSAGE.units[1]],
+        "kind": "text",
+    }
+    lines = tmp_path / "searched.jsonl"
+    lines.write_text(
+        json.dumps({"question": known.question, "answers": [], "passages": [found]}) + "\n", encoding="utf-8"
+    )
+    (group,) = searched(lines, {known.question: known}, {})
+    (example,) = group.examples
+    assert (example.unit, example.passage.units[0]) == (1, "Before.")
+
+
+def test_what_was_judged_is_right_and_the_rest_is_wrong(tmp_path: Path) -> None:
+    """Of sentences that were judged one by one, the best is right, others perhaps, and passages without one wrong."""
+    question = "Who planned the harbour, and when?"
+    found = {"source": "x", "title": "Port Lomond", "heading": "", "units": list(PASSAGE.units), "kind": "text"}
+    other = {**found, "units": ["The railway was dear."]}
+    lines = tmp_path / "searched.jsonl"
+    row = {"question": question, "answers": [], "passages": [other, found]}
+    lines.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    start = PASSAGE.units[1].index("Ada")
+    label = {
+        "sum": sum_of(question),
+        "question": question,
+        "right": [[sum_of(PASSAGE.units[1]), start, start + 16]],
+        "perhaps": [sum_of(PASSAGE.units[2])],
+        "verdict": "",
+    }
+    labels = tmp_path / "judged.jsonl"
+    labels.write_text(json.dumps(label) + "\n", encoding="utf-8")
+    (group,) = searched(lines, {}, judged(labels))
+    right, wrong = group.examples
+    assert (right.answer, right.answers, wrong.answers) == ("Ada Merriweather", True, False)
+    assert [right.right(number) for number in range(3)] == [0, 1, PERHAPS]
 
 
 def test_words_nobody_uses_are_left_out() -> None:

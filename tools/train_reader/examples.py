@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
 from tools.train_reader.passage import Passage
-from tools.train_reader.split import plain
+from tools.train_reader.split import drawn, plain
 
 from kiwiresearch.reader.form import Mention, Text
 
 UNKNOWN = -100
 PERHAPS = 2
 """Of a sentence: it has the answer's words, and may be the one that answers."""
-ORDINARY, BY_PEOPLE = 1, 2
-"""How much a group counts: what people wrote counts more than what a language model wrote."""
+JUDGED, ORDINARY, TWICE = 0, 1, 2
+"""How often a group is read in an epoch: never, where it judges the training; twice, where its kind is rare."""
 Verdict = Literal["yes", "no", ""]
 QUESTIONS = Path(__file__).parent / "labels" / "questions.jsonl"
 """Written for this model by reading: places in passages, and no word of them."""
+JUDGED_TEXTS = Path(__file__).parent / "labels" / "judged.jsonl"
+"""Questions with what search found for them, judged sentence by sentence: sums of sentences, and no word of them."""
 MOST_ANSWER = 160
 LIKE_ENOUGH = 0.75
+LEAST_READ, MOST_READ = 150, 1_200
+"""Of a passage, in characters."""
 WORD = re.compile(r"\w+")
 SILENT = frozenset(
     """
@@ -110,17 +115,6 @@ def whole(answer: str, unit: str) -> int:
     return found.start() if found else -1
 
 
-def written(file: Path, passages: Sequence[Passage]) -> Iterator[Example]:
-    """What a language model wrote, where the passage bears it out."""
-    by_id = {one.id: one for one in passages}
-    for line in file.read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
-        for question, answer in row["pairs"]:
-            found = located(question, answer, by_id[row["id"]]) if row["id"] in by_id else None
-            if found is not None:
-                yield found
-
-
 def ours(file: Path, passages: Sequence[Passage]) -> Iterator[Example]:
     """What was written for this model, by reading: each names its passage, the sentence, and where the words stand."""
     by_id = {one.id: one for one in passages}
@@ -136,6 +130,77 @@ def ours(file: Path, passages: Sequence[Passage]) -> Iterator[Example]:
         answer = passage.units[row["unit"]][start:end] if start >= 0 else ""
         at = {"unit": row["unit"], "start": start, "end": end}
         yield Example(row["question"], passage, answers=True, **at, answer=answer, verdict=row["verdict"])
+
+
+def narrowed(example: Example) -> Example:
+    """The sentence that answers with about as much around it as is read at once: from one sentence to the passage."""
+    units = example.passage.units
+    most = LEAST_READ + drawn(example.question, "narrowed") * (MOST_READ - LEAST_READ)
+    first, end = example.unit, example.unit + 1
+    while first > 0 or end < len(units):
+        wider = (max(first - 1, 0), min(end + 1, len(units)))
+        if sum(map(len, units[slice(*wider)])) > most:
+            break
+        first, end = wider
+    passage = replace(example.passage, units=units[first:end])
+    return replace(example, passage=passage, unit=example.unit - first)
+
+
+def found_in(example: Example, passage: Passage) -> Example | None:
+    """The same example in another passage that has its sentence; None where it does not."""
+    own = _compact(example.passage.units[example.unit])
+    for number, unit in enumerate(passage.units):
+        at = whole(example.answer, unit) if _compact(unit) == own else -1
+        if at >= 0:
+            end = at + len(example.answer)
+            return replace(example, passage=passage, unit=number, start=at, end=end)
+    return None
+
+
+def _compact(text: str) -> str:
+    return "".join(WORD.findall(text.casefold()))
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Which sentences of all that search finds for a question answer it; what is not named does not."""
+
+    right: Mapping[str, tuple[int, int]]
+    """By its sum, a sentence and the words in it that answer; (-1, -1) where the whole sentence does."""
+    perhaps: frozenset[str]
+    verdict: Verdict
+
+    def is_right(self, text: str) -> bool:
+        return sum_of(text) in self.right
+
+    def example(self, question: str, passage: Passage) -> Example:
+        """What is right in one passage: of several right sentences the first, the others as perhaps."""
+        sums = [sum_of(unit) for unit in passage.units]
+        right = [number for number, one in enumerate(sums) if one in self.right]
+        perhaps = frozenset(number for number, one in enumerate(sums) if one in self.perhaps)
+        if not right:
+            return Example(question, passage, None if perhaps else False, perhaps=perhaps)
+        unit = right[0]
+        start, end = self.right[sums[unit]]
+        answer = passage.units[unit][start:end] if start >= 0 else ""
+        at = {"unit": unit, "start": start, "end": end}
+        others = perhaps | frozenset(right[1:])
+        return Example(question, passage, answers=True, **at, answer=answer, verdict=self.verdict, perhaps=others)
+
+
+def sum_of(text: str) -> str:
+    """By which a label names a question or a sentence."""
+    return sha256(_compact(text).encode()).hexdigest()[:12]
+
+
+def judged(file: Path) -> dict[str, Judged]:
+    """What was judged, by the sum of the question."""
+    found = {}
+    for line in file.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        right = {one: (start, end) for one, start, end in row["right"]}
+        found[row["sum"]] = Judged(right, frozenset(row["perhaps"]), row["verdict"])
+    return found
 
 
 def squad(file: Path, passages: Sequence[Passage]) -> Iterator[Example]:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,34 +19,40 @@ import numpy as np
 from tokenizers import Tokenizer
 from tools.train_reader.batches import Numbering, Row
 from tools.train_reader.examples import (
-    BY_PEOPLE,
+    JUDGED,
+    JUDGED_TEXTS,
     ORDINARY,
     QUESTIONS,
+    TWICE,
     Example,
+    Judged,
     Pronoun,
     boolq,
     content,
+    found_in,
+    judged,
     located,
+    narrowed,
     ours,
     squad,
+    sum_of,
     whole,
-    written,
 )
 from tools.train_reader.passage import Passage, load
 from tools.train_reader.pronouns import read_pronouns
 from tools.train_reader.split import drawn
 from tools.train_reader.teacher import MARKS
 
-from kiwiresearch.embed.static import StaticEmbedder
 from kiwiresearch.reader.form import Form, tokenizer_of
 
-SAME_PAGE, OTHER_PAGES = 2, 1
-NEAREST = 12
-ROWS = 6
+ROWS = 7
 LEAST_SHARED = 2
 HELD_BACK = 0.15
 """Of what people asked, the share that never trains: how sure an answer is, is fitted on it."""
+JUDGED_SHARE = 0.04
+"""Of the pages that questions were written for, the share whose questions and pronouns judge the training."""
 MOST_OF_TEACHER = 560
+AT_ONCE = 512
 
 Array = np.ndarray[Any, Any]
 
@@ -58,44 +66,19 @@ class Group:
     weight: int = ORDINARY
 
 
-def groups_of(passages: Sequence[Passage], asked: Sequence[tuple[Example, int]]) -> Iterator[Group]:
-    """Passages of the same page first, then the nearest of other pages; none that holds the answer's words."""
-    examples = [one for one, _ in asked]
-    embedder = StaticEmbedder()
-    places = embedder.embed([f"{one.title}. {' '.join(one.units)[:700]}" for one in passages])
-    questions = embedder.embed([one.question for one in examples])
-    by_title: dict[str, list[int]] = {}
-    for number, one in enumerate(passages):
-        by_title.setdefault(one.title, []).append(number)
-    for start in range(0, len(examples), 1024):
-        near = np.argsort(-(questions[start : start + 1024] @ places.T), axis=1)[:, :NEAREST]
-        for at, example in enumerate(examples[start : start + 1024]):
-            own = by_title[example.passage.title]
-            like = questions[start + at] @ places[own].T
-            same = [own[place] for place in np.argsort(-like)]
-            chosen = _wrong(example, [passages[one] for one in same])[:SAME_PAGE]
-            if content(example.question) & content(example.passage.title):
-                others = [passages[one] for one in near[at] if passages[one].title != example.passage.title]
-                chosen += _wrong(example, others)[: OTHER_PAGES + SAME_PAGE - len(chosen)]
-            wrong = (Example(example.question, one, answers=False) for one in chosen)
-            yield Group((example, *wrong), weight=asked[start + at][1])
-
-
-def _wrong(example: Example, passages: Sequence[Passage]) -> list[Passage]:
-    answer = example.answer.casefold()
-    others = [one for one in passages if one.id != example.passage.id]
-    return [one for one in others if answer and answer not in " ".join(one.units).casefold()]
-
-
 def is_held_back(question: str) -> bool:
     return drawn(question, "held back") < HELD_BACK
 
 
-def searched(file: Path, known: dict[str, Example]) -> Iterator[Group]:
+def is_judged(passage: Passage) -> bool:
+    return drawn(passage.title, "judged") < JUDGED_SHARE
+
+
+def searched(file: Path, known: Mapping[str, Example], by_sum: Mapping[str, Judged]) -> Iterator[Group]:
     """Questions that were put to the product's own search, with the passages it found.
 
-    Where the passage that answers is known, it is there too. Otherwise the answers' words decide; where no passage
-    has them, nothing is known, and the teacher says what it thinks.
+    Some were judged. Where the passage that answers is known, it is there too. Otherwise the answers' words decide;
+    where no passage has them, nothing is known, and the teacher says what it thinks.
     """
     for line in file.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
@@ -103,18 +86,31 @@ def searched(file: Path, known: dict[str, Example]) -> Iterator[Group]:
         passages = [Passage(**{**one, "units": tuple(one["units"])}) for one in row["passages"]]
         if question in known:
             yield _known(known[question], passages)
-        elif not is_held_back(question):
+        elif is_held_back(question):
+            continue
+        elif (judgement := by_sum.get(sum_of(question))) is not None:
+            rows = [judgement.example(question, one) for one in passages]
+            rows.sort(key=lambda one: one.answers is not True)
+            yield Group(tuple(rows[:ROWS]), weight=TWICE)
+        else:
             yield _by_words(question, row["answers"], passages)
 
 
 def _known(example: Example, passages: Sequence[Passage]) -> Group:
-    asked, answer, own = example.question, example.answer, example.passage
-    rest = [
-        Example(asked, one, None if not answer or _holding([answer], one) else False)
-        for one in passages
-        if not set(one.units) & set(own.units)
-    ]
-    return Group((example, *rest[: ROWS - 1]), weight=BY_PEOPLE)
+    rows: list[Example] = []
+    for passage in passages:
+        same = found_in(example, passage)
+        holding = not example.answer or _holding([example.answer], passage)
+        rows.append(same or Example(example.question, passage, None if holding else False))
+    right = [one for one in rows if one.unit >= 0] or [narrowed(example)]
+    others = [one for one in rows if one.unit < 0]
+    return Group((right[0], *others[: ROWS - 1]), weight=_weight(example.passage))
+
+
+def _weight(passage: Passage) -> int:
+    if is_judged(passage):
+        return JUDGED
+    return TWICE if passage.source == "squad" else ORDINARY
 
 
 def _by_words(question: str, answers: Sequence[str], passages: Sequence[Passage]) -> Group:
@@ -132,7 +128,7 @@ def _by_words(question: str, answers: Sequence[str], passages: Sequence[Passage]
         one = found[at] if at == first else None
         example = one or Example(question, passage, None if holding else False)
         rows.append(replace(example, perhaps=holding - {example.unit}))
-    return Group((rows[first], *[one for at, one in enumerate(rows) if at != first][: ROWS - 1]), weight=BY_PEOPLE)
+    return Group((rows[first], *[one for at, one in enumerate(rows) if at != first][: ROWS - 1]), weight=TWICE)
 
 
 def _best(question: str, answers: Sequence[str], passage: Passage) -> Example | None:
@@ -149,6 +145,11 @@ def _holding(answers: Sequence[str], passage: Passage) -> frozenset[int]:
     )
 
 
+def _of_pronoun(one: Pronoun) -> Group:
+    weight = _weight(Passage("schools", one.text.title, "", ()))
+    return Group(pronoun=one, weight=TWICE if weight and one.meant else weight)
+
+
 def numbered(groups: Iterable[Group], ours: Form, theirs: Form) -> Iterator[tuple[int, list[Row], list[Row]]]:
     """Each group's weight, its rows for the network, and the same for the teacher."""
     mine, other = Numbering(ours), Numbering(theirs)
@@ -162,6 +163,17 @@ def numbered(groups: Iterable[Group], ours: Form, theirs: Form) -> Iterator[tupl
         rows = [(row, same) for row, same in rows if len(same.ids) <= MOST_OF_TEACHER]
         if rows:
             yield group.weight, [row for row, _ in rows], [same for _, same in rows]
+
+
+@cache
+def _forms(folder: Path) -> tuple[Form, Form]:
+    words = (folder / "words.txt").read_text(encoding="utf-8").split("\n")
+    teacher = Tokenizer.from_file(str(folder / "teacher_tokenizer.json"))
+    return Form(tokenizer_of(words)), Form(teacher, MARKS, most=4 * MOST_OF_TEACHER)
+
+
+def _numbered(folder: Path, groups: Sequence[Group]) -> list[tuple[int, list[Row], list[Row]]]:
+    return list(numbered(groups, *_forms(folder)))
 
 
 def save(groups: Sequence[tuple[int, list[Row]]], file: Path) -> None:
@@ -196,24 +208,19 @@ def main() -> None:
     folder, most = given.folder, given.most
     passages = load(folder / "passages.jsonl")
     lines = (folder / "boolq.jsonl").read_text(encoding="utf-8").splitlines()
-    by_model = [one for one in written(folder / "questions.jsonl", passages) if one.start >= 0][:most]
-    by_people = list(squad(folder / "squad.jsonl", passages))[:most]
-    by_us = list(ours(QUESTIONS, passages))[:most]
-    answered = {one.question: one for one in by_us if one.answers and one.answer}
-    found = list(searched(folder / "searched.jsonl", answered))[:most]
+    by_us, by_people = list(ours(QUESTIONS, passages))[:most], list(squad(folder / "squad.jsonl", passages))[:most]
+    known = {one.question: one for one in (*by_us, *by_people) if one.answers and one.answer}
+    found = list(searched(folder / "searched.jsonl", known, judged(JUDGED_TEXTS)))[: 3 * most]
     done = {group.examples[0].question for group in found}
-    rest = [one for one in answered.values() if one.question not in done]
-    found += groups_of(passages, [(one, ORDINARY) for one in by_model] + [(one, BY_PEOPLE) for one in by_people + rest])
-    found += (Group((one,), weight=BY_PEOPLE) for one in by_us if one.question not in answered)
-    found += (Group((one,)) for one in list(boolq(lines, passages))[:most])
     found += (
-        Group(pronoun=one, weight=BY_PEOPLE if one.meant else ORDINARY)
-        for one in list(read_pronouns(folder / "pronouns.jsonl"))[:most]
+        Group((narrowed(one),), weight=_weight(one.passage)) for one in known.values() if one.question not in done
     )
-    words = (folder / "words.txt").read_text(encoding="utf-8").split("\n")
-    teacher = Tokenizer.from_file(str(folder / "teacher_tokenizer.json"))
-    forms = Form(tokenizer_of(words)), Form(teacher, MARKS, most=4 * MOST_OF_TEACHER)
-    made = list(numbered(found, *forms))
+    found += (Group((one,), weight=_weight(one.passage)) for one in by_us if one.question not in known)
+    found += (Group((one,)) for one in list(boolq(lines, passages))[:most])
+    found += map(_of_pronoun, list(read_pronouns(folder / "pronouns.jsonl"))[:most])
+    parts = [found[start : start + AT_ONCE] for start in range(0, len(found), AT_ONCE)]
+    with ProcessPoolExecutor() as pool:
+        made = [one for some in pool.map(_numbered, [folder] * len(parts), parts) for one in some]
     save([(weight, rows) for weight, rows, _ in made], folder / "groups.npz")
     save([(weight, rows) for weight, _, rows in made], folder / "teacher_groups.npz")
     print(f"{len(made)} groups, {sum(len(rows) for _, rows, _ in made)} rows")

@@ -1,7 +1,8 @@
 """The teacher: the lower layers of a language model that see a whole text at once, with the heads of the reader.
 
-It is trained on what people wrote, then says of many more questions and pronouns what it thinks, and the network that
-ships learns from that. The language model is the one that wrote the questions.
+It is trained on what is known, then says of all questions and pronouns what it thinks, and the network that ships
+learns from that. The language model is Qwen2.5-Coder-1.5B-Instruct (Apache-2.0), which `tools/fetch_test_model.py`
+fetches.
 """
 
 from __future__ import annotations
@@ -51,6 +52,14 @@ def unpacked(entry: tuple[str, Array]) -> tuple[str, Array]:
 
     name, _, kind = entry[0].partition(":")
     return name, dequantize(entry[1], GGMLQuantizationType(int(kind))).astype(np.float16)
+
+
+def save_tokenizer(file: Path, out: Path) -> None:
+    """The tokenizer of a GGUF file, as a file of its own."""
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(str(file.parent), gguf_file=file.name)
+    tokenizer.backend_tokenizer.save(str(out))
 
 
 def main() -> None:

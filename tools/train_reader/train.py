@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from tools.train_reader.examples import ORDINARY, PERHAPS, UNKNOWN
+from tools.train_reader.examples import JUDGED, ORDINARY, PERHAPS, UNKNOWN
 from tools.train_reader.network import Reading, from_base
 from tools.train_reader.teacher_network import from_packed
 from torch import Tensor, nn
@@ -28,11 +28,8 @@ from torch.utils.data import DataLoader, Dataset
 
 SEED = 20261117
 WARM_UP = 0.06
-JUDGED_EACH = 25
-"""Each so manyth group with a known answer trains nothing, and is counted at the end."""
 TEACHER_RATE, TEACHER_TOKENS = 3e-5, 16_384
 RATE, TOKENS = 2e-4, 32_768
-ORDINARY_FOR_TEACHER = 3_000
 KEEP_LIKENESS = 2.0
 LIKE_ROWS = 96
 SURE = 0.9
@@ -357,12 +354,9 @@ def teach(folder: Path, options: Options, score_seconds: float) -> None:
     teacher, number = from_packed(folder / "teacher.npz", options.device)
     groups = Groups.load(folder / "teacher_groups.npz")
     groups.data["ids"] = number.cpu().numpy()[groups.data["ids"]].astype("i4")
-    known = np.flatnonzero(groups.known())
-    judged, trained = known[::JUDGED_EACH], np.setdiff1d(known, known[::JUDGED_EACH])
-    is_ordinary = groups.data["weights"][trained] == ORDINARY
-    draw = np.random.default_rng(SEED)
-    ordinary = draw.permutation(trained[is_ordinary])[:ORDINARY_FOR_TEACHER]
-    chosen = np.concatenate([trained[~is_ordinary], ordinary]).tolist()
+    weights, known = groups.data["weights"], groups.known()
+    judged = np.flatnonzero(known & (weights == JUDGED))
+    chosen = np.flatnonzero(known & (weights != JUDGED)).tolist()
     print(f"{len(chosen)} of {len(groups)} groups train the teacher", flush=True)
     fit(teacher, groups, chosen, options)
     torch.save(teacher.state_dict(), folder / "teacher.pt")
@@ -374,9 +368,8 @@ def teach(folder: Path, options: Options, score_seconds: float) -> None:
         "passage": np.full((len(groups.data["lengths"]), 3), np.nan, "f2"),
     }
     limit = Options(options.rate, options.tokens, 1, score_seconds, options.device)
-    # What counts more or is not known comes first, should the time be up.
-    later = groups.known() & (groups.data["weights"] == ORDINARY)
-    order = [np.flatnonzero(~later).tolist(), np.flatnonzero(later).tolist()]
+    # What is known comes last, should the time be up.
+    order = [np.flatnonzero(~known).tolist(), chosen]
     for batch, reading in readings(teacher, groups, order, limit):
         rows = batch["rows"].cpu().numpy()
         scores["passage"][rows] = reading.passage.float().cpu().numpy()
@@ -393,17 +386,17 @@ def teach(folder: Path, options: Options, score_seconds: float) -> None:
 def learn(folder: Path, out: Path, layers: tuple[int, ...], options: Options) -> None:
     """Train the network that ships, or a smaller one."""
     with np.load(folder / "base.npz") as file:
-        weights = {name: file[name].astype(np.float32) for name in file.files}
+        arrays = {name: file[name].astype(np.float32) for name in file.files}
     torch.manual_seed(SEED)
-    whole = 1 + max(int(name.split(".")[2]) for name in weights if name.startswith("encoder.layer."))
-    base = from_base(weights, tuple(range(whole))).to(options.device).eval()
-    network = from_base(weights, layers).to(options.device)
+    whole = 1 + max(int(name.split(".")[2]) for name in arrays if name.startswith("encoder.layer."))
+    base = from_base(arrays, tuple(range(whole))).to(options.device).eval()
+    network = from_base(arrays, layers).to(options.device)
     scores = folder / "scores.npz"
     groups = Groups.load(folder / "groups.npz", scores if scores.exists() else None)
-    known = np.flatnonzero(groups.known())
-    judged = known[::JUDGED_EACH]
-    chosen = np.setdiff1d(np.arange(len(groups)) if groups.scores else known, judged)
-    chosen = np.concatenate([chosen, chosen[groups.data["weights"][chosen] > ORDINARY]]).tolist()
+    weights, known = groups.data["weights"], groups.known()
+    judged = np.flatnonzero(known & (weights == JUDGED))
+    chosen = np.flatnonzero((known | bool(groups.scores)) & (weights != JUDGED))
+    chosen = np.concatenate([chosen, chosen[weights[chosen] > ORDINARY]]).tolist()
     fit(network, groups, chosen, options, base)
     arrays = {name: value.detach().cpu().numpy().astype(np.float16) for name, value in network.state_dict().items()}
     np.savez(out, **arrays)

@@ -1,4 +1,4 @@
-"""An answer in the books' own words: what a question's words find, read by meaning, and told."""
+"""An answer in the books' own words: search by words, read the best passages by meaning, build the answer."""
 
 from __future__ import annotations
 
@@ -93,8 +93,8 @@ class Gathered:
         passages = passages_of(evidence.units, settings, self.wish.passages or settings.passages)
         found = danger_of(self.asked.text, [passage.text for passage in passages], self.asked.language)
         danger = found if settings.verbatim_dangers else None
-        told = (self.desk, self.typed, self.resolved, self.asked, evidence, passages, danger, self.wish, self.missed)
-        telling = Telling(*told)
+        parts = (self.desk, self.typed, self.resolved, self.asked, evidence, passages, danger, self.wish, self.missed)
+        telling = Telling(*parts)
         answer = telling.answer()
         return Ruled(answer, danger, telling.offered() if answer.grounded else ())
 

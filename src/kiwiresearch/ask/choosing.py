@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from kiwiresearch.ask.passages import Passage
 from kiwiresearch.ask.reading import ReadPage
@@ -41,59 +42,81 @@ def lines_of(units: Sequence[Weighed], *, most: int = MOST_LINES) -> tuple[Weigh
     return tuple(chosen)
 
 
-def passages_of(units: Sequence[Weighed], settings: AskSettings, most: int) -> tuple[Passage, ...]:
-    """The passages of the best units, best first, within the budget of tokens; none overlaps another.
+class Stretch(NamedTuple):
+    """Units of a page that stand together: from `first` to the one before `end`."""
 
-    A window of a long section takes its neighbours in, as far as its share of the budget goes:
+    read: ReadPage
+    first: int
+    end: int
+    passage: int
+    """The passage that the best of them belongs to."""
+
+    @property
+    def start(self) -> int:
+        return self.read.units[self.first].start
+
+    @property
+    def stop(self) -> int:
+        return self.read.units[self.end - 1].end
+
+    @property
+    def tokens(self) -> float:
+        return tokens_of(self.read.page.text[self.start : self.stop])
+
+    def shown(self) -> Passage:
+        """The stretch as a passage."""
+        passage = self.read.passage(self.passage)
+        return passage._replace(start=self.start, end=self.stop, text=self.read.page.text[self.start : self.stop])
+
+
+def passages_of(units: Sequence[Weighed], settings: AskSettings, most: int) -> tuple[Passage, ...]:
+    """What is shown beside an answer: the stretches around the best units."""
+    return tuple(one.shown() for one in stretches_of(units, settings.context_tokens, most))
+
+
+def stretches_of(units: Sequence[Weighed], tokens: float, most: int) -> list[Stretch]:
+    """The best units, best first, each with what stands around it, within a budget of tokens; none overlaps another.
+
+    A unit takes in its passage and the neighbours of that, as far as its share of the budget goes:
     what a question asks for often stands a sentence further.
     """
-    chosen: list[Passage] = []
-    room = float(settings.context_tokens)
+    chosen: list[Stretch] = []
+    room = float(tokens)
     for one in units:
         if len(chosen) >= most:
             break
-        unit = one.read.units[one.unit]
-        ref = one.read.page.ref
-        if any(other.ref == ref and other.start <= unit.start < other.end for other in chosen):
+        same = [other for other in chosen if other.read.page.ref == one.read.page.ref]
+        if any(other.first <= one.unit < other.end for other in same):
             continue
-        share = room / (most - len(chosen))
-        taken = [(other.start, other.end) for other in chosen if other.ref == ref]
-        passage = _grown(one, share, taken)
-        size = tokens_of(passage.text)
-        if size <= room:
-            chosen.append(passage)
-            room -= size
-    return tuple(chosen)
+        stretch = _grown(one, room / (most - len(chosen)), same)
+        if stretch.tokens <= room:
+            chosen.append(stretch)
+            room -= stretch.tokens
+    return chosen
 
 
-def _grown(one: Weighed, share: float, taken: Sequence[tuple[int, int]]) -> Passage:
-    """The passage of a unit with units of its section around it, until its share of tokens is used."""
-    read = one.read
-    passage = read.passage(one.passage)
-    first, end = read.spans[one.passage]
-    is_shown = any(start < passage.end and passage.start < stop for start, stop in taken)
-    if is_shown or tokens_of(passage.text) > share:
-        first, end = one.unit, one.unit + 1
+def _grown(one: Weighed, share: float, taken: Sequence[Stretch]) -> Stretch:
+    """A unit with others of its section around it, until its share of tokens is used."""
+    whole = Stretch(one.read, *one.read.spans[one.passage], one.passage)
+    is_taken = any(other.first < whole.end and whole.first < other.end for other in taken)
+    grown = whole if not is_taken and whole.tokens <= share else whole._replace(first=one.unit, end=one.unit + 1)
     open_before = open_behind = True
     while open_before or open_behind:
         if open_behind:
-            open_behind = _may_take(read, first, end, end, share, taken)
-            end += open_behind
+            further = grown._replace(end=grown.end + 1)
+            open_behind = _may_take(further, grown.end, share, taken)
+            grown = further if open_behind else grown
         if open_before:
-            open_before = _may_take(read, first, end, first - 1, share, taken)
-            first -= open_before
-    start, stop = read.units[first].start, read.units[end - 1].end
-    return passage._replace(start=start, end=stop, text=read.page.text[start:stop])
+            further = grown._replace(first=grown.first - 1)
+            open_before = _may_take(further, grown.first - 1, share, taken)
+            grown = further if open_before else grown
+    return grown
 
 
-def _may_take(
-    read: ReadPage, first: int, end: int, number: int, share: float, taken: Sequence[tuple[int, int]]
-) -> bool:
-    """Whether a unit beside a passage belongs to it, has room in it, and is not shown yet."""
-    if not 0 <= number < len(read.units):
+def _may_take(further: Stretch, number: int, share: float, taken: Sequence[Stretch]) -> bool:
+    """Whether a unit beside a stretch belongs to it, has room in it, and is in no other one."""
+    units = further.read.units
+    if not 0 <= number < len(units) or any(other.first <= number < other.end for other in taken):
         return False
-    unit = read.units[number]
-    if unit.section != read.units[first].section or any(start <= unit.start < stop for start, stop in taken):
-        return False
-    start, stop = min(read.units[first].start, unit.start), max(read.units[end - 1].end, unit.end)
-    return tokens_of(read.page.text[start:stop]) <= share
+    inner = further.first + 1 if number == further.first else further.first
+    return units[number].section == units[inner].section and further.tokens <= share

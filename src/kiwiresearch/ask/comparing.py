@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kiwiresearch.ask.held import LIFE
+from kiwiresearch.ask.kinds import pattern_of
 from kiwiresearch.ask.question import Compared, Direction, Measure, Question, question_words
 from kiwiresearch.ask.reading import ReadPage
 from kiwiresearch.text.fold import fold
@@ -60,7 +61,7 @@ def outcome(pages: tuple[ReadPage, ReadPage], question: Question, compared: Comp
 def _measures(question: Question, compared: Compared, direction: Direction) -> Sequence[Measure]:
     """What is compared: by the word that compares, or by a measure that the question names.
 
-    None where it says more than that: 'Who became president first' does not ask who was born first.
+    Nothing where it asks for something else: 'Who became president first' does not ask who was born first.
     """
     known = question_words(question.language)
     things = {word for thing in compared.things for word in fold(thing).split()}
@@ -70,16 +71,13 @@ def _measures(question: Question, compared: Compared, direction: Direction) -> S
     if direction.measure == "time":
         stems = set(map(stem_of, rest))
         if stems & known.ends["last"]:
-            is_end = compared.word in SPOKEN_OF_ENDS and stems <= known.ends["last"]
-            return known.measures["end"] if is_end else ()
+            # 'Who died younger' asks for an age.
+            is_order = pattern_of(question.language, "order").search(compared.word) is not None
+            return known.measures["end"] if is_order and stems <= known.ends["last"] else ()
         rest = {word for word in rest if stem_of(word) not in known.ends["first"]}
     if not rest:
         return known.measures[direction.measure]
     return [one for of in known.measures.values() for one in of if set(one.words) == rest and one.unit != "date"]
-
-
-SPOKEN_OF_ENDS = frozenset({"first", "earlier", "later", "last"})
-"""'Who died younger' asks for an age."""
 
 
 def _figure(page: ReadPage, measure: Measure, language: str) -> Figure | None:
@@ -98,17 +96,14 @@ def _figure_of_life(page: ReadPage, measure: Measure, language: str) -> Figure |
     stem = stemmer(language)(measure.words[0])
     number = next((number for number, unit in enumerate(page.units) if unit.kind == "sentence"), -1)
     life = LIFE.search(page.text(page.units[number])) if number >= 0 else None
-    if life is None or measure.unit != "date" or measure.words[0] not in OF_LIFE or OF_OFFICE.search(life[0]):
+    is_of_life = measure.unit == "date" and pattern_of(language, "life").search(measure.words[0])
+    if life is None or not is_of_life or pattern_of(language, "office").search(life[0]):
         return None
     dates = dates_in(life[0], language)
     if not dates or dates[0].when.earliest > dates[-1].when.latest:
         return None  # 'c. 427 – c. 347 BC': the first was read as a year AD
     value = dates[0].when.earliest if stem in ends["first"] else dates[-1].when.latest
     return Figure(number, float(value))
-
-
-OF_LIFE = frozenset({"born", "died"})
-OF_OFFICE = re.compile(r"\b(?:reign\w*|ruled|r\.|fl\.|in office)", re.IGNORECASE)
 
 
 def _labelled(page: ReadPage, measure: Measure) -> Iterator[tuple[int, int]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kiwiresearch.ask.passages import Passage
@@ -80,7 +81,7 @@ class Judge:
     share: float = 0.6
     """So much of the words that carry meaning must be those of the passage."""
     reader: Reader | None = None
-    """Says whom "he" means in a sentence of a passage; without it, "he" is taken for whom the page is about."""
+    """Resolves "he" and "she" in a passage; without it, they are taken to mean the subject of the page."""
 
     def judged(self, text: str, keys: Sequence[str], given: Mapping[str, Passage], asked: str = "") -> Borne | Reason:
         """The sentence with the keys it rests on; or why it is not shown. `asked` is what a fragment answers.
@@ -252,21 +253,10 @@ class Judge:
         told = (source.passage.title, source.passage.text)
         title = keys_in(source.passage.title)
         mine = self._names(asked) if asked else self._subject(text, told)
-        theirs = self._meant(source) or self._subject(source.text, told)
+        theirs = _meant(self.reader, source, self.language) or self._subject(source.text, told)
         if mine and mine <= theirs:
             return True
         return mine <= keys_in(source.text) | (title if theirs <= title | mine else frozenset())
-
-    def _meant(self, source: Source) -> frozenset[str]:
-        """The words of the name that the sentence's first "he" or "she" means, where the reader is sure of it."""
-        pronoun = PERSONAL.match(source.text)
-        if self.reader is None or pronoun is None:
-            return frozenset()
-        own = sources_of(source.passage, self.language)
-        until = own[: own.index(source) + 1][-SENTENCES_BEFORE - 1 :]
-        text = Text(source.passage.title, "", tuple(one.text for one in until))
-        found = meant(self.reader, context_in(text, *pronoun.span(), source.passage.text, self.language))
-        return keys_in(found.name) if found.confidence >= SURE else frozenset()
 
     def _is_of_row(self, text: str, row: Source) -> bool:
         """Whether a text names what a row is about, its first cell, and no name of another row."""
@@ -290,6 +280,19 @@ class Judge:
 
     def _names(self, text: str) -> frozenset[str]:
         return frozenset(word.key for name in names_in(without_stops(text), self.language) for word in name)
+
+
+@lru_cache(maxsize=256)
+def _meant(reader: Reader | None, source: Source, language: str) -> frozenset[str]:
+    """The words of the name that the "he" or "she" at the start of a sentence means, where the reader is sure."""
+    pronoun = PERSONAL.match(source.text)
+    if reader is None or pronoun is None:
+        return frozenset()
+    own = sources_of(source.passage, language)
+    until = own[: own.index(source) + 1][-SENTENCES_BEFORE - 1 :]
+    text = Text(source.passage.title, "", tuple(one.text for one in until))
+    found = meant(reader, context_in(text, *pronoun.span(), source.passage.text, language))
+    return keys_in(found.name) if found.confidence >= SURE else frozenset()
 
 
 def _borne(support: Sequence[Source]) -> Borne:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from kiwiresearch.ask.question import Question, kind_patterns, question_words
 from kiwiresearch.text.fold import fold
@@ -19,7 +19,8 @@ PLAIN = 0.5
 
 
 @cache
-def _pattern(language: str, name: str) -> re.Pattern[str]:
+def pattern_of(language: str, name: str) -> re.Pattern[str]:
+    """A pattern of a language's table; one that matches nothing where the table lacks it."""
     return re.compile(kind_patterns(language).get(name, r"(?!)"))
 
 
@@ -28,39 +29,51 @@ def holds_kind(text: str, question: Question) -> float:
     kind, language = question.kind, question.language
     if kind == "date":
         return (
-            1.0 if _pattern(language, "year").search(text) else 0.7 if _pattern(language, "month").search(text) else 0.0
+            1.0
+            if pattern_of(language, "year").search(text)
+            else 0.7
+            if pattern_of(language, "month").search(text)
+            else 0.0
         )
     if kind == "number":
-        return 1.0 if _pattern(language, "number").search(text) else 0.0
+        return 1.0 if pattern_of(language, "number").search(text) else 0.0
     if kind == "person":
         return 1.0 if new_name(text, question) else 0.0
     if kind == "place":
-        return 1.0 if _pattern(language, "place").search(text) else 0.4 if new_name(text, question) else 0.0
+        return 1.0 if pattern_of(language, "place").search(text) else 0.4 if new_name(text, question) else 0.0
     if kind == "reason":
-        return 1.0 if _pattern(language, "reason").search(text) else 0.0
+        return 1.0 if pattern_of(language, "reason").search(text) else 0.0
     return PLAIN
 
 
 def falls_short(text: str, question: Question) -> bool:
-    """Whether a text tells only of the second largest, or of some of the largest, where the largest is asked for.
+    """Whether a text is only about the second largest, or one of the largest, when the question asks for the largest.
 
-    A question for an example, or for some of the largest, asks for no more than that.
+    A question that asks for an example or for several of the largest accepts such a text.
     """
-    rank, superlative = (_pattern(question.language, name) for name in ("rank", "superlative"))
-    asked = level(question.text)
-    found = superlative.search(asked)
-    several = _pattern(question.language, "several")
-    if found is None or several.search(asked) or re.search(rf"(?:{rank.pattern}){superlative.pattern}", asked):
+    patterns = _superlative_in(question.text, question.language)
+    if patterns is None:
         return False
     told = level(text)
-    words = "|".join(map(re.escape, (found[0], *question_words(question.language).related.get(found[0], ()))))
-    ranked = re.findall(rf"(?:{rank.pattern})(?:{words})\b", told)
-    return bool(ranked) and len(ranked) == len(re.findall(rf"\b(?:{words})\b", told))
+    ranked = patterns[0].findall(told)
+    return bool(ranked) and len(ranked) == len(patterns[1].findall(told))
+
+
+@lru_cache(maxsize=64)
+def _superlative_in(asked: str, language: str) -> tuple[re.Pattern[str], re.Pattern[str]] | None:
+    """What matches the superlative of a question with a rank before it, and without; None where there is none."""
+    rank, superlative, several = (pattern_of(language, name) for name in ("rank", "superlative", "several"))
+    asked = level(asked)
+    found = superlative.search(asked)
+    if found is None or several.search(asked) or re.search(rf"(?:{rank.pattern}){superlative.pattern}", asked):
+        return None
+    words = "|".join(map(re.escape, (found[0], *question_words(language).related.get(found[0], ()))))
+    return re.compile(rf"(?:{rank.pattern})(?:{words})\b"), re.compile(rf"\b(?:{words})\b")
 
 
 def gives_reason(text: str, language: str) -> bool:
     """Whether words of a text say that it gives a reason: 'because', 'cause of death'."""
-    return _pattern(language, "reason").search(text.lower()) is not None
+    return pattern_of(language, "reason").search(text.lower()) is not None
 
 
 def can_be(words: str, question: Question) -> bool:

@@ -237,19 +237,21 @@ def compared_in(question: Question) -> Compared | None:
     """The two things of 'Which is older, A or B?'; None where nothing is compared."""
     known = question_words(question.language)
     words = level(question.text).replace(",", " ").replace("?", " ").split()
-    kind = next((known.compared[word] for word in words if word in known.compared), None)
-    if kind is None:
+    word = next((word for word in words if word in known.compared), None)
+    if word is None:
         return None
     for form in known.forms:
         found = form.search(question.text.strip())
         if found and "," not in question.text[: found.start()]:  # of three things, no two are meant
             a, b = (ARTICLE.sub("", found[name].strip()) for name in ("a", "b"))
-            word = next(word for word in words if word in known.compared)
-            both = tuple(replace(read_question(f"{word} {thing}", question.language), kind=kind) for thing in (a, b))
-            noun = NOUN.match(level(question.text))
-            return Compared((a, b), (both[0], both[1]), word, noun[1] if noun and noun[1] not in known.compared else "")
+            first, second = (
+                replace(read_question(f"{word} {thing}", question.language), kind=known.compared[word])
+                for thing in (a, b)
+            )
+            noun = re.search(known.patterns.get("noun", r"(?!)"), level(question.text))
+            is_noun = noun is not None and noun[1] not in known.compared
+            return Compared((a, b), (first, second), word, noun[1] if noun and is_noun else "")
     return None
 
 
-NOUN = re.compile(r"(?:which|what) ([^\W\d_]+) (?:is|was|has|had)\b")
 ARTICLE = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kiwiresearch.ask.answer import Verdict
+from kiwiresearch.ask.choosing import Stretch, stretches_of
 from kiwiresearch.ask.ladder import Evidence
 from kiwiresearch.ask.question import Question
 from kiwiresearch.ask.reading import ReadPage
 from kiwiresearch.ask.strength import Strength, right_when_read
-from kiwiresearch.ask.weighing import Weighed, with_reader
+from kiwiresearch.ask.weighing import Weighed, weigh_another, with_reader
 from kiwiresearch.reader.form import Text
 
 if TYPE_CHECKING:
     from kiwiresearch.reader.reader import Reader, ReadText, ReadUnit
     from kiwiresearch.zim.entry import EntryRef
 
-MOST_PASSAGES = 5
-"""So many passages are read, best first by words; with eight, no more answers were right."""
+MOST_STRETCHES, MOST_TOKENS = 12, 1_500
+"""So many stretches of text are read, best first by words, and so many tokens in all."""
 
 UNREAD = -8.0
 """The relevance of a sentence whose passage was not read: less than that of almost any that was."""
@@ -49,8 +50,10 @@ def reread(reader: Reader, question: Question, evidence: Evidence, least: float)
     """
     if not evidence.units or evidence.parts:
         return evidence
-    found = _read(reader, question, evidence.units)
-    units = [with_reader(one, *_said(found, one)) for one in evidence.units]
+    stretches = to_read(evidence.units)
+    found = _read(reader, question, stretches)
+    weighed = (*evidence.units, *_between(evidence.units, stretches, question))
+    units = [with_reader(one, *_said(found, one)) for one in weighed]
     units.sort(key=lambda one: (-one.total, one.place))
     best = found.get((units[0].read.page.ref, units[0].unit))
     right = right_when_read(units, question, evidence.strength)
@@ -88,31 +91,41 @@ def _said(found: dict[Key, _Seen], one: Weighed) -> tuple[dict[str, float], tupl
     return said, words if words[1] > words[0] >= 0 else None
 
 
-def _read(reader: Reader, question: Question, units: Sequence[Weighed]) -> dict[Key, _Seen]:
-    passages = best_passages(units, MOST_PASSAGES)
-    texts = [text_of(read, passage) for read, passage in passages]
+def _read(reader: Reader, question: Question, stretches: Sequence[Stretch]) -> dict[Key, _Seen]:
     found: dict[Key, _Seen] = {}
-    for (read, passage), text in zip(passages, reader.read(question.text, texts), strict=True):
-        ref, (first, _) = read.page.ref, read.spans[passage]
-        for number, unit in enumerate(text.units, start=first):
-            if (ref, number) not in found or unit.relevance > found[ref, number].unit.relevance:
-                found[ref, number] = _Seen(unit, text)
+    for one, text in zip(stretches, reader.read(question.text, [text_of(one) for one in stretches]), strict=True):
+        for number, unit in enumerate(text.units, start=one.first):
+            found[one.read.page.ref, number] = _Seen(unit, text)
     return found
 
 
-def best_passages(units: Sequence[Weighed], most: int) -> list[tuple[ReadPage, int]]:
-    """The passages that these units stand in, in the order of the units."""
-    found = {(one.read.page.ref, one.passage): one.read for one in units}
-    return [(read, passage) for (_, passage), read in found.items()][:most]
+def _between(units: Sequence[Weighed], stretches: Sequence[Stretch], question: Question) -> Iterator[Weighed]:
+    """Units that are read with others and have too few of the question's words to be weighed before."""
+    known = {(one.read.page.ref, one.unit) for one in units}
+    of_page = {one.read.page.ref: one for one in units}
+    for stretch in stretches:
+        ref = stretch.read.page.ref
+        for number in range(stretch.first, stretch.end):
+            if (ref, number) not in known:
+                yield weigh_another(of_page[ref], number, question)
 
 
-def text_of(read: ReadPage, passage: int) -> Text:
-    """A passage as the model reads it."""
-    first, end = read.spans[passage]
+def to_read(units: Sequence[Weighed]) -> list[Stretch]:
+    """What is read for these units, the best by words first."""
+    return stretches_of(units, MOST_TOKENS, MOST_STRETCHES)
+
+
+def text_of(stretch: Stretch) -> Text:
+    """A stretch as the model reads it."""
+    read, first = stretch.read, stretch.first
     is_box = read.units[first].kind == "box"
     heading = "" if is_box else read.contexts[read.context_of[first]]
-    rows = (_prefix(read, number) + read.text(read.units[number]) for number in range(first, end))
-    return Text(read.page.title, heading, tuple(row.replace("\t", ":") for row in rows))
+    return Text(read.page.title, heading, tuple(row_of(read, number) for number in range(first, stretch.end)))
+
+
+def row_of(read: ReadPage, number: int) -> str:
+    """A unit as the model reads it: a row of a box with what it stands below."""
+    return (_prefix(read, number) + read.text(read.units[number])).replace("\t", ":")
 
 
 def _prefix(read: ReadPage, number: int) -> str:

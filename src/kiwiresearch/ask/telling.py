@@ -1,4 +1,4 @@
-"""An answer told from its evidence: the sentences and rows that answer best, with citations and notices."""
+"""Builds an answer from its evidence: the sentences and rows that answer best, with citations and notices."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ NEWER = "A newer book on the shelf has this page too: {title}, {date}."
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """All that an answer is told from."""
+    """Builds an answer from its evidence."""
 
     desk: Desk
     typed: str
@@ -106,7 +106,7 @@ class Telling:
         )
 
     def _reader(self) -> str:
-        """Which reading model, and in which state, the answer rests on."""
+        """The id of the reading model that the answer rests on; empty if none was used."""
         is_read = any("relevance" in one.parts for one in self.evidence.units[:1])
         return self.desk.reader.id if self.desk.reader and is_read else ""
 

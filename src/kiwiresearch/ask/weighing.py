@@ -34,6 +34,8 @@ class Weighed(NamedTuple):
     total: float
     words: tuple[int, int] | None = None
     """Where in its text the reading model sees the answer best; None where it has no words, or was not asked."""
+    held: Held | None = None
+    """Where the question's words stand on its page; None where words did not choose it."""
 
     @property
     def text(self) -> str:
@@ -95,11 +97,25 @@ def weigh(
     found = []
     for row, number in rows[:LOOKED_AT]:
         parts = _parts(read, number, row, question, held) | {"asked": asked}
-        found.append(Weighed(read, number, held.passage_of[number], parts, _total(parts, worth)))
+        found.append(Weighed(read, number, held.passage_of[number], parts, _total(parts, worth), held=held))
     if likeness is not None and found:
         likes = likeness([f"{read.page.title}. {one.text}" for one in found])
         found = [_with_likeness(one, like, worth) for one, like in zip(found, likes, strict=True)]
     return found
+
+
+def weigh_another(one: Weighed, number: int, question: Question) -> Weighed:
+    """Another unit of the same page, which has too few of the question's words to be weighed with the others."""
+    held = one.held
+    if held is None:
+        return row_of(one.read, number)
+    parts = _parts(one.read, number, held.words(number), question, held)
+    parts |= {name: one.parts[name] for name in OF_PAGE if name in one.parts}
+    return one._replace(unit=number, passage=held.passage_of[number], parts=parts, total=_total(parts, table()))
+
+
+OF_PAGE = ("asked", "page", "first page")
+"""Parts that all units of a page have alike."""
 
 
 def _with_likeness(one: Weighed, like: float, worth: Mapping[str, float]) -> Weighed:
@@ -114,13 +130,13 @@ def _total(parts: Mapping[str, float], worth: Mapping[str, float]) -> float:
 def _parts(read: ReadPage, number: int, words: Words, question: Question, held: Held) -> dict[str, float]:
     unit = read.units[number]
     text = read.text(unit)
-    # Why and how something happened is told in sentences, or in a row that says so: 'Cause of death'.
-    is_beside = unit.kind in ("box", "row") and question.kind in ("reason", "manner")
-    is_beside = is_beside and not gives_reason(text, question.language)
-    kind = 0.0 if is_beside else holds_kind(text, question)
+    # Rows answer neither how nor why, unless the row itself gives a cause: 'Cause of death'.
+    is_unfit = unit.kind in ("box", "row") and question.kind in ("reason", "manner")
+    is_unfit = is_unfit and not gives_reason(text, question.language)
+    kind = 0.0 if is_unfit else holds_kind(text, question)
     size = len(text.split())
     is_sentence = unit.kind == "sentence"
-    label = _label(read, number, held, question) if unit.kind == "box" and not is_beside else 0.0
+    label = _label(read, number, held, question) if unit.kind == "box" and not is_unfit else 0.0
     parts = {
         "words": words.own,
         "title words": words.title,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kiwiresearch.claims.names import names_in, without_stops
+from kiwiresearch.claims.theme import BRACKETED
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.reader.form import TITLE, Mention, Text
 from kiwiresearch.text.fold import fold
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
 
 SENTENCES_BEFORE = 4
 SURE = 0.98
-"""A choice less sure than this is not used."""
+"""The least confidence at which a choice is used."""
 LEAST_SHARE = 0.02
-"""A name that is itself less likely than this is no longer form of a likely one."""
+"""A name with a smaller share than this is not treated as the full form of a shorter, likely name."""
 
 HE, SHE = (re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for words in ("he|him|his", "she|her|hers"))
 PERSONAL = re.compile(rf"{HE.pattern}|{SHE.pattern}", re.IGNORECASE)
@@ -28,7 +29,6 @@ NEUTRAL = re.compile(r"its?", re.IGNORECASE)
 OPENING = 8
 """A page whose first sentences, so many, have at least `FEW` personal pronouns is about somebody."""
 FEW, MANY = 2, 4
-BRACKETED = re.compile(r"\s*\([^()]*\)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def sentences_around(page: PageDoc, start: int) -> tuple[int, int]:
 def context_in(text: Text, at: int, end: int, around: str, language: str, *, with_title: bool = True) -> Context:
     """The pronoun at `text.units[-1][at:end]`, with the names before it that it may mean, and perhaps the title.
 
-    `around` is as much of the page as is at hand: where it speaks of a woman, "he" is none of her names.
+    `around` is the surrounding text; if it is about a woman, her names are not candidates for "he".
     """
     last = len(text.units) - 1
     names = [
@@ -91,9 +91,9 @@ def context_in(text: Text, at: int, end: int, around: str, language: str, *, wit
 
 
 def _may_mean_title(opening: str, pronoun: str) -> bool:
-    """Whether a pronoun can mean what a page is about: not "he" on a page about a thing, nor "it" on one of somebody's.
+    """Whether a pronoun can mean the subject of a page, judging by the pronouns in the page's opening.
 
-    The opening's own pronouns tell.
+    "He" cannot on a page about a thing, nor "it" on a page about a person.
     """
     he, she = len(HE.findall(opening)), len(SHE.findall(opening))
     if NEUTRAL.fullmatch(pronoun):

@@ -58,7 +58,7 @@ class ReadText:
 class Reader:
     """One loaded model. It runs on as many threads as it is given, reads one window at a time, and keeps nothing.
 
-    Those who share it take turns, window by window: more at once would be no faster, and need more memory.
+    Threads that share it take turns, one window at a time: running more at once is no faster and needs more memory.
     """
 
     def __init__(self, folder: Traversable | None = None, *, threads: int = 1) -> None:
