@@ -45,6 +45,20 @@ def test_meaning_finds_the_sentence_that_words_miss() -> None:
     assert by_meaning.lines[0].text[at : at + len(by_meaning.short)] == by_meaning.short
 
 
+def test_a_sentence_without_a_word_of_the_question_can_answer() -> None:
+    """What stands around the best sentences is read with them, and may be what answers."""
+    page = (
+        "<p>Port Lomond is a fishing town with a harbour.</p><h2>Harbour</h2>"
+        "<p>The harbour of Port Lomond is known for its festival. It is held in June. Crowds come from far away. "
+        "Ada Merriweather drew up the plans for the quays in 1874. Boats leave from there for the islands.</p>"
+    )
+    book = a_memory_book({"Port Lomond": page, "Copper": "<p>Copper is a metal.</p>"})
+    by_words, by_meaning = _asked(book, "Who designed the harbour of Port Lomond?")
+    assert not any("Ada" in line.text for line in by_words.lines)
+    assert by_meaning.lines[0].text.startswith("Ada Merriweather drew up the plans")
+    assert {"relevance", "page"} <= {line.signal for line in by_meaning.score.lines}
+
+
 def test_every_sentence_shown_is_the_books_own(sample_book: OpenBook) -> None:
     """The reading model chooses among the book's sentences and adds none."""
     for question in ("Why is the sky orange at sunset?", "How much copper did the Uluburun ship carry?"):

@@ -88,7 +88,7 @@ def found_for(one: Asked, shared: Path) -> str:
     question = read_question(one.question)
     evidence = desk.climber(question).climb()
     passages = []
-    for stretch in to_read(evidence.units):
+    for stretch in to_read(question, evidence.units):
         page = stretch.read.page
         if plain(page.title) not in barred and plain(page.ref.path) not in barred:
             text = text_of(stretch)

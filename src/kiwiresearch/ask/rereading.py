@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from kiwiresearch.ask.answer import Verdict
@@ -13,14 +14,19 @@ from kiwiresearch.ask.question import Question
 from kiwiresearch.ask.reading import ReadPage
 from kiwiresearch.ask.strength import Strength, right_when_read
 from kiwiresearch.ask.weighing import Weighed, weigh_another, with_reader
+from kiwiresearch.embed.embedder import similarity
+from kiwiresearch.embed.static import StaticEmbedder
 from kiwiresearch.reader.form import Text
 
 if TYPE_CHECKING:
     from kiwiresearch.reader.reader import Reader, ReadText, ReadUnit
     from kiwiresearch.zim.entry import EntryRef
 
-MOST_STRETCHES, MOST_TOKENS = 12, 1_500
-"""So many stretches of text are read, best first by words, and so many tokens in all."""
+MOST_STRETCHES, MOST_TOKENS = 10, 800
+"""So many stretches of text are read, and so many tokens in all."""
+
+LIKENESS = 5.0
+"""What likeness to the question is worth, beside the score by words, where it is decided what to read."""
 
 UNREAD = -8.0
 """The relevance of a sentence whose passage was not read: less than that of almost any that was."""
@@ -50,7 +56,7 @@ def reread(reader: Reader, question: Question, evidence: Evidence, least: float)
     """
     if not evidence.units or evidence.parts:
         return evidence
-    stretches = to_read(evidence.units)
+    stretches = to_read(question, evidence.units)
     found = _read(reader, question, stretches)
     weighed = (*evidence.units, *_between(evidence.units, stretches, question))
     units = [with_reader(one, *_said(found, one)) for one in weighed]
@@ -110,9 +116,17 @@ def _between(units: Sequence[Weighed], stretches: Sequence[Stretch], question: Q
                 yield weigh_another(of_page[ref], number, question)
 
 
-def to_read(units: Sequence[Weighed]) -> list[Stretch]:
-    """What is read for these units, the best by words first."""
-    return stretches_of(units, MOST_TOKENS, MOST_STRETCHES)
+def to_read(question: Question, units: Sequence[Weighed]) -> list[Stretch]:
+    """What is read: the stretches around the units that are best by words and by likeness to the question."""
+    rows = _embedder().embed([question.text, *(f"{one.read.page.title}. {one.text}" for one in units)])
+    likes = similarity(rows[0], rows[1:])
+    order = sorted(range(len(units)), key=lambda at: (-units[at].total - LIKENESS * likes[at], units[at].place))
+    return stretches_of([units[at] for at in order], MOST_TOKENS, MOST_STRETCHES)
+
+
+@cache
+def _embedder() -> StaticEmbedder:
+    return StaticEmbedder()
 
 
 def text_of(stretch: Stretch) -> Text:
