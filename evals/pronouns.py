@@ -28,7 +28,7 @@ from kiwiresearch.zim.libzim import LibzimArchive
 
 PRONOUNS = {"": LABELS / "pronouns.jsonl", "held_": LABELS / "pronouns_held.jsonl"}
 BOOK = SHARED_DATA / "zims" / "schools-2007.zim"
-THRESHOLDS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98)
+THRESHOLDS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.985, 0.99)
 PERSONAL = frozenset({"he", "him", "his", "she", "her", "hers"})
 
 

@@ -208,7 +208,7 @@ def test_real_pages_bear_out_their_own_sentences_and_no_others(shared_data: Path
 PAINTER = a_passage(
     "Ada Rowe",
     "Ada Rowe was a painter. She was born in Norbury, and her aunt taught her to draw. "
-    "Peter Rowe, her brother, was a doctor in Norbury. He moved to Lisbon in 1830 and married there.",
+    "In 1825 she met the sculptor John Thorne. He moved to Lisbon in 1830 and married there.",
 )
 
 
@@ -216,7 +216,7 @@ PAINTER = a_passage(
     ("text", "by_words", "by_meaning"),
     [
         ("Ada Rowe moved to Lisbon in 1830.", "passes", "another subject"),
-        ("Peter Rowe moved to Lisbon in 1830.", "another subject", "passes"),
+        ("John Thorne moved to Lisbon in 1830.", "another subject", "passes"),
         ("Ada Rowe was born in Norbury.", "passes", "passes"),
     ],
 )

@@ -11,7 +11,7 @@ from kiwiresearch.ask.settings import AskSettings
 from kiwiresearch.ask.weighing import Weighed
 
 MOST_LINES = 3
-FAR_BEHIND, FAR_BEHIND_READ = 4.0, 16.0
+FAR_BEHIND, FAR_BEHIND_READ = 4.0, 20.0
 """A sentence with so much less than the best one is not shown beside it; scores are wider apart where it was read."""
 
 WANTED, UNWANTED = "kind of answer", "not the kind"

@@ -31,11 +31,10 @@ LIKENESS = 5.0
 UNREAD = -8.0
 """The relevance of a sentence whose passage was not read: less than that of almost any that was."""
 
-PLAIN_YES, PLAIN_NO, PLAINLY_RELEVANT = 1.5, 2.5, 2.0
-"""How much more a text must say yes than no, or no than yes, for a question to be answered with one of them, and how
-relevant the sentence must be.
-
-Of 110 questions of CMU's, 29 are answered so, 28 with yes; one of those is wrong.
+PLAIN_YES, PLAINLY_RELEVANT = 3.5, 2.0
+"""How much more a text must say yes than no for a question to be answered with yes, and how relevant the sentence must
+be. Of 196 questions of CMU's, 54 are answered so, and 52 of them rightly. No is never said for what was read: where the
+model said it plainly, it was wrong as often as right.
 """
 
 Key = tuple["EntryRef", int]
@@ -81,9 +80,8 @@ def _with_route(evidence: Evidence, least: float) -> Evidence:
 
 
 def _verdict(best: _Seen | None) -> Verdict:
-    if best is None or best.unit.relevance < PLAINLY_RELEVANT:
-        return ""
-    return "yes" if best.text.yes >= PLAIN_YES else "no" if best.text.yes <= -PLAIN_NO else ""
+    is_plain = best is not None and best.unit.relevance >= PLAINLY_RELEVANT and best.text.yes >= PLAIN_YES
+    return "yes" if is_plain else ""
 
 
 def _said(found: dict[Key, _Seen], one: Weighed) -> tuple[dict[str, float], tuple[int, int] | None]:

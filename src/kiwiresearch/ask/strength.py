@@ -85,6 +85,7 @@ def read_signs(units: Sequence[Weighed], question: Question, by_words: Strength)
         "relevance": _bounded(best["relevance"]),
         "passage answers": _bounded(best["passage answers"]),
         "ahead of other passages": min(units[0].total - max(others), FAR_AHEAD) / FAR_AHEAD if others else 1.0,
+        "asks why": float(question.kind == "reason"),
         "held by words": by_words.held,
         "right by words": by_words.right,
     }

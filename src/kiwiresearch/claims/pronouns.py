@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kiwiresearch.reader.reader import Reader
 
 SENTENCES_BEFORE = 4
-SURE = 0.98
+SURE = 0.985
 """The least confidence at which a choice is used."""
 LEAST_SHARE = 0.02
 """A name with a smaller share than this is not treated as the full form of a shorter, likely name."""
