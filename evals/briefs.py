@@ -24,7 +24,7 @@ from evals.data import SHARED_DATA, digest_of
 from kiwiresearch.brief.brief import Brief, Statement
 from kiwiresearch.brief.record import brief_of
 from kiwiresearch.brief.wording import likeness, stems_of
-from kiwiresearch.claims.by_rule import claims_of
+from kiwiresearch.claims.by_rule import all_sentences, claims_of
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.claims.record import claim_of
 from kiwiresearch.crawl.settings import CrawlSettings
@@ -41,7 +41,7 @@ BOOK = SHARED_DATA / "zims" / "schools-2007.zim"
 TOPICS = 30
 FEWEST_LINKS = 20
 PAGES = 8
-SUMMARY = range(6, 11)
+SUMMARY = range(3, 13)
 ENOUGH_CLAIMS = 30
 """With fewer claims there may not be six different things to say."""
 PAGES_AGAIN = 3
@@ -127,7 +127,7 @@ def tally(run: Ran, archive: Archive) -> Counter[str]:
     paths = dict.fromkeys(claim.ref.path for claim in chain(run.claims, run.brief.claims.values()))
     pages = {path: open_page(archive, path) for path in paths}
     some = list(pages)[:PAGES_AGAIN]
-    again: set[str] = {claim.id for path in some for claim in claims_of(pages[path], archive.book.name)}
+    again: set[str] = {claim.id for path in some for claim in claims_of(pages[path], archive.book.name, all_sentences)}
     ids = [(claim.id, written) for claim, written in zip(run.claims, run.ids, strict=True) if claim.ref.path in some]
     quotes = [quote for claim in chain(run.claims, run.brief.claims.values()) for quote in claim.quotes]
     made = set(run.ids)

@@ -22,6 +22,8 @@ from pathlib import Path
 from evals import (
     absent,
     ask,
+    brief_aspects,
+    brief_leads,
     briefs,
     claims,
     conflicts,
@@ -56,6 +58,8 @@ class Outcome:
 EVALUATIONS: dict[str, Callable[[], Outcome | None]] = {
     "absent": lambda: _outcome(absent.measure()),
     "ask": lambda: _outcome(ask.measure()),
+    "brief_aspects": lambda: _outcome(brief_aspects.measure()),
+    "brief_leads": lambda: _outcome(brief_leads.measure()),
     "briefs": lambda: _outcome(briefs.measure()),
     "claims": lambda: _outcome(claims.measure()),
     "conflicts": lambda: _outcome(conflicts.measure()),
@@ -76,8 +80,10 @@ TOGETHER = (
     ("search", "ask", "absent"),
     ("reading",),
     ("kin_firewall",),
+    ("brief_aspects",),
     ("crawl",),
     ("coverage",),
+    ("brief_leads",),
     ("kin_living",),
     ("kin_resolve",),
     ("claims",),

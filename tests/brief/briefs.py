@@ -119,8 +119,11 @@ def bronze_age(start: str = "zim:/") -> Brief:
     return Brief(
         topic=TOP,
         sources=some_sources(start),
-        lead=(),
+        head=TOP,
+        aspect="",
+        senses=(),
         summary=summary,
+        body=_body(make),
         definitions=_definitions(make),
         timeline=_timeline(make),
         mechanisms=_mechanisms(make),
@@ -145,6 +148,13 @@ def _summary(make: Making) -> tuple[Statement, ...]:
         make.one("Sea Peoples", "Egypt drove raiders from the sea back at its own coast.", "Raids", "supported"),
         make.one("Hittite Empire", "The Hittite capital was left before it burnt.", "Fall", "disputed"),
     )
+
+
+def _body(make: Making) -> tuple[Group, ...]:
+    traded = make.one(TOP, "Copper came from Cyprus and tin from far in the east.", "Background")
+    letters = make.one(TOP, "Letters on clay tell of gifts between the courts.", "Background")
+    fell = make.one("Ugarit", "The last letters of Ugarit speak of ships on the horizon.", "End")
+    return Group("Background", (traded, letters)), Group("Ugarit", (fell,))
 
 
 def _definitions(make: Making) -> tuple[Group, ...]:
@@ -244,7 +254,7 @@ def _gaps(hedged: Statement) -> tuple[Gap, ...]:
 def nothing() -> Brief:
     """A brief of which every part is empty."""
     sources = Sources((), (), (), (), ())
-    return Brief("Nothing", sources, (), (), (), (), (), (), (), (), ())
+    return Brief("Nothing", sources, "Nothing", "", (), (), (), (), (), (), (), (), (), ())
 
 
 def of_words(text: str, url: str = "") -> Brief:
@@ -266,7 +276,8 @@ def of_words(text: str, url: str = "") -> Brief:
     view = View(text, said, (text,))
     moments = (Moment(text, 2_000_000, 2_000_400, said), Moment(text, 2_100_000, 2_200_000, said))
     return Brief(
-        text, sources, (said,), (said,), (group,), moments, (group, Group(text, (said, said))), (group,),
+        text, sources, text, text, (text,), (said,), (group,), (group,), moments, (group, Group(text, (said, said))),
+        (group,),
         (Dispute(text, (view, view)), Dispute(text, (view,)), Dispute(text, (view, view), text or "x")),
         (Figure(text, text, text, text, said, text),), (Gap("concept", text, said.claims), Gap("missing page", text)),
         make.claims, (text,),

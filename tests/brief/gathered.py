@@ -12,6 +12,7 @@ from tests.crawl.trails import a_shelf_book, settings, state_after
 from kiwiresearch.brief.brief import Brief
 from kiwiresearch.brief.compose import compose
 from kiwiresearch.brief.disputes import Conflict, conflicts
+from kiwiresearch.brief.relevance import wanted_on
 from kiwiresearch.brief.sources import Origin
 from kiwiresearch.brief.support import Said, joined
 from kiwiresearch.brief.weighing import Scales, Weighed
@@ -19,6 +20,18 @@ from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.crawl.walk import Crawl, walk
 from kiwiresearch.search.open_book import OpenBook
+
+INTRODUCTION = """
+    People of the hills still tell their children about it on long evenings by the fire.
+    Painters have shown it with a grey sky above empty fields and silent mills.
+    Bakers, smiths and weavers of every village keep small tokens that remind guests of it.
+    Songs that shepherds sing on lonely meadows praise it in a low voice.
+    A wooden chapel beside the river holds candles, bells and letters that belong to it.
+    Sailors name their boats for it and hang a carved board over the door of each tavern.
+    Schools teach it together with maps, birds, herbs and the names of distant stars.
+    Travellers who come by coach ask the keeper of the library for a book on the winter.
+"""
+"""So long an introduction that a summary needs nothing of the sections below it, and nothing in it is of a type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +43,7 @@ class Gathered:
 
     @property
     def scales(self) -> Scales:
-        return Scales(self.origin)
+        return Scales(self.origin, self.claims)
 
     def weighed(self) -> list[Weighed]:
         return self.scales.weigh(self.claims)
@@ -58,9 +71,12 @@ def gathered(*books: OpenBook | Mapping[str, str], topic: str, focus: str = "", 
     crawl = Crawl(shelf, topic, focus, settings(fast=True, **options))
     moves = list(walk(crawl))
     names = {book.book.id: book.book.name for book in shelf}
-    claims = [
-        claim for move in moves if move.page is not None for claim in claims_of(move.page, names[move.page.ref.book])
-    ]
     state = state_after(crawl, [move.step for move in moves])
+    claims = [
+        claim
+        for move in moves
+        if move.page is not None
+        for claim in claims_of(move.page, names[move.page.ref.book], wanted_on(state.begun, move.page))
+    ]
     sheets = [book.book for book in shelf]
     return Gathered(Origin(state, sheets, lambda ref: f"http://host/{ref.path}", "1.2.3", "sha256:f00"), tuple(claims))

@@ -10,7 +10,7 @@ from tests.brief.gathered import Gathered, gathered
 from tests.crawl.conftest import NAMES, SALT
 from tests.crawl.trails import a_shelf_book
 
-from kiwiresearch.brief.document import Document, Heading, Items, Line, Paragraph, Rows
+from kiwiresearch.brief.document import Document, Folded, Heading, Items, Line, Paragraph, Rows
 from kiwiresearch.brief.markdown import markdown
 from kiwiresearch.brief.report import report
 from kiwiresearch.brief.sources import begun_weakly, sources_of
@@ -37,6 +37,14 @@ def below(document: Document, heading: str) -> list[Any]:
     return rest[:end]
 
 
+def listed(found: Gathered) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
+    """The entries of the bibliography: pages that are cited, and those below the fold that are not."""
+    blocks = below(report(found.brief()), "Bibliography")
+    cited = [line for block in blocks if isinstance(block, Items) for line in block.lines]
+    folded = [line for block in blocks if isinstance(block, Folded) for line in block.items.lines]
+    return tuple(cited), tuple(folded)
+
+
 def test_a_brief_tells_of_its_sources_last() -> None:
     """The brief is named for its topic and ends with the bibliography, the story and the settings (R24)."""
     document = report(crawled().brief())
@@ -47,17 +55,23 @@ def test_a_brief_tells_of_its_sources_last() -> None:
 
 
 def test_the_bibliography_has_every_page_in_its_order() -> None:
-    """Each visited page is one numbered entry with its link, its depth and its points (R72)."""
+    """Each cited page is a numbered entry with link, depth and points; the others follow below a fold (R72)."""
     found = crawled(max_pages=12)
+    brief = found.brief()
     visited = list(found.origin.state.visited.values())
-    (listed,) = below(report(found.brief()), "Bibliography")
-    assert isinstance(listed, Items)
-    assert (len(listed.lines), listed.numbered) == (12, True)
-    assert [(line[0].text, line[0].url) for line in listed.lines] == [
-        (step.title, f"http://host/{step.path}") for step in visited
-    ]
-    for line, step in zip(listed.lines, visited, strict=True):
-        assert said(line).startswith(f"{step.title} — depth {step.depth}, ")
+    used = {claim.ref for claim in brief.claims.values()}
+    steps = ([step for step in visited if step.ref in used], [step for step in visited if step.ref not in used])
+    numbered, fold = below(report(brief), "Bibliography")
+    assert (isinstance(numbered, Items), numbered.numbered) == (True, True)
+    assert (isinstance(fold, Folded), fold.items.numbered) == (True, False)
+    assert fold.label == f"{len(steps[1])} pages read and not cited"
+    assert len(steps[0]) + len(steps[1]) == 12
+    for lines, several in zip((numbered.lines, fold.items.lines), steps, strict=True):
+        assert [(line[0].text, line[0].url) for line in lines] == [
+            (step.title, f"http://host/{step.path}") for step in several
+        ]
+        for line, step in zip(lines, several, strict=True):
+            assert said(line).startswith(f"{step.title} — depth {step.depth}, ")
 
 
 def test_a_page_is_known_by_its_first_sentence() -> None:
@@ -76,10 +90,11 @@ def test_a_page_without_words_is_named_alone() -> None:
     origin = crawled(max_pages=3).origin
     for ref, step in list(origin.state.visited.items()):
         origin.state.visited[ref] = replace(step, opening="", reason="")
-    brief = Gathered(origin, ()).brief()
-    assert {page.opening for page in brief.sources.pages} == {""}
-    (listed,) = below(report(brief), "Bibliography")
-    assert all(said(line).endswith(" points") for line in listed.lines)
+    found = Gathered(origin, ())
+    assert {page.opening for page in found.brief().sources.pages} == {""}
+    cited, others = listed(found)
+    assert (len(cited), len(others)) == (0, 3)
+    assert all(said(line).endswith(" points") for line in others)
 
 
 @pytest.mark.parametrize(
@@ -169,15 +184,15 @@ def test_pages_of_several_books_name_theirs() -> None:
     """With more than one book each entry of the bibliography says which it is from, and the first line names both."""
     road = a_shelf_book({"Salt road": "The salt road was long.\n== Way ==\nOver hills."}, name="Roads")
     salt = a_shelf_book({"Salt road": "A salt road is a road for salt.\n== Use ==\nMuch."}, name="Minerals")
-    document = report(crawled(road, salt).brief())
-    (listed,) = below(document, "Bibliography")
-    assert {line[1].text.partition(" — ")[0] for line in listed.lines} == {" (Roads)", " (Minerals)"}
-    assert "“Roads” (roads) and “Minerals” (minerals)." in markdown(document).partition("## ")[0]
+    found = crawled(road, salt)
+    cited, others = listed(found)
+    assert {line[1].text.partition(" — ")[0] for line in (*cited, *others)} == {" (Roads)", " (Minerals)"}
+    assert "“Roads” (roads) and “Minerals” (minerals)." in markdown(report(found.brief())).partition("## ")[0]
 
 
 def test_each_page_is_listed_once() -> None:
     """A page that was visited is one entry, also where titles are alike."""
     found = crawled(max_pages=15)
     steps = [step for step in found.origin.state.steps if isinstance(step, Visited)]
-    (listed,) = below(report(found.brief()), "Bibliography")
-    assert sorted(line[0].url for line in listed.lines) == sorted({f"http://host/{step.path}" for step in steps})
+    cited, others = listed(found)
+    assert sorted(line[0].url for line in (*cited, *others)) == sorted({f"http://host/{step.path}" for step in steps})

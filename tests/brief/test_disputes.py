@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.brief.gathered import Gathered, gathered
+from tests.brief.gathered import INTRODUCTION, Gathered, gathered
 
 from kiwiresearch.brief.brief import Brief, Dispute
 from kiwiresearch.brief.markdown import markdown
@@ -11,18 +11,18 @@ from kiwiresearch.brief.report import report
 
 
 def frost(*sections: str, **pages: str) -> Gathered:
-    """A page on the Great Frost with some sections, and other pages that it links to."""
+    """A page on the Great Frost with a long introduction and some sections, and other pages that it links to."""
     links = " and ".join(f"[[{title}]]" for title in pages)
     lead = f"The Great Frost was a cold winter. See {links}." if pages else "The Great Frost was a cold winter."
-    return gathered({"Great Frost": "\n".join((lead, *sections))} | pages, topic="Great Frost")
+    return gathered({"Great Frost": "\n".join((lead, INTRODUCTION, *sections))} | pages, topic="Great Frost")
 
 
 def varn(own: str, other: str) -> Brief:
     """A brief on a town, of which its own page and another one speak."""
     return gathered(
         {
-            "Varn": f"Varn is a town near [[Lund]].\n== People ==\n{own}",
-            "Lund": f"Lund is a town.\n== Near ==\n{other}",
+            "Varn": f"Varn is a town near [[Lund]].\n{INTRODUCTION}\n== People ==\n{own}",
+            "Lund": f"Lund is a town near [[Varn]].\n{INTRODUCTION}\n== Near ==\n{other}",
         },
         topic="Varn",
     ).brief()
@@ -177,6 +177,20 @@ def test_a_contradiction_keeps_both_claims() -> None:
     (dispute,) = brief.disputes
     ids = [view.statement.claims for view in dispute.views]
     assert [brief.claims[one].text for (one,) in ids] == [OWN, OTHER]
+
+
+def test_a_view_that_was_told_is_not_told_again() -> None:
+    """A view that stands in the introduction is told in the summary, and is no dispute a second time."""
+    view = "Olin Marr argues that ash from the hills caused the Great Frost."
+    brief = gathered({"Great Frost": f"The Great Frost was a cold winter.\n{view}"}, topic="Great Frost").brief()
+    assert [(one.text, one.sureness) for one in brief.summary][1:] == [(view, "disputed")]
+    assert brief.disputes == ()
+
+
+def test_a_heading_alone_makes_no_dispute() -> None:
+    """What stands below 'Criticism' is no view unless its words say so (R70)."""
+    plain = "The roads of the north were closed to all carts. The bells rang in every village at noon."
+    assert frost(f"== Criticism ==\n{plain}").brief().disputes == ()
 
 
 def test_nothing_said_is_no_dispute() -> None:

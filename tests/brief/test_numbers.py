@@ -16,7 +16,7 @@ from kiwiresearch.brief.report import report
 def varn(*sentences: str, **others: str) -> Brief:
     """A brief on a town: what its own page says, and what other pages say of it."""
     links = " and ".join(f"[[{title}]]" for title in others) or "the sea"
-    pages = {title: f"{title} is a town.\n== Near ==\n{text}" for title, text in others.items()}
+    pages = {title: f"{title} is a town near [[Varn]].\n== Near ==\n{text}" for title, text in others.items()}
     own = "\n".join(sentences)
     return gathered({"Varn": f"Varn is a town near {links}.\n== Numbers ==\n{own}"} | pages, topic="Varn").brief()
 

@@ -22,7 +22,7 @@ from kiwiresearch.text.plain import printable
 
 READER = MarkdownIt("commonmark").enable("table")
 ALL_PARTS = [
-    "Executive Summary", "Key Concepts & Definitions", "Timeline / Historical Development",
+    "Executive Summary", "Findings", "Key Concepts & Definitions", "Timeline / Historical Development",
     "Mechanisms / Explanations", "Key Actors", "Competing Views & Disputes", "Numbers & Quantitative Claims",
     "What Wikipedia Doesn’t Settle Yet", "Bibliography", "How the sources were gathered", "Run Metadata",
 ]  # fmt: skip
@@ -83,12 +83,59 @@ def test_the_parts_stand_in_their_order() -> None:
     assert headings(bronze_age()) == ALL_PARTS
 
 
-def test_the_summary_is_a_list_of_statements() -> None:
-    """The Executive Summary has a bullet for each statement, in the brief's order (R95)."""
+def test_the_summary_is_running_text() -> None:
+    """The Executive Summary has each statement once, in the brief's order, a paragraph for each page (R95)."""
     brief = bronze_age()
-    found = bullets(part(brief, "Executive Summary"))
-    assert len(found) == len(brief.summary) == 6
-    assert all(line.startswith(said.text) for line, said in zip(found, brief.summary, strict=True))
+    found = part(brief, "Executive Summary")
+    places = [found.index(said.text) for said in brief.summary]
+    assert places == sorted(places)
+    assert all(found.count(said.text) == 1 for said in brief.summary)
+    assert bullets(found) == []
+    assert len(found.strip().split("\n\n")) == 5  # the first two statements are of one page
+
+
+def test_the_findings_have_the_headings_of_their_parts() -> None:
+    """Each part of the findings has its heading, with its statements as running text below it."""
+    found = part(bronze_age(), "Findings").strip().split("\n\n")
+    assert [found[0], found[2]] == ["### Background", "### Ugarit"]
+    assert found[1].startswith(
+        "Copper came from Cyprus and tin from far in the east. Letters on clay tell of gifts between the courts. ("
+    )
+    assert len(found) == 4
+    assert "Findings" not in headings(nothing())
+
+
+def test_running_text_is_cited_where_the_place_changes() -> None:
+    """Sentences of one section share one citation; another section has its own, and 'one source' is not said."""
+    make = Making()
+    said = [
+        make.one(TOP, "Trade was rich.", "A"),
+        make.one(TOP, "Ships were many.", "A"),
+        make.one(TOP, "It fell.", "B"),
+    ]
+    brief = replace(nothing(), summary=tuple(said), claims=make.claims)
+    assert part(brief, "Executive Summary").strip() == (
+        f"Trade was rich. Ships were many. ({link(TOP, 'A')}) It fell. ({link(TOP, 'B')})"
+    )
+
+
+@pytest.mark.parametrize("sureness", ["hedged", "disputed", "supported", "well supported"])
+def test_running_text_says_how_sure_it_is(sureness: str) -> None:
+    """A word in brackets stands behind a sentence of which more can be said than that one page has it."""
+    make = Making()
+    said = [make.one(TOP, "Trade was rich.", "A", sureness), make.one(TOP, "Ships were many.", "A")]
+    brief = replace(nothing(), summary=tuple(said), claims=make.claims)
+    assert part(brief, "Executive Summary").strip() == (
+        f"Trade was rich. *({sureness})* Ships were many. ({link(TOP, 'A')})"
+    )
+
+
+def test_the_first_lines_say_how_the_topic_was_understood() -> None:
+    """The thing and its side that is asked for, and other senses of the name, stand before the summary."""
+    brief = replace(bronze_age(), aspect="causes", senses=("Collapse (film)", "Collapse (book)"))
+    opening = text_of(brief).partition("## ")[0]
+    assert "\n\n**Understood as:** Late Bronze Age collapse › causes\n\n" in opening
+    assert "\n\n**Other senses:** Collapse (film), Collapse (book)\n\n" in opening
 
 
 def test_definitions_name_their_pages() -> None:
@@ -230,16 +277,22 @@ def test_what_the_book_lacks_is_no_gap_in_knowledge() -> None:
 
 
 def test_the_bibliography_lists_every_page() -> None:
-    """Each visited page is a numbered entry that links into its book (R105)."""
+    """Each cited page is a numbered entry that links into its book; the others are listed behind them (R105)."""
     brief = bronze_age()
-    lines = part(brief, "Bibliography").strip().splitlines()
-    assert len(lines) == len(brief.sources.pages)
-    assert lines[0] == (
+    numbered, label, others = part(brief, "Bibliography").strip().split("\n\n")
+    cited = {claim.ref for claim in brief.claims.values()}
+    used = [page for page in brief.sources.pages if page.ref in cited]
+    unused = [page for page in brief.sources.pages if page.ref not in cited]
+    assert (len(used), len(unused)) == (13, 2)
+    assert numbered.splitlines()[0] == (
         f"1. [Late Bronze Age collapse](zim://{BOOK}/Late_Bronze_Age_collapse) — depth 0, 60 points: "
         "its title is the topic"
     )
-    for number, (line, page) in enumerate(zip(lines, brief.sources.pages, strict=True), start=1):
+    for number, (line, page) in enumerate(zip(numbered.splitlines(), used, strict=True), start=1):
         assert line.startswith(f"{number}. [{page.title}]({page.url}) — ")
+    assert label == "2 pages read and not cited"
+    for line, page in zip(others.splitlines(), unused, strict=True):
+        assert line.startswith(f"- [{page.title}]({page.url}) — ")
 
 
 def test_pages_of_several_books_name_theirs() -> None:
@@ -286,9 +339,9 @@ def test_citations_have_their_form() -> None:
 
 def test_at_most_three_places_are_cited() -> None:
     """Three pages are named, and the others counted."""
-    first = bullets(part(bronze_age(), "Executive Summary"))[0]
+    first = part(bronze_age(), "Executive Summary").partition("The collapse ended")[0]
     places = [link(TOP, ""), link("Ugarit", "End"), link("Hittite Empire", "Fall")]
-    assert first.endswith(f"({'; '.join(places)}; and 2 more pages; *well supported*)")
+    assert first.rstrip().endswith(f"*(well supported)* ({'; '.join(places)}; and 2 more pages)")
 
 
 def test_each_page_is_cited_before_any_is_cited_twice() -> None:
@@ -297,20 +350,27 @@ def test_each_page_is_cited_before_any_is_cited_twice() -> None:
     sections = ["A", "A", "B", "C", "D"]
     claims = [a_claim("Troy", f"Number {n}.", section) for n, section in enumerate(sections)]
     said = make.said("Troy burnt.", *claims, a_claim("Pylos", "Pylos burnt.", "End"))
-    found = bullets(part(replace(nothing(), summary=(said,), claims=make.claims), "Executive Summary"))
-    assert re.findall(r"\[(.+?)\]", found[0]) == [
+    found = part(replace(nothing(), summary=(said,), claims=make.claims), "Executive Summary")
+    assert re.findall(r"\[(.+?)\]", found) == [
         "Troy — “A” section", "Pylos — “End” section", "Troy — “B” section",
     ]  # fmt: skip
 
 
 def test_every_sentence_is_cited() -> None:
-    """Each statement of the brief is followed by a link into the book and the word that says how sure it is."""
+    """Each statement of the brief is followed by a link into the book; in lists also by the word for how sure it is."""
     brief = bronze_age()
     text = text_of(brief).partition("## What Wikipedia")[0]
-    cited = rf"\]\(zim://{BOOK}/[^)]+\)(?:; and \d+ more pages?)?; \*({'|'.join(get_args(Sureness))})\*"
-    assert re.findall(cited, text) == [said.sureness for said in brief.statements()]
-    uncited = [line for line in bullets(text) if not re.search(cited, line)]
-    assert uncited == []
+    running = [*brief.summary, *(one for group in brief.body for one in group.statements)]
+    cited = rf"\]\(zim://{BOOK}/[^)]+\)(?:; and \d+ more pages?)?"
+    sure = rf"{cited}; \*({'|'.join(get_args(Sureness))})\*"
+    lists = text.partition("## Key Concepts")[2]
+    alone = [group.statements[0].text for group in brief.mechanisms if len(group.statements) == 1]
+    listed = [said.sureness for said in brief.statements()[len(running) :] if said.text not in alone]
+    assert re.findall(sure, lists) == listed
+    assert [line for line in bullets(text) if not re.search(sure, line)] == []
+    for said in (*running, *(one for one in brief.statements() if one.text in alone)):
+        behind = text.partition(said.text)[2].partition("\n\n")[0]
+        assert re.search(cited, behind), said.text
 
 
 def test_a_page_outside_the_sources_can_be_cited() -> None:
@@ -323,8 +383,8 @@ def test_a_page_outside_the_sources_can_be_cited() -> None:
     ("heading", "sentence"),
     [
         ("Executive Summary", "Nothing on the pages read could be proved to be about the topic."),
-        ("Key Concepts & Definitions", "No definitions were found on the pages read."),
-        ("Mechanisms / Explanations", "No causes or explanations were found on the pages read."),
+        ("Key Concepts & Definitions", "No further definitions were found on the pages read."),
+        ("Mechanisms / Explanations", "No further causes or explanations were found on the pages read."),
         ("Competing Views & Disputes", "No competing views or contradictions were found on the pages read."),
         ("Numbers & Quantitative Claims", "No numbers about the topic were found on the pages read."),
         ("What Wikipedia Doesn’t Settle Yet", "No open questions were found on the pages read."),
@@ -337,10 +397,10 @@ def test_an_empty_part_says_so(heading: str, sentence: str) -> None:
 
 
 def test_parts_that_need_not_be_are_left_out() -> None:
-    """An empty brief has no timeline, no actors, no story and no settings."""
+    """An empty brief has no findings, no timeline, no actors, no story and no settings."""
     assert headings(nothing()) == [
         one for one in ALL_PARTS
-        if one not in {ALL_PARTS[2], "Key Actors", "How the sources were gathered", "Run Metadata"}
+        if one not in {"Findings", ALL_PARTS[3], "Key Actors", "How the sources were gathered", "Run Metadata"}
     ]  # fmt: skip
 
 

@@ -11,10 +11,11 @@ from itertools import pairwise
 import pytest
 from tests.brief.briefs import BOOK, Making, a_claim, bronze_age, nothing, of_words
 
-from kiwiresearch.brief.brief import Brief
+from kiwiresearch.brief.brief import Brief, Group, Statement
 from kiwiresearch.brief.markdown import markdown
 from kiwiresearch.brief.report import report
 from kiwiresearch.brief.report_html import page
+from kiwiresearch.claims.claim import Claim
 from kiwiresearch.text.plain import printable
 
 VOID = {"meta", "line", "rect", "circle", "path"}
@@ -145,14 +146,48 @@ def unfolded(brief: Brief) -> list[str]:
 def test_every_statement_unfolds() -> None:
     """Each statement, and each gap with claims, has its quotes, their places and their confidence in a fold."""
     brief = bronze_age()
-    gaps = [gap for gap in brief.gaps if gap.claims]
     folds = unfolded(brief)
-    assert len(folds) == len(brief.statements()) + len(gaps)
-    for statement, fold in zip(brief.statements(), folds, strict=False):
-        assert fold.startswith(statement.sureness)
-        for one in statement.claims:
-            claim = brief.claims[one]
+    running = [*brief.summary, *(one for group in brief.body for one in group.statements)]
+    # Sentences of one place share a fold.
+    told = iter(folds)
+    fold = ""
+    for statement in running:
+        quotes = [f"“{claim.quotes[0].text}”[{claim.citation.words}]" for claim in claims_of(brief, statement)]
+        if not all(quote in fold for quote in quotes):
+            fold = next(told)
+        assert fold.startswith("quotes")
+        assert all(quote in fold for quote in quotes)
+    for statement in brief.statements()[len(running) :]:
+        fold = next(told)
+        alone = any(statement in group.statements and len(group.statements) == 1 for group in brief.mechanisms)
+        assert fold.startswith("quotes" if alone else statement.sureness)
+        for claim in claims_of(brief, statement):
             assert f"“{claim.quotes[0].text}”[{claim.citation.words}]" in fold
+    left = [fold for fold in told if not fold.startswith("2 pages read and not cited")]
+    assert len(left) == len([gap for gap in brief.gaps if gap.claims])
+
+
+def claims_of(brief: Brief, statement: Statement) -> list[Claim]:
+    return [brief.claims[one] for one in statement.claims]
+
+
+def test_sentences_of_one_place_share_a_fold() -> None:
+    """Where running text stays with a section its sentences unfold together, and where it changes anew."""
+    make = Making()
+    said = [make.one("Troy", f"Troy had wall {n}.", section) for n, section in enumerate(("A", "A", "B"))]
+    first, second = unfolded(replace(nothing(), summary=tuple(said), claims=make.claims))
+    assert [number for number in range(3) if f"“Troy had wall {number}.”" in first] == [0, 1]
+    assert [number for number in range(3) if f"“Troy had wall {number}.”" in second] == [2]
+
+
+def test_pages_that_are_not_cited_are_folded() -> None:
+    """The bibliography shows the pages that are cited, and unfolds to the others."""
+    fold = unfolded(bronze_age())[-1]
+    assert fold.startswith("2 pages read and not cited")
+    assert [title for title in ("Medinet Habu", "Tin trade in the ancient world", "Ugarit") if title in fold] == [
+        "Medinet Habu",
+        "Tin trade in the ancient world",
+    ]
 
 
 def test_a_fold_tells_hedges_and_confidence() -> None:
@@ -237,13 +272,23 @@ def test_only_addresses_of_pages_are_links(url: str) -> None:
 
 
 def test_the_sureness_is_a_word() -> None:
-    """How sure a statement is stands in words on its fold, with many claims as with one."""
+    """How sure a statement is stands in words: behind it in running text, and on its fold elsewhere."""
     make = Making()
     claims = [a_claim("Troy", f"Troy had wall number {n}.", f"S{n}") for n in range(40)]
     said = make.said("Troy had many walls.", *claims, sureness="well supported")
-    found = read(replace(nothing(), summary=(said,), claims=make.claims))
-    assert found.said["summary"] == ["well supported"]
-    assert found.tags.count("blockquote") == 40
+    running = read(replace(nothing(), summary=(said,), claims=make.claims))
+    assert running.said["em"] == ["(well supported)"]
+    assert running.said["summary"] == ["quotes"]
+    listed = read(replace(nothing(), definitions=(Group("Troy", (said,)),), claims=make.claims))
+    assert listed.said["summary"] == ["well supported"]
+    assert running.tags.count("blockquote") == listed.tags.count("blockquote") == 40
+
+
+def test_one_source_is_not_said_in_running_text() -> None:
+    """What every sentence of running text is by default needs no word."""
+    make = Making()
+    said = make.one("Troy", "Troy had many walls.")
+    assert "one source" not in page(replace(nothing(), summary=(said,), claims=make.claims))
 
 
 def test_the_same_brief_gives_the_same_page() -> None:

@@ -91,7 +91,7 @@ def test_the_same_value_is_the_same_in_any_words() -> None:
     found = gathered(
         {
             "Varn": "Varn is a town on the coast.\n== People ==\nVarn has 12,000 inhabitants.",
-            "Salt road": "The salt road is a way to Varn.\n== Towns ==\nThe town of Varn has about 12,000 inhabitants.",
+            "Salt road": "The road is a way to [[Varn]].\n== Towns ==\nThe town of Varn has about 12,000 inhabitants.",
         },
         topic="Varn",
     ).said()

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import pytest
-from tests.brief.gathered import Gathered, gathered
+from tests.brief.gathered import INTRODUCTION, Gathered, gathered
 
 from kiwiresearch.brief.brief import Brief, Group
 
 FROST = {
-    "Great Frost": """
+    "Great Frost": f"""
         The Great Frost was a cold winter in the hills of the north.
+        {INTRODUCTION}
         == History ==
-        The first Great Frost was recorded in 1100 BC at the temple of [[Mora]].
-        The Great Frost began in November 1431 and ended in April 1432.
-        An early Great Frost was seen in 320 BC by the priests on the hill.
-        The Great Frost of the 3rd century killed most of the vines.
+        In November 1431, the Great Frost began with a storm from the lakes.
+        In 1100 BC the first Great Frost was recorded at the temple of [[Mora]].
+        By 320 BC an early Great Frost had been seen by the priests on the hill.
+        In the 3rd century the Great Frost killed most of the vines.
         == Ash ==
         The Great Frost was caused by ash from [[Mount Sorn]].
-        Clouds of fine dust led to two dim and wet summers.
         == Winds ==
         A change of the winds caused the snow to stay for weeks.
         == Effects ==
@@ -34,8 +34,10 @@ FROST = {
         Mount Sorn is a volcano beyond the lakes.
         == Eruptions ==
         Ash of this kind caused red evenings for a year, as the [[Great Frost]] did later.
+        The Great Frost was made worse by red dust, which led to a lack of light.
     """,
     "Lind and Sons": "Lind and Sons was a company of [[Varn]].\n== End ==\nIt had a house.",
+    "Mora": "Mora is a city on an island.\n== Use ==\nThe [[Great Frost]] reached its harbour.",
     "Varn": "Varn is a town on the coast.\n== Trade ==\nThe [[Great Frost]] closed it. Varn was founded in 900 BC.",
 }
 
@@ -56,9 +58,9 @@ def told(groups: tuple[Group, ...]) -> dict[str, list[str]]:
 
 def test_claims_are_grouped_by_theme(brief: Brief) -> None:
     """What a thing is, what happened when, what explains it and who acted stand apart (R67, R68)."""
-    assert told(brief.definitions)["Great Frost"] == ["The Great Frost was a cold winter in the hills of the north."]
-    assert "The Great Frost was caused by ash from Mount Sorn." in told(brief.mechanisms)["Ash"]
-    assert "November 1431" in [moment.when for moment in brief.timeline]
+    assert told(brief.definitions) == {"Mount Sorn": ["Mount Sorn is a volcano beyond the lakes."]}
+    assert told(brief.mechanisms)["Ash"] == ["The Great Frost was caused by ash from Mount Sorn."]
+    assert "In November 1431" in [moment.statement.text[:16] for moment in brief.timeline]
     assert set(told(brief.actors)) == {"Olin Marr", "Lind and Sons"}
     types = {claim.id: (claim.type, *claim.also) for claim in brief.claims.values()}
     for kind, groups in (("definition", brief.definitions), ("causal", brief.mechanisms)):
@@ -66,33 +68,55 @@ def test_claims_are_grouped_by_theme(brief: Brief) -> None:
     assert all("timeline" in types[moment.statement.claims[0]] for moment in brief.timeline)
 
 
-def test_the_definition_of_the_topic_comes_first(brief: Brief) -> None:
-    """Pages that the topic's own speaks of give one definition each; that of the topic itself is the first (R96)."""
+def test_terms_are_defined_that_the_text_uses(brief: Brief) -> None:
+    """A page gives a definition if the text of the brief links to it; what was told is not told again (R96)."""
     found = told(brief.definitions)
-    assert next(iter(found)) == "Great Frost"
-    assert set(found) >= {"Great Frost", "Olin Marr", "Mount Sorn", "Lind and Sons"}
+    assert "Great Frost" not in found
+    pages = FROST | {"Great Frost": FROST["Great Frost"].replace("ash from [[Mount Sorn]]", "ash from a volcano")}
+    pages["Great Frost"] += "\n== See also ==\n* [[Mount Sorn]]"
+    unused = gathered(pages, topic="Great Frost").brief()
+    assert "Mount Sorn" in {page.title for page in unused.sources.pages}
+    assert told(unused.definitions) == {}
+
+
+def test_the_most_used_term_is_defined_first() -> None:
+    """Terms stand by how often the text names them (R96)."""
+    pages = dict(FROST)
+    pages["Great Frost"] += "Many carts of the [[Salt guild]] were lost. The rich [[Salt guild]] sold its old mills."
+    pages["Salt guild"] = "A salt guild is a group of carriers.\n== Use ==\nThe [[Great Frost]] ended it."
+    found = told(gathered(pages, topic="Great Frost").brief().definitions)
+    assert list(found) == ["Salt guild", "Mount Sorn"]
     assert all(len(texts) == 1 for texts in found.values())
 
 
-def test_a_definition_in_passing_is_none(frost: Gathered) -> None:
+def test_a_place_is_no_term(brief: Brief) -> None:
+    """A city that the text names needs no definition, nor does a person: those are key actors."""
+    assert any("Mora" in brief.claims[moment.statement.claims[0]].names for moment in brief.timeline)
+    assert not {"Mora", "Olin Marr"} & set(told(brief.definitions))
+
+
+def test_a_definition_in_passing_is_none() -> None:
     """What a page says of something else, or further down, is no definition of its subject."""
     pages = dict(FROST)
-    pages["Varn"] = "Salt is a mineral that people eat.\n== Names ==\nVarn is a name of the [[Great Frost]]."
-    found = told(gathered(pages, topic="Great Frost").brief().definitions)
-    assert "Great Frost" in found
-    assert not {"Salt", "Varn"} & set(found)
+    pages["Mount Sorn"] = (
+        "Salt is a mineral that people eat.\n== Names ==\nMount Sorn is a name of the [[Great Frost]]."
+    )
+    assert told(gathered(pages, topic="Great Frost").brief().definitions) == {}
 
 
 def test_a_title_with_a_note_in_brackets_is_defined() -> None:
-    """A page named 'Frost (winter)' defines 'Frost'."""
-    found = gathered({"Frost (winter)": "Frost is a thin layer of ice on grass.\n== Use ==\nNone."}, topic="frost")
-    assert told(found.brief().definitions) == {"Frost": ["Frost is a thin layer of ice on grass."]}
+    """A page named 'Rime (ice)' defines 'Rime'."""
+    pages = dict(FROST)
+    pages["Great Frost"] += "\nAll bridges of the north were white with [[Rime (ice)]] for weeks."
+    pages["Rime (ice)"] = "Rime is a thin layer of ice on grass.\n== Use ==\nNone."
+    found = told(gathered(pages, topic="Great Frost").brief().definitions)
+    assert found["Rime"] == ["Rime is a thin layer of ice on grass."]
 
 
 def test_the_timeline_is_in_the_order_of_time(brief: Brief) -> None:
     """Years BC come first and run towards the year 1, then centuries and months of our time (R97)."""
     found = [moment.when for moment in brief.timeline]
-    assert found == ["1100 BC", "320 BC", "3rd century", "November 1431", "1432", "1433"]
+    assert found == ["1100 BC", "By 320 BC", "3rd century", "November 1431"]
     days = [(moment.earliest, moment.latest) for moment in brief.timeline]
     assert days == sorted(days)
     assert all(first <= last for first, last in days)
@@ -101,8 +125,24 @@ def test_the_timeline_is_in_the_order_of_time(brief: Brief) -> None:
 def test_a_moment_says_what_happened(brief: Brief) -> None:
     """Each moment has the statement that dates it, word for word."""
     first = brief.timeline[0]
-    assert first.statement.text == "The first Great Frost was recorded in 1100 BC at the temple of Mora."
+    assert first.statement.text == "In 1100 BC the first Great Frost was recorded at the temple of Mora."
     assert [brief.claims[one].text for one in first.statement.claims] == [first.statement.text]
+
+
+def test_what_begins_with_its_date_is_in_the_timeline(brief: Brief) -> None:
+    """A sentence that names its date later on is running text first, and is not told twice (R97)."""
+    (effects,) = brief.body
+    assert effects.heading == "Effects"
+    assert "Olin Marr became the leader of the revolt in 1433." in [one.text for one in effects.statements]
+    assert "1433" not in [moment.when for moment in brief.timeline]
+
+
+def test_other_dates_fill_the_timeline_up() -> None:
+    """A dated sentence that the running text leaves out is in the timeline, wherever its date stands (R97)."""
+    pages = dict(FROST)
+    pages["Great Frost"] += "\n== End ==\nThe Great Frost ended in April 1432."
+    found = gathered(pages, topic="Great Frost").brief()
+    assert [moment.when for moment in found.timeline][-2:] == ["November 1431", "April 1432"]
 
 
 def test_dates_of_other_things_are_left_out(brief: Brief) -> None:
@@ -114,62 +154,48 @@ def test_the_same_moment_is_told_once() -> None:
     """Two pages that tell of the same day in nearly the same words are one line of the timeline."""
     found = gathered(
         {
-            "Great Frost": "It was a winter.\n== Course ==\nThe [[Harbour]] froze in the Great Frost in 1432.",
+            "Great Frost": f"{INTRODUCTION}\n== Course ==\nIn 1432 the [[Harbour]] froze in the Great Frost.",
             "Harbour": "A harbour is a port.\n== History ==\nIn 1432 the whole harbour froze in the [[Great Frost]].",
         },
         topic="Great Frost",
-    ).brief()
-    assert [moment.when for moment in found.timeline] == ["1432"]
+    )
+    assert len([claim for claim in found.claims if claim.dates]) == 2
+    assert [moment.when for moment in found.brief().timeline] == ["1432"]
 
 
 def test_mechanisms_are_grouped_by_theory(brief: Brief) -> None:
-    """Explanations stand under what explains, not under the topic's own name, and each of them once (R98)."""
+    """Explanations stand under the headings of their pages, not under the topic's own name, each of them once (R98)."""
     found = told(brief.mechanisms)
-    assert found["Ash"][0] == "The Great Frost was caused by ash from Mount Sorn."
-    assert found["Winds"] == ["A change of the winds caused the snow to stay for weeks."]
-    assert "Great Frost" not in found
-    texts = [text for group in found.values() for text in group]
-    assert len(texts) == len(set(texts))
+    assert found == {
+        "Ash": ["The Great Frost was caused by ash from Mount Sorn."],
+        "Eruptions": ["The Great Frost was made worse by red dust, which led to a lack of light."],
+        "Winds": ["A change of the winds caused the snow to stay for weeks."],
+    }
 
 
-def test_effects_are_no_theory(brief: Brief) -> None:
-    """A heading that names no explanation is none: what stands below it comes under the others, at the end."""
-    found = told(brief.mechanisms)
-    assert "Effects" not in found
-    assert list(found)[-1] == "Other explanations"
-    assert "The Great Frost led to a revolt of poor drivers under Olin Marr." in found["Other explanations"]
+def test_explanations_of_the_running_text_are_not_repeated(brief: Brief) -> None:
+    """What a part of the findings explains is no mechanism a second time."""
+    (effects,) = brief.body
+    causal = [one.text for one in effects.statements if brief.claims[one.claims[0]].type == "causal"]
+    assert len(causal) == 2
+    assert not set(causal) & {text for texts in told(brief.mechanisms).values() for text in texts}
 
 
-def test_explanations_without_headings_are_grouped_by_what_they_name() -> None:
-    """Where the sections do not tell theories apart, the name that explanations share does."""
-    found = gathered(
-        {
-            "Great Frost": """
-                The Great Frost was a cold winter.
-                == Causes ==
-                The Great Frost was caused by ash from [[Mount Sorn]].
-                An eruption of [[Mount Sorn]] led to two dim and wet summers.
-                A strong wind caused the snow to stay on the fields.
-            """,
-            "Mount Sorn": "Mount Sorn is a volcano beyond the lakes.\n== Height ==\nIt is a high one.",
-        },
-        topic="Great Frost",
-    )
-    groups = told(found.brief().mechanisms)
-    assert list(groups) == ["Mount Sorn", "Other explanations"]
-    assert len(groups["Mount Sorn"]) == 2
-    assert groups["Other explanations"] == ["A strong wind caused the snow to stay on the fields."]
+def test_explanations_without_headings_stand_under_their_page() -> None:
+    """An explanation in the introduction of another page is told under that page's title."""
+    pages = dict(FROST)
+    pages["Mount Sorn"] = "Mount Sorn is a volcano. Its red dust led to the long darkness of the [[Great Frost]]."
+    found = told(gathered(pages, topic="Great Frost").brief().mechanisms)
+    assert set(found) == {"Ash", "Winds", "Mount Sorn"}
 
 
 def test_actors_are_people_and_bodies(brief: Brief) -> None:
-    """Key actors are those whom pages define as people or bodies, each with what ties them to the topic."""
-    found = told(brief.actors)
-    assert found["Olin Marr"] == [
-        "Olin Marr was a leader of the drivers of Varn.",
-        "Olin Marr became the leader of the revolt in 1433.",
-    ]
-    assert found["Lind and Sons"][0] == "Lind and Sons was a company of Varn."
-    assert not {"Varn", "Mount Sorn", "Great Frost"} & set(found)
+    """Key actors are those whom the text names and pages define as people or bodies, the most named first."""
+    assert told(brief.actors) == {
+        "Olin Marr": ["Olin Marr was a leader of the drivers of Varn."],
+        "Lind and Sons": ["Lind and Sons was a company of Varn."],
+    }
+    assert list(told(brief.actors)) == ["Olin Marr", "Lind and Sons"]
 
 
 def test_somebody_without_a_part_is_no_actor() -> None:

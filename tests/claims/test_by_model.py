@@ -99,7 +99,7 @@ def test_the_prompt_has_the_rules_and_the_text_of_one_section() -> None:
     assert walls.options.temperature == 0.1
     assert walls.options.schema
     properties = walls.options.schema.value["properties"]["claims"]["items"]["properties"]
-    assert properties["claim_type"]["enum"] == list(CLAIM_TYPES)
+    assert properties["claim_type"]["enum"] == [kind for kind in CLAIM_TYPES if kind != "statement"]
 
 
 def test_a_high_temperature_is_refused() -> None:
@@ -140,6 +140,7 @@ def test_a_high_temperature_is_refused() -> None:
             "hedge dropped",
         ),
         (a_claim(claim_type="opinion"), "unknown type"),
+        (a_claim(claim_type="statement"), "unknown type"),
         (a_claim(""), "empty"),
         (a_claim("…?!"), "empty"),
         (a_claim(WALLS + MANY_WORDS), "too long"),

@@ -9,7 +9,8 @@ from typing import get_args
 import pytest
 
 from kiwiresearch.claims import by_table, completion, confidence
-from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, Signals
+from kiwiresearch.claims.by_rule import all_sentences, claims_of
+from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, Leans, PutIn, Signals
 from kiwiresearch.claims.conflicts.measured import ESTIMATE_TOLERANCE, TOLERANCE
 from kiwiresearch.claims.conflicts.saying import Kind
 from kiwiresearch.claims.record import FLAGS, record_of
@@ -78,12 +79,26 @@ def test_values_that_have_names_are_on_the_page() -> None:
 
 
 def test_the_examples_of_the_types_are_of_their_types() -> None:
-    """There are seven types, and the rules file each example under the type it stands for (R59)."""
+    """There are eight types, and the rules file each example under the type it stands for (R59)."""
     table = {row[0].strip("`"): row[2] for row in rows("Types")}
     assert tuple(table) == CLAIM_TYPES
     for kind, example in table.items():
         title = re.findall(r"\b(?:Varn|Salt road|sluice)\b", example)[0].capitalize()
-        assert [claim.type for claim in claims_of_text(example, title).claims] == [kind], example
+        page = claims_of_text(example, title).page
+        assert [claim.type for claim in claims_of(page, "", all_sentences)] == [kind], example
+
+
+def test_a_sentence_of_no_type_is_no_claim_by_itself() -> None:
+    """A text that is read for its claims gives no statements, as the page says (R59)."""
+    (example,) = (row[2] for row in rows("Types") if row[0] == "`statement`")
+    assert claims_of_text(example, "Varn").claims == ()
+
+
+def test_what_a_claim_may_lean_on_is_on_the_page() -> None:
+    """Every value of the fields that tell where a name comes from and what a claim leans on is named."""
+    told_of = {row[0].strip("`"): set(re.findall(r"`([^`]+)`", row[1])) for row in rows("Fields")}
+    assert told_of["name_put_in"] == set(get_args(PutIn)) - {""}
+    assert told_of["leans"] == set(get_args(Leans)) - {""}
 
 
 def test_as_many_rows_of_tables_are_taken_as_the_page_says() -> None:
@@ -118,12 +133,12 @@ def terms() -> dict[str, float]:
         SIGNALS,
         hedges,
         points=confidence.CLEAR_POINTS,
-        put_in=confidence.TITLE_PUT_IN,
+        put_in="title",
         length=confidence.LONG_CHARS + 1,
         about_the_page=True,
         has_name=False,
     )
-    other = confidence.score_of(SIGNALS, (), put_in=confidence.BEFORE_PUT_IN, table=True)
+    other = confidence.score_of(SIGNALS, (), put_in="before", table=True)
     return {line.signal: line.points for line in (*one.lines, *other.lines)}
 
 

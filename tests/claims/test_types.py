@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import get_args
 
 import pytest
-from tests.claims.claimed import claims_below, the_claim
+from tests.claims.claimed import below, claims_below, the_claim
 from tests.page.pages import a_page
 
-from kiwiresearch.claims.by_rule import claims_of
+from kiwiresearch.claims.by_rule import all_sentences, claims_of
 from kiwiresearch.claims.claim import CLAIM_TYPES, ClaimType
 from kiwiresearch.claims.record import record_of
 
@@ -110,10 +110,18 @@ def test_a_clear_sentence_has_its_type(kind: str, sentence: str) -> None:
     assert [claim.type for claim in claims_below(f"<p>{sentence}</p>")] == ([kind] if kind else [])
 
 
-def test_there_are_seven_types() -> None:
-    """The types are the seven of the seed, and no other (R59)."""
-    assert CLAIM_TYPES == ("definition", "causal", "numeric", "timeline", "comparative", "disputed", "quote")
-    assert set(SENTENCES) - {""} == set(get_args(ClaimType))
+def test_there_are_seven_types_and_statements() -> None:
+    """The types are the seven of the seed, and the statement for a sentence of none of them; no other (R59)."""
+    seven = ("definition", "causal", "numeric", "timeline", "comparative", "disputed", "quote")
+    assert (*seven, "statement") == CLAIM_TYPES == get_args(ClaimType)
+    assert set(SENTENCES) - {""} == set(seven)
+
+
+@pytest.mark.parametrize(("kind", "sentence"), [(kind, one) for kind, several in SENTENCES.items() for one in several])
+def test_a_statement_is_a_sentence_of_no_type(kind: str, sentence: str) -> None:
+    """Where all sentences are wanted, a typed one keeps its type, and one of no type is a statement (R59, R118)."""
+    page = below(f"<p>{sentence}</p>")
+    assert [claim.type for claim in claims_of(page, "", all_sentences) if claim.headings] == [kind or "statement"]
 
 
 def test_the_first_sentence_defines() -> None:

@@ -98,6 +98,7 @@ def test_the_command_of_the_manual_runs(kiwi: Told, road: Path, sample_zim: Path
         (("--max-links", 1), "settings.max_links_per_page", 1),
         (("--strategy", "bfs"), "settings.strategy", "bfs"),
         (("--focus", "snow,  mules"), "focus", "snow, mules"),
+        (("--aspect", "use  in winter"), "aspect", "use in winter"),
         (("--include-lists",), "settings.filters.lists", "include"),
         (("--exclude-lists",), "settings.filters.lists", "exclude"),
         ((), "settings.filters.lists", "penalty"),
@@ -231,6 +232,7 @@ USAGE = [
     ("sa\x1blt", "The topic holds a control character, U+001B. Leave it out."),
     ("sa\udcfflt", "The topic holds a control character, U+DCFF. Leave it out."),
     (f"salt --focus {'x' * 501}", "The focus has 501 characters, and at most 500 can be used. Say it in a sentence."),
+    (f"salt --aspect {'x' * 501}", "The aspect has 501 characters, and at most 500 can be used. Say it in a sentence."),
 ]
 
 

@@ -39,9 +39,10 @@ def a_worker(*options: str, **environment: str) -> subprocess.Popen[str]:
 def test_jobs_are_put_in_line_and_done_by_a_worker(home: Path, kiwi: Told, tmp_path: Path) -> None:
     """A run, questions and tables wait until a worker comes, are done in their order, and can be looked at."""
     (tmp_path / "asked.jsonl").write_text('{"question": "When was Ugarit destroyed?"}\n\n{"query": 1}\n')
-    added = kiwi("jobs", "add", "research", TOPIC, "--max-pages", 2, "--user", "ada", "--json")
+    added = kiwi("jobs", "add", "research", TOPIC, "--aspect", "drought", "--max-pages", 2, "--user", "ada", "--json")
     job = json.loads(added[1])
     assert (added[0], job["id"], job["state"], job["user"], job["kind"]) == (0, RUN, "queued", "ada", "research")
+    assert job["wish"]["aspect"] == "drought"
     assert kiwi("jobs", "add", "ask", tmp_path / "asked.jsonl", "--priority", 3)[:2] == (
         0,
         "questions-1: queued; ask (priority 3)\n",
@@ -57,7 +58,9 @@ def test_jobs_are_put_in_line_and_done_by_a_worker(home: Path, kiwi: Told, tmp_p
     assert kiwi("jobs", "wait", RUN, "questions-1", TABLES)[0] == 0
     code, shown, _ = kiwi("jobs", "show", RUN)
     assert (code, shown.splitlines()[0]) == (0, f"{RUN}: done, 2 pages; research for ada")
-    assert shown.splitlines()[-1] == f"Brief: {home / 'state' / 'runs' / RUN / 'report.md'}"
+    brief = home / "state" / "runs" / RUN / "report.md"
+    assert shown.splitlines()[-1] == f"Brief: {brief}"
+    assert "Late Bronze Age collapse › drought" in brief.read_text(encoding="utf-8")
     assert kiwi("jobs", "show", TABLES)[1].splitlines()[-1] == f"Tables: {home / 'state' / 'bulk' / TABLES}"
     assert kiwi("jobs", "show", "questions-1")[1].splitlines()[1:] == [
         "1 of 2 questions were answered; 'error' says what is wrong with the others.",

@@ -9,6 +9,8 @@ import pytest
 
 from kiwiresearch.crawl import points as points_module
 from kiwiresearch.crawl.points import points
+from kiwiresearch.crawl.start import LEAST_NAMED
+from kiwiresearch.crawl.topic import AROUND, ENOUGH_BESIDE, NO_ASPECT
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "crawl-scoring.md").read_text(encoding="utf-8")
 ROWS = dict(re.findall(r"^\| `([^`]+)` \| ([^|]+) \|", PAGE, re.MULTILINE))
@@ -33,7 +35,8 @@ SIGNALS = {
     ("authority", "inbound"): "linked from visited pages",
     ("authority", "standing"): "standing in the book",
 }
-IN_WORDS = {("link_context", key) for key in ("votes", "seed", "relevance_power", "repeated", "beside_topic")}
+OF_VOTES = ("votes", "seed", "relevance_power", "repeated", "beside_topic", "on_aspect", "off_aspect")
+IN_WORDS = {("link_context", key) for key in OF_VOTES}
 """Numbers that stand in the sentences on votes."""
 
 
@@ -64,3 +67,19 @@ def test_the_numbers_of_votes_and_places_are_told() -> None:
         assert f"{points()['link_context'][key]:g}" in votes
     for place, worth in points()["place"].items():
         assert f"{place} {worth:g}" in votes
+
+
+def test_what_a_side_of_the_topic_does_to_its_name_is_told() -> None:
+    """How near the words for the side must stand, how often, and what is left without them is on the page (R50)."""
+    relevance = PAGE.split("## Relevance")[1].split("## Link context")[0]
+    words = {3: "three"}[ENOUGH_BESIDE]
+    assert f"within {AROUND} characters of the name in {words} places or more" in relevance
+    assert f"count {NO_ASPECT:.0%}".replace("%", " %") in relevance
+    assert f"less than {LEAST_NAMED:g}" in relevance
+
+
+def test_what_a_heading_does_to_its_links_is_told() -> None:
+    """A link on the side that is asked for, and one elsewhere, have their factors on the page (R47)."""
+    votes = PAGE.split("## Link context")[1].split("## Page signals")[0]
+    worth = points()["link_context"]
+    assert f"counts {worth['on_aspect']:g} times as much, and any other {worth['off_aspect']:g} times" in votes

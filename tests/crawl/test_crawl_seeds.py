@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.crawl.trails import TEXT, a_shelf_book, begun, ended, lines, settings, steps_of, taken, visit, visits
+from tests.crawl.trails import PLAIN, TEXT, a_shelf_book, begun, ended, lines, settings, steps_of, taken, visit, visits
 
 from kiwiresearch.crawl.step import Begun, Visited
 from kiwiresearch.crawl.walk import Crawl
@@ -76,12 +76,45 @@ def test_exact_title_before_redirect_before_close_match(gone: list[str], first: 
 
 
 def test_a_page_of_senses_comes_last_and_its_targets_instead() -> None:
-    """A page that only lists senses is no seed; one to three of its targets are (R74, R75, R77)."""
+    """A page that only lists senses is no seed; the likeliest of its targets is (R74, R75, R77)."""
     start = begin(a_shelf_book(SENSES), "Mercury")
-    assert set(seeds(start)) <= {"Mercury (planet)", "Mercury (metal)", "Mercury (god)", "Mercury Inn"}
-    assert 1 <= len(start.seeds) <= 3
-    assert set(seeds(start).values()) == {"one of the senses of the topic's name"}
+    (seed,) = start.seeds
+    assert seed.title in {"Mercury (planet)", "Mercury (metal)", "Mercury (god)"}
+    assert (seed.why, seed.is_head, start.head) == ("one of the senses of the topic's name", True, seed.title)
     assert {page.title: page.why for page in start.passed}["Mercury"] == "it only lists senses"
+
+
+def test_other_senses_are_told_and_are_no_candidates() -> None:
+    """A crawl keeps to one sense of a name: the others are named, and neither they nor their list are met (R75)."""
+    book = a_shelf_book(SENSES)
+    steps = steps_of(Crawl([book], "Mercury"))
+    start = begun(steps)
+    (seed,) = start.seeds
+    assert {seed.title, *start.senses} == set(SENSES) - {"Mercury"}
+    assert seed.title not in start.senses
+    assert [one.title for one in start.found] == [seed.title]
+    assert taken(steps) == [seed.title]
+
+
+def test_the_page_of_the_bare_name_is_the_sense() -> None:
+    """Where a page has the name without a qualifier, it is the seed, and the qualified ones are other senses (R75)."""
+    pages = {**SENSES, "Mercury": f"Mercury is a carrier of Varn.\n{TEXT}"}
+    start = begin(a_shelf_book(pages), "Mercury")
+    assert list(seeds(start)) == ["Mercury"]
+    assert set(start.senses) == {"Mercury (planet)", "Mercury (metal)", "Mercury (god)"}
+    assert set(start.senses).isdisjoint(one.title for one in start.found)
+
+
+def test_a_page_that_shares_only_a_common_word_is_no_candidate() -> None:
+    """Where the thing of the topic is known, a page must name it to be met by search (R73)."""
+    pages = {
+        "Salt road": TEXT,
+        "Inn": f"An inn of the salt road.\n{TEXT}",
+        "Wine road": f"A road to the hills.\n{PLAIN}",
+        "Soup": f"Salt is put into it.\n{PLAIN}",
+        "Sea": f"It is full of salt. No road crosses it.\n{PLAIN}",
+    }
+    assert {one.title for one in begin(a_shelf_book(pages), "salt road").found} == {"Salt road", "Inn"}
 
 
 @pytest.mark.parametrize(
@@ -111,10 +144,14 @@ def test_a_topic_that_names_two_things_begins_with_both() -> None:
 @pytest.mark.parametrize("most", [1, 2, 3])
 def test_there_are_no_more_seeds_than_asked_for(most: int) -> None:
     """The number of seeds is a setting, and those that had no place are told (R77)."""
-    start = begin(a_shelf_book(SENSES), "Mercury", max_seeds=most)
+    things = ("Drought", "Hail", "Flood", "Locusts")
+    pages = {thing: f"{thing} came over the land.\n{TEXT}" for thing in things}
+    pages |= {f"Other {number}": TEXT for number in range(20)}
+    start = begin(a_shelf_book(pages), "drought, hail, flood and locusts", max_seeds=most)
     assert len(start.seeds) == most
+    assert set(seeds(start)) <= set(things)
     why = "one seed is enough" if most == 1 else f"{most} seeds are enough"
-    assert why in {page.why for page in start.passed}
+    assert {page.why for page in start.passed if page.title in things} == {why}
 
 
 def test_seeds_are_visited_first_at_depth_0() -> None:

@@ -61,6 +61,7 @@ def test_each_page_has_its_reason_and_its_sum(salt_book: OpenBook) -> None:
 def test_seeds_and_those_passed_over_have_reasons(salt_book: OpenBook) -> None:
     """The log says why each seed was taken, and of others why they were not (R8)."""
     lines = part(log(crawled(salt_book, max_pages=2), salt_book), "Where it began")
+    assert lines.pop(0) == "Understood as: Salt road"
     assert lines[0].startswith("Searched 'Memory' for 'salt', 'road': ")
     assert next(line for line in lines if line.startswith("Seed: ")).startswith("Seed: 'Salt road', ")
     assert all(re.fullmatch(r"(Seed|Passed over): '.+', [\d.-]+ points: .+\.", line) for line in lines[1:])

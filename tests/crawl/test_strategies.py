@@ -78,7 +78,7 @@ def test_without_depth_only_seeds_are_taken(salt_book: OpenBook) -> None:
 
 
 @pytest.mark.parametrize("strategy", ["priority", "bfs"])
-@pytest.mark.parametrize("max_pages", [1, 2, 7, 15])
+@pytest.mark.parametrize("max_pages", [1, 2, 7, 14])
 def test_a_crawl_stops_at_max_pages(salt_book: OpenBook, strategy: str, max_pages: int) -> None:
     """As many pages are taken as may be, each once, and the end says why and what was left (R10, R54, R153)."""
     steps = crawled(salt_book, strategy=strategy, max_pages=max_pages)

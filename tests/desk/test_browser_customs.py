@@ -40,6 +40,10 @@ def test_a_brief_on_paper(desk: Served, run: str, open_window: OpenWindow) -> No
         assert not page.locator(part).first.is_visible(), part
     assert page.locator("h1").is_visible()
     assert page.locator("details.statement summary").first.is_visible()
+    assert page.locator(".running > span").first.is_visible()
+    assert page.locator(".proof > summary").first.is_visible(), "its citation, too"
+    page.locator(".proof").first.evaluate("one => one.open = true")
+    assert not page.locator(".proof .evidence").first.is_visible()
     assert page.locator("#bibliography").is_visible()
     assert page.locator(".statement summary .tag").first.is_visible(), "what is unusual is marked on paper too"
     assert page.locator(".brief > .hint", has_text="without a mark").is_visible()

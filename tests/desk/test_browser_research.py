@@ -95,9 +95,11 @@ def test_a_reload_loses_nothing_typed(desk: Served, open_window: OpenWindow) -> 
     window = open_window(desk.address)
     page = window.go("/research")
     page.locator("#topic").fill("Sea Peoples")
+    page.locator("#aspect").fill("origin")
     page.locator("#focus").fill("ships")
     page.reload()
     expect(page.locator("#topic")).to_have_value("Sea Peoples")
+    expect(page.locator("#aspect")).to_have_value("origin")
     expect(page.locator("#focus")).to_have_value("ships")
 
 

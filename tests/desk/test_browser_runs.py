@@ -21,6 +21,17 @@ from kiwiresearch.web.desk.exports import GROUPS
 from kiwiresearch.web.desk.files import is_there
 
 FORMATS = [name for group in GROUPS.values() for name in group]
+PLACE = """one => {
+  const [box, text] = [one.getBoundingClientRect(), one.closest('.running').getBoundingClientRect()];
+  return [box.x - text.x, box.y - text.y, box.width];
+}"""
+"""Where something stands in its text, and how wide it is."""
+BROKEN = """all => all.filter((text) => [...text.querySelectorAll(':scope > details + span')].some((after) => {
+  const [number, words] = [after.previousElementSibling.querySelector('summary'), after];
+  const [box, first] = [number.getBoundingClientRect(), words.getClientRects()[0]];
+  return first.x < box.right && box.right < text.getBoundingClientRect().right - 200;
+})).length"""
+"""In how many texts a line is broken behind a number though there is room for words."""
 
 
 @pytest.mark.parametrize("script", [True, False])
@@ -48,6 +59,35 @@ def test_every_statement_can_be_unfolded(desk: Served, run: str, open_window: Op
     page = window.go(f"/runs/{run}")
     bare = "all => all.filter((one) => !one.querySelector('.evidence a[href*=\"/claims/\"]')).length"
     assert page.locator("details.statement").evaluate_all(bare) == 0
+    assert page.locator("details.proof").count() > 0
+    assert page.locator("details.proof").evaluate_all(bare) == 0
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_running_text_unfolds_at_its_citation(desk: Served, run: str, open_window: OpenWindow, script: bool) -> None:
+    """A small number stands in the line of its sentence; the quotes open below it, and the text goes on behind them."""
+    window = open_window(desk.address, script=script)
+    page = window.go(f"/runs/{run}")
+    text = page.locator(".lead .running").first
+    proof = text.locator("details.proof").first
+    assert not proof.locator(".evidence").is_visible()
+    assert text.locator("ul:visible, li:visible").count() == 0
+    number = proof.locator("summary")
+    assert page.locator(".running").evaluate_all(BROKEN) == 0, "behind a number the text goes on in its line"
+    at_rest = number.evaluate(PLACE)
+    assert at_rest[2] < 60, "only a number"
+    number.click()
+    expect(proof.locator("blockquote").first).to_be_visible()
+    assert number.evaluate(PLACE) == at_rest, "it stays where it was"
+    window.picture("brief/running")
+    proof.locator(f"a[href*='/runs/{run}/claims/']").first.click()
+    expect(page.locator("h2.says")).to_be_visible()
+    page.go_back()
+    first = page.locator(".lead details.proof").first
+    if not first.locator(".evidence").is_visible():
+        first.locator("summary").click()
+    first.locator("a[href^='#source-']").first.click()
+    expect(page.locator(".bibliography li:target")).to_be_in_viewport()
 
 
 def test_claims_are_filtered_as_one_chooses(desk: Served, run: str, open_window: OpenWindow) -> None:

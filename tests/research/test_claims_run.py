@@ -21,6 +21,7 @@ from kiwiresearch.page.read import open_page
 from kiwiresearch.research.desk import open_desk
 from kiwiresearch.research.finding import Finder
 from kiwiresearch.research.run import Progress, Research, Task
+from kiwiresearch.text.markdown import escaped_anywhere
 from kiwiresearch.zim.archive import Archive
 
 TOPIC = "Bronze Age collapse"
@@ -99,6 +100,10 @@ def test_a_claim_is_read_back_as_it_was_written(done: Path) -> None:
         assert canonical_json(record_of(claim_of(json.loads(line)))) == line
 
 
+def text_of(statement: dict[str, Any]) -> str:
+    return str(statement["text"])
+
+
 def test_the_report_is_made_of_the_claims(done: Path) -> None:
     """Every statement of report.md is in brief.json and rests on lines of claims.jsonl (R138, R156)."""
     brief = json.loads((done / "brief.json").read_text(encoding="utf-8"))
@@ -107,9 +112,14 @@ def test_the_report_is_made_of_the_claims(done: Path) -> None:
     kept = {row["claim_id"] for row in brief["claims"]}
     report = (done / "report.md").read_text(encoding="utf-8")
     summary = report.partition("## Executive Summary")[2].partition("\n## ")[0]
-    bullets = [line for line in summary.splitlines() if line.startswith("- ")]
-    assert len(bullets) == len(brief["summary"]) >= 6
-    for statement in brief["summary"]:
+    findings = report.partition("\n## Findings")[2].partition("\n## ")[0]
+    told = dict.fromkeys(map(text_of, brief["summary"]), summary)
+    told |= {text_of(one): findings for group in brief["body"] for one in group["statements"]}
+    assert len(brief["summary"]) >= 6
+    assert "\n- " not in summary + findings  # running text, no lists
+    for text, part in told.items():
+        assert part.count(escaped_anywhere(text)) == 1
+    for statement in (*brief["summary"], *(one for group in brief["body"] for one in group["statements"])):
         assert statement["claims"]
         assert set(statement["claims"]) <= kept
         assert any(statement["text"] in written[one]["claim"] for one in statement["claims"])

@@ -64,12 +64,18 @@ def test_claims_that_came_and_went_are_told(found: Comparison) -> None:
     assert ["older track" in one.claim.text and one.page_in_both for one in found.gone] == [True]
 
 
+def told_once(side: Side) -> list[Claim]:
+    """Its claims without statements in the words of a sentence that is a claim of another type, too."""
+    typed = {claim.quotes[0] for claim in side.claims if claim.type != "statement"}
+    return [claim for claim in side.claims if claim.type != "statement" or claim.quotes[0] not in typed]
+
+
 def test_everything_else_is_the_same(found: Comparison, sides: tuple[Side, Side]) -> None:
     """Every claim of both runs is accounted for once, though not one id is the same."""
     old, new = sides
     assert not {claim.id for claim in old.claims} & {claim.id for claim in new.claims}
-    assert found.same + len(found.changed) + len(found.gone) == len(old.claims)
-    assert found.same + len(found.changed) + len(found.new) == len(new.claims)
+    assert found.same + len(found.changed) + len(found.gone) == len(told_once(old))
+    assert found.same + len(found.changed) + len(found.new) == len(told_once(new))
     assert found.same > 10
 
 
@@ -82,7 +88,7 @@ def test_sentences_of_the_brief_are_compared_too(found: Comparison) -> None:
 def test_a_run_compared_with_itself_is_the_same(sides: tuple[Side, Side]) -> None:
     found = compare(sides[0], sides[0])
     assert found.is_same
-    assert found.same == len(sides[0].claims)
+    assert found.same == len(told_once(sides[0])) < len(sides[0].claims)
     assert [pair.kind for pair in found.books] == ["same"]
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -130,6 +132,89 @@ def test_every_format_takes_an_empty_brief(tmp_path: Path, to: str) -> None:
     assert all(
         file.stat().st_size for file in export(a_read_run(tmp_path, nothing()), to) if to not in ("bibtex", "ris")
     )
+
+
+RUNNING = ("markdown", "html", "obsidian", "epub", "zim")
+"""What holds the whole brief to read."""
+
+
+def read_again(files: tuple[Path, ...]) -> str:
+    """The leaf or note with the brief, whatever it was packed in."""
+    first, *_ = [file for file in files if file.name != "Index.md"]
+    if first.suffix == ".epub":
+        with ZipFile(first) as archive:
+            return archive.read("EPUB/brief.xhtml").decode()
+    if first.suffix == ".zim":
+        return LibzimArchive(first).read("brief.html").content.decode()
+    named = [file for file in files if file.stem.lower() == "brief"]
+    return named[0].read_text(encoding="utf-8")
+
+
+def bare(text: str) -> str:
+    """Text without markup: no tags, no links, no escapes."""
+    text = re.sub(r"<(details|summary|blockquote|div class=\"notes\")\b.*?</\1>", "", text)
+    text = re.sub(r"<[^>]+>", "", text)
+    return re.sub(r"\\(.)", r"\1", re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", text))
+
+
+@pytest.mark.parametrize("to", RUNNING)
+def test_the_findings_are_running_text(tmp_path: Path, to: str) -> None:
+    """Every export has the summary and the parts of the body as paragraphs below their headings, and no lists."""
+    brief = bronze_age()
+    assert brief.body
+    text = read_again(export(a_read_run(tmp_path), to))
+    is_html = text.lstrip().startswith("<")
+    findings = re.split(r"<h2[^>]*>" if is_html else r"^## ", text, flags=re.M)
+    by_heading = {re.split(r"<|\n", part, maxsplit=1)[0]: part for part in findings}
+    for heading, statements in (
+        ("Executive Summary", brief.summary),
+        *(("Findings", group.statements) for group in brief.body),
+    ):
+        part = by_heading[heading]
+        assert not re.search(r"<li|^- ", part, re.M)
+        paragraphs = re.findall(r'<div class="running">.*?</div>\n', f"{part}\n") if is_html else part.split("\n\n")
+        words = [" ".join(html.unescape(bare(one)).split()) for one in paragraphs]
+        places = [[number for number, one in enumerate(words) if said.text in one] for said in statements]
+        assert all(len(found) == 1 for found in places)
+        assert places == sorted(places)
+    for group in brief.body:
+        assert re.search(rf"(?:<h3>|### ){re.escape(group.heading)}", by_heading["Findings"])
+
+
+@pytest.mark.parametrize("to", RUNNING)
+def test_pages_that_are_not_cited_are_folded(tmp_path: Path, to: str) -> None:
+    """Every export numbers the cited pages and has the others below a line that says how many they are."""
+    brief = bronze_age()
+    cited = {claim.ref for claim in brief.claims.values()}
+    used = [source.title for source in brief.sources.pages if source.ref in cited]
+    others = [source.title for source in brief.sources.pages if source.ref not in cited]
+    assert used
+    assert others
+    text = read_again(export(a_read_run(tmp_path), to))
+    label = f"{len(others)} page{'' if len(others) == 1 else 's'} read and not cited"
+    assert text.count(label) == 1
+    before, _, behind = text.partition(label)
+    if to in ("markdown", "obsidian"):
+        listed = before.rpartition("## Bibliography")[2]
+        folded = behind.partition("\n## ")[0]
+        assert re.findall(r"^\d+\. \[(.+?)\]\(", listed, re.M) == used
+        assert re.findall(r"^- \[(.+?)\]\(", folded, re.M) == others
+    else:
+        assert before.endswith("<details><summary>")
+        listed, folded = before.rpartition("<ol>")[2], behind.partition("</details>")[0]
+        assert re.findall(r"<li><a [^>]+>(.+?)</a>", listed) == used
+        assert re.findall(r"<li><a [^>]+>(.+?)</a>", folded) == others
+
+
+@pytest.mark.parametrize("to", RUNNING)
+def test_every_export_says_how_the_topic_was_understood(tmp_path: Path, to: str) -> None:
+    """The side that is asked for, and the other senses of the name, stand at the top."""
+    brief = replace(bronze_age(), aspect="causes", senses=("Bronze Age (film)", "Collapse"))
+    text = bare(read_again(export(a_read_run(tmp_path, brief), to)).replace("**", ""))
+    top, found, _ = text.partition(brief.summary[0].text)
+    assert found
+    assert f"Understood as: {brief.head} › causes" in top
+    assert "Other senses: Bronze Age (film), Collapse" in top
 
 
 @pytest.mark.parametrize("to", WITH_NOTES)

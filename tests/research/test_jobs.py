@@ -281,6 +281,7 @@ def test_a_process_that_cannot_be_started_is_told(
         (JobWish("x" * 501), "The topic has 501 characters"),
         (JobWish("a\0b"), "control character"),
         (JobWish("Rome", focus="\x1b[2J"), "The focus holds a control character"),
+        (JobWish("Rome", aspect="\x1b[2J"), "The aspect holds a control character"),
         (JobWish("Rome", depth=101), "depth is 101."),
         (JobWish("Rome", max_pages=0), "max_pages is 0."),
         (JobWish("Rome", strategy="dfs"), "strategy is 'dfs'."),

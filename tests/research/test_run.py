@@ -194,19 +194,27 @@ def test_the_log_ends_with_a_search_statement(done: Path) -> None:
 
 
 def test_the_brief_lists_all_pages_and_the_settings(done: Path) -> None:
-    """report.md has the run's story, a bibliography of all visited pages, and the snapshot it was made from (R24)."""
+    """report.md has the run's story, all visited pages, the cited ones first, and the snapshot it was made of (R24)."""
     text = (done / "report.md").read_text(encoding="utf-8")
     assert text.startswith(f"# Research Brief: {TOPIC}\n")
-    # Key actors are told of where the pages have some.
-    assert [part for part in re.findall(r"^## (.+)$", text, re.M) if part != "Key Actors"] == [
-        "Executive Summary", "Key Concepts & Definitions", "Timeline / Historical Development",
-        "Mechanisms / Explanations", "Competing Views & Disputes", "Numbers & Quantitative Claims",
+    brief = json.loads((done / "brief.json").read_text(encoding="utf-8"))
+    # These are told of where the pages have some.
+    optional = {"Findings": "body", "Timeline / Historical Development": "timeline", "Key Actors": "actors"}
+    parts = (
+        "Executive Summary", "Findings", "Key Concepts & Definitions", "Timeline / Historical Development",
+        "Mechanisms / Explanations", "Key Actors", "Competing Views & Disputes", "Numbers & Quantitative Claims",
         "What Wikipedia Doesn’t Settle Yet", "Bibliography", "How the sources were gathered", "Run Metadata",
-    ]  # fmt: skip
-    listed = text.partition("## Bibliography")[2].partition("## ")[0]
-    assert re.findall(r"^\d+\. \[(.+?)\]\((.+?)\)", listed, re.M) == [
-        (page["title"], page["url"]) for page in corpus(done)
+    )  # fmt: skip
+    assert re.findall(r"^## (.+)$", text, re.M) == [
+        part for part in parts if part not in optional or brief[optional[part]]
     ]
+    listed = text.partition("## Bibliography")[2].partition("## ")[0]
+    used = {claim["path"] for claim in brief["claims"]}
+    for is_cited, pattern in ((True, r"^\d+\. \[(.+?)\]\((.+?)\)"), (False, r"^- \[(.+?)\]\((.+?)\)")):
+        pages = [page for page in corpus(done) if (page["path"] in used) == is_cited]
+        assert re.findall(pattern, listed, re.M) == [(page["title"], page["url"]) for page in pages]
+    left = sum(page["path"] not in used for page in corpus(done))
+    assert left == 0 or re.search(rf"^{left} pages? read and not cited$", listed, re.M)
     assert manifest(done)["fingerprint"] in text
     assert manifest(done)["books"][0]["id"] in text
 

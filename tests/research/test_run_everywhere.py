@@ -111,13 +111,14 @@ def test_the_same_bytes_everywhere(
 
 
 def test_other_settings_give_another_fingerprint(reference: Path, sample_zim: Path) -> None:
-    """A run's fingerprint changes with each setting, with topic and focus, and with the books."""
+    """A run's fingerprint changes with each setting, with topic, focus and aspect, and with the books."""
     tasks = [
         Task(TOPIC, settings=CrawlSettings(max_pages=10)),
         Task(TOPIC, settings=CrawlSettings(max_pages=11)),
         Task(TOPIC, settings=CrawlSettings(max_pages=10, fast=True)),
         Task(TOPIC, settings=CrawlSettings(max_pages=10, strategy="bfs")),
         Task(TOPIC, "drought", CrawlSettings(max_pages=10)),
+        Task(TOPIC, settings=CrawlSettings(max_pages=10), aspect="drought"),
         Task("Sunset", settings=CrawlSettings(max_pages=10)),
         Task(TOPIC, settings=CrawlSettings(max_pages=10), kiwix_url="http://127.0.0.1:8080"),
     ]
@@ -143,13 +144,13 @@ def test_a_served_book_is_researched(kiwix_serve: ServeStarter, home: Path, tmp_
 def test_the_brief_links_to_the_user_s_kiwix_serve(home: Path, tmp_path: Path, a_book: BookMaker) -> None:
     """With kiwix_url set, the briefs link there, by the file's name and a percent-encoded path (R29)."""
     html = "<p>Salt is a mineral that people dig.</p><h2 id='Use'>Use</h2><p>Salt keeps because it is dry.</p>"
-    pages = dict.fromkeys(("Salt", "Salt/a b?(c)#d%", "Sält"), html)
+    pages = dict.fromkeys(("Salt", "Salt/a b?(c)#d%", "Salt mine of Söder"), html)
     book = a_book(pages, name="my book.zim")
     with shelf_of(home, book) as (finder, _):
         task = Task("salt", settings=CrawlSettings(fast=True), kiwix_url="http://127.0.0.1:8080/wiki/")
         folder = Research(finder, task).run(tmp_path / "run").folder
     start = "http://127.0.0.1:8080/wiki/content/my%20book/"
-    wanted = {start + path for path in ("Salt", "Salt/a%20b%3F%28c%29%23d%25", "S%C3%A4lt")}
+    wanted = {start + path for path in ("Salt", "Salt/a%20b%3F%28c%29%23d%25", "Salt%20mine%20of%20S%C3%B6der")}
     for name, address in (("report.html", r'href="(.+?)"'), ("report.md", r"\]\((.+?)\)")):
         links = re.findall(address, (folder / name).read_text(encoding="utf-8"))
         assert {link.partition("#")[0] for link in links if not link.startswith("#")} == wanted, name
@@ -193,4 +194,12 @@ def test_real_books_are_researched(
     assert {end for edge in graph["edges"] for end in (edge["from"], edge["to"])} <= refs
     assert log.count("\n   Chosen: ") == log.count("\n   Score: ") == pages
     listed = (folder / "report.md").read_text(encoding="utf-8").partition("## Bibliography")[2].partition("\n## ")[0]
-    assert listed.count("\n- ") + sum(line[:1].isdigit() for line in listed.splitlines()) == pages
+    cited, folded = re.findall(r"^\d+\. \[", listed, re.M), re.findall(r"^- \[", listed, re.M)
+    assert len(cited) + len(folded) == pages
+    assert len(cited) == len({(row["book"], row["path"]) for row in brief_claims(folder)}) > 0
+    assert not folded or re.search(rf"^{len(folded)} pages? read and not cited$", listed, re.M)
+
+
+def brief_claims(folder: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((folder / "brief.json").read_text(encoding="utf-8"))["claims"]
+    return found

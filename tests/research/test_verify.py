@@ -13,8 +13,13 @@ from typing import Any
 import pytest
 from tests.research.proved_runs import METADATA, a_finished_run, changed, forged, proved, told
 
-from kiwiresearch.brief.brief import Brief, Dispute, Statement, View
+from kiwiresearch.brief import draft
+from kiwiresearch.brief.brief import Brief, Dispute, Group, Moment, Statement, View
+from kiwiresearch.brief.markdown import markdown
 from kiwiresearch.brief.record import brief_of
+from kiwiresearch.brief.record import record_of as brief_record
+from kiwiresearch.brief.report import report
+from kiwiresearch.brief.report_html import page as report_page
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.claims.completion import completed
 from kiwiresearch.claims.conflicts.compare import compare_texts
@@ -328,3 +333,162 @@ def test_a_model_s_sentence_is_proved_fact_by_fact(run: Path) -> None:
     assert wrong(" ".join(["Indeed,", words[0].lower(), *words[1:]])) == []
     assert any("'Pomerania'" in what for what in wrong(f"{first.text} Pomerania paid for it."))
     assert any("'77'" in what for what in wrong(f"{first.text} Of these, 77 were sold."))
+
+
+def told_of(run: Path, brief: Brief) -> list[str]:
+    """What a proof says of a run with another brief: both reports rendered from it, and all hashes mended."""
+    content = (canonical_json(brief_record(brief), indent=1) + "\n").encode()
+    text, page = markdown(report(brief)).encode(), report_page(brief).encode()
+    with forged(run, "brief.json", content), forged(run, "report.md", text), forged(run, "report.html", page):
+        return told(proved(run))
+
+
+def brief_in(run: Path) -> Brief:
+    return brief_of(json.loads((run / "brief.json").read_bytes()))
+
+
+def lone(text: str) -> str:
+    return f"brief.json: the statement {text!r} stands without the sentence before it."
+
+
+LONG, OPENED = "It was 118 km long from end to end.", "It was opened in 1390 by Albert of Mecklen."
+
+
+def test_a_sentence_that_leans_stands_behind_the_one_before_it(run: Path) -> None:
+    """In the summary and in a part of the body, 'it' must follow the very sentence that it follows on its page."""
+    brief = brief_in(run)
+    first, long, opened, *rest = brief.summary
+    assert (long.text, opened.text) == (LONG, OPENED)
+    assert told_of(run, brief) == []
+    assert told_of(run, replace(brief, summary=tuple(rest), body=(Group("Salt road", (first, long, opened)),))) == []
+    wrong = [
+        ((long, opened), [LONG]),  # its sentence is gone
+        ((long, first, opened), [LONG, OPENED]),  # it stands before it
+        ((first, opened), [OPENED]),  # one between the two is gone
+        ((first, rest[0], long), [LONG]),  # another one came between them
+    ]
+    for statements, texts in wrong:
+        assert told_of(run, replace(brief, summary=(*statements, rest[-1]))) == list(map(lone, texts))
+        assert told_of(run, replace(brief, body=(Group("Salt road", statements),))) == list(map(lone, texts))
+    assert told_of(run, replace(brief, summary=(first,), body=(Group("Salt road", (long,)),))) == [lone(LONG)]
+
+
+def test_a_sentence_that_leans_has_no_place_in_a_list(run: Path) -> None:
+    """Terms, explanations, people and moments stand alone, so nothing among them may need another sentence."""
+    brief = brief_in(run)
+    opened = brief.summary[2]
+    (date,) = brief.claims[opened.claims[0]].dates
+    group = Group("Salt road", (opened,))
+    moment = Moment("1390", date.when.earliest, date.when.latest, opened)
+    for changed_brief in (
+        replace(brief, definitions=(*brief.definitions, group)),
+        replace(brief, mechanisms=(*brief.mechanisms, group)),
+        replace(brief, actors=(*brief.actors, group)),
+        replace(brief, timeline=(*brief.timeline, moment)),
+    ):
+        assert told_of(run, changed_brief) == [lone(OPENED)]
+
+
+def test_a_claim_named_behind_others_is_not_the_sentence_before(run: Path) -> None:
+    """Only the claim whose words stand there counts, whatever else the statement before is said to rest on."""
+    brief = brief_in(run)
+    first, long, *_, last = brief.summary
+    last = replace(last, claims=(*last.claims, *first.claims))
+    assert lone(LONG) in told_of(run, replace(brief, summary=(last, long)))
+
+
+def test_whom_she_means_is_known_on_the_topic_s_own_page_alone(run: Path) -> None:
+    """A sentence that leans on the page's subject may stand alone if the crawl began with the page."""
+    brief = brief_in(run)
+    first, long, *_ = brief.summary
+    leaning = replace(brief.claims[long.claims[0]], leans="subject")
+    others = tuple(replace(source, depth=1) for source in brief.sources.pages)
+
+    def wrong(changed: Brief) -> list[str]:
+        ledger = Ledger()
+        prove_statements(changed, {}, ledger)
+        return [failure.what for failure in ledger.closed(run).failures]
+
+    alone = replace(
+        brief,
+        summary=(Statement(leaning.text, (leaning.id,), "one source"),),
+        claims=brief.claims | {leaning.id: leaning},
+    )
+    assert wrong(alone) == []
+    away = replace(alone, sources=replace(brief.sources, pages=others))
+    assert wrong(away) == [f"the statement {LONG!r} stands without the sentence before it"]
+    assert wrong(replace(away, summary=(first, *away.summary))) == []
+
+
+def test_a_model_s_sentence_need_not_follow_another(run: Path) -> None:
+    """It is written to stand alone, and what leans may stand behind it if it rests on the sentence before."""
+    brief = brief_in(run)
+    first, long, *_ = brief.summary
+    claim = brief.claims[long.claims[0]]
+    own = Statement("The Salt road was 118 km long.", long.claims, "one source", written="model")
+    behind = replace(first, text=f"Indeed, {first.text[0].lower()}{first.text[1:]}", written="model")
+    assert claim.leans == "before"
+    assert told_of(run, replace(brief, summary=(own,))) == []
+    assert told_of(run, replace(brief, summary=(behind, long))) == []
+    assert told_of(run, replace(brief, summary=(own, long))) == [lone(LONG)]
+
+
+@pytest.mark.parametrize("headings", [["Other"], ["Trade", "Trade"], []])
+def test_headings_are_proved_though_another_version_made_the_claims(run: Path, headings: list[str]) -> None:
+    """The path of headings over a claim must be that of its page, with whatever rules it was found."""
+    rows = [json.loads(line) for line in (run / "claims.jsonl").read_bytes().splitlines()]
+    number = next(n for n, row in enumerate(rows) if row["headings"] == ["Trade"])
+    rows[number] = record_of(claim_of(rows[number] | {"headings": headings}))
+    with_manifest(run, version="0.0.1")
+    with forged(run, "claims.jsonl", "".join(f"{canonical_json(row)}\n" for row in rows).encode()):
+        lines = [line for line in told(proved(run)) if line.startswith("claims.jsonl")]
+    (line,) = lines
+    assert line.endswith(f": its quote stands below the headings 'Trade', not below {' › '.join(headings)!r}.")
+
+
+def test_how_the_topic_was_understood_is_proved(run: Path) -> None:
+    """The thing is a page of the run or in the topic, its side is in the topic, other senses are in the book."""
+    brief = brief_in(run)
+    for right in (
+        replace(brief, head="Ostrava"),
+        replace(brief, head="road", aspect="Salt"),
+        replace(brief, senses=("Lubmin",)),
+    ):
+        assert told_of(run, right) == []
+    assert told_of(run, replace(brief, head="Pepper road")) == [
+        "brief.json: it is about 'Pepper road', which is neither a page of the run nor in the topic."
+    ]
+    assert told_of(run, replace(brief, aspect="pepper")) == ["brief.json: its aspect 'pepper' is not in the topic."]
+    assert told_of(run, replace(brief, senses=("Lubmin", "Pepper road"))) == [
+        "brief.json: the other sense 'Pepper road' is no page of its books."
+    ]
+
+
+def test_the_side_that_the_user_named_is_the_brief_s(tmp_path: Path) -> None:
+    """Where the manifest has an aspect, the brief has the same, and no other one though the topic has it."""
+    run = a_finished_run(tmp_path, aspect="trade")
+    brief = brief_in(run)
+    assert (manifest(run)["aspect"], brief.aspect, brief.head) == ("trade", "trade", "Salt road")
+    assert told(proved(run)) == []
+    for other in ("", "road", "war"):
+        assert told_of(run, replace(brief, aspect=other)) == [
+            f"brief.json: its aspect is {other!r}, the manifest's is 'trade'."
+        ]
+
+
+def test_a_model_tears_no_sentence_from_the_one_it_leans_on(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where its sentence takes away the one before, what leans on that goes too, and the brief can be proved."""
+    monkeypatch.setattr(draft, "FEWEST_SUMMARY", 2)
+    brief = brief_in(run)
+    first, *_, last = brief.summary
+    desk = draft.Desk(brief)
+    text = "The Salt road was given up because cheaper salt was shipped from France, and not from Ostrava."
+    line = draft.Line(replace(last, text=text, claims=(*last.claims, *first.claims), written="model"), last)
+    written = draft.assembled(desk, {"summary": (line,)})
+    assert [one.text for one in written.summary] == [brief.summary[3].text, text]
+    ledger = Ledger()
+    prove_statements(written, {}, ledger)
+    assert [one.what for one in ledger.closed(run).failures] == []
+    whole = draft.Line(replace(line.statement, claims=(*first.claims, *last.claims)), first)
+    written = draft.assembled(desk, {"summary": (whole,)})
+    assert [one.text for one in written.summary] == [text, *(one.text for one in brief.summary[1:-1])]

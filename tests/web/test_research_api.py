@@ -126,6 +126,25 @@ def test_a_finished_run_is_read_file_by_file(client: httpx2.Client, run: dict[st
     shutil.rmtree(place / "runs" / "my ünusual run")
 
 
+def test_the_side_of_a_topic_is_asked_for(client: httpx2.Client, run: dict[str, Any], tmp_path: Path) -> None:
+    """The job and its run say which side was wanted, and the brief is about it; without one both say that."""
+    assert client.get(run["url"]).json()["aspect"] == client.get(f"/api/runs/{run['id']}").json()["aspect"] == ""
+    asked = {"topic": TOPIC, "aspect": "  drought ", "max_pages": 2}
+    assert client.post("/api/research", json=asked | {"aspect": "x" * 501}).status_code == 422
+    settings = {"KIWIRESEARCH_SERVE_RUNS": str(tmp_path / "runs")}
+    with (
+        a_room(tmp_path / "home", "sample", **settings) as room,
+        running(room, an_app) as address,
+        a_client(address) as other,
+    ):
+        job = other.post("/api/research", json=asked).json()
+        (*_, last) = heard(streamed(other, job["events"]))
+        assert (last.name, last.data["aspect"]) == ("done", "drought")
+        found = other.get(job["url"].replace("/research/", "/runs/")).json()
+        brief = other.get(found["files"]["brief.json"]).json()
+    assert (found["aspect"], brief["head"], brief["aspect"]) == ("drought", "Late Bronze Age collapse", "drought")
+
+
 def test_claims_are_filtered(client: httpx2.Client, run: dict[str, Any], place: Path) -> None:
     """By type, page, hedging and confidence, some at a time, in their order."""
     lines = (place / "runs" / run["id"] / "claims.jsonl").read_text(encoding="utf-8").splitlines()

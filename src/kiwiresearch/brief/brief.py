@@ -11,7 +11,7 @@ from kiwiresearch.ids import BookId
 from kiwiresearch.zim.entry import EntryRef
 
 Sureness = Literal["well supported", "supported", "one source", "hedged", "disputed"]
-PartKey = Literal["summary", "definitions", "timeline", "mechanisms", "actors", "disputes", "numbers", "gaps"]
+PartKey = Literal["summary", "body", "definitions", "timeline", "mechanisms", "actors", "disputes", "numbers", "gaps"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +137,16 @@ class Brief:
 
     topic: str
     sources: Sources
-    lead: tuple[Statement, ...]
-    """What the topic is, if a page about it says so: the sentence before the summary."""
+    head: str
+    """The thing that the topic was understood to be about."""
+    aspect: str
+    """The side of it that is asked for; empty where all of it is."""
+    senses: tuple[str, ...]
+    """Titles of other pages that the topic's name may mean, and that were left aside."""
     summary: tuple[Statement, ...]
+    """Running text: what matters most, in the order in which the pages tell it."""
+    body: tuple[Group, ...]
+    """Running text under the headings of the main article, or the titles of other pages."""
     definitions: tuple[Group, ...]
     timeline: tuple[Moment, ...]
     mechanisms: tuple[Group, ...]
@@ -151,6 +158,13 @@ class Brief:
     notes: tuple[str, ...] = ()
     """What a reader should know first: a weak beginning, introductions only, a model that did not answer."""
 
+    @property
+    def understood(self) -> tuple[str, ...]:
+        """The thing and the side of it that is told of; nothing where that is just the topic."""
+        if not self.aspect and self.head.casefold() == self.topic.casefold():
+            return ()
+        return tuple(part for part in (self.head, self.aspect) if part)
+
     def __post_init__(self) -> None:
         for statement in self.statements():
             missing = [one for one in statement.claims if one not in self.claims]
@@ -159,8 +173,8 @@ class Brief:
 
     def statements(self) -> list[Statement]:
         """All statements, in reading order."""
-        found = [*self.lead, *self.summary]
-        found += [one for group in self.definitions for one in group.statements]
+        found = [*self.summary]
+        found += [one for group in (*self.body, *self.definitions) for one in group.statements]
         found += [moment.statement for moment in self.timeline]
         found += [one for group in (*self.mechanisms, *self.actors) for one in group.statements]
         found += [view.statement for dispute in self.disputes for view in dispute.views]

@@ -4,54 +4,86 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
-from kiwiresearch.brief.brief import Brief, Statement
+from kiwiresearch.brief.brief import Brief, Dispute, Group, Moment, Statement
 from kiwiresearch.brief.disputes import conflicts, disputes
 from kiwiresearch.brief.gaps import gaps
 from kiwiresearch.brief.numbers import numbers
+from kiwiresearch.brief.outline import Outline
 from kiwiresearch.brief.sources import Origin, begun_weakly, sources_of
-from kiwiresearch.brief.stating import stated
 from kiwiresearch.brief.support import Said, joined
-from kiwiresearch.brief.themes import actors, definitions, mechanisms, of_the_topic, timeline
+from kiwiresearch.brief.themes import MOST_MOMENTS, actors, definitions, in_time, mechanisms, timeline
 from kiwiresearch.brief.weighing import Scales
-from kiwiresearch.brief.wording import folded, likeness
 from kiwiresearch.claims.claim import Claim, ClaimId
 from kiwiresearch.claims.tables import is_known
 
-MOST_STATEMENTS = 9
-ENOUGH = 6
-ALIKE = 0.38
-LEAST = 0.35
-MOST_OF_TYPE = {"definition": 4, "numeric": 2, "quote": 0, "timeline": 3, "disputed": 2}
-MOST_OF_PAGE = 2
-MOST_OF_SEED = 6
-MOST_CHARS = 260
 NAMED = 0.5
 
 
 def compose(origin: Origin, claims: Sequence[Claim], missing: Mapping[str, int]) -> Brief:
     """The brief of a crawl."""
-    scales = Scales(origin)
+    scales = Scales(origin, claims)
     said = joined(scales.weigh(claims))
-    found = conflicts(said, scales)
-    first = of_the_topic(said, scales)
+    outline = Outline(scales, said)
+    by_id = {claim.id: claim for claim in claims}
     begun = origin.state.begun
+
+    def left() -> list[Said]:
+        return [one for one in said if not any(outline.has(weighed.claim) for weighed in one.claims)]
+
+    def used(groups: Part) -> Part:
+        outline.use(by_id[one.claims[0]] for group in groups for one in statements_of(group))
+        return groups
+
+    def is_told(dispute: Dispute) -> bool:
+        """Whether the summary says all of it; what it says one side of is told whole."""
+        return all(outline.has(by_id[view.statement.claims[0]]) for view in dispute.views)
+
+    summary = outline.summary()
+    found = conflicts(said, scales)
+    disputed = used(tuple(one for one in disputes(said, found, scales) if not is_told(one)))
+    # What begins with its date is read best in the order of time; other dated sentences only fill the timeline up.
+    first_moments = used(timeline(left(), scales, opening=True))
+    body = outline.parts()
+    told = [scales.one(by_id[moment.statement.claims[0]]).stems for moment in first_moments]
+    later_moments = used(timeline(left(), scales, most=MOST_MOMENTS - len(first_moments), told=told))
+    moments = in_time((*first_moments, *later_moments))
+    explained = used(mechanisms(left(), scales))
+    terms = used(definitions(said, outline, scales))
     brief = Brief(
         topic=begun.topic if begun else "",
         sources=sources_of(origin),
-        lead=tuple(map(stated, first)),
-        summary=summary([one for one in said if one not in first], scales),
-        definitions=definitions(said, scales),
-        timeline=timeline(said, scales),
-        mechanisms=mechanisms(said, scales, scales.seed_titles | {folded(begun.topic) if begun else ""}),
-        actors=actors(said, scales),
-        disputes=disputes(said, found, scales),
+        head=scales.relevance.head,
+        aspect=scales.relevance.aspect,
+        senses=begun.senses if begun else (),
+        summary=summary,
+        body=body,
+        definitions=terms,
+        timeline=moments,
+        mechanisms=explained,
+        actors=used(actors(said, outline, scales)),
+        disputes=disputed,
         numbers=numbers(said, found, scales),
-        gaps=gaps(origin, said, scales, missing),
-        claims={claim.id: claim for claim in claims},
+        gaps=gaps(origin, said, claims, scales, missing),
+        claims=by_id,
         notes=tuple(_notes(origin)),
     )
     return with_needed_claims(brief)
+
+
+Part = TypeVar("Part", bound=tuple[Group | Moment | Dispute, ...])
+
+
+def statements_of(group: Group | Moment | Dispute) -> tuple[Statement, ...]:
+    """The statements of an entry of a part."""
+    match group:
+        case Group():
+            return group.statements
+        case Moment():
+            return (group.statement,)
+        case Dispute():
+            return tuple(view.statement for view in group.views)
 
 
 def with_needed_claims(brief: Brief) -> Brief:
@@ -62,39 +94,6 @@ def with_needed_claims(brief: Brief) -> Brief:
     for gap in brief.gaps:
         needed.update(dict.fromkeys(gap.claims))
     return replace(brief, claims={one: brief.claims[one] for one in needed})
-
-
-def summary(said: Sequence[Said], scales: Scales) -> tuple[Statement, ...]:
-    """Six to ten statements about the topic that do not repeat each other, the most supported first."""
-    chosen: list[Said] = []
-    for strict in (True, False):
-        for one in said:
-            if len(chosen) == (MOST_STATEMENTS if strict else ENOUGH):
-                break
-            if one in chosen or not _fits(one, chosen, said[0].points, scales, strict=strict):
-                continue
-            chosen.append(one)
-        if len(chosen) >= ENOUGH:
-            break
-    ordered = sorted(chosen, key=lambda one: (-one.pages, -one.points, one.best.id))
-    return tuple(map(stated, ordered))
-
-
-def _fits(one: Said, chosen: Sequence[Said], most: float, scales: Scales, *, strict: bool) -> bool:
-    claim = one.best
-    if len(claim.text) > MOST_CHARS or claim.text.endswith("?") or one.points <= 0:
-        return False
-    if any(likeness(one.stems, other.stems) > ALIKE for other in chosen):
-        return False
-    if not strict:
-        return True
-    of_type = sum(other.best.type == claim.type for other in chosen)
-    of_page = sum(other.best.ref == claim.ref for other in chosen)
-    limit = MOST_OF_TYPE.get(claim.type, MOST_STATEMENTS)
-    most_of_page = MOST_OF_SEED if scales.is_seed(claim) else MOST_OF_PAGE
-    if of_type >= limit or of_page >= most_of_page:
-        return False
-    return one.points >= LEAST * most and scales.is_of_topic(one.claims[0])
 
 
 def _notes(origin: Origin) -> Iterator[str]:

@@ -49,7 +49,11 @@ class Conflict:
 
 def conflicts(said: Sequence[Said], scales: Scales) -> list[Conflict]:
     """Disagreements among the claims that matter most, the clearest first."""
-    about = (one for one in said if (one.best.measures or one.best.dates) and scales.is_about(one.claims[0]))
+    about = (
+        one
+        for one in said
+        if (one.best.measures or one.best.dates) and not one.best.leans and scales.is_about(one.claims[0])
+    )
     by_subject: dict[str, list[Said]] = defaultdict(list)
     for one in itertools.islice(about, MOST_COMPARED):
         by_subject[without_article(one.best.subject)].append(one)
@@ -111,47 +115,12 @@ def disputes(said: Sequence[Said], found: Sequence[Conflict], scales: Scales) ->
     two_sided = [dispute for dispute in views if len(dispute.views) > 1]
     one_sided = [dispute for dispute in views if len(dispute.views) == 1]
     explained = (theories,) if theories else ()
-    rest = (*explained, *two_sided, *one_sided)
-    used = {claim for dispute in rest for view in dispute.views for claim in view.statement.claims}
-    sections = _sections([one for one in said if scales.is_seed(one.best) and one.best.id not in used])
     return (
         *contradictions[:MOST_CONTRADICTIONS],
         *explained,
-        *_by_heading((*two_sided[:MOST_DISPUTES], *sections[:MOST_SECTIONS])),
+        *two_sided[:MOST_DISPUTES],
         *one_sided[:MOST_ONE_SIDED],
     )
-
-
-def _by_heading(found: Sequence[Dispute]) -> list[Dispute]:
-    """Disputes of one section are one dispute with more views."""
-    merged: dict[str, Dispute] = {}
-    for dispute in found:
-        known = merged.get(dispute.about)
-        merged[dispute.about] = replace(known, views=known.views + dispute.views) if known else dispute
-    return list(merged.values())
-
-
-def _sections(said: Sequence[Said]) -> list[Dispute]:
-    """What the pages about the topic say under headings such as 'Criticism' and 'Alternative explanations'."""
-    found: dict[str, list[Said]] = defaultdict(list)
-    for one in said:
-        if one.best.type != "definition" and DISPUTING.search(one.best.section):
-            found[one.best.section].append(one)
-    return [
-        Dispute(
-            f"{several[0].best.page_title}: {section}",
-            tuple(View(_holder(one), stated(one), _cues(one)) for one in several[:MOST_OF_SECTION]),
-        )
-        for section, several in found.items()
-        if len(several) > 1
-    ]
-
-
-DISPUTING = re.compile(
-    r"\b(?:alternative|counter|criticism|critique|controvers|dispute|debate|theor(?:y|ies)\b|objection|rival|competing)",
-    re.IGNORECASE,
-)
-MOST_SECTIONS, MOST_OF_SECTION = 2, 4
 
 
 def _theories(held: Sequence[Said]) -> Dispute | None:
@@ -199,6 +168,8 @@ OTHER_SIDE = re.compile(
 def _is_view(said: Said, scales: Scales) -> bool:
     """Whether a claim is somebody's view, or says that there are several."""
     claim = said.best
+    if claim.leans:
+        return False
     kinds = (claim.type, *claim.also)
     holder = _holder(said)
     if holder and scales.is_topic(holder):

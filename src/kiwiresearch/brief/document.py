@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -58,6 +58,11 @@ class Proof:
     sureness: str
     evidence: tuple[Evidence, ...]
 
+    @property
+    def places(self) -> tuple[tuple[str, str], ...]:
+        """The places that are named, whichever of their words are marked."""
+        return tuple((cite.words, cite.url) for cite in self.cites)
+
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
@@ -89,9 +94,34 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Running text with its proofs."""
+    """Running text with its proofs; it is cited where the places change that it rests on."""
 
     text: Text
+
+
+PLAIN = "one source"
+"""How sure a sentence is of which nothing special can be said."""
+
+
+class Run(NamedTuple):
+    """Sentences of running text that rest on the same places, and all of their proofs as one."""
+
+    sentences: Text
+    proof: Proof | None
+
+
+def runs_of(text: Text) -> list[Run]:
+    """Running text in pieces that are cited once, at their end."""
+    runs: list[Run] = []
+    for sentence in text:
+        proof, last = sentence.proof, runs[-1] if runs else None
+        if last is not None and proof is not None and last.proof is not None and last.proof.places == proof.places:
+            evidence = (*last.proof.evidence, *proof.evidence)
+            together = Proof(last.proof.cites, max(proof.more, last.proof.more), "", evidence)
+            runs[-1] = Run((*last.sentences, sentence), together)
+        else:
+            runs.append(Run((sentence,), replace(proof, sureness="") if proof else None))
+    return runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +160,15 @@ class Table:
     role: str = ""
 
 
-Block = Heading | Paragraph | Passage | Items | Points | Rows | Table
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """A list that most readers do not need, below a line that says what it is."""
+
+    label: str
+    items: Items
+
+
+Block = Heading | Paragraph | Passage | Items | Points | Rows | Table | Folded
 
 
 @dataclass(frozen=True, slots=True)

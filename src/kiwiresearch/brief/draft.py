@@ -9,6 +9,8 @@ from hashlib import sha256
 from typing import Literal, NamedTuple, get_args
 
 from kiwiresearch.brief.brief import Brief, Dispute, Group, PartKey, Statement, Sureness, View
+from kiwiresearch.brief.standing import can_stand, seeds_of
+from kiwiresearch.claims.claim import ClaimId
 from kiwiresearch.claims.firewall import Fault, fault_of
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.text.hedges import hedges_in
@@ -177,7 +179,23 @@ def _summary(desk: Desk, lines: Sequence[Line]) -> tuple[Statement, ...]:
         kept = _filled([line for line in kept if line != widest], rules)
     missing = [Line(one, one) for one in rules if all(line.statement != one for line in kept)]
     kept += missing[: max(min(len(rules), FEWEST_SUMMARY) - len(kept), 0)]
-    return tuple(line.statement for line in sorted(kept, key=desk.order))
+    return _readable(desk.brief, [line.statement for line in sorted(kept, key=desk.order)])
+
+
+def _readable(brief: Brief, statements: Iterable[Statement]) -> tuple[Statement, ...]:
+    """The statements without the rules' sentences that no longer stand behind the one they can only be read with."""
+    seeds = seeds_of(brief)
+    kept: list[Statement] = []
+    for statement in statements:
+        before = [brief.claims[one] for one in _told_by(kept[-1])] if kept else []
+        if statement.written == "model" or can_stand(brief.claims[statement.claims[0]], before, seeds):
+            kept.append(statement)
+    return tuple(kept)
+
+
+def _told_by(statement: Statement) -> tuple[ClaimId, ...]:
+    """The claims whose words a statement has: of the rules' the first, of a model's perhaps all."""
+    return statement.claims if statement.written == "model" else statement.claims[:1]
 
 
 def _filled(lines: list[Line], rules: Sequence[Statement]) -> list[Line]:

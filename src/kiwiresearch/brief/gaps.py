@@ -9,33 +9,29 @@ from kiwiresearch.brief.brief import Gap
 from kiwiresearch.brief.sources import Origin
 from kiwiresearch.brief.stating import is_hedged
 from kiwiresearch.brief.support import Said
-from kiwiresearch.brief.themes import dull_headings
 from kiwiresearch.brief.weighing import Scales
-from kiwiresearch.brief.wording import folded, stems_of
+from kiwiresearch.brief.wording import folded
 from kiwiresearch.claims.claim import Claim
-from kiwiresearch.evidence.citation import BOX
 from kiwiresearch.zim.entry import EntryRef
 
 FEW_CLAIMS = 2
 MOST_CONCEPTS = 5
 MOST_HEDGED = 5
 MOST_MISSING = 6
-MOST_QUESTIONS = 5
 CENTRAL = 4
 """A page that this many of the pages read link to is central."""
 WEIGHTY = 0.35
 """A page with less than this share of the best one's weight is beside the topic."""
-SHARED_BY = 3
-"""A heading that this many pages have raises a question for the topic as well."""
 
 
-def gaps(origin: Origin, said: Sequence[Said], scales: Scales, missing: Mapping[str, int]) -> tuple[Gap, ...]:
+def gaps(
+    origin: Origin, said: Sequence[Said], claims: Sequence[Claim], scales: Scales, missing: Mapping[str, int]
+) -> tuple[Gap, ...]:
     """All that was seen to be open; `missing` has the pages that were linked to and are not in the book."""
     return (
         *_introductions(origin),
-        *_concepts(origin, said, scales),
+        *_concepts(origin, claims, scales),
         *_hedged(said, scales),
-        *_questions(origin, said),
         *_missing(missing, origin),
     )
 
@@ -50,20 +46,19 @@ def _introductions(origin: Origin) -> Iterator[Gap]:
             )
 
 
-def _concepts(origin: Origin, said: Sequence[Said], scales: Scales) -> Iterator[Gap]:
+def _concepts(origin: Origin, claims: Sequence[Claim], scales: Scales) -> Iterator[Gap]:
     """Pages that matter and that many others link to, of which next to nothing is claimed."""
     visited = origin.state.visited
     linked = Counter(
         EntryRef(ref.book, path) for ref, step in visited.items() for path in {offer.path for offer in step.offers}
     )
-    of_page = Counter(weighed.claim.ref for one in said for weighed in one.claims)
-    subjects = Counter(folded(one.best.subject) for one in said)
+    of_page = Counter(claim.ref for claim in claims)
+    subjects = Counter(folded(claim.subject) for claim in claims)
     rows = [
         (linked[ref], step.title)
         for ref, step in visited.items()
         if linked[ref] >= CENTRAL
         and scales.page(ref) >= WEIGHTY
-        and scales.is_named(step.title)
         and of_page[ref] <= FEW_CLAIMS
         and subjects[folded(step.title)] <= FEW_CLAIMS
     ]
@@ -96,43 +91,6 @@ def _hedged(said: Sequence[Said], scales: Scales) -> Iterator[Gap]:
             "hedged",
             f"{title}: {len(claims)} claims are hedged ({words}) and have no reference beside them.",
             tuple(claim.id for claim in claims[:4]),
-        )
-
-
-def _questions(origin: Origin, said: Sequence[Said]) -> Iterator[Gap]:
-    """Headings that several pages of the topic's kind have, on which nothing is said of the topic."""
-    pages: dict[str, set[str]] = defaultdict(set)
-    names: dict[str, str] = {}
-    visited = origin.state.visited
-    seeds = {ref for ref, step in visited.items() if step.depth == 0}
-    like = {ref for ref, step in visited.items() if step.branch in {visited[seed].branch for seed in seeds}}
-    titles = {folded(origin.state.visited[ref].title) for ref in seeds}
-    for one in said:
-        for weighed in one.claims:
-            claim = weighed.claim
-            if claim.section not in ("", BOX) and claim.ref in like - seeds:
-                key = folded(claim.section)
-                pages[key].add(claim.page_title)
-                names.setdefault(key, claim.section)
-    answered = [
-        weighed
-        for one in said
-        for weighed in one.claims
-        if weighed.claim.ref in seeds or folded(weighed.claim.subject) in titles
-    ]
-    told: set[str] = set()
-    for weighed in answered:
-        told |= weighed.stems | stems_of(weighed.claim.section, weighed.language)
-    topic = origin.state.begun.topic if origin.state.begun else ""
-    rows = [
-        (len(titles_), names[key])
-        for key, titles_ in pages.items()
-        if len(titles_) >= SHARED_BY and key not in dull_headings("eng") and not stems_of(names[key], "eng") & told
-    ]
-    for count, heading in sorted(rows, key=lambda row: (-row[0], row[1]))[:MOST_QUESTIONS]:
-        yield Gap(
-            "question",
-            f"“{heading}”: {count} pages of the same kind have a section on it; nothing here answers it for {topic}.",
         )
 
 

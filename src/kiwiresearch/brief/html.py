@@ -9,11 +9,13 @@ from importlib.resources import files
 
 from kiwiresearch.brief.document import (
     BREAK,
+    PLAIN,
     SCHEMES,
     Block,
     Cite,
     Document,
     Evidence,
+    Folded,
     Heading,
     Items,
     Line,
@@ -28,6 +30,7 @@ from kiwiresearch.brief.document import (
     Text,
     address,
     more_pages,
+    runs_of,
 )
 from kiwiresearch.text.languages import two_letter_code
 from kiwiresearch.text.plain import printable
@@ -82,7 +85,11 @@ def _block(block: Block) -> Iterator[str]:
         case Paragraph():
             yield f"<p{_class(block.role)}>{_line(block.line)}</p>"
         case Passage():
-            yield _text(block.text)
+            yield f'<div class="running">{_running(block.text)}</div>'
+        case Folded():
+            yield f"<details><summary>{escaped(block.label)}</summary>"
+            yield from _block(block.items)
+            yield "</details>"
         case Items():
             tag = "ol" if block.numbered else "ul"
             yield f"<{tag}>"
@@ -135,6 +142,20 @@ def _text(text: Text) -> str:
     if len(text) == 1 and text[0].proof is None:
         return _line(text[0].line)
     return "".join(f'<div class="said">{_sentence(one)}</div>' for one in text)
+
+
+def _running(text: Text) -> str:
+    """Sentences one after the other; what they rest on unfolds where it changes."""
+    parts: list[str] = []
+    for run in runs_of(text):
+        for sentence in run.sentences:
+            sureness = sentence.proof.sureness if sentence.proof else ""
+            role = sureness.replace(" ", "-") if sureness.replace(" ", "").isalpha() else ""
+            doubt = f' <em class="{role}">({escaped(sureness)})</em>' if sureness not in ("", PLAIN) else ""
+            parts.append(f"<span>{_line(sentence.line)}</span>{doubt}")
+        if run.proof is not None:
+            parts.append(_proof(run.proof))
+    return " ".join(parts)
 
 
 def _sentence(sentence: Sentence) -> str:

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 
 from kiwiresearch.brief.document import (
     BREAK,
+    PLAIN,
     SCHEMES,
     Block,
     Document,
+    Folded,
     Heading,
     Items,
     Line,
@@ -24,6 +26,7 @@ from kiwiresearch.brief.document import (
     Text,
     address,
     more_pages,
+    runs_of,
 )
 from kiwiresearch.text.markdown import escaped_anywhere
 
@@ -47,7 +50,10 @@ def _block(block: Block) -> Iterator[str]:
         case Paragraph():
             yield _line(block.line)
         case Passage():
-            yield _text(block.text)
+            yield _running(block.text)
+        case Folded():
+            yield f"{escaped_anywhere(block.label)}\n"
+            yield from _block(block.items)
         case Items():
             for number, line in enumerate(block.lines, start=1):
                 yield f"{f'{number}.' if block.numbered else '-'} {_line(line)}"
@@ -68,6 +74,19 @@ def _table(header: tuple[str, ...], rows: list[list[str]]) -> Iterator[str]:
 
 def _text(text: Text) -> str:
     return " ".join(part for part in map(_sentence, text) if part)
+
+
+def _running(text: Text) -> str:
+    """Sentences one after the other, with their proof where it changes; only doubts are told of each."""
+    parts: list[str] = []
+    for run in runs_of(text):
+        for sentence in run.sentences:
+            sureness = sentence.proof.sureness if sentence.proof else ""
+            doubt = f" *({escaped_anywhere(sureness)})*" if sureness not in ("", PLAIN) else ""
+            parts.append(_line(sentence.line) + doubt)
+        if run.proof is not None:
+            parts.append(f"({_proof(run.proof)})")
+    return " ".join(part for part in parts if part)
 
 
 def _sentence(sentence: Sentence) -> str:

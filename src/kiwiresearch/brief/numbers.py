@@ -25,6 +25,7 @@ def numbers(said: Sequence[Said], found: Sequence[Conflict], scales: Scales) -> 
         one
         for one in said
         if one.best.measures
+        and not one.best.leans
         and ("numeric" in (one.best.type, *one.best.also) or one.best.id in disagreeing)
         and scales.is_about(one.claims[0])
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 
@@ -10,6 +11,7 @@ from kiwiresearch.brief.citing import Citing
 from kiwiresearch.brief.document import (
     Block,
     Document,
+    Folded,
     Heading,
     Items,
     Line,
@@ -53,11 +55,13 @@ class _Writer:
     def __init__(self, brief: Brief) -> None:
         self._brief = brief
         self._citing = Citing(brief)
+        self._told = {one.text for one in brief.statements()[: -len(brief.numbers) or None]}
 
     def blocks(self) -> Iterator[Block]:
         brief = self._brief
         yield from _opening(brief)
         yield from _part("summary", self._summary(brief))
+        yield from _part("body", self._body(brief.body))
         yield from _part("definitions", self._compact(brief.definitions))
         yield from _part("timeline", self._timeline(brief.timeline))
         yield from _part("mechanisms", self._groups(brief.mechanisms))
@@ -75,9 +79,17 @@ class _Writer:
         return Sentence(words(statement.text) if line is None else line, proof)
 
     def _summary(self, brief: Brief) -> Iterator[Block]:
-        if brief.lead:
-            yield Passage(tuple(map(self._said, brief.lead)))
-        yield from self._bullets(brief.summary)
+        yield from self._running(brief.summary)
+
+    def _body(self, groups: Sequence[Group]) -> Iterator[Block]:
+        for group in groups:
+            yield Heading(group.heading, 3)
+            yield from self._running(group.statements)
+
+    def _running(self, statements: Sequence[Statement]) -> Iterator[Block]:
+        """Running text: a paragraph for each page that the sentences are from, one after the other."""
+        for _, several in itertools.groupby(statements, key=lambda one: self._brief.claims[one.claims[0]].ref):
+            yield Passage(tuple(map(self._said, several)))
 
     def _bullets(self, statements: Sequence[Statement]) -> Iterator[Block]:
         if statements:
@@ -162,7 +174,9 @@ class _Writer:
 
     def _figure(self, figure: Figure) -> tuple[Text, ...]:
         label = f"{figure.what[:1].upper()}{figure.what[1:]}"
-        what = plain(Span(label, strong=True), ": " if label else "", figure.statement.text)
+        # A sentence that stands above in the brief is not said again: its subject is enough.
+        text = figure.of if figure.statement.text in self._told else figure.statement.text
+        what = plain(Span(label, strong=True), ": " if label else "", text)
         pages: Text = (self._said(figure.statement, ()),)
         if not figure.disagrees:
             return plain(figure.value), what, plain(figure.when), pages
@@ -197,6 +211,12 @@ def _part(key: Section, blocks: Iterator[Block]) -> Iterator[Block]:
 
 def _opening(brief: Brief) -> Iterator[Block]:
     yield Paragraph(words(_made_from(brief)), "origin")
+    if brief.understood:
+        understood = words(Span("Understood as:", strong=True), f" {' › '.join(brief.understood)}")
+        yield Paragraph(understood, "understood")
+    if brief.senses:
+        others = words(Span("Other senses:", strong=True), f" {', '.join(brief.senses)}")
+        yield Paragraph(others, "senses")
     for note in brief.notes:
         yield Paragraph(words(Span("Note:", strong=True), f" {note}"), "note")
 
@@ -232,9 +252,15 @@ def _cues(view: View) -> str:
 
 
 def _bibliography(brief: Brief) -> Iterator[Block]:
+    """The pages that are cited, and folded those that were read and not used."""
     titles = {book.id: book.title or book.name for book in brief.sources.books}
-    if brief.sources.pages:
-        yield Items(tuple(_source(source, titles) for source in brief.sources.pages), numbered=True)
+    cited = {claim.ref for claim in brief.claims.values()}
+    used = tuple(_source(source, titles) for source in brief.sources.pages if source.ref in cited)
+    others = tuple(_source(source, titles) for source in brief.sources.pages if source.ref not in cited)
+    if used:
+        yield Items(used, numbered=True)
+    if others:
+        yield Folded(f"{counted(len(others), 'page')} read and not cited", Items(others))
 
 
 def _source(source: Source, titles: dict[BookId, str]) -> Line:

@@ -10,6 +10,7 @@ Section = PartKey | Literal["bibliography", "gathering", "metadata"]
 
 HEADINGS: dict[Section, str] = {
     "summary": "Executive Summary",
+    "body": "Findings",
     "definitions": "Key Concepts & Definitions",
     "timeline": "Timeline / Historical Development",
     "mechanisms": "Mechanisms / Explanations",
@@ -24,8 +25,8 @@ HEADINGS: dict[Section, str] = {
 
 NOTHING: dict[Section, str] = {
     "summary": "Nothing on the pages read could be proved to be about the topic.",
-    "definitions": "No definitions were found on the pages read.",
-    "mechanisms": "No causes or explanations were found on the pages read.",
+    "definitions": "No further definitions were found on the pages read.",
+    "mechanisms": "No further causes or explanations were found on the pages read.",
     "disputes": "No competing views or contradictions were found on the pages read.",
     "numbers": "No numbers about the topic were found on the pages read.",
     "gaps": "No open questions were found on the pages read.",

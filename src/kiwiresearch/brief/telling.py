@@ -27,7 +27,7 @@ def offered(brief: Brief, part: PartKey) -> list[Statement]:
         return [one for group in brief.mechanisms for one in group.statements]
     if part == "disputes":
         return [view.statement for dispute in brief.disputes for view in dispute.views]
-    groups = (*brief.definitions, *brief.mechanisms, *brief.actors)
+    groups = (*brief.body, *brief.definitions, *brief.mechanisms, *brief.actors)
     firsts = [group.statements[0] for group in groups if group.statements]
     views = [view.statement for dispute in brief.disputes for view in dispute.views]
     others = [*(moment.statement for moment in brief.timeline), *(figure.statement for figure in brief.numbers)]

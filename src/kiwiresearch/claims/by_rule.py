@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from kiwiresearch.claims.by_table import claims_of_boxes, claims_of_tables
-from kiwiresearch.claims.claim import Claim, Signals
-from kiwiresearch.claims.confidence import BEFORE_PUT_IN, TITLE_PUT_IN, score_of
+from kiwiresearch.claims.claim import Claim, ClaimType, Leans, PutIn, Signals
+from kiwiresearch.claims.confidence import score_of
 from kiwiresearch.claims.measures import measures_in
 from kiwiresearch.claims.opening import opening_of
 from kiwiresearch.claims.sentence import Margin, Sentence, sentences_of
@@ -17,11 +18,13 @@ from kiwiresearch.claims.tables import Grammar, grammar_of, is_known
 from kiwiresearch.claims.types import Looks, Points, Words, by_cues, may_have_type, type_of
 from kiwiresearch.evidence.quote import Quote, span
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.text.hedges import hedges_in
+from kiwiresearch.search.hit import Score
+from kiwiresearch.text.hedges import Hedge, hedges_in
 from kiwiresearch.text.quantities import Quantity, quantities_in
 from kiwiresearch.text.when import Dated, dates_in
 
-SHORTEST, LONGEST = 25, 320
+SHORTEST, LONGEST, LONGEST_STATEMENT = 25, 320, 420
+FEWEST_ITEMS, LONGEST_LIST = 2, 600
 MOST_TAGS = 8
 JUNK = ("{{", "}}", "[[", "]]", "||", "http://", "https://", "ISBN", "@")
 CLOSING = "\"'”’)]"
@@ -29,6 +32,18 @@ POINTS_BACK = re.compile(
     r"\b(?:[Tt]his|[Tt]hese)\b(?! (?:day|is|are|was|were)\b)|\b[Ss]uch (?!as\b)\w+|\b[Ss]imilar\b(?! (?:to|in|size)\b)"
     r"|\bhere\b"
 )
+
+
+POINTS_ELSEWHERE = re.compile(
+    r"\b(?:please see|see also|see main article)\b|, see [A-Z]|\(see (?:also|below|above)\b", re.IGNORECASE
+)
+
+
+SMALL_PRONOUN = re.compile(r"[A-Z][a-z]+,? (?:they|these|those|he|she)\b")
+"""'Today they are seen …'"""
+IN_ORDER = frozenset({"finally", "eventually", "at first", "initially"})
+ENDS_IN_PRONOUN = re.compile(r"^[^,;:]{1,80}\b(?:it|them|him)[.!?]$")
+"""'The frost closed it.'"""
 
 
 class Worded(NamedTuple):
@@ -40,11 +55,26 @@ class Worded(NamedTuple):
     """Where in the sentence the words begin that were kept."""
 
 
-def claims_of(page: PageDoc, book_name: str = "") -> tuple[Claim, ...]:
-    """All claims that the rules find on a page, in its order."""
+Wanted = Callable[[str, tuple[str, ...]], bool]
+"""Whether a sentence, below these headings, is wanted also where it is of no type."""
+
+
+def all_sentences(_text: str, _headings: tuple[str, ...]) -> bool:
+    """Every sentence is wanted."""
+    return True
+
+
+def no_sentences(_text: str, _headings: tuple[str, ...]) -> bool:
+    """Only claims that have a type are wanted."""
+    return False
+
+
+def claims_of(page: PageDoc, book_name: str = "", wanted: Wanted = no_sentences) -> tuple[Claim, ...]:
+    """All claims that the rules find on a page, in its order, and statements of those sentences that are wanted."""
     found: list[Claim] = []
     if not page.signals.disambiguation.holds:
-        found += _Reader(page, book_name).claims() if is_known(page.language) else _first_sentence(page, book_name)
+        known = is_known(page.language)
+        found += _Reader(page, book_name, wanted).claims() if known else _first_sentence(page, book_name)
     found += claims_of_tables(page, book_name)
     found += claims_of_boxes(page, book_name)
     return without_repeats(found)
@@ -71,6 +101,7 @@ def _first_sentence(page: PageDoc, book_name: str) -> Iterator[Claim]:
         page_title=page.title,
         section=section.heading,
         anchor=section.anchor,
+        headings=page.headings(sentence.section),
         book_name=book_name,
         tags=(page.title.lower(),),
         signals=signals,
@@ -81,37 +112,143 @@ def _first_sentence(page: PageDoc, book_name: str) -> Iterator[Claim]:
 class _Reader:
     """Reads the sentences of one page."""
 
-    def __init__(self, page: PageDoc, book_name: str) -> None:
+    def __init__(self, page: PageDoc, book_name: str, wanted: Wanted) -> None:
         self._page = page
         self._book_name = book_name
+        self._wanted = wanted
         self._grammar = grammar_of(page.language)
         self._sentences = list(sentences_of(page))
         self._subjects = Subjects(page, self._grammar, self._sentences)
         self._margin = Margin(page)
+        self._headings = [page.headings(number) for number in range(len(page.sections))]
 
     def claims(self) -> Iterator[Claim]:
         first = self._subjects.first
-        if self._sentences:
-            self._sentences[first] = to_the_point(self._sentences[first], self._subjects.opening(first).verb)
+        whole = self._sentences[first] if self._sentences else None
+        if whole is not None:
+            self._sentences[first] = to_the_point(whole, self._subjects.opening(first).verb)
         for number, sentence in enumerate(self._sentences):
-            if not is_whole(sentence):
-                continue
-            words = Words.of(sentence.text)
-            cues = by_cues(words, self._page.language)
-            has_number = is_counting(sentence.text, words, self._grammar)
-            if sentence.section and not has_number and not may_have_type(sentence.text, words, cues):
-                continue
-            if points_out(sentence.text, words, self._grammar) or self._speaks_of_nobody(sentence.text, words):
-                continue
-            worded = self._worded(number)
-            if worded is None:
-                continue
-            if worded.first:  # what tied it to others is gone, and what that said with it
-                cues = by_cues(Words.of(worded.text), self._page.language)
-            facts = facts_of(worded.text, words, self._page.language, self._grammar) if has_number else NOTHING
-            claim = self._claim(number, worded, cues, facts, first=number == first)
-            if claim is not None:
-                yield claim
+            typed = self._typed(number, sentence, is_first=number == first)
+            if typed is not None:
+                yield typed
+            if sentence.text.endswith(":"):
+                yield from self._list(number)
+            elif typed is None or typed.put_in or (number == first and sentence != whole):
+                statement = self._statement(number, whole if whole and number == first else sentence)
+                if statement is not None:
+                    yield statement
+
+    def _typed(self, number: int, sentence: Sentence, *, is_first: bool) -> Claim | None:
+        """The claim that a sentence makes by itself, if it is of a type."""
+        if not is_whole(sentence):
+            return None
+        words = Words.of(sentence.text)
+        cues = by_cues(words, self._page.language)
+        has_number = is_counting(sentence.text, words, self._grammar)
+        if sentence.section and not has_number and not may_have_type(sentence.text, words, cues):
+            return None
+        if points_out(sentence.text, words, self._grammar) or self._speaks_of_nobody(sentence.text, words):
+            return None
+        worded = self._worded(number)
+        if worded is None:
+            return None
+        if worded.first:  # what tied it to others is gone, and what that said with it
+            cues = by_cues(Words.of(worded.text), self._page.language)
+        facts = facts_of(worded.text, words, self._page.language, self._grammar) if has_number else NOTHING
+        return self._claim(number, worded, cues, facts, first=is_first)
+
+    def _statement(self, number: int, sentence: Sentence) -> Claim | None:
+        """What a sentence says, in its own words: by itself, or behind the one before it in its paragraph."""
+        if not is_whole(sentence, LONGEST_STATEMENT) or not self._wanted(
+            sentence.text, self._headings[sentence.section]
+        ):
+            return None
+        if POINTS_ELSEWHERE.search(sentence.text):
+            return None
+        named, leans = self._subjects.of(number), self._leans(number, sentence)
+        if leans == "before" and not self._goes_on(number):
+            return None
+        if sentence.kind == "item" and self._subjects.opening(number).verb < 0:
+            return None
+        start = 0 if leans == "before" else self._subjects.opening(number).start
+        name = self._subjects.theme.name if named is None else named.name
+        cut = sentence._replace(text=sentence.text[start:], start=sentence.start + start)
+        return self._stated(cut, name, leans)
+
+    def _list(self, number: int) -> Iterator[Claim]:
+        """'The drugs are:' and the items below it, as one statement; as many items as a reader takes in."""
+        sentence, items = self._sentences[number], list[Sentence]()
+        for item in self._sentences[number + 1 :]:
+            if item.kind != "item" or item.section != sentence.section or item.block > sentence.block + len(items) + 1:
+                break
+            if item.end - sentence.start > LONGEST_LIST:
+                break
+            items.append(item)
+        is_wanted = self._wanted(sentence.text, self._headings[sentence.section])
+        # Its verb may be missing or far away, so only a pronoun at its beginning counts.
+        begins = sentence.text[self._subjects.opening(number).subject :].partition(" ")[0].lower()
+        leans: Leans = "before" if begins in self._grammar.genders else ""
+        if (
+            len(items) < FEWEST_ITEMS
+            or not is_wanted
+            or (leans == "before" and not self._goes_on(number))
+            or points_out(sentence.text, Words.of(sentence.text), self._grammar)
+        ):
+            return
+        follows = self._sentences[number + len(items) + 1 : number + len(items) + 2]
+        is_cut = bool(follows) and follows[0].kind == "item" and follows[0].section == sentence.section
+        text = f"{sentence.text} {'; '.join(item.text.rstrip(' .;,') for item in items)}{'; …' if is_cut else '.'}"
+        yield self._stated(sentence._replace(text=text, end=items[-1].end), self._subjects.theme.name, leans)
+
+    def _goes_on(self, number: int) -> bool:
+        """Whether a sentence has one before it in its paragraph."""
+        return number > 0 and self._sentences[number - 1].block == self._sentences[number].block
+
+    def _leans(self, number: int, sentence: Sentence) -> Leans:
+        """What a sentence can only be read with, if it cannot be read by itself."""
+        named, words = self._subjects.of(number), Words.of(sentence.text)
+        opening = self._subjects.opening(number)
+        if (
+            named is None
+            or (opening.start == 0 and self._is_tied(sentence.text))
+            or ENDS_IN_PRONOUN.search(sentence.text) is not None
+            or (named.end <= named.start and SMALL_PRONOUN.match(sentence.text) is not None)
+            or points_out(sentence.text, words, self._grammar)
+            or self._speaks_of_nobody(sentence.text, words)
+        ):
+            return "before"
+        if named.end <= named.start:
+            return ""
+        is_subject = self._subjects.theme.is_person and named.name == self._subjects.theme.name
+        return "subject" if is_subject and named.found is None else "before"
+
+    def _is_tied(self, text: str) -> bool:
+        """Whether a sentence begins with a word that ties it to what was said: 'However', 'Finally', not 'Today'."""
+        found = self._grammar.connective.match(text)
+        words = found[0].strip(" ,").lower() if found else ""
+        return bool(words) and (words not in self._grammar.kept_connectives or words in IN_ORDER)
+
+    def _stated(self, sentence: Sentence, subject: str, leans: Leans = "") -> Claim:
+        """A statement in the words of a sentence, or of a list."""
+        text = tidy(" ".join(sentence.text.split()))
+        text = text[:1].upper() + text[1:]
+        facts = facts_of(text, Words.of(text), self._page.language, self._grammar)
+        hedges = hedges_in(text, self._page.language)
+        signals = signals_of(self._page, sentence, self._margin)
+        score = score_of(signals, hedges, length=len(text), has_name=NAMED_BEFORE.search(text, 1) is not None)
+        quotes = (span(self._page, sentence.start, sentence.end),)
+        return self._made(
+            sentence,
+            text,
+            "statement",
+            subject,
+            quotes,
+            facts,
+            hedges=hedges,
+            signals=signals,
+            score=score,
+            leans=leans,
+        )
 
     def _speaks_of_nobody(self, text: str, words: Words) -> bool:
         """Whether a sentence on a page about no person speaks of a 'he' or 'she' whom it has not named before."""
@@ -141,36 +278,68 @@ class _Reader:
             return None
         hedges = hedges_in(text, page.language)
         signals = signals_of(page, sentence, self._margin)
-        put_in = "" if named.end <= named.start else BEFORE_PUT_IN if named.found else TITLE_PUT_IN
+        put_in: PutIn = "" if named.end <= named.start else "before" if named.found else "title"
+        score = score_of(
+            signals,
+            hedges,
+            points=typed.points,
+            put_in=put_in,
+            length=len(text),
+            about_the_page=of_theme,
+            has_name=NAMED_BEFORE.search(text, 1) is not None,
+        )
+        made = self._made(
+            sentence,
+            text,
+            typed.type,
+            named.name,
+            _quotes(page, sentence, worded),
+            facts,
+            hedges=hedges,
+            signals=signals,
+            score=score,
+        )
+        scope = _scope(text, named, opening.subject)
+        leans: Leans = "before" if not put_in and SMALL_PRONOUN.match(text) else ""
+        return replace(made, also=typed.also, scope=scope, put_in=put_in, leans=leans)
+
+    def _made(
+        self,
+        sentence: Sentence,
+        text: str,
+        kind: ClaimType,
+        subject: str,
+        quotes: tuple[Quote, ...],
+        facts: Facts,
+        *,
+        hedges: tuple[Hedge, ...],
+        signals: Signals,
+        score: Score,
+        leans: Leans = "",
+    ) -> Claim:
+        page = self._page
         section = page.sections[sentence.section]
         links = self._margin.links(sentence.start, sentence.end)
         names = tuple(dict.fromkeys(link.text for link in links if link.text))
         return Claim(
             text=text,
-            type=typed.type,
-            also=typed.also,
-            subject=named.name,
-            scope=_scope(text, named, opening.subject),
-            quotes=_quotes(page, sentence, worded),
+            type=kind,
+            subject=subject,
+            scope=subject,
+            quotes=quotes,
             page_title=page.title,
             section=section.heading,
             anchor=section.anchor,
+            headings=self._headings[sentence.section],
             book_name=self._book_name,
-            tags=_tags(named.name, section.heading, names),
+            tags=_tags(subject, section.heading, names),
             hedges=hedges,
             signals=signals,
-            measures=measures_in(text, facts.quantities, facts.dates, named.name, self._grammar),
+            measures=measures_in(text, facts.quantities, facts.dates, subject, self._grammar),
             dates=tuple(facts.dates),
             names=names,
-            score=score_of(
-                signals,
-                hedges,
-                points=typed.points,
-                put_in=put_in,
-                length=len(text),
-                about_the_page=of_theme,
-                has_name=NAMED_BEFORE.search(text, 1) is not None,
-            ),
+            score=score,
+            leans=leans,
         )
 
 
@@ -192,10 +361,10 @@ TELLS_MORE = re.compile(
 )
 
 
-def is_whole(sentence: Sentence) -> bool:
+def is_whole(sentence: Sentence, longest: int = LONGEST) -> bool:
     """Whether a sentence is one, and nothing of it is torn off."""
     text = sentence.text
-    if not SHORTEST <= len(text) <= LONGEST or text.rstrip(CLOSING)[-1:] not in ENDS:
+    if not SHORTEST <= len(text) <= longest or text.rstrip(CLOSING)[-1:] not in ENDS:
         return False
     for junk in JUNK:
         if junk in text:

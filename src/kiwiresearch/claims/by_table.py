@@ -91,7 +91,7 @@ def _of_table(page: PageDoc, table: Table, book_name: str) -> Iterator[Claim]:
     headings = [_words(page, cell) for cell in head]
     if len(head) < 2 or not all(cell.is_header for cell in head) or not all(map(_is_label, headings[1:])):
         return
-    section = page.sections[table.section]
+    section, path = page.sections[table.section], page.headings(table.section)
     for row in rows:
         if len(row) != len(head):
             continue
@@ -103,7 +103,7 @@ def _of_table(page: PageDoc, table: Table, book_name: str) -> Iterator[Claim]:
             if not HAS_DIGIT.search(value) or len(value) > LONGEST_CELL:
                 continue
             quotes = tuple(span(page, one.start, one.end) for one in (cell, row[0], heading_cell))
-            claim = _claim(page, label, heading, value, quotes, book_name, section.heading, section.anchor)
+            claim = _claim(page, label, heading, value, quotes, book_name, section.heading, section.anchor, path)
             if claim is not None:
                 yield claim
 
@@ -125,6 +125,7 @@ def _claim(
     book_name: str,
     section: str,
     anchor: str,
+    headings: tuple[str, ...] = (),
 ) -> Claim | None:
     """The words 'subject — label: value', numeric or dated; None if the value is neither."""
     before = f"{subject} — {label}: "
@@ -150,6 +151,7 @@ def _claim(
         page_title=page.title,
         section=section,
         anchor=anchor,
+        headings=headings,
         book_name=book_name,
         tags=tuple(dict.fromkeys((subject.lower(), label.lower()))),
         signals=signals,

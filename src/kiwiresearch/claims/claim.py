@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Literal, NamedTuple, NewType, get_args
 
 from kiwiresearch.errors import QuoteNotFound
-from kiwiresearch.evidence.citation import Citation
+from kiwiresearch.evidence.citation import BOX, Citation
 from kiwiresearch.evidence.quote import Quote
 from kiwiresearch.search.hit import Score
 from kiwiresearch.text.hedges import Hedge
@@ -17,8 +17,14 @@ from kiwiresearch.text.when import Dated, DateRange
 from kiwiresearch.zim.entry import EntryRef
 
 ClaimId = NewType("ClaimId", str)
-ClaimType = Literal["definition", "causal", "numeric", "timeline", "comparative", "disputed", "quote"]
+ClaimType = Literal["definition", "causal", "numeric", "timeline", "comparative", "disputed", "quote", "statement"]
+"""A statement is what a page says without being of any other type."""
 CLAIM_TYPES: tuple[ClaimType, ...] = get_args(ClaimType)
+PutIn = Literal["", "title", "before"]
+"""Where a name comes from that stands in place of a pronoun: nowhere, the page's title, or a sentence before."""
+Leans = Literal["", "subject", "before"]
+"""What a sentence needs that points outside itself: to know whom its page is about ('She was born …'), or the sentence
+before it ('However, this method …')."""
 MOST_QUOTES = 3
 
 
@@ -62,6 +68,8 @@ class Claim:
     page_title: str
     section: str
     anchor: str
+    headings: tuple[str, ...] = ()
+    """The headings it stands below, the outermost first; the last one is its section's."""
     book_name: str = ""
     also: tuple[ClaimType, ...] = ()
     """Other types it could be filed under."""
@@ -77,6 +85,10 @@ class Claim:
     score: Score = NO_SCORE
     """Why it is believed or not, in log-odds."""
     origin: Literal["rule", "model"] = "rule"
+    put_in: PutIn = ""
+    """Where the name comes from that stands in place of a pronoun, if one does."""
+    leans: Leans = ""
+    """What it can only be read with, if it cannot be read by itself."""
     id: ClaimId = field(init=False, repr=False, compare=False)
     """A hash of what it says and where: the same claim has the same id in every run."""
 
@@ -99,6 +111,11 @@ class Claim:
     def confidence(self) -> float:
         """How likely it is right, from 0 to 1."""
         return confidence_of(self.score)
+
+    @property
+    def is_row(self) -> bool:
+        """Whether it comes from a box or a table, not from a sentence."""
+        return self.section == BOX or len(self.quotes) == MOST_QUOTES
 
     @property
     def citation(self) -> Citation:

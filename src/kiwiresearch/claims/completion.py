@@ -43,6 +43,7 @@ def completed(
         page_title=page.title,
         section=place.heading,
         anchor=place.anchor,
+        headings=page.headings(section),
         book_name=book_name,
         tags=tuple(dict.fromkeys(words.lower() for words in (page.title, place.heading) if words)),
         hedges=hedges,

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from kiwiresearch.claims.claim import Signals
+from kiwiresearch.claims.claim import PutIn, Signals
 from kiwiresearch.search.hit import Score, ScoreLine
 from kiwiresearch.text.hedges import Hedge
 
@@ -18,6 +18,10 @@ STUB = -0.2
 HEDGED = {"may": -0.05, "some": -0.2, "debated": -0.8, "uncertain": -0.2}
 NAME_PUT_IN = -0.05
 NAME_FOUND_BEFORE = -1.1
+PUT_IN = {
+    "title": ("pronoun named by the page's title", NAME_PUT_IN),
+    "before": ("pronoun named by a sentence before", NAME_FOUND_BEFORE),
+}
 ABOUT_THE_PAGE = 0.4
 NO_NAME = -0.6
 CLEAR = 0.5
@@ -31,7 +35,7 @@ def score_of(
     hedges: tuple[Hedge, ...],
     *,
     points: float = 0.0,
-    put_in: str = "",
+    put_in: PutIn = "",
     table: bool = False,
     length: int = 0,
     about_the_page: bool = False,
@@ -53,13 +57,9 @@ def score_of(
         lines.append(("the page is a stub", STUB))
     lines += [(f"hedged ({kind})", HEDGED[kind]) for kind in sorted({hedge.kind for hedge in hedges})]
     if put_in:
-        lines.append((put_in, NAME_PUT_IN if put_in == TITLE_PUT_IN else NAME_FOUND_BEFORE))
+        lines.append(PUT_IN[put_in])
     if points >= CLEAR_POINTS:
         lines.append(("clear type", CLEAR))
     if length > LONG_CHARS:
         lines.append(("long sentence", LONG))
     return Score(tuple([ScoreLine(signal, more) for signal, more in lines]))
-
-
-TITLE_PUT_IN = "pronoun named by the page's title"
-BEFORE_PUT_IN = "pronoun named by a sentence before"

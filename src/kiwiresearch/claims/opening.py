@@ -102,14 +102,15 @@ def _comma_after(text: str, start: int) -> int:
     return -1
 
 
+MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
 DATED = re.compile(
     r"(?:In|By|Since|During|Until|From|On|At|After|Before|Around)\s+(?:the\s+|about\s+|c\.\s*)?"
-    r"(?:(?:early|late|mid)[- ])?[\w–-]*\d[\w–-]*(?:\s+(?:BC|BCE|AD|CE|century|centuries)){0,2}\s+"
+    rf"(?:(?:early|late|mid)[- ])?(?:(?:\d{{1,2}}\s+)?(?:{'|'.join(MONTHS)})\s+(?:\d{{1,2}},\s+)?)?[\w–-]*\d[\w–-]*"
+    r"(?:\s+(?:BC|BCE|AD|CE|century|centuries)){0,2}\s+"
 )
-MONTHS = frozenset(
-    ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-     "December")
-)  # fmt: skip
 PLACED = re.compile(r"(?:[\w'’-]+\s+){1,7}?(?=(?:he|she|it|they)\b)")
 
 

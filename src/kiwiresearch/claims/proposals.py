@@ -36,6 +36,8 @@ Reason = (
         "no reply",
     ]
 )
+TYPES: tuple[ClaimType, ...] = tuple(kind for kind in CLAIM_TYPES if kind != "statement")
+"""What a model may file a claim under: a sentence of no type needs no model."""
 SHORTEST_QUOTE, LONGEST_QUOTE = 3, 400
 """Words, and characters."""
 OWN_WORDS = 0.75
@@ -51,7 +53,7 @@ class Proposed(BaseModel):
     model_config = ConfigDict(json_schema_extra={"additionalProperties": False, "required": ALL_FIELDS})
 
     claim: str
-    claim_type: Annotated[str, Field(json_schema_extra={"enum": list(CLAIM_TYPES)})]
+    claim_type: Annotated[str, Field(json_schema_extra={"enum": list(TYPES)})]
     quotes: Annotated[list[str], Field(json_schema_extra={"minItems": 1, "maxItems": MOST_QUOTES})]
     topic_tags: Annotated[list[str], Field(json_schema_extra={"maxItems": 4})] = []
     scope: str = ""
@@ -107,7 +109,7 @@ def judged(page: PageDoc, chunk: Chunk, proposed: Proposed | None, book_name: st
 
 
 def _type(name: str) -> ClaimType | None:
-    return next((kind for kind in CLAIM_TYPES if kind == name.strip().lower()), None)
+    return next((kind for kind in TYPES if kind == name.strip().lower()), None)
 
 
 def _grounded(page: PageDoc, chunk: Chunk, offered: Sequence[str]) -> tuple[Quote, ...] | Reason:

@@ -42,9 +42,12 @@ def record_of(claim: Claim) -> dict[str, Any]:
             "section_references": signals.section_references,
             "stub": signals.stub,
         },
+        "headings": list(claim.headings),
         "hedging": [{"cue": cue, "end": end, "kind": kind, "start": start} for start, end, cue, kind in claim.hedges],
         "hedging_flags": {flag: flag in kinds for flag in FLAGS},
+        "leans": claim.leans,
         "measures": [_measure(measure) for measure in claim.measures],
+        "name_put_in": claim.put_in,
         "names": list(claim.names),
         "origin": claim.origin,
         "page_title": claim.page_title,
@@ -87,6 +90,9 @@ def claim_of(row: Mapping[str, Any]) -> Claim:
         names=tuple(row["names"]),
         score=Score(tuple(ScoreLine(**line) for line in row["confidence_terms"])),
         origin=row["origin"],
+        headings=tuple(row["headings"]),
+        put_in=row["name_put_in"],
+        leans=row["leans"],
     )
 
 

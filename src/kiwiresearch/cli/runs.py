@@ -45,6 +45,10 @@ def research(
     focus: Annotated[
         str, typer.Option("--focus", help="Words that matter most, such as 'metallurgy, drought'.", metavar="WORDS")
     ] = "",
+    aspect: Annotated[
+        str,
+        typer.Option("--aspect", help="The side of the topic that is wanted, such as causes.", metavar="WORDS"),
+    ] = "",
     include_lists: Annotated[
         bool | None,
         typer.Option("--include-lists/--exclude-lists", help="Take list pages like others, or not at all."),
@@ -63,7 +67,7 @@ def research(
     from kiwiresearch.research.finding import Finder
     from kiwiresearch.research.places import holds_run
     from kiwiresearch.research.run import Research
-    from kiwiresearch.research.topics import checked_focus, checked_topic
+    from kiwiresearch.research.topics import checked_aspect, checked_focus, checked_topic
 
     given: dict[str, tuple[str, Any]] = {
         "max_depth": ("--depth", depth),
@@ -72,9 +76,9 @@ def research(
         "crawl_strategy": ("--strategy", strategy),
         "link_filters.lists": ("--include-lists", None if include_lists is None else _lists(include=include_lists)),
     }
-    topic, focus = checked_topic(" ".join(words)), checked_focus(focus)
+    topic, focus, aspect = checked_topic(" ".join(words)), checked_focus(focus), checked_aspect(aspect)
     desk = the_desk()
-    task = replace(_task(desk.settings, topic, focus, given, fast=fast), critic=critic)
+    task = replace(_task(desk.settings, topic, focus, given, fast=fast), critic=critic, aspect=aspect)
     if critic and not desk.settings.model_url.strip():
         say("There is nothing for --critic to look at: without a model every sentence is a page's own.")
     with open_books(desk, book or []) as shelf, Finder(desk, shelf, all_books=bool(book)) as finder:

@@ -41,6 +41,7 @@ def add_research(
     max_links: Annotated[int | None, typer.Option("--max-links", help="New pages of one page.", metavar="N")] = None,
     strategy: Annotated[str | None, typer.Option("--strategy", metavar="priority|bfs", help="Which page next.")] = None,
     focus: Annotated[str, typer.Option("--focus", help="Words that matter most.", metavar="WORDS")] = "",
+    aspect: Annotated[str, typer.Option("--aspect", help="The side that is wanted.", metavar="WORDS")] = "",
     critic: Annotated[bool, typer.Option("--critic", help="Have a second look at what a model wrote.")] = False,
     no_model: NoModel = False,
     user: User = "",
@@ -52,7 +53,8 @@ def add_research(
     from kiwiresearch.research.job import JobWish
 
     limits = (depth, max_pages, max_links, strategy)
-    wish = JobWish(" ".join(words), focus, *limits, tuple(book or ()), critic=critic, model=not no_model)
+    books = tuple(book or ())
+    wish = JobWish(" ".join(words), focus, *limits, books, critic=critic, model=not no_model, aspect=aspect)
     _added(wish, user, priority, store, as_json=json)
 
 

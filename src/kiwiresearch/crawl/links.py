@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kiwiresearch.crawl.filters import Filter
@@ -30,9 +30,16 @@ class Links:
 
 
 def links_of(
-    page: PageDoc, book: OpenBook, places: Places, judge: Filter, *, first_sections: int, self_links: bool = True
+    page: PageDoc,
+    book: OpenBook,
+    places: Places,
+    judge: Filter,
+    *,
+    first_sections: int,
+    interest: Sequence[float],
+    self_links: bool = True,
 ) -> Links:
-    """Gather a page's links by where they lead; redirects are followed."""
+    """Gather a page's links by where they lead; redirects are followed. A link counts by its section's `interest`."""
     refused: Counter[str] = Counter()
     groups: dict[str, list[Link]] = {}
     known: dict[str, str | None] = {}
@@ -60,7 +67,7 @@ def links_of(
         if why:
             refused[why] += len(links)
         else:
-            offers.append(_offer(page, path, title, links, places))
+            offers.append(_offer(page, path, title, links, places, interest))
     return Links(tuple(offers), tuple(sorted(refused.items())), len(offers))
 
 
@@ -84,16 +91,15 @@ def _too_late(link: Link, first_sections: int) -> str:
     return "in a late section" if is_late else ""
 
 
-def _offer(page: PageDoc, path: str, title: str, links: list[Link], places: Places) -> Offer:
+def _offer(page: PageDoc, path: str, title: str, links: list[Link], places: Places, interest: Sequence[float]) -> Offer:
     context = points()["link_context"]
     by_place = points()["place"]
     best = max(links, key=lambda link: (by_place[link.place], -link.start))
     said = {link: places.between(link.sentence_start, link.sentence_end) for link in links if link.in_text}
     beside = max(said.values(), default=0.0)
     shown = max(said, key=lambda link: (said[link], by_place[link.place], -link.start)) if said else best
-    worth = (
-        by_place[best.place] * (1 + context["repeated"] * math.log(len(links))) * (1 + context["beside_topic"] * beside)
-    )
+    worth = by_place[best.place] * max(interest[link.section] for link in links)
+    worth *= (1 + context["repeated"] * math.log(len(links))) * (1 + context["beside_topic"] * beside)
     return Offer(
         path=path,
         title=title,

@@ -28,6 +28,10 @@ def log_of(state: State, books: Mapping[str, str]) -> Iterator[str]:
     yield from settings_lines(state.settings)
     yield ""
     yield "## Where it began"
+    if begun.head:
+        yield f"Understood as: {' › '.join(part for part in (begun.head, begun.aspect) if part)}"
+    if begun.senses:
+        yield f"Other senses of the name, left aside: {', '.join(begun.senses)}"
     yield from _beginning(begun, books)
     yield ""
     yield "## Page by page"

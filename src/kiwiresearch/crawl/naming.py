@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from kiwiresearch.search.query import Query, Term
 from kiwiresearch.text.languages import words_of
+from kiwiresearch.text.stem import stemmer
 from kiwiresearch.text.words import words_in
 
 SAID_ONCE = 0.7
@@ -36,48 +37,23 @@ class Said:
         return self.share**2 * (SAID_ONCE + (1 - SAID_ONCE) * again)
 
 
-def names_in(query: Query) -> tuple[tuple[Term, ...], ...]:
-    """The names in a topic, each as its words in order.
+def names_in(query: Query, aspect: str = "") -> tuple[tuple[Term, ...], ...]:
+    """The names in a topic, each as its words in order, without what says which side of them is asked for.
 
-    'causes of the Bronze Age collapse' names the collapse; 'drought and the
-    Hittites' names two things. A title such as 'The Origin of Species' is a name
-    as a whole, which its capitals tell.
+    'drought and the Hittites' names two things.
     """
+    stem_of = stemmer(query.language)
+    aside = {stem_of(word) for word in words_in(aspect)}
     known = words_of(query.language)
-    written = words_in(query.core)
-    ordered = _without_aspects(sorted(query.terms, key=lambda term: term.place), written, known.aspects)
+    ordered = sorted((term for term in query.terms if term.stem not in aside), key=lambda term: term.place)
     parts: list[list[Term]] = []
-    for term in ordered:
+    for term in ordered or query.terms:
         before = query.words[parts[-1][-1].place + 1 : term.place] if parts else ()
         if parts and known.joining.isdisjoint(before):
             parts[-1].append(term)
         else:
             parts.append([term])
     return tuple(map(tuple, parts))
-
-
-def name_of(query: Query) -> str:
-    """The words of a topic from the first to the last that name something, as they were written; all if all do."""
-    places = [term.place for name in names_in(query) for term in name]
-    written = words_in(query.core)
-    if not places or len(places) == len({term.place for term in query.terms}):
-        return query.text
-    return " ".join(written[min(places) : max(places) + 1]) or query.text
-
-
-def _without_aspects(terms: list[Term], written: Sequence[str], aspects: frozenset[str]) -> list[Term]:
-    """Without words at either end that say which side of a thing is meant."""
-
-    def is_aspect(term: Term) -> bool:
-        is_first = term.place == 0
-        is_small = term.place >= len(written) or not written[term.place][:1].isupper()
-        return term.word in aspects and (is_first or is_small)
-
-    while len(terms) > 1 and is_aspect(terms[0]):
-        terms = terms[1:]
-    while len(terms) > 1 and is_aspect(terms[-1]):
-        terms = terms[:-1]
-    return terms
 
 
 def said(text: str, name: Sequence[Term], places: Places, rarity: Mapping[str, float], silent: frozenset[str]) -> Said:

@@ -32,3 +32,5 @@ class Crawl:
     """How many of the books are searched in full, the likeliest ones."""
     standing: Standing | None = None
     """How much its whole book makes of a page, where that is known."""
+    aspect: str = ""
+    """The side of the topic that is wanted, where the user says so."""

@@ -11,6 +11,7 @@ from kiwiresearch.crawl.links import Links, links_of
 from kiwiresearch.crawl.meaning import Meanings
 from kiwiresearch.crawl.novelty import MOST_CATEGORIES, paragraphs_of, sketch_of
 from kiwiresearch.crawl.plan import Crawl
+from kiwiresearch.crawl.points import points
 from kiwiresearch.crawl.state import State
 from kiwiresearch.crawl.step import Facts, Found
 from kiwiresearch.crawl.topic import Places, Topic
@@ -91,8 +92,10 @@ class Reader:
             opened = self._books[book]
             begun = self._state.begun
             corrected = next((one.corrected for one in begun.searched if one.book == book), "") if begun else ""
-            query = parse(corrected or self._crawl.topic, opened.language, self._crawl.focus)
-            self._topics[book] = Topic.of(opened, query)
+            is_told = bool(self._crawl.aspect and begun)
+            sought = f"{begun.head} {begun.aspect}" if begun and is_told else corrected or self._crawl.topic
+            query = parse(sought, opened.language, self._crawl.focus)
+            self._topics[book] = Topic.of(opened, query, begun.aspect if begun else "")
         return self._topics[book]
 
     def links(self, read: Read) -> Links:
@@ -107,8 +110,18 @@ class Reader:
             read.places,
             judge,
             first_sections=self._crawl.settings.first_sections,
+            interest=self._interest(page),
             self_links=self._crawl.settings.filters.self_links,
         )
+
+    def _interest(self, page: PageDoc) -> tuple[float, ...]:
+        """How much the links of each section of a page count: more where it is about what is asked for."""
+        aspect = self.topic(page.ref.book).aspect
+        if aspect is None:
+            return (1.0,) * len(page.sections)
+        worth = points()["link_context"]
+        is_on = [aspect.names_any(page.headings(number)) for number in range(len(page.sections))]
+        return tuple(worth["on_aspect"] if on else worth["off_aspect"] for on in is_on)
 
     def with_meanings(self, found: tuple[Found, ...]) -> tuple[Found, ...]:
         """What the search found, with how like in meaning each page is to the topic."""

@@ -6,20 +6,23 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kiwiresearch.crawl.filters import Filter, asks_for_timeline
-from kiwiresearch.crawl.naming import name_of
 from kiwiresearch.crawl.seeds import choose
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.crawl.step import Begun, Considered, Found, Searched
 from kiwiresearch.crawl.topic import Spoken, Topic
+from kiwiresearch.crawl.understood import Understood, lists_senses, understood
 from kiwiresearch.ids import BookId
 from kiwiresearch.search.find import MAX_BOOKS, Advice, Findings, Wish, find
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import parse
-from kiwiresearch.zim.lookup import find_path
 
 LEAST_READ = 55
 MOST_READ = 240
 """How many search results are read, by how many pages the crawl may take."""
+
+OWNERS = 5
+LEAST_NAMED = 0.08
+"""Where it is known what the topic is about, a page must name it: a common word is not enough."""
 
 MOST = 0.6
 NAMING = 0.25
@@ -34,38 +37,70 @@ def begin(
     advice: Advice | None = None,
     *,
     max_books: int = MAX_BOOKS,
+    aspect: str = "",
 ) -> Begun:
-    """Search the topic in the likeliest books, and choose where to begin; no seeds if nothing was found."""
+    """Search the topic in the likeliest books, and choose where to begin; no seeds if nothing was found.
+
+    `aspect` is the side of the topic that is wanted, where the user says so.
+    """
     read = min(MOST_READ, LEAST_READ + settings.max_pages // 8)
     wish = Wish(limit=read, focus=focus, max_books=max_books, read=read)
-    # 'timeline of World War II' is sought as 'World War II': else pages with timelines of anything come first.
-    is_title = any(find_path(book.archive, text) for book in books)
-    name = text if is_title else name_of(parse(text, books[0].language if books else "eng"))
-    findings = find(books, name, wish, advice)
-    findings, books = _with_other_books(findings, books, name, wish, advice)
-    asked = _mended(text, name, findings.corrected)
-    topics = {book.book.id: Topic.of(book, parse(asked, book.language, focus)) for book in books}
+    sought = f"{text} {aspect}".strip()
+    findings = find(books, sought, wish, advice)
+    findings, books = _with_other_books(findings, books, sought, wish, advice)
+    asked = findings.corrected or sought
+    what = _understood(findings, books, text if aspect else asked, aspect)
+    known = {hit.ref for hit in findings.hits}
+    others = [hit for hit in (*what.head_pages, *what.other_pages) if hit.ref not in known]
+    findings = replace(findings, hits=(*findings.hits, *others))
+    if aspect:  # the topic may ask for another side by itself, which is not wanted now
+        asked = f"{what.head} {aspect}"
+    topics = {book.book.id: Topic.of(book, parse(asked, book.language, focus), what.aspect) for book in books}
     timeline = asks_for_timeline(text, books[0].language if books else "eng")
     filters = {book.book.id: Filter.of(book, settings.filters, timeline=timeline) for book in books}
     refused = {hit.ref: why for hit in findings.hits if (why := filters[hit.ref.book].refusal(hit.ref.path, hit.title))}
-    seeds, passed = choose(findings, topics, settings.max_seeds, refused)
+    seeds, passed = choose(findings, topics, settings.max_seeds, refused, what)
     kept = {seed.ref for seed in seeds}
+    senses = {hit.ref: hit.title for hit in what.head_pages if hit.ref not in kept}
+    if not what.aspect:
+        senses |= {sense.ref: sense.title for sense in findings.senses if sense.ref not in kept}
+    listing = {hit.ref for hit in findings.hits if settings.filters.disambiguation and lists_senses(hit)}
     found = [
         one
         for one in _found(books, topics, findings) + _naming(books, topics, findings, read)
-        if one.ref in kept or not filters[one.book].refusal(one.path, one.title)
+        if one.ref in kept
+        or not (
+            one.ref in senses
+            or one.ref in listing  # it would offer the other senses again
+            or (what.head_pages and what.is_named and one.named < LEAST_NAMED)
+            or filters[one.book].refusal(one.path, one.title)
+        )
     ]
-    if not _is_about(seeds, found, books, text):
+    is_known = what.is_named and any(seed.is_head for seed in seeds)
+    if not is_known and not _is_about(seeds, found, books, text):
         seeds, found = (), []
     return Begun(
         topic=text,
         focus=focus,
         timeline=timeline,
-        searched=tuple(_searched(book, topics[book.book.id], asked if asked != text else "", found) for book in books),
+        searched=tuple(
+            _searched(book, topics[book.book.id], asked if asked != sought and not aspect else "", found)
+            for book in books
+        ),
         seeds=seeds,
         passed=passed,
         found=tuple(found),
+        head=what.head,
+        aspect=what.aspect,
+        senses=tuple(dict.fromkeys(senses.values())),
     )
+
+
+def _understood(findings: Findings, books: Sequence[OpenBook], topic: str, aspect: str) -> Understood:
+    language = books[0].language if books else "eng"
+    owner = Wish(limit=OWNERS, fast=True)
+    what = understood(parse(topic, language), findings.hits, lambda name: find(books, name, owner).hits)
+    return what._replace(aspect=aspect) if aspect else what
 
 
 def _with_other_books(
@@ -132,13 +167,6 @@ def _naming(books: Sequence[OpenBook], topics: dict[BookId, Topic], findings: Fi
 def _spoken(book: OpenBook, topic: Topic, path: str) -> Spoken:
     page = book.text(path)
     return topic.spoken(page.levelled, page.lead) if page else Spoken(0.0, 0.0, 0.0)
-
-
-def _mended(text: str, name: str, corrected: str) -> str:
-    """The topic with the slips in its name mended."""
-    if not corrected:
-        return text
-    return text.replace(name, corrected) if name in text else corrected
 
 
 def _searched(book: OpenBook, topic: Topic, corrected: str, found: Sequence[Found]) -> Searched:

@@ -46,6 +46,8 @@ class Considered(NamedTuple):
     score: float
     coverage: float = 0.0
     """How much of the topic's name is the page's own, as a share: 1 for a page whose title is the topic."""
+    is_head: bool = False
+    """It is about the thing itself, all of it or a side of which is asked for."""
 
     @property
     def ref(self) -> EntryRef:
@@ -120,6 +122,12 @@ class Begun:
     seeds: tuple[Considered, ...]
     passed: tuple[Considered, ...]
     found: tuple[Found, ...]
+    head: str = ""
+    """The thing that the topic is about."""
+    aspect: str = ""
+    """The side of it that is asked for; empty where all of it is."""
+    senses: tuple[str, ...] = ()
+    """Titles of other pages that the same name may mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +240,7 @@ def step_of(row: Mapping[str, Any]) -> Step:
                     "seeds": tuple(Considered(*one) for one in row["seeds"]),
                     "passed": tuple(Considered(*one) for one in row["passed"]),
                     "found": tuple(Found(*one) for one in row["found"]),
+                    "senses": tuple(row.get("senses", ())),
                 }
             )
         case "visited":

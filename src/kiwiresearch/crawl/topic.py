@@ -13,12 +13,18 @@ from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.passages import match
 from kiwiresearch.search.query import Query, Term
 from kiwiresearch.search.rank import QUALIFIER
+from kiwiresearch.text.aspect import AspectWords, stems_in
 from kiwiresearch.text.fold import fold
 from kiwiresearch.text.languages import words_of
 from kiwiresearch.text.stem import stemmer
 from kiwiresearch.text.words import occurrences
 
 ALMOST_ALL = 0.999
+AROUND, MOST_SPOTS, ENOUGH_BESIDE = 160, 40, 3
+"""The aspect is looked for so many characters around so many places; a page that has it in so many is about it."""
+
+NO_ASPECT = 0.3
+"""What a page is worth that names the thing, but says nothing of the side of it that is asked for."""
 
 
 class Spoken(NamedTuple):
@@ -43,14 +49,17 @@ class Topic:
     focus_rarity: Mapping[str, float]
     names: tuple[tuple[Term, ...], ...]
     """The things it names, without 'causes of', which says what of them is asked."""
+    aspect: AspectWords | None = None
+    """What of them is asked, where that is not all."""
 
     @classmethod
-    def of(cls, book: OpenBook, query: Query) -> Topic:
+    def of(cls, book: OpenBook, query: Query, aspect: str = "") -> Topic:
         return cls(
             query,
             {term.stem: book.rarity(term.word) for term in query.terms},
             {term.stem: book.rarity(term.word) for term in query.focus},
-            names_in(query),
+            names_in(query, aspect),
+            AspectWords.of(aspect, query.language) if aspect else None,
         )
 
     @cached_property
@@ -73,6 +82,7 @@ class Topic:
         silent = words_of(self.query.language).stop_words
         total = worth = 0.0
         is_named = True
+        spots: list[int] = []
         for name in self.names:
             places = {term.stem: occurrences(levelled, term.word, stem_of) for term in name}
             weight = sum(self.rarity[term.stem] for term in name)
@@ -80,7 +90,20 @@ class Topic:
             total += weight
             worth += weight * how.worth
             is_named = is_named and how.share > ALMOST_ALL
-        return (worth / total if total else 0.0), is_named
+            longest: Sequence[int] = max((places[term.stem] for term in name), key=len, default=())
+            spots += longest
+        share = worth / total if total else 0.0
+        return share * self._beside(levelled, spots), is_named
+
+    def _beside(self, levelled: str, spots: Sequence[int]) -> float:
+        """How much of what is asked for stands beside the places where the topic is named, as a share."""
+        if self.aspect is None:
+            return 1.0
+        beside = 0
+        for spot in spots[:MOST_SPOTS]:
+            around = levelled[max(0, spot - AROUND) : spot + AROUND]
+            beside += self.aspect.asks(stems_in(around, self.query.language)) >= 1
+        return NO_ASPECT + (1 - NO_ASPECT) * min(1.0, beside / ENOUGH_BESIDE)
 
     def places(self, levelled: str) -> Places:
         """Where the topic's and the focus's words are in a text."""

@@ -81,7 +81,15 @@ class Walker:
 
     def _begin(self) -> Begun:
         crawl = self._crawl
-        begun = begin(crawl.books, crawl.topic, crawl.focus, crawl.settings, crawl.advice, max_books=crawl.max_books)
+        begun = begin(
+            crawl.books,
+            crawl.topic,
+            crawl.focus,
+            crawl.settings,
+            crawl.advice,
+            max_books=crawl.max_books,
+            aspect=crawl.aspect,
+        )
         return replace(begun, found=self._reader.with_meanings(begun.found))
 
     def _end(self, why: str) -> Move:

@@ -74,6 +74,7 @@ class ResearchArguments(Arguments):
     topic: Annotated[Words, Field(description="Begin a run about this.")] = ""
     id: Annotated[Name, Field(description="Or: ask about this run, and go on if it was interrupted.")] = ""
     focus: Annotated[Name, Field(description="Words that matter most.")] = ""
+    aspect: Annotated[Name, Field(description="The side of it that is wanted, such as causes.")] = ""
     max_pages: Annotated[int | None, Field(ge=1, le=1_000)] = None
     wait_s: Annotated[int, Field(ge=0, le=LONGEST_WAIT_S, description="How long to wait for the brief.")] = 45
 

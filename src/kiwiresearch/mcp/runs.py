@@ -23,7 +23,8 @@ def run_text(parts: Parts, jobs: Jobs, wanted: ResearchArguments, caller: Caller
     if bool(wanted.topic) == bool(wanted.id):
         raise BadUsage("Give either a topic or the id of a run.", remedy="A topic begins a new run.")
     if wanted.topic:
-        job = parts.start(jobs, JobWish(wanted.topic, wanted.focus, max_pages=wanted.max_pages))
+        wish = JobWish(wanted.topic, wanted.focus, max_pages=wanted.max_pages, aspect=wanted.aspect)
+        job = parts.start(jobs, wish)
     else:
         job = jobs.get(wanted.id)
         if not isinstance(job.wish, JobWish):

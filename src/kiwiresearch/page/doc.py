@@ -199,6 +199,16 @@ class PageDoc:
                 return self.sections[number:end]
         return ()
 
+    def headings(self, number: int) -> tuple[str, ...]:
+        """The headings that a section stands below, and its own, the outermost first; none for the lead."""
+        found: list[str] = []
+        level = 0
+        for section in reversed(self.sections[1 : number + 1]):
+            if not found or section.level < level:
+                found.append(section.heading)
+                level = section.level
+        return tuple(reversed(found))
+
     def sentence(self, link: Link) -> str:
         """The sentence around a link; empty for links outside the text."""
         return self.text[link.sentence_start : link.sentence_end] if link.in_text else ""

@@ -8,7 +8,6 @@ from typing import Any, get_args
 
 from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, ClaimType
-from kiwiresearch.claims.confidence import TITLE_PUT_IN
 from kiwiresearch.claims.record import record_of
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.page.doc import PageDoc
@@ -54,7 +53,7 @@ def claims_of_text(text: str, title: str = "", language: str = "eng") -> Claimed
     page = page_of_text(text, title, language)
     claims: Sequence[Claim] = claims_of(page)
     if not title.strip():
-        claims = [claim for claim in claims if all(line.signal != TITLE_PUT_IN for line in claim.score.lines)]
+        claims = [claim for claim in claims if claim.put_in != "title"]
     return Claimed(page, tuple(claims), _cues(text, language))
 
 

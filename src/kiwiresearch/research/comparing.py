@@ -20,7 +20,7 @@ from kiwiresearch.research.manifest import read_manifest
 from kiwiresearch.text.differing import plainly
 from kiwiresearch.zim.entry import EntryRef
 
-TOLD = ("topic", "focus", "version", "model", "model_pages", "critic", "embedder")
+TOLD = ("topic", "focus", "aspect", "version", "model", "model_pages", "critic", "embedder")
 """What a manifest tells of a run beside its settings and its books."""
 
 
@@ -135,9 +135,15 @@ def _by_page(refs: Sequence[EntryRef], keys: Mapping[str, BookKey]) -> dict[Page
 
 def _claims_by_page(claims: Sequence[Claim], keys: Mapping[str, BookKey]) -> dict[PageKey, list[Compared]]:
     found: dict[PageKey, list[Compared]] = defaultdict(list)
-    for order, claim in enumerate(claims):
+    for order, claim in enumerate(_told_once(claims)):
         found[page_key(claim.ref, keys)].append(Compared(order, claim))
     return dict(found)
+
+
+def _told_once(claims: Sequence[Claim]) -> list[Claim]:
+    """Without the statements whose sentence is a claim of another type as well."""
+    typed = {claim.quotes[0] for claim in claims if claim.type != "statement"}
+    return [claim for claim in claims if claim.type != "statement" or claim.quotes[0] not in typed]
 
 
 def _statements(brief: Brief) -> dict[str, StatementOf]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kiwiresearch.claims.by_model import ClaimReader
-from kiwiresearch.claims.by_rule import claims_of
+from kiwiresearch.claims.by_rule import Wanted, claims_of
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.claims.merge import merged
 from kiwiresearch.claims.record import claim_of, record_of
@@ -41,9 +41,9 @@ class Gathered:
         except (KeyError, TypeError, ValueError, QuoteNotFound) as problem:
             raise unreadable(folder) from problem
 
-    def take(self, page: PageDoc, book: OpenBook) -> dict[str, Any]:
-        """Read a page for claims; what the journal must know of it."""
-        claims = claims_of(page, book.book.name)
+    def take(self, page: PageDoc, book: OpenBook, wanted: Wanted) -> dict[str, Any]:
+        """Read a page for claims, and for the sentences that are wanted besides; what the journal must know of it."""
+        claims = claims_of(page, book.book.name, wanted)
         book.resolve_ahead(link.target for link in page.links if link.in_text)
         gone = (link for link in page.links if link.in_text and book.resolve(link.target) is None)
         absent = (link for link in gone if hidden_at(book.archive, link.target) is None)

@@ -10,7 +10,7 @@ from kiwiresearch.ask.settings import MODES
 from kiwiresearch.errors import BadSettings, BadUsage
 from kiwiresearch.research.run import Task, crawl_settings
 from kiwiresearch.research.settings import Settings, with_values
-from kiwiresearch.research.topics import checked_focus, checked_topic
+from kiwiresearch.research.topics import checked_aspect, checked_focus, checked_topic
 
 JobState = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 STATES: tuple[JobState, ...] = get_args(JobState)
@@ -43,6 +43,8 @@ class JobWish:
     critic: bool = False
     model: bool = True
     """Whether a model takes part, if one is set."""
+    aspect: str = ""
+    """The side of the topic that is wanted; empty leaves it to the topic's own words."""
 
     @property
     def name(self) -> str:
@@ -209,7 +211,7 @@ def checked_wish(wish: Wish, settings: Settings) -> Wish:
     match wish:
         case JobWish():
             task = task_of(wish, settings)
-            return replace(wish, topic=task.topic, focus=task.focus)
+            return replace(wish, topic=task.topic, focus=task.focus, aspect=task.aspect)
         case AskBatchWish():
             return _checked_questions(wish)
         case BulkWish():
@@ -252,12 +254,12 @@ def task_of(wish: JobWish, settings: Settings) -> Task:
         "max_links_per_page": ("max_links", wish.max_links),
         "crawl_strategy": ("strategy", wish.strategy),
     }
-    topic, focus = checked_topic(wish.topic), checked_focus(wish.focus)
+    topic, focus, aspect = checked_topic(wish.topic), checked_focus(wish.focus), checked_aspect(wish.aspect)
     try:
         chosen = with_values(settings, {key: row for key, row in given.items() if row[1] is not None})
     except BadSettings as problem:
         raise BadUsage(problem.message, remedy=problem.remedy) from problem
-    return Task(topic, focus, crawl_settings(chosen), chosen.kiwix_url, critic=wish.critic)
+    return Task(topic, focus, crawl_settings(chosen), chosen.kiwix_url, critic=wish.critic, aspect=aspect)
 
 
 def wish_record(wish: Wish | UnreadWish) -> dict[str, Any]:
@@ -283,5 +285,6 @@ def wish_of(row: Any) -> Wish:
         books=tuple(str(book) for book in row["books"]),
         critic=bool(row["critic"]),
         model=bool(row.get("model", True)),
+        aspect=str(row.get("aspect", "")),
         **numbers,
     )

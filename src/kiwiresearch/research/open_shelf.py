@@ -51,14 +51,19 @@ class OpenShelf(Shelf):
         out: str | Path,
         *,
         focus: str = "",
+        aspect: str = "",
         settings: CrawlSettings | None = None,
         tell: Tell | None = None,
     ) -> Outcome:
-        """Research a topic and write the run into a folder, or go on with it there; `tell` hears each step."""
+        """Research a topic and write the run into a folder, or go on with it there; `tell` hears each step.
+
+        `focus` has words that matter most, `aspect` names the side of the topic that is wanted, such as causes.
+        """
         from kiwiresearch.research.run import Research, Task, crawl_settings
 
         chosen = settings or crawl_settings(self._settings)
-        return Research(self._finder, Task(topic, focus, chosen, self._settings.kiwix_url)).run(Path(out), tell)
+        task = Task(topic, focus, chosen, self._settings.kiwix_url, aspect=aspect)
+        return Research(self._finder, task).run(Path(out), tell)
 
     def extract_claims(self, title: str = "", *, text: str = "") -> tuple[Claim, ...]:
         """What the page of this title or path claims; or a text of yours, which the title then names."""

@@ -14,6 +14,7 @@ from kiwiresearch.brief.brief import Brief
 from kiwiresearch.brief.compose import compose
 from kiwiresearch.brief.markdown import markdown
 from kiwiresearch.brief.record import record_of as brief_record
+from kiwiresearch.brief.relevance import wanted_on
 from kiwiresearch.brief.report import report
 from kiwiresearch.brief.report_html import page as report_page
 from kiwiresearch.brief.sources import Origin
@@ -34,7 +35,7 @@ from kiwiresearch.research.places import fingerprint_in, is_unfinished
 from kiwiresearch.research.run_folder import RunFolder
 from kiwiresearch.research.seal import sealed
 from kiwiresearch.research.settings import Settings
-from kiwiresearch.research.topics import checked_focus, checked_topic
+from kiwiresearch.research.topics import checked_aspect, checked_focus, checked_topic
 from kiwiresearch.research.work import added
 from kiwiresearch.search.hit import Score
 from kiwiresearch.text.plain import printable
@@ -58,6 +59,8 @@ class Task:
     """Whether a second look is taken at what a model wrote."""
     missing: tuple[Missing, ...] = ()
     """Books that cannot be asked for it, since their hosts are away: what it says is said without them."""
+    aspect: str = ""
+    """The side of the topic that is wanted; empty leaves it to the topic's own words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +129,7 @@ class Research:
             task,
             topic=checked_topic(task.topic),
             focus=checked_focus(task.focus),
+            aspect=checked_aspect(task.aspect),
             settings=settings,
             kiwix_url=task.kiwix_url.rstrip("/"),
             missing=task.missing or finder.missing,
@@ -141,6 +145,7 @@ class Research:
         made: dict[str, Any] = {
             "topic": self.task.topic,
             "focus": self.task.focus,
+            "aspect": self.task.aspect,
             "version": __version__,
             "settings": asdict(self.task.settings) | {"search_books": self._finder.most_books},
             "embedder": self._embedder.id if self._embedder else "",
@@ -206,6 +211,7 @@ class Research:
                 self._embedder,
                 self._finder.most_books,
                 self._finder.authority,
+                self.task.aspect,
             )
         )
         walker.state.replay(_past(folder))
@@ -221,7 +227,8 @@ class Research:
                 row = row_of(move.step)
                 if move.page is not None and isinstance(move.step, Visited):
                     row |= _to_corpus(folder, move.page, move.step, len(walker.state.visited) + 1)
-                    row |= gathered.take(move.page, self._finder.book(move.page.ref.book))
+                    wanted = wanted_on(walker.state.begun, move.page)
+                    row |= gathered.take(move.page, self._finder.book(move.page.ref.book), wanted)
             if move.page is not None and isinstance(move.step, Visited):
                 seconds.append(round(time.monotonic() - before, 4))
                 before = time.monotonic()

@@ -21,6 +21,10 @@ def checked_focus(text: str) -> str:
     return _checked(text, "focus", remedy="Such as: --focus 'metallurgy, drought'", needed=False)
 
 
+def checked_aspect(text: str) -> str:
+    return _checked(text, "aspect", remedy="Such as: --aspect causes", needed=False)
+
+
 def _checked(text: str, what: str, *, remedy: str, needed: bool) -> str:
     if len(text) > LONGEST:
         raise BadUsage(

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
+from typing import NamedTuple
+
+from kiwiresearch.text.fold import fold
 
 DATA = files("kiwiresearch.text") / "data"
+
+
+class Aspect(NamedTuple):
+    """One side of a thing that a topic may ask for, such as its causes: folded words by which it is recognised."""
+
+    asked: frozenset[str]
+    """Words of topics and headings: 'treatment', 'therapy'."""
+    said: frozenset[str]
+    """Words of sentences about it: 'dose', 'cured'."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +45,9 @@ class LanguageWords:
     treatises: tuple[str, ...] = ()
     framing: tuple[str, ...] = ()
     timeline: frozenset[str] = frozenset()
-    aspects: frozenset[str] = frozenset()
+    aspects: Mapping[str, Aspect] = field(default_factory=dict)
     joining: frozenset[str] = frozenset()
+    linking: frozenset[str] = frozenset()
     abbreviated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
@@ -87,10 +100,16 @@ def words_of(language: str) -> LanguageWords:
         treatises=_folded(table, "treatises"),
         framing=_folded(table, "framing"),
         timeline=frozenset(_folded(table, "timeline")),
-        aspects=frozenset(_folded(table, "aspects")),
+        aspects={name: _aspect(words) for name, words in table.get("aspects", {}).items()},
         joining=frozenset(_folded(table, "joining")),
+        linking=frozenset(_folded(table, "linking")),
         abbreviated={short: tuple(long) for short, long in table.get("abbreviated", {}).items()},
     )
+
+
+def _aspect(words: Sequence[str]) -> Aspect:
+    asked, said = (*words, "")[:2]
+    return Aspect(frozenset(fold(asked).split()), frozenset(fold(said).split()))
 
 
 def _folded(table: dict[str, list[str]], key: str) -> tuple[str, ...]:

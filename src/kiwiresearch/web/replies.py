@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 from starlette.responses import JSONResponse
 
-from kiwiresearch.claims.claim import ClaimType
+from kiwiresearch.claims.claim import ClaimType, Leans, PutIn
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.search.books import Order
 from kiwiresearch.zim import book as books
@@ -208,6 +208,14 @@ class ClaimReply(BaseModel):
     claim_type: ClaimType
     also: list[ClaimType] = Field(description="What else it is.")
     subject: str
+    name_put_in: PutIn = Field(
+        description="Where a name comes from that stands in place of a pronoun: the `title` of the page, or the "
+        "sentence `before`; empty where none was put in."
+    )
+    leans: Leans = Field(
+        description="What it can only be read with: the `subject` of its page, or the sentence `before`; "
+        "empty where it can be read by itself."
+    )
     scope: str
     names: list[str]
     topic_tags: list[str]
@@ -225,6 +233,7 @@ class ClaimReply(BaseModel):
     page_title: str
     section: str
     section_heading: str
+    headings: list[str] = Field(description="The headings it stands below, the outermost first.")
     anchor: str
     spans: list[dict[str, Any]] = Field(description="Where its words stand in the `plain_text` of the page.")
     support_snippets: list[str] = Field(description="These words, letter by letter.")

@@ -35,6 +35,7 @@ class ResearchBody(BaseModel):
         Text, Field(min_length=1, description="What to research, in words.", examples=["Bronze Age collapse"])
     ]
     focus: Annotated[Text, Field(description="Words that matter most.", examples=["metallurgy, drought"])] = ""
+    aspect: Annotated[Text, Field(description="The side of the topic that is wanted.", examples=["causes"])] = ""
     depth: Annotated[
         Annotated[StrictInt, _within("max_depth")] | None,
         Field(description="How many links away from the first pages to go."),
@@ -67,6 +68,7 @@ class ResearchBody(BaseModel):
             tuple(self.books),
             critic=self.critic,
             model=self.model,
+            aspect=self.aspect,
         )
 
 
@@ -83,6 +85,7 @@ class JobReply(BaseModel):
     priority: int = Field(description="Those with a higher one come first.")
     topic: str
     focus: str
+    aspect: str = Field(description="The side of the topic that was asked for; empty where only the topic was.")
     depth: int | None
     max_pages: int | None
     max_links: int | None
@@ -129,6 +132,7 @@ class RunReply(BaseModel):
     id: str
     topic: str
     focus: str
+    aspect: str
     version: str
     fingerprint: str = Field(description="Runs with the same one have the same files.")
     pages: int
@@ -171,6 +175,7 @@ def job_record(job: Job) -> dict[str, Any]:
         "priority": job.priority,
         "topic": wish.topic,
         "focus": wish.focus,
+        "aspect": wish.aspect,
         "depth": wish.depth,
         "max_pages": wish.max_pages,
         "max_links": wish.max_links,
@@ -212,6 +217,7 @@ def run_record(run: FinishedRun) -> dict[str, Any]:
         "id": run.id,
         "topic": str(told.get("topic", "")),
         "focus": str(told.get("focus", "")),
+        "aspect": str(told.get("aspect", "")),
         "version": str(told.get("version", "")),
         "fingerprint": str(told["fingerprint"]),
         "pages": _whole(told.get("pages")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,12 +33,26 @@ def brief(a_run: ARun) -> dict[str, Any]:
     return dict(json.loads((a_run.path / "brief.json").read_text(encoding="utf-8")))
 
 
+@pytest.fixture
+def copied(a_run: ARun) -> Iterator[Path]:
+    """A copy of the run in the server's folder, to be spoiled."""
+    folder = Path(shutil.copytree(a_run.path, a_run.runs / "copied in"))
+    yield folder
+    shutil.rmtree(folder)
+
+
 def said(node: LexborNode) -> str:
     return " ".join(node.text().split())
 
 
+def running_in(brief: dict[str, Any]) -> list[dict[str, Any]]:
+    """The statements of the running text, in reading order."""
+    return [*brief["summary"], *(one for group in brief["body"] for one in group["statements"])]
+
+
 def statements_of(brief: dict[str, Any]) -> list[dict[str, Any]]:
-    found = [*brief["lead"], *brief["summary"]]
+    """The statements that stand by themselves."""
+    found: list[dict[str, Any]] = []
     for part in ("definitions", "mechanisms", "actors"):
         found += [one for group in brief[part] for one in group["statements"]]
     found += [row["statement"] for part in ("timeline", "numbers") for row in brief[part]]
@@ -49,7 +64,8 @@ def test_all_parts_are_there_in_order(tree: LexborHTMLParser) -> None:
     links = [str(node.attributes["href"]) for node in tree.css(".contents a")]
     heads = [f"#{node.attributes['id']}" for node in tree.css(".brief section > h2")]
     assert links == heads
-    assert {"#summary", "#definitions", "#mechanisms", "#disputes", "#numbers", "#gaps", "#bibliography"} <= set(links)
+    assert links[:2] == ["#summary", "#body"]
+    assert {"#definitions", "#mechanisms", "#disputes", "#numbers", "#gaps", "#bibliography"} <= set(links)
 
 
 def test_every_statement_opens_to_its_claims(tree: LexborHTMLParser, brief: dict[str, Any]) -> None:
@@ -57,20 +73,70 @@ def test_every_statement_opens_to_its_claims(tree: LexborHTMLParser, brief: dict
     wanted = sorted(" ".join(one["text"].split()) for one in statements_of(brief))
     shown = sorted(said(node) for node in tree.css(".statement summary > span[dir]"))
     assert shown == wanted
+    first = first_of(tree, ".statement")
+    (one,) = [one for one in statements_of(brief) if one["text"] == said(first_of(first, "summary > span[dir]"))]
+    is_shown_by(brief, one["claims"], first)
+
+
+def is_shown_by(brief: dict[str, Any], ids: list[str], node: LexborNode) -> None:
+    """Each claim has its type, its confidence and its quote, in the language of its page."""
     claims = {row["claim_id"]: row for row in brief["claims"]}
-    first = first_of(tree, ".lead .statement")
-    (row,) = [claims[one] for one in brief["lead"][0]["claims"]]
-    (evidence,) = first.css(".evidence > li")
-    assert said(first_of(evidence, "blockquote")) == row["support_snippets"][0]
-    assert {"definition", f"confidence {round(row['confidence'] * 100)}%"} <= {
-        said(tag) for tag in evidence.css(".tag")
-    }
-    assert evidence.css_first("div[lang=en][dir=ltr]") is not None
+    for row, evidence in zip([claims[one] for one in ids], node.css(".evidence > li"), strict=True):
+        assert said(first_of(evidence, "blockquote")) == " ".join(row["support_snippets"][0].split())
+        sure = f"confidence {round(row['confidence'] * 100)}%"
+        kind = words_in("en")(f"claims.types.{row['claim_type']}")
+        assert {kind, sure} <= {said(tag) for tag in evidence.css(".tag")}
+        assert evidence.css_first("div[lang=en][dir=ltr]") is not None
+
+
+def test_summary_and_findings_are_running_text(tree: LexborHTMLParser, brief: dict[str, Any]) -> None:
+    """Their sentences stand one after the other in paragraphs, under the headings of the pages; none is a list's."""
+    shown = [said(node) for node in tree.css(".running > span[dir]")]
+    assert shown == [" ".join(one["text"].split()) for one in running_in(brief)]
+    for part in ("summary", "body"):
+        section = first_of(tree, f"section[aria-labelledby={part}]")
+        assert section.css(".running > span[dir]")
+        assert not section.css(".statement, .running ~ ul, section > ul")
+    heads = [said(node) for node in tree.css("section[aria-labelledby=body] > h3")]
+    assert heads == [group["heading"] for group in brief["body"]] != []
+
+
+def test_running_text_is_cited_where_its_place_changes(tree: LexborHTMLParser, brief: dict[str, Any]) -> None:
+    """Sentences of one section are cited once, at their end, with the claims of all of them; a page is a paragraph."""
+    claims = {row["claim_id"]: row for row in brief["claims"]}
+    numbers = {said(first_of(node, "a")): str(at) for at, node in enumerate(tree.css("ol.bibliography > li"), 1)}
+
+    def places(one: dict[str, Any]) -> list[tuple[str, str]]:
+        return list(dict.fromkeys((claims[it]["path"], claims[it]["section"]) for it in one["claims"]))
+
+    told = {" ".join(one["text"].split()): one for one in running_in(brief)}
+    runs = 0
+    for paragraph in tree.css(".running"):
+        together: list[dict[str, Any]] = []
+        last: list[tuple[str, str]] = []
+        pages: set[str] = set()
+        for node in paragraph.iter():
+            if node.tag == "span":
+                together.append(told[said(node)])
+                pages.add(claims[together[-1]["claims"][0]]["path"])
+            elif node.tag == "details":
+                (here,) = {tuple(places(one)) for one in together}
+                assert list(here) != last
+                ids = list(dict.fromkeys(it for one in together for it in one["claims"]))
+                is_shown_by(brief, ids, node)
+                cited = {numbers[claims[it]["page_title"]] for it in ids}
+                assert set(re.findall(r"\d+", said(first_of(node, "summary")))) == cited
+                assert {f"#source-{one}" for one in cited} == {
+                    str(link.attributes["href"]) for link in node.css("a[href^='#']")
+                }
+                together, last, runs = [], list(here), runs + 1
+        assert (together, len(pages)) == ([], 1)
+    assert 0 < runs < len(told)
 
 
 def test_proof_is_read_on_its_page(tree: LexborHTMLParser, brief: dict[str, Any], a_run: ARun) -> None:
     """The page opens at the quoted words, within the run; the claim has a page of its own."""
-    row = next(one for one in brief["claims"] if one["claim_id"] == brief["lead"][0]["claims"][0])
+    row = next(one for one in brief["claims"] if one["claim_id"] == brief["summary"][0]["claims"][0])
     links = [str(node.attributes["href"]) for node in tree.css(".lead .evidence a")]
     span = row["spans"][0]
     mark = f"mark={span['start']}-{span['end']}"
@@ -79,9 +145,14 @@ def test_proof_is_read_on_its_page(tree: LexborHTMLParser, brief: dict[str, Any]
 
 
 def test_the_bibliography_has_every_page(tree: LexborHTMLParser, brief: dict[str, Any]) -> None:
-    """Numbers behind statements are those of the pages in it."""
-    pages = [said(first_of(node, "a")) for node in tree.css(".bibliography > li")]
-    assert pages == [one["title"] for one in brief["sources"]["pages"]]
+    """Those that are cited come first, with their numbers; the others are folded, and have none."""
+    cited = {(row["book"], row["path"]) for row in brief["claims"]}
+    rows = [(one["title"], (one["ref"]["book"], one["ref"]["path"]) in cited) for one in brief["sources"]["pages"]]
+    pages = [said(first_of(node, "a")) for node in tree.css("ol.bibliography > li")]
+    assert pages == [title for title, is_cited in rows if is_cited] != []
+    others = [said(first_of(node, "a")) for node in tree.css("details:not([open]) > ul.bibliography > li")]
+    assert others == [title for title, is_cited in rows if not is_cited]
+    assert tree.css_first("ul.bibliography > li[id]") is None
     numbers = {number for node in tree.css(".stated > .sources") for number in said(node).strip("[]").split(", ")}
     assert numbers <= {str(number) for number in range(1, len(pages) + 1)}
     assert "1" in numbers
@@ -89,6 +160,14 @@ def test_the_bibliography_has_every_page(tree: LexborHTMLParser, brief: dict[str
 
 def test_only_what_is_unusual_is_marked(tree: LexborHTMLParser, brief: dict[str, Any]) -> None:
     """A statement of one source has no mark, and the page says so once, on paper too."""
+    sure = words_in("en")
+    for node, one in zip(tree.css(".running > span[dir]"), running_in(brief), strict=True):
+        mark = node.next
+        while mark is not None and mark.tag == "-text":
+            mark = mark.next
+        told = said(mark) if mark is not None and mark.tag == "em" else ""
+        plain = one["sureness"] == "one source"
+        assert told == ("" if plain else f"({sure.named('claims.sureness', one['sureness'])})")
     rows = {said(node): node for node in tree.css(".statement summary") if node.css_first("span[dir]")}
     for one in statements_of(brief):
         words = " ".join(one["text"].split())
@@ -96,7 +175,7 @@ def test_only_what_is_unusual_is_marked(tree: LexborHTMLParser, brief: dict[str,
         assert found, words
         marks = [said(tag) for row in found for tag in row.css(".tag")]
         assert marks == [] if one["sureness"] == "one source" else one["sureness"] in marks
-    assert {one["sureness"] for one in statements_of(brief)} > {"one source"}
+    assert {one["sureness"] for one in (*running_in(brief), *statements_of(brief))} > {"one source"}
     (legend,) = [node for node in tree.css(".brief > .hint") if "without a mark" in said(node)]
     assert "no-print" not in str(legend.attributes["class"])
 
@@ -116,6 +195,31 @@ def test_the_brief_speaks_the_reader_s_language(a_run: ARun, browser: httpx2.Cli
         page = LexborHTMLParser(browser.get(f"/runs/{a_run.id}", headers={"Accept-Language": language}).text)
         assert said(first_of(page, "#bibliography")) == heading
         assert page.css_first(".statement summary > span[lang=en]") is not None
+        assert page.css_first(".running > span[lang=en]") is not None
+
+
+def test_a_brief_says_how_its_topic_was_understood(copied: Path, browser: httpx2.Client) -> None:
+    """The thing and its side stand at the top, and each other sense leads to a research of its own."""
+    brief = json.loads((copied / "brief.json").read_text())
+    brief |= {"head": "Mercury", "aspect": "orbit", "senses": ["Mercury (element)", HOSTILE]}
+    (copied / "brief.json").write_text(json.dumps(brief))
+    page = LexborHTMLParser(browser.get("/runs/copied%20in").text)
+    assert said(first_of(page, ".brief > .understood")) == "Understood as: Mercury › orbit"
+    assert said(first_of(page, ".brief > .senses")) == " ".join(f"Other senses: Mercury (element), {HOSTILE}".split())
+    links = [str(node.attributes["href"]) for node in page.css(".senses a")]
+    for link, topic in zip(links, brief["senses"], strict=True):
+        form = LexborHTMLParser(browser.get(link).text)
+        assert first_of(form, "#topic").attributes["value"] == topic
+    french = browser.get("/runs/copied%20in", headers={"Accept-Language": "fr"}).text
+    assert "Compris comme\xa0:" in french
+    brief |= {"aspect": "", "senses": []}
+    (copied / "brief.json").write_text(json.dumps(brief))
+    page = LexborHTMLParser(browser.get("/runs/copied%20in").text)
+    assert said(first_of(page, ".brief > .understood")) == "Understood as: Mercury", "which is not the topic's name"
+    brief |= {"head": TOPIC}
+    (copied / "brief.json").write_text(json.dumps(brief))
+    page = LexborHTMLParser(browser.get("/runs/copied%20in").text)
+    assert not page.css(".understood, .senses")
 
 
 def test_the_pages_of_a_run_are_in_order(a_run: ARun, browser: httpx2.Client, brief: dict[str, Any]) -> None:
@@ -141,14 +245,6 @@ def test_a_run_leads_to_others(two_runs: TwoRuns, tree: LexborHTMLParser, browse
     assert filled == {"topic": TOPIC, "max_pages": "6", "depth": "2"}
 
 
-@pytest.fixture
-def copied(a_run: ARun) -> Iterator[Path]:
-    """A copy of the run in the server's folder, to be spoiled."""
-    folder = Path(shutil.copytree(a_run.path, a_run.runs / "copied in"))
-    yield folder
-    shutil.rmtree(folder)
-
-
 def test_a_run_of_a_book_that_is_not_here_is_read(copied: Path, browser: httpx2.Client) -> None:
     """Everything is shown, quotes too; no link leads to a page that cannot be opened."""
     for name in ("brief.json", "manifest.json"):
@@ -164,11 +260,12 @@ def test_a_run_of_a_book_that_is_not_here_is_read(copied: Path, browser: httpx2.
 def test_what_others_wrote_is_shown_as_text(copied: Path, browser: httpx2.Client) -> None:
     """A run may come from anywhere: nothing in it becomes markup."""
     manifest = json.loads((copied / "manifest.json").read_text())
-    manifest["topic"] = manifest["focus"] = HOSTILE
+    manifest["topic"] = manifest["focus"] = manifest["aspect"] = HOSTILE
     manifest["books"][0] |= {"title": HOSTILE, "language": HOSTILE, "date": HOSTILE}
     (copied / "manifest.json").write_text(json.dumps(manifest))
     brief = json.loads((copied / "brief.json").read_text())
-    brief["lead"][0]["text"] = brief["summary"][0]["text"] = HOSTILE
+    brief["summary"][0]["text"] = brief["body"][0]["heading"] = HOSTILE
+    brief |= {"head": HOSTILE, "aspect": HOSTILE, "senses": [HOSTILE]}
     brief["notes"] = brief["sources"]["story"] = [HOSTILE]
     brief["sources"]["pages"][0] |= {"title": HOSTILE, "why": HOSTILE, "opening": HOSTILE}
     brief["disputes"][0] |= {"about": HOSTILE, "kind": HOSTILE}

@@ -11,6 +11,8 @@ from selectolax.lexbor import LexborHTMLParser
 from tests.web.desk.conftest import ARun
 from tests.web.desk.shown import first, plain, said
 
+from kiwiresearch.web.desk.words import words_in
+
 
 @pytest.fixture(scope="module")
 def brief(a_run: ARun) -> dict[str, Any]:
@@ -38,15 +40,24 @@ def test_the_quote_stands_among_the_words_of_its_page(
 
 def test_what_rests_on_a_claim_is_told(browser: httpx2.Client, a_run: ARun, brief: dict[str, Any]) -> None:
     """Each statement of the brief that rests on it is there, with the part of the brief it stands in."""
-    moment = brief["timeline"][0]["statement"]
-    tree = shown(browser, a_run.id, moment["claims"][0])
-    resting = [plain(node.text()) for node in tree.css(f'li:has(> a[href="/runs/{a_run.id}#timeline"]) > span')]
-    assert plain(moment["text"]) in resting
+    stated = {
+        "summary": brief["summary"][0],
+        "body": brief["body"][0]["statements"][0],
+        "timeline": brief["timeline"][0]["statement"],
+    }
+    for part, statement in stated.items():
+        tree = shown(browser, a_run.id, statement["claims"][0])
+        resting = tree.css(f'li:has(> a[href="/runs/{a_run.id}#{part}"])')
+        assert plain(statement["text"]) in [plain(node.text()) for one in resting for node in one.css("span")]
+        assert words_in("en")(f"claims.parts.{part}") in [
+            plain(node.text()) for one in resting for node in one.css("a")
+        ]
 
 
 def test_claims_that_say_the_same_are_named(browser: httpx2.Client, a_run: ARun, brief: dict[str, Any]) -> None:
     """Where a statement rests on several claims, each leads to the others."""
-    statements = [*brief["lead"], *brief["summary"], *(one["statement"] for one in brief["timeline"])]
+    body = [one for group in brief["body"] for one in group["statements"]]
+    statements = [*brief["summary"], *body, *(one["statement"] for one in brief["timeline"])]
     for statement in statements:
         one, *others = statement["claims"]
         links = {node.attributes["href"] for node in shown(browser, a_run.id, one).css(".evidence a.whole")}

@@ -103,7 +103,12 @@ def test_a_damaged_setting_does_no_harm(a_run: ARun, odd: str) -> None:
     shutil.copytree(a_run.runs / a_run.id, copy)
     try:
         manifest = json.loads((copy / "manifest.json").read_text())
-        manifest |= {"topic": "odd", "focus": "odd", "settings": {"strategy": "odd", "filters": {"lists": "odd"}}}
+        manifest |= {
+            "topic": "odd",
+            "focus": "odd",
+            "aspect": "odd",
+            "settings": {"strategy": "odd", "filters": {"lists": "odd"}},
+        }
         (copy / "manifest.json").write_text(json.dumps(manifest).replace('"odd"', odd))
         page_of(a_run.client, old=a_run.id, new="odd")
         reply = a_run.client.get("/api/compare", params={"old": a_run.id, "new": "odd"})

@@ -145,7 +145,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[httpx2.C
         a_client(address) as client,
         a_browser(address) as browser,
     ):
-        run = finished(client, topic=f"Kraken {EVIL}", focus=EVIL, max_pages=4)
+        run = finished(client, topic=f"Kraken {EVIL}", focus=EVIL, aspect=EVIL, max_pages=4)
         note = {"kind": "run", "target": "", "verdict": "correct", "reason": EVIL, "correction": EVIL, "back": "/"}
         assert browser.post(f"/runs/{run}/notes", data=note).status_code == 303
         yield browser, str(room.shelf.books[0].id), run
@@ -165,7 +165,7 @@ PAGES = (
 def test_markup_is_shown_as_text(hostile: tuple[httpx2.Client, str, str], path: str) -> None:
     """Topics, titles, notes, quotes and addresses that hold markup are shown, letter by letter, and make nothing."""
     browser, book, run = hostile
-    asked = dict.fromkeys(("q", "topic", "focus", "name", "section", "verdict", "type", "page", "next"), EVIL)
+    asked = dict.fromkeys(("q", "topic", "focus", "aspect", "name", "section", "verdict", "type", "page", "next"), EVIL)
     asked |= {"run": run, "old": run, "new": run}
     address = path.format(book=book, run=run, evil=quote(EVIL, safe=""))
     for params in ({}, asked, {"q": f"Kraken {EVIL}", "run": run}):

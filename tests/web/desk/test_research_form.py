@@ -46,8 +46,10 @@ def test_every_field_has_its_name_and_is_explained(browser: httpx2.Client) -> No
 
 def test_a_link_fills_the_form_in(browser: httpx2.Client) -> None:
     """Other pages lead here with a topic; nothing is begun before it is sent."""
-    page = browser.get("/research", params={"topic": '<b>"Ugarit"', "max_pages": "7", "strategy": "bfs"}).text
+    asked = {"topic": '<b>"Ugarit"', "aspect": "<i>trade", "max_pages": "7", "strategy": "bfs"}
+    page = browser.get("/research", params=asked).text
     assert (value_of(page, "topic"), value_of(page, "max_pages")) == ('<b>"Ugarit"', "7")
+    assert value_of(page, "aspect") == "<i>trade"
     assert '<input type="radio" name="strategy" value="bfs" checked>' in page
     assert value_of(browser.get("/research?q=Ugarit").text, "topic") == "Ugarit"
 
@@ -59,6 +61,7 @@ def test_a_link_fills_the_form_in(browser: httpx2.Client) -> None:
         ({"topic": "?!"}, "topic", "in words"),
         ({"topic": "x" * 501}, "topic", "at most 500 characters"),
         ({"topic": "x", "focus": "y" * 501}, "focus", "at most 500 characters"),
+        ({"topic": "x", "aspect": "y" * 501}, "aspect", "at most 500 characters"),
         ({"topic": "x", "max_pages": "many"}, "max_pages", "from 1 to 100,000"),
         ({"topic": "x", "max_pages": "0"}, "max_pages", "from 1 to 100,000"),
         ({"topic": "x", "depth": "-1"}, "depth", "from 0 to 100"),
@@ -72,9 +75,10 @@ def test_what_is_wrong_is_told_beside_its_field(
 ) -> None:
     """The form comes again with all that was typed and what is wrong; nothing was begun."""
     before = len(browser.get("/api/research").json()["jobs"])
-    reply = browser.post("/research", data={"focus": "tin", **typed})
+    reply = browser.post("/research", data={"focus": "tin", "aspect": "causes", **typed})
     assert reply.status_code == 422
     assert value_of(reply.text, "focus") == typed.get("focus", "tin")
+    assert value_of(reply.text, "aspect") == typed.get("aspect", "causes")
     assert value_of(reply.text, "topic") == typed["topic"]
     assert field == "books" or told in " ".join(text_of(reply.text, f"#{field}-fault"))
     assert text_of(reply.text, "[role=alert] a")
@@ -157,11 +161,18 @@ def test_many_runs_come_page_by_page(crowded: httpx2.Client) -> None:
 
 def test_the_form_begins_a_run_and_leads_to_it(browser: httpx2.Client) -> None:
     """A sent form goes to the page of the work, which goes to the run when it is done."""
-    reply = browser.post("/research", data={"topic": f" {TOPIC}\n", "max_pages": "2", "depth": "", "strategy": "bfs"})
+    typed = {"topic": f" {TOPIC}\n", "aspect": " Causes ", "max_pages": "2", "depth": "", "strategy": "bfs"}
+    reply = browser.post("/research", data=typed)
     assert reply.status_code == 303
     address = reply.headers["location"]
+    assert browser.get(f"/api{address}").json()["aspect"] == "Causes"
     with browser.stream("GET", f"/api{address}/events") as stream:
         assert "event: done" in list(stream.iter_lines())
     done = browser.get(address)
     assert (done.status_code, done.headers["location"]) == (303, address.replace("/research/", "/runs/"))
-    assert "2 pages" in browser.get(done.headers["location"]).text
+    page = browser.get(done.headers["location"]).text
+    assert "2 pages" in page
+    assert text_of(page, ".understood") == ["Understood as: Late Bronze Age collapse › Causes"]
+    again = str(first_of(LexborHTMLParser(page), "#gathering ~ p a").attributes["href"])
+    assert value_of(browser.get(again).text, "aspect") == "Causes"
+    assert any("Side of the topic: Causes" in row for row in text_of(browser.get("/research").text, ".run-row"))

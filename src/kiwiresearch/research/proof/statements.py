@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from kiwiresearch.brief.brief import Brief, Dispute, Figure, Group, Moment, Statement
+from kiwiresearch.brief.standing import can_stand, seeds_of
 from kiwiresearch.brief.stating import MOST_CLAIMS
 from kiwiresearch.brief.themes import worded_dates
 from kiwiresearch.claims.claim import Claim, Measure
@@ -28,7 +29,7 @@ def prove_statements(brief: Brief, languages: Mapping[BookId, str], ledger: Ledg
             for what in _faults(statement, _claims(brief, statement), languages):
                 spot.fail(f"the statement {_shown(statement.text)} {what}")
     around: list[str] = []
-    for group in (*brief.definitions, *brief.mechanisms, *brief.actors):
+    for group in (*brief.body, *brief.definitions, *brief.mechanisms, *brief.actors):
         around += _of_group(group, [one for each in group.statements for one in _claims(brief, each)])
     for moment in brief.timeline:
         around += _of_moment(moment, _claims(brief, moment.statement))
@@ -36,6 +37,7 @@ def prove_statements(brief: Brief, languages: Mapping[BookId, str], ledger: Ledg
         around += _of_figure(figure, _claims(brief, figure.statement))
     for dispute in brief.disputes:
         around += _of_dispute(dispute, brief)
+    around += _out_of_place(brief)
     for what in around:
         spot.fail(what)
     for gap in brief.gaps:
@@ -46,6 +48,29 @@ def prove_statements(brief: Brief, languages: Mapping[BookId, str], ledger: Ledg
 
 def _claims(brief: Brief, statement: Statement) -> list[Claim]:
     return [brief.claims[one] for one in statement.claims]
+
+
+def _out_of_place(brief: Brief) -> Iterator[str]:
+    """Sentences that can only be read behind another one, and do not stand behind it."""
+    seeds = seeds_of(brief)
+    texts = [brief.summary, *(group.statements for group in brief.body)]
+    groups = (*brief.definitions, *brief.mechanisms, *brief.actors)
+    texts += [(one,) for group in groups for one in group.statements]
+    texts += [(moment.statement,) for moment in brief.timeline]
+    for text in texts:
+        before: list[Claim] = []
+        for statement in text:
+            mine = _worded_by(statement, _claims(brief, statement))
+            if statement.written == "rule" and not any(can_stand(claim, before, seeds) for claim in mine):
+                yield f"the statement {_shown(statement.text)} stands without the sentence before it"
+            before = mine
+
+
+def _worded_by(statement: Statement, claims: Sequence[Claim]) -> list[Claim]:
+    """The claims whose words a statement has; a model's may have those of all it rests on."""
+    if statement.written == "model":
+        return list(claims)
+    return [claim for claim in claims if is_part(statement.text, claim.text)] or list(claims)
 
 
 def _faults(statement: Statement, claims: Sequence[Claim], languages: Mapping[BookId, str]) -> Iterator[str]:
@@ -77,7 +102,11 @@ def _quoted(claim: Claim) -> Iterator[str]:
 
 def _of_group(group: Group, claims: Sequence[Claim]) -> Iterator[str]:
     """A heading is a name that the claims under it have."""
-    known = [fold(words) for claim in claims for words in (claim.subject, claim.section, claim.text, *claim.names)]
+    known = [
+        fold(words)
+        for claim in claims
+        for words in (claim.subject, claim.page_title, claim.text, *claim.headings, *claim.names)
+    ]
     if group.heading not in OWN_WORDS and not any(fold(group.heading) in words for words in known):
         yield f"the heading {_shown(group.heading)} is no name of the claims under it"
 

@@ -15,10 +15,12 @@ from kiwiresearch.web.desk.run_frame import RunFrame
 from kiwiresearch.web.desk.words import Words
 from kiwiresearch.zim.entry import EntryRef
 
-PARTS = ("summary", "definitions", "timeline", "mechanisms", "actors", "disputes", "numbers", "gaps", "bibliography")
+PARTS = (
+    "summary", "body", "definitions", "timeline", "mechanisms", "actors", "disputes", "numbers", "gaps", "bibliography",
+)  # fmt: skip
 """The parts in reading order, by the names under which the catalogue has their headings."""
 
-MAY_LACK = frozenset({"timeline", "actors"})
+MAY_LACK = frozenset({"body", "timeline", "actors"})
 """Parts that a brief leaves out when there is nothing to say; of the others it says that nothing was found."""
 
 GAP_ORDER = tuple(GAPS)
@@ -55,13 +57,28 @@ class Kind:
     why: str
 
 
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Sentences of running text that rest on the same places."""
+
+    statements: tuple[Statement, ...]
+
+    @property
+    def claims(self) -> tuple[ClaimId, ...]:
+        """All that they rest on, each claim once."""
+        return tuple(dict.fromkeys(claim for one in self.statements for claim in one.claims))
+
+
 class BriefView:
     """A brief with what its page looks up."""
 
     def __init__(self, frame: RunFrame) -> None:
         self._frame = frame
         self.brief: Brief = frame.brief
-        self._numbers = {page.ref: number for number, page in enumerate(self.brief.sources.pages, 1)}
+        used = {claim.ref for claim in self.brief.claims.values()}
+        self.cited = tuple(page for page in self.brief.sources.pages if page.ref in used)
+        self.not_cited = tuple(page for page in self.brief.sources.pages if page.ref not in used)
+        self._numbers = {page.ref: number for number, page in enumerate(self.cited, 1)}
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -79,7 +96,18 @@ class BriefView:
         """Where the form is, filled in as it was for this run."""
         frame, chosen = self._frame, self._frame.settings
         numbers = {name: chosen.get(key) for name, key in NUMBERS.items()}
-        return form_address({"topic": frame.topic, "focus": frame.focus, "strategy": chosen.get("strategy"), **numbers})
+        said = {"topic": frame.topic, "aspect": frame.aspect, "focus": frame.focus, "strategy": chosen.get("strategy")}
+        return form_address(said | numbers)
+
+    @staticmethod
+    def research(topic: str) -> str:
+        """Where the form is for another topic."""
+        return form_address({"topic": topic})
+
+    def paragraphs(self, statements: Iterable[Statement]) -> list[list[Run]]:
+        """Running text: a paragraph for each page that its sentences are from, cited where their places change."""
+        by_page = groupby(statements, key=lambda one: self.brief.claims[one.claims[0]].ref)
+        return [[Run(tuple(same)) for _, same in groupby(several, key=self._places)] for _, several in by_page]
 
     def evidence(self, claims: Iterable[ClaimId]) -> tuple[Evidence, ...]:
         """What stands behind a statement or a gap, claim by claim."""
@@ -93,8 +121,8 @@ class BriefView:
         """The date of a moment in English, for `told_date`."""
         return when_in_english(moment, [self.brief.claims[one] for one in moment.statement.claims], words)
 
-    def numbers(self, statement: Statement) -> tuple[int, ...]:
-        """The pages of the bibliography that a statement rests on."""
+    def numbers(self, statement: Statement | Run) -> tuple[int, ...]:
+        """The pages of the bibliography that a statement, or a run of them, rests on."""
         found = {self._numbers.get(self.brief.claims[one].ref, 0) for one in statement.claims}
         return tuple(sorted(found - {0}))
 
@@ -118,6 +146,11 @@ class BriefView:
         """A kind of disagreement taken apart."""
         name, _, why = told.partition(":")
         return Kind(name.strip().casefold(), why.strip())
+
+    def _places(self, statement: Statement) -> tuple[tuple[EntryRef, str], ...]:
+        """The pages and sections that a statement rests on."""
+        claims = [self.brief.claims[one] for one in statement.claims]
+        return tuple(dict.fromkeys((claim.ref, claim.section) for claim in claims))
 
     def _one(self, claim: Claim) -> Evidence:
         frame = self._frame

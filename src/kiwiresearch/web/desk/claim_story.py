@@ -70,9 +70,10 @@ def story_of(run: RunFrame, claim: Claim) -> Story:
 
 def told(brief: Brief) -> Iterator[Resting]:
     """Every statement of a brief with the part it stands in."""
-    for statement in (*brief.lead, *brief.summary):
+    for statement in brief.summary:
         yield Resting("summary", statement)
     groups: tuple[tuple[PartKey, Sequence[Statement]], ...] = (
+        ("body", [one for group in brief.body for one in group.statements]),
         ("definitions", [one for group in brief.definitions for one in group.statements]),
         ("timeline", [moment.statement for moment in brief.timeline]),
         ("mechanisms", [one for group in brief.mechanisms for one in group.statements]),

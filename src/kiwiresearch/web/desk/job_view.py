@@ -49,6 +49,10 @@ class JobView:
         return self.job.wish.focus if isinstance(self.job.wish, JobWish) else ""
 
     @property
+    def aspect(self) -> str:
+        return self.job.wish.aspect if isinstance(self.job.wish, JobWish) else ""
+
+    @property
     def case(self) -> str:
         """Where the case is that it works on; empty of a run."""
         return f"/family/{percent(self.job.wish.case, safe='')}" if isinstance(self.job.wish, FamilyWish) else ""

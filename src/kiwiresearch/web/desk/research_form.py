@@ -37,6 +37,7 @@ class ResearchForm(BaseModel):
     q: Typed = ""
     """Another name of the topic, for links from the box of the first page."""
     focus: Typed = ""
+    aspect: Typed = ""
     max_pages: Typed = ""
     depth: Typed = ""
     max_links: Typed = ""
@@ -87,6 +88,7 @@ class Offer:
         return numbers | {
             "topic": form.topic or form.q,
             "focus": form.focus,
+            "aspect": form.aspect,
             "strategy": form.strategy if form.strategy in STRATEGIES else self.settings.crawl_strategy,
             "model": "without" if form.model == "without" else "with",
             "critic": bool(form.critic),
@@ -128,6 +130,7 @@ def checked(form: ResearchForm, offer: Offer) -> Checked:
         books=() if all_there_are else tuple(dict.fromkeys(form.books)),
         critic=bool(form.critic) and form.model != "without",
         model=form.model != "without",
+        aspect=form.aspect,
         **numbers,
     )
     return Checked(wish, {})
@@ -136,7 +139,7 @@ def checked(form: ResearchForm, offer: Offer) -> Checked:
 def _faults(form: ResearchForm, offer: Offer) -> Iterator[tuple[str, Fault]]:
     if not any(map(str.isalnum, form.topic)):
         yield "topic", Fault("research.problems.no_topic")
-    for name in ("topic", "focus"):
+    for name in ("topic", "focus", "aspect"):
         if len(getattr(form, name)) > MOST_WORDS:
             yield name, Fault("research.problems.too_long", {"n": MOST_WORDS})
     for name in NUMBERS:

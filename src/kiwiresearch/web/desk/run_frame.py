@@ -75,6 +75,11 @@ class RunFrame:
         return str(self.run.manifest.get("focus", ""))
 
     @property
+    def aspect(self) -> str:
+        """The side of the topic that was asked for; empty where only the topic was."""
+        return str(self.run.manifest.get("aspect", ""))
+
+    @property
     def model(self) -> str:
         """The model that took part; empty of a run by rules alone."""
         return str(self.run.manifest.get("model") or "")

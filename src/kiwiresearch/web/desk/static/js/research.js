@@ -1,6 +1,6 @@
 // What was typed into the form is kept until it is sent, so that a reload loses nothing.
 const form = document.querySelector("form[data-draft]");
-const NAMES = ["topic", "focus"];
+const NAMES = ["topic", "aspect", "focus"];
 
 function kept() {
   try {

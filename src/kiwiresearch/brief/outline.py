@@ -1,0 +1,310 @@
+"""What a brief tells in running text: a summary, and parts in the order of the main article, no sentence twice."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from kiwiresearch.brief.brief import Group, Statement
+from kiwiresearch.brief.relevance import LIKELY, LIKELY_ELSEWHERE, centroid, embedder
+from kiwiresearch.brief.stating import stated
+from kiwiresearch.brief.support import Said
+from kiwiresearch.brief.weighing import Scales, Weighed, is_aside
+from kiwiresearch.brief.wording import likeness
+from kiwiresearch.claims.claim import Claim, ClaimId
+from kiwiresearch.embed.embedder import similarity
+from kiwiresearch.text.aspect import AspectWords
+from kiwiresearch.zim.entry import EntryRef
+
+SUMMARY_WORDS, SHORT_SUMMARY, SHORTEST_SUMMARY = 180, 100, 60
+"""The summary has at most so many words. An introduction of fewer is filled up from what follows it; and what is said
+of the side that is asked for, if it is shorter still, with what may be about it."""
+BODY_WORDS, PART_WORDS, OTHER_PAGE_WORDS = 1_000, 130, 70
+MOST_PARTS, MOST_OTHER_PAGES = 9, 5
+FEWEST_SENTENCES = 2
+"""A section of the main article with fewer sentences is no part."""
+ALIKE = 0.5
+"""Two sentences with this share of common words say nearly the same."""
+MOST_BACK = 2
+"""So many sentences may be taken with one that can only be read behind them."""
+SPACE = 2
+"""Sentences of one paragraph stand at most so many characters apart."""
+ENOUGH = 10
+"""So many sentences of the topic's own page are enough to tell of."""
+POSSIBLE = -1.5
+"""Where the summary would be short, sentences are told as well that need so much less to be about what is asked for."""
+BELOW_HEADING, CERTAIN = -1.0, 1.0
+"""How much less a sentence needs below a heading of what is asked for, and how much more elsewhere."""
+BELONGS = 0.45
+"""A sentence of another page belongs to a part of the main article if it is so like it in meaning."""
+
+
+class Unit(NamedTuple):
+    """A sentence that may be used: where it stands among those of its page, and what speaks for it."""
+
+    weighed: Weighed
+    place: int
+
+    @property
+    def claim(self) -> Claim:
+        return self.weighed.claim
+
+    @property
+    def key(self) -> tuple[EntryRef, int]:
+        return self.claim.ref, self.place
+
+    @property
+    def words(self) -> int:
+        return len(self.claim.text.split())
+
+
+@dataclass(slots=True)
+class _Part:
+    """A part in the making: its heading, the sentences that may stand in it, and how many words it may have."""
+
+    heading: str
+    units: list[Unit]
+    words: int
+    chosen: list[Unit] = field(default_factory=list)
+
+
+class Outline:
+    """Chooses sentences for the summary and the parts; what was used once is not used again."""
+
+    def __init__(self, scales: Scales, said: Sequence[Said]) -> None:
+        self._scales = scales
+        self._relevance = scales.relevance
+        self._units = {
+            ref: [Unit(scales.one(claim), place) for place, claim in enumerate(claims)]
+            for ref, claims in scales.sentences.items()
+            if any(map(scales.relevance.is_about, claims))
+        }
+        self._said = {weighed.claim.id: one for one in said for weighed in one.claims}
+        self._used: set[tuple[EntryRef, int]] = set()
+        self._spans: dict[EntryRef, list[tuple[int, int]]] = {}
+        self._told: list[frozenset[str]] = []
+        self.claims: list[Claim] = []
+        """The claims used so far, in the order of their use."""
+
+    def summary(self) -> tuple[Statement, ...]:
+        """What matters most, in the order in which the main article tells it."""
+        lead = [unit for unit in self._of_heads() if not unit.claim.headings]
+        if self._relevance.aspect or not lead:
+            chosen = self._take(self._asked(), SUMMARY_WORDS, most_of_other=2)
+            told = sum(unit.words for unit in chosen)
+            if told < SHORTEST_SUMMARY:
+                chosen += self._take(self._asked(POSSIBLE), SHORTEST_SUMMARY - told, most_of_other=2, beside=chosen)
+        else:
+            chosen = self._take(lead[:1], SUMMARY_WORDS)
+            room = SUMMARY_WORDS - sum(unit.words for unit in chosen)
+            chosen += self._take(lead[1:], room, beside=chosen)
+            told = sum(unit.words for unit in chosen)
+            if told < SHORT_SUMMARY:
+                body = [unit for unit in self._of_heads() if unit.claim.headings and not _is_minor(unit)]
+                firsts = {unit.claim.headings[0]: unit for unit in sorted(body, key=lambda unit: unit.weighed.points)}
+                chosen += self._take(firsts.values(), SUMMARY_WORDS - told)
+        return tuple(map(self._stated, self._in_order(chosen)))
+
+    def parts(self) -> tuple[Group, ...]:
+        """What else is to be told, by the headings of the main article, or by the pages that tell it."""
+        parts = self._asked_parts() if self._relevance.aspect or not self._of_heads() else self._whole_parts()
+        for part in parts:
+            part.chosen = self._take(part.units, part.words)
+        if not self._relevance.aspect:
+            self._add_other_pages(parts)
+        return tuple(
+            Group(part.heading, tuple(map(self._stated, self._in_order(part.chosen)))) for part in parts if part.chosen
+        )
+
+    def has(self, claim: Claim) -> bool:
+        """Whether a claim, or what it is a part of, was told already."""
+        quote = claim.quotes[0]
+        return any(start < quote.end and quote.start < end for start, end in self._spans.get(claim.ref, ()))
+
+    def use(self, claims: Iterable[Claim]) -> None:
+        """Remember claims that were told elsewhere in the brief."""
+        for claim in claims:
+            if not claim.is_row:
+                self._spans.setdefault(claim.ref, []).append((claim.quotes[0].start, claim.quotes[0].end))
+            self.claims.append(claim)
+
+    def _of_heads(self) -> list[Unit]:
+        return [
+            unit for ref in self._scales.sentences if ref in self._scales.heads for unit in self._units.get(ref, ())
+        ]
+
+    def _asked(self, more: float = 0.0) -> list[Unit]:
+        """The sentences about what is asked for; `more` log-odds are wanted than usual."""
+        units = [unit for units in self._units.values() for unit in units if not _is_aside(unit)]
+        own = [
+            unit
+            for unit in units
+            if unit.claim.ref in self._scales.heads and self._relevance.is_asked(unit.claim, more)
+        ]
+        # Where the topic's own page has little to say, other pages are believed as readily.
+        others = more if len(own) >= ENOUGH else more + LIKELY - LIKELY_ELSEWHERE
+        return own + [
+            unit
+            for unit in units
+            if unit.claim.ref not in self._scales.heads and self._relevance.is_asked(unit.claim, others)
+        ]
+
+    def _whole_parts(self) -> list[_Part]:
+        """The sections of the main articles, those of one name together; each has room by its length."""
+        sections: dict[str, list[Unit]] = {}
+        for unit in self._of_heads():
+            if unit.claim.headings and not _is_aside(unit):
+                sections.setdefault(unit.claim.headings[0], []).append(unit)
+        long = {heading: units for heading, units in sections.items() if len(units) >= FEWEST_SENTENCES}
+        longest = sorted(long, key=lambda heading: (-len(long[heading]), heading))[:MOST_PARTS]
+        total = sum(len(long[heading]) ** 0.5 for heading in longest) or 1.0
+        return [
+            _Part(heading, units, min(PART_WORDS, round(BODY_WORDS * len(units) ** 0.5 / total)))
+            for heading, units in long.items()
+            if heading in longest
+        ]
+
+    def _asked_parts(self) -> list[_Part]:
+        """What is asked for, by the sections of the main article and then by other pages."""
+        heads: dict[str, list[Unit]] = {}
+        others: dict[str, list[Unit]] = {}
+        for unit in self._asked(BELOW_HEADING):
+            if not self._is_below(unit.claim) and not self._relevance.is_asked(unit.claim, CERTAIN):
+                continue
+            if unit.claim.ref in self._scales.heads:
+                heads.setdefault(self._asked_heading(unit.claim), []).append(unit)
+            else:
+                others.setdefault(unit.claim.page_title, []).append(unit)
+        best = sorted(others, key=lambda title: (-_best(others[title]), title))[:MOST_OTHER_PAGES]
+        strong = sorted(heads, key=lambda heading: (-_best(heads[heading]), heading))[:MOST_PARTS]
+        return [
+            *(_Part(heading, heads[heading], PART_WORDS) for heading in heads if heading in strong),
+            *(_Part(title, others[title], OTHER_PAGE_WORDS) for title in best),
+        ]
+
+    def _is_below(self, claim: Claim) -> bool:
+        """Whether a claim stands below a heading of what is asked for."""
+        words = AspectWords.of(self._relevance.aspect, self._scales.language(claim.ref))
+        return words.names_any(claim.headings)
+
+    def _asked_heading(self, claim: Claim) -> str:
+        """The heading of what is asked for, or the one right below it, which says more."""
+        words = AspectWords.of(self._relevance.aspect, self._scales.language(claim.ref))
+        for number, heading in enumerate(claim.headings):
+            if words.names(heading):
+                return claim.headings[min(number + 1, len(claim.headings) - 1)]
+        return claim.headings[0] if claim.headings else claim.page_title
+
+    def _add_other_pages(self, parts: Sequence[_Part]) -> None:
+        """What other pages say of the topic, each sentence in the part it is most like."""
+        parts = [part for part in parts if part.chosen]
+        others = [
+            unit
+            for ref, units in self._units.items()
+            if ref not in self._scales.heads
+            for unit in units
+            if not unit.claim.leans and self._relevance.speaks_of(unit.claim) and not _is_aside(unit)
+        ]
+        if not parts or not others:
+            return
+        middles = [centroid(embedder().embed([unit.claim.text for unit in part.units])) for part in parts]
+        rows = embedder().embed([unit.claim.text for unit in others])
+        likes = [similarity(middle, rows) for middle in middles]
+        near: dict[int, list[Unit]] = {}
+        for number, unit in enumerate(others):
+            place = max(range(len(parts)), key=lambda part: (round(float(likes[part][number]), 3), -part))
+            if likes[place][number] >= BELONGS:
+                near.setdefault(place, []).append(unit)
+        for place, units in sorted(near.items()):
+            parts[place].chosen += self._take(units, OTHER_PAGE_WORDS, most_of_other=1)
+
+    def _take(
+        self, units: Iterable[Unit], words: int, *, most_of_other: int = 0, beside: Sequence[Unit] = ()
+    ) -> list[Unit]:
+        """The best of some sentences within so many words, each with those before it that it cannot be read without.
+
+        Of one page that is not about the topic itself at most `most_of_other` are taken, if that is given;
+        `beside` are sentences that these will stand with.
+        """
+        chosen: list[Unit] = []
+        of_page: dict[EntryRef, int] = {}
+        for unit in sorted(units, key=lambda unit: (-unit.weighed.points, *unit.key)):
+            run = self._with_before(unit, [*beside, *chosen])
+            new = [one for one in run if one.key not in self._used]
+            cost = sum(one.words for one in new)
+            is_other = unit.claim.ref not in self._scales.heads
+            is_full = bool(most_of_other) and is_other and of_page.get(unit.claim.ref, 0) >= most_of_other
+            if not new or cost > words or is_full or self._is_repeated(new):
+                continue
+            words -= cost
+            of_page[unit.claim.ref] = of_page.get(unit.claim.ref, 0) + 1
+            for one in new:
+                self._used.add(one.key)
+                self._told.append(one.weighed.stems)
+            self.use(one.claim for one in new)
+            chosen += new
+        return chosen
+
+    def _is_repeated(self, new: Sequence[Unit]) -> bool:
+        if self.has(new[-1].claim):
+            return True
+        return any(likeness(one.weighed.stems, told) > ALIKE for one in new for told in self._told)
+
+    def _with_before(self, unit: Unit, together: Sequence[Unit]) -> list[Unit]:
+        """The sentence and those right before it that it leans on; none if they are not there or told elsewhere."""
+        units = self._units[unit.claim.ref]
+        known = {one.key for one in together}
+        run = [unit]
+        while self._leans(run[0].claim):
+            first = run[0]
+            if first.place == 0 or len(run) > MOST_BACK:
+                return []
+            before = units[first.place - 1]
+            gap = first.claim.quotes[0].start - before.claim.quotes[0].end
+            if gap > SPACE or before.claim.headings != first.claim.headings:
+                return []
+            if before.key in self._used:
+                return run if before.key in known else []
+            run.insert(0, before)
+        return run
+
+    def _leans(self, claim: Claim) -> bool:
+        """Whether a sentence needs the one before it; on the topic's own page a reader knows whom 'she' means."""
+        return claim.leans == "before" or (claim.leans == "subject" and claim.ref not in self._scales.heads)
+
+    def _in_order(self, chosen: Sequence[Unit]) -> list[Unit]:
+        """As their pages tell it, the pages about the topic first."""
+        order = {ref: number for number, ref in enumerate(self._scales.sentences)}
+        return sorted(
+            chosen, key=lambda unit: (unit.claim.ref not in self._scales.heads, order[unit.claim.ref], unit.place)
+        )
+
+    def _stated(self, unit: Unit) -> Statement:
+        """A sentence as a statement, with the other pages that say the same."""
+        said = self._said.get(unit.claim.id)
+        others = [one for one in said.claims if one.claim.id != unit.claim.id] if said else []
+        return stated(Said((unit.weighed, *others), said.pages if said else 1))
+
+
+def claims_behind(statements: Iterable[Statement], claims: dict[ClaimId, Claim]) -> list[Claim]:
+    """The claims that statements are worded by."""
+    return [claims[statement.claims[0]] for statement in statements]
+
+
+def _best(units: Sequence[Unit]) -> float:
+    """What the three best sentences have together."""
+    return round(sum(sorted((unit.weighed.points for unit in units), reverse=True)[:3]), 2)
+
+
+def _is_minor(unit: Unit) -> bool:
+    return _is_aside(unit) or any(map(MINOR.search, unit.claim.headings))
+
+
+MINOR = re.compile(r"\b(?:names?|etymology|naming|pronunciation|tributes?|honou?rs|legacy|trivia)\b", re.IGNORECASE)
+"""Headings of sections that a summary needs nothing from."""
+
+
+def _is_aside(unit: Unit) -> bool:
+    return any(map(is_aside, unit.claim.headings))

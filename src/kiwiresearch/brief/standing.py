@@ -1,0 +1,29 @@
+"""Whether a sentence can be read where it stands: by itself, or behind the one that it follows on its page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kiwiresearch.brief.brief import Brief
+from kiwiresearch.brief.outline import SPACE
+from kiwiresearch.claims.claim import Claim
+from kiwiresearch.zim.entry import EntryRef
+
+
+def seeds_of(brief: Brief) -> frozenset[EntryRef]:
+    """The pages that the crawl began with."""
+    return frozenset(source.ref for source in brief.sources.pages if source.depth == 0)
+
+
+def can_stand(claim: Claim, before: Sequence[Claim], seeds: frozenset[EntryRef]) -> bool:
+    """Whether a claim can be read behind others; on pages the crawl began with it is known whom 'she' means."""
+    if not claim.leans or (claim.leans == "subject" and claim.ref in seeds):
+        return True
+    return any(_is_right_before(one, claim) for one in before)
+
+
+def _is_right_before(one: Claim, other: Claim) -> bool:
+    """Whether two claims are neighbours: sentences of one paragraph below the same headings."""
+    first, second = one.quotes[0], other.quotes[0]
+    same = (one.ref, one.headings) == (other.ref, other.headings)
+    return same and first.start < second.start <= first.end + SPACE

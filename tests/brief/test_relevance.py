@@ -1,0 +1,234 @@
+"""What a sentence has to do with the topic: is it about the thing, and about the side of it that is asked for?"""
+
+from __future__ import annotations
+
+import pytest
+from tests.brief.gathered import Gathered, gathered
+
+from kiwiresearch.brief.relevance import LIKELY, sentences_on, weights
+from kiwiresearch.claims.claim import Claim
+
+
+def the(found: Gathered, words: str) -> Claim:
+    """The claim with some words, as the page has them."""
+    (claim,) = [claim for claim in found.claims if words in claim.text and not claim.put_in]
+    return claim
+
+
+def is_about(found: Gathered, words: str) -> bool:
+    return found.scales.relevance.is_about(the(found, words))
+
+
+def signs(found: Gathered, words: str) -> dict[str, float]:
+    return {line.signal: line.points for line in found.scales.relevance.on_aspect(the(found, words)).lines}
+
+
+def test_a_short_name_means_the_thing_where_the_page_links_to_it() -> None:
+    """'Mercury' on a page that links to Mercury is the metal; on one that does not, it may be a god."""
+    pages = {
+        "Mercury": "Mercury is a metal that flows.\n== Use ==\nIt is used in [[Thermometer]] and [[Temple]] paint.",
+        "Thermometer": "A thermometer shows heat with [[Mercury]].\n== Parts ==\nThe glass tube holds mercury and air.",
+        "Temple": "A temple is a house of a god.\n== Gods ==\nThe priests of Mercury led a war against Varn in 1431.",
+    }
+    found = gathered(pages, topic="Mercury")
+    assert is_about(found, "glass tube holds mercury")
+    assert not is_about(found, "priests of Mercury")
+    assert not any("priests" in one.text for one in found.brief().statements())
+
+
+def test_a_name_of_several_words_needs_no_link() -> None:
+    """'Great Frost' is nothing else, on whatever page it stands."""
+    pages = {
+        "Great Frost": "The Great Frost was a cold winter.\n== Towns ==\nIt came to [[Varn]].",
+        "Varn": "Varn is a town on the coast.\n== Winter ==\nThe Great Frost closed the harbour of Varn in 1431.",
+    }
+    found = gathered(pages, topic="Great Frost")
+    assert is_about(found, "closed the harbour")
+
+
+def test_a_page_that_does_not_name_the_thing_is_not_about_it() -> None:
+    """All of the thing's own page is about it; elsewhere a sentence has to name it, also where the page links to it."""
+    pages = {
+        "Great Frost": "The Great Frost was a cold winter.\n== Towns ==\nAll harbours of [[Varn]] were closed in 1431.",
+        "Varn": "Varn is a town of the [[Great Frost]].\n== Trade ==\nRaiders burnt the old harbour in 1350.",
+    }
+    found = gathered(pages, topic="Great Frost")
+    assert is_about(found, "All harbours")
+    assert not is_about(found, "Raiders burnt")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "about"),
+    [
+        ("World War I ended the trade of Varn in 1918.", True),
+        ("Trade of Varn grew after World War I’s end in 1919.", True),
+        ("World War II ended the trade of Varn in 1945.", False),
+        ("A world war I know of ended the trade of Varn in 1700.", False),
+        ("The War of Varn ended the trade of the north in 1431.", False),
+    ],
+)
+def test_a_longer_name_is_another_name(sentence: str, *, about: bool) -> None:
+    """'World War I' is not named by 'World War II', nor by small letters."""
+    pages = {
+        "World War I": "World War I was a war of many states.\n== Towns ==\nIt was felt in [[Varn]].",
+        "Varn": f"Varn is a town of the coast.\n== Trade ==\n{sentence}",
+    }
+    found = gathered(pages, topic="World War I")
+    assert is_about(found, sentence) is about
+
+
+@pytest.mark.parametrize(
+    ("sentence", "about"),
+    [
+        ("Volcanoes threw ash on the town in 1431.", True),
+        ("Ash of the volcano fell on the town in 1431.", True),
+        ("A volcanic wind brought ash to the town in 1431.", False),
+    ],
+)
+def test_a_name_counts_in_the_plural(sentence: str, *, about: bool) -> None:
+    """The plural names the thing, and small letters do for a common word; another word of its family does not."""
+    pages = {
+        "Volcano": "A volcano is a hill that throws out ash.\n== Towns ==\nMany are near [[Varn]].",
+        "Varn": f"Varn is a town of the coast below a [[Volcano]].\n== Ash ==\n{sentence}",
+    }
+    assert is_about(gathered(pages, topic="Volcano"), sentence) is about
+
+
+def test_below_its_name_all_is_about_the_thing() -> None:
+    """A heading or a title with the name stands for what is said below it, and other sections stay out."""
+    pages = {
+        "Great Frost": "The Great Frost was a cold winter of [[Songs of the Great Frost|songs]] in [[Varn]].",
+        "Varn": """
+            Varn is a town on the coast.
+            == The Great Frost ==
+            All ships of the town were lost in 1431.
+            == Trade ==
+            All carts of the town were sold in 1500.
+        """,
+        "Songs of the Great Frost": "Drivers sang the first of them on the road in 1440.\n== Use ==\nNone.",
+    }
+    found = gathered(pages, topic="Great Frost")
+    assert is_about(found, "All ships")
+    assert not is_about(found, "All carts")
+    assert is_about(found, "Drivers sang")
+
+
+ECONOMY = {
+    "Japan": """
+        Japan is a country of many islands near [[Korea]].
+        == Economy ==
+        Makers of cars and ships sell most of their goods to other lands.
+        == Sport ==
+        Wrestlers of great weight are loved by old and young people there.
+    """,
+    "Korea": """
+        Korea is a country of the east.
+        == Economy ==
+        Cars and ships are the goods that are sold most to other lands.
+        Fishers of the islands meet those of [[Japan]] on the sea at night.
+    """,
+}
+
+
+def test_the_heading_of_another_page_does_not_count() -> None:
+    """'Economy' on the page of another country is not the economy that is asked for."""
+    found = gathered(ECONOMY, topic="Economy of Japan")
+    relevance = found.scales.relevance
+    assert (relevance.head, relevance.aspect) == ("Japan", "Economy")
+    own, other = signs(found, "Makers of cars"), signs(found, "Fishers of the islands")
+    assert own["aspect in heading"] > 0
+    assert "aspect in heading" not in other
+    assert "heading like the aspect" not in other
+    assert relevance.is_asked(the(found, "Makers of cars"))
+    assert not relevance.is_asked(the(found, "Fishers of the islands"))
+    assert not [claim for claim in found.claims if "are sold most" in claim.text and relevance.is_about(claim)]
+
+
+def test_another_section_is_not_asked_for() -> None:
+    """On the thing's own page what stands below another heading is about the thing, and not about its side."""
+    found = gathered(ECONOMY, topic="Economy of Japan")
+    assert is_about(found, "Wrestlers")
+    assert not found.scales.relevance.is_asked(the(found, "Wrestlers"))
+    assert not any("Wrestlers" in one.text for one in found.brief().statements())
+
+
+def test_without_a_side_all_of_the_thing_is_asked_for() -> None:
+    """A topic that is the thing itself asks for all of it, and nothing is scored."""
+    relevance = gathered(ECONOMY, topic="Japan").scales.relevance
+    claims = [claim for claim in gathered(ECONOMY, topic="Japan").claims if claim.page_title == "Japan"]
+    assert len(claims) >= 3
+    assert all(map(relevance.is_asked, claims))
+    assert not any(relevance.on_aspect(claim).lines for claim in claims)
+
+
+CAMPAIGNS = {
+    "Olin Marr": """
+        Olin Marr was a leader of the drivers.
+        == Campaigns in South Africa ==
+        The first campaign against the tolls was led from a farm. Marr began a campaign of marches to the mines.
+        == Later campaigns ==
+        Salt and tolls were the cause of a campaign that was led from a tent. Fasts in the prison became known.
+    """,
+}
+
+
+def test_names_in_the_aspect_are_needed() -> None:
+    """Of campaigns 'in South Africa' later ones are none, however alike their words are."""
+    found = gathered(CAMPAIGNS, topic="Olin Marr's campaigns in South Africa")
+    relevance = found.scales.relevance
+    assert (relevance.head, relevance.aspect) == ("Olin Marr", "campaigns in South Africa")
+    farm, tent = the(found, "from a farm"), the(found, "from a tent")
+    assert (relevance.is_asked(farm), relevance.is_asked(tent)) == (True, False)
+    assert not relevance.is_asked(tent, -100.0)  # whatever else speaks for it
+
+
+def test_without_a_name_in_the_aspect_both_are_meant() -> None:
+    """All campaigns are told where no place is asked for."""
+    found = gathered(CAMPAIGNS, topic="Olin Marr's campaigns")
+    told = {one.text for one in found.brief().statements()}
+    assert any("from a farm" in text for text in told)
+    assert any("from a tent" in text for text in told)
+
+
+def test_more_log_odds_can_be_wanted() -> None:
+    """What is about the aspect as usual is not, where more is wanted than its score."""
+    found = gathered(ECONOMY, topic="Economy of Japan")
+    relevance, claim = found.scales.relevance, the(found, "Makers of cars")
+    total = relevance.on_aspect(claim).total
+    assert relevance.is_asked(claim, total - LIKELY - 0.01)
+    assert not relevance.is_asked(claim, total - LIKELY + 0.01)
+
+
+def test_other_pages_say_only_what_names_the_thing() -> None:
+    """Sentences of no type are claims on the thing's own page, in introductions, and where they name it."""
+    plain = "Wooden doors of the houses are painted in blue."
+    named = "Wooden boats of the Great Frost lie on the beach."
+    pages = {
+        "Great Frost": f"The Great Frost was a cold winter.\n== Towns ==\n{plain} It came to [[Varn]] then.",
+        "Varn": f"Varn is a town on the coast.\n== Houses ==\nOld walls of the harbour stand in the water. {named}",
+    }
+    texts = {claim.text for claim in gathered(pages, topic="Great Frost").claims if claim.type == "statement"}
+    assert {plain, named} <= texts
+    assert "Old walls of the harbour stand in the water." not in texts
+
+
+def test_sentences_are_in_the_order_of_their_page() -> None:
+    """Each place of a page is one sentence in its own words; names that rules put in are left out."""
+    text = "The Great Frost was a cold winter. It was caused by ash from the hills.\n== End ==\nIce was gone by May."
+    found = gathered({"Great Frost": text}, topic="Great Frost")
+    ((_, claims),) = sentences_on(found.claims[::-1]).items()
+    assert [claim.text for claim in claims][:2] == [
+        "The Great Frost was a cold winter.",
+        "It was caused by ash from the hills.",
+    ]
+    assert not [claim for claim in claims if claim.put_in]
+
+
+def test_each_sign_has_its_weight() -> None:
+    """Every line of a score is one of the weights; what speaks against a sentence takes away."""
+    known = weights()["aspect"]
+    found = gathered(CAMPAIGNS, topic="Olin Marr's campaigns in South Africa")
+    lines = [line for claim in found.claims for line in found.scales.relevance.on_aspect(claim).lines]
+    assert lines
+    assert {line.signal for line in lines} <= set(known)
+    assert known["before anything is known"] < 0 < known["aspect in heading"]

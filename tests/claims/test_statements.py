@@ -1,0 +1,232 @@
+"""Statements: what a sentence of no type says, in its own words, and what it leans on."""
+
+from __future__ import annotations
+
+import pytest
+from tests.claims.claimed import CITY, PAINTER, below
+
+from kiwiresearch.claims.by_rule import LONGEST_LIST, Wanted, all_sentences, claims_of, no_sentences
+from kiwiresearch.claims.claim import Claim
+from kiwiresearch.claims.record import claim_of, record_of
+
+PARK = "Children play in the park near the river."
+MARKET = "The market of Norbury sells fish and bread."
+
+
+def said(html: str, wanted: Wanted = all_sentences, *, title: str = "Norbury", lead: str = CITY) -> list[Claim]:
+    """The claims of the sections below the introduction."""
+    claims = claims_of(below(html, title=title, lead=lead), "Book of towns", wanted)
+    return [claim for claim in claims if claim.headings]
+
+
+def statements(html: str, wanted: Wanted = all_sentences, *, title: str = "Norbury", lead: str = CITY) -> list[Claim]:
+    return [claim for claim in said(html, wanted, title=title, lead=lead) if claim.type == "statement"]
+
+
+def leaning(html: str, *, title: str = "Norbury", lead: str = CITY) -> list[tuple[str, str]]:
+    """Each statement with what it leans on."""
+    return [(one.text, one.leans) for one in statements(html, title=title, lead=lead)]
+
+
+def test_a_sentence_of_no_type_is_a_statement_only_where_wanted() -> None:
+    """Without a wish there are no statements; with one only those that it takes, by words and headings."""
+    html = f"<p>{PARK} {MARKET}</p><h3>Trade</h3><p>Wooden boats lie on the beach.</p>"
+    assert said(html, no_sentences) == []
+    assert [one.text for one in claims_of(below(html)) if one.type == "statement"] == []
+    assert [one.text for one in said(html, lambda text, _: "market" in text)] == [MARKET]
+    by_heading = said(html, lambda _, headings: headings == ("History", "Trade"))
+    assert [one.text for one in by_heading] == ["Wooden boats lie on the beach."]
+    assert [one.type for one in said(html)] == ["statement"] * 3
+
+
+def test_a_sentence_of_a_type_is_no_statement() -> None:
+    """A sentence that names its subject and has a type is filed once."""
+    (claim,) = said("<p>Norbury was founded in 1204 by monks from the coast.</p>")
+    assert (claim.type, claim.put_in, claim.leans) == ("timeline", "", "")
+
+
+def test_a_statement_is_verbatim_and_quoted_whole() -> None:
+    """Its words are the page's, its quote is the sentence, and it is about whom the sentence names."""
+    (claim,) = statements(f"<p>{MARKET}</p>")
+    page = below(f"<p>{MARKET}</p>")
+    (quote,) = claim.quotes
+    assert claim.text == quote.text == page.text[quote.start : quote.end] == MARKET
+    assert (claim.subject, claim.scope, claim.origin) == ("The market of Norbury", "The market of Norbury", "rule")
+    assert claim_of(record_of(claim)) == claim
+
+
+def test_a_word_that_only_ties_is_left_out_of_words_and_quote() -> None:
+    """'However,' before a sentence that stands alone goes, and then it leans on nothing."""
+    (claim,) = statements(f"<p>However, t{MARKET[1:]}</p>")
+    assert (claim.text, claim.leans) == (MARKET, "")
+    assert claim.quotes[0].text == f"t{MARKET[1:]}"
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "They sing songs beside the old mill.",
+        "It lies in a wide green valley.",
+        "This method needs much wood and patience.",
+        "These games need much room and patience.",
+        "Then visitors like the view from the hill.",
+        "At first, visitors like the view from the hill.",
+        "Visitors like such games and the songs.",
+        "Some of the latter like the view from the hill.",
+        "The old guard likes his dog and the view.",
+    ],
+)
+def test_a_sentence_that_points_back_leans_on_the_one_before(sentence: str) -> None:
+    """Pronouns, connectives and 'this method' need the sentence before; where there is none, nothing is stated."""
+    assert leaning(f"<p>{PARK} {sentence}</p>") == [(PARK, ""), (sentence, "before")]
+    assert leaning(f"<p>{sentence}</p>") == []
+    assert leaning(f"<p>{PARK}</p><p>{sentence}</p>") == [(PARK, "")]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "She loved the sea and the wind.",
+        "Her father loved the sea and the wind.",
+        "Holm loved the sea and the wind.",
+    ],
+)
+def test_on_a_page_about_a_person_she_leans_on_whom_it_is_about(sentence: str) -> None:
+    """'She' on the page of a woman needs no sentence before it, only the page's title."""
+    (claim,) = statements(f"<p>{sentence}</p>", title="Anna Holm", lead=PAINTER)
+    assert (claim.text, claim.leans, claim.subject) == (sentence, "subject", "Anna Holm")
+
+
+def test_on_a_page_about_a_person_another_one_is_not_taken_for_her() -> None:
+    """'She' behind the name of another woman leans on that sentence, and so does 'he' behind a man's."""
+    html = "<p>Maria Krog taught at a school for girls. She loved the sea and the wind.</p>"
+    assert [leans for _, leans in leaning(html, title="Anna Holm", lead=PAINTER)] == ["", "before"]
+    html = "<p>Peter Lang loved ships and harbours. He sang songs beside the old mill.</p>"
+    first, second = statements(html, title="Anna Holm", lead=PAINTER)
+    assert (first.leans, second.leans) == ("", "before")
+    assert (first.subject, second.subject) == ("Peter Lang", "Peter Lang")
+
+
+def test_where_a_name_was_put_in_is_recorded_and_the_sentence_stays() -> None:
+    """A typed claim tells where its name comes from; beside it is the sentence as the page has it."""
+    html = "<p>The Red Tower burned down. It was built in 1905 by monks.</p>"
+    typed, stated = said(html)[-2:]
+    assert (typed.type, typed.put_in, typed.leans) == ("timeline", "before", "")
+    assert typed.text == "The Red Tower was built in 1905 by monks."
+    assert (stated.type, stated.put_in, stated.leans) == ("statement", "", "before")
+    assert stated.text == "It was built in 1905 by monks."
+    assert stated.quotes[0] == typed.quotes[0]
+    assert record_of(typed)["name_put_in"] == "before"
+    assert record_of(stated)["leans"] == "before"
+
+
+def test_the_name_of_the_title_is_recorded_as_put_in() -> None:
+    """'The city' by the name of its page comes from the title; 'She' leaves a statement that leans on her."""
+    (claim,) = said("<p>The city was founded in 1204 by monks.</p>")
+    assert (claim.text, claim.put_in) == ("Norbury was founded in 1204 by monks.", "title")
+    typed, stated = said("<p>She moved to Kiel in 1840.</p>", title="Anna Holm", lead=PAINTER)
+    assert (typed.text, typed.put_in) == ("Anna Holm moved to Kiel in 1840.", "title")
+    assert (stated.text, stated.put_in, stated.leans) == ("She moved to Kiel in 1840.", "", "subject")
+
+
+def test_the_headings_above_are_told_from_the_outermost() -> None:
+    """A claim knows its whole path of headings; a heading of the same level ends the one before."""
+    html = f"<p>{PARK}</p><h3>Trade</h3><h4>Food</h4><p>{MARKET}</p><h3>Life</h3><p>Visitors like the view.</p>"
+    page = below(f"{html}<h2>Sea</h2><p>Wooden boats lie on the beach.</p>")
+    claims = claims_of(page, "", all_sentences)
+    assert [(claim.headings, claim.section) for claim in claims] == [
+        ((), ""),
+        (("History",), "History"),
+        (("History", "Trade", "Food"), "Food"),
+        (("Sea",), "Sea"),
+    ]
+    assert record_of(claims[2])["headings"] == ["History", "Trade", "Food"]
+
+
+ITEMS = "<ul><li>Fish of the sea.</li><li>Bread and butter;</li><li>Cloth</li></ul>"
+
+
+def test_a_list_with_its_introduction_is_one_statement() -> None:
+    """The items stand behind the sentence that introduces them, and the quote is all of it."""
+    (claim,) = statements(f"<p>The goods of the market are:</p>{ITEMS}")
+    page = below(f"<p>The goods of the market are:</p>{ITEMS}")
+    (quote,) = claim.quotes
+    assert (claim.type, claim.leans) == ("statement", "")
+    assert claim.text == "The goods of the market are: Fish of the sea; Bread and butter; Cloth."
+    assert quote.text == page.text[quote.start : quote.end]
+    assert quote.text.startswith("The goods of the market are:")
+    assert quote.text.endswith("Cloth")
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<p>The goods of the market are:</p><ul><li>Fish</li></ul>",
+        "<p>The goods of this market are:</p><ul><li>Fish</li><li>Bread</li></ul>",
+        "<p>The goods of the market are as follows:</p><ul><li>Fish</li><li>Bread</li></ul>",
+        "<p>They sell in the town:</p><ul><li>Fish</li><li>Bread</li></ul>",
+        "<p>The goods of the market are:</p><p>Many.</p><ul><li>Fish</li><li>Bread</li></ul>",
+        "<p>The goods of the market are:</p><h3>Trade</h3><ul><li>Fish</li><li>Bread</li></ul>",
+        "<ul><li>Fish</li><li>Bread</li></ul>",
+    ],
+)
+def test_what_is_no_list_with_an_introduction_is_no_statement(html: str) -> None:
+    """One item, an introduction that points elsewhere or leans on nothing, and a list further down are none."""
+    assert statements(html) == []
+
+
+def test_a_list_whose_introduction_leans_does_so_too() -> None:
+    """'They sell:' and its items are read with the sentence before."""
+    assert leaning(f"<p>{PARK} They sell in the town:</p><ul><li>Fish</li><li>Bread</li></ul>") == [
+        (PARK, ""),
+        ("They sell in the town: Fish; Bread.", "before"),
+    ]
+
+
+def test_a_list_is_wanted_by_its_introduction() -> None:
+    """Whether a list is taken is asked of the sentence before it."""
+    html = f"<p>The goods of the market are:</p>{ITEMS}"
+    assert statements(html, lambda text, _: "market" in text) != []
+    assert statements(html, lambda text, _: "Cloth" in text) == []
+
+
+def test_a_long_list_has_as_many_items_as_a_reader_takes_in() -> None:
+    """Items beyond the limit are left out of words and quote alike, and the words say that there are more."""
+    items = "".join(f"<li>Sort {letter} of a long and curious name of cloth</li>" for letter in "ABCDEFGHIJKLMNOPQRST")
+    (claim,) = statements(f"<p>The goods of the market are:</p><ul>{items}</ul>")
+    quote = claim.quotes[0]
+    assert LONGEST_LIST - 60 < quote.end - quote.start <= LONGEST_LIST
+    assert claim.text.count(";") == quote.text.count("Sort")
+    assert claim.text.endswith("; …")
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "For the walls of the town, please see the page on walls.",
+        "Visitors like the view, see Red Tower.",
+        "Visitors like the view (see below) from the hill.",
+        "Visitors like the view (see also Red Tower) from the hill.",
+        "See also the walls of the old town.",
+    ],
+)
+def test_a_sentence_that_sends_elsewhere_is_none(sentence: str) -> None:
+    """'Please see' and the like say nothing of the thing."""
+    assert leaning(f"<p>{PARK} {sentence}</p>") == [(PARK, "")]
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<p>Too short to say.</p>",
+        "<p>The market of Norbury sells fish and bread</p>",
+        "<p>the market of Norbury sells fish and bread.</p>",
+        "<p>The market (of Norbury sells fish and bread.</p>",
+        f"<p>The market of Norbury sells {'fish and ' * 60}bread.</p>",
+        "<ul><li>Many old boats and nets of all sorts.</li></ul>",
+        f"<h2>References</h2><p>{MARKET}</p>",
+    ],
+)
+def test_what_is_no_whole_sentence_is_none(html: str) -> None:
+    """Scraps, torn sentences, items without a verb and what stands below references are no statements."""
+    assert statements(html) == []

@@ -1,0 +1,157 @@
+"""What a topic is understood as: a thing, a side of it, and what else it names."""
+
+from __future__ import annotations
+
+import pytest
+from tests.crawl.trails import PLAIN, a_shelf_book, begun, settings, steps_of, visit, visits
+
+from kiwiresearch.crawl.step import Begun
+from kiwiresearch.crawl.understood import Understood, understood
+from kiwiresearch.crawl.walk import Crawl
+from kiwiresearch.search.find import Wish, find
+from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.search.query import parse
+
+PAGES = {
+    "Fenfever": """
+        Fenfever is an illness of wet lands. A [[Barn]] is no place for it.
+        == Causes ==
+        Fenfever is caused by the [[Marsh fly]].
+        == Treatment ==
+        Fenfever is treated with [[Willow tea]].
+        <h3>Rest</h3>
+        Those who have fenfever rest on a [[Straw bed]].
+    """,
+    "Treatment": f"A treatment is what is done against an illness.\n{PLAIN}",
+    "Cause": f"A cause is why a thing happens.\n{PLAIN}",
+    "Marsh fly": f"A marsh fly is a fly that brings fenfever.\n{PLAIN}",
+    "Willow tea": f"Willow tea is a drink, and a treatment of fenfever.\n{PLAIN}",
+    "Straw bed": f"A straw bed is a bed for the ill, also for fenfever.\n{PLAIN}",
+    "Barn": f"A barn is where hay is kept.\n{PLAIN}",
+    "Orba": f"Orba is a world with nine moons.\n{PLAIN}",
+    "Moon": f"A moon goes round a world such as Orba.\n{PLAIN}",
+    "Anton Berg": f"Anton Berg was a general, known for the invasion of Avonia.\n{PLAIN}",
+    "Avonia": f"Avonia is a country with an old religion. Smithing is done in Avonia.\n{PLAIN}",
+    "Religion": f"Religion is what people believe, in Avonia as elsewhere.\n{PLAIN}",
+    "Smithing": f"Smithing is the working of iron, also in Avonia.\n{PLAIN}",
+    "History of Avonia": f"The history of Avonia is long.\n{PLAIN}",
+    "Bear": f"A bear is a large animal. The diet of a grey bear is fish.\n{PLAIN}",
+    "Orderism": f"Orderism is a faith. Orderist festivals last for days, and an orderist fasts.\n{PLAIN}",
+    "Festival": f"A festival is a day on which nobody works.\n{PLAIN}",
+    "Pump": f"A pump lifts water. How pumps work is easy to see.\n{PLAIN}",
+    "Work (physics)": f"Work is force along a way, as pumps do work.\n{PLAIN}",
+    "Old mill": f"Sacks were carried by night to the old mill, where lanterns burned.\n{PLAIN}",
+}
+
+
+@pytest.fixture(scope="module")
+def book() -> OpenBook:
+    return a_shelf_book(PAGES)
+
+
+def taken_apart(book: OpenBook, topic: str) -> Understood:
+    hits = find([book], topic, Wish(limit=30, read=30)).hits
+    return understood(parse(topic), hits, lambda name: find([book], name, Wish(limit=5, fast=True)).hits)
+
+
+@pytest.mark.parametrize(
+    ("topic", "head", "aspect", "heads", "others"),
+    [
+        ("Fenfever", "Fenfever", "", ["Fenfever"], []),
+        ("fenfever treatment", "Fenfever", "treatment", ["Fenfever"], []),
+        ("Treatment of fenfever", "Fenfever", "Treatment", ["Fenfever"], []),
+        ("Causes of fenfever", "Fenfever", "Causes", ["Fenfever"], []),
+        ("causes and treatment of fenfever", "Fenfever", "causes and treatment", ["Fenfever"], []),
+        ("Orba's moons", "Orba", "moons", ["Orba"], []),
+        ("Orba’s moons", "Orba", "moons", ["Orba"], []),
+        ("the moons of Orba", "Orba", "moons", ["Orba"], []),
+        ("Berg's invasion of Avonia", "Anton Berg", "invasion of Avonia", ["Anton Berg"], ["Avonia"]),
+        ("Religion in Avonia", "Avonia", "Religion", ["Avonia"], []),
+        ("Smithing in Avonia", "Avonia", "Smithing", ["Avonia"], ["Smithing"]),
+        ("History of Avonia", "History of Avonia", "", ["History of Avonia"], []),
+        ("the history of Avonia", "History of Avonia", "", ["History of Avonia"], []),
+        ("the grey bear", "grey bear", "", [], ["Bear"]),
+        ("diet of the grey bear", "grey bear", "diet", [], ["Bear"]),
+        ("diet of bears", "Bear", "diet", ["Bear"], []),
+        ("Orderist festivals", "Orderism", "festivals", ["Orderism"], []),
+        ("how pumps work", "Pump", "work", ["Pump"], []),
+        ("Work", "Work (physics)", "", ["Work (physics)"], []),
+        ("religion", "Religion", "", ["Religion"], []),
+        ("old mills", "Old mill", "", ["Old mill"], []),
+        ("mill", "Old mill", "", ["Old mill"], []),
+        ("sacks carried by night", "Old mill", "sacks carried by night", ["Old mill"], []),
+    ],
+)
+def test_a_topic_is_a_thing_and_a_side_of_it(
+    book: OpenBook, topic: str, head: str, aspect: str, heads: list[str], others: list[str]
+) -> None:
+    """The title that stands in a topic is the thing, the rest is the side; a side that is a title is none."""
+    what = taken_apart(book, topic)
+    assert (what.head, what.aspect) == (head, aspect)
+    assert [hit.title for hit in what.head_pages] == heads
+    assert [hit.title for hit in what.other_pages] == others
+
+
+def test_without_hits_the_topic_is_its_own_thing(book: OpenBook) -> None:
+    """What no page speaks of is not taken apart."""
+    assert taken_apart(book, "xyzzyplugh") == Understood("xyzzyplugh", is_named=False)
+    assert understood(parse("what is xyzzyplugh?"), (), lambda _: ()) == Understood("xyzzyplugh", is_named=False)
+
+
+def begin(book: OpenBook, topic: str, aspect: str = "") -> Begun:
+    return begun(steps_of(Crawl([book], topic, settings=settings(max_pages=1), aspect=aspect)))
+
+
+def test_the_crawl_begins_with_what_the_topic_is_about(book: OpenBook) -> None:
+    """The page about the thing is the seed and is marked as that; a page about the side alone is none (R2, R74)."""
+    start = begin(book, "fenfever treatment")
+    assert (start.topic, start.head, start.aspect) == ("fenfever treatment", "Fenfever", "treatment")
+    assert [(seed.title, seed.is_head) for seed in start.seeds] == [("Fenfever", True)]
+    assert {one.title for one in start.found} == {"Fenfever", "Marsh fly", "Willow tea", "Straw bed"}
+
+
+def test_what_else_a_topic_names_is_a_seed_too(book: OpenBook) -> None:
+    """Both things that a topic names are seeds, and the reason says so; only one is the thing it is about (R74)."""
+    start = begin(book, "Smithing in Avonia")
+    assert [(seed.title, seed.is_head) for seed in start.seeds] == [("Avonia", True), ("Smithing", False)]
+    assert {seed.why for seed in start.seeds} == {"its title stands in the topic"}
+
+
+def test_a_wider_page_is_not_the_page_of_a_narrower_thing(book: OpenBook) -> None:
+    """A crawl about the grey bear begins with 'Bear', and knows that it is about more than the grey one."""
+    start = begin(book, "diet of the grey bear")
+    assert (start.head, start.aspect) == ("grey bear", "diet")
+    assert [(seed.title, seed.is_head) for seed in start.seeds] == [("Bear", False)]
+
+
+@pytest.mark.parametrize("topic", ["Fenfever", "fenfever treatment"])
+def test_the_side_that_the_user_names_wins(book: OpenBook, topic: str) -> None:
+    """With an aspect of the user's the thing is the same, and the side is the user's own."""
+    start = begin(book, topic, "causes")
+    assert (start.topic, start.head, start.aspect) == (topic, "Fenfever", "causes")
+    assert [(seed.title, seed.is_head) for seed in start.seeds] == [("Fenfever", True)]
+
+
+def worths(book: OpenBook, topic: str, aspect: str = "") -> dict[str, float]:
+    steps = steps_of(Crawl([book], topic, settings=settings(max_pages=1), aspect=aspect))
+    return {offer.title: offer.worth for offer in visit(steps, "Fenfever").offers}
+
+
+def test_links_below_a_heading_on_the_aspect_count_more(book: OpenBook) -> None:
+    """A link in a section on the side that is asked for, and below it, counts more, any other less (R47, R80)."""
+    plain = worths(book, "Fenfever")
+    treated = worths(book, "Fenfever", "treatment")
+    on = {"Willow tea", "Straw bed"}
+    for title in plain:
+        one = treated[title] / plain[title]
+        assert (one > 1) if title in on else (one < 1), title
+    assert set(sorted(treated, key=treated.__getitem__)[-2:]) == on
+    caused = worths(book, "causes of fenfever")
+    assert max(caused, key=caused.__getitem__) == "Marsh fly"
+
+
+def test_the_pages_on_the_aspect_are_taken_first(book: OpenBook) -> None:
+    """What the section on the treatment links to comes before what the section on causes does (R53)."""
+    order = [step.title for step in visits(steps_of(Crawl([book], "fenfever treatment")))]
+    assert order[:2] == ["Fenfever", "Willow tea"]
+    assert "Marsh fly" not in order or order.index("Willow tea") < order.index("Marsh fly")

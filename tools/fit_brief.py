@@ -1,0 +1,139 @@
+"""Fit what a brief chooses by: is a sentence about what is asked for (`aspect`), and would it be missed (`salience`)?
+
+The aspect's weights are fitted, in log-odds, on the sentences that readers marked for every other topic of
+`evals/labels/brief_aspects.jsonl`, all topics alike. Salience needs no labels: a sentence of an article's body is worth
+as much as its words come again in the article's own introduction. The weights are printed as `brief/data/weights.toml`
+has them.
+
+python -m tools.fit_brief aspect SHARED      python -m tools.fit_brief salience SHARED
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from evals.brief_aspects import Marked, is_marked, marked
+from numpy.typing import NDArray
+
+from kiwiresearch.brief.relevance import Relevance, sentences_on, wanted_on
+from kiwiresearch.brief.salience import signs_of
+from kiwiresearch.claims.by_rule import all_sentences, claims_of
+from kiwiresearch.crawl.settings import CrawlSettings
+from kiwiresearch.crawl.walk import Crawl, Walker
+from kiwiresearch.page.read import open_page
+from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.text.aspect import stems_in
+from kiwiresearch.zim.libzim import LibzimArchive
+
+PAGES, ARTICLES = 20, 400
+FEWEST_IN_LEAD, FEWEST_IN_BODY = 4, 25
+RIDGE = 1.0
+Signs = Sequence[Mapping[str, float]]
+
+
+def marked_signs(archive: LibzimArchive, topic: Marked) -> tuple[Signs, list[bool]]:
+    """The sentences that are about a topic's thing, with what speaks for each, and whether readers marked it."""
+    book = OpenBook(archive)
+    walker = Walker(Crawl([book], topic.topic, settings=CrawlSettings(max_pages=PAGES, fast=True)))
+    pages = []
+    while walker.state.ended is None:
+        move = walker.next()
+        walker.state.apply(move.step)
+        pages += [move.page] if move.page else []
+    claims = [claim for page in pages for claim in claims_of(page, "", wanted_on(walker.state.begun, page))]
+    sentences = sentences_on(claims)
+    relevance = Relevance(walker.state, sentences, {book.book.id: book.language})
+    by_path = {page.ref: page for page in pages}
+    signs, right = [], []
+    for ref, several in sentences.items():
+        for number, found in relevance.signs(several).items():
+            signs.append(found)
+            right.append(is_marked(topic, by_path[ref], several[number].quotes[0].start))
+    return signs, right
+
+
+def introduced_signs(archive: LibzimArchive) -> Iterator[tuple[Signs, list[float]]]:
+    """The sentences of articles' bodies, with what speaks for each, and how much their introductions say it."""
+    paths = sorted(archive.articles(), key=lambda path: hashlib.sha256(path.encode()).digest())
+    for path in paths[:ARTICLES]:
+        page = open_page(archive, path)
+        sentences = sentences_on(claims_of(page, "", all_sentences)).get(page.ref, [])
+        lead = [stems_in(claim.text, page.language) for claim in sentences if not claim.headings]
+        body = [claim for claim in sentences if claim.headings]
+        if len(lead) < FEWEST_IN_LEAD or len(body) < FEWEST_IN_BODY:
+            continue
+        yield signs_of(body, page.language), [_said_again(stems_in(one.text, page.language), lead) for one in body]
+
+
+def _said_again(stems: frozenset[str], lead: Sequence[frozenset[str]]) -> float:
+    """The largest share of words that a sentence has in common with one of the introduction."""
+    return max((2 * len(stems & one) / (len(stems) + len(one)) for one in lead if stems and one), default=0.0)
+
+
+def logistic(rows: NDArray[np.float64], right: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Log-odds by Newton's method; the last column is 1."""
+    middle, spread = _scale(rows)
+    table = np.column_stack([(rows - middle) / spread, np.ones(len(rows))])
+    worth = np.zeros(table.shape[1])
+    for _ in range(30):
+        likely = 1 / (1 + np.exp(-table @ worth))
+        slope = table.T @ (weight * (likely - right)) + RIDGE * worth
+        bend = (table * (weight * likely * (1 - likely))[:, None]).T @ table + RIDGE * np.eye(len(worth))
+        worth -= np.linalg.solve(bend, slope)
+    raw = worth[:-1] / spread
+    return np.append(raw, worth[-1] - float(raw @ middle))
+
+
+def ridge(rows: NDArray[np.float64], wanted: NDArray[np.float64]) -> NDArray[np.float64]:
+    middle, spread = _scale(rows)
+    table = (rows - middle) / spread
+    worth = np.linalg.solve(table.T @ table + 30 * np.eye(table.shape[1]), table.T @ wanted)
+    return np.asarray(worth / spread)
+
+
+def _scale(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    spread = rows.std(axis=0)
+    return rows.mean(axis=0), np.where(spread > 0, spread, 1.0)
+
+
+def _rows(signs: Signs) -> NDArray[np.float64]:
+    return np.array([list(one.values()) for one in signs])
+
+
+def fit_aspect(archive: LibzimArchive) -> dict[str, float]:
+    found = [marked_signs(archive, topic) for topic in marked("dev")]
+    found = [(signs, right) for signs, right in found if signs]
+    weight = np.concatenate([np.full(len(right), len(right) ** -0.5) for _, right in found])
+    rows = np.vstack([_rows(signs) for signs, _ in found])
+    worth = logistic(rows, np.concatenate([right for _, right in found]).astype(float), weight / weight.mean())
+    return dict(zip((*found[0][0][0], "before anything is known"), map(float, worth), strict=True))
+
+
+def fit_salience(archive: LibzimArchive) -> dict[str, float]:
+    found = list(introduced_signs(archive))
+    wanted = [np.array(said) for _, said in found]
+    leveled = [(one - one.mean()) / (one.std() or 1.0) for one in wanted]
+    worth = ridge(np.vstack([_rows(signs) for signs, _ in found]), np.concatenate(leveled))
+    return dict(zip(found[0][0][0], map(float, worth), strict=True))
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="tools.fit_brief")
+    parser.add_argument("what", choices=("aspect", "salience"))
+    parser.add_argument("shared", type=Path, help="the folder of shared data")
+    options = parser.parse_args(arguments)
+    archive = LibzimArchive(options.shared / "zims" / "schools-2007.zim")
+    worth = fit_aspect(archive) if options.what == "aspect" else fit_salience(archive)
+    print(f"[{options.what}]")
+    for name, value in worth.items():
+        print(f'"{name}" = {value:.2f}')
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
