@@ -246,7 +246,6 @@ def _gaps(hedged: Statement) -> tuple[Gap, ...]:
         Gap("missing page", "The page “Ahhiyawa” is linked from 3 of the pages, and is not in the book."),
         Gap("concept", "“Tin trade” is linked from 5 of the pages, and 1 claim was found about it."),
         Gap("hedged", "Of 9 claims about the drought 7 are hedged, and 2 have a reference.", hedged.claims),
-        Gap("question", "Who lived at Hattusa after it was left? A heading asks, and nothing on the pages answers."),
         Gap("introductions only", "The page “Troy” has only its introduction in this book."),
     )
 

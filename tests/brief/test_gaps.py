@@ -6,7 +6,9 @@ import pytest
 from tests.brief.gathered import Gathered, gathered
 
 from kiwiresearch.brief.brief import Brief, Gap
+from kiwiresearch.brief.gaps import gaps
 from kiwiresearch.brief.markdown import markdown
+from kiwiresearch.brief.outline import Outline
 from kiwiresearch.brief.report import report
 
 REFERENCE = '<sup class="reference"><a href="#cite_note-1">[1]</a></sup>'
@@ -159,6 +161,21 @@ def test_headings_of_like_pages_are_no_questions() -> None:
     brief = gathered({"Great Frost": own} | others, topic="Great Frost").brief()
     assert len(brief.sources.pages) == 4
     assert brief.gaps == ()
+
+
+def test_what_a_page_calls_open_is_a_gap_unless_it_was_told() -> None:
+    """A sentence about the topic that says that something is not known is open, as the page says it (R102)."""
+    page = "The Great Frost was a winter.\n== Cause ==\nThe end of the Great Frost is still unclear. Mules died of it."
+    found = gathered({"Great Frost": page}, topic="Great Frost")
+    scales, said = found.scales, found.said()
+    outline = Outline(scales, said)
+
+    def opened() -> list[str]:
+        return [gap.text for gap in gaps(found.origin, said, found.claims, outline, scales, {}) if gap.kind == "open"]
+
+    assert opened() == ["The end of the Great Frost is still unclear."]
+    outline.use(claim for claim in found.claims if "unclear" in claim.text)
+    assert opened() == []
 
 
 def test_a_brief_without_gaps_says_so() -> None:

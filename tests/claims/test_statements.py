@@ -8,6 +8,7 @@ from tests.claims.claimed import CITY, PAINTER, below
 from kiwiresearch.claims.by_rule import LONGEST_LIST, Wanted, all_sentences, claims_of, no_sentences
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.claims.record import claim_of, record_of
+from kiwiresearch.research.claiming import claims_of_page
 
 PARK = "Children play in the park near the river."
 MARKET = "The market of Norbury sells fish and bread."
@@ -230,3 +231,13 @@ def test_a_sentence_that_sends_elsewhere_is_none(sentence: str) -> None:
 def test_what_is_no_whole_sentence_is_none(html: str) -> None:
     """Scraps, torn sentences, items without a verb and what stands below references are no statements."""
     assert statements(html) == []
+
+
+def test_statements_of_one_page_can_be_asked_for() -> None:
+    """The claims of a page have no statements among them, unless that type is wanted."""
+    page = below(f"<p>{PARK}</p>")
+    found = claims_of_page(page, "Book of towns")
+    assert "statement" not in {claim.type for claim in found.claims}
+    asked = found.of_type("statement").claims
+    assert PARK in {claim.text for claim in asked}
+    assert {(claim.type, claim.book_name) for claim in asked} == {("statement", "Book of towns")}

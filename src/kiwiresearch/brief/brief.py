@@ -85,7 +85,7 @@ class Figure:
 class Gap:
     """Something that the book leaves open, and how that was seen. It is about the sources, not about the world."""
 
-    kind: Literal["concept", "hedged", "missing page", "introductions only", "question"]
+    kind: Literal["open", "concept", "hedged", "missing page", "introductions only"]
     text: str
     claims: tuple[ClaimId, ...] = ()
 

@@ -65,7 +65,7 @@ def compose(origin: Origin, claims: Sequence[Claim], missing: Mapping[str, int])
         actors=used(actors(said, outline, scales)),
         disputes=disputed,
         numbers=numbers(said, found, scales),
-        gaps=gaps(origin, said, claims, scales, missing),
+        gaps=gaps(origin, said, claims, outline, scales, missing),
         claims=by_id,
         notes=tuple(_notes(origin)),
     )

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from kiwiresearch.brief.brief import Gap
+from kiwiresearch.brief.outline import Outline
 from kiwiresearch.brief.sources import Origin
 from kiwiresearch.brief.stating import is_hedged
 from kiwiresearch.brief.support import Said
+from kiwiresearch.brief.themes import ALIKE, DATA
 from kiwiresearch.brief.weighing import Scales
-from kiwiresearch.brief.wording import folded
+from kiwiresearch.brief.wording import folded, likeness
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.zim.entry import EntryRef
 
 FEW_CLAIMS = 2
 MOST_CONCEPTS = 5
 MOST_HEDGED = 5
+MOST_OPEN = 6
 MOST_MISSING = 6
 CENTRAL = 4
 """A page that this many of the pages read link to is central."""
@@ -25,11 +30,17 @@ WEIGHTY = 0.35
 
 
 def gaps(
-    origin: Origin, said: Sequence[Said], claims: Sequence[Claim], scales: Scales, missing: Mapping[str, int]
+    origin: Origin,
+    said: Sequence[Said],
+    claims: Sequence[Claim],
+    outline: Outline,
+    scales: Scales,
+    missing: Mapping[str, int],
 ) -> tuple[Gap, ...]:
     """All that was seen to be open; `missing` has the pages that were linked to and are not in the book."""
     return (
         *_introductions(origin),
+        *_open(said, outline, scales),
         *_concepts(origin, claims, scales),
         *_hedged(said, scales),
         *_missing(missing, origin),
@@ -44,6 +55,29 @@ def _introductions(origin: Origin) -> Iterator[Gap]:
                 f"“{book.title}” holds the introductions of its articles only: "
                 "what the later sections say is missing here, and is no gap in knowledge.",
             )
+
+
+def _open(said: Sequence[Said], outline: Outline, scales: Scales) -> Iterator[Gap]:
+    """Sentences about the topic that say that something is not known, and that the brief has not told yet."""
+    told: list[Said] = []
+    for one in said:
+        claim = one.best
+        if len(told) == MOST_OPEN:
+            break
+        if claim.is_row or claim.leans or outline.has(claim) or not scales.is_about(one.claims[0]):
+            continue
+        if OPEN.search(claim.text) and not any(likeness(one.stems, other.stems) > ALIKE for other in told):
+            told.append(one)
+    for one in told:
+        yield Gap("open", one.best.text, (one.best.id,))
+
+
+def _open_words() -> re.Pattern[str]:
+    phrases = tomllib.loads((DATA / "eng.toml").read_text(encoding="utf-8"))["open"]
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, phrases))})\b", re.IGNORECASE)
+
+
+OPEN = _open_words()
 
 
 def _concepts(origin: Origin, claims: Sequence[Claim], scales: Scales) -> Iterator[Gap]:

@@ -27,7 +27,7 @@ def numbers(said: Sequence[Said], found: Sequence[Conflict], scales: Scales) -> 
         if one.best.measures
         and not one.best.leans
         and ("numeric" in (one.best.type, *one.best.also) or one.best.id in disagreeing)
-        and scales.is_about(one.claims[0])
+        and scales.speaks_of(one.claims[0])
     ]
     if not numeric:
         return ()

@@ -97,15 +97,24 @@ class Outline:
             if told < SHORTEST_SUMMARY:
                 chosen += self._take(self._asked(POSSIBLE), SHORTEST_SUMMARY - told, most_of_other=2, beside=chosen)
         else:
-            chosen = self._take(lead[:1], SUMMARY_WORDS)
-            room = SUMMARY_WORDS - sum(unit.words for unit in chosen)
-            chosen += self._take(lead[1:], room, beside=chosen)
+            chosen = self._in_sequence(lead, SUMMARY_WORDS)
             told = sum(unit.words for unit in chosen)
             if told < SHORT_SUMMARY:
                 body = [unit for unit in self._of_heads() if unit.claim.headings and not _is_minor(unit)]
                 firsts = {unit.claim.headings[0]: unit for unit in sorted(body, key=lambda unit: unit.weighed.points)}
                 chosen += self._take(firsts.values(), SUMMARY_WORDS - told)
         return tuple(map(self._stated, self._in_order(chosen)))
+
+    def _in_sequence(self, units: Sequence[Unit], words: int) -> list[Unit]:
+        """Sentences from the first on, as they stand, as far as so many words go: an introduction is well made."""
+        chosen: list[Unit] = []
+        for unit in units:
+            taken = self._take([unit], words, beside=chosen)
+            if not taken and unit.words > words:
+                break
+            chosen += taken
+            words -= sum(one.words for one in taken)
+        return chosen
 
     def parts(self) -> tuple[Group, ...]:
         """What else is to be told, by the headings of the main article, or by the pages that tell it."""
@@ -155,8 +164,9 @@ class Outline:
         """The sections of the main articles, those of one name together; each has room by its length."""
         sections: dict[str, list[Unit]] = {}
         for unit in self._of_heads():
-            if unit.claim.headings and not _is_aside(unit):
-                sections.setdefault(unit.claim.headings[0], []).append(unit)
+            if not _is_aside(unit) and (unit.claim.headings or unit.key not in self._used):
+                # What the summary had no room for of the introduction comes first.
+                sections.setdefault((*unit.claim.headings, unit.claim.page_title)[0], []).append(unit)
         long = {heading: units for heading, units in sections.items() if len(units) >= FEWEST_SENTENCES}
         longest = sorted(long, key=lambda heading: (-len(long[heading]), heading))[:MOST_PARTS]
         total = sum(len(long[heading]) ** 0.5 for heading in longest) or 1.0

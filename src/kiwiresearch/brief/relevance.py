@@ -75,13 +75,16 @@ class Relevance:
         )
         """Pages about what else the topic names: 'Slavery' of 'Slavery in the United States'."""
         self._name = _pattern(self.head)
+        self._senses = frozenset(begun.senses) if begun else frozenset()
         self._languages = languages
         self._naming = frozenset(
             ref
             for ref, step in state.visited.items()
-            if " " in self.head or any(EntryRef(ref.book, offer.path) in self.heads for offer in step.offers)
+            if not self.heads
+            or " " in _bare(self.head)
+            or any(EntryRef(ref.book, offer.path) in self.heads for offer in step.offers)
         )
-        """Pages on which the name of the thing means the thing: those that link to its page."""
+        """Pages on which the name of the thing means the thing: those that link to its page, if it has one."""
         self._scores: dict[tuple[EntryRef, int], Score] = {}
         if self.aspect:
             for claims in sentences.values():
@@ -89,6 +92,8 @@ class Relevance:
 
     def is_about(self, claim: Claim) -> bool:
         """Whether a claim is about the thing: it is on its page, or names it."""
+        if claim.page_title in self._senses:
+            return False
         return self.is_below(claim) or (claim.ref in self._naming and self._name.search(claim.text) is not None)
 
     def is_below(self, claim: Claim) -> bool:
@@ -96,7 +101,12 @@ class Relevance:
 
         On a page about what else the topic names, its sentences that name the thing are as good.
         """
-        if claim.ref in self.heads or any(map(self._name.search, (claim.page_title, *claim.headings))):
+        if claim.ref in self.heads:
+            return True
+        if claim.page_title in self._senses:  # 'Mercury (planet)', where the element is meant
+            return False
+        is_meant = claim.ref in self._naming
+        if is_meant and any(map(self._name.search, (claim.page_title, *claim.headings))):
             return True
         return claim.ref in self._crossing and self._name.search(claim.text) is not None
 
@@ -184,13 +194,18 @@ def wanted_on(begun: Begun | None, page: PageDoc) -> Wanted:
 
 def _pattern(name: str) -> re.Pattern[str]:
     """A name in a text, and in the plural: with capitals where it is a proper name of several words."""
-    bare = QUALIFIER.sub("", name).strip() or name
+    bare = _bare(name)
     last = bare.split()[-1] if bare.split() else ""
     is_proper = " " in bare and last[:1].isupper()
     short = [word.upper() for word, names in words_of("eng").abbreviated.items() if bare in names]
     words = [re.escape(bare), *(r"\.?".join(word) for word in short)]
     # 'World War I' is not named where 'World War II' is, nor 'India' in 'Indian'.
     return re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?:['’]s|s|es)?(?!\w)", 0 if is_proper else re.IGNORECASE)
+
+
+def _bare(name: str) -> str:
+    """A title without what tells it apart from others: 'Mercury' of 'Mercury (element)'."""
+    return QUALIFIER.sub("", name).strip() or name
 
 
 def centroid(rows: Rows) -> Rows:

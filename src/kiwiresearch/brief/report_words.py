@@ -47,9 +47,9 @@ KINDS = {
 """Kinds of disagreement."""
 
 GAPS = {
+    "open": "What the pages call open",
     "concept": "Central concepts of which little is said",
     "hedged": "Much hedging, few references",
-    "question": "Questions that no page answers",
     "missing page": "Pages that the book lacks",
     "introductions only": "Pages of which the book has only the introduction",
 }

@@ -108,6 +108,8 @@ def _settings(origin: Origin) -> Iterator[tuple[str, str]]:
     yield "crawl strategy", settings.strategy
     yield "vectors", "off" if settings.fast else "on"
     begun = origin.state.begun
+    if begun and begun.aspect:
+        yield "aspect", begun.aspect
     if begun and begun.focus:
         yield "focus", begun.focus
     for book in origin.books:

@@ -100,7 +100,7 @@ def timeline(
         if one.best.dates
         and "timeline" in (one.best.type, *one.best.also)
         and not one.best.leans
-        and scales.is_about(one.claims[0])
+        and scales.speaks_of(one.claims[0])
         and not is_aside(one.best.section)
         and (date := _main_date(one.best)) is not None
         and (not opening or date.start <= EARLY)

@@ -108,6 +108,10 @@ class Scales:
             return False  # the name was put in by a rule, and outside introductions such rules err
         return self.relevance.is_asked(claim)
 
+    def speaks_of(self, weighed: Weighed) -> bool:
+        """Whether a claim is about what is asked for, and does not only mention it."""
+        return self.is_about(weighed) and self.relevance.speaks_of(weighed.claim)
+
     def is_topic(self, subject: str) -> bool:
         """Whether this is a name of what the brief is about."""
         name = folded(subject)

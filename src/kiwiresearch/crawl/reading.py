@@ -104,7 +104,7 @@ class Reader:
         book = self._books[page.ref.book]
         begun = self._state.begun
         judge = Filter.of(book, self._crawl.settings.filters, timeline=begun is not None and begun.timeline)
-        return links_of(
+        links = links_of(
             page,
             book,
             read.places,
@@ -113,6 +113,12 @@ class Reader:
             interest=self._interest(page),
             self_links=self._crawl.settings.filters.self_links,
         )
+        senses = begun.senses if begun is not None else ()
+        offers = tuple(offer for offer in links.offers if offer.title not in senses)
+        dropped = len(links.offers) - len(offers)
+        if not dropped:
+            return links
+        return Links(offers, (*links.refused, ("another sense of the name", dropped)), links.targets - dropped)
 
     def _interest(self, page: PageDoc) -> tuple[float, ...]:
         """How much the links of each section of a page count: more where it is about what is asked for."""

@@ -88,8 +88,8 @@ def _by_search(query: Query, hits: Sequence[Hit]) -> Understood:
         words = [stem_of(word) for word in fold(hit.title).split()]
         if stems <= set(words) and len(words) <= len(stems) + MORE_WORDS:
             return Understood(hit.title, "", (hit,))
-    if not hits:
-        return Understood(query.core, is_named=False)
+    if not hits or len(query.terms) == 1:  # what no page is about is still what other pages may speak of
+        return Understood(query.core, "", (), tuple(hits[:1]), is_named=False)
     return Understood(hits[0].title, query.core, (hits[0],), is_named=False)
 
 

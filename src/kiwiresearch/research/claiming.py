@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
-from kiwiresearch.claims.by_rule import claims_of
+from kiwiresearch.claims.by_rule import all_sentences, claims_of
 from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, ClaimType
 from kiwiresearch.claims.record import record_of
 from kiwiresearch.errors import BadUsage
@@ -22,11 +22,15 @@ class Claimed:
     page: PageDoc
     claims: tuple[Claim, ...]
     hedges: tuple[str, ...]
+    book_name: str = ""
 
     def of_type(self, wanted: str) -> Claimed:
-        """Only the claims of a type; all where none is wanted."""
+        """Only the claims of a type; where none is wanted all but statements, which are most of a page's sentences."""
         if not wanted:
             return self
+        if wanted == "statement":
+            found = claims_of(self.page, self.book_name, all_sentences)
+            return replace(self, claims=tuple(claim for claim in found if claim.type == wanted))
         return replace(self, claims=tuple(claim for claim in self.claims if wanted in (claim.type, *claim.also)))
 
     def record(self) -> dict[str, Any]:
@@ -42,7 +46,7 @@ class Claimed:
 
 def claims_of_page(page: PageDoc, book_name: str = "") -> Claimed:
     """What a page of a book claims."""
-    return Claimed(page, claims_of(page, book_name), _cues(page.text, page.language))
+    return Claimed(page, claims_of(page, book_name), _cues(page.text, page.language), book_name)
 
 
 def claims_of_text(text: str, title: str = "", language: str = "eng") -> Claimed:

@@ -44,6 +44,9 @@ def prove_statements(brief: Brief, languages: Mapping[BookId, str], ledger: Ledg
         for claim in gap.claims:
             if claim not in brief.claims:
                 spot.fail(f"the gap {_shown(gap.text)} names the claim {claim!r}, which is not there")
+        said = [brief.claims[claim].text for claim in gap.claims if claim in brief.claims]
+        if gap.kind == "open" and gap.text not in said:
+            spot.fail(f"the gap {_shown(gap.text)} is not in the words of its claim")
 
 
 def _claims(brief: Brief, statement: Statement) -> list[Claim]:
