@@ -39,8 +39,16 @@ def test_a_short_name_means_the_thing_where_the_page_links_to_it() -> None:
 def test_other_senses_of_a_name_are_not_told() -> None:
     """A brief on the metal says nothing of the planet, though its pages link to it and both have one name."""
     pages = {
-        "Mercury (metal)": "Mercury is a metal. It is not [[Mercury (planet)]].\n== Use ==\nMercury is in [[Thermometer]]s.",
-        "Mercury (planet)": "Mercury is a planet near the [[Mercury (metal)]].\n== Orbit ==\nMercury has no moons at all.",
+        "Mercury (metal)": """
+            Mercury is a metal. It is not [[Mercury (planet)]].
+            == Use ==
+            Mercury is in [[Thermometer]]s.
+        """,
+        "Mercury (planet)": """
+            Mercury is a planet, not the [[Mercury (metal)]].
+            == Orbit ==
+            Mercury has no moons at all.
+        """,
         "Thermometer": "A thermometer shows heat with [[Mercury (metal)]].\n== Sky ==\nThe planet has a hot day.",
     }
     found = gathered(pages, topic="Mercury", focus="metal")
