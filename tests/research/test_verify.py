@@ -14,7 +14,7 @@ import pytest
 from tests.research.proved_runs import METADATA, a_finished_run, changed, forged, proved, told
 
 from kiwiresearch.brief import draft
-from kiwiresearch.brief.brief import Brief, Dispute, Group, Moment, Statement, View
+from kiwiresearch.brief.brief import Brief, Dispute, Gap, Group, Moment, Statement, View
 from kiwiresearch.brief.markdown import markdown
 from kiwiresearch.brief.record import brief_of
 from kiwiresearch.brief.record import record_of as brief_record
@@ -395,6 +395,16 @@ def test_a_claim_named_behind_others_is_not_the_sentence_before(run: Path) -> No
     first, long, *_, last = brief.summary
     last = replace(last, claims=(*last.claims, *first.claims))
     assert lone(LONG) in told_of(run, replace(brief, summary=(last, long)))
+
+
+def test_what_is_called_open_is_in_the_words_of_its_claim(run: Path) -> None:
+    """An open question is a sentence of a page: with other words, or without a claim, it fails."""
+    brief = brief_in(run)
+    claim = brief.claims[brief.summary[0].claims[0]]
+    assert told_of(run, replace(brief, gaps=(Gap("open", claim.text, (claim.id,)),))) == []
+    wrong = "brief.json: the gap 'Nobody knows why.' is not in the words of its claim."
+    assert wrong in told_of(run, replace(brief, gaps=(Gap("open", "Nobody knows why.", (claim.id,)),)))
+    assert wrong in told_of(run, replace(brief, gaps=(Gap("open", "Nobody knows why."),)))
 
 
 def test_whom_she_means_is_known_on_the_topic_s_own_page_alone(run: Path) -> None:
