@@ -1,11 +1,15 @@
-"""Fit what a brief chooses by: is a sentence about what is asked for (`aspect`), and would it be missed (`salience`)?
+"""Fit what a brief chooses by: is a sentence about what is asked for (`aspect`), would it be missed (`salience`), and
+does a sentence of another page confirm it (`second source`)?
 
 The aspect's weights are fitted, in log-odds, on the sentences that readers marked for every other topic of
 `evals/labels/brief_aspects.jsonl`, all topics alike. Salience needs no labels: a sentence of an article's body is worth
-as much as its words come again in the article's own introduction. The weights are printed as `brief/data/weights.toml`
-has them.
+as much as its words come again in the article's own introduction. Second sources are fitted on pairs that readers
+judged for every other topic of `evals/labels/second_sources.jsonl`. The weights are printed as the program's table
+`brief/data/weights.toml` has them.
 
-python -m tools.fit_brief aspect SHARED      python -m tools.fit_brief salience SHARED
+python -m tools.fit_brief aspect SHARED
+python -m tools.fit_brief salience SHARED
+python -m tools.fit_brief "second source" SHARED
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 from evals.brief_aspects import Marked, is_marked, marked
+from evals.second_sources import judged, labelled
 from numpy.typing import NDArray
 
 from kiwiresearch.brief.relevance import Relevance, sentences_on, wanted_on
@@ -122,14 +127,24 @@ def fit_salience(archive: LibzimArchive) -> dict[str, float]:
     return dict(zip(found[0][0][0], map(float, worth), strict=True))
 
 
+def fit_second_source() -> dict[str, float]:
+    found = judged(labelled("dev"))
+    right = np.array([pair.label == "confirms" for pair in found], float)
+    worth = logistic(_rows([pair.signs for pair in found]), right, np.ones(len(right)))
+    return dict(zip((*found[0].signs, "before anything is known"), map(float, worth), strict=True))
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="tools.fit_brief")
-    parser.add_argument("what", choices=("aspect", "salience"))
+    parser.add_argument("what", choices=("aspect", "salience", "second source"))
     parser.add_argument("shared", type=Path, help="the folder of shared data")
     options = parser.parse_args(arguments)
     archive = LibzimArchive(options.shared / "zims" / "schools-2007.zim")
-    worth = fit_aspect(archive) if options.what == "aspect" else fit_salience(archive)
-    print(f"[{options.what}]")
+    if options.what == "second source":
+        worth = fit_second_source()
+    else:
+        worth = fit_aspect(archive) if options.what == "aspect" else fit_salience(archive)
+    print(f'["{options.what}"]' if " " in options.what else f"[{options.what}]")
     for name, value in worth.items():
         print(f'"{name}" = {value:.2f}')
     return 0

@@ -193,6 +193,41 @@ def test_a_heading_alone_makes_no_dispute() -> None:
     assert frost(f"== Criticism ==\n{plain}").brief().disputes == ()
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Although the evidence is thin, some scholars believe that ash caused the Great Frost.",
+        "Many towns of the north, Lund and Varn claim that the Great Frost was long.",
+        "According to the law of 1432, the Great Frost freed all farmers from their taxes.",
+        "The people of the hills believe that the Great Frost was sent by a wolf.",
+        "Some dated rings of old trees are from before the Great Frost, and they are narrow.",
+        "Olin Marr proposed the name of the Great Frost in 1900.",
+    ],
+)
+def test_what_is_no_view_against_another_makes_no_dispute_of_two_sides(sentence: str) -> None:
+    """A clause before 'some believe', a list of names, a law or a custom is no side of a dispute (R70)."""
+    assert [one for one in frost(f"== Causes ==\n{sentence}").brief().disputes if len(one.views) > 1] == []
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "According to the law of 1432, the Great Frost freed all farmers from their taxes.",
+        "The people of the hills believe that the Great Frost was sent by a wolf.",
+        "Olin Marr proposed the name of the Great Frost in 1900.",
+    ],
+)
+def test_what_nobody_argues_is_no_view(sentence: str) -> None:
+    """A law, a custom and a name that somebody proposed are not views at all."""
+    assert frost(f"== Causes ==\n{sentence}").brief().disputes == ()
+
+
+def test_a_page_does_not_contradict_itself() -> None:
+    """Two values of one page are of two cases, such as black tea and green tea."""
+    brief = varn("The ageing of Varn cheese takes two weeks. The ageing of Varn cheese takes three days.", "It is far.")
+    assert brief.disputes == ()
+
+
 def test_nothing_said_is_no_dispute() -> None:
     """A book that says nothing has no disputes."""
     assert gathered({"Great Frost": "Brrr!"}, topic="Great Frost").brief().disputes == ()

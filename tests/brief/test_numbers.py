@@ -111,6 +111,34 @@ def test_one_page_of_statistics_does_not_fill_the_table() -> None:
     assert len(varn(*counted, *places).numbers) == MOST_FIGURES
 
 
+@pytest.mark.parametrize(
+    ("sentence", "words"),
+    [
+        (
+            "In April the fleet of Varn, led by Olin, opened a 6 kilometre (4 mi) wide gap in the old reef of the bay.",
+            "opened a 6 kilometre (4 mi) wide gap in the old reef of the bay",
+        ),
+        (
+            "The traders of Varn sent 400 tons of salt to the north, and they lost 90 ships on the way.",
+            "The traders of Varn sent 400 tons of salt to the north",
+        ),
+    ],
+)
+def test_a_number_of_something_else_stands_in_its_own_words(sentence: str, words: str) -> None:
+    """Where a number does not measure the subject itself, the table shows the page's words around it, and no label."""
+    brief = varn(sentence)
+    (figure,) = brief.numbers
+    assert (figure.what, figure.of, figure.words) == ("", "", words)
+    table = markdown(report(brief)).partition("## Numbers & Quantitative Claims")[2].partition("\n## ")[0]
+    assert f"“{words}”" in table
+
+
+def test_small_counts_and_lengths_of_time_are_left_out() -> None:
+    """'Two gates' and 'twelve years later' say little by themselves."""
+    brief = varn("The old walls of Varn had two gates that were closed at night.", "Twelve years later Varn was rich.")
+    assert brief.numbers == ()
+
+
 def test_pages_without_numbers_have_no_table() -> None:
     """Where nothing is counted, the report says so."""
     brief = varn("Varn is a port of the north.")

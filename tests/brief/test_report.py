@@ -240,7 +240,7 @@ def test_numbers_are_a_table() -> None:
     assert header == ["Value", "What it measures", "When", "Which pages say it"]
     assert rows[0] == [
         "7,000–8,000",
-        "**Inhabitants**: About 7,000 to 8,000 people lived in Ugarit.",
+        "**Inhabitants**: Ugarit",
         "c. 1200 BC",
         f"{link('Ugarit', 'City')}; *one source*",
     ]

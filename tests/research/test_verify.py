@@ -299,7 +299,7 @@ def test_what_the_program_says_of_statements_is_said_again(run: Path) -> None:
     def wrong(changed: Brief) -> list[str]:
         ledger = Ledger()
         prove_statements(changed, {}, ledger)
-        prove_judgements(changed, {}, ledger)
+        prove_judgements(changed, claims, {}, ledger)
         return [failure.what for failure in ledger.closed(run).failures]
 
     assert wrong(brief) == []

@@ -11,6 +11,7 @@ from kiwiresearch.brief.disputes import conflicts, disputes
 from kiwiresearch.brief.gaps import gaps
 from kiwiresearch.brief.numbers import numbers
 from kiwiresearch.brief.outline import Outline
+from kiwiresearch.brief.second_sources import with_second_sources
 from kiwiresearch.brief.sources import Origin, begun_weakly, sources_of
 from kiwiresearch.brief.support import Said, joined
 from kiwiresearch.brief.themes import MOST_MOMENTS, actors, definitions, in_time, mechanisms, timeline
@@ -64,12 +65,12 @@ def compose(origin: Origin, claims: Sequence[Claim], missing: Mapping[str, int])
         mechanisms=explained,
         actors=used(actors(said, outline, scales)),
         disputes=disputed,
-        numbers=numbers(said, found, scales),
+        numbers=numbers(said, found, scales, outline.has),
         gaps=gaps(origin, said, claims, outline, scales, missing),
         claims=by_id,
         notes=tuple(_notes(origin)),
     )
-    return with_needed_claims(brief)
+    return with_needed_claims(with_second_sources(brief, claims, scales))
 
 
 Part = TypeVar("Part", bound=tuple[Group | Moment | Dispute, ...])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ from kiwiresearch.brief.brief import Dispute, View
 from kiwiresearch.brief.stating import stated
 from kiwiresearch.brief.support import Said
 from kiwiresearch.brief.themes import LEAST
+from kiwiresearch.brief.views import calls_disputed, holder_in, is_opposing, is_view, two_sides
 from kiwiresearch.brief.weighing import Scales
 from kiwiresearch.brief.wording import likeness, names_in, without_article
 from kiwiresearch.claims.claim import Claim, ClaimId
@@ -22,20 +22,8 @@ MOST_COMPARED = 200
 MOST_CONTRADICTIONS = 8
 MOST_DISPUTES = 8
 MOST_ONE_SIDED = 5
-NEAR_CHARS = 700
-"""Two views that stand no further apart than this on one page are set against each other."""
-TURN = re.compile(
-    r"\b(?:others?|critics|opponents|sceptics|skeptics|reject\w*|disput\w+|disagree\w*|den(?:y|ies|ied)|refut\w+|"
-    r"contrary|whereas|however|criticis\w+|criticiz\w+|challeng\w+|doubt\w*|question(?:ed|s)|not all|although)\b",
-    re.IGNORECASE,
-)
-HOLDER = re.compile(
-    r"(?:According to\s+(?P<source>[^,]{3,60}),|"
-    r"(?P<who>(?:[A-Z][\w.’'-]*\s+){0,4}?[A-Z]?[\w.’'-]+(?:\s+(?:historians|scholars|scientists|critics|experts|"
-    r"researchers|people|authors|archaeologists|economists))?)\s+(?:have\s+|has\s+|had\s+|also\s+)?"
-    r"(?:argue|claim|suggest|believe|contend|propose|maintain|reject|assert|dispute|question|deny|criticise|criticize|"
-    r"hold|held|consider|think|thought|say|said|see|saw|view|point|doubt|answer|prefer|caution|den)(?:s|d|ed|ied|ies)?\b)"
-)
+NEAR_CHARS = 500
+"""Two views that stand no further apart than this on one page can be set against each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +62,8 @@ STRONG = 0.6
 
 def _is_clear(conflict: Conflict) -> bool:
     one, other = conflict.one, conflict.other
+    if one.best.ref == other.best.ref:
+        return False  # on one page it is another case: black tea, green tea
     return is_clear(one.best, other.best, likeness(one.stems, other.stems))
 
 
@@ -113,7 +103,7 @@ def disputes(said: Sequence[Said], found: Sequence[Conflict], scales: Scales) ->
     told = {view.statement.text for view in (theories.views if theories else ())}
     views = _views([one for one in held if one.best.text not in told])
     two_sided = [dispute for dispute in views if len(dispute.views) > 1]
-    one_sided = [dispute for dispute in views if len(dispute.views) == 1]
+    one_sided = [one for one in views if len(one.views) == 1 and is_view(one.views[0].statement.text)]
     explained = (theories,) if theories else ()
     return (
         *contradictions[:MOST_CONTRADICTIONS],
@@ -144,41 +134,17 @@ def _theories(held: Sequence[Said]) -> Dispute | None:
 MOST_THEORIES = 5
 
 
-def two_sides(text: str) -> tuple[str, str] | None:
-    """A sentence that gives one view and then another: 'X argues …, while others …'."""
-    found = OTHER_SIDE.search(text)
-    if found is None or found.start() < SHORTEST_SIDE or len(text) - found.end() < SHORTEST_SIDE:
-        return None
-    second = text[found.end() :]
-    if LEFT_OPEN.search(text[: found.start()]) or re.match(r"[\w ]{3,30}, ", second):
-        return None  # ', some argue, …' is said in passing
-    return f"{text[: found.start()]}.", f"{second[0].upper()}{second[1:]}"
-
-
-SHORTEST_SIDE = 25
-LEFT_OPEN = re.compile(r"\b(?:that|which|who|and|or|of|in|the|as)$")
-OTHER_SIDE = re.compile(
-    r"[,;] (?:while |whereas |but |although |though |and )?"
-    r"(?=(?:others?|some|critics|opponents|sceptics|skeptics|[A-Z][\w.’'-]+(?: (?:and )?[A-Z][\w.’'-]+){0,4})"
-    r"(?: \w+)? (?:holds?|argues?|argued|considers?|rejects?|rejected|points?|doubts?|maintains?|claims?|claimed|"
-    r"believes?|believed|disagrees?|thinks?|prefers?|answers?|suggests?|suggested|says?|cautions?|dates?|sees?|regards?)\b)"
-)
-
-
 def _is_view(said: Said, scales: Scales) -> bool:
     """Whether a claim is somebody's view, or says that there are several."""
     claim = said.best
     if claim.leans:
         return False
-    kinds = (claim.type, *claim.also)
     holder = _holder(said)
     if holder and scales.is_topic(holder):
         return False  # what a person believed is no dispute in a brief about that person
-    if claim.signals.disputed or (holder and "causal" in kinds and scales.is_seed(claim)):
+    if claim.signals.disputed and claim.section:
         return True
-    if "disputed" not in kinds:
-        return False
-    return bool(holder) or two_sides(claim.text) is not None or any(hedge.kind == "debated" for hedge in claim.hedges)
+    return bool(holder) or two_sides(claim.text) is not None or calls_disputed(claim.text)
 
 
 def _of_conflict(conflict: Conflict) -> Dispute:
@@ -215,47 +181,26 @@ def _side(said: Said, text: str) -> View:
     """One half of a sentence that gives two views."""
     statement = replace(stated(said), text=text, sureness="disputed")
     cues = tuple(cue for cue in _cues(said) if cue in text.lower())
-    return View(_holder_in(text), statement, cues)
+    return View(holder_in(text, with_beliefs=True), statement, cues)
 
 
 def _against(one: Said, others: Sequence[Said]) -> Said | None:
-    """The nearest view that the one before or behind it turns against."""
+    """The nearest view that opposes this one, or that this one opposes."""
     start = one.best.quotes[0].start
     near = [
         (abs(other.best.quotes[0].start - start), other)
         for other in others
         if abs(other.best.quotes[0].start - start) <= NEAR_CHARS
-        and TURN.search(max(one, other, key=lambda said: said.best.quotes[0].start).best.text)
+        and _holder(other)
+        and _holder(one)
+        and is_opposing(max(one, other, key=lambda said: said.best.quotes[0].start).best.text)
         and likeness(one.stems, other.stems) > 0
     ]
     return min(near, key=lambda row: (row[0], row[1].best.id))[1] if near else None
 
 
 def _holder(said: Said) -> str:
-    """Who holds a view, as far as its sentence begins with that."""
-    return _holder_in(said.best.text)
-
-
-def _holder_in(text: str) -> str:
-    found = HOLDER.match(text)
-    if found is None:
-        return ""
-    who = (found["source"] or found["who"] or "").strip()
-    words = who.lower().split()
-    if not 0 < len(words) <= LONGEST_HOLDER or words[0] in NOBODY or words[-1] in ADVERBS:
-        return ""
-    named = all(word[0].isupper() or word in ("and", "of", "de", "von", "van") for word in who.split())
-    return who if named or words[-1] in PEOPLE else ""
-
-
-LONGEST_HOLDER = 6
-ADVERBS = frozenset({"still", "now", "also", "even", "never", "once", "then", "later", "open", "first"})
-PEOPLE = frozenset(
-    ("some", "many", "most", "others", "critics", "historians", "scholars", "scientists", "experts", "researchers",
-     "people", "authors", "archaeologists", "economists", "supporters", "opponents", "advocates", "proponents",
-     "physicists", "biologists", "geologists", "writers", "sources", "observers", "linguists", "philosophers")
-)  # fmt: skip
-NOBODY = frozenset({"it", "they", "he", "she", "this", "these", "there", "which", "that", "evidence", "recent"})
+    return holder_in(said.best.text)
 
 
 def _cues(said: Said) -> tuple[str, ...]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 
 from kiwiresearch.brief.brief import Figure, Statement
 from kiwiresearch.brief.disputes import Conflict
@@ -11,15 +12,25 @@ from kiwiresearch.brief.support import Said, same_value
 from kiwiresearch.brief.themes import LEAST
 from kiwiresearch.brief.weighing import Scales
 from kiwiresearch.brief.wording import folded
-from kiwiresearch.claims.claim import ClaimId, Measure
+from kiwiresearch.claims.claim import Claim, ClaimId, Measure
+from kiwiresearch.claims.tables import Grammar, grammar_of
 
-MOST_FIGURES = 28
-MOST_OF_ONE = 8
+MOST_FIGURES = 12
+MOST_OF_ONE = 6
 """One page of statistics does not fill the table."""
 
 
-def numbers(said: Sequence[Said], found: Sequence[Conflict], scales: Scales) -> tuple[Figure, ...]:
-    """The numbers that matter most, those of one subject together."""
+FEWEST_WORDS, MOST_WORDS = 5, 22
+"""Around a number at least and at most so many words of its sentence are shown."""
+
+
+def numbers(
+    said: Sequence[Said], found: Sequence[Conflict], scales: Scales, is_told: Callable[[Claim], bool]
+) -> tuple[Figure, ...]:
+    """The numbers that matter most, those of one subject together.
+
+    A number whose words would be all of a sentence that the brief has told needs no row.
+    """
     disagreeing = _disagreeing(found)
     numeric = [
         one
@@ -41,6 +52,10 @@ def numbers(said: Sequence[Said], found: Sequence[Conflict], scales: Scales) -> 
             continue
         if any(same_value(one.best, other.best) for other, _ in rows):
             continue
+        if not is_of_subject(one.best, measure, grammar_of(one.claims[0].language)):
+            is_whole = len(words_around(one.best.text, measure)) > WHOLE * len(one.best.text)
+            if _is_small(measure) or (is_told(one.best) and is_whole):
+                continue
         per_subject[key] = per_subject.get(key, 0) + 1
         rows.append((one, measure))
         if len(rows) == MOST_FIGURES:
@@ -48,6 +63,18 @@ def numbers(said: Sequence[Said], found: Sequence[Conflict], scales: Scales) -> 
     first = {folded(measure.of): number for number, (_, measure) in reversed(list(enumerate(rows)))}
     ordered = sorted(rows, key=lambda row: first[folded(row[1].of)])
     return tuple(_figure(one, measure, disagreeing) for one, measure in ordered)
+
+
+WHOLE = 0.9
+
+
+def _is_small(measure: Measure) -> bool:
+    """Whether a number says little by itself: a small count, or how long ago something was."""
+    quantity = measure.quantity
+    return measure.what == "duration" or (not quantity.unit and measure.what != "share" and quantity.high < FEW)
+
+
+FEW = 10
 
 
 def _main(one: Said) -> Measure:
@@ -68,14 +95,81 @@ def _figure(one: Said, measure: Measure, disagreeing: dict[ClaimId, str]) -> Fig
     if quantity.is_range and " and " in value:
         qualifier = "between "
     claims = tuple(weighed.claim.id for weighed in one.claims[:MOST_CLAIMS])
+    is_plain = is_of_subject(one.best, measure, grammar_of(one.claims[0].language))
     return Figure(
         value=f"{qualifier}{value}",
-        what=measure.what,
-        of=measure.of,
+        what=measure.what if is_plain else "",
+        of=measure.of if is_plain else "",
         when=measure.when.words() if measure.when else "",
-        statement=Statement(text, claims, sureness_of(one), one.pages),
+        statement=Statement(text, claims, sureness_of(one.best, one.pages), one.pages),
+        words=words_around(text, measure),
         disagrees=disagreeing.get(one.best.id, ""),
     )
+
+
+def is_of_subject(claim: Claim, measure: Measure, grammar: Grammar) -> bool:
+    """Whether a number surely measures the subject: it is a row of a table, or follows subject and verb directly."""
+    if claim.is_row:
+        return True
+    text, quantity, subject = claim.text, measure.quantity, measure.of
+    start = text.casefold().find(subject.casefold())
+    end = start + len(subject)
+    if start < 0 or end > quantity.start or not _is_opening(text[:start]) or NOT_A_THING.search(subject):
+        return False
+    between = BRACKET.sub(" ", text[end : quantity.start]).lower().split()
+    if not any(word in grammar.number_verbs for word in between):
+        return False
+    if any(word not in grammar.number_verbs and word not in grammar.number_fillers for word in between):
+        return False
+    # 'needs 300 lb of vegetation' is no mass of the elephant
+    return not (quantity.unit and OF_ANOTHER.match(text[quantity.end :]))
+
+
+def _is_opening(text: str) -> bool:
+    return not text.strip() or text.strip().casefold() in ("the", "a", "an")
+
+
+BRACKET = re.compile(r"\([^()]*\)")
+NOT_A_THING = re.compile(r"\d|\b(?:of|in|the|a|and|by|to|from)$|^(?:and|but|or|there)\b", re.IGNORECASE)
+OF_ANOTHER = re.compile(r"(?:\s*\([^()]*\))?\s+(?:of|from|away|behind|ahead)\b")
+
+
+def words_around(text: str, measure: Measure) -> str:
+    """The clause that a number stands in, with more of the sentence where it is short."""
+    start, end = measure.quantity.start, measure.quantity.end
+    ends = [0, *(found.end() for found in CLAUSE_END.finditer(text)), len(text)]
+    first = max(place for place in ends if place <= start)
+    last = min((place for place in ends if place >= end), default=len(text))
+    while len(text[first:last].split()) < FEWEST_WORDS or OPENS_BACK.match(text[first:last]):
+        wider_left = max((place for place in ends if place < first), default=first)
+        wider_right = min((place for place in ends if place > last), default=last)
+        if wider_left < first:
+            first = wider_left
+        elif wider_right > last:
+            last = wider_right
+        else:
+            break
+    return _cut(text, first, last, start, end)
+
+
+CLAUSE_END = re.compile(r"[,;:] (?![^()]*\))| [–—] |—")
+"""Where a clause ends, outside of brackets."""
+OPENS_BACK = re.compile(
+    r"\s*(?:and|or|but|it|they|he|she|which|who|that|of whom|of which|his|her|their|its)\b", re.IGNORECASE
+)
+
+
+def _cut(text: str, first: int, last: int, start: int, end: int) -> str:
+    """The words from `first` to `last`, no more than fit, around those from `start` to `end`."""
+    before, behind = text[first:start].split(), text[end:last].rstrip(" .,;:—").split()
+    room = MOST_WORDS - len(text[start:end].split())
+    kept_before = before[-max(room - min(len(behind), room // 3), 0) :] if before else []
+    kept_behind = behind[: max(room - len(kept_before), 0)]
+    left = "… " if len(kept_before) < len(before) else ""
+    right = " …" if len(kept_behind) < len(behind) else ""
+    glue = "" if text[end : end + 1] and not text[end].isspace() else " "
+    shown = f"{left}{' '.join(kept_before)} {text[start:end]}{glue}{' '.join(kept_behind)}{right}"
+    return " ".join(shown.split())
 
 
 def _disagreeing(found: Sequence[Conflict]) -> dict[ClaimId, str]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from kiwiresearch.brief.brief import Group, Statement
 from kiwiresearch.brief.relevance import LIKELY, LIKELY_ELSEWHERE, centroid, embedder
 from kiwiresearch.brief.stating import stated
-from kiwiresearch.brief.support import Said
+from kiwiresearch.brief.support import Said, independent, says_the_same
 from kiwiresearch.brief.weighing import Scales, Weighed, is_aside
 from kiwiresearch.brief.wording import likeness
 from kiwiresearch.claims.claim import Claim, ClaimId
@@ -84,6 +84,7 @@ class Outline:
         self._said = {weighed.claim.id: one for one in said for weighed in one.claims}
         self._used: set[tuple[EntryRef, int]] = set()
         self._spans: dict[EntryRef, list[tuple[int, int]]] = {}
+        self._quotes: set[str] = set()
         self._told: list[frozenset[str]] = []
         self.claims: list[Claim] = []
         """The claims used so far, in the order of their use."""
@@ -130,6 +131,8 @@ class Outline:
     def has(self, claim: Claim) -> bool:
         """Whether a claim, or what it is a part of, was told already."""
         quote = claim.quotes[0]
+        if quote.text in self._quotes:
+            return True  # another page may have the very same sentence
         return any(start < quote.end and quote.start < end for start, end in self._spans.get(claim.ref, ()))
 
     def use(self, claims: Iterable[Claim]) -> None:
@@ -137,6 +140,7 @@ class Outline:
         for claim in claims:
             if not claim.is_row:
                 self._spans.setdefault(claim.ref, []).append((claim.quotes[0].start, claim.quotes[0].end))
+                self._quotes.add(claim.quotes[0].text)
             self.claims.append(claim)
 
     def _of_heads(self) -> list[Unit]:
@@ -294,8 +298,13 @@ class Outline:
     def _stated(self, unit: Unit) -> Statement:
         """A sentence as a statement, with the other pages that say the same."""
         said = self._said.get(unit.claim.id)
-        others = [one for one in said.claims if one.claim.id != unit.claim.id] if said else []
-        return stated(Said((unit.weighed, *others), said.pages if said else 1))
+        others = [
+            one
+            for one in (said.claims if said else ())
+            if (one.claim.ref, one.claim.quotes[0].start) != (unit.claim.ref, unit.claim.quotes[0].start)
+            and says_the_same(unit.weighed, one)
+        ]
+        return stated(Said((unit.weighed, *others), independent((unit.weighed, *others))))
 
 
 def claims_behind(statements: Iterable[Statement], claims: dict[ClaimId, Claim]) -> list[Claim]:

@@ -55,7 +55,6 @@ class _Writer:
     def __init__(self, brief: Brief) -> None:
         self._brief = brief
         self._citing = Citing(brief)
-        self._told = {one.text for one in brief.statements()[: -len(brief.numbers) or None]}
 
     def blocks(self) -> Iterator[Block]:
         brief = self._brief
@@ -174,9 +173,7 @@ class _Writer:
 
     def _figure(self, figure: Figure) -> tuple[Text, ...]:
         label = f"{figure.what[:1].upper()}{figure.what[1:]}"
-        # A sentence that stands above in the brief is not said again: its subject is enough.
-        text = figure.of if figure.statement.text in self._told else figure.statement.text
-        what = plain(Span(label, strong=True), ": " if label else "", text)
+        what = plain(Span(label, strong=True), f": {figure.of}") if label else plain(f"“{figure.words}”")
         pages: Text = (self._said(figure.statement, ()),)
         if not figure.disagrees:
             return plain(figure.value), what, plain(figure.when), pages

@@ -13,18 +13,20 @@ MOST_CLAIMS = 8
 def stated(said: Said) -> Statement:
     """A statement in the words of the best claim."""
     return Statement(
-        said.best.text, tuple(one.claim.id for one in said.claims[:MOST_CLAIMS]), sureness_of(said), said.pages
+        said.best.text,
+        tuple(one.claim.id for one in said.claims[:MOST_CLAIMS]),
+        sureness_of(said.best, said.pages),
+        said.pages,
     )
 
 
-def sureness_of(said: Said) -> Sureness:
-    """How sure a reader may be, in a word."""
-    claim = said.best
+def sureness_of(claim: Claim, pages: int) -> Sureness:
+    """How sure a reader may be of a claim that so many pages make, in a word."""
     if claim.type == "disputed" or claim.signals.disputed:
         return "disputed"
-    if said.pages >= MANY_PAGES or (said.pages > 1 and claim.signals.references):
+    if pages >= MANY_PAGES or (pages > 1 and claim.signals.references):
         return "well supported"
-    if said.pages > 1:
+    if pages > 1:
         return "supported"
     return "hedged" if is_hedged(claim) or claim.signals.citation_needed else "one source"
 

@@ -184,12 +184,13 @@ def independent(group: Sequence[Weighed]) -> int:
     """How many pages say it independently of each other."""
     counted: list[Weighed] = []
     for one in best_first(group):
-        if not any(_depends(one, other) for other in counted):
+        if not any(depends(one, other) for other in counted):
             counted.append(one)
     return len(counted)
 
 
-def _depends(one: Weighed, other: Weighed) -> bool:
+def depends(one: Weighed, other: Weighed) -> bool:
+    """Whether two claims count as one source: of one page, or copied."""
     if one.claim.ref == other.claim.ref or folded(one.claim.page_title) == folded(other.claim.page_title):
         return True
     return likeness(one.stems, other.stems) >= COPIED

@@ -46,6 +46,11 @@ class Weighed:
         return saying_of(self.claim, self.language)
 
 
+def unweighed(claim: Claim, language: str) -> Weighed:
+    """A claim with its words, to be compared with others."""
+    return Weighed(claim, stems_of(claim.text, language), Score(), language, 0.0)
+
+
 def saying_of(claim: Claim, language: str) -> Saying:
     """A claim as it is compared with others."""
     quantities = tuple(measure.quantity for measure in claim.measures)

@@ -57,6 +57,10 @@ class Grammar:
     measures: Mapping[str, tuple[str, ...]]
     """What a unit may measure, what it mostly does first."""
     measure_words: Mapping[str, str]
+    number_verbs: frozenset[str]
+    """Verbs that may stand between a subject and a number that measures it."""
+    number_fillers: frozenset[str]
+    """Other words that may."""
 
 
 def is_known(language: str) -> bool:
@@ -115,6 +119,8 @@ def grammar_of(language: str) -> Grammar:
         not_before_verbs=frozenset(table["not_before_verbs"]),
         measures={unit: tuple(words.split()) for unit, words in table["measures"].items()},
         measure_words=words,
+        number_verbs=frozenset(" ".join(table["number_verbs"]).split()),
+        number_fillers=frozenset(" ".join(table["number_fillers"]).split()),
     )
 
 

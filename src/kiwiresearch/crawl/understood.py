@@ -117,7 +117,7 @@ def _parts(query: Query, hits: Sequence[Hit]) -> Iterator[_Part]:
 
 
 def _near_parts(query: Query, hits: Sequence[Hit], titled: Sequence[_Part]) -> Iterator[_Part]:
-    """Words of the topic that nearly are titles: 'Sikh' and 'volcanic', and owners such as 'Gandhi'."""
+    """Words of the topic that nearly are titles: 'Sikh', 'volcanic', and what a side is asked of, such as 'Gandhi'."""
     begins = {part.first for part in titled if part.points > ONLY_AN_ASPECT + 1}
     for term in query.terms:
         word, bonus = fold(term.word), _bonus(query, term.place, term.place)
@@ -126,7 +126,7 @@ def _near_parts(query: Query, hits: Sequence[Hit], titled: Sequence[_Part]) -> I
             continue
         for hit in hits:
             names = fold(hit.title).split()
-            if (len(names) == 1 and of_one_family(word, names[0])) or (bonus == OWNER and word in names):
+            if (len(names) == 1 and of_one_family(word, names[0])) or (bonus >= AFTER_LINK and word in names):
                 yield _Part(term.place, term.place, (hit,), NEARLY + bonus)
                 break
 

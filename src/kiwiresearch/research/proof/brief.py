@@ -41,7 +41,7 @@ def prove_brief(
                 ledger.at(BRIEF, claim=claim.id).fail(f"this claim {what}")
         prove_statements(brief, languages, ledger)
         if again:
-            prove_judgements(brief, languages, ledger)
+            prove_judgements(brief, [one.claim for one in filed], languages, ledger)
     return brief
 
 

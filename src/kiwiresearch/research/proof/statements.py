@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from kiwiresearch.brief.brief import Brief, Dispute, Figure, Group, Moment, Statement
+from kiwiresearch.brief.numbers import words_around
 from kiwiresearch.brief.standing import can_stand, seeds_of
 from kiwiresearch.brief.stating import MOST_CLAIMS
 from kiwiresearch.brief.themes import worded_dates
@@ -128,7 +129,7 @@ def _of_moment(moment: Moment, claims: Sequence[Claim]) -> Iterator[str]:
 
 def _of_figure(figure: Figure, claims: Sequence[Claim]) -> Iterator[str]:
     if not any(_shows(figure, claim, measure) for claim in claims for measure in claim.measures):
-        told = " ".join((figure.value, figure.what, figure.of, figure.when))
+        told = " ".join((figure.value, figure.what, figure.of, figure.when, figure.words))
         yield f"the number {_shown(told)} of the table is in none of its claims"
 
 
@@ -137,8 +138,9 @@ def _shows(figure: Figure, claim: Claim, measure: Measure) -> bool:
     quantity, what, of, when = measure
     value = claim.text[quantity.start : quantity.end]
     values = {f"{before} {value}".strip() for before in ("", quantity.qualifier or "", "between")}
-    told = (figure.what, figure.of, figure.when)
-    return figure.value in values and told == (what, of, when.words() if when else "")
+    if figure.value not in values or figure.when != (when.words() if when else ""):
+        return False
+    return (figure.what, figure.of) in ((what, of), ("", "")) and figure.words == words_around(claim.text, measure)
 
 
 def _of_dispute(dispute: Dispute, brief: Brief) -> Iterator[str]:

@@ -1,0 +1,217 @@
+"""Which sentences of other pages say the same as a sentence of the brief, by meaning, and which give another value."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from kiwiresearch.brief.brief import Brief, Dispute, Statement, View
+from kiwiresearch.brief.relevance import added, embedder, weights
+from kiwiresearch.brief.stating import MOST_CLAIMS, stated, sureness_of
+from kiwiresearch.brief.support import DENIAL, Said, depends
+from kiwiresearch.brief.weighing import Scales, saying_of
+from kiwiresearch.brief.wording import folded, names_in, stems_of
+from kiwiresearch.claims.claim import Claim, ClaimId
+from kiwiresearch.claims.conflicts.compare import compare
+from kiwiresearch.claims.conflicts.saying import Disagreement
+from kiwiresearch.embed.embedder import similarity
+from kiwiresearch.search.hit import Score
+from kiwiresearch.zim.entry import EntryRef
+
+SAME = 1.4
+"""A sentence confirms another one if the log-odds that it does are so high: about nine of ten readers agree then."""
+OF_THE_SAME = -0.4
+"""It speaks of the same fact at least, so that another date or number in it is a disagreement."""
+CLEAR = {"a date": 0.6, "a number": 0.75}
+"""How sure it must be beyond that which two values are compared."""
+MOST_LOOKED_AT = 5
+"""So many sentences of other pages are compared with one of the brief by meaning: those with the most words of it."""
+FEWEST_WORDS = 4
+LEAST_COMMON = 0.25
+"""They have this share of its words at least, rare words counting for more."""
+MOST_TELLING, LONG, MANY = 4.0, 20, 3
+NUMBER = re.compile(r"\d[\d,.]*\d|\d")
+
+
+class Second(NamedTuple):
+    """A sentence of another page about the same fact: how sure that is, and how it differs, if it does."""
+
+    claim: Claim
+    score: Score
+    difference: Disagreement | None = None
+
+
+class SecondSources:
+    """The sentences of a run, to be searched for those that say the same as one of them."""
+
+    def __init__(self, claims: Sequence[Claim], language: Callable[[EntryRef], str]) -> None:
+        self._language = language
+        by_place = {(claim.ref, claim.quotes[0].start): claim for claim in reversed(claims) if not claim.is_row}
+        self._claims = list(by_place.values())
+        self._stems = [stems_of(claim.text, language(claim.ref)) for claim in self._claims]
+        counts = Counter(stem for stems in self._stems for stem in stems)
+        self._worth = {stem: math.log(len(self._claims) / count) for stem, count in counts.items()}
+        self._by_stem: Mapping[str, list[int]] = defaultdict(list)
+        for number, stems in enumerate(self._stems):
+            if len(stems) >= FEWEST_WORDS:
+                for stem in sorted(stems):
+                    self._by_stem[stem].append(number)
+
+    def find(self, wanted: Sequence[Claim]) -> list[list[Second]]:
+        """For each of some claims, the sentences of other pages that say the same or differ, the surest first."""
+        near = [self._near(claim) for claim in wanted]
+        looked_at = sorted({number for numbers in near for number in numbers})
+        if not looked_at:
+            return [[] for _ in wanted]
+        rows = embedder().embed([*(claim.text for claim in wanted), *(self._claims[one].text for one in looked_at)])
+        place = {number: len(wanted) + row for row, number in enumerate(looked_at)}
+        found = []
+        for row, (claim, numbers) in enumerate(zip(wanted, near, strict=True)):
+            alike = similarity(rows[row], rows[[place[number] for number in numbers]]) if numbers else ()
+            judged = [
+                self.judge(claim, self._claims[one], float(like)) for one, like in zip(numbers, alike, strict=True)
+            ]
+            kept = [second for second in judged if second is not None]
+            found.append(sorted(kept, key=lambda one: (-one.score.total, one.claim.ref, one.claim.quotes[0].start)))
+        return found
+
+    def judge(self, claim: Claim, other: Claim, alike: float) -> Second | None:
+        """Whether another claim confirms a claim, or gives another date or number for the same fact."""
+        worth = weights()["second source"]
+        score = Score().plus("before anything is known", worth["before anything is known"])
+        score = added(score, self.signs(claim, other, alike), worth)
+        if score.total < OF_THE_SAME:
+            return None
+        one, two = (saying_of(each, self._language(each.ref)) for each in (claim, other))
+        difference = compare(one, two)
+        if difference is not None and difference.kind == "contradiction":
+            is_clear = difference.strength > CLEAR.get(difference.what, 1.0)
+            return Second(other, score, difference) if is_clear else None
+        return Second(other, score) if score.total >= SAME else None
+
+    def signs(self, claim: Claim, other: Claim, alike: float) -> dict[str, float]:
+        """What speaks for another claim confirming a claim: names of `weights`."""
+        mine, theirs = self._words(claim), self._words(other)
+        title = stems_of(other.page_title, self._language(other.ref))
+        common = self._sum(mine & theirs)
+        again = self._sum(mine & (theirs | title)) / (self._sum(mine) or 1.0)
+        both = min(common / (self._sum(mine) or 1.0), common / (self._sum(theirs) or 1.0))
+        numbers, other_numbers = (set(NUMBER.findall(one.text)) for one in (claim, other))
+        names, other_names = names_in(claim.text), names_in(other.text)
+        denies = bool(DENIAL.search(claim.text)) != bool(DENIAL.search(other.text))
+        return {
+            "alike in meaning": alike,
+            "words found again": again,
+            "words in common": both,
+            "alike in both": alike * again,
+            "telling words": min(common / 10, MOST_TELLING),
+            "numbers in common": float(bool(numbers & other_numbers)),
+            "other numbers": float(bool(numbers) and bool(other_numbers - numbers)),
+            "names in common": float(min(len(names & other_names), MANY)),
+            "other names": float(min(len(other_names - names), MANY)),
+            "one denies": float(denies),
+            "long": min(len(claim.text.split()) / LONG, 2.0),
+            "other long": min(len(other.text.split()) / LONG, 2.0),
+        }
+
+    def _near(self, claim: Claim) -> list[int]:
+        """The sentences of other pages that share the most telling words with a claim."""
+        if claim.is_row:
+            return []
+        mine = self._words(claim)
+        whole = self._sum(mine)
+        shared: dict[int, float] = defaultdict(float)
+        for stem in sorted(mine):
+            for number in self._by_stem.get(stem, ()):
+                shared[number] += self._worth[stem]
+        title = folded(claim.page_title)
+        points = {
+            number: common / whole + common / (self._sum(self._stems[number]) or 1.0)
+            for number, common in shared.items()
+            if common >= LEAST_COMMON * whole and folded(self._claims[number].page_title) != title
+        }
+        return sorted(points, key=lambda number: (-points[number], number))[:MOST_LOOKED_AT]
+
+    def _words(self, claim: Claim) -> frozenset[str]:
+        return stems_of(claim.text, self._language(claim.ref))
+
+    def _sum(self, stems: frozenset[str]) -> float:
+        return math.fsum(self._worth.get(stem, 0.0) for stem in stems)
+
+
+def with_second_sources(brief: Brief, claims: Sequence[Claim], scales: Scales) -> Brief:
+    """The brief with the pages that confirm its sentences by meaning, and with those that give another value."""
+    wanted = [brief.claims[one.claims[0]] for one in running_text(brief)]
+    found = dict(zip((one.id for one in wanted), SecondSources(claims, scales.language).find(wanted), strict=True))
+    differing = [
+        _difference(one, second, scales) for one in wanted for second in found[one.id][:1] if second.difference
+    ]
+    brief = replace(brief, disputes=(*_new(differing, brief.disputes), *brief.disputes))
+    contradicted = contradicted_in(brief)
+
+    def checked(statement: Statement) -> Statement:
+        more = [second.claim for second in found[statement.claims[0]] if second.difference is None]
+        statement = _with_more(statement, more, brief, scales)
+        return replace(statement, sureness="disputed") if statement.claims[0] in contradicted else statement
+
+    return replace(
+        brief,
+        summary=tuple(map(checked, brief.summary)),
+        body=tuple(replace(group, statements=tuple(map(checked, group.statements))) for group in brief.body),
+        timeline=tuple(replace(moment, statement=checked(moment.statement)) for moment in brief.timeline),
+    )
+
+
+def running_text(brief: Brief) -> list[Statement]:
+    """The statements that second sources are looked for: summary, findings and timeline."""
+    body = [one for group in brief.body for one in group.statements]
+    return [*brief.summary, *body, *(moment.statement for moment in brief.timeline)]
+
+
+def contradicted_in(brief: Brief) -> frozenset[ClaimId]:
+    """The claims that another page contradicts, as far as the brief shows it."""
+    return frozenset(
+        view.statement.claims[0]
+        for dispute in brief.disputes
+        if dispute.kind.startswith("contradiction")
+        for view in dispute.views
+    )
+
+
+def _difference(one: Claim, second: Second, scales: Scales) -> Dispute:
+    """Two pages that give different values for one fact, side by side."""
+    assert second.difference is not None
+    views = tuple(View("", stated(Said((scales.one(claim),), 1))) for claim in (one, second.claim))
+    return Dispute(one.subject, views, f"{second.difference.kind}: {second.difference.why}")
+
+
+def _with_more(statement: Statement, more: Sequence[Claim], brief: Brief, scales: Scales) -> Statement:
+    """A statement that rests on more claims, each of a page that said nothing of it so far."""
+    counted = [scales.one(brief.claims[one]) for one in statement.claims]
+    pages, ids = statement.pages, list(statement.claims)
+    for weighed in map(scales.one, more):
+        if len(ids) >= MOST_CLAIMS or any(weighed.claim.ref == one.claim.ref for one in counted):
+            continue
+        pages += not any(depends(weighed, one) for one in counted)
+        counted.append(weighed)
+        ids.append(weighed.claim.id)
+    return replace(statement, claims=tuple(ids), pages=pages, sureness=sureness_of(counted[0].claim, pages))
+
+
+def _new(differing: Sequence[Dispute], known: Sequence[Dispute]) -> list[Dispute]:
+    """Each pair of claims once, whichever is first, and none that is among those that are known."""
+    seen = {_sides(dispute) for dispute in known}
+    new = []
+    for dispute in differing:
+        if _sides(dispute) not in seen:
+            seen.add(_sides(dispute))
+            new.append(dispute)
+    return new
+
+
+def _sides(dispute: Dispute) -> frozenset[str]:
+    return frozenset(view.statement.claims[0] for view in dispute.views)
