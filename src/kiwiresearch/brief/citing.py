@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from urllib.parse import quote
 
-from kiwiresearch.brief.brief import Brief
+from kiwiresearch.brief.brief import Brief, Context
 from kiwiresearch.brief.document import SCHEMES, Cite, Evidence, Proof
 from kiwiresearch.claims.claim import Claim, ClaimId
 from kiwiresearch.search.hit import ScoreLine, terms
 from kiwiresearch.zim.entry import EntryRef
 
 MOST_CITES = 3
+NO_CONTEXT = Context("", "")
 
 
 class Citing:
@@ -19,6 +20,7 @@ class Citing:
 
     def __init__(self, brief: Brief) -> None:
         self._claims = brief.claims
+        self._context = brief.context
         self._urls = {source.ref: source.url for source in brief.sources.pages}
 
     def proof(self, ids: Sequence[ClaimId], sureness: str = "", shown: str = "") -> Proof:
@@ -50,7 +52,8 @@ class Citing:
         quotes = tuple(quote.text for quote in claim.quotes)
         says = "" if claim.text in (shown, *quotes) else claim.text
         cues = tuple(dict.fromkeys(hedge.cue for hedge in claim.hedges))
-        return Evidence(says, quotes, self.cite(claim), cues, confidence_in_words(claim))
+        around = self._context.get(claim.id, NO_CONTEXT)
+        return Evidence(says, quotes, self.cite(claim), cues, confidence_in_words(claim), around.before, around.after)
 
 
 def confidence_in_words(claim: Claim) -> str:

@@ -46,6 +46,9 @@ class Evidence:
     cite: Cite
     hedges: tuple[str, ...]
     confidence: str
+    before: str = ""
+    after: str = ""
+    """What stands on the page right before and after the first quote, with the white space between them."""
 
 
 @dataclass(frozen=True, slots=True)

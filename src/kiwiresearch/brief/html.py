@@ -181,7 +181,7 @@ def _cite(cite: Cite) -> str:
 
 
 def _evidence(evidence: Evidence) -> str:
-    parts = [f"<p>“{escaped(quote)}”</p>" for quote in evidence.quotes]
+    parts = [_quote(evidence), *(f"<p>“{escaped(quote)}”</p>" for quote in evidence.quotes[1:])]
     parts.append(f"<footer>{_cite(evidence.cite)}</footer>")
     notes = []
     if evidence.says:
@@ -191,6 +191,14 @@ def _evidence(evidence: Evidence) -> str:
     notes.append(escaped(evidence.confidence))
     told = "".join(f"<p>{note}</p>" for note in notes)
     return f'<blockquote>{"".join(parts)}</blockquote><div class="notes">{told}</div>'
+
+
+def _quote(evidence: Evidence) -> str:
+    """The first quote, marked within what stands around it on the page."""
+    quote = escaped(evidence.quotes[0])
+    if not evidence.before and not evidence.after:
+        return f"<p>“{quote}”</p>"
+    return f'<p class="around">“{escaped(evidence.before)}<mark>{quote}</mark>{escaped(evidence.after)}”</p>'
 
 
 def _line(line: Line) -> str:
