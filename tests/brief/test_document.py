@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from kiwiresearch.brief.document import Cite, Evidence, Proof, Run, Sentence, runs_of, words
+from kiwiresearch.brief.document import Around, Cite, Evidence, Proof, Run, Sentence, each_once, runs_of, words
+from kiwiresearch.evidence.quote import Quote, of_record
+from kiwiresearch.ids import BookId
+from kiwiresearch.zim.entry import EntryRef
+
+
+def a_quote(text: str, start: int = 0, page: str = "Salt_road") -> Quote:
+    return of_record(EntryRef(BookId("b"), page), start, start + len(text), text)
 
 
 def a_proof(quote: str, place: str = "Salt road") -> Proof:
     """What a sentence rests on that has a quote in a section; the address marks the words, which differ."""
     url = f"http://127.0.0.1:8080/{place.replace(' ', '_')}#Use"
     cite = Cite(f"{place} — “Use” section", url, f"{url}:~:text={quote}")
-    return Proof((cite,), 0, "hedged", (Evidence("", (quote,), cite, (), "Confidence 0.80."),))
+    return Proof((cite,), 0, "hedged", (Evidence("", Around(a_quote(quote)), (), cite, (), "Confidence 0.80."),))
 
 
 def quotes(run: Run) -> list[str]:
     assert run.proof is not None
-    return [quote for evidence in run.proof.evidence for quote in evidence.quotes]
+    return [evidence.around.quote.text for evidence in run.proof.evidence]
 
 
 def test_sentences_of_one_place_are_cited_once() -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from urllib.parse import quote
 
-from kiwiresearch.brief.brief import Brief, Context
+from kiwiresearch.brief.brief import Brief
+from kiwiresearch.brief.context import around
 from kiwiresearch.brief.document import SCHEMES, Cite, Evidence, Proof
 from kiwiresearch.claims.claim import Claim, ClaimId
 from kiwiresearch.search.hit import ScoreLine, terms
 from kiwiresearch.zim.entry import EntryRef
 
 MOST_CITES = 3
-NO_CONTEXT = Context("", "")
 
 
 class Citing:
@@ -49,11 +49,11 @@ class Citing:
         return url if url.startswith(SCHEMES) else f"zim://{ref.book}/{quote(ref.path, errors='replace')}"
 
     def _evidence(self, claim: Claim, shown: str) -> Evidence:
-        quotes = tuple(quote.text for quote in claim.quotes)
-        says = "" if claim.text in (shown, *quotes) else claim.text
+        first, *others = (quote.text for quote in claim.quotes)
+        says = "" if claim.text in (shown, first, *others) else claim.text
         cues = tuple(dict.fromkeys(hedge.cue for hedge in claim.hedges))
-        around = self._context.get(claim.id, NO_CONTEXT)
-        return Evidence(says, quotes, self.cite(claim), cues, confidence_in_words(claim), around.before, around.after)
+        placed = around(claim, self._context)
+        return Evidence(says, placed, tuple(others), self.cite(claim), cues, confidence_in_words(claim))
 
 
 def confidence_in_words(claim: Claim) -> str:

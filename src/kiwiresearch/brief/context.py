@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from kiwiresearch.brief.brief import Context
-from kiwiresearch.claims.claim import Claim
+from kiwiresearch.brief.document import Around
+from kiwiresearch.claims.claim import Claim, ClaimId
 from kiwiresearch.text.sentences import sentence_starts
 
 MOST = 220
 """Characters on each side, if these are several sentences."""
 LONGEST = 420
 """A single sentence may be as long as this; a longer one is left out, since it is never cut."""
+
+NOTHING = Context("", "")
+
+
+def around(claim: Claim, context: Mapping[ClaimId, Context]) -> Around:
+    """The first quote of a claim with what stands around it."""
+    found = context.get(claim.id, NOTHING)
+    return Around(claim.quotes[0], found.before, found.after)
 
 
 def context_of(claim: Claim, text: str, language: str) -> Context | None:
