@@ -33,6 +33,25 @@ def test_sentences_of_one_place_are_cited_once() -> None:
     assert (run.proof.cites, run.proof.sureness) == (a_proof("One").cites, "")
 
 
+def test_words_around_quotes_that_are_shown_together_come_once() -> None:
+    """Around a quote stands no other quote, and nothing that was shown before; other pages do not matter."""
+    first, second = a_quote("One.", 0), a_quote("Two.", 10)
+    alone = Around(second, "One. And. ", " End.")
+    assert each_once([alone]) == [alone]
+    both = each_once([Around(first, "", " And. Two."), alone])
+    assert both == [Around(first, "", " And."), Around(second, "", " End.")]
+    assert each_once([alone, alone]) == [alone, Around(second)]
+    elsewhere = Around(a_quote("One.", 0, "Pass"), "", " And. Two.")
+    assert each_once([elsewhere, alone]) == [elsewhere, alone]
+
+
+def test_a_part_of_a_quote_has_nothing_around_it() -> None:
+    """A clause that is cited beside its sentence shows nothing of it again."""
+    whole, clause = a_quote("It fell; it burned.", 20), a_quote("it burned.", 29)
+    several = [Around(whole, "A day. ", " Then?"), Around(clause, "It fell; ", " Then?")]
+    assert each_once(several) == [several[0], Around(clause)]
+
+
 def test_another_place_is_another_run() -> None:
     """A run ends where the place changes, and one that comes again is cited again."""
     places = ["Salt road", "Salt road", "Pass", "Salt road"]

@@ -163,10 +163,10 @@ class Brief:
     numbers: tuple[Figure, ...]
     gaps: tuple[Gap, ...]
     claims: dict[ClaimId, Claim] = field(default_factory=dict)
-    context: dict[ClaimId, Context] = field(default_factory=dict)
-    """What stands around the quotes of the claims, where there is something."""
     notes: tuple[str, ...] = ()
     """What a reader should know first: a weak beginning, introductions only, a model that did not answer."""
+    context: dict[ClaimId, Context] = field(default_factory=dict)
+    """What stands around the quotes of the claims, where there is something."""
 
     @property
     def understood(self) -> tuple[str, ...]:
