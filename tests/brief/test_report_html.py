@@ -360,6 +360,7 @@ def test_all_words_can_be_read(colours: dict[str, str]) -> None:
     for ink in ("ink", "quiet", "accent", "warn"):
         for paper in ("paper", "field"):
             assert contrast(colours[ink], colours[paper]) >= 4.5, (ink, paper)
+    assert contrast(colours["ink"], colours["mark"]) >= 4.5
     assert contrast(colours["bar"], colours["paper"]) >= 3
 
 
