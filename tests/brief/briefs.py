@@ -7,6 +7,7 @@ from typing import Any, cast
 from kiwiresearch.brief.brief import (
     BookNote,
     Brief,
+    Context,
     Dispute,
     Figure,
     Gap,
@@ -39,6 +40,9 @@ LINKS = (
     (0, 1), (0, 2), (0, 3), (0, 4), (0, 5), (0, 6), (0, 7), (1, 9), (1, 10), (2, 3), (3, 8), (4, 12), (4, 14), (5, 11),
     (3, 13), (9, 10), (4, 13), (2, 0), (8, 3),
 )  # fmt: skip
+
+
+AROUND = Context("It was the end of an age. ", " Trade came to a halt.")
 
 
 def entry(title: str) -> EntryRef:
@@ -133,6 +137,7 @@ def bronze_age(start: str = "zim:/") -> Brief:
         gaps=_gaps(summary[3]),
         claims=make.claims,
         notes=("The book holds introductions only for some pages.",),
+        context={summary[0].claims[0]: AROUND},
     )
 
 
@@ -279,5 +284,5 @@ def of_words(text: str, url: str = "") -> Brief:
         (group,),
         (Dispute(text, (view, view)), Dispute(text, (view,)), Dispute(text, (view, view), text or "x")),
         (Figure(text, text, text, text, said, text),), (Gap("concept", text, said.claims), Gap("missing page", text)),
-        make.claims, (text,),
+        make.claims, (text,), {claim.id: Context(text, text)},
     )  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.brief.briefs import bronze_age, nothing, of_words
+from tests.brief.briefs import AROUND, bronze_age, nothing, of_words
 
 from kiwiresearch.brief.brief import Brief
 from kiwiresearch.brief.markdown import markdown
@@ -48,6 +48,7 @@ def test_a_record_is_plain_data() -> None:
     assert record["summary"][0]["sureness"] == "well supported"
     ids = [claim["claim_id"] for claim in record["claims"]]
     assert len(ids) == len(set(ids)) == len(bronze_age().claims)
+    assert record["context"] == {bronze_age().summary[0].claims[0]: {"before": AROUND.before, "after": AROUND.after}}
     assert {"claim", "claim_type", "support_snippets", "confidence"} <= record["claims"][0].keys()
 
 
@@ -78,6 +79,9 @@ def spoiled(*path: str | int, value: Any) -> Any:
         spoiled("sources", "pages", 0, "points", value="60"),
         spoiled("sources", "pages", 0, "ref", value="zim://x/y"),
         spoiled("claims", value={}),
+        spoiled("context", value=[]),
+        spoiled("context", "x", value=["before", "after"]),
+        spoiled("context", "x", value={"before": "Before. ", "after": 1}),
     ],
 )
 def test_what_is_no_brief_is_refused(record: Any) -> None:

@@ -9,23 +9,25 @@ from importlib.resources import files
 from itertools import pairwise
 
 import pytest
-from tests.brief.briefs import BOOK, Making, a_claim, bronze_age, nothing, of_words
+from tests.brief.briefs import AROUND, BOOK, Making, a_claim, bronze_age, entry, nothing, of_words
 
-from kiwiresearch.brief.brief import Brief, Group, Statement
+from kiwiresearch.brief.brief import Brief, Context, Group, Statement
 from kiwiresearch.brief.markdown import markdown
 from kiwiresearch.brief.report import report
 from kiwiresearch.brief.report_html import page
 from kiwiresearch.claims.claim import Claim
+from kiwiresearch.evidence.quote import of_record
 from kiwiresearch.text.plain import printable
 
 VOID = {"meta", "line", "rect", "circle", "path"}
 TEXT_ONLY = {"title", "style", "p", "h1", "h2", "h3", "summary", "text"}
 """Elements that hold words and inline elements only."""
-INLINE = {"a", "em", "strong", "span"}
+INLINE = {"a", "em", "strong", "span", "mark"}
 ELEMENTS = {
     "html", "head", "meta", "title", "style", "body", "a", "header", "nav", "main", "section", "h1", "h2", "h3", "p",
-    "ul", "ol", "li", "div", "span", "em", "strong", "details", "summary", "blockquote", "footer", "table", "thead",
-    "tbody", "tr", "th", "td", "figure", "figcaption", "svg", "desc", "g", "line", "rect", "circle", "path", "text",
+    "ul", "ol", "li", "div", "span", "em", "strong", "mark", "details", "summary", "blockquote", "footer", "table",
+    "thead", "tbody", "tr", "th", "td", "figure", "figcaption", "svg", "desc", "g", "line", "rect", "circle", "path",
+    "text",
 }  # fmt: skip
 HOSTILE = [
     "<script>alert(1)</script>", "</title></style><script>x</script>", '" onmouseover="alert(1)', "' onfocus='x",
@@ -152,7 +154,7 @@ def test_every_statement_unfolds() -> None:
     told = iter(folds)
     fold = ""
     for statement in running:
-        quotes = [f"“{claim.quotes[0].text}”[{claim.citation.words}]" for claim in claims_of(brief, statement)]
+        quotes = [quoted(brief, claim) for claim in claims_of(brief, statement)]
         if not all(quote in fold for quote in quotes):
             fold = next(told)
         assert fold.startswith("quotes")
@@ -162,9 +164,15 @@ def test_every_statement_unfolds() -> None:
         alone = any(statement in group.statements and len(group.statements) == 1 for group in brief.mechanisms)
         assert fold.startswith("quotes" if alone else statement.sureness)
         for claim in claims_of(brief, statement):
-            assert f"“{claim.quotes[0].text}”[{claim.citation.words}]" in fold
+            assert quoted(brief, claim) in fold
     left = [fold for fold in told if not fold.startswith("2 pages read and not cited")]
     assert len(left) == len([gap for gap in brief.gaps if gap.claims])
+
+
+def quoted(brief: Brief, claim: Claim) -> str:
+    """How a fold shows the first quote of a claim, with what stands around it and where."""
+    around = brief.context.get(claim.id, Context("", ""))
+    return f"“{around.before}{claim.quotes[0].text}{around.after}”[{claim.citation.words}]"
 
 
 def claims_of(brief: Brief, statement: Statement) -> list[Claim]:
@@ -284,6 +292,39 @@ def test_the_sureness_is_a_word() -> None:
     assert running.tags.count("blockquote") == listed.tags.count("blockquote") == 40
 
 
+def test_a_quote_is_marked_in_its_place_on_the_page() -> None:
+    """What stands before and after it on the page is shown with it, in one paragraph."""
+    brief = bronze_age()
+    first = brief.claims[brief.summary[0].claims[0]].quotes[0].text
+    shown = page(brief)
+    assert f'<p class="around">“{AROUND.before}<mark>{first}</mark>{AROUND.after}”</p>' in shown
+    assert f"<p>“{first}”</p>" in page(replace(brief, context={}))
+    assert set(read(brief).said["mark"]) == {first}
+
+
+def test_sentences_around_quotes_are_shown_once() -> None:
+    """In a fold of several quotes, nothing is shown around one that is the quote above or below it."""
+    make = Making()
+    texts = ("Troy had walls.", "They were high.", "They fell.")
+    claims = [
+        a_claim("Troy", text, quotes=(of_record(entry("Troy"), start, start + len(text), text),))
+        for text, start in zip(texts, (0, 16, 50), strict=True)
+    ]
+    gap = " Few towns had. "
+    context = {
+        claims[0].id: Context("", f" {texts[1]}{gap.rstrip()}"),
+        claims[1].id: Context(f"{texts[0]} ", f"{gap}   {texts[2]}"),
+        claims[2].id: Context(f"{texts[1]}{gap}   ", ""),
+    }
+    summary = tuple(make.said(claim.text, claim) for claim in claims)
+    shown = page(replace(nothing(), summary=summary, claims=make.claims, context=context))
+    assert re.findall(r"<blockquote>(<p.*?</p>)", shown) == [
+        "<p>“Troy had walls.”</p>",
+        '<p class="around">“<mark>They were high.</mark> Few towns had.”</p>',
+        "<p>“They fell.”</p>",
+    ]
+
+
 def test_one_source_is_not_said_in_running_text() -> None:
     """What every sentence of running text is by default needs no word."""
     make = Making()
@@ -319,6 +360,7 @@ def test_all_words_can_be_read(colours: dict[str, str]) -> None:
     for ink in ("ink", "quiet", "accent", "warn"):
         for paper in ("paper", "field"):
             assert contrast(colours[ink], colours[paper]) >= 4.5, (ink, paper)
+    assert contrast(colours["ink"], colours["mark"]) >= 4.5
     assert contrast(colours["bar"], colours["paper"]) >= 3
 
 

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from zipfile import ZIP_STORED, ZipFile
 
 import pytest
-from tests.brief.briefs import BOOK, bronze_age, nothing, of_words
+from tests.brief.briefs import AROUND, BOOK, bronze_age, nothing, of_words
 from tests.research.exported_runs import a_read_run, noted
 
 from kiwiresearch.brief.brief import Brief
@@ -128,6 +128,15 @@ def test_pages_hold_the_claims_with_their_quotes(tmp_path: Path) -> None:
     assert (quote.attrib["lang"], quote.attrib["dir"]) == ("en", "auto")
     assert "".join(quote.itertext()) == claim.quotes[0].text
     assert "Doubted (2026-02-03): The date is from an old book." in "".join(block.itertext())
+
+
+def test_the_brief_marks_quotes_in_their_place_on_the_page(tmp_path: Path) -> None:
+    """What stands before and after a quote on its page is beside it, and the quote is marked."""
+    claim = next(iter(bronze_age().claims.values()))
+    with made(tmp_path) as book:
+        page = pages_of(book)["brief.xhtml"]
+    shown = ["".join(one.itertext()) for one in page.iter(f"{XHTML}p") if one.find(f"{XHTML}mark") is not None]
+    assert set(shown) == {f"“{AROUND.before}{claim.quotes[0].text}{AROUND.after}”"}
 
 
 @pytest.mark.parametrize("text", HOSTILE)

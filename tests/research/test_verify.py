@@ -14,13 +14,13 @@ import pytest
 from tests.research.proved_runs import METADATA, a_finished_run, changed, forged, proved, told
 
 from kiwiresearch.brief import draft
-from kiwiresearch.brief.brief import Brief, Dispute, Gap, Group, Moment, Statement, View
+from kiwiresearch.brief.brief import Brief, Context, Dispute, Gap, Group, Moment, Statement, View
 from kiwiresearch.brief.markdown import markdown
 from kiwiresearch.brief.record import brief_of
 from kiwiresearch.brief.record import record_of as brief_record
 from kiwiresearch.brief.report import report
 from kiwiresearch.brief.report_html import page as report_page
-from kiwiresearch.claims.claim import Claim
+from kiwiresearch.claims.claim import Claim, ClaimId
 from kiwiresearch.claims.completion import completed
 from kiwiresearch.claims.conflicts.compare import compare_texts
 from kiwiresearch.claims.record import claim_of, record_of
@@ -345,6 +345,33 @@ def told_of(run: Path, brief: Brief) -> list[str]:
 
 def brief_in(run: Path) -> Brief:
     return brief_of(json.loads((run / "brief.json").read_bytes()))
+
+
+def test_what_a_brief_shows_around_a_quote_stands_there(run: Path) -> None:
+    """Other words than the page's, words from elsewhere on it, none at all and those of no claim fail (R138)."""
+    brief = brief_in(run)
+    one = next(claim for claim, found in brief.context.items() if found.before and found.after)
+    before, after = brief.context[one].before, brief.context[one].after
+    assert told_of(run, brief) == []
+
+    def said(context: dict[ClaimId, Context]) -> list[str]:
+        return [line.removeprefix(f"brief.json, {one}: ") for line in told_of(run, replace(brief, context=context))]
+
+    for wrong in (
+        Context(before.replace("a", "e"), after),
+        Context(before, f"{after} No more."),
+        Context(f"{before} ", after),
+        Context(after, before),
+        Context("x" * 100_000, ""),
+    ):
+        (line,) = said(brief.context | {one: wrong})
+        assert re.match(r"the page does not say .* before its quote and .* after it\.", line)
+    cut = brief.context | {one: Context(before, "")}
+    none = {claim: found for claim, found in brief.context.items() if claim != one}
+    for context in (cut, none):
+        assert said(context) == ["its context is not what a run shows around its quote."]
+    stray = brief.context | {ClaimId("sha256:0"): Context(before, after)}
+    assert said(stray) == ["brief.json, sha256:0: this claim has a context and is not there."]
 
 
 def lone(text: str) -> str:

@@ -190,7 +190,10 @@ def at(record: Any, path: tuple[Any, ...]) -> Any:
     return record
 
 
-STATED = ("head", "summary", "body", "definitions", "timeline", "mechanisms", "actors", "disputes", "numbers", "claims")
+STATED = (
+    "head", "summary", "body", "definitions", "timeline", "mechanisms", "actors", "disputes", "numbers", "claims",
+    "context",
+)  # fmt: skip
 
 
 @given(data=st.data())

@@ -135,6 +135,14 @@ class Sources:
 
 
 @dataclass(frozen=True, slots=True)
+class Context:
+    """What stands right before and after the first quote of a claim, letter by letter as on the page."""
+
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
 class Brief:
     """What is written about a topic, before it has a form. `claims` holds every claim that a statement rests on."""
 
@@ -160,6 +168,8 @@ class Brief:
     claims: dict[ClaimId, Claim] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     """What a reader should know first: a weak beginning, introductions only, a model that did not answer."""
+    context: dict[ClaimId, Context] = field(default_factory=dict)
+    """What stands around the quotes of the claims, where there is something."""
 
     @property
     def understood(self) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from urllib.parse import quote
 
 from kiwiresearch.brief.brief import Brief
+from kiwiresearch.brief.context import around
 from kiwiresearch.brief.document import SCHEMES, Cite, Evidence, Proof
 from kiwiresearch.claims.claim import Claim, ClaimId
 from kiwiresearch.search.hit import ScoreLine, terms
@@ -19,6 +20,7 @@ class Citing:
 
     def __init__(self, brief: Brief) -> None:
         self._claims = brief.claims
+        self._context = brief.context
         self._urls = {source.ref: source.url for source in brief.sources.pages}
 
     def proof(self, ids: Sequence[ClaimId], sureness: str = "", shown: str = "") -> Proof:
@@ -47,10 +49,11 @@ class Citing:
         return url if url.startswith(SCHEMES) else f"zim://{ref.book}/{quote(ref.path, errors='replace')}"
 
     def _evidence(self, claim: Claim, shown: str) -> Evidence:
-        quotes = tuple(quote.text for quote in claim.quotes)
-        says = "" if claim.text in (shown, *quotes) else claim.text
+        first, *others = (quote.text for quote in claim.quotes)
+        says = "" if claim.text in (shown, first, *others) else claim.text
         cues = tuple(dict.fromkeys(hedge.cue for hedge in claim.hedges))
-        return Evidence(says, quotes, self.cite(claim), cues, confidence_in_words(claim))
+        placed = around(claim, self._context)
+        return Evidence(says, placed, tuple(others), self.cite(claim), cues, confidence_in_words(claim))
 
 
 def confidence_in_words(claim: Claim) -> str:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 from urllib.parse import quote
+
+from kiwiresearch.evidence.quote import Quote
 
 SCHEMES = ("http://", "https://", "zim://", "#")
 """What a link may lead to; a book's text never chooses another."""
@@ -28,6 +31,33 @@ BREAK = Span("\n")
 Line = tuple[Span, ...]
 
 
+class Around(NamedTuple):
+    """A quote, and the words right before and after it on its page."""
+
+    quote: Quote
+    before: str = ""
+    after: str = ""
+
+
+def each_once(several: Iterable[Around]) -> list[Around]:
+    """What stands around quotes that are shown together, without what another one shows."""
+    rows = list(several)
+    shown = {row.quote[:3] for row in rows}
+    found = []
+    for row in rows:
+        ref, start, end, _ = row.quote
+        first, last = start - len(row.before), end + len(row.after)
+        for page, other_start, other_end in shown:
+            if page == ref and other_start < start:
+                first = max(first, min(other_end, start))
+            if page == ref and other_end > end:
+                last = min(last, max(other_start, end))
+        shown.add((ref, first, last))
+        before = row.before[len(row.before) - start + first :]
+        found.append(Around(row.quote, before.lstrip(), row.after[: last - end].rstrip()))
+    return found
+
+
 class Cite(NamedTuple):
     """A place in a book: as readers name it, where they open it, and where its words are marked when they do."""
 
@@ -42,7 +72,10 @@ class Evidence:
 
     says: str
     """What it was read as; empty where the quote says just that."""
-    quotes: tuple[str, ...]
+    around: Around
+    """Its first quote, which says so, in its place."""
+    others: tuple[str, ...]
+    """Its other quotes."""
     cite: Cite
     hedges: tuple[str, ...]
     confidence: str

@@ -11,6 +11,7 @@ from kiwiresearch.brief.document import (
     BREAK,
     PLAIN,
     SCHEMES,
+    Around,
     Block,
     Cite,
     Document,
@@ -29,6 +30,7 @@ from kiwiresearch.brief.document import (
     Table,
     Text,
     address,
+    each_once,
     more_pages,
     runs_of,
 )
@@ -172,7 +174,7 @@ def _proof(proof: Proof) -> str:
         return shown
     label = escaped(proof.sureness) or "quotes"
     role = proof.sureness.replace(" ", "-") if proof.sureness.replace(" ", "").isalpha() else ""
-    unfolded = "".join(map(_evidence, proof.evidence))
+    unfolded = "".join(map(_evidence, proof.evidence, each_once(one.around for one in proof.evidence)))
     return f"{shown} <details><summary{_class(role)}>{label}</summary>{unfolded}</details>"
 
 
@@ -180,8 +182,8 @@ def _cite(cite: Cite) -> str:
     return link(cite.marked_url, f"[{escaped(cite.words)}]")
 
 
-def _evidence(evidence: Evidence) -> str:
-    parts = [f"<p>“{escaped(quote)}”</p>" for quote in evidence.quotes]
+def _evidence(evidence: Evidence, around: Around) -> str:
+    parts = [_around(around), *(f"<p>“{escaped(quote)}”</p>" for quote in evidence.others)]
     parts.append(f"<footer>{_cite(evidence.cite)}</footer>")
     notes = []
     if evidence.says:
@@ -191,6 +193,14 @@ def _evidence(evidence: Evidence) -> str:
     notes.append(escaped(evidence.confidence))
     told = "".join(f"<p>{note}</p>" for note in notes)
     return f'<blockquote>{"".join(parts)}</blockquote><div class="notes">{told}</div>'
+
+
+def _around(around: Around) -> str:
+    """A quote, marked within what stands around it on the page."""
+    quote = escaped(around.quote.text)
+    if not around.before and not around.after:
+        return f"<p>“{quote}”</p>"
+    return f'<p class="around">“{escaped(around.before)}<mark>{quote}</mark>{escaped(around.after)}”</p>'
 
 
 def _line(line: Line) -> str:

@@ -28,6 +28,8 @@ def brief_of(record: Mapping[str, Any]) -> Brief:
 def _plain(value: Any) -> Any:
     if is_dataclass(value):
         return {part.name: _plain(getattr(value, part.name)) for part in fields(value)}
+    if isinstance(value, dict):
+        return {name: _plain(one) for name, one in value.items()}
     return [_plain(one) for one in value] if isinstance(value, tuple) else value
 
 
@@ -54,6 +56,9 @@ def _of(hint: Any, value: Any, name: str) -> Any:
         kinds = [inner[0]] * len(value) if inner[-1] is ... or origin is list else inner
         made = [_of(kind, one, name) for kind, one in zip(kinds, value, strict=True)]
         return tuple(made) if origin is tuple else made
+    if origin is dict:
+        _checked(value, name, fits=isinstance(value, dict))
+        return {_of(inner[0], key, name): _of(inner[1], one, name) for key, one in value.items()}
     if hint is Any:
         return value
     if hint is float:

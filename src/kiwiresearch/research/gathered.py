@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from kiwiresearch.brief.brief import Brief, Context
+from kiwiresearch.brief.context import context_of
 from kiwiresearch.claims.by_model import ClaimReader
 from kiwiresearch.claims.by_rule import Wanted, claims_of
-from kiwiresearch.claims.claim import Claim
+from kiwiresearch.claims.claim import Claim, ClaimId
 from kiwiresearch.claims.merge import merged
 from kiwiresearch.claims.record import claim_of, record_of
 from kiwiresearch.errors import QuoteNotFound, RunDamaged
@@ -18,6 +20,7 @@ from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.research.run_folder import RunFolder
 from kiwiresearch.research.work import added
 from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.zim.entry import EntryRef
 from kiwiresearch.zim.guarded import hidden_at
 
 
@@ -61,6 +64,24 @@ class Gathered:
         self.claims += claims
         self._take_in(row)
         return row | added("claims", self._folder.claims, lines)
+
+    def contexts(self, brief: Brief) -> dict[ClaimId, Context]:
+        """What stands around the quotes of a brief, from the pages as they were filed, each read once."""
+        of_page: defaultdict[EntryRef, list[Claim]] = defaultdict(list)
+        for claim in brief.claims.values():
+            of_page[claim.ref].append(claim)
+        found: dict[ClaimId, Context] = {}
+        try:
+            with self._folder.corpus.path.open("rb") as lines:
+                for source, line in zip(brief.sources.pages, lines, strict=True):
+                    page = json.loads(line) if source.ref in of_page else {}
+                    for claim in of_page[source.ref]:
+                        context = context_of(claim, page["plain_text"], page["language"])
+                        if context is not None:
+                            found[claim.id] = context
+        except (KeyError, OSError, TypeError, ValueError) as problem:
+            raise unreadable(self._folder) from problem
+        return found
 
     def _take_in(self, row: Mapping[str, Any]) -> None:
         self._pages += 1

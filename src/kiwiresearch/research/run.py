@@ -187,8 +187,9 @@ class Research:
             if state.begun is not None and not state.begun.seeds:
                 raise self._finder.nothing(topic)
             made = self._made(state, gathered)
+            brief = replace(made.brief, context=gathered.contexts(made.brief))
             told = self.made_from() | {"pages": len(state.visited), "claims": len(gathered.claims)} | made.counts
-            folder.finish(self._outputs(state, gathered, made.brief), told, {TIMINGS: _timings(seconds, kept)})
+            folder.finish(self._outputs(state, gathered, brief), told, {TIMINGS: _timings(seconds, kept)})
         return Outcome(out, topic, len(state.visited), "resumed" if kept else "done", kept, _story(state))
 
     def _begin_as_before(self, out: Path) -> None:

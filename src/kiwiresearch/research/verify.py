@@ -13,6 +13,7 @@ from kiwiresearch.research.manifest import MANIFEST, read_manifest
 from kiwiresearch.research.proof.books import open_again, told_books
 from kiwiresearch.research.proof.brief import prove_brief, prove_reports, prove_sources
 from kiwiresearch.research.proof.claims import filed_claims
+from kiwiresearch.research.proof.contexts import prove_contexts
 from kiwiresearch.research.proof.files import (
     BRIEF,
     BY_MODEL,
@@ -60,6 +61,7 @@ def _prove(folder: Path, manifest: Mapping[str, Any], shelf: Shelf, ledger: Ledg
         languages = {book.id: book.language for book in books.values()}
         brief = prove_brief(files[BRIEF], filed, languages, ledger, again=again)
         if brief is not None:
+            prove_contexts(brief, pages, ledger, again=again)
             prove_sources(brief, manifest, books, pages, files.get(LOG, b""), ledger)
             prove_reports(files, brief, "" if again else str(manifest.get("version"))[:40], ledger)
 

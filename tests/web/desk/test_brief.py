@@ -82,11 +82,25 @@ def is_shown_by(brief: dict[str, Any], ids: list[str], node: LexborNode) -> None
     """Each claim has its type, its confidence and its quote, in the language of its page."""
     claims = {row["claim_id"]: row for row in brief["claims"]}
     for row, evidence in zip([claims[one] for one in ids], node.css(".evidence > li"), strict=True):
-        assert said(first_of(evidence, "blockquote")) == " ".join(row["support_snippets"][0].split())
+        quote = evidence.css_first("blockquote mark") or first_of(evidence, "blockquote")
+        assert said(quote) == " ".join(row["support_snippets"][0].split())
         sure = f"confidence {round(row['confidence'] * 100)}%"
         kind = words_in("en")(f"claims.types.{row['claim_type']}")
         assert {kind, sure} <= {said(tag) for tag in evidence.css(".tag")}
         assert evidence.css_first("div[lang=en][dir=ltr]") is not None
+
+
+def test_a_quote_is_marked_in_its_place_on_the_page(tree: LexborHTMLParser, brief: dict[str, Any]) -> None:
+    """A statement opens to its quotes with the sentences before and after each of them; rows of boxes have none."""
+    quotes = {row["claim_id"]: row["support_snippets"][0] for row in brief["claims"]}
+    whole = {f"{one['before']}{quotes[claim]}{one['after']}" for claim, one in brief["context"].items()}
+    shown = [node.text() for node in tree.css("details.statement blockquote.around")]
+    assert shown
+    assert any(words in whole for words in shown)
+    assert all(any(words in one for one in whole) for words in shown)
+    assert {node.text() for node in tree.css("blockquote.around > mark")} <= set(quotes.values())
+    rows = [row["claim_id"] for row in brief["claims"] if row["section"] == "facts box"]
+    assert not set(rows) & set(brief["context"])
 
 
 def test_summary_and_findings_are_running_text(tree: LexborHTMLParser, brief: dict[str, Any]) -> None:

@@ -38,6 +38,8 @@ class RunPage:
     metadata: Mapping[str, Any]
     opening: str | None
     """Its first sentence; None if the book is not there."""
+    text: str
+    language: str
 
 
 def prove_pages(
@@ -68,7 +70,7 @@ def prove_pages(
             with ledger.proving("pages") if page is not None else nullcontext():
                 _prove_page(row, book, page, spot)
             opening = first_line(page, OPENING) if page is not None else None
-            found.append(RunPage(ref, ground.title, row.value[METADATA], opening))
+            found.append(RunPage(ref, ground.title, row.value[METADATA], opening, ground.text, ground.language))
     for ref, strays in of_page.items():
         for stray in strays:
             stray.spot(ledger).fail(f"its page {ref.path!r} is not in the corpus")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from kiwiresearch.brief.brief import Brief, Gap, Moment, Source, Statement
+from kiwiresearch.brief.context import around
+from kiwiresearch.brief.document import Around, each_once
 from kiwiresearch.brief.report_words import GAPS
 from kiwiresearch.claims.claim import Claim, ClaimId
 from kiwiresearch.web.desk.moments import when_in_english
@@ -32,6 +34,9 @@ class Quoted:
 
     text: str
     url: str
+    before: str = ""
+    after: str = ""
+    """What stands around them on the page, where that is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +116,8 @@ class BriefView:
 
     def evidence(self, claims: Iterable[ClaimId]) -> tuple[Evidence, ...]:
         """What stands behind a statement or a gap, claim by claim."""
-        return tuple(self._one(self.brief.claims[one]) for one in claims if one in self.brief.claims)
+        known = [self.brief.claims[one] for one in claims if one in self.brief.claims]
+        return tuple(map(self._one, known, each_once(around(claim, self.brief.context) for claim in known)))
 
     def language(self, statement: Statement) -> str:
         """The language of a statement: that of the book which its first claim is from."""
@@ -152,11 +158,12 @@ class BriefView:
         claims = [self.brief.claims[one] for one in statement.claims]
         return tuple(dict.fromkeys((claim.ref, claim.section) for claim in claims))
 
-    def _one(self, claim: Claim) -> Evidence:
+    def _one(self, claim: Claim, placed: Around) -> Evidence:
         frame = self._frame
+        first, *others = (Quoted(one.text, frame.page_url(one.ref, one.start, one.end)) for one in claim.quotes)
         return Evidence(
             claim=claim,
             url=frame.claim_url(claim.id),
             language=frame.language_of(claim.ref.book),
-            quotes=tuple(Quoted(one.text, frame.page_url(one.ref, one.start, one.end)) for one in claim.quotes),
+            quotes=(replace(first, before=placed.before, after=placed.after), *others),
         )
