@@ -456,22 +456,63 @@ def test_headings_are_proved_though_another_version_made_the_claims(run: Path, h
     assert line.endswith(f": its quote stands below the headings 'Trade', not below {' › '.join(headings)!r}.")
 
 
-def test_how_the_topic_was_understood_is_proved(run: Path) -> None:
-    """The thing is a page of the run or in the topic, its side is in the topic, other senses are in the book."""
+def understood_as(run: Path, **changes: Any) -> list[str]:
+    """What a proof says where both brief and manifest have another understanding of the topic, all hashes mended."""
+    before = (run / "manifest.json").read_bytes()
+    with_manifest(run, understood=manifest(run)["understood"] | changes)
+    brief: dict[str, Any] = {
+        name: tuple(value) if name == "senses" else value for name, value in changes.items() if name != "read_as"
+    }
+    try:
+        return told_of(run, replace(brief_in(run), **brief))
+    finally:
+        (run / "manifest.json").write_bytes(before)
+
+
+def test_how_the_topic_was_understood_is_in_the_manifest(run: Path) -> None:
+    """A brief about something else, or with another aspect or other senses than the manifest says, fails."""
+    assert manifest(run)["understood"] == {"head": "Salt road", "aspect": "", "senses": [], "read_as": ""}
     brief = brief_in(run)
-    for right in (
-        replace(brief, head="Ostrava"),
-        replace(brief, head="road", aspect="Salt"),
-        replace(brief, senses=("Lubmin",)),
+    for wrong, line in (
+        (replace(brief, head="Ostrava"), "its 'head' is 'Ostrava', the manifest's is 'Salt road'"),
+        (replace(brief, aspect="Salt"), "its 'aspect' is 'Salt', the manifest's is ''"),
+        (replace(brief, senses=("Lubmin",)), "its 'senses' is ['Lubmin'], the manifest's is []"),
     ):
-        assert told_of(run, right) == []
-    assert told_of(run, replace(brief, head="Pepper road")) == [
-        "brief.json: it is about 'Pepper road', which is neither a page of the run nor in the topic."
+        assert told_of(run, wrong) == [f"brief.json: {line}."]
+
+
+def test_how_the_topic_was_understood_is_proved(run: Path) -> None:
+    """The thing is a page of the books or in the topic, its side is in the topic, other senses are in the books."""
+    assert understood_as(run, head="Ostrava") == []
+    assert understood_as(run, head="road", aspect="Salt") == []
+    assert understood_as(run, senses=["Lubmin"]) == []
+    assert understood_as(run, head="Pepper", aspect="trade", read_as="Pepper trade") == []
+    assert understood_as(run, head="Pepper road") == [
+        "manifest.json: the topic is understood as 'Pepper road', "
+        "which is neither a page of its books nor in the topic."
     ]
-    assert told_of(run, replace(brief, aspect="pepper")) == ["brief.json: its aspect 'pepper' is not in the topic."]
-    assert told_of(run, replace(brief, senses=("Lubmin", "Pepper road"))) == [
-        "brief.json: the other sense 'Pepper road' is no page of its books."
+    assert understood_as(run, aspect="pepper") == [
+        "manifest.json: the topic is understood with the aspect 'pepper', which is not in the topic."
     ]
+    assert understood_as(run, senses=["Lubmin", "Pepper road"]) == [
+        "manifest.json: the other sense 'Pepper road' is not a page of its books."
+    ]
+
+
+@pytest.mark.parametrize("value", [None, [], {}, {"head": 3, "aspect": None, "senses": 7, "read_as": []}])
+def test_a_manifest_that_does_not_say_how_the_topic_was_understood_fails(run: Path, value: Any) -> None:
+    """A field that is missing, as in runs of earlier versions, or of another form fails in words."""
+    with_manifest(run, understood=value)
+    assert any(line.startswith("manifest.json: ") and "understood" in line for line in told(proved(run)))
+
+
+def test_a_topic_with_slips_is_proved(tmp_path: Path) -> None:
+    """The words of the aspect may come from the topic as the search read it, which the manifest has."""
+    run = a_finished_run(tmp_path, topic="Lubmni of the Salt road")
+    assert manifest(run)["understood"] == {
+        "head": "Salt road", "aspect": "lubmin", "senses": [], "read_as": "lubmin of the salt road"
+    }  # fmt: skip
+    assert told(proved(run)) == []
 
 
 def test_the_side_that_the_user_named_is_the_brief_s(tmp_path: Path) -> None:
@@ -482,7 +523,10 @@ def test_the_side_that_the_user_named_is_the_brief_s(tmp_path: Path) -> None:
     assert told(proved(run)) == []
     for other in ("", "road", "war"):
         assert told_of(run, replace(brief, aspect=other)) == [
-            f"brief.json: its aspect is {other!r}, the manifest's is 'trade'."
+            f"brief.json: its 'aspect' is {other!r}, the manifest's is 'trade'."
+        ]
+        assert understood_as(run, aspect=other) == [
+            f"manifest.json: the topic is understood with the aspect {other!r}, and 'trade' was asked for."
         ]
 
 

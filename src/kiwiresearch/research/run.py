@@ -187,7 +187,8 @@ class Research:
             if state.begun is not None and not state.begun.seeds:
                 raise self._finder.nothing(topic)
             made = self._made(state, gathered)
-            told = self.made_from() | {"pages": len(state.visited), "claims": len(gathered.claims)} | made.counts
+            counts = {"pages": len(state.visited), "claims": len(gathered.claims)} | made.counts
+            told = self.made_from() | {"understood": _understanding(state.begun)} | counts
             folder.finish(self._outputs(state, gathered, made.brief), told, {TIMINGS: _timings(seconds, kept)})
         return Outcome(out, topic, len(state.visited), "resumed" if kept else "done", kept, _story(state))
 
@@ -274,6 +275,18 @@ class Research:
 
     def _address(self, ref: EntryRef) -> str:
         return self._finder.address(ref, self.task.kiwix_url)
+
+
+def _understanding(begun: Begun | None) -> dict[str, Any]:
+    """How the topic was understood, as the manifest records it; `read_as` is the topic with its slips mended."""
+    if begun is None:
+        return {}
+    return {
+        "head": begun.head or begun.topic,
+        "aspect": begun.aspect,
+        "senses": list(begun.senses),
+        "read_as": next((one.corrected for one in begun.searched if one.corrected), ""),
+    }
 
 
 def _story(state: State) -> str:
