@@ -408,11 +408,10 @@ def test_what_is_called_open_is_in_the_words_of_its_claim(run: Path) -> None:
 
 
 def test_whom_she_means_is_known_on_the_topic_s_own_page_alone(run: Path) -> None:
-    """A sentence that leans on the page's subject may stand alone if the crawl began with the page."""
+    """A sentence that leans on the page's subject may stand alone if the page is about the thing itself."""
     brief = brief_in(run)
     first, long, *_ = brief.summary
     leaning = replace(brief.claims[long.claims[0]], leans="subject")
-    others = tuple(replace(source, depth=1) for source in brief.sources.pages)
 
     def wrong(changed: Brief) -> list[str]:
         ledger = Ledger()
@@ -425,7 +424,7 @@ def test_whom_she_means_is_known_on_the_topic_s_own_page_alone(run: Path) -> Non
         claims=brief.claims | {leaning.id: leaning},
     )
     assert wrong(alone) == []
-    away = replace(alone, sources=replace(brief.sources, pages=others))
+    away = with_heads(alone, "Ostrava")
     assert wrong(away) == [f"the statement {LONG!r} stands without the sentence before it"]
     assert wrong(replace(away, summary=(first, *away.summary))) == []
 
@@ -469,14 +468,25 @@ def understood_as(run: Path, **changes: Any) -> list[str]:
         (run / "manifest.json").write_bytes(before)
 
 
+def with_heads(brief: Brief, *titles: str) -> Brief:
+    """The brief with other pages that are about the thing itself."""
+    pages = tuple(replace(source, is_head=source.title in titles) for source in brief.sources.pages)
+    return replace(brief, sources=replace(brief.sources, pages=pages))
+
+
 def test_how_the_topic_was_understood_is_in_the_manifest(run: Path) -> None:
     """A brief about something else, or with another aspect or other senses than the manifest says, fails."""
-    assert manifest(run)["understood"] == {"head": "Salt road", "aspect": "", "senses": [], "read_as": ""}
+    (book,) = manifest(run)["books"]
+    own = f"zim://{book['id']}/Salt_road"
+    assert manifest(run)["understood"] == {
+        "head": "Salt road", "aspect": "", "senses": [], "head_pages": [own], "read_as": ""
+    }  # fmt: skip
     brief = brief_in(run)
     for wrong, line in (
         (replace(brief, head="Ostrava"), "its 'head' is 'Ostrava', the manifest's is 'Salt road'"),
         (replace(brief, aspect="Salt"), "its 'aspect' is 'Salt', the manifest's is ''"),
         (replace(brief, senses=("Lubmin",)), "its 'senses' is ['Lubmin'], the manifest's is []"),
+        (with_heads(brief), f"its 'head_pages' is [], the manifest's is {[own]!r:.80}"),
     ):
         assert told_of(run, wrong) == [f"brief.json: {line}."]
 
@@ -509,9 +519,9 @@ def test_a_manifest_that_does_not_say_how_the_topic_was_understood_fails(run: Pa
 def test_a_topic_with_slips_is_proved(tmp_path: Path) -> None:
     """The words of the aspect may come from the topic as the search read it, which the manifest has."""
     run = a_finished_run(tmp_path, topic="Lubmni of the Salt road")
-    assert manifest(run)["understood"] == {
-        "head": "Salt road", "aspect": "lubmin", "senses": [], "read_as": "lubmin of the salt road"
-    }  # fmt: skip
+    understood = manifest(run)["understood"]
+    assert (understood["head"], understood["aspect"]) == ("Salt road", "lubmin")
+    assert understood["read_as"] == "lubmin of the salt road"
     assert told(proved(run)) == []
 
 

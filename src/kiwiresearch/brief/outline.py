@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 from kiwiresearch.brief.brief import Group, Statement
 from kiwiresearch.brief.relevance import LIKELY, LIKELY_ELSEWHERE, centroid, embedder
+from kiwiresearch.brief.standing import is_right_before
 from kiwiresearch.brief.stating import stated
 from kiwiresearch.brief.support import Said
 from kiwiresearch.brief.weighing import Scales, Weighed, is_aside
 from kiwiresearch.brief.wording import likeness
-from kiwiresearch.claims.claim import Claim, ClaimId
+from kiwiresearch.claims.claim import Claim
 from kiwiresearch.embed.embedder import similarity
 from kiwiresearch.text.aspect import AspectWords
 from kiwiresearch.zim.entry import EntryRef
@@ -29,8 +30,6 @@ ALIKE = 0.5
 """Two sentences with this share of common words say nearly the same."""
 MOST_BACK = 2
 """So many sentences may be taken with one that can only be read behind them."""
-SPACE = 2
-"""Sentences of one paragraph stand at most so many characters apart."""
 ENOUGH = 10
 """So many sentences of the topic's own page are enough to tell of."""
 POSSIBLE = -1.5
@@ -272,8 +271,7 @@ class Outline:
             if first.place == 0 or len(run) > MOST_BACK:
                 return []
             before = units[first.place - 1]
-            gap = first.claim.quotes[0].start - before.claim.quotes[0].end
-            if gap > SPACE or before.claim.headings != first.claim.headings:
+            if not is_right_before(before.claim, first.claim):
                 return []
             if before.key in self._used:
                 return run if before.key in known else []
@@ -296,11 +294,6 @@ class Outline:
         said = self._said.get(unit.claim.id)
         others = [one for one in said.claims if one.claim.id != unit.claim.id] if said else []
         return stated(Said((unit.weighed, *others), said.pages if said else 1))
-
-
-def claims_behind(statements: Iterable[Statement], claims: dict[ClaimId, Claim]) -> list[Claim]:
-    """The claims that statements are worded by."""
-    return [claims[statement.claims[0]] for statement in statements]
 
 
 def _best(units: Sequence[Unit]) -> float:

@@ -67,9 +67,7 @@ class Relevance:
         self.topic = begun.topic if begun else ""
         self.head = begun.head or begun.topic if begun else ""
         self.aspect = begun.aspect if begun else ""
-        self.heads = frozenset(
-            seed.ref for seed in (begun.seeds if begun else ()) if seed.is_head and seed.ref in state.visited
-        )
+        self.heads = frozenset(begun.heads & state.visited.keys()) if begun else frozenset()
         self._crossing = frozenset(
             seed.ref for seed in (begun.seeds if begun else ()) if not seed.is_head and seed.ref in state.visited
         )
@@ -186,7 +184,7 @@ def wanted_on(begun: Begun | None, page: PageDoc) -> Wanted:
     On the topic's own pages these are all; on others those of introductions, and those that name the topic.
     """
     name = _pattern(begun.head or begun.topic if begun else "")
-    is_own = begun is None or any(seed.ref == page.ref and seed.is_head for seed in begun.seeds)
+    is_own = begun is None or page.ref in begun.heads
     if is_own or name.search(page.title):
         return all_sentences
     return lambda text, headings: not headings or any(map(name.search, (text, *headings)))

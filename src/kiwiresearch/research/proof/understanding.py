@@ -26,7 +26,13 @@ def prove_understanding(
     if not isinstance(understood, dict):
         ledger.fail(MANIFEST, "it does not say how the topic was understood")
         return
-    for name, value in (("head", brief.head), ("aspect", brief.aspect), ("senses", list(brief.senses))):
+    told = {
+        "head": brief.head,
+        "aspect": brief.aspect,
+        "senses": list(brief.senses),
+        "head_pages": [str(source.ref) for source in brief.sources.pages if source.is_head],
+    }
+    for name, value in told.items():
         if understood.get(name) != value:
             ledger.fail(BRIEF, f"its {name!r} is {value!r:.80}, the manifest's is {understood.get(name)!r:.80}")
     with ledger.at(MANIFEST).guarding("how the topic was understood cannot be proved"):
