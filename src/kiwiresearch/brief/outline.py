@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -12,11 +11,12 @@ from kiwiresearch.brief.relevance import LIKELY, LIKELY_ELSEWHERE, centroid, emb
 from kiwiresearch.brief.standing import is_right_before
 from kiwiresearch.brief.stating import stated
 from kiwiresearch.brief.support import Said
-from kiwiresearch.brief.weighing import Scales, Weighed, is_aside
+from kiwiresearch.brief.weighing import Scales, Weighed
 from kiwiresearch.brief.wording import likeness
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.embed.embedder import similarity
 from kiwiresearch.text.aspect import AspectWords
+from kiwiresearch.text.languages import words_of
 from kiwiresearch.zim.entry import EntryRef
 
 SUMMARY_WORDS, SHORT_SUMMARY, SHORTEST_SUMMARY = 180, 100, 60
@@ -302,12 +302,9 @@ def _best(units: Sequence[Unit]) -> float:
 
 
 def _is_minor(unit: Unit) -> bool:
-    return _is_aside(unit) or any(map(MINOR.search, unit.claim.headings))
-
-
-MINOR = re.compile(r"\b(?:names?|etymology|naming|pronunciation|tributes?|honou?rs|legacy|trivia)\b", re.IGNORECASE)
-"""Headings of sections that a summary needs nothing from."""
+    minor = words_of(unit.weighed.language).minor_headings
+    return _is_aside(unit) or any(map(minor.search, unit.claim.headings))
 
 
 def _is_aside(unit: Unit) -> bool:
-    return any(map(is_aside, unit.claim.headings))
+    return any(map(words_of(unit.weighed.language).is_aside, unit.claim.headings))

@@ -10,8 +10,8 @@ from importlib.resources import files
 
 import numpy as np
 
-from kiwiresearch.claims.by_rule import Wanted, all_sentences
 from kiwiresearch.claims.claim import Claim
+from kiwiresearch.claims.statements import Wanted, all_sentences
 from kiwiresearch.crawl.state import State
 from kiwiresearch.crawl.step import Begun
 from kiwiresearch.embed.embedder import Rows, similarity
