@@ -24,9 +24,10 @@ from evals.data import SHARED_DATA, digest_of
 from kiwiresearch.brief.brief import Brief, Statement
 from kiwiresearch.brief.record import brief_of
 from kiwiresearch.brief.wording import likeness, stems_of
-from kiwiresearch.claims.by_rule import all_sentences, claims_of
+from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.claims.record import claim_of
+from kiwiresearch.claims.statements import all_sentences
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.evidence.quote import Quote, holds
 from kiwiresearch.page.doc import PageDoc

@@ -26,8 +26,9 @@ from evals.labelled import (
     Row,
     sentences,
 )
-from kiwiresearch.claims.by_rule import is_counting, is_whole, points_out
+from kiwiresearch.claims.figures import is_counting
 from kiwiresearch.claims.sentence import Sentence, sentences_of
+from kiwiresearch.claims.standalone import is_whole, points_out
 from kiwiresearch.claims.subjects import Named, Subjects
 from kiwiresearch.claims.tables import grammar_of
 from kiwiresearch.claims.types import Looks, Words, by_cues, may_have_type, type_of

@@ -27,7 +27,8 @@ from numpy.typing import NDArray
 
 from kiwiresearch.brief.relevance import Relevance, sentences_on, wanted_on
 from kiwiresearch.brief.salience import signs_of
-from kiwiresearch.claims.by_rule import all_sentences, claims_of
+from kiwiresearch.claims.by_rule import claims_of
+from kiwiresearch.claims.statements import all_sentences
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.crawl.walk import Crawl, Walker
 from kiwiresearch.page.read import open_page

@@ -14,6 +14,7 @@ from kiwiresearch.brief.document import Document, Folded, Heading, Items, Line, 
 from kiwiresearch.brief.markdown import markdown
 from kiwiresearch.brief.report import report
 from kiwiresearch.brief.sources import begun_weakly, sources_of
+from kiwiresearch.brief.standing import head_pages
 from kiwiresearch.crawl.step import Visited
 from kiwiresearch.search.open_book import OpenBook
 
@@ -52,6 +53,18 @@ def test_a_brief_tells_of_its_sources_last() -> None:
     headings = [block.text for block in document.blocks if isinstance(block, Heading) and block.level == 2]
     assert headings[0] == "Executive Summary"
     assert headings[-3:] == ["Bibliography", "How the sources were gathered", "Run Metadata"]
+
+
+def test_a_source_says_whether_it_is_about_the_thing_itself() -> None:
+    """Of two pages that a topic names, only the one about the thing is a head, though the crawl began with both."""
+    pages = {
+        "Varn": "<p>Varn is a land of the north. It has many <a href='Slavery'>slaves</a> and few roads.</p>",
+        "Slavery": "<p>Slavery is the owning of people. In <a href='Varn'>Varn</a> slavery was ended late.</p>",
+    }
+    found = gathered(pages, topic="Slavery in Varn")
+    sources = found.brief().sources.pages
+    assert {one.title: (one.depth, one.is_head) for one in sources} == {"Varn": (0, True), "Slavery": (0, False)}
+    assert head_pages(found.brief()) == found.scales.heads
 
 
 def test_the_bibliography_has_every_page_in_its_order() -> None:

@@ -25,7 +25,7 @@ from kiwiresearch.brief.record import record_of
 from kiwiresearch.brief.report import report
 from kiwiresearch.brief.report_html import page
 from kiwiresearch.brief.wording import likeness, stems_of
-from kiwiresearch.claims.by_rule import LONGEST_STATEMENT
+from kiwiresearch.claims.statements import LONGEST_STATEMENT
 from kiwiresearch.errors import StatementWithoutClaims
 from kiwiresearch.ids import canonical_json
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kiwiresearch.brief.document import Around, Cite, Evidence, Proof, Run, Sentence, each_once, runs_of, words
+from kiwiresearch.brief.document import Around, Cite, Evidence, Proof, Sentence, cited, each_once, words
 from kiwiresearch.evidence.quote import Quote, of_record
 from kiwiresearch.ids import BookId
 from kiwiresearch.zim.entry import EntryRef
@@ -12,25 +12,20 @@ def a_quote(text: str, start: int = 0, page: str = "Salt_road") -> Quote:
     return of_record(EntryRef(BookId("b"), page), start, start + len(text), text)
 
 
-def a_proof(quote: str, place: str = "Salt road") -> Proof:
+def a_proof(quote: str, more: int = 0) -> Proof:
     """What a sentence rests on that has a quote in a section; the address marks the words, which differ."""
-    url = f"http://127.0.0.1:8080/{place.replace(' ', '_')}#Use"
-    cite = Cite(f"{place} — “Use” section", url, f"{url}:~:text={quote}")
-    return Proof((cite,), 0, "hedged", (Evidence("", Around(a_quote(quote)), (), cite, (), "Confidence 0.80."),))
-
-
-def quotes(run: Run) -> list[str]:
-    assert run.proof is not None
-    return [evidence.around.quote.text for evidence in run.proof.evidence]
+    url = "http://127.0.0.1:8080/Salt_road#Use"
+    cite = Cite("Salt road — “Use” section", url, f"{url}:~:text={quote}")
+    return Proof((cite,), more, "hedged", (Evidence("", Around(a_quote(quote)), (), cite, (), "Confidence 0.80."),))
 
 
 def test_sentences_of_one_place_are_cited_once() -> None:
     """Also where the address of each marks other words: the first one is shown, and all quotes are kept."""
-    said = [Sentence(words(one), a_proof(one)) for one in ("One", "Two")]
-    (run,) = runs_of(tuple(said))
-    assert (run.sentences, quotes(run)) == (tuple(said), ["One", "Two"])
-    assert run.proof is not None
-    assert (run.proof.cites, run.proof.sureness) == (a_proof("One").cites, "")
+    said = tuple(Sentence(words(one), a_proof(one, more)) for one, more in (("One", 1), ("Two", 3)))
+    run = cited(said)
+    assert run.sentences == said
+    assert [evidence.around.quote.text for evidence in run.proof.evidence] == ["One", "Two"]
+    assert (run.proof.cites, run.proof.more, run.proof.sureness) == (a_proof("One").cites, 3, "")
 
 
 def test_words_around_quotes_that_are_shown_together_come_once() -> None:
@@ -52,10 +47,7 @@ def test_a_part_of_a_quote_has_nothing_around_it() -> None:
     assert each_once(several) == [several[0], Around(clause)]
 
 
-def test_another_place_is_another_run() -> None:
-    """A run ends where the place changes, and one that comes again is cited again."""
-    places = ["Salt road", "Salt road", "Pass", "Salt road"]
-    text = tuple(Sentence(words(str(at)), a_proof(str(at), place)) for at, place in enumerate(places))
-    assert [quotes(run) for run in runs_of(text)] == [["0", "1"], ["2"], ["3"]]
-    bare = Sentence(words("No proof."))
-    assert [run.proof is None for run in runs_of((text[0], bare, bare, text[1]))] == [False, True, True, False]
+def test_only_doubts_are_told_of_a_sentence() -> None:
+    """A sentence of one source needs no remark; what is hedged or disputed does."""
+    hedged, plain = a_proof("One"), Proof((), 0, "one source", ())
+    assert [Sentence(words("One"), proof).doubt for proof in (hedged, plain, None)] == ["hedged", "", ""]

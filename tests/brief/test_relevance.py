@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.brief.gathered import Gathered, gathered
 
-from kiwiresearch.brief.relevance import LIKELY, sentences_on, weights
+from kiwiresearch.brief.relevance import LIKELY, sentences_on, wanted_on, weights
 from kiwiresearch.claims.claim import Claim
+from kiwiresearch.crawl.step import Begun
+from kiwiresearch.page.plain import page_of_text
 
 
 def the(found: Gathered, words: str) -> Claim:
@@ -254,3 +256,12 @@ def test_each_sign_has_its_weight() -> None:
     assert lines
     assert {line.signal for line in lines} <= set(known)
     assert known["before anything is known"] < 0 < known["aspect in heading"]
+
+
+@pytest.mark.parametrize(("language", "is_wanted"), [("eng", True), ("fra", False)])
+def test_a_name_is_abbreviated_as_its_language_does(language: str, is_wanted: bool) -> None:
+    """'UN' is the United Nations in English; in French it is the word for one."""
+    begun = Begun("United Nations", "", False, (), (), (), (), head="United Nations")
+    wanted = wanted_on(begun, page_of_text("Un port.", "Port", language))
+    assert wanted("UN PORT DE LA MER", ("Histoire",)) is is_wanted
+    assert wanted("The United Nations met.", ("Histoire",))

@@ -9,11 +9,12 @@ from typing import get_args
 import pytest
 
 from kiwiresearch.claims import by_table, completion, confidence
-from kiwiresearch.claims.by_rule import all_sentences, claims_of
+from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, Leans, PutIn, Signals
 from kiwiresearch.claims.conflicts.measured import ESTIMATE_TOLERANCE, TOLERANCE
 from kiwiresearch.claims.conflicts.saying import Kind
 from kiwiresearch.claims.record import FLAGS, record_of
+from kiwiresearch.claims.statements import all_sentences
 from kiwiresearch.research.claiming import claims_of_text
 from kiwiresearch.text.dates.ranges import Precision
 from kiwiresearch.text.dates.ranges import Qualifier as DateQualifier

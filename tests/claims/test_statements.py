@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.claims.claimed import CITY, PAINTER, below
 
-from kiwiresearch.claims.by_rule import LONGEST_LIST, Wanted, all_sentences, claims_of, no_sentences
+from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.claims.record import claim_of, record_of
+from kiwiresearch.claims.statements import LONGEST_LIST, Wanted, all_sentences, no_sentences
 from kiwiresearch.research.claiming import claims_of_page
 
 PARK = "Children play in the park near the river."

@@ -8,9 +8,10 @@ import pytest
 from tests.claims.claimed import below, claims_below, the_claim
 from tests.page.pages import a_page
 
-from kiwiresearch.claims.by_rule import all_sentences, claims_of
+from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import CLAIM_TYPES, ClaimType
 from kiwiresearch.claims.record import record_of
+from kiwiresearch.claims.statements import all_sentences
 
 SENTENCES = {
     "definition": (

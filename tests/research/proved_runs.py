@@ -56,16 +56,12 @@ def a_road_book(file: Path) -> Path:
     return file
 
 
-def a_finished_run(place: Path, aspect: str = "") -> Path:
+def a_finished_run(place: Path, aspect: str = "", topic: str = "Salt road") -> Path:
     """A run over the book, both in a folder."""
     book = a_road_book(place / "road.zim")
     desk = open_desk({"KIWIRESEARCH_HOME": str(place / "home")})
     with desk.shelf([str(book)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
-        return (
-            Research(finder, Task("Salt road", settings=CrawlSettings(fast=True), aspect=aspect))
-            .run(place / "run")
-            .folder
-        )
+        return Research(finder, Task(topic, settings=CrawlSettings(fast=True), aspect=aspect)).run(place / "run").folder
 
 
 def proved(run: Path, *books: Path) -> Verification:

@@ -73,7 +73,8 @@ def test_every_field_of_the_graph_is_named(run: Path) -> None:
 def test_every_field_of_the_manifest_and_the_timings_is_named(run: Path) -> None:
     """What the run was made from is documented to the last key."""
     manifest = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
-    assert {*manifest, *manifest["books"][0], *manifest["outputs"]["graph.json"]} <= told("manifest.json")
+    assert {*manifest, *manifest["books"][0], *manifest["understood"]} <= told("manifest.json")
+    assert set(manifest["outputs"]["graph.json"]) <= told("manifest.json")
     timings = json.loads((run / "timings.json").read_text(encoding="utf-8"))
     assert set(timings) <= told("timings.json")
     assert {"claims_by_model", "sentences_by_model", *(part.name for part in fields(Counts))} <= told("manifest.json")

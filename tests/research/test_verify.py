@@ -435,11 +435,10 @@ def test_what_is_called_open_is_in_the_words_of_its_claim(run: Path) -> None:
 
 
 def test_whom_she_means_is_known_on_the_topic_s_own_page_alone(run: Path) -> None:
-    """A sentence that leans on the page's subject may stand alone if the crawl began with the page."""
+    """A sentence that leans on the page's subject may stand alone if the page is about the thing itself."""
     brief = brief_in(run)
     first, long, *_ = brief.summary
     leaning = replace(brief.claims[long.claims[0]], leans="subject")
-    others = tuple(replace(source, depth=1) for source in brief.sources.pages)
 
     def wrong(changed: Brief) -> list[str]:
         ledger = Ledger()
@@ -452,7 +451,7 @@ def test_whom_she_means_is_known_on_the_topic_s_own_page_alone(run: Path) -> Non
         claims=brief.claims | {leaning.id: leaning},
     )
     assert wrong(alone) == []
-    away = replace(alone, sources=replace(brief.sources, pages=others))
+    away = with_heads(alone, "Ostrava")
     assert wrong(away) == [f"the statement {LONG!r} stands without the sentence before it"]
     assert wrong(replace(away, summary=(first, *away.summary))) == []
 
@@ -483,22 +482,74 @@ def test_headings_are_proved_though_another_version_made_the_claims(run: Path, h
     assert line.endswith(f": its quote stands below the headings 'Trade', not below {' › '.join(headings)!r}.")
 
 
-def test_how_the_topic_was_understood_is_proved(run: Path) -> None:
-    """The thing is a page of the run or in the topic, its side is in the topic, other senses are in the book."""
+def understood_as(run: Path, **changes: Any) -> list[str]:
+    """What a proof says where both brief and manifest have another understanding of the topic, all hashes mended."""
+    before = (run / "manifest.json").read_bytes()
+    with_manifest(run, understood=manifest(run)["understood"] | changes)
+    brief: dict[str, Any] = {
+        name: tuple(value) if name == "senses" else value for name, value in changes.items() if name != "read_as"
+    }
+    try:
+        return told_of(run, replace(brief_in(run), **brief))
+    finally:
+        (run / "manifest.json").write_bytes(before)
+
+
+def with_heads(brief: Brief, *titles: str) -> Brief:
+    """The brief with other pages that are about the thing itself."""
+    pages = tuple(replace(source, is_head=source.title in titles) for source in brief.sources.pages)
+    return replace(brief, sources=replace(brief.sources, pages=pages))
+
+
+def test_how_the_topic_was_understood_is_in_the_manifest(run: Path) -> None:
+    """A brief about something else, or with another aspect or other senses than the manifest says, fails."""
+    (book,) = manifest(run)["books"]
+    own = f"zim://{book['id']}/Salt_road"
+    assert manifest(run)["understood"] == {
+        "head": "Salt road", "aspect": "", "senses": [], "head_pages": [own], "read_as": ""
+    }  # fmt: skip
     brief = brief_in(run)
-    for right in (
-        replace(brief, head="Ostrava"),
-        replace(brief, head="road", aspect="Salt"),
-        replace(brief, senses=("Lubmin",)),
+    for wrong, line in (
+        (replace(brief, head="Ostrava"), "its 'head' is 'Ostrava', the manifest's is 'Salt road'"),
+        (replace(brief, aspect="Salt"), "its 'aspect' is 'Salt', the manifest's is ''"),
+        (replace(brief, senses=("Lubmin",)), "its 'senses' is ['Lubmin'], the manifest's is []"),
+        (with_heads(brief), f"its 'head_pages' is [], the manifest's is {[own]!r:.80}"),
     ):
-        assert told_of(run, right) == []
-    assert told_of(run, replace(brief, head="Pepper road")) == [
-        "brief.json: it is about 'Pepper road', which is neither a page of the run nor in the topic."
+        assert told_of(run, wrong) == [f"brief.json: {line}."]
+
+
+def test_how_the_topic_was_understood_is_proved(run: Path) -> None:
+    """The thing is a page of the books or in the topic, its side is in the topic, other senses are in the books."""
+    assert understood_as(run, head="Ostrava") == []
+    assert understood_as(run, head="road", aspect="Salt") == []
+    assert understood_as(run, senses=["Lubmin"]) == []
+    assert understood_as(run, head="Pepper", aspect="trade", read_as="Pepper trade") == []
+    assert understood_as(run, head="Pepper road") == [
+        "manifest.json: the topic is understood as 'Pepper road', "
+        "which is neither a page of its books nor in the topic."
     ]
-    assert told_of(run, replace(brief, aspect="pepper")) == ["brief.json: its aspect 'pepper' is not in the topic."]
-    assert told_of(run, replace(brief, senses=("Lubmin", "Pepper road"))) == [
-        "brief.json: the other sense 'Pepper road' is no page of its books."
+    assert understood_as(run, aspect="pepper") == [
+        "manifest.json: the topic is understood with the aspect 'pepper', which is not in the topic."
     ]
+    assert understood_as(run, senses=["Lubmin", "Pepper road"]) == [
+        "manifest.json: the other sense 'Pepper road' is not a page of its books."
+    ]
+
+
+@pytest.mark.parametrize("value", [None, [], {}, {"head": 3, "aspect": None, "senses": 7, "read_as": []}])
+def test_a_manifest_that_does_not_say_how_the_topic_was_understood_fails(run: Path, value: Any) -> None:
+    """A field that is missing, as in runs of earlier versions, or of another form fails in words."""
+    with_manifest(run, understood=value)
+    assert any(line.startswith("manifest.json: ") and "understood" in line for line in told(proved(run)))
+
+
+def test_a_topic_with_slips_is_proved(tmp_path: Path) -> None:
+    """The words of the aspect may come from the topic as the search read it, which the manifest has."""
+    run = a_finished_run(tmp_path, topic="Lubmni of the Salt road")
+    understood = manifest(run)["understood"]
+    assert (understood["head"], understood["aspect"]) == ("Salt road", "lubmin")
+    assert understood["read_as"] == "lubmin of the salt road"
+    assert told(proved(run)) == []
 
 
 def test_the_side_that_the_user_named_is_the_brief_s(tmp_path: Path) -> None:
@@ -509,7 +560,10 @@ def test_the_side_that_the_user_named_is_the_brief_s(tmp_path: Path) -> None:
     assert told(proved(run)) == []
     for other in ("", "road", "war"):
         assert told_of(run, replace(brief, aspect=other)) == [
-            f"brief.json: its aspect is {other!r}, the manifest's is 'trade'."
+            f"brief.json: its 'aspect' is {other!r}, the manifest's is 'trade'."
+        ]
+        assert understood_as(run, aspect=other) == [
+            f"manifest.json: the topic is understood with the aspect {other!r}, and 'trade' was asked for."
         ]
 
 

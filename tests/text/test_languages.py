@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kiwiresearch.text.languages import three_letter_code, words_of
+from kiwiresearch.text.languages import phrases, three_letter_code, words_of
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,39 @@ def test_every_language_knows_the_kinds_of_pages(language: str) -> None:
     assert words.see_also
     assert words.abbreviations
     assert all(phrase == phrase.casefold() for phrase in (*words.list_titles, *words.may_refer, *words.see_also))
+
+
+@pytest.mark.parametrize(
+    ("language", "heading", "is_aside"),
+    [
+        ("eng", "In popular culture", True), ("eng", "Fictional portraits", True), ("eng", "Media", True),
+        ("eng", "Media law", False), ("eng", "Filming", False), ("eng", "Science", False),
+        ("fra", "Dans la culture populaire", True), ("fra", "Films", False), ("spa", "En el cine", True),
+        ("deu", "Verfilmungen", True), ("epo", "In popular culture", False), ("xxx", "In popular culture", True),
+    ],
+)  # fmt: skip
+def test_sections_beside_the_point_are_known_by_their_headings(language: str, heading: str, is_aside: bool) -> None:
+    """In whole words of their own language, as a part of the heading or all of it; without a list none is."""
+    assert words_of(language).is_aside(heading) is is_aside
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "is_open"),
+    [
+        ("eng", "Its cause is Not Known.", True), ("eng", "It was not knowndale.", False),
+        ("fra", "La cause n’est pas connue.", True), ("fra", "La cause n'est pas connue.", True),
+        ("spa", "No se sabe quién lo hizo.", True), ("epo", "Its cause is not known.", False),
+    ],
+)  # fmt: skip
+def test_what_is_not_known_is_said_in_the_words_of_a_language(language: str, sentence: str, is_open: bool) -> None:
+    """Also with a typographic apostrophe; a language without such words says so of nothing."""
+    assert (words_of(language).open_questions.search(sentence) is not None) is is_open
+
+
+def test_phrases_may_go_on_where_they_say_so() -> None:
+    """A phrase is whole words unless it ends in a star; no phrases match nothing."""
+    found = phrases(["fiction*", "film", "(see"])
+    assert [bool(found.search(text)) for text in ("Fictional", "films", "a film", "so (see x)", "nonfiction")] == [
+        True, False, True, True, False
+    ]  # fmt: skip
+    assert phrases([]).search("") is None

@@ -105,6 +105,8 @@ class Source:
     why: str
     opening: str = ""
     """Its first sentence."""
+    is_head: bool = False
+    """It is about the thing itself, all of it or a side of which is asked for."""
 
 
 @dataclass(frozen=True, slots=True)

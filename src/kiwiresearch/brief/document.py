@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -91,10 +91,9 @@ class Proof:
     sureness: str
     evidence: tuple[Evidence, ...]
 
-    @property
-    def places(self) -> tuple[tuple[str, str], ...]:
-        """The places that are named, whichever of their words are marked."""
-        return tuple((cite.words, cite.url) for cite in self.cites)
+
+PLAIN = "one source"
+"""How sure a sentence is of which nothing special can be said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +102,11 @@ class Sentence:
 
     line: Line
     proof: Proof | None = None
+
+    @property
+    def doubt(self) -> str:
+        """How sure it is, where there is something to say of that."""
+        return self.proof.sureness if self.proof and self.proof.sureness != PLAIN else ""
 
 
 Text = tuple[Sentence, ...]
@@ -125,36 +129,25 @@ class Paragraph:
     role: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """Running text with its proofs; it is cited where the places change that it rests on."""
-
-    text: Text
-
-
-PLAIN = "one source"
-"""How sure a sentence is of which nothing special can be said."""
-
-
-class Run(NamedTuple):
-    """Sentences of running text that rest on the same places, and all of their proofs as one."""
+class Cited(NamedTuple):
+    """Sentences of running text that are cited once, at their end, and all of their proofs as one."""
 
     sentences: Text
-    proof: Proof | None
+    proof: Proof
 
 
-def runs_of(text: Text) -> list[Run]:
-    """Running text in pieces that are cited once, at their end."""
-    runs: list[Run] = []
-    for sentence in text:
-        proof, last = sentence.proof, runs[-1] if runs else None
-        if last is not None and proof is not None and last.proof is not None and last.proof.places == proof.places:
-            evidence = (*last.proof.evidence, *proof.evidence)
-            together = Proof(last.proof.cites, max(proof.more, last.proof.more), "", evidence)
-            runs[-1] = Run((*last.sentences, sentence), together)
-        else:
-            runs.append(Run((sentence,), replace(proof, sureness="") if proof else None))
-    return runs
+def cited(sentences: Text) -> Cited:
+    """Sentences that rest on the same places, with the quotes of all of them."""
+    proofs = [one.proof for one in sentences if one.proof is not None]
+    evidence = tuple(one for proof in proofs for one in proof.evidence)
+    return Cited(sentences, Proof(proofs[0].cites, max(proof.more for proof in proofs), "", evidence))
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A paragraph of running text, cited where the places change that it rests on."""
+
+    runs: tuple[Cited, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Literal, NamedTuple, get_args
 
 from kiwiresearch.brief.brief import Brief, Dispute, Group, PartKey, Statement, Sureness, View
-from kiwiresearch.brief.standing import can_stand, seeds_of
+from kiwiresearch.brief.standing import can_stand, head_pages
 from kiwiresearch.claims.claim import ClaimId
 from kiwiresearch.claims.firewall import Fault, fault_of
 from kiwiresearch.ids import canonical_json
@@ -184,11 +184,11 @@ def _summary(desk: Desk, lines: Sequence[Line]) -> tuple[Statement, ...]:
 
 def _readable(brief: Brief, statements: Iterable[Statement]) -> tuple[Statement, ...]:
     """The statements without the rules' sentences that no longer stand behind the one they can only be read with."""
-    seeds = seeds_of(brief)
+    heads = head_pages(brief)
     kept: list[Statement] = []
     for statement in statements:
         before = [brief.claims[one] for one in _told_by(kept[-1])] if kept else []
-        if statement.written == "model" or can_stand(brief.claims[statement.claims[0]], before, seeds):
+        if statement.written == "model" or can_stand(brief.claims[statement.claims[0]], before, heads):
             kept.append(statement)
     return tuple(kept)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -12,10 +10,11 @@ from kiwiresearch.brief.outline import Outline
 from kiwiresearch.brief.sources import Origin
 from kiwiresearch.brief.stating import is_hedged
 from kiwiresearch.brief.support import Said
-from kiwiresearch.brief.themes import ALIKE, DATA
+from kiwiresearch.brief.themes import ALIKE
 from kiwiresearch.brief.weighing import Scales
 from kiwiresearch.brief.wording import folded, likeness
 from kiwiresearch.claims.claim import Claim
+from kiwiresearch.text.languages import words_of
 from kiwiresearch.zim.entry import EntryRef
 
 FEW_CLAIMS = 2
@@ -66,18 +65,11 @@ def _open(said: Sequence[Said], outline: Outline, scales: Scales) -> Iterator[Ga
             break
         if claim.is_row or claim.leans or outline.has(claim) or not scales.is_about(one.claims[0]):
             continue
-        if OPEN.search(claim.text) and not any(likeness(one.stems, other.stems) > ALIKE for other in told):
+        is_open = words_of(scales.language(claim.ref)).open_questions.search(claim.text) is not None
+        if is_open and not any(likeness(one.stems, other.stems) > ALIKE for other in told):
             told.append(one)
     for one in told:
         yield Gap("open", one.best.text, (one.best.id,))
-
-
-def _open_words() -> re.Pattern[str]:
-    phrases = tomllib.loads((DATA / "eng.toml").read_text(encoding="utf-8"))["open"]
-    return re.compile(rf"\b(?:{'|'.join(map(re.escape, phrases))})\b", re.IGNORECASE)
-
-
-OPEN = _open_words()
 
 
 def _concepts(origin: Origin, claims: Sequence[Claim], scales: Scales) -> Iterator[Gap]:

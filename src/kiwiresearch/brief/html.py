@@ -9,7 +9,6 @@ from importlib.resources import files
 
 from kiwiresearch.brief.document import (
     BREAK,
-    PLAIN,
     SCHEMES,
     Around,
     Block,
@@ -32,7 +31,6 @@ from kiwiresearch.brief.document import (
     address,
     each_once,
     more_pages,
-    runs_of,
 )
 from kiwiresearch.text.languages import two_letter_code
 from kiwiresearch.text.plain import printable
@@ -87,7 +85,7 @@ def _block(block: Block) -> Iterator[str]:
         case Paragraph():
             yield f"<p{_class(block.role)}>{_line(block.line)}</p>"
         case Passage():
-            yield f'<div class="running">{_running(block.text)}</div>'
+            yield f'<div class="running">{_running(block)}</div>'
         case Folded():
             yield f"<details><summary>{escaped(block.label)}</summary>"
             yield from _block(block.items)
@@ -140,23 +138,24 @@ def _class(role: str) -> str:
     return f' class="{role}"' if role else ""
 
 
+def _role(sureness: str) -> str:
+    return sureness.replace(" ", "-") if sureness.replace(" ", "").isalpha() else ""
+
+
 def _text(text: Text) -> str:
     if len(text) == 1 and text[0].proof is None:
         return _line(text[0].line)
     return "".join(f'<div class="said">{_sentence(one)}</div>' for one in text)
 
 
-def _running(text: Text) -> str:
+def _running(passage: Passage) -> str:
     """Sentences one after the other; what they rest on unfolds where it changes."""
     parts: list[str] = []
-    for run in runs_of(text):
+    for run in passage.runs:
         for sentence in run.sentences:
-            sureness = sentence.proof.sureness if sentence.proof else ""
-            role = sureness.replace(" ", "-") if sureness.replace(" ", "").isalpha() else ""
-            doubt = f' <em class="{role}">({escaped(sureness)})</em>' if sureness not in ("", PLAIN) else ""
+            doubt = f" <em{_class(_role(sentence.doubt))}>({escaped(sentence.doubt)})</em>" if sentence.doubt else ""
             parts.append(f"<span>{_line(sentence.line)}</span>{doubt}")
-        if run.proof is not None:
-            parts.append(_proof(run.proof))
+        parts.append(_proof(run.proof))
     return " ".join(parts)
 
 
@@ -173,9 +172,8 @@ def _proof(proof: Proof) -> str:
     if not proof.evidence:
         return shown
     label = escaped(proof.sureness) or "quotes"
-    role = proof.sureness.replace(" ", "-") if proof.sureness.replace(" ", "").isalpha() else ""
     unfolded = "".join(map(_evidence, proof.evidence, each_once(one.around for one in proof.evidence)))
-    return f"{shown} <details><summary{_class(role)}>{label}</summary>{unfolded}</details>"
+    return f"{shown} <details><summary{_class(_role(proof.sureness))}>{label}</summary>{unfolded}</details>"
 
 
 def _cite(cite: Cite) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from kiwiresearch.brief.document import (
     BREAK,
-    PLAIN,
     SCHEMES,
     Block,
     Document,
@@ -26,7 +25,6 @@ from kiwiresearch.brief.document import (
     Text,
     address,
     more_pages,
-    runs_of,
 )
 from kiwiresearch.text.markdown import escaped_anywhere
 
@@ -50,7 +48,7 @@ def _block(block: Block) -> Iterator[str]:
         case Paragraph():
             yield _line(block.line)
         case Passage():
-            yield _running(block.text)
+            yield _running(block)
         case Folded():
             yield f"{escaped_anywhere(block.label)}\n"
             yield from _block(block.items)
@@ -76,16 +74,14 @@ def _text(text: Text) -> str:
     return " ".join(part for part in map(_sentence, text) if part)
 
 
-def _running(text: Text) -> str:
+def _running(passage: Passage) -> str:
     """Sentences one after the other, with their proof where it changes; only doubts are told of each."""
     parts: list[str] = []
-    for run in runs_of(text):
+    for run in passage.runs:
         for sentence in run.sentences:
-            sureness = sentence.proof.sureness if sentence.proof else ""
-            doubt = f" *({escaped_anywhere(sureness)})*" if sureness not in ("", PLAIN) else ""
+            doubt = f" *({escaped_anywhere(sentence.doubt)})*" if sentence.doubt else ""
             parts.append(_line(sentence.line) + doubt)
-        if run.proof is not None:
-            parts.append(f"({_proof(run.proof)})")
+        parts.append(f"({_proof(run.proof)})")
     return " ".join(part for part in parts if part)
 
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from kiwiresearch.brief.brief import Group, Statement
 from kiwiresearch.brief.relevance import LIKELY, LIKELY_ELSEWHERE, centroid, embedder
+from kiwiresearch.brief.standing import is_right_before
 from kiwiresearch.brief.stating import stated
 from kiwiresearch.brief.support import Said, independent, says_the_same
-from kiwiresearch.brief.weighing import Scales, Weighed, is_aside
+from kiwiresearch.brief.weighing import Scales, Weighed
 from kiwiresearch.brief.wording import likeness
-from kiwiresearch.claims.claim import Claim, ClaimId
+from kiwiresearch.claims.claim import Claim
 from kiwiresearch.embed.embedder import similarity
 from kiwiresearch.text.aspect import AspectWords
+from kiwiresearch.text.languages import words_of
 from kiwiresearch.zim.entry import EntryRef
 
 SUMMARY_WORDS, SHORT_SUMMARY, SHORTEST_SUMMARY = 180, 100, 60
@@ -29,8 +30,6 @@ ALIKE = 0.5
 """Two sentences with this share of common words say nearly the same."""
 MOST_BACK = 2
 """So many sentences may be taken with one that can only be read behind them."""
-SPACE = 2
-"""Sentences of one paragraph stand at most so many characters apart."""
 ENOUGH = 10
 """So many sentences of the topic's own page are enough to tell of."""
 POSSIBLE = -1.5
@@ -276,8 +275,7 @@ class Outline:
             if first.place == 0 or len(run) > MOST_BACK:
                 return []
             before = units[first.place - 1]
-            gap = first.claim.quotes[0].start - before.claim.quotes[0].end
-            if gap > SPACE or before.claim.headings != first.claim.headings:
+            if not is_right_before(before.claim, first.claim):
                 return []
             if before.key in self._used:
                 return run if before.key in known else []
@@ -307,23 +305,15 @@ class Outline:
         return stated(Said((unit.weighed, *others), independent((unit.weighed, *others))))
 
 
-def claims_behind(statements: Iterable[Statement], claims: dict[ClaimId, Claim]) -> list[Claim]:
-    """The claims that statements are worded by."""
-    return [claims[statement.claims[0]] for statement in statements]
-
-
 def _best(units: Sequence[Unit]) -> float:
     """What the three best sentences have together."""
     return round(sum(sorted((unit.weighed.points for unit in units), reverse=True)[:3]), 2)
 
 
 def _is_minor(unit: Unit) -> bool:
-    return _is_aside(unit) or any(map(MINOR.search, unit.claim.headings))
-
-
-MINOR = re.compile(r"\b(?:names?|etymology|naming|pronunciation|tributes?|honou?rs|legacy|trivia)\b", re.IGNORECASE)
-"""Headings of sections that a summary needs nothing from."""
+    minor = words_of(unit.weighed.language).minor_headings
+    return _is_aside(unit) or any(map(minor.search, unit.claim.headings))
 
 
 def _is_aside(unit: Unit) -> bool:
-    return any(map(is_aside, unit.claim.headings))
+    return any(map(words_of(unit.weighed.language).is_aside, unit.claim.headings))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 import numpy as np
 
-from kiwiresearch.claims.by_rule import Wanted, all_sentences
 from kiwiresearch.claims.claim import Claim
+from kiwiresearch.claims.statements import Wanted, all_sentences
 from kiwiresearch.crawl.state import State
 from kiwiresearch.crawl.step import Begun
 from kiwiresearch.embed.embedder import Rows, similarity
@@ -67,14 +67,11 @@ class Relevance:
         self.topic = begun.topic if begun else ""
         self.head = begun.head or begun.topic if begun else ""
         self.aspect = begun.aspect if begun else ""
-        self.heads = frozenset(
-            seed.ref for seed in (begun.seeds if begun else ()) if seed.is_head and seed.ref in state.visited
-        )
+        self.heads = frozenset(begun.heads & state.visited.keys()) if begun else frozenset()
         self._crossing = frozenset(
             seed.ref for seed in (begun.seeds if begun else ()) if not seed.is_head and seed.ref in state.visited
         )
         """Pages about what else the topic names: 'Slavery' of 'Slavery in the United States'."""
-        self._name = _pattern(self.head)
         self._senses = frozenset(begun.senses) if begun else frozenset()
         self._languages = languages
         self._naming = frozenset(
@@ -94,7 +91,7 @@ class Relevance:
         """Whether a claim is about the thing: it is on its page, or names it."""
         if claim.page_title in self._senses:
             return False
-        return self.is_below(claim) or (claim.ref in self._naming and self._name.search(claim.text) is not None)
+        return self.is_below(claim) or (claim.ref in self._naming and self._is_named(claim.ref, claim.text))
 
     def is_below(self, claim: Claim) -> bool:
         """Whether a claim stands on a page about the thing, or below a heading or a title that names it.
@@ -106,13 +103,17 @@ class Relevance:
         if claim.page_title in self._senses:  # 'Mercury (planet)', where the element is meant
             return False
         is_meant = claim.ref in self._naming
-        if is_meant and any(map(self._name.search, (claim.page_title, *claim.headings))):
+        if is_meant and self._is_named(claim.ref, claim.page_title, *claim.headings):
             return True
-        return claim.ref in self._crossing and self._name.search(claim.text) is not None
+        return claim.ref in self._crossing and self._is_named(claim.ref, claim.text)
 
     def speaks_of(self, claim: Claim) -> bool:
         """Whether a claim of another page is about the thing, and does not only mention it."""
-        return self.is_below(claim) or (self.is_about(claim) and self._name.search(claim.subject) is not None)
+        return self.is_below(claim) or (self.is_about(claim) and self._is_named(claim.ref, claim.subject))
+
+    def _is_named(self, ref: EntryRef, *texts: str) -> bool:
+        """Whether any of some texts of a page names the thing."""
+        return any(map(_pattern(self.head, self._languages.get(ref.book, "eng")).search, texts))
 
     def on_aspect(self, claim: Claim) -> Score:
         """How likely a claim is about the side that is asked for, in log-odds; nothing where all of it is asked for."""
@@ -185,19 +186,20 @@ def wanted_on(begun: Begun | None, page: PageDoc) -> Wanted:
 
     On the topic's own pages these are all; on others those of introductions, and those that name the topic.
     """
-    name = _pattern(begun.head or begun.topic if begun else "")
-    is_own = begun is None or any(seed.ref == page.ref and seed.is_head for seed in begun.seeds)
+    name = _pattern(begun.head or begun.topic if begun else "", page.language)
+    is_own = begun is None or page.ref in begun.heads
     if is_own or name.search(page.title):
         return all_sentences
     return lambda text, headings: not headings or any(map(name.search, (text, *headings)))
 
 
-def _pattern(name: str) -> re.Pattern[str]:
-    """A name in a text, and in the plural: with capitals where it is a proper name of several words."""
+@lru_cache(maxsize=64)
+def _pattern(name: str, language: str) -> re.Pattern[str]:
+    """A name in a text of a language, and in the plural: with capitals where it is a proper name of several words."""
     bare = _bare(name)
     last = bare.split()[-1] if bare.split() else ""
     is_proper = " " in bare and last[:1].isupper()
-    short = [word.upper() for word, names in words_of("eng").abbreviated.items() if bare in names]
+    short = [word.upper() for word, names in words_of(language).abbreviated.items() if bare in names]
     words = [re.escape(bare), *(r"\.?".join(word) for word in short)]
     # 'World War I' is not named where 'World War II' is, nor 'India' in 'Indian'.
     return re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?:['’]s|s|es)?(?!\w)", 0 if is_proper else re.IGNORECASE)

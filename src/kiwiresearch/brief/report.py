@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterator, Sequence
 
@@ -23,6 +22,7 @@ from kiwiresearch.brief.document import (
     Span,
     Table,
     Text,
+    cited,
     plain,
     words,
 )
@@ -37,6 +37,7 @@ from kiwiresearch.brief.report_words import (
     Section,
     kind_in_words,
 )
+from kiwiresearch.brief.running import paragraphs
 from kiwiresearch.ids import BookId
 from kiwiresearch.search.hit import shown
 from kiwiresearch.text.plural import counted
@@ -87,8 +88,8 @@ class _Writer:
 
     def _running(self, statements: Sequence[Statement]) -> Iterator[Block]:
         """Running text: a paragraph for each page that the sentences are from, one after the other."""
-        for _, several in itertools.groupby(statements, key=lambda one: self._brief.claims[one.claims[0]].ref):
-            yield Passage(tuple(map(self._said, several)))
+        for runs in paragraphs(statements, self._brief.claims):
+            yield Passage(tuple(cited(tuple(map(self._said, run.statements))) for run in runs))
 
     def _bullets(self, statements: Sequence[Statement]) -> Iterator[Block]:
         if statements:
@@ -110,7 +111,7 @@ class _Writer:
             if group.heading.strip():
                 yield Heading(group.heading, 3)
             if len(group.statements) == 1:
-                yield Passage((self._said(group.statements[0]),))
+                yield from self._running(group.statements)
             else:
                 yield from self._bullets(group.statements)
 

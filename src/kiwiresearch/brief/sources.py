@@ -34,6 +34,7 @@ def sources_of(origin: Origin) -> Sources:
     """The pages of a crawl, its story, and its settings."""
     state = origin.state
     numbers = {ref: number for number, ref in enumerate(state.visited)}
+    heads = state.begun.heads if state.begun else frozenset()
     links = {
         (number, numbers[target])
         for ref, number in numbers.items()
@@ -43,7 +44,16 @@ def sources_of(origin: Origin) -> Sources:
     return Sources(
         books=tuple(_note(book) for book in origin.books),
         pages=tuple(
-            Source(ref, step.title, origin.address(ref), step.depth, Score(step.lines).total, step.reason, step.opening)
+            Source(
+                ref,
+                step.title,
+                origin.address(ref),
+                step.depth,
+                Score(step.lines).total,
+                step.reason,
+                step.opening,
+                is_head=ref in heads,
+            )
             for ref, step in state.visited.items()
         ),
         links=tuple(sorted(links)),

@@ -5,24 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kiwiresearch.brief.brief import Brief
-from kiwiresearch.brief.outline import SPACE
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.zim.entry import EntryRef
 
-
-def seeds_of(brief: Brief) -> frozenset[EntryRef]:
-    """The pages that the crawl began with."""
-    return frozenset(source.ref for source in brief.sources.pages if source.depth == 0)
+SPACE = 2
+"""Sentences of one paragraph stand at most so many characters apart."""
 
 
-def can_stand(claim: Claim, before: Sequence[Claim], seeds: frozenset[EntryRef]) -> bool:
-    """Whether a claim can be read behind others; on pages the crawl began with it is known whom 'she' means."""
-    if not claim.leans or (claim.leans == "subject" and claim.ref in seeds):
+def head_pages(brief: Brief) -> frozenset[EntryRef]:
+    """The pages about the thing itself."""
+    return frozenset(source.ref for source in brief.sources.pages if source.is_head)
+
+
+def can_stand(claim: Claim, before: Sequence[Claim], heads: frozenset[EntryRef]) -> bool:
+    """Whether a claim can be read behind others; on pages about the thing itself it is known whom 'she' means."""
+    if not claim.leans or (claim.leans == "subject" and claim.ref in heads):
         return True
-    return any(_is_right_before(one, claim) for one in before)
+    return any(is_right_before(one, claim) for one in before)
 
 
-def _is_right_before(one: Claim, other: Claim) -> bool:
+def is_right_before(one: Claim, other: Claim) -> bool:
     """Whether two claims are neighbours: sentences of one paragraph below the same headings."""
     first, second = one.quotes[0], other.quotes[0]
     same = (one.ref, one.headings) == (other.ref, other.headings)

@@ -13,10 +13,11 @@ from kiwiresearch.brief.brief import Group, Moment
 from kiwiresearch.brief.outline import Outline
 from kiwiresearch.brief.stating import stated
 from kiwiresearch.brief.support import Said
-from kiwiresearch.brief.weighing import Scales, is_aside
+from kiwiresearch.brief.weighing import Scales
 from kiwiresearch.brief.wording import folded, likeness
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.claims.tables import is_known
+from kiwiresearch.text.languages import words_of
 from kiwiresearch.text.when import Dated
 
 DATA = files("kiwiresearch.brief") / "data"
@@ -101,7 +102,7 @@ def timeline(
         and "timeline" in (one.best.type, *one.best.also)
         and not one.best.leans
         and scales.speaks_of(one.claims[0])
-        and not is_aside(one.best.section)
+        and not words_of(scales.language(one.best.ref)).is_aside(one.best.section)
         and (date := _main_date(one.best)) is not None
         and (not opening or date.start <= EARLY)
     ]

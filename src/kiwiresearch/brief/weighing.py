@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +13,7 @@ from kiwiresearch.claims.claim import Claim
 from kiwiresearch.claims.conflicts.saying import Saying
 from kiwiresearch.crawl.state import State
 from kiwiresearch.search.hit import Score
+from kiwiresearch.text.languages import words_of
 from kiwiresearch.zim.entry import EntryRef
 
 PAGE, HEAD_PAGE, LEAD = 1.0, 2.0, 0.5
@@ -22,12 +22,6 @@ SURE, AT_EASE = 2.0, 0.75
 ASPECT, MOST_ASPECT = 1.5, 3.0
 """What the log-odds are worth that a sentence is about what is asked for, and how many count."""
 ASIDE = -2.0
-ASIDES = re.compile(
-    r"popular culture|\bfiction|\bfilms?\b|television|\btrivia|in (?:literature|music|art|the media|popular media)\b|"
-    r"video games|cultural (?:references|depictions)|^media$|gallery|miscellan|commemorat|other media|^modern$|"
-    r"pop culture|portrayals|namesakes",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +84,7 @@ class Scales:
         score = score.plus("about what is asked for", ASPECT * max(-MOST_ASPECT, min(MOST_ASPECT, on_aspect)))
         score = score.plus("would be missed", self.salience(claim).total)
         score = score.plus("in the introduction", LEAD * (is_head and not claim.section))
-        score = score.plus("beside the point", ASIDE * is_aside(claim.section))
+        score = score.plus("beside the point", ASIDE * words_of(language).is_aside(claim.section))
         score = score.plus("confidence", SURE * (claim.confidence - AT_EASE))
         return Weighed(claim, stems_of(claim.text, language), score, language, score.total)
 
@@ -121,11 +115,6 @@ class Scales:
         """Whether this is a name of what the brief is about."""
         name = folded(subject)
         return name in self.seed_titles or name.removesuffix("s") in self.seed_titles
-
-
-def is_aside(section: str) -> bool:
-    """Whether a section is about what others made of the topic: films, novels, stamps."""
-    return ASIDES.search(section) is not None
 
 
 def _page_weights(state: State) -> dict[EntryRef, float]:

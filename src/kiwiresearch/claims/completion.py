@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 
-from kiwiresearch.claims.by_rule import signals_of
 from kiwiresearch.claims.claim import Claim, ClaimType
-from kiwiresearch.claims.confidence import score_of
+from kiwiresearch.claims.confidence import score_of, signals_of
 from kiwiresearch.claims.measures import measures_in
 from kiwiresearch.claims.sentence import Margin, Sentence
 from kiwiresearch.claims.tables import grammar_of, is_known

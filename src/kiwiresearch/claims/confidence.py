@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 from kiwiresearch.claims.claim import PutIn, Signals
+from kiwiresearch.claims.sentence import Margin, Sentence
+from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.search.hit import Score, ScoreLine
 from kiwiresearch.text.hedges import Hedge
 
@@ -63,3 +65,17 @@ def score_of(
     if length > LONG_CHARS:
         lines.append(("long sentence", LONG))
     return Score(tuple([ScoreLine(signal, more) for signal, more in lines]))
+
+
+def signals_of(page: PageDoc, sentence: Sentence, margin: Margin) -> Signals:
+    """What the page shows about how well a sentence is founded."""
+    marks = margin.marks(sentence.start, sentence.end)
+    kinds = [mark.kind for mark in marks]
+    return Signals(
+        references=kinds.count("reference"),
+        section_references=page.sections[sentence.section].references,
+        page_references=page.signals.references,
+        citation_needed="citation needed" in kinds,
+        disputed="disputed" in kinds,
+        stub=page.signals.stub.holds,
+    )

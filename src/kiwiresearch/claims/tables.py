@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from kiwiresearch.claims.claim import CLAIM_TYPES, ClaimType
-from kiwiresearch.text.languages import words_of
+from kiwiresearch.text.languages import phrases, words_of
 
 DATA = files("kiwiresearch.claims") / "data"
 STRONG, WEAK = 2.0, 0.7
@@ -31,6 +31,8 @@ class Grammar:
 
     connective: re.Pattern[str]
     kept_connectives: frozenset[str]
+    ordering_connectives: frozenset[str]
+    """Of those, the ones that need what was said before: 'Finally'."""
     introductions: frozenset[str]
     adverbs: frozenset[str]
     genders: Mapping[str, str]
@@ -40,6 +42,12 @@ class Grammar:
     pointing_at_nouns: frozenset[str]
     dangling: Mapping[str, tuple[str, ...]]
     """Phrases that point out of a sentence, by the longest word in each."""
+    pronoun_second: re.Pattern[str]
+    """A beginning with a pronoun behind its first word: 'Today they are seen …'."""
+    ends_in_pronoun: re.Pattern[str]
+    """A short sentence that ends in a pronoun: 'The frost closed it.'"""
+    points_elsewhere: re.Pattern[str]
+    """Words that send the reader to another page: 'see also'."""
     number_words: frozenset[str]
     expletive: re.Pattern[str]
     kinds: frozenset[str]
@@ -100,6 +108,7 @@ def grammar_of(language: str) -> Grammar:
     return Grammar(
         connective=re.compile(rf"(?:{_any(table['connectives'])})(?:,\s*|\s+)", re.IGNORECASE),
         kept_connectives=frozenset(table["kept_connectives"]),
+        ordering_connectives=frozenset(table["ordering_connectives"]),
         introductions=frozenset(table["introductions"]),
         adverbs=frozenset(table["adverbs"]),
         genders=genders,
@@ -107,6 +116,9 @@ def grammar_of(language: str) -> Grammar:
         pointing=frozenset(table["pointing"]),
         pointing_at_nouns=frozenset(table["pointing_at_nouns"]),
         dangling=_by_longest_word(table["dangling"]),
+        pronoun_second=re.compile(rf"[A-Z][a-z]+,? (?:{_any(table['pronouns_second'])})\b"),
+        ends_in_pronoun=re.compile(rf"^[^,;:]{{1,80}}\b(?:{_any(table['pronouns_last'])})[.!?]$"),
+        points_elsewhere=phrases(table["points_elsewhere"]),
         number_words=frozenset(" ".join(table["number_words"]).split()),
         expletive=_expletive(table),
         kinds=frozenset(table["kinds"]),

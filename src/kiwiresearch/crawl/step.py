@@ -129,6 +129,11 @@ class Begun:
     senses: tuple[str, ...] = ()
     """Titles of other pages that the same name may mean."""
 
+    @property
+    def heads(self) -> frozenset[EntryRef]:
+        """The seeds about the thing itself."""
+        return frozenset(seed.ref for seed in self.seeds if seed.is_head)
+
 
 @dataclass(frozen=True, slots=True)
 class Visited:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
-from kiwiresearch.claims.by_rule import all_sentences, claims_of
+from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, ClaimType
 from kiwiresearch.claims.record import record_of
+from kiwiresearch.claims.statements import all_sentences
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.plain import page_of_text

@@ -10,10 +10,11 @@ from typing import Any
 from kiwiresearch.brief.brief import Brief, Context
 from kiwiresearch.brief.context import context_of
 from kiwiresearch.claims.by_model import ClaimReader
-from kiwiresearch.claims.by_rule import Wanted, claims_of
+from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import Claim, ClaimId
 from kiwiresearch.claims.merge import merged
 from kiwiresearch.claims.record import claim_of, record_of
+from kiwiresearch.claims.statements import Wanted
 from kiwiresearch.errors import QuoteNotFound, RunDamaged
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.page.doc import PageDoc

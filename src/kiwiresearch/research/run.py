@@ -188,7 +188,8 @@ class Research:
                 raise self._finder.nothing(topic)
             made = self._made(state, gathered)
             brief = replace(made.brief, context=gathered.contexts(made.brief))
-            told = self.made_from() | {"pages": len(state.visited), "claims": len(gathered.claims)} | made.counts
+            counts = {"pages": len(state.visited), "claims": len(gathered.claims)} | made.counts
+            told = self.made_from() | {"understood": _understanding(state)} | counts
             folder.finish(self._outputs(state, gathered, brief), told, {TIMINGS: _timings(seconds, kept)})
         return Outcome(out, topic, len(state.visited), "resumed" if kept else "done", kept, _story(state))
 
@@ -275,6 +276,20 @@ class Research:
 
     def _address(self, ref: EntryRef) -> str:
         return self._finder.address(ref, self.task.kiwix_url)
+
+
+def _understanding(state: State) -> dict[str, Any]:
+    """How the topic was understood, as the manifest records it; `read_as` is the topic with its slips mended."""
+    begun = state.begun
+    if begun is None:
+        return {}
+    return {
+        "head": begun.head or begun.topic,
+        "aspect": begun.aspect,
+        "senses": list(begun.senses),
+        "head_pages": [str(ref) for ref in state.visited if ref in begun.heads],
+        "read_as": next((one.corrected for one in begun.searched if one.corrected), ""),
+    }
 
 
 def _story(state: State) -> str:

@@ -20,7 +20,6 @@ from kiwiresearch.research.proof.files import (
     CLAIMS,
     CORPUS,
     GRAPH,
-    LOG,
     prove_files,
     prove_manifest,
     prove_timings,
@@ -62,7 +61,7 @@ def _prove(folder: Path, manifest: Mapping[str, Any], shelf: Shelf, ledger: Ledg
         brief = prove_brief(files[BRIEF], filed, languages, ledger, again=again)
         if brief is not None:
             prove_contexts(brief, pages, ledger, again=again)
-            prove_sources(brief, manifest, books, pages, files.get(LOG, b""), ledger)
+            prove_sources(brief, manifest, books, pages, ledger)
             prove_reports(files, brief, "" if again else str(manifest.get("version"))[:40], ledger)
 
 

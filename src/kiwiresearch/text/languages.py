@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -12,6 +13,7 @@ from typing import NamedTuple
 from kiwiresearch.text.fold import fold
 
 DATA = files("kiwiresearch.text") / "data"
+NEVER = re.compile(r"(?!)")
 
 
 class Aspect(NamedTuple):
@@ -49,6 +51,18 @@ class LanguageWords:
     joining: frozenset[str] = frozenset()
     linking: frozenset[str] = frozenset()
     abbreviated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    asides: re.Pattern[str] = NEVER
+    """Headings of what others made of a thing: films, novels, stamps."""
+    aside_headings: frozenset[str] = frozenset()
+    """The same, where it is the whole heading."""
+    minor_headings: re.Pattern[str] = NEVER
+    """Headings of sections that a summary needs nothing from."""
+    open_questions: re.Pattern[str] = NEVER
+    """Words by which a page says that something is not known."""
+
+    def is_aside(self, heading: str) -> bool:
+        """Whether a section is about what others made of a thing."""
+        return heading.casefold() in self.aside_headings or self.asides.search(heading) is not None
 
 
 @cache
@@ -104,7 +118,23 @@ def words_of(language: str) -> LanguageWords:
         joining=frozenset(_folded(table, "joining")),
         linking=frozenset(_folded(table, "linking")),
         abbreviated={short: tuple(long) for short, long in table.get("abbreviated", {}).items()},
+        asides=phrases(table.get("asides", ())),
+        aside_headings=frozenset(_folded(table, "aside_headings")),
+        minor_headings=phrases(table.get("minor_headings", ())),
+        open_questions=phrases(table.get("open_questions", ())),
     )
+
+
+def phrases(several: Iterable[str]) -> re.Pattern[str]:
+    """Any of some phrases as whole words, in capitals or not; one that ends in '*' may go on: 'fiction*'."""
+    found = [_phrase(one) for one in sorted(several, key=lambda one: (-len(one), one))]
+    return re.compile("|".join(found), re.IGNORECASE) if found else NEVER
+
+
+def _phrase(words: str) -> str:
+    bare = re.escape(words.removesuffix("*")).replace("'", "['’]")
+    before = r"(?<!\w)" if words[:1].isalnum() else ""
+    return before + bare + ("" if words.endswith("*") else r"(?!\w)")
 
 
 def _aspect(words: Sequence[str]) -> Aspect:

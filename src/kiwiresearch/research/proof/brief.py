@@ -19,7 +19,7 @@ from kiwiresearch.research.proof.judgements import prove_judgements
 from kiwiresearch.research.proof.ledger import Ledger, Spot
 from kiwiresearch.research.proof.pages import RunPage, opens
 from kiwiresearch.research.proof.statements import prove_statements
-from kiwiresearch.research.proof.understanding import faults_of_understanding
+from kiwiresearch.research.proof.understanding import prove_understanding
 
 NOTED = ("id", "title", "name", "date", "flavour", "language", "articles")
 
@@ -50,16 +50,13 @@ def prove_sources(
     manifest: Mapping[str, Any],
     books: Mapping[BookId, RunBook],
     pages: Sequence[RunPage],
-    log: bytes,
     ledger: Ledger,
 ) -> None:
-    """What the brief says of its topic, its books and its pages is what manifest, corpus and log say."""
+    """What the brief says of its topic, its books and its pages is what manifest and corpus say."""
     spot = ledger.at(BRIEF)
     if brief.topic != manifest.get("topic"):
         spot.fail(f"its topic is {brief.topic!r:.80}, the manifest's is {manifest.get('topic')!r:.80}")
-    with spot.guarding("how its topic was understood cannot be proved"):
-        for what in faults_of_understanding(brief, manifest, books, log.decode("utf-8", "replace")):
-            spot.fail(what)
+    prove_understanding(brief, manifest, books, ledger)
     noted = [{name: getattr(book, name) for name in NOTED} for book in brief.sources.books]
     if noted != [{name: row.get(name) for name in NOTED} for row in told_books(manifest)]:
         spot.fail("its books are not described as in the manifest")

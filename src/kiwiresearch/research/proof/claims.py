@@ -7,10 +7,11 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from kiwiresearch.claims.by_rule import all_sentences, claims_of
+from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import CLAIM_TYPES, Claim
 from kiwiresearch.claims.completion import completed
 from kiwiresearch.claims.record import claim_of, record_of
+from kiwiresearch.claims.statements import all_sentences
 from kiwiresearch.evidence.citation import place_of, section_at
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.research.proof.files import CLAIMS, Row, rows_of, written

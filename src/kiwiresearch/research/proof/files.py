@@ -18,7 +18,9 @@ BRIEF, CLAIMS, CORPUS, GRAPH = "brief.json", "claims.jsonl", "corpus.jsonl", "gr
 REPORT, REPORT_PAGE, LOG, TIMINGS = "report.md", "report.html", "run.log", "timings.json"
 OUTPUTS = (BRIEF, CLAIMS, CORPUS, GRAPH, REPORT, REPORT_PAGE, LOG)
 BY_MODEL = "claims_by_model"
-NOT_MADE_FROM = frozenset({"fingerprint", "outputs", "pages", "claims", BY_MODEL, "sentences_by_model", SEAL})
+NOT_MADE_FROM = frozenset(
+    {"fingerprint", "outputs", "understood", "pages", "claims", BY_MODEL, "sentences_by_model", SEAL}
+)
 """Fields of a manifest that tell what came out; all others tell what the run was made from."""
 MOST_BYTES = 2**29
 """No file of a run is larger, and none is read that is."""

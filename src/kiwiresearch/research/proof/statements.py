@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kiwiresearch.brief.brief import Brief, Dispute, Figure, Group, Moment, Statement
 from kiwiresearch.brief.numbers import words_around
-from kiwiresearch.brief.standing import can_stand, seeds_of
+from kiwiresearch.brief.standing import can_stand, head_pages
 from kiwiresearch.brief.stating import MOST_CLAIMS
 from kiwiresearch.brief.themes import worded_dates
 from kiwiresearch.claims.claim import Claim, Measure
@@ -56,7 +56,7 @@ def _claims(brief: Brief, statement: Statement) -> list[Claim]:
 
 def _out_of_place(brief: Brief) -> Iterator[str]:
     """Sentences that can only be read behind another one, and do not stand behind it."""
-    seeds = seeds_of(brief)
+    heads = head_pages(brief)
     texts = [brief.summary, *(group.statements for group in brief.body)]
     groups = (*brief.definitions, *brief.mechanisms, *brief.actors)
     texts += [(one,) for group in groups for one in group.statements]
@@ -65,7 +65,7 @@ def _out_of_place(brief: Brief) -> Iterator[str]:
         before: list[Claim] = []
         for statement in text:
             mine = _worded_by(statement, _claims(brief, statement))
-            if statement.written == "rule" and not any(can_stand(claim, before, seeds) for claim in mine):
+            if statement.written == "rule" and not any(can_stand(claim, before, heads) for claim in mine):
                 yield f"the statement {_shown(statement.text)} stands without the sentence before it"
             before = mine
 

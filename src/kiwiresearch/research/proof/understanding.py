@@ -1,41 +1,61 @@
-"""How a brief says the topic was understood, held against the topic, the pages and the books."""
+"""How a brief says the topic was understood, held against the manifest, the topic and the books."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kiwiresearch.brief.brief import Brief
 from kiwiresearch.ids import BookId
+from kiwiresearch.research.manifest import MANIFEST
 from kiwiresearch.research.proof.books import RunBook
+from kiwiresearch.research.proof.files import BRIEF
+from kiwiresearch.research.proof.ledger import Ledger
 from kiwiresearch.text.fold import fold
 from kiwiresearch.text.words import words_in
 from kiwiresearch.zim.archive import Archive
 
-READ_AS = re.compile(r"^Searched .*, read as (.+): [\d,]+ pages? found, ", re.MULTILINE)
-PASSED_OVER = re.compile(r"^Passed over: (['\"])(.+)\1(?: in .+)?, [\d.,-]+ points: ", re.MULTILINE)
 MOST_SUGGESTED = 10
 
 
-def faults_of_understanding(
-    brief: Brief, manifest: Mapping[str, Any], books: Mapping[BookId, RunBook], log: str
+def prove_understanding(
+    brief: Brief, manifest: Mapping[str, Any], books: Mapping[BookId, RunBook], ledger: Ledger
+) -> None:
+    """The brief is about what the manifest says, and that can be what the topic means in these books."""
+    understood = manifest.get("understood")
+    if not isinstance(understood, dict):
+        ledger.fail(MANIFEST, "it does not say how the topic was understood")
+        return
+    told = {
+        "head": brief.head,
+        "aspect": brief.aspect,
+        "senses": list(brief.senses),
+        "head_pages": [str(source.ref) for source in brief.sources.pages if source.is_head],
+    }
+    for name, value in told.items():
+        if understood.get(name) != value:
+            ledger.fail(BRIEF, f"its {name!r} is {value!r:.80}, the manifest's is {understood.get(name)!r:.80}")
+    with ledger.at(MANIFEST).guarding("how the topic was understood cannot be proved"):
+        titles = {fold(source.title) for source in brief.sources.pages}
+        for what in _faults(understood, manifest, titles, [book.archive for book in books.values()]):
+            ledger.fail(MANIFEST, what)
+
+
+def _faults(
+    understood: Mapping[str, Any], manifest: Mapping[str, Any], titles: set[str], archives: Sequence[Archive | None]
 ) -> Iterator[str]:
-    """What is wrong with the thing, the side of it and the other senses that a brief names."""
-    said = _words(brief.topic, *READ_AS.findall(log))
-    titles = {fold(source.title) for source in brief.sources.pages}
-    titles |= {fold(title) for _, title in PASSED_OVER.findall(log)}
-    if fold(brief.head) not in titles and not _words(brief.head) <= said:
-        yield f"it is about {brief.head!r:.80}, which is neither a page of the run nor in the topic"
-    asked = manifest.get("aspect")
-    if asked and brief.aspect != asked:
-        yield f"its aspect is {brief.aspect!r:.80}, the manifest's is {asked!r:.80}"
-    elif not asked and not _words(brief.aspect) <= said:
-        yield f"its aspect {brief.aspect!r:.80} is not in the topic"
-    archives = [book.archive for book in books.values()]
-    for sense in brief.senses:
-        if not any(archive is None or _has_title(archive, sense) for archive in archives):
-            yield f"the other sense {sense!r:.80} is no page of its books"
+    """What the topic cannot mean; `titles` are those of the pages that were read."""
+    head, aspect, asked = understood["head"], understood["aspect"], manifest.get("aspect")
+    in_topic = _words(manifest["topic"], understood["read_as"])
+    if fold(head) not in titles and not _words(head) <= in_topic and not _is_title(head, archives):
+        yield f"the topic is understood as {head!r:.80}, which is neither a page of its books nor in the topic"
+    if asked and aspect != asked:
+        yield f"the topic is understood with the aspect {aspect!r:.80}, and {asked!r:.80} was asked for"
+    elif not asked and not _words(aspect) <= in_topic:
+        yield f"the topic is understood with the aspect {aspect!r:.80}, which is not in the topic"
+    for sense in understood["senses"]:
+        if not _is_title(sense, archives):
+            yield f"the other sense {sense!r:.80} is not a page of its books"
 
 
 def _words(*texts: str) -> set[str]:
@@ -44,6 +64,11 @@ def _words(*texts: str) -> set[str]:
 
 def _folded(words: Iterable[str]) -> Iterator[str]:
     return (part for word in words for part in fold(word).split())
+
+
+def _is_title(title: str, archives: Sequence[Archive | None]) -> bool:
+    """Whether a book has a page of this title; a book that is not there may have it."""
+    return any(archive is None or _has_title(archive, title) for archive in archives)
 
 
 def _has_title(archive: Archive, title: str) -> bool:

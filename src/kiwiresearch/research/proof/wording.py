@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from kiwiresearch.claims.by_rule import tidy
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.claims.facts import Unsupported, unsupported_facts
+from kiwiresearch.claims.standalone import tidy
 from kiwiresearch.text.fold import fold
 
 LONGEST_REPLACED = 6

@@ -10,6 +10,7 @@ from kiwiresearch.brief.brief import Brief, Gap, Moment, Source, Statement
 from kiwiresearch.brief.context import around
 from kiwiresearch.brief.document import Around, each_once
 from kiwiresearch.brief.report_words import GAPS
+from kiwiresearch.brief.running import Run, paragraphs
 from kiwiresearch.claims.claim import Claim, ClaimId
 from kiwiresearch.web.desk.moments import when_in_english
 from kiwiresearch.web.desk.research_form import NUMBERS, form_address
@@ -62,18 +63,6 @@ class Kind:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """Sentences of running text that rest on the same places."""
-
-    statements: tuple[Statement, ...]
-
-    @property
-    def claims(self) -> tuple[ClaimId, ...]:
-        """All that they rest on, each claim once."""
-        return tuple(dict.fromkeys(claim for one in self.statements for claim in one.claims))
-
-
 class BriefView:
     """A brief with what its page looks up."""
 
@@ -111,8 +100,7 @@ class BriefView:
 
     def paragraphs(self, statements: Iterable[Statement]) -> list[list[Run]]:
         """Running text: a paragraph for each page that its sentences are from, cited where their places change."""
-        by_page = groupby(statements, key=lambda one: self.brief.claims[one.claims[0]].ref)
-        return [[Run(tuple(same)) for _, same in groupby(several, key=self._places)] for _, several in by_page]
+        return paragraphs(statements, self.brief.claims)
 
     def evidence(self, claims: Iterable[ClaimId]) -> tuple[Evidence, ...]:
         """What stands behind a statement or a gap, claim by claim."""
@@ -152,11 +140,6 @@ class BriefView:
         """A kind of disagreement taken apart."""
         name, _, why = told.partition(":")
         return Kind(name.strip().casefold(), why.strip())
-
-    def _places(self, statement: Statement) -> tuple[tuple[EntryRef, str], ...]:
-        """The pages and sections that a statement rests on."""
-        claims = [self.brief.claims[one] for one in statement.claims]
-        return tuple(dict.fromkeys((claim.ref, claim.section) for claim in claims))
 
     def _one(self, claim: Claim, placed: Around) -> Evidence:
         frame = self._frame

@@ -1,0 +1,138 @@
+"""Statements: what sentences of no other type say, and lists with the sentence that introduces them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from kiwiresearch.claims.claim import Claim, Leans
+from kiwiresearch.claims.confidence import score_of, signals_of
+from kiwiresearch.claims.figures import figures_of
+from kiwiresearch.claims.read_page import ReadPage
+from kiwiresearch.claims.sentence import Sentence
+from kiwiresearch.claims.standalone import has_name, is_whole, points_out, tidy
+from kiwiresearch.claims.types import Words
+from kiwiresearch.evidence.quote import span
+from kiwiresearch.text.hedges import hedges_in
+
+LONGEST_STATEMENT = 420
+FEWEST_ITEMS, LONGEST_LIST = 2, 600
+
+Wanted = Callable[[str, tuple[str, ...]], bool]
+"""Whether a sentence, below these headings, is wanted also where it is of no type."""
+
+
+def all_sentences(_text: str, _headings: tuple[str, ...]) -> bool:
+    """Every sentence is wanted."""
+    return True
+
+
+def no_sentences(_text: str, _headings: tuple[str, ...]) -> bool:
+    """Only claims that have a type are wanted."""
+    return False
+
+
+class Statements:
+    """Makes statements of the sentences of a page that are wanted; they keep their words, also pronouns."""
+
+    def __init__(self, read: ReadPage, wanted: Wanted) -> None:
+        self._page = read.page
+        self._read = read
+        self._sentences = read.sentences
+        self._subjects = read.subjects
+        self._grammar = read.grammar
+        self._wanted = wanted
+
+    def of(self, number: int, sentence: Sentence) -> Claim | None:
+        """What a sentence says, in its own words: by itself, or behind the one before it in its paragraph."""
+        if not is_whole(sentence, LONGEST_STATEMENT) or not self._wanted(
+            sentence.text, self._read.headings[sentence.section]
+        ):
+            return None
+        if self._grammar.points_elsewhere.search(sentence.text):
+            return None
+        named, leans = self._subjects.of(number), self._leans(number, sentence)
+        if leans == "before" and not self._goes_on(number):
+            return None
+        if sentence.kind == "item" and self._subjects.opening(number).verb < 0:
+            return None
+        start = 0 if leans == "before" else self._subjects.opening(number).start
+        name = self._subjects.theme.name if named is None else named.name
+        cut = sentence._replace(text=sentence.text[start:], start=sentence.start + start)
+        return self._stated(cut, name, leans)
+
+    def of_list(self, number: int) -> Iterator[Claim]:
+        """'The drugs are:' and the items below it, as one statement; as many items as a reader takes in."""
+        sentence, items = self._sentences[number], list[Sentence]()
+        for item in self._sentences[number + 1 :]:
+            if item.kind != "item" or item.section != sentence.section or item.block > sentence.block + len(items) + 1:
+                break
+            if item.end - sentence.start > LONGEST_LIST:
+                break
+            items.append(item)
+        is_wanted = self._wanted(sentence.text, self._read.headings[sentence.section])
+        # Its verb may be missing or far away, so only a pronoun at its beginning counts.
+        begins = sentence.text[self._subjects.opening(number).subject :].partition(" ")[0].lower()
+        leans: Leans = "before" if begins in self._grammar.genders else ""
+        if (
+            len(items) < FEWEST_ITEMS
+            or not is_wanted
+            or (leans == "before" and not self._goes_on(number))
+            or points_out(sentence.text, Words.of(sentence.text), self._grammar)
+        ):
+            return
+        follows = self._sentences[number + len(items) + 1 : number + len(items) + 2]
+        is_cut = bool(follows) and follows[0].kind == "item" and follows[0].section == sentence.section
+        text = f"{sentence.text} {'; '.join(item.text.rstrip(' .;,') for item in items)}{'; …' if is_cut else '.'}"
+        yield self._stated(sentence._replace(text=text, end=items[-1].end), self._subjects.theme.name, leans)
+
+    def _goes_on(self, number: int) -> bool:
+        """Whether a sentence has one before it in its paragraph."""
+        return number > 0 and self._sentences[number - 1].block == self._sentences[number].block
+
+    def _leans(self, number: int, sentence: Sentence) -> Leans:
+        """What a sentence can only be read with, if it cannot be read by itself."""
+        named, words = self._subjects.of(number), Words.of(sentence.text)
+        opening = self._subjects.opening(number)
+        if (
+            named is None
+            or (opening.start == 0 and self._is_tied(sentence.text))
+            or self._grammar.ends_in_pronoun.search(sentence.text) is not None
+            or (named.end <= named.start and self._grammar.pronoun_second.match(sentence.text) is not None)
+            or points_out(sentence.text, words, self._grammar)
+            or self._read.speaks_of_nobody(sentence.text, words)
+        ):
+            return "before"
+        if named.end <= named.start:
+            return ""
+        is_subject = self._subjects.theme.is_person and named.name == self._subjects.theme.name
+        return "subject" if is_subject and named.found is None else "before"
+
+    def _is_tied(self, text: str) -> bool:
+        """Whether a sentence begins with a word that ties it to what was said: 'However', 'Finally', not 'Today'."""
+        found = self._grammar.connective.match(text)
+        words = found[0].strip(" ,").lower() if found else ""
+        return bool(words) and (
+            words not in self._grammar.kept_connectives or words in self._grammar.ordering_connectives
+        )
+
+    def _stated(self, sentence: Sentence, subject: str, leans: Leans = "") -> Claim:
+        """A statement in the words of a sentence, or of a list."""
+        text = tidy(" ".join(sentence.text.split()))
+        text = text[:1].upper() + text[1:]
+        figures = figures_of(text, Words.of(text), self._page.language, self._grammar)
+        hedges = hedges_in(text, self._page.language)
+        signals = signals_of(self._page, sentence, self._read.margin)
+        score = score_of(signals, hedges, length=len(text), has_name=has_name(text))
+        quotes = (span(self._page, sentence.start, sentence.end),)
+        return self._read.claim(
+            sentence,
+            text,
+            "statement",
+            subject,
+            quotes,
+            figures,
+            hedges=hedges,
+            signals=signals,
+            score=score,
+            leans=leans,
+        )
