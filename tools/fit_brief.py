@@ -25,7 +25,7 @@ from evals.brief_aspects import Marked, is_marked, marked
 from evals.second_sources import judged, labelled
 from numpy.typing import NDArray
 
-from kiwiresearch.brief.relevance import Relevance, sentences_on, wanted_on
+from kiwiresearch.brief.relevance import Relevance, sentences_on, usable_sentences
 from kiwiresearch.brief.salience import signs_of
 from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.statements import all_sentences
@@ -51,7 +51,7 @@ def marked_signs(archive: LibzimArchive, topic: Marked) -> tuple[Signs, list[boo
         move = walker.next()
         walker.state.apply(move.step)
         pages += [move.page] if move.page else []
-    claims = [claim for page in pages for claim in claims_of(page, "", wanted_on(walker.state.begun, page))]
+    claims = [claim for page in pages for claim in claims_of(page, "", usable_sentences(walker.state.begun, page))]
     sentences = sentences_on(claims)
     relevance = Relevance(walker.state, sentences, {book.book.id: book.language})
     by_path = {page.ref: page for page in pages}

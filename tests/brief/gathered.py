@@ -12,7 +12,7 @@ from tests.crawl.trails import a_shelf_book, settings, state_after
 from kiwiresearch.brief.brief import Brief
 from kiwiresearch.brief.compose import compose
 from kiwiresearch.brief.disputes import Conflict, conflicts
-from kiwiresearch.brief.relevance import wanted_on
+from kiwiresearch.brief.relevance import usable_sentences
 from kiwiresearch.brief.sources import Origin
 from kiwiresearch.brief.support import Said, joined
 from kiwiresearch.brief.weighing import Scales, Weighed
@@ -76,7 +76,7 @@ def gathered(*books: OpenBook | Mapping[str, str], topic: str, focus: str = "", 
         claim
         for move in moves
         if move.page is not None
-        for claim in claims_of(move.page, names[move.page.ref.book], wanted_on(state.begun, move.page))
+        for claim in claims_of(move.page, names[move.page.ref.book], usable_sentences(state.begun, move.page))
     ]
     sheets = [book.book for book in shelf]
     return Gathered(Origin(state, sheets, lambda ref: f"http://host/{ref.path}", "1.2.3", "sha256:f00"), tuple(claims))

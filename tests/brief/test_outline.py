@@ -119,9 +119,9 @@ def test_a_sentence_that_leans_stands_behind_its_predecessor(topic: str) -> None
     sentences = found.scales.sentences
     leaning = 0
     for claims in running(brief):
-        assert not claims[0].leans
+        assert not claims[0].depends_on
         for before, claim in pairwise(claims):
-            if claim.leans:
+            if claim.depends_on:
                 leaning += 1
                 own = sentences[claim.ref]
                 assert own[own.index(claim) - 1] == before

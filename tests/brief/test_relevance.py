@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.brief.gathered import Gathered, gathered
 
-from kiwiresearch.brief.relevance import LIKELY, sentences_on, wanted_on, weights
+from kiwiresearch.brief.relevance import LIKELY, sentences_on, usable_sentences, weights
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.crawl.step import Begun
 from kiwiresearch.page.plain import page_of_text
@@ -262,6 +262,6 @@ def test_each_sign_has_its_weight() -> None:
 def test_a_name_is_abbreviated_as_its_language_does(language: str, is_wanted: bool) -> None:
     """'UN' is the United Nations in English; in French it is the word for one."""
     begun = Begun("United Nations", "", False, (), (), (), (), head="United Nations")
-    wanted = wanted_on(begun, page_of_text("Un port.", "Port", language))
+    wanted = usable_sentences(begun, page_of_text("Un port.", "Port", language))
     assert wanted("UN PORT DE LA MER", ("Histoire",)) is is_wanted
     assert wanted("The United Nations met.", ("Histoire",))

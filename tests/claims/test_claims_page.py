@@ -10,7 +10,7 @@ import pytest
 
 from kiwiresearch.claims import by_table, completion, confidence
 from kiwiresearch.claims.by_rule import claims_of
-from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, Leans, PutIn, Signals
+from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, DependsOn, PutIn, Signals
 from kiwiresearch.claims.conflicts.measured import ESTIMATE_TOLERANCE, TOLERANCE
 from kiwiresearch.claims.conflicts.saying import Kind
 from kiwiresearch.claims.record import FLAGS, record_of
@@ -96,10 +96,10 @@ def test_a_sentence_of_no_type_is_no_claim_by_itself() -> None:
 
 
 def test_what_a_claim_may_lean_on_is_on_the_page() -> None:
-    """Every value of the fields that tell where a name comes from and what a claim leans on is named."""
+    """Every value of the fields that tell where a name comes from and what a claim depends on is named."""
     told_of = {row[0].strip("`"): set(re.findall(r"`([^`]+)`", row[1])) for row in rows("Fields")}
     assert told_of["name_put_in"] == set(get_args(PutIn)) - {""}
-    assert told_of["leans"] == set(get_args(Leans)) - {""}
+    assert told_of["depends_on"] == set(get_args(DependsOn)) - {""}
 
 
 def test_as_many_rows_of_tables_are_taken_as_the_page_says() -> None:

@@ -1,4 +1,4 @@
-"""Statements: what a sentence of no type says, in its own words, and what it leans on."""
+"""Statements: what a sentence of no type says, in its own words, and what it depends on."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def statements(html: str, wanted: Wanted = all_sentences, *, title: str = "Norbu
 
 
 def leaning(html: str, *, title: str = "Norbury", lead: str = CITY) -> list[tuple[str, str]]:
-    """Each statement with what it leans on."""
-    return [(one.text, one.leans) for one in statements(html, title=title, lead=lead)]
+    """Each statement with what it depends on."""
+    return [(one.text, one.depends_on) for one in statements(html, title=title, lead=lead)]
 
 
 def test_a_sentence_of_no_type_is_a_statement_only_where_wanted() -> None:
@@ -44,7 +44,7 @@ def test_a_sentence_of_no_type_is_a_statement_only_where_wanted() -> None:
 def test_a_sentence_of_a_type_is_no_statement() -> None:
     """A sentence that names its subject and has a type is filed once."""
     (claim,) = said("<p>Norbury was founded in 1204 by monks from the coast.</p>")
-    assert (claim.type, claim.put_in, claim.leans) == ("timeline", "", "")
+    assert (claim.type, claim.put_in, claim.depends_on) == ("timeline", "", "")
 
 
 def test_a_statement_is_verbatim_and_quoted_whole() -> None:
@@ -58,9 +58,9 @@ def test_a_statement_is_verbatim_and_quoted_whole() -> None:
 
 
 def test_a_word_that_only_ties_is_left_out_of_words_and_quote() -> None:
-    """'However,' before a sentence that stands alone goes, and then it leans on nothing."""
+    """'However,' before a sentence that stands alone goes, and then it depends on nothing."""
     (claim,) = statements(f"<p>However, t{MARKET[1:]}</p>")
-    assert (claim.text, claim.leans) == (MARKET, "")
+    assert (claim.text, claim.depends_on) == (MARKET, "")
     assert claim.quotes[0].text == f"t{MARKET[1:]}"
 
 
@@ -80,7 +80,7 @@ def test_a_word_that_only_ties_is_left_out_of_words_and_quote() -> None:
 )
 def test_a_sentence_that_points_back_leans_on_the_one_before(sentence: str) -> None:
     """Pronouns, connectives and 'this method' need the sentence before; where there is none, nothing is stated."""
-    assert leaning(f"<p>{PARK} {sentence}</p>") == [(PARK, ""), (sentence, "before")]
+    assert leaning(f"<p>{PARK} {sentence}</p>") == [(PARK, ""), (sentence, "previous")]
     assert leaning(f"<p>{sentence}</p>") == []
     assert leaning(f"<p>{PARK}</p><p>{sentence}</p>") == [(PARK, "")]
 
@@ -96,16 +96,16 @@ def test_a_sentence_that_points_back_leans_on_the_one_before(sentence: str) -> N
 def test_on_a_page_about_a_person_she_leans_on_whom_it_is_about(sentence: str) -> None:
     """'She' on the page of a woman needs no sentence before it, only the page's title."""
     (claim,) = statements(f"<p>{sentence}</p>", title="Anna Holm", lead=PAINTER)
-    assert (claim.text, claim.leans, claim.subject) == (sentence, "subject", "Anna Holm")
+    assert (claim.text, claim.depends_on, claim.subject) == (sentence, "subject", "Anna Holm")
 
 
 def test_on_a_page_about_a_person_another_one_is_not_taken_for_her() -> None:
-    """'She' behind the name of another woman leans on that sentence, and so does 'he' behind a man's."""
+    """'She' behind the name of another woman depends on that sentence, and so does 'he' behind a man's."""
     html = "<p>Maria Krog taught at a school for girls. She loved the sea and the wind.</p>"
-    assert [leans for _, leans in leaning(html, title="Anna Holm", lead=PAINTER)] == ["", "before"]
+    assert [depends_on for _, depends_on in leaning(html, title="Anna Holm", lead=PAINTER)] == ["", "previous"]
     html = "<p>Peter Lang loved ships and harbours. He sang songs beside the old mill.</p>"
     first, second = statements(html, title="Anna Holm", lead=PAINTER)
-    assert (first.leans, second.leans) == ("", "before")
+    assert (first.depends_on, second.depends_on) == ("", "previous")
     assert (first.subject, second.subject) == ("Peter Lang", "Peter Lang")
 
 
@@ -113,22 +113,22 @@ def test_where_a_name_was_put_in_is_recorded_and_the_sentence_stays() -> None:
     """A typed claim tells where its name comes from; beside it is the sentence as the page has it."""
     html = "<p>The Red Tower burned down. It was built in 1905 by monks.</p>"
     typed, stated = said(html)[-2:]
-    assert (typed.type, typed.put_in, typed.leans) == ("timeline", "before", "")
+    assert (typed.type, typed.put_in, typed.depends_on) == ("timeline", "before", "")
     assert typed.text == "The Red Tower was built in 1905 by monks."
-    assert (stated.type, stated.put_in, stated.leans) == ("statement", "", "before")
+    assert (stated.type, stated.put_in, stated.depends_on) == ("statement", "", "previous")
     assert stated.text == "It was built in 1905 by monks."
     assert stated.quotes[0] == typed.quotes[0]
     assert record_of(typed)["name_put_in"] == "before"
-    assert record_of(stated)["leans"] == "before"
+    assert record_of(stated)["depends_on"] == "previous"
 
 
 def test_the_name_of_the_title_is_recorded_as_put_in() -> None:
-    """'The city' by the name of its page comes from the title; 'She' leaves a statement that leans on her."""
+    """'The city' by the name of its page comes from the title; 'She' leaves a statement that depends on her."""
     (claim,) = said("<p>The city was founded in 1204 by monks.</p>")
     assert (claim.text, claim.put_in) == ("Norbury was founded in 1204 by monks.", "title")
     typed, stated = said("<p>She moved to Kiel in 1840.</p>", title="Anna Holm", lead=PAINTER)
     assert (typed.text, typed.put_in) == ("Anna Holm moved to Kiel in 1840.", "title")
-    assert (stated.text, stated.put_in, stated.leans) == ("She moved to Kiel in 1840.", "", "subject")
+    assert (stated.text, stated.put_in, stated.depends_on) == ("She moved to Kiel in 1840.", "", "subject")
 
 
 def test_the_headings_above_are_told_from_the_outermost() -> None:
@@ -153,7 +153,7 @@ def test_a_list_with_its_introduction_is_one_statement() -> None:
     (claim,) = statements(f"<p>The goods of the market are:</p>{ITEMS}")
     page = below(f"<p>The goods of the market are:</p>{ITEMS}")
     (quote,) = claim.quotes
-    assert (claim.type, claim.leans) == ("statement", "")
+    assert (claim.type, claim.depends_on) == ("statement", "")
     assert claim.text == "The goods of the market are: Fish of the sea; Bread and butter; Cloth."
     assert quote.text == page.text[quote.start : quote.end]
     assert quote.text.startswith("The goods of the market are:")
@@ -173,7 +173,7 @@ def test_a_list_with_its_introduction_is_one_statement() -> None:
     ],
 )
 def test_what_is_no_list_with_an_introduction_is_no_statement(html: str) -> None:
-    """One item, an introduction that points elsewhere or leans on nothing, and a list further down are none."""
+    """One item, an introduction that points elsewhere or depends on nothing, and a list further down are none."""
     assert statements(html) == []
 
 
@@ -181,7 +181,7 @@ def test_a_list_whose_introduction_leans_does_so_too() -> None:
     """'They sell:' and its items are read with the sentence before."""
     assert leaning(f"<p>{PARK} They sell in the town:</p><ul><li>Fish</li><li>Bread</li></ul>") == [
         (PARK, ""),
-        ("They sell in the town: Fish; Bread.", "before"),
+        ("They sell in the town: Fish; Bread.", "previous"),
     ]
 
 

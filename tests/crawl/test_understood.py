@@ -94,8 +94,10 @@ def test_a_topic_is_a_thing_and_a_side_of_it(
 
 def test_without_hits_the_topic_is_its_own_thing(book: OpenBook) -> None:
     """What no page speaks of is not taken apart."""
-    assert taken_apart(book, "xyzzyplugh") == Understood("xyzzyplugh", is_named=False)
-    assert understood(parse("what is xyzzyplugh?"), (), lambda _: ()) == Understood("xyzzyplugh", is_named=False)
+    assert taken_apart(book, "xyzzyplugh") == Understood("xyzzyplugh", is_head_in_topic=False)
+    assert understood(parse("what is xyzzyplugh?"), (), lambda _: ()) == Understood(
+        "xyzzyplugh", is_head_in_topic=False
+    )
 
 
 def begin(book: OpenBook, topic: str, aspect: str = "") -> Begun:

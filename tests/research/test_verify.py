@@ -435,10 +435,10 @@ def test_what_is_called_open_is_in_the_words_of_its_claim(run: Path) -> None:
 
 
 def test_whom_she_means_is_known_on_the_topic_s_own_page_alone(run: Path) -> None:
-    """A sentence that leans on the page's subject may stand alone if the page is about the thing itself."""
+    """A sentence that depends on the page's subject may stand alone if the page is about the thing itself."""
     brief = brief_in(run)
     first, long, *_ = brief.summary
-    leaning = replace(brief.claims[long.claims[0]], leans="subject")
+    leaning = replace(brief.claims[long.claims[0]], depends_on="subject")
 
     def wrong(changed: Brief) -> list[str]:
         ledger = Ledger()
@@ -457,13 +457,13 @@ def test_whom_she_means_is_known_on_the_topic_s_own_page_alone(run: Path) -> Non
 
 
 def test_a_model_s_sentence_need_not_follow_another(run: Path) -> None:
-    """It is written to stand alone, and what leans may stand behind it if it rests on the sentence before."""
+    """It is written to stand alone, and what needs the sentence before may stand behind it if it rests on that."""
     brief = brief_in(run)
     first, long, *_ = brief.summary
     claim = brief.claims[long.claims[0]]
     own = Statement("The Salt road was 118 km long.", long.claims, "one source", written="model")
     behind = replace(first, text=f"Indeed, {first.text[0].lower()}{first.text[1:]}", written="model")
-    assert claim.leans == "before"
+    assert claim.depends_on == "previous"
     assert told_of(run, replace(brief, summary=(own,))) == []
     assert told_of(run, replace(brief, summary=(behind, long))) == []
     assert told_of(run, replace(brief, summary=(own, long))) == [lone(LONG)]
@@ -568,7 +568,7 @@ def test_the_side_that_the_user_named_is_the_brief_s(tmp_path: Path) -> None:
 
 
 def test_a_model_tears_no_sentence_from_the_one_it_leans_on(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where its sentence takes away the one before, what leans on that goes too, and the brief can be proved."""
+    """Where its sentence takes away the one before, what depends on that goes too, and the brief can be proved."""
     monkeypatch.setattr(draft, "FEWEST_SUMMARY", 2)
     brief = brief_in(run)
     first, *_, last = brief.summary

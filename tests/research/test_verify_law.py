@@ -134,7 +134,7 @@ def test_a_forged_claim_is_noticed(
         ("claim_type", "causal"), ("subject", "Somewhere"), ("scope", "Nowhere"), ("section", "Other"),
         ("anchor", "Other"), ("page_title", "Ostrawa"), ("book_name", "another"), ("topic_tags", ["war"]),
         ("names", ["Ostrawa"]), ("hedging", []), ("also", ["quote"]), ("dates", []), ("measures", []),
-        ("headings", ["Other"]), ("leans", "subject"), ("name_put_in", "before"),
+        ("headings", ["Other"]), ("depends_on", "subject"), ("name_put_in", "before"),
         ("origin", "model"), ("confidence_terms", [{"signal": "a sentence of the page", "points": 3.0}]),
         ("evidence_signals", {"citation_needed": False, "disputed": False, "page_references": 99, "references": 9,
                               "section_references": 9, "stub": False}),

@@ -40,7 +40,7 @@ def conflicts(said: Sequence[Said], scales: Scales) -> list[Conflict]:
     about = (
         one
         for one in said
-        if (one.best.measures or one.best.dates) and not one.best.leans and scales.is_about(one.claims[0])
+        if (one.best.measures or one.best.dates) and not one.best.depends_on and scales.is_about(one.claims[0])
     )
     by_subject: dict[str, list[Said]] = defaultdict(list)
     for one in itertools.islice(about, MOST_COMPARED):
@@ -137,7 +137,7 @@ MOST_THEORIES = 5
 def _is_view(said: Said, scales: Scales) -> bool:
     """Whether a claim is somebody's view, or says that there are several."""
     claim = said.best
-    if claim.leans:
+    if claim.depends_on:
         return False
     holder = _holder(said)
     if holder and scales.is_topic(holder):

@@ -63,7 +63,7 @@ def _open(said: Sequence[Said], outline: Outline, scales: Scales) -> Iterator[Ga
         claim = one.best
         if len(told) == MOST_OPEN:
             break
-        if claim.is_row or claim.leans or outline.has(claim) or not scales.is_about(one.claims[0]):
+        if claim.is_row or claim.depends_on or outline.has(claim) or not scales.is_about(one.claims[0]):
             continue
         is_open = words_of(scales.language(claim.ref)).open_questions.search(claim.text) is not None
         if is_open and not any(likeness(one.stems, other.stems) > ALIKE for other in told):

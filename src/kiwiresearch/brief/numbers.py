@@ -36,7 +36,7 @@ def numbers(
         one
         for one in said
         if one.best.measures
-        and not one.best.leans
+        and not one.best.depends_on
         and ("numeric" in (one.best.type, *one.best.also) or one.best.id in disagreeing)
         and scales.speaks_of(one.claims[0])
     ]

@@ -218,7 +218,7 @@ class Outline:
             for ref, units in self._units.items()
             if ref not in self._scales.heads
             for unit in units
-            if not unit.claim.leans and self._relevance.speaks_of(unit.claim) and not _is_aside(unit)
+            if not unit.claim.depends_on and self._relevance.speaks_of(unit.claim) and not _is_aside(unit)
         ]
         if not parts or not others:
             return
@@ -266,11 +266,11 @@ class Outline:
         return any(likeness(one.weighed.stems, told) > ALIKE for one in new for told in self._told)
 
     def _with_before(self, unit: Unit, together: Sequence[Unit]) -> list[Unit]:
-        """The sentence and those right before it that it leans on; none if they are not there or told elsewhere."""
+        """The sentence and those right before it that it depends on; none if they are not there or told elsewhere."""
         units = self._units[unit.claim.ref]
         known = {one.key for one in together}
         run = [unit]
-        while self._leans(run[0].claim):
+        while self._needs_previous(run[0].claim):
             first = run[0]
             if first.place == 0 or len(run) > MOST_BACK:
                 return []
@@ -282,9 +282,9 @@ class Outline:
             run.insert(0, before)
         return run
 
-    def _leans(self, claim: Claim) -> bool:
+    def _needs_previous(self, claim: Claim) -> bool:
         """Whether a sentence needs the one before it; on the topic's own page a reader knows whom 'she' means."""
-        return claim.leans == "before" or (claim.leans == "subject" and claim.ref not in self._scales.heads)
+        return claim.depends_on == "previous" or (claim.depends_on == "subject" and claim.ref not in self._scales.heads)
 
     def _in_order(self, chosen: Sequence[Unit]) -> list[Unit]:
         """As their pages tell it, the pages about the topic first."""

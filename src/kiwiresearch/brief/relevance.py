@@ -181,7 +181,7 @@ def added(score: Score, signs: Mapping[str, float], worth: Mapping[str, float]) 
     return score
 
 
-def wanted_on(begun: Begun | None, page: PageDoc) -> Wanted:
+def usable_sentences(begun: Begun | None, page: PageDoc) -> Wanted:
     """Which sentences of a page a brief may use though they are of no type.
 
     On the topic's own pages these are all; on others those of introductions, and those that name the topic.

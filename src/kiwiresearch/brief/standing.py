@@ -19,7 +19,7 @@ def head_pages(brief: Brief) -> frozenset[EntryRef]:
 
 def can_stand(claim: Claim, before: Sequence[Claim], heads: frozenset[EntryRef]) -> bool:
     """Whether a claim can be read behind others; on pages about the thing itself it is known whom 'she' means."""
-    if not claim.leans or (claim.leans == "subject" and claim.ref in heads):
+    if not claim.depends_on or (claim.depends_on == "subject" and claim.ref in heads):
         return True
     return any(is_right_before(one, claim) for one in before)
 

@@ -100,7 +100,7 @@ def timeline(
         for one in said
         if one.best.dates
         and "timeline" in (one.best.type, *one.best.also)
-        and not one.best.leans
+        and not one.best.depends_on
         and scales.speaks_of(one.claims[0])
         and not words_of(scales.language(one.best.ref)).is_aside(one.best.section)
         and (date := _main_date(one.best)) is not None

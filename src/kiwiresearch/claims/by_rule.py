@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from kiwiresearch.claims.by_table import claims_of_boxes, claims_of_tables
-from kiwiresearch.claims.claim import Claim, Leans, PutIn
+from kiwiresearch.claims.claim import Claim, DependsOn, PutIn
 from kiwiresearch.claims.confidence import score_of, signals_of
 from kiwiresearch.claims.figures import NOTHING, Figures, figures_of, is_counting
 from kiwiresearch.claims.opening import opening_of
@@ -165,8 +165,8 @@ class _Reader:
             score=score,
         )
         scope = _scope(text, named, opening.subject)
-        leans: Leans = "before" if not put_in and self._grammar.pronoun_second.match(text) else ""
-        return replace(made, also=typed.also, scope=scope, put_in=put_in, leans=leans)
+        depends_on: DependsOn = "previous" if not put_in and self._grammar.pronoun_second.match(text) else ""
+        return replace(made, also=typed.also, scope=scope, put_in=put_in, depends_on=depends_on)
 
 
 def _quotes(page: PageDoc, sentence: Sentence, worded: Worded) -> tuple[Quote, ...]:

@@ -22,7 +22,7 @@ ClaimType = Literal["definition", "causal", "numeric", "timeline", "comparative"
 CLAIM_TYPES: tuple[ClaimType, ...] = get_args(ClaimType)
 PutIn = Literal["", "title", "before"]
 """Where a name comes from that stands in place of a pronoun: nowhere, the page's title, or a sentence before."""
-Leans = Literal["", "subject", "before"]
+DependsOn = Literal["", "subject", "previous"]
 """What a sentence needs that points outside itself: to know whom its page is about ('She was born …'), or the sentence
 before it ('However, this method …')."""
 MOST_QUOTES = 3
@@ -87,7 +87,7 @@ class Claim:
     origin: Literal["rule", "model"] = "rule"
     put_in: PutIn = ""
     """Where the name comes from that stands in place of a pronoun, if one does."""
-    leans: Leans = ""
+    depends_on: DependsOn = ""
     """What it can only be read with, if it cannot be read by itself."""
     id: ClaimId = field(init=False, repr=False, compare=False)
     """A hash of what it says and where: the same claim has the same id in every run."""

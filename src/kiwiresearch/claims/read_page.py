@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kiwiresearch.claims.claim import Claim, ClaimType, Leans, Signals
+from kiwiresearch.claims.claim import Claim, ClaimType, DependsOn, Signals
 from kiwiresearch.claims.figures import Figures
 from kiwiresearch.claims.measures import measures_in
 from kiwiresearch.claims.sentence import Margin, Sentence, sentences_of
@@ -48,7 +48,7 @@ class ReadPage:
         hedges: tuple[Hedge, ...],
         signals: Signals,
         score: Score,
-        leans: Leans = "",
+        depends_on: DependsOn = "",
     ) -> Claim:
         """A claim in these words, made of a sentence."""
         page = self.page
@@ -73,7 +73,7 @@ class ReadPage:
             dates=tuple(figures.dates),
             names=names,
             score=score,
-            leans=leans,
+            depends_on=depends_on,
         )
 
 

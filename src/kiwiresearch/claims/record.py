@@ -34,6 +34,7 @@ def record_of(claim: Claim) -> dict[str, Any]:
         "confidence": claim.confidence,
         "confidence_terms": [{"points": points, "signal": signal} for signal, points in claim.score.lines],
         "dates": [{**when_record(one.when), "start": one.start, "end": one.end} for one in claim.dates],
+        "depends_on": claim.depends_on,
         "evidence_signals": {
             "citation_needed": signals.citation_needed,
             "disputed": signals.disputed,
@@ -45,7 +46,6 @@ def record_of(claim: Claim) -> dict[str, Any]:
         "headings": list(claim.headings),
         "hedging": [{"cue": cue, "end": end, "kind": kind, "start": start} for start, end, cue, kind in claim.hedges],
         "hedging_flags": {flag: flag in kinds for flag in FLAGS},
-        "leans": claim.leans,
         "measures": [_measure(measure) for measure in claim.measures],
         "name_put_in": claim.put_in,
         "names": list(claim.names),
@@ -92,7 +92,7 @@ def claim_of(row: Mapping[str, Any]) -> Claim:
         origin=row["origin"],
         headings=tuple(row["headings"]),
         put_in=row["name_put_in"],
-        leans=row["leans"],
+        depends_on=row["depends_on"],
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from kiwiresearch.claims.claim import Claim, Leans
+from kiwiresearch.claims.claim import Claim, DependsOn
 from kiwiresearch.claims.confidence import score_of, signals_of
 from kiwiresearch.claims.figures import figures_of
 from kiwiresearch.claims.read_page import ReadPage
@@ -50,15 +50,15 @@ class Statements:
             return None
         if self._grammar.points_elsewhere.search(sentence.text):
             return None
-        named, leans = self._subjects.of(number), self._leans(number, sentence)
-        if leans == "before" and not self._goes_on(number):
+        named, depends_on = self._subjects.of(number), self._dependence(number, sentence)
+        if depends_on == "previous" and not self._goes_on(number):
             return None
         if sentence.kind == "item" and self._subjects.opening(number).verb < 0:
             return None
-        start = 0 if leans == "before" else self._subjects.opening(number).start
+        start = 0 if depends_on == "previous" else self._subjects.opening(number).start
         name = self._subjects.theme.name if named is None else named.name
         cut = sentence._replace(text=sentence.text[start:], start=sentence.start + start)
-        return self._stated(cut, name, leans)
+        return self._stated(cut, name, depends_on)
 
     def of_list(self, number: int) -> Iterator[Claim]:
         """'The drugs are:' and the items below it, as one statement; as many items as a reader takes in."""
@@ -72,24 +72,24 @@ class Statements:
         is_wanted = self._wanted(sentence.text, self._read.headings[sentence.section])
         # Its verb may be missing or far away, so only a pronoun at its beginning counts.
         begins = sentence.text[self._subjects.opening(number).subject :].partition(" ")[0].lower()
-        leans: Leans = "before" if begins in self._grammar.genders else ""
+        depends_on: DependsOn = "previous" if begins in self._grammar.genders else ""
         if (
             len(items) < FEWEST_ITEMS
             or not is_wanted
-            or (leans == "before" and not self._goes_on(number))
+            or (depends_on == "previous" and not self._goes_on(number))
             or points_out(sentence.text, Words.of(sentence.text), self._grammar)
         ):
             return
         follows = self._sentences[number + len(items) + 1 : number + len(items) + 2]
         is_cut = bool(follows) and follows[0].kind == "item" and follows[0].section == sentence.section
         text = f"{sentence.text} {'; '.join(item.text.rstrip(' .;,') for item in items)}{'; …' if is_cut else '.'}"
-        yield self._stated(sentence._replace(text=text, end=items[-1].end), self._subjects.theme.name, leans)
+        yield self._stated(sentence._replace(text=text, end=items[-1].end), self._subjects.theme.name, depends_on)
 
     def _goes_on(self, number: int) -> bool:
         """Whether a sentence has one before it in its paragraph."""
         return number > 0 and self._sentences[number - 1].block == self._sentences[number].block
 
-    def _leans(self, number: int, sentence: Sentence) -> Leans:
+    def _dependence(self, number: int, sentence: Sentence) -> DependsOn:
         """What a sentence can only be read with, if it cannot be read by itself."""
         named, words = self._subjects.of(number), Words.of(sentence.text)
         opening = self._subjects.opening(number)
@@ -101,11 +101,11 @@ class Statements:
             or points_out(sentence.text, words, self._grammar)
             or self._read.speaks_of_nobody(sentence.text, words)
         ):
-            return "before"
+            return "previous"
         if named.end <= named.start:
             return ""
         is_subject = self._subjects.theme.is_person and named.name == self._subjects.theme.name
-        return "subject" if is_subject and named.found is None else "before"
+        return "subject" if is_subject and named.found is None else "previous"
 
     def _is_tied(self, text: str) -> bool:
         """Whether a sentence begins with a word that ties it to what was said: 'However', 'Finally', not 'Today'."""
@@ -115,7 +115,7 @@ class Statements:
             words not in self._grammar.kept_connectives or words in self._grammar.ordering_connectives
         )
 
-    def _stated(self, sentence: Sentence, subject: str, leans: Leans = "") -> Claim:
+    def _stated(self, sentence: Sentence, subject: str, depends_on: DependsOn = "") -> Claim:
         """A statement in the words of a sentence, or of a list."""
         text = tidy(" ".join(sentence.text.split()))
         text = text[:1].upper() + text[1:]
@@ -134,5 +134,5 @@ class Statements:
             hedges=hedges,
             signals=signals,
             score=score,
-            leans=leans,
+            depends_on=depends_on,
         )

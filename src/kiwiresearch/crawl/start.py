@@ -72,11 +72,11 @@ def begin(
         or not (
             one.ref in senses
             or one.ref in listing  # it would offer the other senses again
-            or (what.head_pages and what.is_named and one.named < LEAST_NAMED)
+            or (what.head_pages and what.is_head_in_topic and one.named < LEAST_NAMED)
             or filters[one.book].refusal(one.path, one.title)
         )
     ]
-    is_known = what.is_named and any(seed.is_head for seed in seeds)
+    is_known = what.is_head_in_topic and any(seed.is_head for seed in seeds)
     if not is_known and not _is_about(seeds, found, books, text):
         seeds, found = (), []
     return Begun(

@@ -35,7 +35,7 @@ class Understood(NamedTuple):
     """Pages about the thing, the likeliest first: several where its name has several senses, or two books have it."""
     other_pages: tuple[Hit, ...] = ()
     """Pages about what else the topic names: 'Slavery' of 'Slavery in the United States', 'Bear' of 'polar bear'."""
-    is_named: bool = True
+    is_head_in_topic: bool = True
     """Whether the topic names the thing; else the thing is what the search found first."""
 
 
@@ -89,8 +89,8 @@ def _by_search(query: Query, hits: Sequence[Hit]) -> Understood:
         if stems <= set(words) and len(words) <= len(stems) + MORE_WORDS:
             return Understood(hit.title, "", (hit,))
     if not hits or len(query.terms) == 1:  # what no page is about is still what other pages may speak of
-        return Understood(query.core, "", (), tuple(hits[:1]), is_named=False)
-    return Understood(hits[0].title, query.core, (hits[0],), is_named=False)
+        return Understood(query.core, "", (), tuple(hits[:1]), is_head_in_topic=False)
+    return Understood(hits[0].title, query.core, (hits[0],), is_head_in_topic=False)
 
 
 def _first(parts: Sequence[_Part]) -> tuple[Hit, ...]:

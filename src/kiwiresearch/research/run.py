@@ -14,7 +14,7 @@ from kiwiresearch.brief.brief import Brief
 from kiwiresearch.brief.compose import compose
 from kiwiresearch.brief.markdown import markdown
 from kiwiresearch.brief.record import record_of as brief_record
-from kiwiresearch.brief.relevance import wanted_on
+from kiwiresearch.brief.relevance import usable_sentences
 from kiwiresearch.brief.report import report
 from kiwiresearch.brief.report_html import page as report_page
 from kiwiresearch.brief.sources import Origin
@@ -229,7 +229,7 @@ class Research:
                 row = row_of(move.step)
                 if move.page is not None and isinstance(move.step, Visited):
                     row |= _to_corpus(folder, move.page, move.step, len(walker.state.visited) + 1)
-                    wanted = wanted_on(walker.state.begun, move.page)
+                    wanted = usable_sentences(walker.state.begun, move.page)
                     row |= gathered.take(move.page, self._finder.book(move.page.ref.book), wanted)
             if move.page is not None and isinstance(move.step, Visited):
                 seconds.append(round(time.monotonic() - before, 4))

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 from starlette.responses import JSONResponse
 
-from kiwiresearch.claims.claim import ClaimType, Leans, PutIn
+from kiwiresearch.claims.claim import ClaimType, DependsOn, PutIn
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.search.books import Order
 from kiwiresearch.zim import book as books
@@ -212,8 +212,8 @@ class ClaimReply(BaseModel):
         description="Where a name comes from that stands in place of a pronoun: the `title` of the page, or the "
         "sentence `before`; empty where none was put in."
     )
-    leans: Leans = Field(
-        description="What it can only be read with: the `subject` of its page, or the sentence `before`; "
+    depends_on: DependsOn = Field(
+        description="What it can only be read with: the `subject` of its page, or the `previous` sentence; "
         "empty where it can be read by itself."
     )
     scope: str
