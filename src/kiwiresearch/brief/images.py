@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import Literal
+from typing import Any, Literal
 
 from kiwiresearch.ids import canonical_json
 
@@ -44,12 +43,9 @@ def images_text(images: Images) -> str:
     return canonical_json({sha: b64encode(content).decode() for sha, content in images.items()}, indent=1) + "\n"
 
 
-def images_of(text: str | bytes) -> dict[str, bytes]:
+def images_of(record: Mapping[str, Any]) -> dict[str, bytes]:
     """The pictures of a `pictures.json`; ValueError if it is none, or if a picture does not have its hash."""
-    rows = json.loads(text)
-    if not isinstance(rows, dict) or not all(isinstance(one, str) for one in rows.values()):
-        raise ValueError("pictures are texts by their names")  # noqa: TRY004 (what reads it knows one error)
-    images = {sha: b64decode(row, validate=True) for sha, row in rows.items()}
+    images = {sha: b64decode(str(row), validate=True) for sha, row in record.items()}
     for sha, content in images.items():
         if sha256(content).hexdigest() != sha:
             raise ValueError(f"the picture {sha[:80]!r} does not have the hash that it is named by")

@@ -11,7 +11,6 @@ from typing import Any, Literal, NewType, get_args, get_origin, get_type_hints
 from kiwiresearch.brief.brief import Brief
 from kiwiresearch.claims import record as claims
 
-
 WHERE_ANY = frozenset({"pictures"})
 """Fields that are written only where they hold something."""
 

@@ -71,10 +71,8 @@ WITH_PICTURES = (
 def epub(findings: Findings) -> bytes:
     """The whole book: contents, brief, notes, the pages with their quotes, sources."""
     found = list(leaves(findings, SUFFIX))
-    files = [
-        _file("nav.xhtml", _framed("Contents", _contents(found))),
-        _file("style.css", style(with_pictures=bool(findings.images))),
-    ]
+    look = style(with_pictures=bool(findings.images))
+    files = [_file("nav.xhtml", _framed("Contents", _contents(found))), _file("style.css", look)]
     files += [_file(leaf.name + SUFFIX, _framed(leaf.title, _main(leaf.body), leaf.language)) for leaf in found]
     names = findings.picture_names
     files += [Made(f"EPUB/{names[sha]}", findings.images[sha]) for sha in names]

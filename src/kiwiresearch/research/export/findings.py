@@ -14,16 +14,7 @@ from kiwiresearch.claims.claim import Claim
 from kiwiresearch.claims.record import claim_of
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.research.export.claim_check import is_claim
-from kiwiresearch.research.export.folder import (
-    BRIEF,
-    CLAIMS,
-    MANIFEST,
-    PICTURES,
-    check_folder,
-    load,
-    load_lines,
-    text_of,
-)
+from kiwiresearch.research.export.folder import BRIEF, CLAIMS, MANIFEST, PICTURES, check_folder, load, load_lines
 from kiwiresearch.research.export.row import Row, damaged
 from kiwiresearch.research.note import Note, TargetKind
 from kiwiresearch.research.notes import read_notes
@@ -100,17 +91,17 @@ def read_findings(run: Path) -> Findings:
     brief = _brief(load(run / BRIEF))
     claims = [_claim(row) for row in load_lines(run / CLAIMS)]
     notes = read_notes(run).notes
-    images = _images(run / PICTURES, brief) if brief.pictures else {}
+    images = _images(load(run / PICTURES), brief) if brief.pictures else {}
     return Findings(brief, _pages(run / CLAIMS, brief, claims, notes), notes, version, images)
 
 
-def _images(file: Path, brief: Brief) -> Images:
+def _images(row: Row, brief: Brief) -> Images:
     try:
-        images = images_of(text_of(file))
-    except (ValueError, RecursionError) as problem:
-        raise damaged(file, "it holds no pictures as a run writes them") from problem
+        images = images_of(row.values)
+    except ValueError as problem:
+        raise row.damaged("holds no pictures as a run writes them") from problem
     if any(picture.sha256 not in images for picture in brief.pictures):
-        raise damaged(file, f"a picture is missing that {BRIEF!r} names")
+        raise row.damaged(f"lacks a picture that {BRIEF!r} names")
     return images
 
 

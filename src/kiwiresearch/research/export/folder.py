@@ -43,22 +43,21 @@ def check_folder(run: Path, *needed: str) -> None:
 
 def load(file: Path) -> Row:
     """The object that a file of JSON holds."""
-    return Row.of(file, "", _parsed(file, text_of(file), "it"))
+    return Row.of(file, "", _parsed(file, _text(file), "it"))
 
 
 def load_lines(file: Path) -> Iterator[Row]:
     """The objects of a file that has one on each line, named by their lines."""
-    for number, line in enumerate(text_of(file).split("\n"), start=1):
+    for number, line in enumerate(_text(file).split("\n"), start=1):
         if line.strip():
             yield Row.of(file, f"line {number}", _parsed(file, line, f"line {number}"))
 
 
-def text_of(file: Path) -> str:
-    """The text of a file of the run."""
+def _text(file: Path) -> str:
     try:
         if not file.is_file():  # reading a pipe would never end
             raise damaged(file, "it is no file")
-        return file.readtext_of(encoding="utf-8", errors="surrogateescape")
+        return file.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError as problem:
         raise RunDamaged(f"The run's file {str(file)!r} cannot be read: {problem.strerror}.") from problem
 
