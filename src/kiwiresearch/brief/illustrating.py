@@ -75,7 +75,7 @@ def _of_summary(brief: Brief, pictures_on: PicturesOn) -> Iterator[Candidate]:
 
 def _of_part(places: Places, pictures_on: PicturesOn) -> Iterator[Candidate]:
     """The pictures of the sections that a part is taken from; those first from whose own subsection most of it is."""
-    found = []
+    found: list[tuple[int, int, int, Candidate]] = []
     for ref in dict.fromkeys(ref for ref, _ in places):
         for picture in pictures_on(ref):
             mine = _folded(picture.headings)

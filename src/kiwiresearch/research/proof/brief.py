@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kiwiresearch.brief.brief import Brief
@@ -92,7 +92,10 @@ def _prove_pages(brief: Brief, books: Mapping[BookId, RunBook], pages: Sequence[
 
 def prove_reports(files: Mapping[str, bytes], brief: Brief, images: Images, other_version: str, ledger: Ledger) -> None:
     """Both reports, rendered again."""
-    renderings = {REPORT: lambda: markdown(report(brief)), REPORT_PAGE: lambda: report_page(brief, images)}
+    renderings: Mapping[str, Callable[[], str]] = {
+        REPORT: lambda: markdown(report(brief)),
+        REPORT_PAGE: lambda: report_page(brief, images),
+    }
     for name, render in renderings.items():
         raw = files.get(name)
         with ledger.at(name).guarding("it cannot be rendered again"):
