@@ -25,7 +25,7 @@ SMALLEST = 80
 """Pixels; what is declared narrower or lower is an icon, a flag or a formula."""
 LONGEST = 300
 """Characters of a caption."""
-NUMBER = re.compile(r"\d+")
+NUMBER = re.compile(r"\d{1,6}")
 FILE_NAME = re.compile(r"\S*\.\w{3,4}|.*\.(?:jpe?g|png|gif|svg|webp|tiff?)", re.IGNORECASE)
 
 
@@ -55,13 +55,15 @@ def pictures_in(content: bytes, path: str, title: str) -> tuple[PagePicture, ...
 
 
 def _captioned(found: list[_Image], title: str) -> Iterator[PagePicture]:
-    is_first = True
+    is_first, is_first_in_box = True, True
     for image in sorted(found, key=lambda image: image.order):
         caption = image.caption
-        if not caption and (image.in_box or not image.headings):
-            caption = title if is_first else image.alt if image.in_box else ""
+        if not caption and image.in_box:
+            caption = title if is_first_in_box else image.alt
+        elif not caption and is_first and not image.headings:
+            caption = title
         if caption:
-            is_first = False
+            is_first, is_first_in_box = False, is_first_in_box and not image.in_box
             yield PagePicture(image.path, caption, image.alt, image.headings, image.in_box)
 
 
