@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
 import pytest
@@ -18,7 +18,7 @@ from kiwiresearch.zim.memory import MemoryArchive
 BOX = '<table class="infobox"><tr><td><img src="I/box.png"></td></tr></table>'
 
 
-def a_brief(*parts: tuple[str, list[tuple[str, tuple[str, ...]]]]) -> Brief:
+def a_brief(*parts: tuple[str, Sequence[tuple[str, tuple[str, ...]]]]) -> Brief:
     """A brief whose parts have a sentence from each of the pages and sections that are named."""
     make = Making()
     opening = "The collapse ended an age."

@@ -43,7 +43,11 @@ def an_illustrated_book(file: Path, **images: bytes) -> Path:
 
 def an_illustrated_run(place: Path) -> Path:
     """A run over the book, both in a folder."""
-    book = an_illustrated_book(place / "road.zim")
+    return a_run_over(str(an_illustrated_book(place / "road.zim")), place)
+
+
+def a_run_over(book: str, place: Path) -> Path:
+    """A run over a book of that place or address."""
     desk = open_desk({"KIWIRESEARCH_HOME": str(place / "home")})
-    with desk.shelf([str(book)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
+    with desk.shelf([book]) as shelf, Finder(desk, shelf, all_books=True) as finder:
         return Research(finder, Task("Salt road", settings=CrawlSettings(fast=True))).run(place / "run").folder

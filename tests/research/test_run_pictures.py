@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from base64 import b64encode
+from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -14,7 +15,7 @@ from zipfile import ZipFile
 
 import pytest
 from tests.drawn import a_png
-from tests.research.illustrated_runs import ALT, CAPTION, CART, MAP, an_illustrated_book, an_illustrated_run
+from tests.research.illustrated_runs import ALT, CAPTION, CART, MAP, a_run_over, an_illustrated_book, an_illustrated_run
 from tests.research.proved_runs import a_finished_run, changed, forged, proved, told
 
 from kiwiresearch.brief.brief import Brief, Picture
@@ -87,6 +88,14 @@ def test_the_same_run_has_the_same_bytes(finished: Path, tmp_path: Path) -> None
     again = an_illustrated_run(tmp_path)
     for name in ("brief.json", "pictures.json", "report.html", "report.md"):
         assert (again / name).read_bytes() == (finished / name).read_bytes()
+
+
+def test_a_served_book_gives_the_same_pictures(finished: Path, tmp_path: Path, kiwix_serve: Callable[..., str]) -> None:
+    """Whether a book is a file here or comes from a kiwix-serve."""
+    address = kiwix_serve(finished.parent / "road.zim")
+    served = a_run_over(address, tmp_path)
+    assert (served / "pictures.json").read_bytes() == (finished / "pictures.json").read_bytes()
+    assert brief_in(served).pictures == brief_in(finished).pictures
 
 
 def test_a_book_without_pictures_leaves_no_trace_of_them(tmp_path: Path) -> None:
