@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import get_args, get_type_hints
 
 import pytest
+from tests.research.illustrated_runs import an_illustrated_run
 
 from kiwiresearch.brief.brief import (
     BookNote,
@@ -18,6 +19,7 @@ from kiwiresearch.brief.brief import (
     Gap,
     Group,
     Moment,
+    Picture,
     Source,
     Sources,
     Statement,
@@ -47,10 +49,17 @@ def run(home: Path, sample_zim: Path, tmp_path: Path) -> Path:
         return shelf.research("Bronze Age collapse", tmp_path / "run", settings=CrawlSettings(max_pages=4)).folder
 
 
-def test_every_file_is_named(run: Path) -> None:
+@pytest.fixture(scope="module")
+def illustrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run over a book with pictures, which the other has not."""
+    return an_illustrated_run(tmp_path_factory.mktemp("illustrated"))
+
+
+def test_every_file_is_named(run: Path, illustrated: Path) -> None:
     """The table of files is what a run leaves behind, and what its readers may add (R24, R25, R27, R28, R154)."""
     listed = set(re.findall(r"^\| `([^`]+)` \|", PAGE.split("\n## ")[0], re.MULTILINE))
-    assert {file.name for file in run.iterdir()} == listed - {".journal/", "notes.jsonl"}
+    assert {file.name for file in illustrated.iterdir()} == listed - {".journal/", "notes.jsonl"}
+    assert {file.name for file in run.iterdir()} == listed - {".journal/", "notes.jsonl", "pictures.json"}
 
 
 def test_every_field_of_the_corpus_is_named(run: Path) -> None:
@@ -80,13 +89,14 @@ def test_every_field_of_the_manifest_and_the_timings_is_named(run: Path) -> None
     assert {"claims_by_model", "sentences_by_model", *(part.name for part in fields(Counts))} <= told("manifest.json")
 
 
-def test_every_field_of_the_brief_is_named(run: Path) -> None:
+def test_every_field_of_the_brief_is_named(run: Path, illustrated: Path) -> None:
     """brief.json is documented down to its statements, and claims.jsonl is where the page says (R138)."""
-    kinds = (Brief, Dispute, Figure, Gap, Group, Moment, Source, Sources, Statement, View, BookNote)
+    kinds = (Brief, Dispute, Figure, Gap, Group, Moment, Picture, Source, Sources, Statement, View, BookNote)
     named = {part.name for kind in kinds for part in fields(kind)} | {"book"}
     assert named <= told("brief.json")
-    brief = json.loads((run / "brief.json").read_text(encoding="utf-8"))
+    brief, plain = (json.loads((one / "brief.json").read_text(encoding="utf-8")) for one in (illustrated, run))
     assert set(brief) == {part.name for part in fields(Brief)}
+    assert set(plain) == set(brief) - {"pictures"}
     values = [
         get_type_hints(kind)[name] for kind, name in ((Statement, "sureness"), (Statement, "written"), (Gap, "kind"))
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from kiwiresearch.brief.images import MediaType
 from kiwiresearch.claims.claim import Claim, ClaimId
 from kiwiresearch.errors import StatementWithoutClaims
 from kiwiresearch.ids import BookId
@@ -94,6 +95,23 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture of a page, with the words that stand under it there. Its bytes are known by their hash."""
+
+    ref: EntryRef
+    """The page."""
+    path: str
+    """Where the picture is in the page's book."""
+    caption: str
+    alt: str
+    """What it shows, for those who cannot see it; empty where the page does not say."""
+    media_type: MediaType
+    sha256: str
+    part: int | None = None
+    """The number of the part of the body that it belongs to, from 0; None for the summary."""
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """A page that was read: what it is, where a reader opens it, and why it was taken."""
 
@@ -172,6 +190,8 @@ class Brief:
     """What a reader should know first: a weak beginning, introductions only, a model that did not answer."""
     context: dict[ClaimId, Context] = field(default_factory=dict)
     """What stands around the quotes of the claims, where there is something."""
+    pictures: tuple[Picture, ...] = ()
+    """Pictures of its pages, in reading order; none where the books have none."""
 
     @property
     def understood(self) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ class Citing:
         self._claims = brief.claims
         self._context = brief.context
         self._urls = {source.ref: source.url for source in brief.sources.pages}
+        self._titles = {source.ref: source.title for source in brief.sources.pages}
 
     def proof(self, ids: Sequence[ClaimId], sureness: str = "", shown: str = "") -> Proof:
         """What stands behind words that are `shown`: each page once before any is named twice."""
@@ -39,6 +40,11 @@ class Citing:
         if not citation.title.strip():
             citation = citation._replace(title=claim.ref.path)
         return Cite(citation.words, citation.url(self._address), citation.url(self._address, highlight=True))
+
+    def page(self, ref: EntryRef) -> Cite:
+        """A whole page, by its title."""
+        url = self._address(ref)
+        return Cite(" ".join(self._titles.get(ref, "").split()) or ref.path, url, url)
 
     def quote(self, ids: Sequence[ClaimId]) -> str:
         """The words of the page that the first claim rests on."""

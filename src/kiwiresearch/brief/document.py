@@ -194,7 +194,16 @@ class Folded:
     items: Items
 
 
-Block = Heading | Paragraph | Passage | Items | Points | Rows | Table | Folded
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A picture beside the text, with the words under it."""
+
+    address: str
+    alt: str
+    caption: Line
+
+
+Block = Heading | Paragraph | Passage | Items | Points | Rows | Table | Folded | Image
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A document as one HTML page that needs nothing else: no script, no picture, no address outside."""
+"""A document as one HTML page that needs nothing else: no script, no address outside."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from kiwiresearch.brief.document import (
     Evidence,
     Folded,
     Heading,
+    Image,
     Items,
     Line,
     Paragraph,
@@ -105,6 +106,9 @@ def _block(block: Block) -> Iterator[str]:
             yield from _rows(block)
         case Table():
             yield from _table(block)
+        case Image():
+            yield f'<figure class="picture"><img src="{escape(block.address)}" alt="{escape(printable(block.alt))}"/>'
+            yield f"<figcaption>{_line(block.caption)}</figcaption></figure>"
 
 
 def _rows(block: Rows) -> Iterator[str]:

@@ -12,6 +12,7 @@ from kiwiresearch.brief.document import (
     Document,
     Folded,
     Heading,
+    Image,
     Items,
     Line,
     Paragraph,
@@ -61,6 +62,8 @@ def _block(block: Block) -> Iterator[str]:
             yield from _table(block.header, [[escaped_anywhere(cell) for cell in row] for row in block.rows])
         case Table():
             yield from _table(block.header, [[_text(cell) for cell in row] for row in block.rows])
+        case Image():
+            yield f"![{escaped_anywhere(block.alt)}]({_address(block.address)}) {_line(block.caption)}"
 
 
 def _table(header: tuple[str, ...], rows: list[list[str]]) -> Iterator[str]:

@@ -11,17 +11,22 @@ from typing import Any, Literal, NewType, get_args, get_origin, get_type_hints
 from kiwiresearch.brief.brief import Brief
 from kiwiresearch.claims import record as claims
 
+WHERE_ANY = frozenset({"pictures"})
+"""Fields that are written only where they hold something."""
+
 
 def record_of(brief: Brief) -> dict[str, Any]:
     """What `brief.json` holds: the fields by their names, and the claims that its statements rest on."""
     told = {part.name: _plain(getattr(brief, part.name)) for part in fields(brief) if part.name != "claims"}
+    told = {name: value for name, value in told.items() if value or name not in WHERE_ANY}
     return told | {"claims": [claims.record_of(claim) for claim in brief.claims.values()]}
 
 
 def brief_of(record: Mapping[str, Any]) -> Brief:
     """The brief that a record was made of; ValueError, KeyError or TypeError if it was none."""
     made = [claims.claim_of(row) for row in _of(list[Any], record["claims"], "claims")]
-    told = {name: _of(hint, record[name], name) for name, hint in _hints(Brief).items() if name != "claims"}
+    names = {name: hint for name, hint in _hints(Brief).items() if name in record or name not in WHERE_ANY}
+    told = {name: _of(hint, record[name], name) for name, hint in names.items() if name != "claims"}
     return Brief(**told, claims={claim.id: claim for claim in made})
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from kiwiresearch.brief.brief import Brief, Dispute, Figure, Gap, Group, Moment, Source, Statement, View
 from kiwiresearch.brief.citing import Citing
@@ -12,6 +13,7 @@ from kiwiresearch.brief.document import (
     Document,
     Folded,
     Heading,
+    Image,
     Items,
     Line,
     Paragraph,
@@ -46,15 +48,22 @@ COMPACT = 2
 """Groups with no more statements than this are lines of one list."""
 
 
-def report(brief: Brief) -> Document:
-    """What is written about the topic, from its summary to the settings of the run."""
+NO_ADDRESSES: Mapping[str, str] = MappingProxyType({})
+
+
+def report(brief: Brief, addresses: Mapping[str, str] = NO_ADDRESSES) -> Document:
+    """What is written about the topic, from its summary to the settings of the run.
+
+    Pictures are shown whose `addresses` are given, by their SHA-256.
+    """
     language = brief.sources.books[0].language if brief.sources.books else ""
-    return Document(f"Research Brief: {brief.topic}", tuple(_Writer(brief).blocks()), language or "eng")
+    return Document(f"Research Brief: {brief.topic}", tuple(_Writer(brief, addresses).blocks()), language or "eng")
 
 
 class _Writer:
-    def __init__(self, brief: Brief) -> None:
+    def __init__(self, brief: Brief, addresses: Mapping[str, str]) -> None:
         self._brief = brief
+        self._addresses = addresses
         self._citing = Citing(brief)
 
     def blocks(self) -> Iterator[Block]:
@@ -79,12 +88,25 @@ class _Writer:
         return Sentence(words(statement.text) if line is None else line, proof)
 
     def _summary(self, brief: Brief) -> Iterator[Block]:
+        yield from self._images(None)
         yield from self._running(brief.summary)
 
     def _body(self, groups: Sequence[Group]) -> Iterator[Block]:
-        for group in groups:
+        for number, group in enumerate(groups):
             yield Heading(group.heading, 3)
+            yield from self._images(number)
             yield from self._running(group.statements)
+
+    def _images(self, part: int | None) -> Iterator[Block]:
+        """The pictures of a part; the caption links to the page, unless it is only the page's title."""
+        for picture in self._brief.pictures:
+            if picture.part == part and picture.sha256 in self._addresses:
+                cite = self._citing.page(picture.ref)
+                named = Span(f"[{cite.words}]", cite.url)
+                caption = words(f"{picture.caption} ", named)
+                if picture.caption == cite.words:
+                    caption = words(Span(cite.words, cite.url))
+                yield Image(self._addresses[picture.sha256], picture.alt or picture.caption, caption)
 
     def _running(self, statements: Sequence[Statement]) -> Iterator[Block]:
         """Running text: a paragraph for each page that the sentences are from, one after the other."""

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
 from typing import NamedTuple
 
 from kiwiresearch.brief.brief import Brief
 from kiwiresearch.brief.document import Block, Heading
 from kiwiresearch.brief.graph_picture import graph_picture
 from kiwiresearch.brief.html import blocks_in_html, escaped, framed, title_of
+from kiwiresearch.brief.images import Images, data_address
 from kiwiresearch.brief.report import report
 from kiwiresearch.brief.timeline_picture import timeline_picture
 
@@ -31,9 +35,23 @@ TIMELINE = (
 GRAPH = ("How the pages are linked", "Each name opens its page. The stronger line is the link that led there first.")
 
 
-def page(brief: Brief, behind: Sequence[Block] = ()) -> str:
-    """The whole brief, for a browser; what stands `behind` it begins with a heading of its own."""
-    document = report(brief)
+NO_IMAGES: Images = MappingProxyType({})
+
+
+@cache
+def picture_style() -> str:
+    """How pictures of pages look; only what shows some needs it."""
+    return (files("kiwiresearch.brief") / "pictures.css").read_text(encoding="utf-8").strip()
+
+
+def page(brief: Brief, images: Images = NO_IMAGES, behind: Sequence[Block] = ()) -> str:
+    """The whole brief, for a browser; what stands `behind` it begins with a heading of its own.
+
+    `images` holds the pictures that the brief names: the page has them inside.
+    """
+    kinds = {picture.sha256: picture.media_type for picture in brief.pictures}
+    addresses = {sha: data_address(images[sha], kind) for sha, kind in kinds.items() if sha in images}
+    document = report(brief, addresses)
     document = replace(document, blocks=(*document.blocks, *behind))
     parts = _parts(document.blocks)
     opening = document.blocks[: len(document.blocks) - sum(1 + len(part.blocks) for part in parts)]
@@ -48,7 +66,8 @@ def page(brief: Brief, behind: Sequence[Block] = ()) -> str:
         *(_section(part, brief) for part in parts),
         "</main>",
     ]
-    return framed(document, "\n".join(body), HEAD)
+    look = f"<style>\n{picture_style()}\n</style>\n" if addresses else ""
+    return framed(document, "\n".join(body), HEAD + look)
 
 
 class Part(NamedTuple):

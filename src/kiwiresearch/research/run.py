@@ -12,6 +12,8 @@ from typing import Any, Literal
 from kiwiresearch import __version__
 from kiwiresearch.brief.brief import Brief
 from kiwiresearch.brief.compose import compose
+from kiwiresearch.brief.illustrating import illustrated
+from kiwiresearch.brief.images import Images, images_text
 from kiwiresearch.brief.markdown import markdown
 from kiwiresearch.brief.record import record_of as brief_record
 from kiwiresearch.brief.relevance import usable_sentences
@@ -44,6 +46,7 @@ from kiwiresearch.zim.entry import EntryRef
 from kiwiresearch.zim.peer import Missing
 
 REPORT = "report.md"
+PICTURES = "pictures.json"
 TIMINGS = "timings.json"
 
 
@@ -110,10 +113,11 @@ def crawl_settings(settings: Settings, *, fast: bool = False) -> CrawlSettings:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A brief, and what became of a model's part in it."""
+    """A brief, what became of a model's part in it, and the pictures it shows."""
 
     brief: Brief
     counts: dict[str, Any] = field(default_factory=dict)
+    images: Images = field(default_factory=dict)
 
 
 class Research:
@@ -186,11 +190,11 @@ class Research:
             state, kept, seconds = self._crawl(folder, gathered, tell)
             if state.begun is not None and not state.begun.seeds:
                 raise self._finder.nothing(topic)
-            made = self._made(state, gathered)
-            brief = replace(made.brief, context=gathered.contexts(made.brief))
+            made = self._illustrated(self._made(state, gathered))
+            made = replace(made, brief=replace(made.brief, context=gathered.contexts(made.brief)))
             counts = {"pages": len(state.visited), "claims": len(gathered.claims)} | made.counts
             told = self.made_from() | {"understood": _understanding(state)} | counts
-            folder.finish(self._outputs(state, gathered, brief), told, {TIMINGS: _timings(seconds, kept)})
+            folder.finish(self._outputs(state, gathered, made), told, {TIMINGS: _timings(seconds, kept)})
         return Outcome(out, topic, len(state.visited), "resumed" if kept else "done", kept, _story(state))
 
     def _begin_as_before(self, out: Path) -> None:
@@ -253,15 +257,23 @@ class Research:
         noted = replace(written.brief, notes=(*written.brief.notes, *gathered.notes))
         return Made(noted, {"claims_by_model": gathered.counts, "sentences_by_model": asdict(written.counts)})
 
-    def _outputs(self, state: State, gathered: Gathered, brief: Brief) -> dict[str, str]:
+    def _illustrated(self, made: Made) -> Made:
+        """The same with pictures of its pages, where the books have some."""
+        with self._finder.unbroken():
+            found = illustrated(made.brief, lambda book: self._finder.book(book).archive)
+        return replace(made, brief=found.brief, images=found.images)
+
+    def _outputs(self, state: State, gathered: Gathered, made: Made) -> dict[str, str]:
+        brief = made.brief
         titles: dict[str, str] = {book.id: book.title for book in self.books}
         log = (*log_of(state, titles), *self._left_out(), *gathered.log())
-        return {
+        pictures = {PICTURES: images_text(made.images)} if made.images else {}
+        return pictures | {
             "graph.json": graph_text(graph_of(state, self._url)),
             "run.log": "\n".join(map(_one_line, log)) + "\n",
             "brief.json": canonical_json(brief_record(brief), indent=1) + "\n",
             REPORT: markdown(report(brief)),
-            "report.html": report_page(brief),
+            "report.html": report_page(brief, made.images),
         }
 
     def _left_out(self) -> Iterator[str]:

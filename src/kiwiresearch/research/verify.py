@@ -26,6 +26,7 @@ from kiwiresearch.research.proof.files import (
 )
 from kiwiresearch.research.proof.ledger import Failure, Ledger, Verification
 from kiwiresearch.research.proof.pages import prove_graph, prove_pages
+from kiwiresearch.research.proof.pictures import prove_pictures
 from kiwiresearch.zim.library import Placed, Shelf
 
 __all__ = ["Failure", "Verification", "shelf_for", "verify"]
@@ -62,7 +63,8 @@ def _prove(folder: Path, manifest: Mapping[str, Any], shelf: Shelf, ledger: Ledg
         if brief is not None:
             prove_contexts(brief, pages, ledger, again=again)
             prove_sources(brief, manifest, books, pages, ledger)
-            prove_reports(files, brief, "" if again else str(manifest.get("version"))[:40], ledger)
+            images = prove_pictures(files, brief, books, pages, ledger, again=again)
+            prove_reports(files, brief, images, "" if again else str(manifest.get("version"))[:40], ledger)
 
 
 def shelf_for(folder: Path, desk: Desk, wanted: Sequence[str] = ()) -> Shelf:

@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import sys
+from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -19,8 +20,8 @@ MODULE = "kiwiresearch.zim.build_child"
 
 
 def order(pages: Sequence[NewPage], metadata: Mapping[str, str], *, language: str, main_path: str) -> bytes:
-    """What the process has to be told; pages are texts."""
-    rows = [[page.path, page.title, page.content.decode(), page.mimetype, page.is_article] for page in pages]
+    """What the process has to be told."""
+    rows = [[page.path, page.title, b64encode(page.content).decode(), page.mimetype, page.is_article] for page in pages]
     told = {"pages": rows, "metadata": dict(metadata), "language": language, "main_path": main_path}
     return json.dumps(told).encode()
 
@@ -31,8 +32,8 @@ def main(arguments: list[str]) -> None:
         os.nice(10)
     told = json.loads(sys.stdin.buffer.read())
     pages = [
-        NewPage(path, title, text.encode(), mimetype, is_article=is_article)
-        for path, title, text, mimetype, is_article in told["pages"]
+        NewPage(path, title, b64decode(content), mimetype, is_article=is_article)
+        for path, title, content, mimetype, is_article in told["pages"]
     ]
     write_book(Path(target), pages, metadata=told["metadata"], language=told["language"], main_path=told["main_path"])
 

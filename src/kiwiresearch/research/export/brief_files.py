@@ -19,4 +19,4 @@ def brief_in_markdown(findings: Findings) -> str:
 
 def brief_in_html(findings: Findings) -> str:
     """The brief as a page that needs nothing else; each sentence unfolds to its quotes."""
-    return page(findings.brief, remarks(findings))
+    return page(findings.brief, findings.images, remarks(findings))

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kiwiresearch.brief.brief import BookNote, Brief, Source
+from kiwiresearch.brief.images import Images, file_name, images_of
 from kiwiresearch.brief.record import brief_of
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.claims.record import claim_of
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.research.export.claim_check import is_claim
-from kiwiresearch.research.export.folder import BRIEF, CLAIMS, MANIFEST, check_folder, load, load_lines
+from kiwiresearch.research.export.folder import BRIEF, CLAIMS, MANIFEST, PICTURES, check_folder, load, load_lines
 from kiwiresearch.research.export.row import Row, damaged
 from kiwiresearch.research.note import Note, TargetKind
 from kiwiresearch.research.notes import read_notes
@@ -55,6 +56,13 @@ class Findings:
     pages: tuple[SourcePage, ...]
     notes: tuple[Note, ...]
     version: str
+    images: Images
+    """The pictures that the brief shows."""
+
+    @property
+    def picture_names(self) -> Mapping[str, str]:
+        """The names of the files of the pictures, for formats that hold files."""
+        return {one.sha256: file_name(one.sha256, one.media_type) for one in self.brief.pictures}
 
     @property
     def topic(self) -> str:
@@ -83,7 +91,18 @@ def read_findings(run: Path) -> Findings:
     brief = _brief(load(run / BRIEF))
     claims = [_claim(row) for row in load_lines(run / CLAIMS)]
     notes = read_notes(run).notes
-    return Findings(brief, _pages(run / CLAIMS, brief, claims, notes), notes, version)
+    images = _images(load(run / PICTURES), brief) if brief.pictures else {}
+    return Findings(brief, _pages(run / CLAIMS, brief, claims, notes), notes, version, images)
+
+
+def _images(row: Row, brief: Brief) -> Images:
+    try:
+        images = images_of(row.values)
+    except ValueError as problem:
+        raise row.damaged("holds no pictures as a run writes them") from problem
+    if any(picture.sha256 not in images for picture in brief.pictures):
+        raise row.damaged(f"lacks a picture that {BRIEF!r} names")
+    return images
 
 
 def _brief(row: Row) -> Brief:

@@ -13,6 +13,7 @@ BRIEF = "brief.json"
 CLAIMS = "claims.jsonl"
 GRAPH = "graph.json"
 MANIFEST = "manifest.json"
+PICTURES = "pictures.json"
 PARTS = (GRAPH, BRIEF, CLAIMS)
 NAME_IT = "Name the folder that a run has written."
 

@@ -45,7 +45,7 @@ def leaves(findings: Findings, suffix: str) -> Iterator[Leaf]:
         name = anchor.replace(":", "-") if anchor.startswith(CLAIM) else sections[number - 1].get(anchor, "")
         return f"{page_name(number)}{suffix}" + (f"#{name}" if name else "")
 
-    document = report(led_inside(findings.brief))
+    document = report(led_inside(findings.brief), findings.picture_names)
     body = html_links(blocks_in_html(document.blocks), address)
     language = language_of(document.language) or "en"
     yield Leaf(

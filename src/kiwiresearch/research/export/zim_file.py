@@ -52,7 +52,11 @@ def zim(findings: Findings) -> bytes:
         if any(leaf.name == name for leaf in found)
     )
     pages = [_page(leaf, menu) for leaf in found]
-    pages.append(NewPage("style.css", "", style().encode(), "text/css", is_article=False))
+    look = style(with_pictures=bool(findings.images))
+    pages.append(NewPage("style.css", "", look.encode(), "text/css", is_article=False))
+    kinds = {one.sha256: one.media_type for one in findings.brief.pictures}
+    for sha, name in findings.picture_names.items():
+        pages.append(NewPage(name, "", findings.images[sha], kinds[sha], is_article=False))
     codes = _codes(findings)
     return _written(order(pages, _metadata(findings, codes), language=codes[0], main_path=f"{BRIEF}{SUFFIX}"))
 
@@ -100,7 +104,7 @@ def _metadata(findings: Findings, codes: list[str]) -> dict[str, str]:
         "Date": findings.date,
         "Source": clean("; ".join(f"{one_line(title_of(book))} ({book.id})" for book in books)),
         "Scraper": clean(f"kiwiresearch {one_line(findings.version)}"),
-        "Tags": "_category:research;_ftindex:yes;_pictures:no;_videos:no",
+        "Tags": f"_category:research;_ftindex:yes;_pictures:{'yes' if findings.images else 'no'};_videos:no",
     }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kiwiresearch.brief.brief import Brief
+from kiwiresearch.brief.images import Images
 from kiwiresearch.brief.markdown import markdown
 from kiwiresearch.brief.record import brief_of, record_of
 from kiwiresearch.brief.report import report
@@ -86,16 +87,16 @@ def _prove_pages(brief: Brief, books: Mapping[BookId, RunBook], pages: Sequence[
         spot.fail("a link leads to a page that is not listed")
 
 
-def prove_reports(files: Mapping[str, bytes], brief: Brief, other_version: str, ledger: Ledger) -> None:
+def prove_reports(files: Mapping[str, bytes], brief: Brief, images: Images, other_version: str, ledger: Ledger) -> None:
     """Both reports, rendered again."""
-    renderings: tuple[tuple[str, Callable[[Brief], str]], ...] = (
-        (REPORT, lambda one: markdown(report(one))),
-        (REPORT_PAGE, report_page),
-    )
-    for name, render in renderings:
+    renderings: Mapping[str, Callable[[], str]] = {
+        REPORT: lambda: markdown(report(brief)),
+        REPORT_PAGE: lambda: report_page(brief, images),
+    }
+    for name, render in renderings.items():
         raw = files.get(name)
         with ledger.at(name).guarding("it cannot be rendered again"):
-            right = render(brief).encode("utf-8", "replace")
+            right = render().encode("utf-8", "replace")
             if raw is not None and raw != right:
                 line, what = _first_difference(raw, right)
                 wrote = (

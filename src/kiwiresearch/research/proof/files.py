@@ -15,6 +15,7 @@ from kiwiresearch.research.proof.ledger import Ledger
 from kiwiresearch.research.seal import SEAL, seal_of
 
 BRIEF, CLAIMS, CORPUS, GRAPH = "brief.json", "claims.jsonl", "corpus.jsonl", "graph.json"
+PICTURES = "pictures.json"
 REPORT, REPORT_PAGE, LOG, TIMINGS = "report.md", "report.html", "run.log", "timings.json"
 OUTPUTS = (BRIEF, CLAIMS, CORPUS, GRAPH, REPORT, REPORT_PAGE, LOG)
 BY_MODEL = "claims_by_model"

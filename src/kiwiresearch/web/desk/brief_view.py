@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import groupby
+from urllib.parse import quote as percent
 
-from kiwiresearch.brief.brief import Brief, Gap, Moment, Source, Statement
+from kiwiresearch.brief.brief import Brief, Gap, Moment, Picture, Source, Statement
 from kiwiresearch.brief.context import around
 from kiwiresearch.brief.document import Around, each_once
 from kiwiresearch.brief.report_words import GAPS
@@ -61,6 +62,17 @@ class Kind:
 
     name: str
     why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A picture of a page: where its bytes are, and where the page is read; nowhere if the book is not here."""
+
+    picture: Picture
+    address: str
+    title: str
+    url: str
+    language: str
 
 
 class BriefView:
@@ -124,6 +136,15 @@ class BriefView:
         """What is left open, kind by kind."""
         ordered = sorted(self.brief.gaps, key=lambda gap: GAP_ORDER.index(gap.kind))
         return [(kind, list(gaps)) for kind, gaps in groupby(ordered, key=lambda gap: gap.kind)]
+
+    def pictures(self, part: int | None) -> tuple[Shown, ...]:
+        """The pictures of the summary, or of a part of the body by its number."""
+        return tuple(self._shown(one) for one in self.brief.pictures if one.part == part)
+
+    def _shown(self, one: Picture) -> Shown:
+        title = next((page.title for page in self.brief.sources.pages if page.ref == one.ref), one.ref.path)
+        address = f"{self._frame.url('pictures')}/{percent(one.sha256, safe='')}"
+        return Shown(one, address, title, self._frame.page_url(one.ref), self.language_of(one.ref))
 
     def page_url(self, source: Source) -> str:
         return self._frame.page_url(source.ref)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kiwiresearch.brief.brief import Brief
+from kiwiresearch.brief.images import Images, images_of
 from kiwiresearch.brief.record import brief_of
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.claims.record import claim_of
@@ -19,6 +20,7 @@ from kiwiresearch.zim.entry import EntryRef
 
 BRIEF = "brief.json"
 GRAPH = "graph.json"
+PICTURES = "pictures.json"
 
 NOT_AS_WRITTEN = (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError, KiwiError)
 """What reading a file raises that is not as a run writes it."""
@@ -57,6 +59,10 @@ def read_brief(file: Path) -> Brief:
     if not all(abs(day) < ENDLESS for moment in found.timeline for day in (moment.earliest, moment.latest)):
         raise ValueError("a moment is within time")
     return found
+
+
+def read_images(file: Path) -> Images:
+    return images_of(json.loads(file.read_text(encoding="utf-8")))
 
 
 def read_claims(file: Path) -> Mapping[str, Claim]:

@@ -24,11 +24,13 @@ from kiwiresearch.web.desk.run_files import (
     BRIEF,
     GRAPH,
     NOT_AS_WRITTEN,
+    PICTURES,
     RunBook,
     RunPage,
     read_brief,
     read_claims,
     read_graph,
+    read_images,
 )
 from kiwiresearch.web.problems import NotInRun
 from kiwiresearch.web.room import Room
@@ -166,6 +168,20 @@ class RunFrame:
         if found is None:
             raise NotInRun(
                 f"The run {self.id!r} has no claim {claim_id[:100]!r}.", remedy="Choose one from the run's claims."
+            )
+        return found
+
+    def image(self, sha256: str) -> bytes:
+        """The bytes of a picture that the brief shows."""
+        if all(picture.sha256 != sha256 for picture in self.brief.pictures):
+            raise NotInRun(
+                f"The run {self.id!r} has no picture {sha256[:100]!r}.", remedy="Load the page of its brief again."
+            )
+        found = self.part(PICTURES, read_images).get(sha256)
+        if found is None:
+            raise RunDamaged(
+                f"The file {PICTURES!r} of the run {self.id!r} lacks a picture that {BRIEF!r} names.",
+                remedy="Put it back from a copy, or research the topic again.",
             )
         return found
 

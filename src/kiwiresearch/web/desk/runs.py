@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
+from kiwiresearch.brief.images import media_type_of
 from kiwiresearch.research.jobs import Jobs
 from kiwiresearch.web.desk.brief_view import BriefView
 from kiwiresearch.web.desk.pages import Pages
@@ -14,6 +15,9 @@ from kiwiresearch.web.desk.run_frame import RunName, frames_of
 from kiwiresearch.web.room import Room
 
 ROWS = 100
+
+PICTURE_HEADERS = {"Cache-Control": "private, max-age=86400", "X-Content-Type-Options": "nosniff"}
+"""The address of a picture has its hash, so what is there never changes."""
 
 PageNumber = Annotated[int, Query(ge=1, le=1_000_000)]
 
@@ -27,6 +31,12 @@ def router(room: Room, jobs: Jobs, pages: Pages) -> APIRouter:
     def brief(request: Request, run_id: RunName) -> Response:
         run = frames.get(run_id)
         return pages.show(request, "brief.html", run=run, tab="brief", view=BriefView(run))
+
+    @routes.get("/runs/{run_id}/pictures/{sha256}")
+    def picture(run_id: RunName, sha256: Annotated[str, Path(max_length=64)]) -> Response:
+        content = frames.get(run_id).image(sha256)
+        kind = media_type_of(content) or "application/octet-stream"
+        return Response(content, headers=PICTURE_HEADERS, media_type=kind)
 
     @routes.get("/runs/{run_id}/pages")
     def pages_taken(request: Request, run_id: RunName, page: PageNumber = 1) -> Response:

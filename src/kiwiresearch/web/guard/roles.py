@@ -79,6 +79,7 @@ reader    -         GET  /api/jobs/{job_id}/answers
 
 reader    -         GET  /runs/{run_id}
 reader    -         GET  /runs/{run_id}/pages
+reader    -         GET  /runs/{run_id}/pictures/{sha256}
 reader    -         GET  /runs/{run_id}/claims
 reader    -         GET  /runs/{run_id}/claims/{claim_id}
 reader    -         GET  /runs/{run_id}/timeline

@@ -1,0 +1,239 @@
+"""The pictures of a page with the words under them, as authors put them there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html import escape, unescape
+
+from kiwiresearch.page.apart import RAW_TEXT
+from kiwiresearch.page.cuts import CAPTION_CLASSES
+from kiwiresearch.page.elements import VOID, attributes_of, meaning_of
+from kiwiresearch.page.html import regular
+from kiwiresearch.page.parts import take_apart
+from kiwiresearch.page.pieces import visible
+from kiwiresearch.zim.paths import resolve_href
+
+TAG = re.compile(r'<(/?)([a-zA-Z][^\s/>]*)((?>[^>"]+|"[^"]*")*+)>')
+HEADING = re.compile(r"h[1-6]")
+FRAMES = frozenset({"thumb", "thumbinner", "tsingle", "gallerybox", "infobox-image", "wp-caption"})
+"""Classes of the elements that hold a picture and its caption; the others are `figure`, and cells of an infobox."""
+CAPTIONS = frozenset({*CAPTION_CLASSES, "wp-caption-text"})
+CELLS = frozenset({"td", "th"})
+SMALLEST = 80
+"""Pixels; what is declared narrower or lower is an icon, a flag or a formula."""
+LONGEST = 300
+"""Characters of a caption."""
+NUMBER = re.compile(r"\d{1,6}")
+FILE_NAME = re.compile(r"\S*\.\w{3,4}|.*\.(?:jpe?g|png|gif|svg|webp|tiff?)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class PagePicture:
+    """A picture of a page: where it is in the book, and what the page says of it."""
+
+    path: str
+    caption: str
+    alt: str
+    """What those are told who cannot see it; empty where the page says nothing."""
+    headings: tuple[str, ...]
+    """The headings above it, the outermost first; none in the introduction and in the infobox."""
+    in_box: bool
+    """Whether it stands in the infobox."""
+
+
+def pictures_in(content: bytes, path: str, title: str) -> tuple[PagePicture, ...]:
+    """The pictures of the page at `path`, in the order of the page. Never raises, whatever the bytes are.
+
+    Only those count that the book itself holds and that have a caption. The first picture of an
+    infobox or an introduction needs none: it shows what the page is about, so `title` is its caption.
+    """
+    walk = _Walk(path)
+    walk.read(take_apart(regular(content).body).article)
+    return tuple(_captioned(walk.found, _plain([escape(title)])))
+
+
+def _captioned(found: list[_Image], title: str) -> Iterator[PagePicture]:
+    is_first, is_first_in_box = True, True
+    for image in sorted(found, key=lambda image: image.order):
+        caption = image.caption
+        if not caption and image.in_box:
+            caption = title if is_first_in_box else image.alt
+        elif not caption and is_first and not image.headings:
+            caption = title
+        if caption:
+            is_first, is_first_in_box = False, is_first_in_box and not image.in_box
+            yield PagePicture(image.path, caption, image.alt, image.headings, image.in_box)
+
+
+@dataclass(slots=True)
+class _Image:
+    order: int
+    path: str
+    alt: str
+    headings: tuple[str, ...]
+    in_box: bool
+    caption: str = ""
+
+
+@dataclass(slots=True)
+class _Frame:
+    """An open element that may hold a picture and its caption."""
+
+    is_cell: bool = False
+    images: list[_Image] = field(default_factory=list)
+    caption: str = ""
+    words: list[str] = field(default_factory=list)
+    """Of a cell: the text behind its picture, which is its caption in old infoboxes."""
+
+
+@dataclass(slots=True)
+class _Open:
+    """An open element, and what it is for us."""
+
+    name: str
+    frame: _Frame | None = None
+    is_box: bool = False
+    collects: bool = False
+    """Whether its text is wanted: a heading or a caption."""
+
+
+class _Walk:
+    """One pass over regular markup: every element is closed, every attribute quoted."""
+
+    def __init__(self, path: str) -> None:
+        self.found: list[_Image] = []
+        self._path = path
+        self._open: list[_Open] = []
+        self._headings: list[tuple[int, str]] = []
+        self._words: list[str] = []
+        self._collecting = 0
+        self._boxes = 0
+        self._count = 0
+
+    def read(self, markup: str) -> None:
+        at = 0
+        while found := TAG.search(markup, at):
+            self._text(markup[at : found.start()])
+            at = found.end()
+            name = found[2].lower()
+            if found[1]:
+                self._close(name)
+                continue
+            tag = f"{name}{found[3].rstrip(' /')}"
+            group = meaning_of(tag).group
+            if name == "img":
+                if group is None:
+                    self._image(tag)
+            elif group not in (None, "infobox") or name in RAW_TEXT:
+                at = _behind(markup, name, at)
+            elif name not in VOID:
+                self._begin(name, tag, is_box=group == "infobox")
+        while self._open:
+            self._end()
+
+    def _begin(self, name: str, tag: str, *, is_box: bool) -> None:
+        classes = frozenset(attributes_of(tag).get("class", "").split())
+        self._boxes += is_box
+        is_cell = bool(self._boxes) and name in CELLS
+        frame = _Frame(is_cell) if name == "figure" or is_cell or classes & FRAMES else None
+        is_caption = name == "figcaption" or bool(classes & CAPTIONS)
+        collects = not self._collecting and (is_caption or bool(HEADING.fullmatch(name) and not self._boxes))
+        if collects:
+            self._words = []
+            self._collecting += 1
+        self._open.append(_Open(name, frame, is_box, collects))
+
+    def _close(self, name: str) -> None:
+        if any(one.name == name for one in self._open):
+            while self._open[-1].name != name:
+                self._end()
+            self._end()
+
+    def _end(self) -> None:
+        one = self._open.pop()
+        self._boxes -= one.is_box
+        if one.collects:
+            self._collecting -= 1
+            self._collected(one.name, _plain(self._words))
+        if one.frame is not None:
+            self._end_frame(one.frame)
+
+    def _collected(self, name: str, words: str) -> None:
+        if HEADING.fullmatch(name):
+            level = int(name[1])
+            while self._headings and self._headings[-1][0] >= level:
+                self._headings.pop()
+            self._headings.append((level, words))
+        elif (frame := self._frame()) is not None and not frame.caption:
+            frame.caption = _shortened(words)
+
+    def _end_frame(self, frame: _Frame) -> None:
+        """The first picture of a frame has its caption; without one, that of the frame around it."""
+        caption = frame.caption
+        if not caption and frame.is_cell and frame.images:
+            words = _plain(frame.words)
+            caption = words if len(words) <= LONGEST else ""
+        if caption and frame.images:
+            frame.images[0].caption = caption
+            self.found.append(frame.images[0])
+        elif (outer := self._frame()) is not None:
+            outer.images += frame.images
+        else:
+            self.found += frame.images
+
+    def _frame(self) -> _Frame | None:
+        return next((one.frame for one in reversed(self._open) if one.frame is not None), None)
+
+    def _text(self, text: str) -> None:
+        if self._collecting:
+            self._words.append(text)
+        elif self._boxes and (frame := self._frame()) is not None and frame.is_cell and frame.images:
+            frame.words.append(text)
+
+    def _image(self, tag: str) -> None:
+        attributes = attributes_of(tag)
+        frame = self._frame()
+        if self._collecting or (frame is None and not self._boxes) or _is_small(attributes):
+            return
+        source = unescape(attributes.get("src", "")).strip()
+        if not source or source.startswith("data:"):  # a scraper's stand-in until the picture is loaded
+            source = unescape(attributes.get("data-src", "")).strip()
+        target = resolve_href(self._path, source)
+        if target is None or target.path == self._path:
+            return
+        alt = _shortened(_plain([attributes.get("alt", "")]))
+        alt = "" if FILE_NAME.fullmatch(alt) else alt
+        headings = () if self._boxes else tuple(words for _, words in self._headings)
+        self._count += 1
+        image = _Image(self._count, target.path, alt, headings, bool(self._boxes))
+        (frame.images if frame is not None else self.found).append(image)
+
+
+def _behind(markup: str, name: str, at: int) -> int:
+    """Where an element ends whose opening tag ends at `at`."""
+    if name in VOID:
+        return at
+    if name in RAW_TEXT:
+        end = markup.find(f"</{name}>", at)
+        return end + len(name) + 3 if end >= 0 else len(markup)
+    depth = 1
+    for found in re.compile(rf"<(/?){re.escape(name)}(?=[\s>/])").finditer(markup, at):
+        depth += -1 if found[1] else 1
+        if not depth:
+            return markup.find(">", found.end()) + 1
+    return len(markup)
+
+
+def _is_small(attributes: dict[str, str]) -> bool:
+    declared = (NUMBER.match(attributes.get(side, "").strip()) for side in ("width", "height"))
+    return any(found is not None and int(found[0]) < SMALLEST for found in declared)
+
+
+def _plain(pieces: list[str]) -> str:
+    return " ".join(visible(unescape("".join(pieces))).split())
+
+
+def _shortened(words: str) -> str:
+    return words if len(words) <= LONGEST else f"{words[:LONGEST].rpartition(' ')[0] or words[:LONGEST]} …"
