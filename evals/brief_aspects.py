@@ -99,19 +99,24 @@ def judge(brief: Brief, topic: Marked, archive: LibzimArchive) -> Judged:
     """Hold the statements of a brief against what was marked."""
     pages: dict[str, PageDoc] = {}
 
-    def is_on(statement: Statement) -> bool:
+    def place_of(statement: Statement) -> Place:
+        """Where the sentence begins that a statement is made of, which may have lost its first words."""
         quote = brief.claims[statement.claims[0]].quotes[0]
         path = quote.ref.path
         if path not in pages:
             pages[path] = open_page(archive, path)
-        return is_marked(topic, pages[path], quote.start)
+        return path, sentence_start(pages[path], quote.start)
+
+    def is_on(statement: Statement) -> bool:
+        path, start = place_of(statement)
+        return is_marked(topic, pages[path], start)
 
     def all_on(statements: Iterable[Statement]) -> tuple[bool, ...]:
         return tuple(map(is_on, statements))
 
     body = [one for group in brief.body for one in group.statements]
     told = [*brief.summary, *body]
-    spans = [(brief.claims[one.claims[0]].ref.path, *_span(brief, one)) for one in told]
+    spans = [(*place_of(one), brief.claims[one.claims[0]].quotes[0].end) for one in told]
     key = [any(path == key[0] and start - NEAR <= key[1] < end for path, start, end in spans) for key in topic.key]
     others = [one for one in brief.statements() if one not in told]
     off = [one.text for one in told if not is_on(one)]
@@ -137,9 +142,9 @@ NEAR = 3
 """A sentence that begins a few characters further is the same one without its first small word."""
 
 
-def _span(brief: Brief, statement: Statement) -> tuple[int, int]:
-    quote = brief.claims[statement.claims[0]].quotes[0]
-    return quote.start, quote.end
+def sentence_start(page: PageDoc, place: int) -> int:
+    """Where the sentence begins that a place of a page is in."""
+    return max((start for start in page.sentences if start <= place), default=place)
 
 
 def figures(found: Sequence[Judged], before: str = "") -> dict[str, float]:

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from evals.brief_aspects import Marked, is_marked, marked
+from evals.brief_aspects import Marked, is_marked, marked, sentence_start
 from evals.second_sources import judged, labelled
 from numpy.typing import NDArray
 
@@ -59,7 +59,8 @@ def marked_signs(archive: LibzimArchive, topic: Marked) -> tuple[Signs, list[boo
     for ref, several in sentences.items():
         for number, found in relevance.signs(several).items():
             signs.append(found)
-            right.append(is_marked(topic, by_path[ref], several[number].quotes[0].start))
+            page, start = by_path[ref], several[number].quotes[0].start
+            right.append(is_marked(topic, page, sentence_start(page, start)))
     return signs, right
 
 

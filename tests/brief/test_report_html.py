@@ -280,12 +280,14 @@ def test_only_addresses_of_pages_are_links(url: str) -> None:
 
 
 def test_the_sureness_is_a_word() -> None:
-    """How sure a statement is stands in words: behind it in running text, and on its fold elsewhere."""
+    """How sure a statement is stands in words: behind it in running text if it is doubtful, elsewhere on its fold."""
     make = Making()
     claims = [a_claim("Troy", f"Troy had wall number {n}.", f"S{n}") for n in range(40)]
     said = make.said("Troy had many walls.", *claims, sureness="well supported")
     running = read(replace(nothing(), summary=(said,), claims=make.claims))
-    assert running.said["em"] == ["(well supported)"]
+    assert "em" not in running.said
+    doubtful = read(replace(nothing(), summary=(replace(said, sureness="hedged"),), claims=make.claims))
+    assert doubtful.said["em"] == ["(hedged)"]
     assert running.said["summary"] == ["quotes"]
     listed = read(replace(nothing(), definitions=(Group("Troy", (said,)),), claims=make.claims))
     assert listed.said["summary"] == ["well supported"]

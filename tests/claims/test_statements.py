@@ -123,12 +123,20 @@ def test_where_a_name_was_put_in_is_recorded_and_the_sentence_stays() -> None:
 
 
 def test_the_name_of_the_title_is_recorded_as_put_in() -> None:
-    """'The city' by the name of its page comes from the title; 'She' leaves a statement that depends on her."""
-    (claim,) = said("<p>The city was founded in 1204 by monks.</p>")
-    assert (claim.text, claim.put_in) == ("Norbury was founded in 1204 by monks.", "title")
+    """Where the name is put in for 'the city' or 'she', the sentence itself stays, and depends on the page's subject."""
+    named, kept = said("<p>The city was founded in 1204 by monks.</p>")
+    assert (named.text, named.put_in) == ("Norbury was founded in 1204 by monks.", "title")
+    assert (kept.text, kept.put_in, kept.depends_on) == ("The city was founded in 1204 by monks.", "", "subject")
     typed, stated = said("<p>She moved to Kiel in 1840.</p>", title="Anna Holm", lead=PAINTER)
     assert (typed.text, typed.put_in) == ("Anna Holm moved to Kiel in 1840.", "title")
     assert (stated.text, stated.put_in, stated.depends_on) == ("She moved to Kiel in 1840.", "", "subject")
+
+
+def test_what_opens_a_paragraph_can_be_read_there() -> None:
+    """A sentence whose subject no rule finds stands alone if it opens a paragraph and begins with no pronoun."""
+    (opener,) = said("<p>By far the largest part of the land is bare rock.</p>")
+    assert opener.depends_on in ("", "subject")
+    assert said("<p>Neither gave way until late in October.</p>") == []
 
 
 def test_the_headings_above_are_told_from_the_outermost() -> None:

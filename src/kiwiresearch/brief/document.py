@@ -92,8 +92,8 @@ class Proof:
     evidence: tuple[Evidence, ...]
 
 
-PLAIN = "one source"
-"""How sure a sentence is of which nothing special can be said."""
+DOUBTS = frozenset({"hedged", "disputed"})
+"""What running text says of a sentence in brackets; that several pages say it is seen from the places it cites."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +105,8 @@ class Sentence:
 
     @property
     def doubt(self) -> str:
-        """How sure it is, where there is something to say of that."""
-        return self.proof.sureness if self.proof and self.proof.sureness != PLAIN else ""
+        """How sure it is, where a reader should be careful."""
+        return self.proof.sureness if self.proof and self.proof.sureness in DOUBTS else ""
 
 
 Text = tuple[Sentence, ...]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -23,6 +23,9 @@ SUMMARY_WORDS, SHORT_SUMMARY, SHORTEST_SUMMARY = 180, 100, 60
 """The summary has at most so many words. An introduction of fewer is filled up from what follows it; and what is said
 of the side that is asked for, if it is shorter still, with what may be about it."""
 BODY_WORDS, PART_WORDS, OTHER_PAGE_WORDS = 1_000, 130, 70
+MOST_OF_PART = 0.5
+MOST_OF_OTHERS = 4
+"""Of so many sentences of other pages that are most like a part, the best are added to it."""
 MOST_PARTS, MOST_OTHER_PAGES = 9, 5
 FEWEST_SENTENCES = 2
 """A section of the main article with fewer sentences is no part."""
@@ -36,7 +39,9 @@ POSSIBLE = -1.5
 """Where the summary would be short, sentences are told as well that need so much less to be about what is asked for."""
 BELOW_HEADING, CERTAIN = -1.0, 1.0
 """How much less a sentence needs below a heading of what is asked for, and how much more elsewhere."""
-BELONGS = 0.45
+SHORTEST_OF_OTHER = 60
+"""A shorter sentence of another page says too little away from it: 'Isaac Newton also accepted the finite speed.'"""
+BELONGS = 0.5
 """A sentence of another page belongs to a part of the main article if it is so like it in meaning."""
 
 
@@ -172,12 +177,7 @@ class Outline:
                 sections.setdefault((*unit.claim.headings, unit.claim.page_title)[0], []).append(unit)
         long = {heading: units for heading, units in sections.items() if len(units) >= FEWEST_SENTENCES}
         longest = sorted(long, key=lambda heading: (-len(long[heading]), heading))[:MOST_PARTS]
-        total = sum(len(long[heading]) ** 0.5 for heading in longest) or 1.0
-        return [
-            _Part(heading, units, min(PART_WORDS, round(BODY_WORDS * len(units) ** 0.5 / total)))
-            for heading, units in long.items()
-            if heading in longest
-        ]
+        return _with_room({heading: units for heading, units in long.items() if heading in longest})
 
     def _asked_parts(self) -> list[_Part]:
         """What is asked for, by the sections of the main article and then by other pages."""
@@ -193,9 +193,14 @@ class Outline:
         best = sorted(others, key=lambda title: (-_best(others[title]), title))[:MOST_OTHER_PAGES]
         strong = sorted(heads, key=lambda heading: (-_best(heads[heading]), heading))[:MOST_PARTS]
         return [
-            *(_Part(heading, heads[heading], PART_WORDS) for heading in heads if heading in strong),
-            *(_Part(title, others[title], OTHER_PAGE_WORDS) for title in best),
+            *_with_room({heading: units for heading, units in heads.items() if heading in strong}),
+            *(_Part(title, others[title], self._other_room(others[title])) for title in best),
         ]
+
+    def _other_room(self, units: Sequence[Unit]) -> int:
+        """How many words of another page are told: more of one that has a section about the thing."""
+        is_about = all(self._relevance.is_below(unit.claim) for unit in units)
+        return _room(units) if is_about else OTHER_PAGE_WORDS
 
     def _is_below(self, claim: Claim) -> bool:
         """Whether a claim stands below a heading of what is asked for."""
@@ -219,6 +224,7 @@ class Outline:
             if ref not in self._scales.heads
             for unit in units
             if not unit.claim.depends_on and self._relevance.speaks_of(unit.claim) and not _is_aside(unit)
+            if len(unit.claim.text) >= SHORTEST_OF_OTHER
         ]
         if not parts or not others:
             return
@@ -226,12 +232,15 @@ class Outline:
         rows = embedder().embed([unit.claim.text for unit in others])
         likes = [similarity(middle, rows) for middle in middles]
         near: dict[int, list[Unit]] = {}
+        like: dict[tuple[EntryRef, int], float] = {}
         for number, unit in enumerate(others):
             place = max(range(len(parts)), key=lambda part: (round(float(likes[part][number]), 3), -part))
             if likes[place][number] >= BELONGS:
                 near.setdefault(place, []).append(unit)
+                like[unit.key] = round(float(likes[place][number]), 3)
         for place, units in sorted(near.items()):
-            parts[place].chosen += self._take(units, OTHER_PAGE_WORDS, most_of_other=1)
+            likest = sorted(units, key=lambda unit: (-like[unit.key], *unit.key))[:MOST_OF_OTHERS]
+            parts[place].chosen += self._take(likest, OTHER_PAGE_WORDS, most_of_other=1)
 
     def _take(
         self, units: Iterable[Unit], words: int, *, most_of_other: int = 0, beside: Sequence[Unit] = ()
@@ -247,7 +256,7 @@ class Outline:
             run = self._with_before(unit, [*beside, *chosen])
             new = [one for one in run if one.key not in self._used]
             cost = sum(one.words for one in new)
-            is_other = unit.claim.ref not in self._scales.heads
+            is_other = not self._relevance.is_below(unit.claim)
             is_full = bool(most_of_other) and is_other and of_page.get(unit.claim.ref, 0) >= most_of_other
             if not new or cost > words or is_full or self._is_repeated(new):
                 continue
@@ -310,9 +319,24 @@ def _best(units: Sequence[Unit]) -> float:
     return round(sum(sorted((unit.weighed.points for unit in units), reverse=True)[:3]), 2)
 
 
+def _with_room(sections: Mapping[str, Sequence[Unit]]) -> list[_Part]:
+    """Sections as parts; each has room by its length, and together they fill the findings."""
+    total = sum(len(units) ** 0.5 for units in sections.values()) or 1.0
+    return [
+        _Part(heading, list(units), min(_room(units), round(BODY_WORDS * len(units) ** 0.5 / total)))
+        for heading, units in sections.items()
+    ]
+
+
+def _room(units: Sequence[Unit]) -> int:
+    """How many words of a section may be told: half of it, or a short passage; little where it matters little."""
+    if all(map(_is_minor, units)):
+        return PART_WORDS // 2
+    return max(PART_WORDS, round(MOST_OF_PART * sum(unit.words for unit in units)))
+
+
 def _is_minor(unit: Unit) -> bool:
-    minor = words_of(unit.weighed.language).minor_headings
-    return _is_aside(unit) or any(map(minor.search, unit.claim.headings))
+    return any(map(words_of(unit.weighed.language).is_minor, unit.claim.headings))
 
 
 def _is_aside(unit: Unit) -> bool:

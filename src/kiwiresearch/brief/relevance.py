@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
 
 import numpy as np
 
 from kiwiresearch.claims.claim import Claim
+from kiwiresearch.claims.sentence import sentences_of
 from kiwiresearch.claims.statements import Wanted, all_sentences
 from kiwiresearch.crawl.state import State
 from kiwiresearch.crawl.step import Begun
@@ -82,6 +84,15 @@ class Relevance:
             or any(EntryRef(ref.book, offer.path) in self.heads for offer in step.offers)
         )
         """Pages on which the name of the thing means the thing: those that link to its page, if it has one."""
+        self._sections = frozenset(
+            (ref, headings)
+            for ref in self._crossing & sentences.keys()
+            for headings in sections_naming(
+                _pattern(self.head, languages.get(ref.book, "eng")),
+                ((claim.headings, claim.text) for claim in sentences[ref]),
+            )
+        )
+        """Sections of such pages that are about the thing."""
         self._scores: dict[tuple[EntryRef, int], Score] = {}
         if self.aspect:
             for claims in sentences.values():
@@ -104,6 +115,8 @@ class Relevance:
             return False
         is_meant = claim.ref in self._naming
         if is_meant and self._is_named(claim.ref, claim.page_title, *claim.headings):
+            return True
+        if (claim.ref, claim.headings) in self._sections:
             return True
         return claim.ref in self._crossing and self._is_named(claim.ref, claim.text)
 
@@ -184,13 +197,36 @@ def added(score: Score, signs: Mapping[str, float], worth: Mapping[str, float]) 
 def usable_sentences(begun: Begun | None, page: PageDoc) -> Wanted:
     """Which sentences of a page a brief may use though they are of no type.
 
-    On the topic's own pages these are all; on others those of introductions, and those that name the topic.
+    On the topic's own pages these are all; on others those of introductions, and those that name the topic. On a page
+    about what else the topic names, they are also those of sections that name the thing again and again.
     """
     name = _pattern(begun.head or begun.topic if begun else "", page.language)
     is_own = begun is None or page.ref in begun.heads
     if is_own or name.search(page.title):
         return all_sentences
-    return lambda text, headings: not headings or any(map(name.search, (text, *headings)))
+    sections: frozenset[tuple[str, ...]] = frozenset()
+    if begun is not None and any(seed.ref == page.ref for seed in begun.seeds):
+        sections = sections_naming(name, ((page.headings(one.section), one.text) for one in sentences_of(page)))
+    return lambda text, headings: not headings or headings in sections or any(map(name.search, (text, *headings)))
+
+
+MENTIONS, SHARE_NAMING = 3, 0.2
+
+
+def sections_naming(
+    name: re.Pattern[str], sentences: Iterable[tuple[tuple[str, ...], str]]
+) -> frozenset[tuple[str, ...]]:
+    """The sections, by their headings, of which so many sentences have a name that all of it is about that thing."""
+    counts: Counter[tuple[str, ...]] = Counter()
+    naming: Counter[tuple[str, ...]] = Counter()
+    for headings, text in sentences:
+        counts[headings] += 1
+        naming[headings] += name.search(text) is not None
+    return frozenset(
+        headings
+        for headings, count in counts.items()
+        if headings and naming[headings] >= MENTIONS and naming[headings] >= SHARE_NAMING * count
+    )
 
 
 @lru_cache(maxsize=64)

@@ -37,14 +37,15 @@ def definitions(said: Sequence[Said], outline: Outline, scales: Scales) -> tuple
     uses = _uses(outline)
     first: dict[str, Said] = {}
     for one in sorted(said, key=lambda one: (one.best.quotes[0].start, one.best.id)):
-        if (
-            _is_of_its_page(one)
-            and not _is_actor(one)
-            and not PLACE.search(one.best.text)
-            and not outline.has(one.best)
-        ):
+        if _is_of_its_page(one) and scales.is_opening(one.best):
             first.setdefault(folded(one.best.page_title), one)
-    rows = [(uses[name], one) for name, one in first.items() if uses[name] and scales.page(one.best.ref) >= NEAR]
+    # Of a country, a person or what the text has defined, a later sentence is no definition either.
+    terms = {
+        name: one
+        for name, one in first.items()
+        if not _is_actor(one) and not PLACE.search(one.best.text) and not outline.has(one.best)
+    }
+    rows = [(uses[name], one) for name, one in terms.items() if uses[name] and scales.page(one.best.ref) >= NEAR]
     rows.sort(key=lambda row: (-row[0], -scales.page(row[1].best.ref), row[1].best.id))
     return tuple(Group(one.best.subject, (stated(one),)) for _, one in rows[:MOST_CONCEPTS])
 
@@ -102,7 +103,7 @@ def timeline(
         and "timeline" in (one.best.type, *one.best.also)
         and not one.best.depends_on
         and scales.speaks_of(one.claims[0])
-        and not words_of(scales.language(one.best.ref)).is_aside(one.best.section)
+        and not words_of(scales.language(one.best.ref)).is_minor(one.best.section)
         and (date := _main_date(one.best)) is not None
         and (not opening or date.start <= EARLY)
     ]
@@ -168,7 +169,11 @@ def _in_brackets(text: str, at: int) -> bool:
 
 def mechanisms(said: Sequence[Said], scales: Scales) -> tuple[Group, ...]:
     """Explanations that the running text leaves out, by the headings of their pages."""
-    causal = [one for one in said if "causal" in (one.best.type, *one.best.also) and scales.is_about(one.claims[0])]
+    causal = [
+        one
+        for one in said
+        if "causal" in (one.best.type, *one.best.also) and not one.best.depends_on and scales.is_about(one.claims[0])
+    ]
     groups: dict[str, list[Said]] = {}
     kept: list[Said] = []
     for one in causal:

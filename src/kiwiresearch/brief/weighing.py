@@ -92,6 +92,10 @@ class Scales:
         """How much a sentence would be missed on its page."""
         return self._salience.get((claim.ref, claim.quotes[0].start), Score())
 
+    def is_opening(self, claim: Claim) -> bool:
+        """Whether a claim is the first sentence of its page."""
+        return claim.quotes[0].start <= self.sentences[claim.ref][0].quotes[0].start
+
     def is_seed(self, claim: Claim) -> bool:
         """Whether a claim is on a page about the topic."""
         return claim.ref in self.heads

@@ -94,18 +94,28 @@ class Statements:
         named, words = self._subjects.of(number), Words.of(sentence.text)
         opening = self._subjects.opening(number)
         if (
-            named is None
-            or (opening.start == 0 and self._is_tied(sentence.text))
+            (opening.start == 0 and self._is_tied(sentence.text))
             or self._grammar.ends_in_pronoun.search(sentence.text) is not None
-            or (named.end <= named.start and self._grammar.pronoun_second.match(sentence.text) is not None)
             or points_out(sentence.text, words, self._grammar)
             or self._read.speaks_of_nobody(sentence.text, words)
         ):
             return "previous"
+        if named is None:
+            # What opens a paragraph is written to be read without what stands before it, by those who know the subject.
+            return "previous" if self._goes_on(number) or self._points_back(sentence.text) else "subject"
         if named.end <= named.start:
-            return ""
-        is_subject = self._subjects.theme.is_person and named.name == self._subjects.theme.name
-        return "subject" if is_subject and named.found is None else "previous"
+            return "previous" if self._grammar.pronoun_second.match(sentence.text) else ""
+        is_theme = named.name == self._subjects.theme.name and named.found is None
+        is_noun = sentence.text[named.start : named.end].lower() not in self._grammar.genders  # 'the disease'
+        return "subject" if is_theme and (self._subjects.theme.is_person or is_noun) else "previous"
+
+    def _points_back(self, text: str) -> bool:
+        """Whether a sentence begins with a pronoun, or with a word that stands for something not in it."""
+        first, _, rest = text.partition(" ")
+        word = first.lower()
+        if word in self._grammar.genders:
+            return self._grammar.expletive.match(rest) is None
+        return word in self._grammar.pointing and word not in self._grammar.pointing_at_nouns
 
     def _is_tied(self, text: str) -> bool:
         """Whether a sentence begins with a word that ties it to what was said: 'However', 'Finally', not 'Today'."""

@@ -64,6 +64,10 @@ class LanguageWords:
         """Whether a section is about what others made of a thing."""
         return heading.casefold() in self.aside_headings or self.asides.search(heading) is not None
 
+    def is_minor(self, heading: str) -> bool:
+        """Whether a section is one that a summary needs nothing from."""
+        return self.is_aside(heading) or self.minor_headings.search(heading) is not None
+
 
 @cache
 def _codes() -> dict[str, str]:
