@@ -123,7 +123,7 @@ def test_where_a_name_was_put_in_is_recorded_and_the_sentence_stays() -> None:
 
 
 def test_the_name_of_the_title_is_recorded_as_put_in() -> None:
-    """Where the name is put in for 'the city' or 'she', the sentence itself stays, and depends on the page's subject."""
+    """Where a name is put in for "the city" or "she", the sentence itself stays, and depends on the subject."""
     named, kept = said("<p>The city was founded in 1204 by monks.</p>")
     assert (named.text, named.put_in) == ("Norbury was founded in 1204 by monks.", "title")
     assert (kept.text, kept.put_in, kept.depends_on) == ("The city was founded in 1204 by monks.", "", "subject")
