@@ -230,8 +230,8 @@ def test_a_list_is_one_statement(asked: Brief) -> None:
 
 def test_sentences_of_other_pages_join_a_part() -> None:
     """What another page says of the topic stands in the part that it is most like, behind the topic's own page."""
-    ships = "The Great Frost held the ships in the ice of the harbours for weeks."
-    bread = "The Great Frost made the poor eat bread of bark, straw and bad corn."
+    ships = "The Great Frost held ships of every town in the ice of the harbours, and sailors walked home."
+    bread = "The Great Frost left bakers without corn and flour, and the children of the coast without bread."
     pages = {
         "Great Frost": FROST.replace("of the north.", "of the north in [[Varn]] and [[Lund]]."),
         "Varn": f"Varn is a port of the coast.\n== Winter ==\n{ships}",

@@ -265,3 +265,21 @@ def test_a_name_is_abbreviated_as_its_language_does(language: str, is_wanted: bo
     wanted = usable_sentences(begun, page_of_text("Un port.", "Port", language))
     assert wanted("UN PORT DE LA MER", ("Histoire",)) is is_wanted
     assert wanted("The United Nations met.", ("Histoire",))
+
+
+def test_a_section_that_names_the_thing_again_and_again_is_about_it() -> None:
+    """On a page about what else the topic names, all sentences of such a section count, and no others."""
+    america = """
+        Ships brought captives to the ports of Norland. Law made them property in Norland for life.
+        Planters of the south grew cotton. Norland banned the trade in 1808. Families were torn apart at auctions.
+    """
+    rome = "Rich men of Rome owned farms with many captives. Captives worked in the mines of Rome."
+    pages = {
+        "Norland": "Norland is a country. See [[Slavery]].",
+        "Slavery": f"Slavery is forced work.\n== New world ==\n{america}\n== Old world ==\n{rome}\nSee [[Norland]].",
+    }
+    made = gathered(pages, topic="Slavery in Norland")
+    about = [claim.text for claim in made.claims if made.scales.relevance.is_about(claim)]
+    assert "Families were torn apart at auctions." in about
+    assert "Planters of the south grew cotton." in about
+    assert not [text for text in about if "Rome" in text]

@@ -36,6 +36,7 @@ class Group:
     """Statements under one heading: a concept, a mechanism, an actor."""
 
     heading: str
+    """In the body, none above what goes on with the introduction."""
     statements: tuple[Statement, ...]
 
 

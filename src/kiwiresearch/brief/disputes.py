@@ -137,7 +137,7 @@ MOST_THEORIES = 5
 def _is_view(said: Said, scales: Scales) -> bool:
     """Whether a claim is somebody's view, or says that there are several."""
     claim = said.best
-    if claim.depends_on:
+    if claim.depends_on and not is_opposing(claim.text):
         return False
     holder = _holder(said)
     if holder and scales.is_topic(holder):
@@ -170,6 +170,8 @@ def _views(disputed: Sequence[Said]) -> list[Dispute]:
             continue
         section = by_section[(one.best.ref.book, one.best.ref.path, one.best.section)]
         other = _against(one, [two for two in section if two is not one and two.best.id not in used])
+        if other is None and one.best.depends_on:
+            continue  # 'Others reject it', without what they reject
         pair = [one] if other is None else sorted((one, other), key=lambda said: said.best.quotes[0].start)
         used |= {said.best.id for said in pair}
         views = tuple(View(_holder(said), stated(said), _cues(said)) for said in pair)

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import numpy as np
+
 from kiwiresearch.brief.brief import Group, Statement
 from kiwiresearch.brief.relevance import LIKELY, LIKELY_ELSEWHERE, centroid, embedder
 from kiwiresearch.brief.standing import is_right_before
@@ -24,8 +26,6 @@ SUMMARY_WORDS, SHORT_SUMMARY, SHORTEST_SUMMARY = 180, 100, 60
 of the side that is asked for, if it is shorter still, with what may be about it."""
 BODY_WORDS, PART_WORDS, OTHER_PAGE_WORDS = 1_000, 130, 70
 MOST_OF_PART = 0.5
-MOST_OF_OTHERS = 4
-"""Of so many sentences of other pages that are most like a part, the best are added to it."""
 MOST_PARTS, MOST_OTHER_PAGES = 9, 5
 FEWEST_SENTENCES = 2
 """A section of the main article with fewer sentences is no part."""
@@ -41,8 +41,9 @@ BELOW_HEADING, CERTAIN = -1.0, 1.0
 """How much less a sentence needs below a heading of what is asked for, and how much more elsewhere."""
 SHORTEST_OF_OTHER = 60
 """A shorter sentence of another page says too little away from it: 'Isaac Newton also accepted the finite speed.'"""
-BELONGS = 0.5
-"""A sentence of another page belongs to a part of the main article if it is so like it in meaning."""
+BELONGS, BELONGS_AT_ALL, BELONGS_ANYWAY = 0.6, 0.5, 0.65
+"""A sentence of another page belongs to a part of the main article if it is so like the part, and so like the article;
+one with another subject if it is so like the article."""
 
 
 class Unit(NamedTuple):
@@ -154,7 +155,7 @@ class Outline:
 
     def _asked(self, more: float = 0.0) -> list[Unit]:
         """The sentences about what is asked for; `more` log-odds are wanted than usual."""
-        units = [unit for units in self._units.values() for unit in units if not _is_aside(unit)]
+        units = [unit for units in self._units.values() for unit in units if not self._is_beside(unit)]
         own = [
             unit
             for unit in units
@@ -174,7 +175,7 @@ class Outline:
         for unit in self._of_heads():
             if not _is_aside(unit) and (unit.claim.headings or unit.key not in self._used):
                 # What the summary had no room for of the introduction comes first.
-                sections.setdefault((*unit.claim.headings, unit.claim.page_title)[0], []).append(unit)
+                sections.setdefault((*unit.claim.headings, "")[0], []).append(unit)
         long = {heading: units for heading, units in sections.items() if len(units) >= FEWEST_SENTENCES}
         longest = sorted(long, key=lambda heading: (-len(long[heading]), heading))[:MOST_PARTS]
         return _with_room({heading: units for heading, units in long.items() if heading in longest})
@@ -197,6 +198,10 @@ class Outline:
             *(_Part(title, others[title], self._other_room(others[title])) for title in best),
         ]
 
+    def _is_beside(self, unit: Unit) -> bool:
+        """Whether a section has little to say of the thing, and is not what is asked for."""
+        return _is_minor(unit) and not self._is_below(unit.claim)
+
     def _other_room(self, units: Sequence[Unit]) -> int:
         """How many words of another page are told: more of one that has a section about the thing."""
         is_about = all(self._relevance.is_below(unit.claim) for unit in units)
@@ -216,31 +221,32 @@ class Outline:
         return claim.headings[0] if claim.headings else claim.page_title
 
     def _add_other_pages(self, parts: Sequence[_Part]) -> None:
-        """What other pages say of the topic, each sentence in the part it is most like."""
+        """What other pages say of the topic: to each part the sentence that is most like it is added."""
         parts = [part for part in parts if part.chosen]
         others = [
             unit
             for ref, units in self._units.items()
             if ref not in self._scales.heads
             for unit in units
-            if not unit.claim.depends_on and self._relevance.speaks_of(unit.claim) and not _is_aside(unit)
+            if not unit.claim.depends_on and self._relevance.names(unit.claim) and not _is_aside(unit)
             if len(unit.claim.text) >= SHORTEST_OF_OTHER
         ]
         if not parts or not others:
             return
-        middles = [centroid(embedder().embed([unit.claim.text for unit in part.units])) for part in parts]
-        rows = embedder().embed([unit.claim.text for unit in others])
-        likes = [similarity(middle, rows) for middle in middles]
-        near: dict[int, list[Unit]] = {}
-        like: dict[tuple[EntryRef, int], float] = {}
-        for number, unit in enumerate(others):
-            place = max(range(len(parts)), key=lambda part: (round(float(likes[part][number]), 3), -part))
-            if likes[place][number] >= BELONGS:
-                near.setdefault(place, []).append(unit)
-                like[unit.key] = round(float(likes[place][number]), 3)
-        for place, units in sorted(near.items()):
-            likest = sorted(units, key=lambda unit: (-like[unit.key], *unit.key))[:MOST_OF_OTHERS]
-            parts[place].chosen += self._take(likest, OTHER_PAGE_WORDS, most_of_other=1)
+        rows = [embedder().embed([unit.claim.text for unit in part.units]) for part in parts]
+        other_rows = embedder().embed([unit.claim.text for unit in others])
+        like_all = similarity(centroid(np.concatenate(rows)), other_rows)
+        least = [BELONGS_AT_ALL if self._relevance.speaks_of(unit.claim) else BELONGS_ANYWAY for unit in others]
+        for part, own in zip(parts, rows, strict=True):
+            like = similarity(centroid(own), other_rows)
+            is_near = (like >= BELONGS) & (like_all >= np.array(least))
+            near = [number for number in range(len(others)) if is_near[number]]
+            near.sort(key=lambda number: (-round(float(like[number]), 3), *others[number].key))
+            for number in near:
+                taken = self._take([others[number]], OTHER_PAGE_WORDS)
+                part.chosen += taken
+                if taken:
+                    break
 
     def _take(
         self, units: Iterable[Unit], words: int, *, most_of_other: int = 0, beside: Sequence[Unit] = ()
@@ -308,8 +314,7 @@ class Outline:
         others = [
             one
             for one in (said.claims if said else ())
-            if (one.claim.ref, one.claim.quotes[0].start) != (unit.claim.ref, unit.claim.quotes[0].start)
-            and says_the_same(unit.weighed, one)
+            if one.claim.ref != unit.claim.ref and says_the_same(unit.weighed, one)
         ]
         return stated(Said((unit.weighed, *others), independent((unit.weighed, *others))))
 

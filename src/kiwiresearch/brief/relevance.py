@@ -120,6 +120,10 @@ class Relevance:
             return True
         return claim.ref in self._crossing and self._is_named(claim.ref, claim.text)
 
+    def names(self, claim: Claim) -> bool:
+        """Whether a claim of another page is about the thing, and says its name."""
+        return self.is_about(claim) and self._is_named(claim.ref, claim.text)
+
     def speaks_of(self, claim: Claim) -> bool:
         """Whether a claim of another page is about the thing, and does not only mention it."""
         return self.is_below(claim) or (self.is_about(claim) and self._is_named(claim.ref, claim.subject))

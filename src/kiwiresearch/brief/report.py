@@ -93,7 +93,8 @@ class _Writer:
 
     def _body(self, groups: Sequence[Group]) -> Iterator[Block]:
         for number, group in enumerate(groups):
-            yield Heading(group.heading, 3)
+            if group.heading:
+                yield Heading(group.heading, 3)
             yield from self._images(number)
             yield from self._running(group.statements)
 

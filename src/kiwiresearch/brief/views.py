@@ -10,7 +10,7 @@ ARGUING = (
 )
 OPPOSED = r"reject|dispute|disagree|deny|den|refute|challenge|doubt|oppose|object"
 BELIEVING = r"believe|hold|held|consider|think|thought|say|said|see|saw|view|regard|prefer|answer|point"
-ENDING = r"(?:s|d|es|ed|ied|ies)?\b"
+ENDING = r"(?:s|d|es|ed|ied|ies)?\b(?![\w-])"
 ADVERBS = r"(?:also\s+|still\s+|have\s+|has\s+|had\s+)*"
 PEOPLE = (
     r"(?:historians|scholars|scientists|critics|experts|researchers|people|authors|archaeologists|economists|"
@@ -28,7 +28,7 @@ NAME = r"(?:[A-Z][\w.’'-]*\s+(?:(?:and|of|de|von|van|the)\s+)?){0,4}?[A-Z][\w.
 HOLDER = re.compile(
     rf"According to\s+(?P<source>[^,]{{3,60}}),|"
     rf"(?P<group>{SOME}{PEOPLE}|[A-Z][\w-]+\s+{PEOPLE}|{ALONE})\s+{ADVERBS}(?:{ARGUING}|{BELIEVING}){ENDING}|"
-    rf"(?P<name>{NAME})\s+{ADVERBS}(?:(?:{ARGUING}){ENDING} that\b|(?:{OPPOSED}){ENDING})"
+    rf"(?P<name>{NAME})\s+{ADVERBS}(?:(?:{ARGUING}){ENDING} that\b|(?:{OPPOSED})(?:s|d|es|ed|ied|ies)\b)"
 )
 """Who holds a view, at the beginning of a sentence. What somebody with a name believes is his, and opens no dispute."""
 

@@ -165,7 +165,8 @@ class _Reader:
             score=score,
         )
         scope = _scope(text, named, opening.subject)
-        depends_on: DependsOn = "previous" if not put_in and self._grammar.pronoun_second.match(text) else ""
+        is_tied = self._grammar.adds.match(text) or (not put_in and self._grammar.pronoun_second.match(text))
+        depends_on: DependsOn = "previous" if is_tied else ""
         return replace(made, also=typed.also, scope=scope, put_in=put_in, depends_on=depends_on)
 
 

@@ -95,6 +95,7 @@ class Statements:
         opening = self._subjects.opening(number)
         if (
             (opening.start == 0 and self._is_tied(sentence.text))
+            or self._grammar.adds.match(sentence.text) is not None
             or self._grammar.ends_in_pronoun.search(sentence.text) is not None
             or points_out(sentence.text, words, self._grammar)
             or self._read.speaks_of_nobody(sentence.text, words)

@@ -44,6 +44,8 @@ class Grammar:
     """Phrases that point out of a sentence, by the longest word in each."""
     pronoun_second: re.Pattern[str]
     """A beginning with a pronoun behind its first word: 'Today they are seen …'."""
+    adds: re.Pattern[str]
+    """How a sentence begins that only adds to the one before it."""
     ends_in_pronoun: re.Pattern[str]
     """A short sentence that ends in a pronoun: 'The frost closed it.'"""
     points_elsewhere: re.Pattern[str]
@@ -117,6 +119,10 @@ def grammar_of(language: str) -> Grammar:
         pointing_at_nouns=frozenset(table["pointing_at_nouns"]),
         dangling=_by_longest_word(table["dangling"]),
         pronoun_second=re.compile(rf"[A-Z][a-z]+,? (?:{_any(table['pronouns_second'])})\b"),
+        adds=re.compile(
+            rf"(?:[^\s,;]+ ){{1,4}}(?:{_any(table['added_early'])})\b|(?:{_any(table['added_first'])})\b(?! than\b)",
+            re.IGNORECASE,
+        ),
         ends_in_pronoun=re.compile(rf"^[^,;:]{{1,80}}\b(?:{_any(table['pronouns_last'])})[.!?]$"),
         points_elsewhere=phrases(table["points_elsewhere"]),
         number_words=frozenset(" ".join(table["number_words"]).split()),
