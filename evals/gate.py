@@ -38,6 +38,7 @@ from evals import (
     pronouns,
     reading,
     search,
+    second_sources,
 )
 from evals.data import SHARED_DATA
 from evals.unchanged import is_unchanged, record
@@ -74,6 +75,7 @@ EVALUATIONS: dict[str, Callable[[], Outcome | None]] = {
     "pronouns": lambda: _outcome(pronouns.measure()),
     "reading": lambda: _outcome(reading.measure()),
     "search": lambda: _outcome(search.measure()),
+    "second_sources": lambda: _outcome(second_sources.measure()),
 }
 
 TOGETHER = (
@@ -82,6 +84,7 @@ TOGETHER = (
     ("kin_firewall",),
     ("brief_aspects",),
     ("crawl",),
+    ("second_sources",),
     ("coverage",),
     ("brief_leads",),
     ("kin_living",),

@@ -66,10 +66,11 @@ def labelled(part: str = "") -> list[Pair]:
 
 
 def measure() -> tuple[str, dict[str, float], dict[str, float]] | None:
-    """Over the topics that judge; those for choosing stand beside them."""
+    """Over the topics that judge."""
     if not BOOK.is_file():
         return None
-    return digest_of(BOOK, FILE), figures(judged(labelled("test"))), figures(judged(labelled("dev")), "dev_")
+    found = judged(labelled("test"))
+    return digest_of(BOOK, FILE), figures(found), counts(found)
 
 
 def judged(pairs: Sequence[Pair]) -> list[Judged]:
@@ -107,20 +108,26 @@ def judge(claims: Sequence[Claim], pairs: Sequence[Pair]) -> list[Judged]:
     return found
 
 
-def figures(pairs: Sequence[Judged], prefix: str = "") -> dict[str, float]:
-    """How often a reader agrees, and how many of what readers see is seen."""
+def figures(pairs: Sequence[Judged]) -> dict[str, float]:
+    """How often a reader agrees that a sentence is confirmed, and how many of those that are confirmed are seen."""
     said = Counter((pair.verdict, pair.label) for pair in pairs)
     confirmed = sum(count for (verdict, _), count in said.items() if verdict == "confirms") or 1
-    differing = sum(count for (verdict, _), count in said.items() if verdict == "differs")
-    right = said["confirms", "confirms"]
     there = sum(count for (_, label), count in said.items() if label == "confirms") or 1
+    right = said["confirms", "confirms"]
     return {
-        f"{prefix}pairs": float(len(pairs)),
-        f"{prefix}confirmed_right": right / confirmed,
-        f"{prefix}confirmed_right_or_in_part": (right + said["confirms", "in part"]) / confirmed,
-        f"{prefix}confirmed_found": right / there,
-        f"{prefix}differing_right": said["differs", "differs"] / differing if differing else 1.0,
-        f"{prefix}differing": float(differing),
+        "confirmed_right": right / confirmed,
+        "confirmed_right_or_in_part": (right + said["confirms", "in part"]) / confirmed,
+        "confirmed_found": right / there,
+    }
+
+
+def counts(pairs: Sequence[Judged]) -> dict[str, float]:
+    """How many pairs there are, and how many differ by the program and by readers."""
+    differing = [pair for pair in pairs if pair.verdict == "differs"]
+    return {
+        "pairs": float(len(pairs)),
+        "differing": float(len(differing)),
+        "differing_right": float(sum(pair.label == "differs" for pair in differing)),
     }
 
 
@@ -132,7 +139,7 @@ def main(arguments: list[str] | None = None) -> int:
     for pair in pairs:
         if pair.verdict != "no" and pair.verdict != pair.label:
             print(f"{pair.verdict}, readers: {pair.label}\n  {pair.texts[0]}\n  {pair.texts[1]}")
-    for name, value in figures(pairs).items():
+    for name, value in (figures(pairs) | counts(pairs)).items():
         print(f"{name} {value:.3f}")
     return 0
 

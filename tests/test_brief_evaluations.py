@@ -8,6 +8,9 @@ import pytest
 from evals.brief_aspects import FILE, Judged, Marked, figures, is_marked, marked
 from evals.brief_leads import Both, overlap
 from evals.brief_leads import figures as lead_figures
+from evals.second_sources import Judged as SourcesJudged
+from evals.second_sources import counts, labelled
+from evals.second_sources import figures as source_figures
 from tests.claims.claimed import below
 
 PAGE = below("<p>One sentence stands here. Another one stands here.</p><h3>Trade</h3><p>A third one is here.</p>")
@@ -71,3 +74,22 @@ def test_words_count_as_often_as_they_are_there() -> None:
     ahead, beside = lead_figures([Both("A", (0.3, 0.1), (0.2, 0.1))])
     assert ahead == pytest.approx({"ahead_in_r1": 1.1, "ahead_in_r2": 1.0})
     assert beside["lead_r1"] == 0.2
+
+
+def test_second_sources_are_counted_by_what_readers_say() -> None:
+    """What the program calls confirmed is right if readers say so; what it misses lowers what is found."""
+    said = [("confirms", "confirms"), ("confirms", "in part"), ("no", "confirms"), ("no", "no"), ("differs", "differs")]
+    pairs = [SourcesJudged(label, verdict, {}, ("", "")) for verdict, label in said]
+    assert source_figures(pairs) == {
+        "confirmed_right": 0.5,
+        "confirmed_right_or_in_part": 1.0,
+        "confirmed_found": 0.5,
+    }
+    assert counts(pairs) == {"pairs": 5.0, "differing": 1.0, "differing_right": 1.0}
+
+
+def test_the_topics_of_pairs_are_in_two_halves() -> None:
+    """No topic is in both, and together they are all."""
+    dev, test = (labelled(part) for part in ("dev", "test"))
+    assert {pair.topic for pair in dev}.isdisjoint(pair.topic for pair in test)
+    assert len(dev) + len(test) == len(labelled()) == 2_000

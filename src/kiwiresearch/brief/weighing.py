@@ -107,8 +107,8 @@ class Scales:
     def is_about(self, weighed: Weighed) -> bool:
         """Whether a claim is about what is asked for, and in words that are surely the page's own."""
         claim = weighed.claim
-        if claim.put_in and claim.section:
-            return False  # the name was put in by a rule, and outside introductions such rules err
+        if claim.put_in and (claim.section or _is_owner_put_in(claim)):
+            return False  # a name that a rule put in is often wrong outside of introductions, or as an owner
         return self.relevance.is_asked(claim)
 
     def speaks_of(self, weighed: Weighed) -> bool:
@@ -119,6 +119,14 @@ class Scales:
         """Whether this is a name of what the brief is about."""
         name = folded(subject)
         return name in self.seed_titles or name.removesuffix("s") in self.seed_titles
+
+
+def _is_owner_put_in(claim: Claim) -> bool:
+    """Whether 'the area' was read as the area of what the page is about."""
+    is_owner = claim.text.startswith((f"{claim.subject}’s ", f"{claim.subject}’ "))
+    return is_owner and claim.quotes[0].text.startswith("The ")
+        "The "
+    )
 
 
 def _page_weights(state: State) -> dict[EntryRef, float]:
