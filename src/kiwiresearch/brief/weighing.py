@@ -125,8 +125,6 @@ def _is_owner_put_in(claim: Claim) -> bool:
     """Whether 'the area' was read as the area of what the page is about."""
     is_owner = claim.text.startswith((f"{claim.subject}’s ", f"{claim.subject}’ "))
     return is_owner and claim.quotes[0].text.startswith("The ")
-        "The "
-    )
 
 
 def _page_weights(state: State) -> dict[EntryRef, float]:
