@@ -76,14 +76,12 @@ class Figure:
 
     value: str
     what: str
-    """What it measures; empty, as is `of`, where the sentence does not say so plainly."""
+    """What it measures; empty, as are `of` and `when`, where the sentence does not say so plainly."""
     of: str
     when: str
     statement: Statement
     disagrees: str = ""
     """Where another page gives another value: which kind of disagreement it is."""
-    words: str = ""
-    """The words of its sentence around the number."""
 
 
 @dataclass(frozen=True, slots=True)

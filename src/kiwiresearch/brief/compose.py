@@ -14,7 +14,7 @@ from kiwiresearch.brief.outline import Outline
 from kiwiresearch.brief.second_sources import with_second_sources
 from kiwiresearch.brief.sources import Origin, begun_weakly, sources_of
 from kiwiresearch.brief.support import Said, joined
-from kiwiresearch.brief.themes import MOST_MOMENTS, actors, definitions, in_time, mechanisms, timeline
+from kiwiresearch.brief.themes import MOST_MOMENTS, actors, begins_with_date, definitions, in_time, mechanisms, timeline
 from kiwiresearch.brief.weighing import Scales
 from kiwiresearch.claims.claim import Claim, ClaimId
 from kiwiresearch.claims.tables import is_known
@@ -44,12 +44,10 @@ def compose(origin: Origin, claims: Sequence[Claim], missing: Mapping[str, int])
     summary = outline.summary()
     found = conflicts(said, scales)
     disputed = used(tuple(one for one in disputes(said, found, scales) if not is_told(one)))
-    # What begins with its date is read best in the order of time; other dated sentences only fill the timeline up.
-    first_moments = used(timeline(left(), scales, opening=True))
+    # A paragraph that is one sentence with its date in front is read best in the order of time.
+    first = used(timeline([one for one in left() if begins_with_date(one) and outline.is_alone(one.best)], scales))
     body = outline.parts()
-    told = [scales.one(by_id[moment.statement.claims[0]]).stems for moment in first_moments]
-    later_moments = used(timeline(left(), scales, most=MOST_MOMENTS - len(first_moments), told=told))
-    moments = in_time((*first_moments, *later_moments))
+    moments = in_time((*first, *used(timeline(left(), scales, most=MOST_MOMENTS - len(first)))))
     explained = used(mechanisms(left(), scales))
     terms = used(definitions(said, outline, scales))
     brief = Brief(

@@ -20,16 +20,13 @@ MOST_OF_ONE = 6
 """One page of statistics does not fill the table."""
 
 
-FEWEST_WORDS, MOST_WORDS = 5, 22
-"""Around a number at least and at most so many words of its sentence are shown."""
-
-
 def numbers(
     said: Sequence[Said], found: Sequence[Conflict], scales: Scales, is_told: Callable[[Claim], bool]
 ) -> tuple[Figure, ...]:
     """The numbers that matter most, those of one subject together.
 
-    A number whose words would be all of a sentence that the brief has told needs no row.
+    Where it is not certain that a number measures the subject, its row is its sentence, so it needs none if the brief
+    has told that.
     """
     disagreeing = _disagreeing(found)
     numeric = [
@@ -39,6 +36,7 @@ def numbers(
         and not one.best.depends_on
         and ("numeric" in (one.best.type, *one.best.also) or one.best.id in disagreeing)
         and scales.speaks_of(one.claims[0])
+        and scales.is_own(one.best)
     ]
     if not numeric:
         return ()
@@ -52,10 +50,9 @@ def numbers(
             continue
         if any(same_value(one.best, other.best) for other, _ in rows):
             continue
-        if not is_of_subject(one.best, measure, grammar_of(one.claims[0].language)):
-            is_whole = len(words_around(one.best.text, measure)) > WHOLE * len(one.best.text)
-            if _is_small(measure) or (is_told(one.best) and is_whole):
-                continue
+        is_plain = is_of_subject(one.best, measure, grammar_of(one.claims[0].language))
+        if not is_plain and (_is_small(measure) or is_told(one.best) or len(one.best.text) > LONGEST):
+            continue
         per_subject[key] = per_subject.get(key, 0) + 1
         rows.append((one, measure))
         if len(rows) == MOST_FIGURES:
@@ -65,7 +62,8 @@ def numbers(
     return tuple(_figure(one, measure, disagreeing) for one, measure in ordered)
 
 
-WHOLE = 0.9
+LONGEST = 320
+"""The longest sentence that is a row of the table."""
 
 
 def _is_small(measure: Measure) -> bool:
@@ -100,9 +98,8 @@ def _figure(one: Said, measure: Measure, disagreeing: dict[ClaimId, str]) -> Fig
         value=f"{qualifier}{value}",
         what=measure.what if is_plain else "",
         of=measure.of if is_plain else "",
-        when=measure.when.words() if measure.when else "",
+        when=measure.when.words() if measure.when and is_plain else "",
         statement=Statement(text, claims, sureness_of(one.best, one.pages), one.pages),
-        words=words_around(text, measure),
         disagrees=disagreeing.get(one.best.id, ""),
     )
 
@@ -130,46 +127,8 @@ def _is_opening(text: str) -> bool:
 
 
 BRACKET = re.compile(r"\([^()]*\)")
-NOT_A_THING = re.compile(r"\d|\b(?:of|in|the|a|and|by|to|from)$|^(?:and|but|or|there)\b", re.IGNORECASE)
+NOT_A_THING = re.compile(r"\d|\b(?:of|in|the|a|and|by|to|from|there)$|^(?:and|but|or|there)\b", re.IGNORECASE)
 OF_ANOTHER = re.compile(r"(?:\s*\([^()]*\))?\s+(?:of|from|away|behind|ahead)\b")
-
-
-def words_around(text: str, measure: Measure) -> str:
-    """The clause that a number stands in, with more of the sentence where it is short."""
-    start, end = measure.quantity.start, measure.quantity.end
-    ends = [0, *(found.end() for found in CLAUSE_END.finditer(text)), len(text)]
-    first = max(place for place in ends if place <= start)
-    last = min((place for place in ends if place >= end), default=len(text))
-    while len(text[first:last].split()) < FEWEST_WORDS or OPENS_BACK.match(text[first:last]):
-        wider_left = max((place for place in ends if place < first), default=first)
-        wider_right = min((place for place in ends if place > last), default=last)
-        if wider_left < first:
-            first = wider_left
-        elif wider_right > last:
-            last = wider_right
-        else:
-            break
-    return _cut(text, first, last, start, end)
-
-
-CLAUSE_END = re.compile(r"[,;:] (?![^()]*\))| [–—] |—")
-"""Where a clause ends, outside of brackets."""
-OPENS_BACK = re.compile(
-    r"\s*(?:and|or|but|it|they|he|she|which|who|that|of whom|of which|his|her|their|its)\b", re.IGNORECASE
-)
-
-
-def _cut(text: str, first: int, last: int, start: int, end: int) -> str:
-    """The words from `first` to `last`, no more than fit, around those from `start` to `end`."""
-    before, behind = text[first:start].split(), text[end:last].rstrip(" .,;:—").split()
-    room = MOST_WORDS - len(text[start:end].split())
-    kept_before = before[-max(room - min(len(behind), room // 3), 0) :] if before else []
-    kept_behind = behind[: max(room - len(kept_before), 0)]
-    left = "… " if len(kept_before) < len(before) else ""
-    right = " …" if len(kept_behind) < len(behind) else ""
-    glue = "" if text[end : end + 1] and not text[end].isspace() else " "
-    shown = f"{left}{' '.join(kept_before)} {text[start:end]}{glue}{' '.join(kept_behind)}{right}"
-    return " ".join(shown.split())
 
 
 def _disagreeing(found: Sequence[Conflict]) -> dict[ClaimId, str]:

@@ -16,7 +16,7 @@ from kiwiresearch.brief.support import Said, independent, says_the_same
 from kiwiresearch.brief.weighing import Scales, Weighed
 from kiwiresearch.brief.wording import likeness
 from kiwiresearch.claims.claim import Claim
-from kiwiresearch.embed.embedder import similarity
+from kiwiresearch.embed.embedder import Rows, similarity
 from kiwiresearch.text.aspect import AspectWords
 from kiwiresearch.text.languages import words_of
 from kiwiresearch.zim.entry import EntryRef
@@ -24,13 +24,17 @@ from kiwiresearch.zim.entry import EntryRef
 SUMMARY_WORDS, SHORT_SUMMARY, SHORTEST_SUMMARY = 180, 100, 60
 """The summary has at most so many words. An introduction of fewer is filled up from what follows it; and what is said
 of the side that is asked for, if it is shorter still, with what may be about it."""
-BODY_WORDS, PART_WORDS, OTHER_PAGE_WORDS = 1_000, 130, 70
+BODY_WORDS, PART_WORDS, OTHER_PAGE_WORDS = 1_000, 65, 70
 MOST_OF_PART = 0.5
 MOST_PARTS, MOST_OTHER_PAGES = 9, 5
 FEWEST_SENTENCES = 2
 """A section of the main article with fewer sentences is no part."""
-ALIKE = 0.5
-"""Two sentences with this share of common words say nearly the same."""
+ALIKE, ALIKE_IN_MEANING = 0.5, 0.85
+"""Two sentences with this share of common words, or so like in meaning, say nearly the same."""
+BEGINNING, LONGEST_PASSAGE = 2, 6
+"""A passage has so many sentences at least, if its paragraph has, and so many at most."""
+GOES_ON, NEW_SECTION = 1.0, 0.7
+"""What it is worth that a sentence goes on with a passage, or that a passage is of another section."""
 MOST_BACK = 2
 """So many sentences may be taken with one that can only be read behind them."""
 ENOUGH = 10
@@ -41,7 +45,7 @@ BELOW_HEADING, CERTAIN = -1.0, 1.0
 """How much less a sentence needs below a heading of what is asked for, and how much more elsewhere."""
 SHORTEST_OF_OTHER = 60
 """A shorter sentence of another page says too little away from it: 'Isaac Newton also accepted the finite speed.'"""
-BELONGS, BELONGS_AT_ALL, BELONGS_ANYWAY = 0.6, 0.5, 0.65
+BELONGS, BELONGS_AT_ALL, BELONGS_ANYWAY = 0.7, 0.55, 0.65
 """A sentence of another page belongs to a part of the main article if it is so like the part, and so like the article;
 one with another subject if it is so like the article."""
 
@@ -91,6 +95,7 @@ class Outline:
         self._spans: dict[EntryRef, list[tuple[int, int]]] = {}
         self._quotes: set[str] = set()
         self._told: list[frozenset[str]] = []
+        self._rows: list[Rows] = []
         self.claims: list[Claim] = []
         """The claims used so far, in the order of their use."""
 
@@ -98,7 +103,7 @@ class Outline:
         """What matters most, in the order in which the main article tells it."""
         lead = [unit for unit in self._of_heads() if not unit.claim.headings]
         if self._relevance.aspect or not lead:
-            chosen = self._take(self._asked(), SUMMARY_WORDS, most_of_other=2)
+            chosen = self._take_passages(self._asked(), SUMMARY_WORDS, most_of_other=2)
             told = sum(unit.words for unit in chosen)
             if told < SHORTEST_SUMMARY:
                 chosen += self._take(self._asked(POSSIBLE), SHORTEST_SUMMARY - told, most_of_other=2, beside=chosen)
@@ -126,12 +131,17 @@ class Outline:
         """What else is to be told, by the headings of the main article, or by the pages that tell it."""
         parts = self._asked_parts() if self._relevance.aspect or not self._of_heads() else self._whole_parts()
         for part in parts:
-            part.chosen = self._take(part.units, part.words)
+            part.chosen = self._take_passages(part.units, part.words, from_openers=not self._relevance.aspect)
         if not self._relevance.aspect:
             self._add_other_pages(parts)
         return tuple(
             Group(part.heading, tuple(map(self._stated, self._in_order(part.chosen)))) for part in parts if part.chosen
         )
+
+    def is_alone(self, claim: Claim) -> bool:
+        """Whether a claim is all that is known of its paragraph."""
+        beside = self._scales.sentences.get(claim.ref, ())
+        return not any(is_right_before(one, claim) or is_right_before(claim, one) for one in beside)
 
     def has(self, claim: Claim) -> bool:
         """Whether a claim, or what it is a part of, was told already."""
@@ -268,17 +278,91 @@ class Outline:
                 continue
             words -= cost
             of_page[unit.claim.ref] = of_page.get(unit.claim.ref, 0) + 1
-            for one in new:
-                self._used.add(one.key)
-                self._told.append(one.weighed.stems)
-            self.use(one.claim for one in new)
+            self._tell(new)
             chosen += new
         return chosen
 
+    def _take_passages(
+        self, units: Sequence[Unit], words: int, *, from_openers: bool = False, most_of_other: int = 0
+    ) -> list[Unit]:
+        """Passages within so many words: sentences that follow each other on their page, so that they can be followed.
+
+        A passage begins with two sentences of a paragraph and goes on with the next one while that is worth more than
+        another passage. With `from_openers` it begins where the paragraph does. Of one page that is not about the
+        topic itself at most `most_of_other` are taken, if that is given.
+        """
+        runs = self._runs(units, from_openers=from_openers)
+        lengths = [0] * len(runs)
+        chosen: list[Unit] = []
+        while True:
+            best: tuple[float, int, list[Unit]] | None = None
+            for number, run in enumerate(runs):
+                length = lengths[number]
+                new = run[length : length + 1] if length else run[:BEGINNING]
+                if not new or length >= LONGEST_PASSAGE or sum(unit.words for unit in new) > words:
+                    continue
+                ref = new[0].claim.ref
+                is_other = bool(most_of_other) and not self._relevance.is_below(new[0].claim)
+                if is_other and len(new) + sum(unit.claim.ref == ref for unit in chosen) > most_of_other:
+                    continue
+                is_new_section = not any(unit.claim.headings == new[0].claim.headings for unit in chosen)
+                bonus = GOES_ON if length else NEW_SECTION * is_new_section
+                worth = sum(unit.weighed.points for unit in new) / len(new) + bonus
+                if best is None or worth > best[0]:
+                    best = worth, number, new
+            if best is None:
+                return chosen
+            _, number, new = best
+            if self._is_repeated(new):
+                runs[number] = runs[number][: lengths[number]]
+                continue
+            lengths[number] += len(new)
+            words -= sum(unit.words for unit in new)
+            chosen += new
+            self._tell(new)
+
+    def _runs(self, units: Sequence[Unit], *, from_openers: bool) -> list[list[Unit]]:
+        """The sentences that follow each other in one paragraph, from one that can be read there."""
+        wanted = {unit.key for unit in units}
+        runs: list[list[Unit]] = []
+        for ref in dict.fromkeys(unit.claim.ref for unit in units):
+            before: Unit | None = None
+            run: list[Unit] = []
+            for unit in self._units[ref]:
+                is_opener = before is None or not is_right_before(before.claim, unit.claim)
+                before = unit
+                if is_opener:
+                    run = []
+                if unit.key not in wanted or unit.key in self._used:
+                    run = []
+                elif run:
+                    run.append(unit)
+                elif is_opener or not from_openers:
+                    start = self._with_before(unit, ())
+                    if start and not any(one.key in self._used for one in start):
+                        run = start
+                        runs.append(run)
+        return runs
+
+    def _tell(self, new: Sequence[Unit]) -> None:
+        for one in new:
+            self._used.add(one.key)
+            self._told.append(one.weighed.stems)
+            self._rows.append(self._row(one))
+        self.use(one.claim for one in new)
+
+    def _row(self, unit: Unit) -> Rows:
+        return np.asarray(embedder().embed([unit.claim.text])[0])
+
     def _is_repeated(self, new: Sequence[Unit]) -> bool:
-        if self.has(new[-1].claim):
+        """Whether any of some sentences was told before, by words or by meaning."""
+        if any(self.has(unit.claim) for unit in new):
             return True
-        return any(likeness(one.weighed.stems, told) > ALIKE for one in new for told in self._told)
+        if any(likeness(one.weighed.stems, told) > ALIKE for one in new for told in self._told):
+            return True
+        return bool(self._rows) and any(
+            float(similarity(self._row(one), np.array(self._rows)).max()) > ALIKE_IN_MEANING for one in new
+        )
 
     def _with_before(self, unit: Unit, together: Sequence[Unit]) -> list[Unit]:
         """The sentence and those right before it that it depends on; none if they are not there or told elsewhere."""
@@ -334,10 +418,12 @@ def _with_room(sections: Mapping[str, Sequence[Unit]]) -> list[_Part]:
 
 
 def _room(units: Sequence[Unit]) -> int:
-    """How many words of a section may be told: half of it, or a short passage; little where it matters little."""
-    if all(map(_is_minor, units)):
-        return PART_WORDS // 2
-    return max(PART_WORDS, round(MOST_OF_PART * sum(unit.words for unit in units)))
+    """How many words of a section may be told: half of it, or little where it matters little.
+
+    The other half is left to timeline, explanations and numbers.
+    """
+    half = round(MOST_OF_PART * sum(unit.words for unit in units))
+    return PART_WORDS if all(map(_is_minor, units)) else max(PART_WORDS, half)
 
 
 def _is_minor(unit: Unit) -> bool:

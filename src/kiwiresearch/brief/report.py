@@ -197,7 +197,7 @@ class _Writer:
 
     def _figure(self, figure: Figure) -> tuple[Text, ...]:
         label = f"{figure.what[:1].upper()}{figure.what[1:]}"
-        what = plain(Span(label, strong=True), f": {figure.of}") if label else plain(f"“{figure.words}”")
+        what = plain(Span(label, strong=True), f": {figure.of}") if label else plain(figure.statement.text)
         pages: Text = (self._said(figure.statement, ()),)
         if not figure.disagrees:
             return plain(figure.value), what, plain(figure.when), pages

@@ -1,8 +1,8 @@
-"""Running text in pieces: a paragraph for each page, and in it sentences that are cited together."""
+"""Running text in pieces: a paragraph for each section, and in it sentences that are cited together."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -31,12 +31,25 @@ class Run(NamedTuple):
 
 
 def paragraphs(statements: Iterable[Statement], claims: Mapping[ClaimId, Claim]) -> list[list[Run]]:
-    """A paragraph for each page that the sentences are from, in runs that are cited once, at their end."""
-    by_page = groupby(statements, key=lambda one: claims[one.claims[0]].ref)
+    """A paragraph for each page that the sentences are from, and for its sections, unless that would be a few words.
+
+    Each is in runs that are cited once, at their end.
+    """
+    found: list[list[Statement]] = []
+    for statement in statements:
+        if not found or _is_break(found[-1], claims[found[-1][-1].claims[0]], claims[statement.claims[0]]):
+            found.append([])
+        found[-1].append(statement)
     return [
-        [Run(tuple(same)) for _, same in groupby(several, key=lambda one: _places(one, claims))]
-        for _, several in by_page
+        [Run(tuple(same)) for _, same in groupby(several, key=lambda one: _places(one, claims))] for several in found
     ]
+
+
+def _is_break(paragraph: Sequence[Statement], last: Claim, new: Claim) -> bool:
+    return last.ref != new.ref or (last.headings != new.headings and len(paragraph) >= FEWEST_SENTENCES)
+
+
+FEWEST_SENTENCES = 4
 
 
 def _places(statement: Statement, claims: Mapping[ClaimId, Claim]) -> tuple[Place, ...]:

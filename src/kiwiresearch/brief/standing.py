@@ -8,8 +8,8 @@ from kiwiresearch.brief.brief import Brief
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.zim.entry import EntryRef
 
-SPACE = 2
-"""Sentences of one paragraph stand at most so many characters apart."""
+SPACE = 1
+"""Sentences of one paragraph stand so many characters apart, paragraphs further."""
 
 
 def head_pages(brief: Brief) -> frozenset[EntryRef]:

@@ -21,7 +21,7 @@ from kiwiresearch.text.languages import words_of
 from kiwiresearch.text.when import Dated
 
 DATA = files("kiwiresearch.brief") / "data"
-MOST_CONCEPTS = 10
+MOST_CONCEPTS = 6
 MOST_MOMENTS = 20
 MOST_MECHANISMS = 5
 MOST_IN_GROUP = 3
@@ -84,18 +84,8 @@ DEFINES = re.compile(
 )
 
 
-def timeline(
-    said: Sequence[Said],
-    scales: Scales,
-    *,
-    opening: bool = False,
-    most: int = MOST_MOMENTS,
-    told: Sequence[frozenset[str]] = (),
-) -> tuple[Moment, ...]:
-    """What happened when, in the order of time; with `opening`, only what begins with its date.
-
-    `told` has the words of moments that were told before.
-    """
+def timeline(said: Sequence[Said], scales: Scales, *, most: int = MOST_MOMENTS) -> tuple[Moment, ...]:
+    """What happened when, in the order of time."""
     dated = [
         one
         for one in said
@@ -103,9 +93,9 @@ def timeline(
         and "timeline" in (one.best.type, *one.best.also)
         and not one.best.depends_on
         and scales.speaks_of(one.claims[0])
+        and scales.is_own(one.best)
         and not words_of(scales.language(one.best.ref)).is_minor(one.best.section)
-        and (date := _main_date(one.best)) is not None
-        and (not opening or date.start <= EARLY)
+        and _main_date(one.best) is not None
     ]
     if not dated:
         return ()
@@ -114,18 +104,23 @@ def timeline(
     for one in dated:
         if len(chosen) == most or one.points < least:
             break
-        if not any(likeness(one.stems, other) > ALIKE for other in (*told, *(other.stems for other in chosen))):
+        if not any(likeness(one.stems, other.stems) > ALIKE for other in chosen):
             chosen.append(one)
     return in_time([_moment(one) for one in chosen])
-
-
-EARLY = 8
-"""A date that begins no further from the start of its sentence opens it: 'In 1772', 'On 5 May 1821'."""
 
 
 def in_time(moments: Sequence[Moment]) -> tuple[Moment, ...]:
     """Moments in the order of time."""
     return tuple(sorted(moments, key=lambda moment: (moment.earliest, moment.latest, moment.statement.text)))
+
+
+def begins_with_date(said: Said) -> bool:
+    """Whether a sentence opens with its date: 'In 1772', 'On 5 May 1821'."""
+    date = _main_date(said.best)
+    return date is not None and date.start <= EARLY
+
+
+EARLY = 8
 
 
 def _moment(one: Said) -> Moment:

@@ -96,6 +96,10 @@ class Scales:
         """Whether a claim is the first sentence of its page."""
         return claim.quotes[0].start <= self.sentences[claim.ref][0].quotes[0].start
 
+    def is_own(self, claim: Claim) -> bool:
+        """Whether a claim is on a page about the topic, or names it in its own words."""
+        return claim.ref in self.heads or self.relevance.names(claim)
+
     def is_seed(self, claim: Claim) -> bool:
         """Whether a claim is on a page about the topic."""
         return claim.ref in self.heads

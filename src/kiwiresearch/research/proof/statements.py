@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from kiwiresearch.brief.brief import Brief, Dispute, Figure, Group, Moment, Statement
-from kiwiresearch.brief.numbers import words_around
 from kiwiresearch.brief.standing import can_stand, head_pages
 from kiwiresearch.brief.stating import MOST_CLAIMS
 from kiwiresearch.brief.themes import worded_dates
@@ -129,7 +128,7 @@ def _of_moment(moment: Moment, claims: Sequence[Claim]) -> Iterator[str]:
 
 def _of_figure(figure: Figure, claims: Sequence[Claim]) -> Iterator[str]:
     if not any(_shows(figure, claim, measure) for claim in claims for measure in claim.measures):
-        told = " ".join((figure.value, figure.what, figure.of, figure.when, figure.words))
+        told = " ".join((figure.value, figure.what, figure.of, figure.when))
         yield f"the number {_shown(told)} of the table is in none of its claims"
 
 
@@ -138,9 +137,8 @@ def _shows(figure: Figure, claim: Claim, measure: Measure) -> bool:
     quantity, what, of, when = measure
     value = claim.text[quantity.start : quantity.end]
     values = {f"{before} {value}".strip() for before in ("", quantity.qualifier or "", "between")}
-    if figure.value not in values or figure.when != (when.words() if when else ""):
-        return False
-    return (figure.what, figure.of) in ((what, of), ("", "")) and figure.words == words_around(claim.text, measure)
+    told = (figure.what, figure.of, figure.when)
+    return figure.value in values and told in ((what, of, when.words() if when else ""), ("", "", ""))
 
 
 def _of_dispute(dispute: Dispute, brief: Brief) -> Iterator[str]:
