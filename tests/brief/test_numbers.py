@@ -146,4 +146,4 @@ def test_pages_without_numbers_have_no_table() -> None:
     """Where nothing is counted, the report says so."""
     brief = varn("Varn is a port of the north.")
     assert brief.numbers == ()
-    assert "No numbers about the topic were found on the pages read." in markdown(report(brief))
+    assert "No numbers beyond those above were found on the pages read." in markdown(report(brief))

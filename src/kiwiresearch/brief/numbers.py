@@ -51,7 +51,7 @@ def numbers(
         if any(same_value(one.best, other.best) for other, _ in rows):
             continue
         is_plain = is_of_subject(one.best, measure, grammar_of(one.claims[0].language))
-        if not is_plain and (_is_small(measure) or is_told(one.best) or len(one.best.text) > LONGEST):
+        if not is_plain and (_is_small(measure) or is_told(one.best) or not _is_row_by_itself(one.best, scales)):
             continue
         per_subject[key] = per_subject.get(key, 0) + 1
         rows.append((one, measure))
@@ -64,6 +64,16 @@ def numbers(
 
 LONGEST = 320
 """The longest sentence that is a row of the table."""
+
+
+def _is_row_by_itself(claim: Claim, scales: Scales) -> bool:
+    """Whether a sentence with a number is understood in a table: it names the topic, or introduces its page."""
+    is_clear = not claim.headings or scales.relevance.names(claim)
+    return is_clear and len(claim.text) <= LONGEST and scales.relevance.is_asked(claim, CERTAIN)
+
+
+CERTAIN = 1.0
+"""How much more likely than usual a sentence must be about what is asked for, in log-odds."""
 
 
 def _is_small(measure: Measure) -> bool:

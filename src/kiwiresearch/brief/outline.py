@@ -25,6 +25,8 @@ SUMMARY_WORDS, SHORT_SUMMARY, SHORTEST_SUMMARY = 180, 100, 60
 """The summary has at most so many words. An introduction of fewer is filled up from what follows it; and what is said
 of the side that is asked for, if it is shorter still, with what may be about it."""
 BODY_WORDS, PART_WORDS, OTHER_PAGE_WORDS = 1_000, 65, 70
+INTRODUCTION_WORDS = 220
+"""How much of an introduction may follow that the summary had no room for."""
 MOST_OF_PART = 0.5
 MOST_PARTS, MOST_OTHER_PAGES = 9, 5
 FEWEST_SENTENCES = 2
@@ -96,6 +98,7 @@ class Outline:
         self._quotes: set[str] = set()
         self._told: list[frozenset[str]] = []
         self._rows: list[Rows] = []
+        self._summary: list[Unit] = []
         self.claims: list[Claim] = []
         """The claims used so far, in the order of their use."""
 
@@ -114,13 +117,14 @@ class Outline:
                 body = [unit for unit in self._of_heads() if unit.claim.headings and not _is_minor(unit)]
                 firsts = {unit.claim.headings[0]: unit for unit in sorted(body, key=lambda unit: unit.weighed.points)}
                 chosen += self._take(firsts.values(), SUMMARY_WORDS - told)
-        return tuple(map(self._stated, self._in_order(chosen)))
+        self._summary = self._in_order(chosen)
+        return tuple(map(self._stated, self._summary))
 
-    def _in_sequence(self, units: Sequence[Unit], words: int) -> list[Unit]:
+    def _in_sequence(self, units: Sequence[Unit], words: int, beside: Sequence[Unit] = ()) -> list[Unit]:
         """Sentences from the first on, as they stand, as far as so many words go: an introduction is well made."""
         chosen: list[Unit] = []
         for unit in units:
-            taken = self._take([unit], words, beside=chosen)
+            taken = self._take([unit], words, beside=[*beside, *chosen])
             if not taken and unit.words > words:
                 break
             chosen += taken
@@ -131,7 +135,10 @@ class Outline:
         """What else is to be told, by the headings of the main article, or by the pages that tell it."""
         parts = self._asked_parts() if self._relevance.aspect or not self._of_heads() else self._whole_parts()
         for part in parts:
-            part.chosen = self._take_passages(part.units, part.words, from_openers=not self._relevance.aspect)
+            if part.heading or self._relevance.aspect:
+                part.chosen = self._take_passages(part.units, part.words, from_openers=not self._relevance.aspect)
+            else:
+                part.chosen = self._in_sequence(part.units, INTRODUCTION_WORDS, beside=self._summary)
         if not self._relevance.aspect:
             self._add_other_pages(parts)
         return tuple(

@@ -27,8 +27,8 @@ NOTHING: dict[Section, str] = {
     "summary": "Nothing on the pages read could be proved to be about the topic.",
     "definitions": "No further definitions were found on the pages read.",
     "mechanisms": "No further causes or explanations were found on the pages read.",
-    "disputes": "No competing views or contradictions were found on the pages read.",
-    "numbers": "No numbers about the topic were found on the pages read.",
+    "disputes": "No opposing views or contradicting values were recognised on the pages read.",
+    "numbers": "No numbers beyond those above were found on the pages read.",
     "gaps": "No open questions were found on the pages read.",
     "bibliography": "No page was read.",
 }

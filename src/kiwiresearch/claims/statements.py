@@ -16,6 +16,8 @@ from kiwiresearch.text.hedges import hedges_in
 
 LONGEST_STATEMENT = 420
 FEWEST_ITEMS, LONGEST_LIST = 2, 600
+EARLY = 6
+"""A pronoun among so many words behind the first stands for something in the sentence before."""
 
 Wanted = Callable[[str, tuple[str, ...]], bool]
 """Whether a sentence, below these headings, is wanted also where it is of no type."""
@@ -114,6 +116,8 @@ class Statements:
         """Whether a sentence begins with a pronoun, or with a word that stands for something not in it."""
         first, _, rest = text.partition(" ")
         word = first.lower()
+        if any(one.lower().strip(",") in self._grammar.genders for one in rest.split()[:EARLY]):
+            return True  # 'It is assumed that they …'
         if word in self._grammar.genders:
             return self._grammar.expletive.match(rest) is None
         return word in self._grammar.pointing and word not in self._grammar.pointing_at_nouns

@@ -56,7 +56,9 @@ def _claims(brief: Brief, statement: Statement) -> list[Claim]:
 def _out_of_place(brief: Brief) -> Iterator[str]:
     """Sentences that can only be read behind another one, and do not stand behind it."""
     heads = head_pages(brief)
-    texts = [brief.summary, *(group.statements for group in brief.body)]
+    # What goes on with the introduction has no heading, and is read right behind the summary.
+    going_on = tuple(one for group in brief.body if not group.heading for one in group.statements)
+    texts = [(*brief.summary, *going_on), *(group.statements for group in brief.body if group.heading)]
     groups = (*brief.definitions, *brief.mechanisms, *brief.actors)
     texts += [(one,) for group in groups for one in group.statements]
     texts += [(moment.statement,) for moment in brief.timeline]
