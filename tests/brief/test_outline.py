@@ -273,3 +273,53 @@ def test_sections_beside_the_point_are_no_part() -> None:
     films = "Three films show the roads of the north. A famous novel tells of a driver and his mule."
     pages = {"Great Frost": f"{FROST}\n== In popular culture ==\n{films}"}
     assert list(told(gathered(pages, topic="Great Frost").brief().body)) == ["Harbours", "Bread"]
+
+
+def frost(text: str) -> Brief:
+    page = f"The Great Frost was a cold winter.\n{INTRODUCTION}\n{text}"
+    return gathered({"Great Frost": page}, topic="Great Frost").brief()
+
+
+def test_a_passage_begins_where_its_paragraph_does() -> None:
+    """A sentence from the middle of a paragraph is told only behind those before it, so that it can be followed."""
+    passage = [
+        "The ice of the Great Frost lay on the harbours of the north for eleven weeks.",
+        "Fishermen cut holes and sold herring beside their boats.",
+        "The bishop blessed every boat on a Sunday.",
+    ]
+    other = "Bread was dear in every town of the coast, and bakers mixed bark into the flour."
+    (part,) = told(frost(f"== Ice ==\n{' '.join(passage)}\n{other}").body).values()
+    chosen = [sentence for sentence in part if sentence in passage]
+    assert chosen == passage[: len(chosen)]
+    assert len(chosen) != 1
+
+
+def test_a_long_section_is_told_by_its_subsections() -> None:
+    """Where most of an article stands below one heading, the headings below that are the parts."""
+    weather, events = ("ice", "snow", "wind", "fog"), ("began early", "ended late", "killed sheep", "broke trees")
+    course = [f"The {one} of the Great Frost {event} in the towns." for one in weather for event in events]
+    goods = ("inns", "gold", "fish", "wool", "salt", "wax", "rope", "bees", "nuts", "oats", "peat", "hay", "ale", "tin")
+    after = [f"People of town number {number} sold their {one} to buy bread." for number, one in enumerate(goods)]
+    found = frost("\n".join(("== History ==", "=== Course ===", *course, "=== Aftermath ===", *after)))
+    assert [group.heading for group in found.body] == ["Course", "Aftermath"]
+
+
+MORE_INTRODUCTION = """
+    Wolves came down from the woods and howled beside the walls of small towns.
+    Monks at Varn gave soup to beggars, and their cellars were empty before Easter.
+    Fires that people lit in barns burned whole streets, since no well gave water.
+    Judges closed their courts, and debts that nobody could pay were forgiven in spring.
+    Ships from warm countries brought figs and oil, which only rich merchants could buy.
+    A queen sold golden rings and sent the money to widows of soldiers.
+    Fever followed in summer, and two of three children did not live to see autumn.
+"""
+
+
+def test_the_findings_go_on_with_a_long_introduction() -> None:
+    """What the summary has no room for comes first in the findings, without a heading, and in its order."""
+    brief = frost(MORE_INTRODUCTION)
+    lead = [line.strip() for line in (INTRODUCTION + MORE_INTRODUCTION).splitlines() if line.strip()]
+    assert [group.heading for group in brief.body] == [""]
+    both = [one.text for one in (*brief.summary, *brief.body[0].statements)]
+    assert both == ["The Great Frost was a cold winter.", *lead]
+    assert len(brief.summary) > 1

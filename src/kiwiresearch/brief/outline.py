@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -24,13 +25,13 @@ from kiwiresearch.zim.entry import EntryRef
 SUMMARY_WORDS, SHORT_SUMMARY, SHORTEST_SUMMARY = 180, 100, 60
 """The summary has at most so many words. An introduction of fewer is filled up from what follows it; and what is said
 of the side that is asked for, if it is shorter still, with what may be about it."""
-BODY_WORDS, PART_WORDS, OTHER_PAGE_WORDS = 1_000, 65, 70
+BODY_WORDS, PART_WORDS, OTHER_PAGE_WORDS = 1_000, 90, 70
 INTRODUCTION_WORDS = 220
 """How much of an introduction may follow that the summary had no room for."""
 MOST_OF_PART = 0.5
-MOST_PARTS, MOST_OTHER_PAGES = 9, 5
-FEWEST_SENTENCES = 2
-"""A section of the main article with fewer sentences is no part."""
+MOST_PARTS, MOST_OTHER_PAGES = 12, 5
+FEWEST_SENTENCES, LONG_SECTION = 2, 30
+"""A section of the main article with fewer sentences is no part; one with more is told by its subsections."""
 ALIKE, ALIKE_IN_MEANING = 0.5, 0.85
 """Two sentences with this share of common words, or so like in meaning, say nearly the same."""
 BEGINNING, LONGEST_PASSAGE = 2, 6
@@ -187,15 +188,22 @@ class Outline:
         ]
 
     def _whole_parts(self) -> list[_Part]:
-        """The sections of the main articles, those of one name together; each has room by its length."""
+        """The sections of the main articles, those of one name together; a long one by its subsections."""
+        usable = [
+            unit
+            for unit in self._of_heads()
+            # What the summary had no room for of the introduction comes first.
+            if not _is_aside(unit) and (unit.claim.headings or unit.key not in self._used)
+        ]
+        lengths = Counter(unit.claim.headings[:1] for unit in usable)
         sections: dict[str, list[Unit]] = {}
-        for unit in self._of_heads():
-            if not _is_aside(unit) and (unit.claim.headings or unit.key not in self._used):
-                # What the summary had no room for of the introduction comes first.
-                sections.setdefault((*unit.claim.headings, "")[0], []).append(unit)
+        for unit in usable:
+            headings = unit.claim.headings
+            depth = 2 if lengths[headings[:1]] > LONG_SECTION else 1
+            sections.setdefault(("", *headings[:depth])[-1], []).append(unit)
         long = {heading: units for heading, units in sections.items() if len(units) >= FEWEST_SENTENCES}
-        longest = sorted(long, key=lambda heading: (-len(long[heading]), heading))[:MOST_PARTS]
-        return _with_room({heading: units for heading, units in long.items() if heading in longest})
+        kept = _longest_of_each(long)[:MOST_PARTS]
+        return _with_room({heading: units for heading, units in long.items() if heading in kept})
 
     def _asked_parts(self) -> list[_Part]:
         """What is asked for, by the sections of the main article and then by other pages."""
@@ -337,6 +345,8 @@ class Outline:
             run: list[Unit] = []
             for unit in self._units[ref]:
                 is_opener = before is None or not is_right_before(before.claim, unit.claim)
+                # Behind a sentence that was told, its paragraph may go on.
+                may_begin = not from_openers or is_opener or (before is not None and before.key in self._used)
                 before = unit
                 if is_opener:
                     run = []
@@ -344,7 +354,7 @@ class Outline:
                     run = []
                 elif run:
                     run.append(unit)
-                elif is_opener or not from_openers:
+                elif may_begin:
                     start = self._with_before(unit, ())
                     if start and not any(one.key in self._used for one in start):
                         run = start
@@ -413,6 +423,18 @@ class Outline:
 def _best(units: Sequence[Unit]) -> float:
     """What the three best sentences have together."""
     return round(sum(sorted((unit.weighed.points for unit in units), reverse=True)[:3]), 2)
+
+
+def _longest_of_each(sections: Mapping[str, Sequence[Unit]]) -> list[str]:
+    """The longest first: of each section of the article its longest subsection, then the second longest of each."""
+    longest = sorted(sections, key=lambda heading: (-len(sections[heading]), heading))
+    seen: Counter[tuple[str, ...]] = Counter()
+    ranks = {}
+    for heading in longest:
+        top = sections[heading][0].claim.headings[:1]
+        ranks[heading] = seen[top]
+        seen[top] += 1
+    return sorted(longest, key=lambda heading: ranks[heading])
 
 
 def _with_room(sections: Mapping[str, Sequence[Unit]]) -> list[_Part]:
