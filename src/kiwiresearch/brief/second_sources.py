@@ -123,7 +123,7 @@ class SecondSources:
         if claim.is_row:
             return []
         mine = self._words(claim)
-        whole = self._sum(mine)
+        whole = self._sum(mine) or 1.0
         shared: dict[int, float] = defaultdict(float)
         for stem in sorted(mine):
             for number in self._by_stem.get(stem, ()):

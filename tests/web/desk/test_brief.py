@@ -173,15 +173,15 @@ def test_the_bibliography_has_every_page(tree: LexborHTMLParser, brief: dict[str
 
 
 def test_only_what_is_unusual_is_marked(tree: LexborHTMLParser, brief: dict[str, Any]) -> None:
-    """A statement of one source has no mark, and the page says so once, on paper too."""
+    """In running text only doubts are marked, in lists all but one source; the page says so once, on paper too."""
     sure = words_in("en")
     for node, one in zip(tree.css(".running > span[dir]"), running_in(brief), strict=True):
         mark = node.next
         while mark is not None and mark.tag == "-text":
             mark = mark.next
         told = said(mark) if mark is not None and mark.tag == "em" else ""
-        plain = one["sureness"] == "one source"
-        assert told == ("" if plain else f"({sure.named('claims.sureness', one['sureness'])})")
+        is_doubtful = one["sureness"] in ("hedged", "disputed")
+        assert told == (f"({sure.named('claims.sureness', one['sureness'])})" if is_doubtful else "")
     rows = {said(node): node for node in tree.css(".statement summary") if node.css_first("span[dir]")}
     for one in statements_of(brief):
         words = " ".join(one["text"].split())
@@ -199,7 +199,7 @@ def test_numbers_lead_to_the_bibliography(tree: LexborHTMLParser) -> None:
     links = [(said(node), str(node.attributes["href"])) for node in tree.css(".stated > .sources a")]
     assert links
     assert all(href == f"#source-{number}" for number, href in links)
-    entries = {f"#{node.attributes['id']}" for node in tree.css(".bibliography > li")}
+    entries = {f"#{node.attributes['id']}" for node in tree.css("ol.bibliography > li")}
     assert {href for _, href in links} <= entries
 
 

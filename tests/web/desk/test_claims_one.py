@@ -65,16 +65,14 @@ def test_claims_that_say_the_same_are_named(browser: httpx2.Client, a_run: ARun,
 
 
 def test_the_other_side_of_a_dispute_is_shown(browser: httpx2.Client, a_run: ARun, brief: dict[str, Any]) -> None:
-    """A claim that stands on one side shows all sides, and says which is its own."""
+    """A claim that stands on one side shows all sides, and says which is its own; both may be in one sentence."""
     dispute = next(one for one in brief["disputes"] if len(one["views"]) > 1)
     claims = {row["claim_id"]: row for row in brief["claims"]}
-    own = dispute["views"][0]["statement"]["claims"][0]
-    views = shown(browser, a_run.id, own).css(".dispute .views > li")
-    assert [plain(first(node, "span").text()) for node in views] == [
-        plain(claims[view["statement"]["claims"][0]]["claim"]) for view in dispute["views"]
-    ]
+    sides = [view["statement"]["claims"][0] for view in dispute["views"]]
+    views = shown(browser, a_run.id, sides[0]).css(".dispute .views > li")
+    assert [plain(first(node, "span").text()) for node in views] == [plain(claims[one]["claim"]) for one in sides]
     assert "this" in (views[0].attributes.get("class") or "")
-    assert views[1].css_first("a.whole") is not None
+    assert [node.css_first("a.whole") is not None for node in views] == [one != sides[0] for one in sides]
 
 
 def test_a_claim_can_be_noted_on(browser: httpx2.Client, a_run: ARun, brief: dict[str, Any]) -> None:
