@@ -233,6 +233,7 @@ def test_two_snapshots_of_a_book_are_compared(
         page.locator("#new").select_option("new")
         page.locator("form[action='/compare'] button").click()
         rows = page.locator("ol.differences > li")
+        rows.first.wait_for()
         assert [one.get_attribute("class") for one in rows.all()] == [
             f"card difference {kind}" for kind in ("numbers", "changed", "changed", "new", "gone")
         ]
