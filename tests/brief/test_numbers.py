@@ -116,15 +116,18 @@ OTHERS = "The traders of Varn sent 400 tons of salt to the north, and they lost 
 
 def test_a_number_of_something_else_stands_in_its_sentence() -> None:
     """Where a number does not measure the subject itself, its row is its sentence, without label and date."""
-    filling = [f"The {name} of Varn are old and known to every guest." for name in ("gates", "walls", "wells", "bells")]
-    brief = varn(*filling, *filling, OTHERS)
+    # The findings take no more than six sentences of a paragraph.
+    paragraph = """
+        The gates of Varn are closed at night. Fishermen of Varn mend nets beside old walls.
+        Bakers in Varn sell dark bread on market days. A tower in Varn carries bells from Lund.
+        Children of Varn learn to sail before they read. Gardens in Varn grow pears and bitter herbs.
+        Travellers praise the inns of Varn for soup. Winter storms close all roads to Varn.
+    """
+    brief = varn(" ".join((*paragraph.split(), OTHERS)))
     figures = [figure for figure in brief.numbers if "400 tons" in figure.value]
-    told = [one.text for one in brief.statements()[: -len(brief.numbers) or None]]
-    assert bool(figures) != (OTHERS in told)
-    for figure in figures:
-        assert row(figure) == ("400 tons", "", "", "")
-        table = markdown(report(brief)).partition("## Numbers & Quantitative Claims")[2].partition("\n## ")[0]
-        assert OTHERS in table
+    assert [row(figure) for figure in figures] == [("400 tons", "", "", "")]
+    table = markdown(report(brief)).partition("## Numbers & Quantitative Claims")[2].partition("\n## ")[0]
+    assert OTHERS in table
 
 
 def test_a_sentence_that_was_told_is_not_repeated_for_its_number() -> None:
