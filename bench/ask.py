@@ -19,12 +19,12 @@ from evals.data import SHARED_DATA
 from evals.search import questions_of
 
 from bench.crowd import crowd
-from kiwiresearch.ask.events import Found, Glance
-from kiwiresearch.ask.wish import AskWish
-from kiwiresearch.research.asking import Asker
-from kiwiresearch.research.desk import Desk, open_desk
-from kiwiresearch.research.finding import Finder
-from kiwiresearch.search.query import parse
+from kiwiresearch.ask.answer import EvidenceFound, Preview
+from kiwiresearch.ask.settings import AskOptions
+from kiwiresearch.search.query import parse_query
+from kiwiresearch.workspace.asker import Asker
+from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.workspace import Workspace, open_workspace
 from kiwiresearch.zim.libzim import CLUSTER_CACHE_BYTES, LibzimArchive, set_cluster_cache
 
 WARM = 200
@@ -38,8 +38,8 @@ GOAL_MS = 150
 WHOLE_MS = 900
 """When the whole answer should be there, warm, passages read by meaning."""
 
-PLAIN = AskWish(with_model=False)
-FAST = AskWish(with_model=False, fast=True)
+PLAIN = AskOptions(with_model=False)
+FAST = AskOptions(with_model=False, fast=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def spread(questions: Sequence[str], count: int) -> list[str]:
 
 def alone(file: Path, home: Path, questions: Sequence[str]) -> list[str]:
     """One question after the other: how long the first citation takes, beside what no answer can do without."""
-    desk = open_desk(environment={"KIWIRESEARCH_HOME": str(home)})
+    desk = open_workspace(environment={"KIWIRESEARCH_HOME": str(home)})
     set_cluster_cache(CLUSTER_CACHE_BYTES)
     _asked_anew(desk, file, questions[0])  # builds the title index, and loads what is loaded once
     few = spread(questions, COLD)
@@ -139,7 +139,7 @@ def _bare(archive: LibzimArchive, question: str) -> object:
 
     It lists pages that hold all words; where there is none, the last word is left out, as a reader would do.
     """
-    words = [term.word for term in parse(question).terms]
+    words = [term.word for term in parse_query(question).terms]
     while words:
         found = archive.holding(" ".join(words), LOOKED)
         if found:
@@ -148,13 +148,13 @@ def _bare(archive: LibzimArchive, question: str) -> object:
     return None
 
 
-def _asked_anew(desk: Desk, file: Path, question: str) -> None:
+def _asked_anew(desk: Workspace, file: Path, question: str) -> None:
     with desk.shelf([str(file)]) as shelf, Finder(desk, shelf) as finder:
         _first(Asker(finder, desk.settings.ask), question)
 
 
-def _first(asker: Asker, question: str) -> Glance | Found:
+def _first(asker: Asker, question: str) -> Preview | EvidenceFound:
     """The first event, which brings the citations; what comes behind it is not waited for."""
     first = next(asker.events(question, PLAIN))
-    assert isinstance(first, Glance | Found)
+    assert isinstance(first, Preview | EvidenceFound)
     return first

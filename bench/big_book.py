@@ -16,8 +16,7 @@ from libzim.writer import Creator, Hint, Item, StringProvider
 
 from bench.titles import Drawn, word
 from kiwiresearch.zim.build import NewPage, write_book
-from kiwiresearch.zim.libzim import LibzimArchive
-from kiwiresearch.zim.quiet import quiet
+from kiwiresearch.zim.libzim import LibzimArchive, quiet
 
 REDIRECTS = 5
 """One entry in so many is a redirect."""

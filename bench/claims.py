@@ -32,7 +32,7 @@ TOPICS = ("Galaxy", "causes of the First World War", "rivers of Africa")
 RUN_PAGES = 80
 AT_MOST = 8.0
 """Times the bare read and parse."""
-MOST_COSTLY = 5
+MAX_COSTLY = 5
 OWN = "kiwiresearch"
 STAGES = (
     ("the crawl", "walk.py", "next"),
@@ -87,7 +87,7 @@ def _costs(pages: Sequence[PageDoc]) -> list[str]:
     rows, total = _profile(lambda: _claims(pages))
     lines = ["most costly functions under a profiler: own time with the library calls in it, and with all they call"]
     spent = {key: _own(key, rows) for key in rows if OWN in key[0]}
-    most = sorted(spent, key=lambda key: (-spent[key], key))[:MOST_COSTLY]
+    most = sorted(spent, key=lambda key: (-spent[key], key))[:MAX_COSTLY]
     return lines + [
         f"{_name(key):52} {spent[key] / total:6.1%} {rows[key][3] / total:6.1%} {rows[key][1]:9,} calls" for key in most
     ]

@@ -25,7 +25,7 @@ SETTLED_S = 20.0
 GROWTH = 1.3
 """By how much memory may grow from then on."""
 
-PATIENCE_S = 120.0
+TIMEOUT_S = 120.0
 
 
 @dataclass(slots=True)
@@ -68,7 +68,7 @@ def _told(tally: Tally, seconds: float, mib: tuple[float, float, float]) -> list
 async def _client(address: str, questions: Iterator[str], until: float, tally: Tally) -> None:
     while time.monotonic() < until:
         try:
-            tally.first_ms.append(await asyncio.wait_for(_ask(address, next(questions)), PATIENCE_S))
+            tally.first_ms.append(await asyncio.wait_for(_ask(address, next(questions)), TIMEOUT_S))
             tally.whole += 1
         except (OSError, ValueError, TimeoutError, EOFError, asyncio.LimitOverrunError) as problem:
             tally.errors[f"{type(problem).__name__}: {problem}"[:160]] += 1
@@ -128,10 +128,10 @@ def memory_mib(pid: int) -> float:
 
 
 def _serve(file: str) -> int:
-    from kiwiresearch.research.desk import open_desk
-    from kiwiresearch.web.serving import serve
+    from kiwiresearch.web.server import serve
+    from kiwiresearch.workspace.workspace import open_workspace
 
-    desk = open_desk()
+    desk = open_workspace()
     return serve(desk, desk.shelf([file]), listening=lambda url: print(url, flush=True))
 
 

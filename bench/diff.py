@@ -21,11 +21,10 @@ from pathlib import Path
 from evals.data import SHARED_DATA
 
 from bench.big_book import big_book
-from kiwiresearch import __version__
 from kiwiresearch.bulk.run import write_book as write_bulk
+from kiwiresearch.diff.snapshots import EVERYTHING, SnapshotPlace, diff_snapshots, folder_place
 from kiwiresearch.page.read import open_page
-from kiwiresearch.research.snapshots import Place, diff
-from kiwiresearch.research.snapshots_places import EVERYTHING, folder_place
+from kiwiresearch.version import __version__
 from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
 from kiwiresearch.zim.libzim import LibzimArchive
 
@@ -119,7 +118,7 @@ def _work(what: str, old: Path, new: Path, workers: int = 1) -> str:
     else:
         with tempfile.TemporaryDirectory() as spare:
             places = [_place(at, Path(spare) / str(number)) for number, at in enumerate((old, new))]
-            for change in diff(*places, workers=workers, force=True):
+            for change in diff_snapshots(*places, workers=workers, force=True):
                 counted["pages"] += 1
                 counted["with the same text"] += change.is_same
                 counted["changes"] += len(change.changes)
@@ -141,8 +140,8 @@ def _peak_mb() -> float:
     return int(told.partition("VmHWM:")[2].split()[0]) / 1024
 
 
-def _place(at: Path, index: Path) -> Place:
-    return folder_place(at, EVERYTHING, index) if at.is_dir() else Place(at)
+def _place(at: Path, index: Path) -> SnapshotPlace:
+    return folder_place(at, EVERYTHING, index) if at.is_dir() else SnapshotPlace(at)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from evals.data import SHARED_DATA
 
 from bench.timing import best_of
 from kiwiresearch.embed import static
-from kiwiresearch.embed.cache import CachedEmbedder
+from kiwiresearch.embed.embedder import CachedEmbedder
 from kiwiresearch.embed.static import VOCABULARY, StaticEmbedder, word_pieces
 from kiwiresearch.page.read import read_page
 from kiwiresearch.zim.libzim import LibzimArchive

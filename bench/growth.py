@@ -8,7 +8,7 @@ from functools import partial
 from bench.timing import best_of
 from kiwiresearch.ids import BookId
 from kiwiresearch.page.read import read_page
-from kiwiresearch.zim.entry import Entry, EntryRef
+from kiwiresearch.zim.archive import Entry, EntryRef
 
 SIZE = 4_000
 FAMILIES: dict[str, Callable[[int], str]] = {

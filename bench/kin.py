@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 
 from bench.timing import best_of
-from kiwiresearch.kin.resolve.propose import propose
+from kiwiresearch.kin.resolve.resolver import propose
 from kiwiresearch.kin.tree import Person, Tree
-from kiwiresearch.text.dates import units
-from kiwiresearch.text.when import DateRange
+from kiwiresearch.text.dates import calendar
+from kiwiresearch.text.dates.ranges import DateRange
 
 PEOPLE = 1_000
 GIVEN = ("Ann", "Bridget", "Clara", "Dorothy", "Edith", "Frances", "Grace", "Harriet")
@@ -36,7 +36,7 @@ def _person(at: int, people: int, file: int) -> Person:
     if at % NAMESAKES == 0:
         return Person(one, "John Smith", sex="male", external=external)
     year = 1600 + at * 300 // people
-    born = DateRange(*units.years(year, year))
+    born = DateRange(*calendar.years(year, year))
     return Person(one, f"{GIVEN[at % len(GIVEN)]} {_surname(at)}", sex="female", birth=born, external=external)
 
 

@@ -23,9 +23,9 @@ from bench.timing import best_of
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.page.html import bare_text
 from kiwiresearch.page.read import open_page
-from kiwiresearch.research.desk import open_desk
-from kiwiresearch.research.finding import Finder
-from kiwiresearch.research.run import Research, Task
+from kiwiresearch.runs.research import Research, ResearchTask
+from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.libzim import CLUSTER_CACHE_BYTES, LibzimArchive, set_cluster_cache
 
 TOPICS = ("Galaxy", "causes of the First World War", "Roman Empire", "Evolution", "rivers of Africa")
@@ -38,8 +38,8 @@ AT_MOST = 8.0
 
 def a_run(file: Path, topic: str, pages: int, out: Path, *, fast: bool = True) -> None:
     """The whole job on one book, with its files written into `out`; `fast` is by rules only, without vectors."""
-    desk = open_desk({"KIWIRESEARCH_HOME": str(out.parent / "home")})
-    task = Task(topic, settings=CrawlSettings(max_pages=pages, fast=fast))
+    desk = open_workspace({"KIWIRESEARCH_HOME": str(out.parent / "home")})
+    task = ResearchTask(topic, settings=CrawlSettings(max_pages=pages, fast=fast))
     with desk.shelf([str(file)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
         Research(finder, task).run(out)
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from evals.data import SHARED_DATA
 from evals.search import questions_of
 
-from kiwiresearch.search.find import Wish, find
+from kiwiresearch.search.find import SearchOptions, find
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.query import parse
+from kiwiresearch.search.query import parse_query
 from kiwiresearch.search.title_build import build_titles, titles_file
 from kiwiresearch.search.titles import open_titles
 from kiwiresearch.zim.libzim import CLUSTER_CACHE_BYTES, LibzimArchive, set_cluster_cache
@@ -41,8 +41,8 @@ def run() -> list[str]:
         book = OpenBook(archive, open_titles(index, archive.book))
         bare = OpenBook(archive)
         works: dict[str, Callable[[str], object]] = {
-            "the book's own search": lambda q: archive.holding(" ".join(t.word for t in parse(q).terms), 10),
-            "quick": lambda q: find([book], q, Wish(fast=True)),
+            "the book's own search": lambda q: archive.holding(" ".join(t.word for t in parse_query(q).terms), 10),
+            "quick": lambda q: find([book], q, SearchOptions(fast=True)),
             "in full": lambda q: find([book], q),
             "in full, without a title index": lambda q: find([bare], q),
         }

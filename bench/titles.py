@@ -20,8 +20,7 @@ from pathlib import Path
 from kiwiresearch.ids import BookId
 from kiwiresearch.search.title_build import build_titles
 from kiwiresearch.search.titles import TitleIndex, open_titles
-from kiwiresearch.zim.book import Book
-from kiwiresearch.zim.entry import TitleEntry
+from kiwiresearch.zim.archive import Book, TitleEntry
 from kiwiresearch.zim.memory import MemoryArchive
 
 TITLES = 1_000_000

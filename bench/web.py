@@ -26,7 +26,7 @@ from bench.crowd import GROWTH, SETTLED_S, memory_mib, server_of
 
 USERS = 20
 SECONDS = 60.0
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 RUN_PAGES = 400
 TITLES = ("Galaxy", "Moon", "Roman Empire", "Evolution", "Coffee", "Iceland", "Volcano", "Isaac Newton", "Whale", "Tea")
 QUESTIONS = ("When was Isaac Newton born?", "What is a galaxy?", "How high is Mount Everest?", "Who wrote Hamlet?")
@@ -114,7 +114,7 @@ async def _user(address: str, paths: Iterator[tuple[str, str]], until: float, ta
         kind, path = next(paths)
         began = time.perf_counter()
         try:
-            await asyncio.wait_for(fetched(address, path), PATIENCE_S)
+            await asyncio.wait_for(fetched(address, path), TIMEOUT_S)
             tally.spent[kind].append((time.perf_counter() - began) * 1e3)
         except (OSError, ValueError, TimeoutError) as problem:
             tally.errors[f"{kind}: {type(problem).__name__}: {problem}"[:160]] += 1

@@ -15,11 +15,10 @@ from typing import TypeVar
 
 from evals.golds import Row, holds, holds_normal, normal, tokens
 from kiwiresearch.ask.answer import Answer, Route
-from kiwiresearch.ask.answering import answer_by_rule
-from kiwiresearch.ask.desk import Desk
-from kiwiresearch.ask.reading import Reading
-from kiwiresearch.ask.settings import AskSettings
-from kiwiresearch.ask.wish import AskWish
+from kiwiresearch.ask.by_rule import answer_by_rule
+from kiwiresearch.ask.context import AskContext
+from kiwiresearch.ask.page_units import PageCache
+from kiwiresearch.ask.settings import AskOptions, AskSettings
 from kiwiresearch.page.html import bare_text
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.title_build import build_titles, titles_file
@@ -138,8 +137,8 @@ def _open(file: Path, index: Path) -> None:
 
 def _ask_part(part: tuple[str, Sequence[Row], AskSettings]) -> list[Seen]:
     way, rows, settings = part
-    wish = AskWish(with_model=False)
-    desk = Desk((_books[way],), settings, Reading(settings))
+    wish = AskOptions(with_model=False)
+    desk = AskContext((_books[way],), settings, PageCache(settings))
     return [judge(row, answer_by_rule(desk, row.question, wish).answer, _page_text(row.path)) for row in rows]
 
 

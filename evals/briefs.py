@@ -21,20 +21,19 @@ from pathlib import Path
 
 from evals.crawl import links_of
 from evals.data import SHARED_DATA, digest_of
-from kiwiresearch.brief.brief import Brief, Statement
-from kiwiresearch.brief.record import brief_of
-from kiwiresearch.brief.wording import likeness, stems_of
+from kiwiresearch.brief.brief import Brief, Statement, brief_from_record
+from kiwiresearch.brief.importance import stems_of
 from kiwiresearch.claims.by_rule import claims_of
-from kiwiresearch.claims.claim import Claim
-from kiwiresearch.claims.record import claim_of
+from kiwiresearch.claims.claim import Claim, claim_from_record
 from kiwiresearch.claims.statements import all_sentences
 from kiwiresearch.crawl.settings import CrawlSettings
-from kiwiresearch.evidence.quote import Quote, holds
+from kiwiresearch.evidence import Quote, is_on_page
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.read import open_page
-from kiwiresearch.research.desk import open_desk
-from kiwiresearch.research.finding import Finder
-from kiwiresearch.research.run import Research, Task
+from kiwiresearch.runs.research import Research, ResearchTask
+from kiwiresearch.text.similarity import jaccard
+from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.archive import Archive
 from kiwiresearch.zim.libzim import LibzimArchive
 
@@ -100,17 +99,17 @@ def drawn(archive: Archive) -> list[str]:
 def desk_with(file: Path) -> Iterator[tuple[Finder, Path]]:
     """A finder over one book, and a folder for runs; all is gone afterwards."""
     with tempfile.TemporaryDirectory() as folder:
-        desk = open_desk({"KIWIRESEARCH_HOME": str(Path(folder) / "home")})
+        desk = open_workspace({"KIWIRESEARCH_HOME": str(Path(folder) / "home")})
         with desk.shelf([str(file)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
             yield finder, Path(folder)
 
 
 def ran(finder: Finder, topic: str, out: Path, *, pages: int) -> Ran:
     """Research a topic by rules alone, and read back what was written."""
-    Research(finder, Task(topic, settings=CrawlSettings(max_pages=pages, fast=True))).run(out)
+    Research(finder, ResearchTask(topic, settings=CrawlSettings(max_pages=pages, fast=True))).run(out)
     rows = [json.loads(line) for line in (out / "claims.jsonl").read_bytes().splitlines()]
-    brief = brief_of(json.loads((out / "brief.json").read_bytes()))
-    return Ran(tuple(map(claim_of, rows)), tuple(row["claim_id"] for row in rows), brief)
+    brief = brief_from_record(json.loads((out / "brief.json").read_bytes()))
+    return Ran(tuple(map(claim_from_record, rows)), tuple(row["claim_id"] for row in rows), brief)
 
 
 def tallied(file: Path, topics: Sequence[str]) -> Tally:
@@ -152,7 +151,7 @@ def tally(run: Ran, archive: Archive) -> Counter[str]:
 
 def _is_span(quote: Quote, pages: dict[str, PageDoc]) -> bool:
     page = pages.get(quote.ref.path)
-    return page is not None and quote.ref == page.ref and holds(quote, page)
+    return page is not None and quote.ref == page.ref and is_on_page(quote, page)
 
 
 def _rests(statement: Statement, made: set[str]) -> bool:
@@ -169,7 +168,7 @@ def _of_summary(run: Ran) -> Counter[str]:
             "summaries long enough": int(enough and len(summary) in SUMMARY),
             "summary statements": len(summary),
             "summary pairs": len(pairs),
-            "summary pairs alike": sum(likeness(*pair) >= ALIKE for pair in pairs),
+            "summary pairs alike": sum(jaccard(*pair) >= ALIKE for pair in pairs),
         }
     )
 

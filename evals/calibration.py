@@ -25,8 +25,8 @@ from evals.labelled import LABELS, SCHOOLS, sha_of
 from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.page.read import open_page
+from kiwiresearch.zim.build import build_sample
 from kiwiresearch.zim.libzim import LibzimArchive
-from kiwiresearch.zim.sample import build_sample
 
 JUDGED = LABELS / "claims_right.jsonl"
 BINS = (0.0, 0.7, 0.8, 0.85, 0.9, 0.95, 1.01)

@@ -26,12 +26,10 @@ from evals.labelled import (
     Row,
     sentences,
 )
-from kiwiresearch.claims.figures import is_counting
-from kiwiresearch.claims.sentence import Sentence, sentences_of
-from kiwiresearch.claims.standalone import is_whole, points_out
-from kiwiresearch.claims.subjects import Named, Subjects
-from kiwiresearch.claims.tables import grammar_of
-from kiwiresearch.claims.types import Looks, Words, by_cues, may_have_type, type_of
+from kiwiresearch.claims.language import grammar_of
+from kiwiresearch.claims.sentence import PageSentence, is_whole, points_outside, sentences_of
+from kiwiresearch.claims.subjects import NamedSubject, Subjects
+from kiwiresearch.claims.types import SentenceFeatures, SentenceWords, cue_points, is_counting, may_have_type, type_of
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.text.quantities import quantities_in
 from kiwiresearch.text.when import dates_in
@@ -70,7 +68,7 @@ def measure() -> tuple[str, dict[str, float], dict[str, float]] | None:
 class Reading:
     """The sentences of a page as the extractor sees them."""
 
-    sentences: tuple[Sentence, ...]
+    sentences: tuple[PageSentence, ...]
     subjects: Subjects
 
     def at(self, offset: int) -> int:
@@ -91,15 +89,15 @@ def guess(one: Labelled) -> str:
     if number < 0:
         return NONE
     subjects, grammar, in_lead = reading.subjects, grammar_of(language), reading.sentences[number].section == 0
-    words = Words.of(one.text)
-    cues = by_cues(words, language)
+    words = SentenceWords.of(one.text)
+    cues = cue_points(words, language)
     has_number = is_counting(one.text, words, grammar)
     if not (in_lead or has_number or may_have_type(one.text, words, cues)):
         return NONE
     dates = dates_in(one.text, language) if has_number else []
     quantities = quantities_in(one.text, language, not_in=[(at.start, at.end) for at in dates]) if has_number else []
     named = subjects.of(number)
-    looks = Looks(
+    looks = SentenceFeatures(
         one.text,
         cues,
         subjects.opening(number).verb,
@@ -167,7 +165,7 @@ def judge(one: Labelled) -> Verdict:
         return "in vain" if is_replaced or row.why in NO_CLAIM else "left alone"
     if is_replaced:
         return "named" if row.names(put_in(sentence, named, reading.subjects)) else "misnamed"
-    return "named" if _tells(named.in_place(sentence.text, reading.subjects.theme), row) else "misnamed"
+    return "named" if _tells(named.put_into(sentence.text, reading.subjects.theme), row) else "misnamed"
 
 
 def _can_be_claimed(page: PageDoc, reading: Reading, number: int) -> bool:
@@ -176,13 +174,13 @@ def _can_be_claimed(page: PageDoc, reading: Reading, number: int) -> bool:
     return (
         is_whole(sentence)
         and not torn
-        and not points_out(sentence.text, Words.of(sentence.text), grammar_of(page.language))
+        and not points_outside(sentence.text, SentenceWords.of(sentence.text), grammar_of(page.language))
     )
 
 
-def put_in(sentence: Sentence, named: Named, subjects: Subjects) -> str:
+def put_in(sentence: PageSentence, named: NamedSubject, subjects: Subjects) -> str:
     """The words that replace others of the sentence."""
-    text = named.in_place(sentence.text, subjects.theme)
+    text = named.put_into(sentence.text, subjects.theme)
     return text[named.start : len(text) - (len(sentence.text) - named.end)]
 
 

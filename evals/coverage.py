@@ -21,9 +21,11 @@ from evals.crawl import FEWEST_LINKS, links_of
 from evals.data import SHARED_DATA, digest_of
 from kiwiresearch.page.doc import BlockKind, PageDoc
 from kiwiresearch.page.read import open_page
-from kiwiresearch.text.languages import words_of
-from kiwiresearch.text.quantities import Quantity, quantities_in
-from kiwiresearch.text.when import DateRange, dates_in
+from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.text.languages import language_words
+from kiwiresearch.text.quantities import quantities_in
+from kiwiresearch.text.quantity import Quantity
+from kiwiresearch.text.when import dates_in
 from kiwiresearch.zim.archive import Archive
 from kiwiresearch.zim.libzim import LibzimArchive
 
@@ -97,7 +99,7 @@ def reached(file: Path, paths: Sequence[str]) -> list[Reached]:
 def article_of(page: PageDoc) -> Told:
     """The names that an article links in its text, and the numbers that stand there; lists of sources are left out."""
     names = {link.text for link in page.links if link.place in PLACES and link.in_text and not DIGIT.search(link.text)}
-    aside = words_of(page.language).references
+    aside = language_words(page.language).references
     spans = [(one.start, one.end) for one in page.sections if one.heading.casefold() not in aside]
     texts = [
         page.text[block.start : block.end]

@@ -25,11 +25,12 @@ from statistics import fmean
 from evals.data import SHARED_DATA, digest_of
 from evals.hidden import BookAtHand, BookWithout, Ends, HiddenArchive
 from kiwiresearch.crawl.settings import STRATEGIES, CrawlSettings, Strategy
-from kiwiresearch.crawl.step import Begun, Step, Visited
-from kiwiresearch.crawl.walk import Crawl, walk
+from kiwiresearch.crawl.state import CrawlPlan
+from kiwiresearch.crawl.step import CrawlStep, StartStep, VisitStep
+from kiwiresearch.crawl.walk import walk
 from kiwiresearch.embed.static import StaticEmbedder
 from kiwiresearch.page.read import open_page
-from kiwiresearch.search.find import Wish, find
+from kiwiresearch.search.find import SearchOptions, find
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.title_build import build_titles, titles_file
 from kiwiresearch.search.titles import TitleIndex, open_titles
@@ -46,14 +47,14 @@ OUTSIDE = frozenset({"navigation", "hidden"})
 Links = Mapping[str, Sequence[str]]
 
 
-def crawled(book: OpenBook, begun: Step, strategy: Strategy) -> list[str]:
+def crawled(book: OpenBook, begun: CrawlStep, strategy: Strategy) -> list[str]:
     """Paths in the order in which the crawl visits them; the search that it begins with is done once for all."""
-    crawl = _crawl(book, begun.topic if isinstance(begun, Begun) else "", strategy)
-    return [move.step.path for move in walk(crawl, [begun]) if isinstance(move.step, Visited)]
+    crawl = _crawl(book, begun.topic if isinstance(begun, StartStep) else "", strategy)
+    return [move.step.path for move in walk(crawl, [begun]) if isinstance(move.step, VisitStep)]
 
 
-def _crawl(book: OpenBook, topic: str, strategy: Strategy = "priority") -> Crawl:
-    return Crawl([book], topic, settings=CrawlSettings(max_pages=PAGES, strategy=strategy), embedder=embedder())
+def _crawl(book: OpenBook, topic: str, strategy: Strategy = "priority") -> CrawlPlan:
+    return CrawlPlan([book], topic, settings=CrawlSettings(max_pages=PAGES, strategy=strategy), embedder=embedder())
 
 
 @cache
@@ -62,9 +63,9 @@ def embedder() -> StaticEmbedder:
     return StaticEmbedder()
 
 
-def seeds_of(begun: Step) -> list[str]:
+def seeds_of(begun: CrawlStep) -> list[str]:
     """Where the crawl begins: the walk in the order of links begins there too."""
-    return [seed.path for seed in begun.seeds] if isinstance(begun, Begun) else []
+    return [seed.path for seed in begun.seeds] if isinstance(begun, StartStep) else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +176,7 @@ def _title_index(archive: Archive) -> Iterator[TitleIndex | None]:
 
 
 def _visits(book: OpenBook, case: Case) -> Visits:
-    hits = [hit.ref.path for hit in find([book], case.topic, Wish(limit=PAGES)).hits]
+    hits = [hit.ref.path for hit in find([book], case.topic, SearchOptions(limit=PAGES)).hits]
     begun = next(walk(_crawl(book, case.topic))).step
     strategies = STRATEGIES if case.hidden else STRATEGIES[:1]
     walks: dict[str, list[str]] = {name: crawled(book, begun, name) for name in strategies}

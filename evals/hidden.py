@@ -12,9 +12,7 @@ from kiwiresearch.errors import PageNotFound
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.search.open_book import OpenBook, PageText
 from kiwiresearch.search.titles import TitleIndex
-from kiwiresearch.zim.archive import Archive
-from kiwiresearch.zim.book import Book
-from kiwiresearch.zim.entry import Entry, Item, Match, TitleEntry
+from kiwiresearch.zim.archive import Archive, Book, Entry, EntryInfo, Match, TitleEntry
 from kiwiresearch.zim.paths import resolve_href
 
 LINK_TAG = re.compile(
@@ -98,9 +96,9 @@ class HiddenArchive:
         self._check(path)
         return self.gone in self._ends.of_page_at(path)
 
-    def look(self, path: str) -> Item:
+    def look(self, path: str) -> EntryInfo:
         entry = self.read(path)
-        return Item(entry.ref, entry.mimetype, len(entry.content), entry.via)
+        return EntryInfo(entry.ref, entry.mimetype, len(entry.content), entry.via)
 
     def part(self, path: str, start: int, end: int) -> bytes:
         return self.read(path).content[start:end]

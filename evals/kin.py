@@ -20,11 +20,11 @@ from itertools import pairwise
 from evals.data import SHARED_DATA, digest_of
 from evals.kin_gold import MORE, PAGE_DATES, WRONG_DATES
 from kiwiresearch.kin.extract.read import read_person
-from kiwiresearch.kin.extracted import ReadPerson
-from kiwiresearch.kin.names import alike, parse_name, token_likeness
+from kiwiresearch.kin.names import name_similarity, parse_name, token_similarity
+from kiwiresearch.kin.source_facts import PersonReading
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.read import open_page
-from kiwiresearch.text.when import DateRange
+from kiwiresearch.text.dates.ranges import DateRange
 from kiwiresearch.zim.libzim import LibzimArchive
 
 ROWS = SHARED_DATA / "kin" / "schools-families.jsonl"
@@ -137,7 +137,7 @@ def _years(date: str) -> Iterator[int]:
         yield -int(year) if "BC" in date else int(year)
 
 
-def _dates(gold: Gold, person: ReadPerson, page: PageDoc, tallies: dict[str, Tally]) -> None:
+def _dates(gold: Gold, person: PersonReading, page: PageDoc, tallies: dict[str, Tally]) -> None:
     for name in ("birth", "death"):
         years = gold.years[name]
         reason = WRONG_DATES.get((gold.path, name))
@@ -164,12 +164,14 @@ def _near(when: DateRange, year: int) -> bool:
     return when.first_year <= year <= when.last_year or bool(when.qualifier and abs(when.first_year - year) < ABOUT)
 
 
-def _relatives(gold: Gold, person: ReadPerson, page: PageDoc, group: str, one: Tally) -> None:
+def _relatives(gold: Gold, person: PersonReading, page: PageDoc, group: str, one: Tally) -> None:
     wanted = gold.relatives[group]
     found = list(dict.fromkeys(fact.value for fact in person.facts if fact.field in GROUPS[group]))
     more = MORE.get((gold.path, group), {})
     for value in found:
-        if any(fits(value, name, person.name) for name in wanted) or any(alike(value, name) >= SAME for name in more):
+        if any(fits(value, name, person.name) for name in wanted) or any(
+            name_similarity(value, name) >= SAME for name in more
+        ):
             one.right += 1
         else:
             one.wrong.append(f"{gold.path}: {group} {value!r}, gold {list(wanted)}")
@@ -187,10 +189,10 @@ def fits(value: str, name: str, subject: str) -> bool:
     Given names must agree. Surnames need not where the page gives a wife or mother the
     subject's own, which she took when she married: the tree has the one she was born with.
     """
-    if alike(value, name) >= SAME:
+    if name_similarity(value, name) >= SAME:
         return True
     one, other = parse_name(value), parse_name(name)
-    given = any(token_likeness(a, b) >= GIVEN for a in one.given for b in other.given)
+    given = any(token_similarity(a, b) >= GIVEN for a in one.given for b in other.given)
     shared = {*one.given, one.surname} & {*other.given, other.surname} - {""}
     married = bool(one.surname) and one.surname == parse_name(subject).surname
     return given and bool(len(shared) > 1 or not one.surname or not other.surname or married)
@@ -201,7 +203,7 @@ def states(page: PageDoc, name: str, group: str) -> bool:
     calls = parse_name(name).given[:1]
     cue = CUES[group]
     for line in _lines(page, cue):
-        if any(token_likeness(call, word) >= PET for call in calls for word in re.findall(r"[^\W\d_]{2,}", line)):
+        if any(token_similarity(call, word) >= PET for call in calls for word in re.findall(r"[^\W\d_]{2,}", line)):
             return True
     return False
 

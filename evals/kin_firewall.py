@@ -17,12 +17,13 @@ from pathlib import Path
 from evals.data import SHARED_DATA, digest_of
 from evals.kin_firewall_ways import WAYS, About, Case, denied
 from kiwiresearch.kin.extract.read import read_person
-from kiwiresearch.kin.extracted import Extracted, Snippet
-from kiwiresearch.kin.fields import FieldName
 from kiwiresearch.kin.firewall.check import check
+from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
+from kiwiresearch.kin.tree import FieldName
 from kiwiresearch.page.doc import InfoboxRow, PageDoc
 from kiwiresearch.page.read import open_page
-from kiwiresearch.text.when import DateRange, dates_in
+from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.text.when import dates_in
 from kiwiresearch.zim.libzim import LibzimArchive
 
 ZIMS = SHARED_DATA / "zims"
@@ -51,7 +52,7 @@ class Tally:
 
     rejected: list[tuple[Case, str]] = field(default_factory=list)
     tried: Counter[str] = field(default_factory=Counter)
-    missed: list[tuple[str, Case, Extracted]] = field(default_factory=list)
+    missed: list[tuple[str, Case, ExtractedFact]] = field(default_factory=list)
 
 
 def measure() -> tuple[str, dict[str, float], dict[str, float]] | None:
@@ -81,7 +82,7 @@ def tallied(pages: Sequence[About]) -> Tally:
 def _try(case: Case, tally: Tally) -> None:
     about = case.about
     tally.tried["true"] += 1
-    found = check(case.fact, about.text, about.subject, about.sex, also=about.also, urls=about.urls)
+    found = check(case.fact, about.text, about.subject, about.sex, other_names=about.also, urls=about.urls)
     if found:
         tally.rejected.append((case, " ".join(map(str, found))))
         return
@@ -90,12 +91,12 @@ def _try(case: Case, tally: Tally) -> None:
         if wrong is None:
             continue
         tally.tried[way] += 1
-        if not check(wrong, about.text, about.subject, about.sex, also=about.also, urls=about.urls):
+        if not check(wrong, about.text, about.subject, about.sex, other_names=about.also, urls=about.urls):
             tally.missed.append((way, case, wrong))
     spoilt = denied(case)
     if spoilt is not None:
         tally.tried[DENIED] += 1
-        if not check(spoilt.fact, spoilt.about.text, about.subject, about.sex, also=about.also, urls=about.urls):
+        if not check(spoilt.fact, spoilt.about.text, about.subject, about.sex, other_names=about.also, urls=about.urls):
             tally.missed.append((DENIED, spoilt, spoilt.fact))
 
 
@@ -126,7 +127,7 @@ def _people_in(book: Path, every: int) -> Iterator[About]:
     archive.close()
 
 
-def _key(fact: Extracted) -> tuple[str, str, int, int]:
+def _key(fact: ExtractedFact) -> tuple[str, str, int, int]:
     return fact.field, fact.value, fact.snippet.start, fact.snippet.end
 
 
@@ -142,7 +143,7 @@ def _sentences(page: PageDoc) -> Iterator[tuple[int, int]]:
         yield start, start + len(page.text[start:end].rstrip())
 
 
-def _from_boxes(page: PageDoc) -> Iterator[Extracted]:
+def _from_boxes(page: PageDoc) -> Iterator[ExtractedFact]:
     """What rows of boxes say beyond doubt: the first date, the last line as place, names line by line."""
     for row in (row for box in page.infoboxes for row in box.rows):
         label = row.key.lower().rstrip(":")
@@ -154,7 +155,7 @@ def _from_boxes(page: PageDoc) -> Iterator[Extracted]:
             yield from _names(page, row, "child", most=20)
 
 
-def _event(page: PageDoc, row: InfoboxRow, event: str) -> Iterator[Extracted]:
+def _event(page: PageDoc, row: InfoboxRow, event: str) -> Iterator[ExtractedFact]:
     lines = list(LINE.finditer(page.text, row.start, row.end))
     dated = dates_in(page.text[lines[0].start() : lines[0].end()]) if lines else []
     plain = len(dated) == 1 and "(" not in lines[0][0]
@@ -164,16 +165,16 @@ def _event(page: PageDoc, row: InfoboxRow, event: str) -> Iterator[Extracted]:
         yield _extracted(page, row, f"{event}_place", lines[1][0].strip())
 
 
-def _names(page: PageDoc, row: InfoboxRow, relative: FieldName, *, most: int) -> Iterator[Extracted]:
+def _names(page: PageDoc, row: InfoboxRow, relative: FieldName, *, most: int) -> Iterator[ExtractedFact]:
     for line in list(LINE.finditer(page.text, row.start, row.end))[:most]:
         found = NAME.match(line[0])
         if found and not found[0].endswith((" of", " the")):
             yield _extracted(page, row, relative, found[0])
 
 
-def _extracted(page: PageDoc, row: InfoboxRow, name: str, value: str, when: DateRange | None = None) -> Extracted:
+def _extracted(page: PageDoc, row: InfoboxRow, name: str, value: str, when: DateRange | None = None) -> ExtractedFact:
     snippet = Snippet(row.start, row.end, page.text[row.start : row.end])
-    plain = Extracted("name", value, snippet, "infobox", 0.6, when=when, locator=row.key, rationale="row of a box")
+    plain = ExtractedFact("name", value, snippet, "infobox", 0.6, when=when, locator=row.key, rationale="row of a box")
     return replace(plain, field=name)  # type: ignore[arg-type] # 'birth' and '_date' make a name of a field
 
 

@@ -13,11 +13,12 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from kiwiresearch.kin.extracted import Extracted, Snippet
-from kiwiresearch.kin.fields import DATES, PLACES, RELATIONS, FieldName, Sex
-from kiwiresearch.text.dates.days import counted, day_number, named
-from kiwiresearch.text.fold import fold
-from kiwiresearch.text.when import Dated, DateRange, relation
+from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
+from kiwiresearch.kin.tree import DATE_FIELDS, PLACE_FIELDS, RELATION_FIELDS, FieldName, Sex
+from kiwiresearch.text.dates.calendar import astronomical_year, calendar_year, day_number
+from kiwiresearch.text.dates.ranges import DateRange, date_relation
+from kiwiresearch.text.when import DateMention
+from kiwiresearch.text.words import fold
 
 FLIPPED: dict[FieldName, tuple[FieldName, ...]] = {
     "father": ("child", "spouse", "mother"),
@@ -42,8 +43,8 @@ class About:
     also: tuple[str, ...]
     sex: Sex
     urls: frozenset[str]
-    facts: tuple[Extracted, ...]
-    dates: tuple[Dated, ...]
+    facts: tuple[ExtractedFact, ...]
+    dates: tuple[DateMention, ...]
     sentences: tuple[tuple[int, int], ...]
 
 
@@ -52,7 +53,7 @@ class Case:
     """One true assertion of a page, and the other pages to take foreign words from."""
 
     about: About
-    fact: Extracted
+    fact: ExtractedFact
     others: Sequence[About]
 
     def pick(self, number: int, *salt: str) -> int:
@@ -61,14 +62,14 @@ class Case:
         return int.from_bytes(hashlib.sha256("\x1f".join(parts).encode()).digest()[:8]) % number
 
 
-Way = Callable[[Case], Extracted | None]
+Way = Callable[[Case], ExtractedFact | None]
 
 
-def no_citation(case: Case) -> Extracted | None:
+def no_citation(case: Case) -> ExtractedFact | None:
     return replace(case.fact, snippet=Snippet(0, 0, ""))
 
 
-def paraphrased(case: Case) -> Extracted | None:
+def paraphrased(case: Case) -> ExtractedFact | None:
     """The quote with two words changing places, or one word more."""
     words = case.fact.snippet.words.split(" ")
     at = case.pick(max(1, len(words) - 1))
@@ -77,35 +78,35 @@ def paraphrased(case: Case) -> Extracted | None:
     return replace(case.fact, snippet=replace(case.fact.snippet, words=said))
 
 
-def sure_beyond(case: Case) -> Extracted | None:
+def sure_beyond(case: Case) -> ExtractedFact | None:
     return replace(case.fact, confidence=1.3)
 
 
-def made_up_address(case: Case) -> Extracted | None:
+def made_up_address(case: Case) -> ExtractedFact | None:
     return replace(case.fact, target=f"https://records.example.org/{case.pick(10**6)}")
 
 
-def made_up_target(case: Case) -> Extracted | None:
+def made_up_target(case: Case) -> ExtractedFact | None:
     return replace(case.fact, target=f"Nobody_{case.pick(10**6)}")
 
 
-def a_year_off(case: Case) -> Extracted | None:
+def a_year_off(case: Case) -> ExtractedFact | None:
     """The date, one year earlier or later."""
     when = case.fact.when
-    if case.fact.field not in DATES or when is None:
+    if case.fact.field not in DATE_FIELDS or when is None:
         return None
     by = 1 if case.pick(2) else -1
     shifted = replace(when, earliest=_year_later(when.earliest, when, by), latest=_year_later(when.latest, when, by))
     return _dated(case, shifted)
 
 
-def other_date(case: Case) -> Extracted | None:
+def other_date(case: Case) -> ExtractedFact | None:
     """Another date of the page, with the quote of the true one."""
     other = _other(case)
     return _dated(case, other.when) if other else None
 
 
-def other_date_and_quote(case: Case) -> Extracted | None:
+def other_date_and_quote(case: Case) -> ExtractedFact | None:
     """Another date of the page, with the sentence it stands in."""
     other = _other(case)
     where = next((s for s in case.about.sentences if other and s[0] <= other.start and other.end <= s[1]), None)
@@ -115,24 +116,24 @@ def other_date_and_quote(case: Case) -> Extracted | None:
     return replace(found, snippet=Snippet(*where, case.about.text[slice(*where)])) if found else None
 
 
-def invented_day(case: Case) -> Extracted | None:
+def invented_day(case: Case) -> ExtractedFact | None:
     """A day for a date of which only the month or year is told."""
     when = case.fact.when
-    if case.fact.field not in DATES or when is None or when.earliest == when.latest:
+    if case.fact.field not in DATE_FIELDS or when is None or when.earliest == when.latest:
         return None
     day = when.earliest + case.pick(when.latest - when.earliest + 1)
     return _dated(case, replace(when, earliest=day, latest=day, precision="day", lasts=False), may_agree=True)
 
 
-def foreign_place(case: Case) -> Extracted | None:
-    return _foreign(case, PLACES)
+def foreign_place(case: Case) -> ExtractedFact | None:
+    return _foreign(case, PLACE_FIELDS)
 
 
-def foreign_name(case: Case) -> Extracted | None:
-    return _foreign(case, RELATIONS)
+def foreign_name(case: Case) -> ExtractedFact | None:
+    return _foreign(case, RELATION_FIELDS)
 
 
-def flipped(case: Case) -> Extracted | None:
+def flipped(case: Case) -> ExtractedFact | None:
     """The same person and quote as another relative."""
     ways = FLIPPED.get(case.fact.field, ())
     start = case.pick(len(ways)) if ways else 0
@@ -142,11 +143,11 @@ def flipped(case: Case) -> Extracted | None:
     return None
 
 
-def swapped(case: Case) -> Extracted | None:
+def swapped(case: Case) -> ExtractedFact | None:
     """Another relative of the page in this one's place: one the quote names, if there is one."""
-    if case.fact.field not in RELATIONS:
+    if case.fact.field not in RELATION_FIELDS:
         return None
-    known = [one.value for one in case.about.facts if one.field in RELATIONS]
+    known = [one.value for one in case.about.facts if one.field in RELATION_FIELDS]
     others = [name for name in dict.fromkeys(known) if not _is_told(case, case.fact.field, name)]
     near = [name for name in others if name in case.fact.snippet.words]
     names = near or others
@@ -166,7 +167,7 @@ def denied(case: Case) -> Case | None:
     """The page with a word put into the quote that makes it say the opposite, and that quote."""
     pattern, word = DENIALS.get(case.fact.field.removesuffix("_date").removesuffix("_place"), ("", ""))
     said = case.fact.snippet
-    at = said.words.find(case.fact.value) if case.fact.field not in DATES else len(said.words)
+    at = said.words.find(case.fact.value) if case.fact.field not in DATE_FIELDS else len(said.words)
     places = list(re.finditer(pattern, said.words[: max(at, 0)])) if pattern and "\t" not in said.words else []
     # Where another clause follows, or the verb stands twice, the value may be told without the one denied.
     if len(places) != 1 or re.search(r"[,;(]", said.words[places[0].end() : max(at, 0)]):
@@ -195,29 +196,29 @@ WAYS: dict[str, Way] = {
 }
 
 
-def _dated(case: Case, when: DateRange, *, may_agree: bool = False) -> Extracted | None:
+def _dated(case: Case, when: DateRange, *, may_agree: bool = False) -> ExtractedFact | None:
     true = [one.when for one in case.about.facts if one.field == case.fact.field and one.when]
-    if not may_agree and any(relation(one, when) != "apart" for one in true):
+    if not may_agree and any(date_relation(one, when) != "apart" for one in true):
         return None
     return replace(case.fact, value=when.edtf(), when=when)
 
 
 def _year_later(day: int, when: DateRange, by: int) -> int:
     first = when.first_day if day == when.earliest else when.last_day
-    year = named(counted(first.year) + by)
+    year = calendar_year(astronomical_year(first.year) + by)
     return day_number(year, first.month, min(first.day, 28) if first.month == 2 else first.day, when.calendar_on(day))
 
 
-def _other(case: Case) -> Dated | None:
+def _other(case: Case) -> DateMention | None:
     """A date of the page that is apart from all that are told for this field."""
-    if case.fact.field not in DATES or case.fact.when is None:
+    if case.fact.field not in DATE_FIELDS or case.fact.when is None:
         return None
     true = [one.when for one in case.about.facts if one.field == case.fact.field and one.when]
-    others = [d for d in case.about.dates if all(relation(when, d.when) == "apart" for when in true)]
+    others = [d for d in case.about.dates if all(date_relation(when, d.when) == "apart" for when in true)]
     return others[case.pick(len(others), "date")] if others else None
 
 
-def _foreign(case: Case, fields: frozenset[FieldName]) -> Extracted | None:
+def _foreign(case: Case, fields: frozenset[FieldName]) -> ExtractedFact | None:
     """The value that another page has for such a field, unless the quote has its words as well."""
     if case.fact.field not in fields:
         return None

@@ -12,11 +12,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from evals.data import SHARED_DATA, digest_of
-from kiwiresearch.kin.fields import DATES
 from kiwiresearch.kin.gedcom.read import read_gedcom
-from kiwiresearch.kin.privacy.births import first_year, last_year
-from kiwiresearch.kin.privacy.living import DEATHS, is_likely_living, living_status
-from kiwiresearch.kin.tree import Fact, PersonId, Tree
+from kiwiresearch.kin.privacy.living import DEATH_FIELDS, first_year, is_likely_living, last_year, living_status
+from kiwiresearch.kin.tree import DATE_FIELDS, Fact, PersonId, Tree
 
 FOLDER = "kin/gedcom"
 YEAR = 2026
@@ -112,7 +110,7 @@ def masked_tree(tree: Tree, people: Iterable[PersonId]) -> Tree:
 
 def _is_masked(tree: Tree, fact: Fact, chosen: set[PersonId]) -> bool:
     if fact.person in chosen:
-        return fact.field in DATES or fact.field in DEATHS
+        return fact.field in DATE_FIELDS or fact.field in DEATH_FIELDS
     return fact.field == "marriage_date" and not chosen.isdisjoint(tree.spouses(fact.person))
 
 

@@ -16,15 +16,15 @@ from pathlib import Path
 
 from evals.data import SHARED_DATA, digest_of
 from evals.kin_trees import Halves, halves
-from kiwiresearch.kin.conflicts.agreeing import standing
+from kiwiresearch.kin.conflict_values import compare_values
 from kiwiresearch.kin.gedcom.read import read_gedcom
-from kiwiresearch.kin.resolve.propose import propose
+from kiwiresearch.kin.resolve.proposal import DEFAULT_SETTINGS, ResolveSettings
 from kiwiresearch.kin.resolve.records import Column, link
-from kiwiresearch.kin.resolve.settings import DEFAULT, ResolveSettings
+from kiwiresearch.kin.resolve.resolver import propose
 from kiwiresearch.kin.tree import Tree
-from kiwiresearch.text.dates import units
-from kiwiresearch.text.dates.days import Calendar, day_number
-from kiwiresearch.text.when import DateRange
+from kiwiresearch.text.dates import calendar as units
+from kiwiresearch.text.dates.calendar import Calendar, day_number
+from kiwiresearch.text.dates.ranges import DateRange
 
 GEDCOM = SHARED_DATA / "kin" / "gedcom"
 
@@ -37,7 +37,7 @@ def shares(right: int, found: int, wanted: int) -> dict[str, float]:
     }
 
 
-def tree_figures(split: Halves, settings: ResolveSettings = DEFAULT) -> dict[str, float]:
+def tree_figures(split: Halves, settings: ResolveSettings = DEFAULT_SETTINGS) -> dict[str, float]:
     """Pairwise figures of all pairs worth a look, and of those that would be merged unattended."""
     proposals = propose(split.tree, settings=settings)
     likely = {one.candidate_pair for one in proposals if one.recommended_action != "separate"}
@@ -132,7 +132,7 @@ def _later(when: DateRange, days: int) -> DateRange:
 
 def _is_conflict(pair: tuple[DateRange, DateRange]) -> bool:
     one, other = pair
-    return standing("birth_date", "one", "other", one, other) == "conflict"
+    return compare_values("birth_date", "one", "other", one, other) == "conflict"
 
 
 def measure() -> tuple[str, dict[str, float], dict[str, float]] | None:

@@ -7,9 +7,9 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 
 from kiwiresearch.kin.tree import Person, Tree
-from kiwiresearch.text.dates import units
-from kiwiresearch.text.dates.days import day_number
-from kiwiresearch.text.when import DateRange
+from kiwiresearch.text.dates import calendar
+from kiwiresearch.text.dates.calendar import day_number
+from kiwiresearch.text.dates.ranges import DateRange
 
 # Damage. Only the seed, the side and the person decide it.
 
@@ -140,7 +140,7 @@ def _worse(when: DateRange | None, seed: str, rates: Rates, *, gone: bool) -> Da
     if when is None or gone:
         return None
     if _draw(seed, "year only") < rates.year_only and when.precision == "day":
-        first, last = units.years(when.first_year, when.first_year)
+        first, last = calendar.years(when.first_year, when.first_year)
         when = replace(when, earliest=first, latest=last, precision="year")
     if _draw(seed, "other year") < rates.other_year:
         years = (-2, -1, 1, 2)[int(_draw(seed, "years") * 4)]

@@ -18,8 +18,8 @@ from evals.data import SHARED_DATA
 from kiwiresearch.errors import QuoteNotFound
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.read import open_page
+from kiwiresearch.zim.build import build_sample
 from kiwiresearch.zim.libzim import LibzimArchive
-from kiwiresearch.zim.sample import build_sample
 
 LABELS = Path(__file__).with_name("labels")
 TYPES = LABELS / "claim_types.jsonl"

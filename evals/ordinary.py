@@ -20,12 +20,11 @@ from typing import Any
 from evals.data import SHARED_DATA
 from evals.labelled import LABELS
 from kiwiresearch.ask.answer import Answer
-from kiwiresearch.ask.answering import answer_by_rule
-from kiwiresearch.ask.desk import Desk
-from kiwiresearch.ask.reading import Reading
-from kiwiresearch.ask.settings import AskSettings
-from kiwiresearch.ask.wish import AskWish
-from kiwiresearch.ask.wording import Confidence, Headline, words_in
+from kiwiresearch.ask.by_rule import answer_by_rule
+from kiwiresearch.ask.context import AskContext
+from kiwiresearch.ask.page_units import PageCache
+from kiwiresearch.ask.presentation import Confidence, Headline, body_parts
+from kiwiresearch.ask.settings import AskOptions, AskSettings
 from kiwiresearch.reader.reader import shared_reader
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.zim.libzim import LibzimArchive
@@ -39,17 +38,17 @@ def answers() -> Iterator[tuple[dict[str, Any], Answer]]:
     """Each question with the product's answer."""
     settings = AskSettings()
     book = OpenBook(LibzimArchive(SHARED_DATA / "zims" / "schools-2007.zim"))
-    desk = Desk((book,), settings, Reading(settings), reader=shared_reader())
+    desk = AskContext((book,), settings, PageCache(settings), reader=shared_reader())
     for line in QUESTIONS.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
-        yield row, answer_by_rule(desk, row["question"], AskWish(with_model=False)).answer
+        yield row, answer_by_rule(desk, row["question"], AskOptions(with_model=False)).answer
 
 
 def told(answer: Answer) -> dict[str, str]:
     """What a person sees first of an answer."""
     if not answer.grounded:
         return {"confidence": "", "headline": "", "sentence": ""}
-    headline = next((part.words for part in words_in(answer) if isinstance(part, Headline)), "")
+    headline = next((part.words for part in body_parts(answer) if isinstance(part, Headline)), "")
     sentence = " ".join(answer.lines[0].text.split())
     return {"confidence": Confidence.of(answer.sure).level, "headline": headline, "sentence": sentence[:SHOWN]}
 

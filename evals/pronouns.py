@@ -19,11 +19,11 @@ from pathlib import Path
 
 from evals.data import SHARED_DATA, digest_of
 from evals.labelled import LABELS
-from kiwiresearch.claims.pronouns import SURE, context_on, meant
+from kiwiresearch.ask.pronouns import SURE, context_on, likely_referent
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.read import open_page
 from kiwiresearch.reader.reader import Reader, shared_reader
-from kiwiresearch.text.fold import fold
+from kiwiresearch.text.words import fold
 from kiwiresearch.zim.libzim import LibzimArchive
 
 PRONOUNS = {"": LABELS / "pronouns.jsonl", "held_": LABELS / "pronouns_held.jsonl"}
@@ -92,7 +92,7 @@ def chosen(reader: Reader, labels: Path) -> Iterator[Choice]:
 
 
 def _choice(reader: Reader, page: PageDoc, start: int, word: str, means: tuple[str, ...]) -> Choice:
-    found = meant(reader, context_on(page, start, start + len(word)))
+    found = likely_referent(reader, context_on(page, start, start + len(word)))
     return Choice(page.ref.path, word, means, found.name, found.confidence)
 
 

@@ -24,19 +24,17 @@ from evals.asked import Seen, judge
 from evals.data import SHARED_DATA, digest_of
 from evals.golds import Row, holds, normal, rows_of, sample
 from kiwiresearch.ask.answer import Answer
-from kiwiresearch.ask.answering import answer_by_rule, gather
-from kiwiresearch.ask.choosing import MOST_LINES
-from kiwiresearch.ask.desk import Desk
-from kiwiresearch.ask.reading import Reading
-from kiwiresearch.ask.settings import AskSettings
-from kiwiresearch.ask.wish import AskWish
-from kiwiresearch.ask.wording import Confidence
+from kiwiresearch.ask.by_rule import answer_by_rule, gather_evidence
+from kiwiresearch.ask.context import MAX_LINES, AskContext
+from kiwiresearch.ask.page_units import PageCache
+from kiwiresearch.ask.presentation import Confidence
+from kiwiresearch.ask.settings import AskOptions, AskSettings
 from kiwiresearch.page.html import bare_text
 from kiwiresearch.reader.reader import shared_reader
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.zim.libzim import LibzimArchive
 
-WISH = AskWish(with_model=False)
+WISH = AskOptions(with_model=False)
 GATE = {"nq": 1, "cmu": 4, "squad_book": 18}
 """The sets that the gate asks, and each how manyth row of them."""
 
@@ -69,7 +67,7 @@ def asked_absent() -> Iterator[Answer]:
     """The answers to a hundred questions that the book of 2007 cannot know."""
     archive = LibzimArchive(SETS["nq"].zim)
     settings = AskSettings()
-    desk = Desk((OpenBook(archive),), settings, Reading(settings), reader=shared_reader())
+    desk = AskContext((OpenBook(archive),), settings, PageCache(settings), reader=shared_reader())
     for row in absent_rows(archive, SUBJECTS):
         yield answer_by_rule(desk, row.question, WISH).answer
 
@@ -89,7 +87,7 @@ def asked(name: str, rows: Sequence[Row]) -> dict[str, list[Seen]]:
     """Each row's answer by words, and with the reading model."""
     archive = LibzimArchive(SETS[name].zim)
     settings = AskSettings()
-    words = Desk((OpenBook(archive),), settings, Reading(settings))
+    words = AskContext((OpenBook(archive),), settings, PageCache(settings))
     desks = {"words": words, "reader": replace(words, reader=shared_reader())}
     found: dict[str, list[Seen]] = {way: [] for way in (*desks, "vectors")}
     for row in rows:
@@ -100,13 +98,13 @@ def asked(name: str, rows: Sequence[Row]) -> dict[str, list[Seen]]:
     return found
 
 
-def _by_vectors(desk: Desk, row: Row, by_words: Seen) -> Seen:
+def _by_vectors(desk: AskContext, row: Row, by_words: Seen) -> Seen:
     """What the first sentences hold if likeness to the question alone puts them in order."""
-    units = gather(desk, row.question, WISH).evidence.units[:UNITS]
+    units = gather_evidence(desk, row.question, WISH).evidence.units[:UNITS]
     texts = [f"{one.read.page.title}. {one.text}" for one in units]
     question, *others = shared_reader().vectors([row.question, *texts])
     order = sorted(range(len(units)), key=lambda at: -float(question @ others[at]))
-    hit = [holds(units[at].text, row.answers) for at in order[:MOST_LINES]]
+    hit = [holds(units[at].text, row.answers) for at in order[:MAX_LINES]]
     found = replace(by_words, first_holds=any(hit[:1]), text_holds=any(hit), answered=True)
     return replace(found, short="", short_right=False, short_f1=0.0)
 

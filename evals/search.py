@@ -19,9 +19,9 @@ from pathlib import Path
 
 from evals.data import SHARED_DATA, digest_of
 from evals.windows import windows_of
-from kiwiresearch.search.find import Wish, find
+from kiwiresearch.search.find import SearchOptions, find
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.query import parse
+from kiwiresearch.search.query import parse_query
 from kiwiresearch.search.title_build import build_titles, titles_file
 from kiwiresearch.search.titles import open_titles
 from kiwiresearch.zim.libzim import LibzimArchive
@@ -140,22 +140,22 @@ def _ours(file: Path, questions: Sequence[str]) -> tuple[list[list[str]], list[l
         index = titles_file(Path(folder), archive.book)
         build_titles(archive, index)
         book = OpenBook(archive, open_titles(index, archive.book), kept_chars=ALL_PAGES)
-        quickly = Wish(limit=max(DEPTHS), fast=True)
-        full = [_paths(book, question, Wish(limit=max(DEPTHS))) for question in questions]
+        quickly = SearchOptions(limit=max(DEPTHS), fast=True)
+        full = [_paths(book, question, SearchOptions(limit=max(DEPTHS))) for question in questions]
         fast = [_paths(book, question, quickly) for question in questions]
         if book.titles:
             book.titles.close()
     return full, fast
 
 
-def _paths(book: OpenBook, question: str, wish: Wish) -> list[str]:
+def _paths(book: OpenBook, question: str, wish: SearchOptions) -> list[str]:
     return [hit.ref.path for hit in find([book], question, wish).hits]
 
 
 def _libzim(file: Path, questions: Sequence[str]) -> list[list[str]]:
     """What a reader gets who types the question's words without its stop words."""
     archive = LibzimArchive(file)
-    queries = (" ".join(term.word for term in parse(question).terms) for question in questions)
+    queries = (" ".join(term.word for term in parse_query(question).terms) for question in questions)
     return [list(archive.holding(query, max(DEPTHS))) for query in queries]
 
 

@@ -25,7 +25,7 @@ from pathlib import Path
 from evals.briefs import desk_with, ran
 from evals.data import SHARED_DATA, digest_of
 from evals.labelled import LABELS
-from kiwiresearch.brief.relevance import embedder
+from kiwiresearch.brief.relevance import static_embedder
 from kiwiresearch.brief.second_sources import SecondSources
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.embed.embedder import similarity
@@ -100,11 +100,11 @@ def judge(claims: Sequence[Claim], pairs: Sequence[Pair]) -> list[Judged]:
         one, other = by_place.get(pair.one), by_place.get(pair.other)
         if one is None or other is None:
             continue
-        rows = embedder().embed([one.text, other.text])
+        rows = static_embedder().embed([one.text, other.text])
         alike = float(similarity(rows[0], rows[1:])[0])
         second = sources.judge(one, other, alike)
         verdict = "no" if second is None else "differs" if second.difference else "confirms"
-        found.append(Judged(pair.label, verdict, sources.signs(one, other, alike), (one.text, other.text)))
+        found.append(Judged(pair.label, verdict, sources.features(one, other, alike), (one.text, other.text)))
     return found
 
 

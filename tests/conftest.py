@@ -20,10 +20,9 @@ from hypothesis import HealthCheck, settings
 from tests.postgres import postgres_server
 
 from kiwiresearch.cli.start import run
-from kiwiresearch.zim import integrity, sample
-from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
+from kiwiresearch.zim import build, integrity
+from kiwiresearch.zim.build import NewPage, NewRedirect, build_sample, write_book
 from kiwiresearch.zim.integrity import Verdict
-from kiwiresearch.zim.sample import build_sample
 
 __all__ = ["postgres_server"]
 
@@ -104,7 +103,7 @@ def _sample_for_every_home(_built_sample: Callable[[], Path]) -> Iterator[None]:
             part.unlink(missing_ok=True)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sample, "build_sample", copied)
+        patch.setattr(build, "build_sample", copied)
         yield
 
 

@@ -14,16 +14,23 @@ from evals.asked import PASSAGES, Seen, judge
 from evals.golds import Row, holds, normal, rows_of, sample, tokens
 from evals.windows import Shown
 
-from kiwiresearch.ask.answer import GENERAL, Answer, BookNote, Cited, Line, Looked
-from kiwiresearch.ask.passages import Passage, key_of
-from kiwiresearch.evidence.citation import Citation
-from kiwiresearch.evidence.quote import of_record
+from kiwiresearch.ask.answer import (
+    GENERAL,
+    Answer,
+    AnswerBook,
+    AnswerCitation,
+    AnswerSentence,
+    ExaminedPage,
+    Passage,
+    key_of,
+)
+from kiwiresearch.evidence import Citation, recorded_quote
 from kiwiresearch.ids import BookId
-from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.zim.archive import EntryRef
 from kiwiresearch.zim.libzim import LibzimArchive
 from kiwiresearch.zim.memory import MemoryArchive
 
-BOOK = BookNote("b1", "schools", "Schools", "2007", "", "eng")
+BOOK = AnswerBook("b1", "schools", "Schools", "2007", "", "eng")
 ROW = Row("When was the fire?", ("1180 bc",), "Hattusa")
 FIRE = "It burned about 1180 BC."
 
@@ -36,10 +43,10 @@ def an_answer(text: str = FIRE, *, path: str = "Hattusa", grounded: bool = True)
     """One sentence of one page, cited and shown."""
     ref = EntryRef(BookId("b1"), path)
     key = key_of(ref, 0, len(text))
-    cited = Cited(key, Citation(of_record(ref, 0, len(text), text), "schools", path, "", ""), BOOK, text)
+    cited = AnswerCitation(key, Citation(recorded_quote(ref, 0, len(text), text), "schools", path, "", ""), BOOK, text)
     return Answer(
-        ROW.question, ROW.question, "title", "", grounded=grounded, text=text, lines=(Line(text, (key,)),),
-        citations=(cited,), passages=(a_passage(text, path),), pages=(Looked(ref, path, 1.0),), sure=0.6,
+        ROW.question, ROW.question, "title", "", grounded=grounded, text=text, lines=(AnswerSentence(text, (key,)),),
+        citations=(cited,), passages=(a_passage(text, path),), pages=(ExaminedPage(ref, path, 1.0),), sure=0.6,
     )  # fmt: skip
 
 
@@ -154,7 +161,7 @@ def test_passages_beyond_the_bounds_count_for_nothing(passages: list[Passage]) -
 
 def test_the_first_three_pages_are_counted_once_each() -> None:
     """A page that is listed twice takes one place."""
-    looked = [Looked(EntryRef(BookId("b1"), path), path, 1.0) for path in ("A", "A", "B", "Hattusa", "C")]
+    looked = [ExaminedPage(EntryRef(BookId("b1"), path), path, 1.0) for path in ("A", "A", "B", "Hattusa", "C")]
     assert judge(ROW, replace(an_answer(), pages=tuple(looked)), "").at_3
     assert not judge(ROW, replace(an_answer(), pages=(*looked[:3], looked[4], looked[3])), "").at_3
 

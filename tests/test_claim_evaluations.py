@@ -19,10 +19,10 @@ from evals.labelled import Labelled, Row, sha_of
 
 from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import Claim, ClaimId
-from kiwiresearch.evidence.quote import Quote
+from kiwiresearch.evidence import Quote
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.read import open_page
-from kiwiresearch.search.hit import Score
+from kiwiresearch.search.query import Score
 from kiwiresearch.zim.libzim import LibzimArchive
 from kiwiresearch.zim.memory import MemoryArchive
 

@@ -11,16 +11,16 @@ from types import ModuleType
 import pytest
 
 from kiwiresearch import errors
-from kiwiresearch.ask import record as answers
+from kiwiresearch.ask import formats as answers
 from kiwiresearch.cli.start import run as start
-from kiwiresearch.page.cuts import CUTS
+from kiwiresearch.jobs.job import BulkRequest, FamilyRequest, Job, JobRequest, QuestionsRequest, ResearchRequest
+from kiwiresearch.page.doc import page_record
+from kiwiresearch.page.elements import CUTS
 from kiwiresearch.page.read import open_page
-from kiwiresearch.page.record import record_of
-from kiwiresearch.research.asking import Asker
-from kiwiresearch.research.desk import open_desk
-from kiwiresearch.research.finding import Finder
-from kiwiresearch.research.job import AskBatchWish, BulkWish, FamilyWish, Job, JobWish, Wish
-from kiwiresearch.research.settings import defaults, variable
+from kiwiresearch.workspace.asker import Asker
+from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.settings import defaults, environment_variable
+from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.libzim import LibzimArchive
 
 ROOT = Path(__file__).parent.parent
@@ -86,7 +86,7 @@ def test_every_setting_is_in_the_reference_with_its_default() -> None:
     text = (DOCS / "reference" / "settings.md").read_text(encoding="utf-8")
     for key, value in defaults().items():
         default = ", ".join(value) if isinstance(value, tuple) else str(value).lower()
-        assert f"| `{key}` | `{variable(key)}` | {default or '(none)'} |" in text
+        assert f"| `{key}` | `{environment_variable(key)}` | {default or '(none)'} |" in text
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_every_command_and_option_is_in_the_reference(words: list[str], capsys: 
 def test_every_field_of_a_page_record_is_in_the_reference(sample_zim: Path) -> None:
     """docs/reference/page-record.md names each field that `page --json` prints."""
     text = (DOCS / "reference" / "page-record.md").read_text(encoding="utf-8")
-    record = record_of(open_page(LibzimArchive(sample_zim), "Hattusa"))
+    record = page_record(open_page(LibzimArchive(sample_zim), "Hattusa"))
     inner = [record["sections"][0], record["links"][0], record["infoboxes"][0]["rows"][0], record["signals"]]
     names = set(record) | {name for part in inner for name in part}
     assert {name for name in names if f"`{name}`" not in text} == set()
@@ -142,10 +142,10 @@ def test_every_field_of_an_answer_is_in_the_reference(tmp_path: Path, sample_zim
     """docs/reference/cli.md names each field that `ask --json` prints."""
     text = (DOCS / "reference" / "cli.md").read_text(encoding="utf-8").partition("## The record of an answer")[2]
     text = text.partition("\n## ")[0]
-    desk = open_desk(environment={"KIWIRESEARCH_HOME": str(tmp_path)})
+    desk = open_workspace(environment={"KIWIRESEARCH_HOME": str(tmp_path)})
     with desk.shelf([str(sample_zim)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
         answer = Asker(finder, desk.settings.ask).ask("When was Einstein born?")
-        record = answers.record_of(answer, finder.link)
+        record = answers.record_of(answer, finder.citation_url)
     lists = ("lines", "citations", "passages", "looked", "books")
     names = set(record) | {name for part in lists for name in record[part][0]}
     assert {name for name in names if f"`{name}`" not in text} == set()
@@ -154,7 +154,12 @@ def test_every_field_of_an_answer_is_in_the_reference(tmp_path: Path, sample_zim
 def test_every_field_of_a_job_is_in_the_reference() -> None:
     """docs/reference/run-files.md names each field of a job, and of whatever it may wish for."""
     text = (DOCS / "reference" / "run-files.md").read_text(encoding="utf-8").partition("## Jobs")[2]
-    wishes: tuple[Wish, ...] = (JobWish("Rome"), FamilyWish("x"), AskBatchWish(()), BulkWish("x", ()))
+    wishes: tuple[JobRequest, ...] = (
+        ResearchRequest("Rome"),
+        FamilyRequest("x"),
+        QuestionsRequest(()),
+        BulkRequest("x", ()),
+    )
     records = [Job("x-1", wish).record() for wish in wishes]
     names = {name for record in records for name in {*record, *record["wish"]}}
     assert {name for name in names if f"`{name}`" not in text} == set()

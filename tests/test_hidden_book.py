@@ -13,12 +13,11 @@ from kiwiresearch.errors import PageNotFound
 from kiwiresearch.page.doc import Infobox, Link, PageDoc
 from kiwiresearch.page.html import bare_text
 from kiwiresearch.page.read import open_page
-from kiwiresearch.search.find import Wish, find
+from kiwiresearch.search.find import SearchOptions, find
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.title_build import build_titles, titles_file
 from kiwiresearch.search.titles import open_titles
-from kiwiresearch.zim.archive import Archive
-from kiwiresearch.zim.entry import Entry
+from kiwiresearch.zim.archive import Archive, Entry
 from kiwiresearch.zim.libzim import LibzimArchive
 from kiwiresearch.zim.memory import MemoryArchive
 
@@ -212,7 +211,7 @@ def test_search_in_a_real_book_never_finds_the_article(schools: LibzimArchive, t
     whole = OpenBook(schools)
     book = BookWithout(hidden, open_titles(index, hidden.book), whole)
     assert find([whole], "Paul McCartney").hits[0].ref.path == gone
-    paths = [hit.ref.path for hit in find([book], "Paul McCartney", Wish(limit=40)).hits]
+    paths = [hit.ref.path for hit in find([book], "Paul McCartney", SearchOptions(limit=40)).hits]
     assert "The_Beatles" in paths
     assert gone not in paths
     assert book.text(gone) is None

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from kiwiresearch.cli.start import run
-from kiwiresearch.research.desk import open_desk
+from kiwiresearch.workspace.workspace import open_workspace
 
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 
@@ -25,7 +25,7 @@ PROXIES = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY"
 def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with the sample book, built once for all tests."""
     folder = tmp_path_factory.getbasetemp() / "ready"
-    open_desk({"KIWIRESEARCH_HOME": str(folder)}).sample()
+    open_workspace({"KIWIRESEARCH_HOME": str(folder)}).sample()
     return folder
 
 

@@ -28,16 +28,13 @@ from tools.train_reader.passage import load as passages_in
 from tools.train_reader.people import SCHOOLS, asked
 from tools.train_reader.split import drawn, judging_part, questioned, squad_part
 
-from kiwiresearch.ask import rereading
-from kiwiresearch.ask.answering import gather
-from kiwiresearch.ask.choosing import lines_of
-from kiwiresearch.ask.desk import Desk
+from kiwiresearch.ask import reranker
+from kiwiresearch.ask.by_rule import gather_evidence
+from kiwiresearch.ask.context import AskContext, answer_units
+from kiwiresearch.ask.page_units import PageCache
 from kiwiresearch.ask.question import Question, read_question
-from kiwiresearch.ask.reading import Reading
-from kiwiresearch.ask.settings import AskSettings
-from kiwiresearch.ask.strength import Strength, read_signs
-from kiwiresearch.ask.weighing import Weighed, table
-from kiwiresearch.ask.wish import AskWish
+from kiwiresearch.ask.score import ScoredUnit, Strength, reader_features, unit_weights
+from kiwiresearch.ask.settings import AskOptions, AskSettings
 from kiwiresearch.page.html import bare_text
 from kiwiresearch.reader.reader import shared_reader
 from kiwiresearch.search.open_book import OpenBook
@@ -50,7 +47,7 @@ SETS = {
     "squad_book": ("squad.zim", "squad/questions.jsonl", 6),
 }
 SAID = ("relevance", "answer's words", "passage answers")
-MOST_UNREAD = 3
+MAX_UNREAD = 3
 STIFFNESS = 6.0
 """How strongly the weights of a curve are held near 0."""
 
@@ -60,7 +57,7 @@ BY_HAND = {"unknown words": -2.0, "names missing": -0.5}
 STEPS = 30
 LONGEST_SHORT = 80
 FOLDS = 5
-MOST_OF_WORK, MOST_ORDINARY = 100, 220
+MAX_OF_WORK, MAX_ORDINARY = 100, 220
 """How many questions are asked of people's and of ours each, and of those whose sentences were judged."""
 
 
@@ -93,12 +90,12 @@ def questions(shared: Path, work: Path | None) -> Iterator[Asking]:
         ("people", [(one.question, one.answers) for one in people]),
         ("ours", [(one.question, (one.answer,)) for one in written if is_judged(one.passage)]),
     ):
-        for question, answers in sorted(some, key=lambda row: drawn(row[0], "fit"))[:MOST_OF_WORK]:
+        for question, answers in sorted(some, key=lambda row: drawn(row[0], "fit"))[:MAX_OF_WORK]:
             gold = tuple(dict.fromkeys(filter(None, map(normal, answers))))
             yield Asking(name, SCHOOLS, question, partial(holds, answers=gold))
     by_sum = judged(JUDGED_TEXTS)
     ordinary = [json.loads(line)["question"] for line in JUDGED_TEXTS.read_text(encoding="utf-8").splitlines()]
-    for question in [one for one in ordinary if one and is_held_back(one)][:MOST_ORDINARY]:
+    for question in [one for one in ordinary if one and is_held_back(one)][:MAX_ORDINARY]:
         yield Asking("ordinary", SCHOOLS, question, by_sum[sum_of(question)].is_right)
 
 
@@ -106,20 +103,20 @@ def write_down(shared: Path, out: Path, work: Path | None) -> None:
     """One line for each question: what its units say and which of them answer it."""
     settings = AskSettings()
     reader = shared_reader()
-    desks: dict[str, Desk] = {}
+    desks: dict[str, AskContext] = {}
     with out.open("w", encoding="utf-8") as lines:
         for one in questions(shared, work):
             if one.book not in desks:
                 archive = LibzimArchive(shared / "zims" / one.book)
-                desks[one.book] = Desk((OpenBook(archive),), settings, Reading(settings), reader=reader)
+                desks[one.book] = AskContext((OpenBook(archive),), settings, PageCache(settings), reader=reader)
             desk = desks[one.book]
-            gathered = gather(desk, one.question, AskWish(with_model=False))
+            gathered = gather_evidence(desk, one.question, AskOptions(with_model=False))
             evidence = gathered.evidence
             if not evidence.units or evidence.parts:
                 continue
             read = gathered.reread().evidence.units
-            kept = [unit for unit in read if unit.parts["relevance"] > rereading.UNREAD]
-            kept += [unit for unit in read if unit.parts["relevance"] <= rereading.UNREAD][:MOST_UNREAD]
+            kept = [unit for unit in read if unit.parts["relevance"] > reranker.UNREAD]
+            kept += [unit for unit in read if unit.parts["relevance"] <= reranker.UNREAD][:MAX_UNREAD]
             page = bare_text(desk.books[0].archive.read(one.path).content).text if one.path else ""
             row = {
                 "set": one.name,
@@ -132,7 +129,7 @@ def write_down(shared: Path, out: Path, work: Path | None) -> None:
             lines.flush()
 
 
-def _unit(unit: Weighed, one: Asking) -> dict[str, Any]:
+def _unit(unit: ScoredUnit, one: Asking) -> dict[str, Any]:
     words = unit.text[slice(*unit.words)] if unit.words else ""
     return {
         "title": unit.read.page.title,
@@ -140,8 +137,8 @@ def _unit(unit: Weighed, one: Asking) -> dict[str, Any]:
         "passage": unit.passage,
         "text": unit.text,
         "parts": dict(unit.parts),
-        "total": sum(value * table()[name] for name, value in unit.parts.items() if name not in SAID),
-        "holds": one.is_right(rereading.row_of(unit.read, unit.unit)),
+        "total": sum(value * unit_weights()[name] for name, value in unit.parts.items() if name not in SAID),
+        "holds": one.is_right(reranker.reader_row(unit.read, unit.unit)),
         "short": one.is_right(words) and len(words) <= LONGEST_SHORT,
     }
 
@@ -155,7 +152,7 @@ class Seen:
     answerable: bool
     by_words: Strength
     units: tuple[Any, ...]
-    """As `Weighed`, with `holds` and `short`."""
+    """As `ScoredUnit`, with `holds` and `short`."""
 
 
 def load(file: Path) -> list[Seen]:
@@ -194,7 +191,7 @@ def shares(rows: Sequence[Seen], worth: Mapping[str, float]) -> dict[str, float]
         units = ordered(seen, worth)
         first += units[0].holds
         short += units[0].short
-        shown += any(one.holds for one in lines_of(cast("list[Weighed]", units)))
+        shown += any(one.holds for one in answer_units(cast("list[ScoredUnit]", units)))
     return {"first": first / len(rows), "shown": shown / len(rows), "short": short / len(rows)}
 
 
@@ -202,8 +199,8 @@ def curve(rows: Sequence[Seen], worth: Mapping[str, float]) -> dict[str, float]:
     """The logistic curve for whether the first sentence answers: the others are folded away, or further below."""
     examples, labels = [], []
     for seen in rows:
-        units = cast("list[Weighed]", ordered(seen, worth))
-        examples.append(read_signs(units, seen.question, seen.by_words))
+        units = cast("list[ScoredUnit]", ordered(seen, worth))
+        examples.append(reader_features(units, seen.question, seen.by_words))
         labels.append(cast("Any", units[0]).holds)
     names = sorted({name for one in examples for name in one} - set(BY_HAND))
     known = np.array([sum(value * one.get(name, 0.0) for name, value in BY_HAND.items()) for one in examples])
@@ -229,8 +226,8 @@ def apart(rows: Sequence[Seen], worth: Mapping[str, float]) -> np.ndarray[Any, A
         found = curve([seen for seen, of in zip(rows, fold_of, strict=True) if of != fold], worth)
         for at, seen in enumerate(rows):
             if fold_of[at] == fold:
-                units = cast("list[Weighed]", ordered(seen, worth))
-                signs = read_signs(units, seen.question, seen.by_words)
+                units = cast("list[ScoredUnit]", ordered(seen, worth))
+                signs = reader_features(units, seen.question, seen.by_words)
                 sure[at] = 1 / (1 + math.exp(-sum(value * found.get(name, 0.0) for name, value in signs.items())))
     return sure
 
@@ -270,7 +267,7 @@ def fit(file: Path) -> None:
                     if some
                 )
                 print(f"{relevance} {words} {passage}: {told}")
-    worth = {name: table()[name] for name in SAID}
+    worth = {name: unit_weights()[name] for name in SAID}
     sure = apart(rows, worth)
     right = np.array([float(ordered(seen, worth)[0].holds) for seen in rows])
     print("| | questions | right | said | error | area |\n| --- | ---: | ---: | ---: | ---: | ---: |")

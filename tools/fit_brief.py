@@ -25,15 +25,15 @@ from evals.brief_aspects import Marked, is_marked, marked, sentence_start
 from evals.second_sources import judged, labelled
 from numpy.typing import NDArray
 
-from kiwiresearch.brief.relevance import Relevance, sentences_on, usable_sentences
-from kiwiresearch.brief.salience import signs_of
+from kiwiresearch.brief.relevance import Relevance, salience_features, sentences_on, usable_sentences
 from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.statements import all_sentences
 from kiwiresearch.crawl.settings import CrawlSettings
-from kiwiresearch.crawl.walk import Crawl, Walker
+from kiwiresearch.crawl.state import CrawlPlan
+from kiwiresearch.crawl.walk import Walker
 from kiwiresearch.page.read import open_page
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.text.aspect import stems_in
+from kiwiresearch.text.similarity import stems_in
 from kiwiresearch.zim.libzim import LibzimArchive
 
 PAGES, ARTICLES = 20, 400
@@ -45,19 +45,19 @@ Signs = Sequence[Mapping[str, float]]
 def marked_signs(archive: LibzimArchive, topic: Marked) -> tuple[Signs, list[bool]]:
     """The sentences that are about a topic's thing, with what speaks for each, and whether readers marked it."""
     book = OpenBook(archive)
-    walker = Walker(Crawl([book], topic.topic, settings=CrawlSettings(max_pages=PAGES, fast=True)))
+    walker = Walker(CrawlPlan([book], topic.topic, settings=CrawlSettings(max_pages=PAGES, fast=True)))
     pages = []
     while walker.state.ended is None:
         move = walker.next()
         walker.state.apply(move.step)
         pages += [move.page] if move.page else []
-    claims = [claim for page in pages for claim in claims_of(page, "", usable_sentences(walker.state.begun, page))]
+    claims = [claim for page in pages for claim in claims_of(page, "", usable_sentences(walker.state.started, page))]
     sentences = sentences_on(claims)
     relevance = Relevance(walker.state, sentences, {book.book.id: book.language})
     by_path = {page.ref: page for page in pages}
     signs, right = [], []
     for ref, several in sentences.items():
-        for number, found in relevance.signs(several).items():
+        for number, found in relevance.features(several).items():
             signs.append(found)
             page, start = by_path[ref], several[number].quotes[0].start
             right.append(is_marked(topic, page, sentence_start(page, start)))
@@ -74,7 +74,10 @@ def introduced_signs(archive: LibzimArchive) -> Iterator[tuple[Signs, list[float
         body = [claim for claim in sentences if claim.headings]
         if len(lead) < FEWEST_IN_LEAD or len(body) < FEWEST_IN_BODY:
             continue
-        yield signs_of(body, page.language), [_said_again(stems_in(one.text, page.language), lead) for one in body]
+        yield (
+            salience_features(body, page.language),
+            [_said_again(stems_in(one.text, page.language), lead) for one in body],
+        )
 
 
 def _said_again(stems: frozenset[str], lead: Sequence[frozenset[str]]) -> float:

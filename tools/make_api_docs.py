@@ -29,13 +29,13 @@ RUN = "bronze-age-collapse-1"
 CASE = "07f6105641cd"
 PERSON = "cbf5920c-582b-59b5-89ac-2545082feab3"
 """Alexander Hamilton, and the case that began with him."""
-START = "from kiwiresearch.cli.serving import serve; serve(port=0, book=['sample'])"
+START = "from kiwiresearch.cli.server import serve; serve(port=0, book=['sample'])"
 MARKED = re.compile(r"(<!-- made: ([a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 STATUS = "\n%{http_code}"
-PATIENCE_S = 60
+TIMEOUT_S = 60
 LONGEST = 110
 """Longer texts are cut, and values that fit in so much are written in one line."""
-MOST_LINES = 16
+MAX_LINES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ def serving(work: Path) -> Iterator[str]:
         yield _address(server)
     finally:
         server.terminate()
-        server.communicate(timeout=PATIENCE_S)
+        server.communicate(timeout=TIMEOUT_S)
 
 
 def _address(server: subprocess.Popen[str]) -> str:
@@ -209,7 +209,7 @@ def block(example: Example, address: str) -> str:
 def asked(example: Example, address: str) -> tuple[int, str]:
     """The status and the body of the command itself, sent to a running server."""
     words = shlex.split(example.command().replace("\\\n", " ").replace(SHOWN, address))
-    command = [*words, "--noproxy", "*", "--max-time", str(PATIENCE_S), "-w", STATUS]
+    command = [*words, "--noproxy", "*", "--max-time", str(TIMEOUT_S), "-w", STATUS]
     done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 (as the page says)
     text, _, status = done.stdout.rpartition("\n")
     return int(status), text.replace("\r\n", "\n")
@@ -226,7 +226,7 @@ def shown(text: str, example: Example) -> str:
         record = json.loads(text)
     except ValueError:
         lines = [_cut(line) for line in text.split("\n")]
-        return "\n".join([*lines[:MOST_LINES], *(["…"] if len(lines) > MOST_LINES else [])])
+        return "\n".join([*lines[:MAX_LINES], *(["…"] if len(lines) > MAX_LINES else [])])
     return pretty(_shortened(_chosen(record, example.only, example.rows), example.items))
 
 

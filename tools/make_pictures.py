@@ -24,7 +24,7 @@ from tools.small_png import small_png
 ROOT = Path(__file__).parent.parent
 PICTURES = ROOT / "docs" / "pictures"
 SIZE: ViewportSize = {"width": 1280, "height": 760}
-MOST_BYTES = 150_000
+MAX_BYTES = 150_000
 QUESTION = "When was Ugarit destroyed?"
 TOPIC, MAX_PAGES = "Bronze Age collapse", 12
 SEED = "Alexander Hamilton"
@@ -92,9 +92,9 @@ def _take(page: Page, sight: Sight) -> None:
     page.wait_for_timeout(SETTLED_MS)
     target.write_bytes(small_png(_pixels(page)))
     size = target.stat().st_size
-    if size > MOST_BYTES:
+    if size > MAX_BYTES:
         raise SystemExit(
-            f"make_pictures: {target.name} has {size} bytes; a document should not carry more than {MOST_BYTES}"
+            f"make_pictures: {target.name} has {size} bytes; a document should not carry more than {MAX_BYTES}"
         )
     print(f"{target.relative_to(ROOT)}: {size / 1000:.0f} KB")
 

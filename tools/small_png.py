@@ -8,7 +8,7 @@ import zlib
 import numpy as np
 import numpy.typing as npt
 
-MOST_COLOURS = 256
+MAX_COLOURS = 256
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
@@ -18,7 +18,7 @@ def small_png(pixels: npt.NDArray[np.uint8]) -> bytes:
     flat = pixels.reshape(-1, 3)
     for kept in (8, 7, 6, 5, 4, 3, 2):
         palette, places = np.unique(flat >> (8 - kept), axis=0, return_inverse=True)
-        if len(palette) <= MOST_COLOURS:
+        if len(palette) <= MAX_COLOURS:
             break
     counts = np.maximum(np.bincount(places.ravel(), minlength=len(palette)), 1)
     sums = [np.bincount(places.ravel(), weights=flat[:, channel], minlength=len(palette)) for channel in range(3)]

@@ -13,18 +13,19 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from kiwiresearch.page.read import open_page, read_page
-    from kiwiresearch.research.desk import find_page
-    from kiwiresearch.research.open_shelf import open_shelf
+from kiwiresearch.version import __version__
 
-__version__ = "0.1.0"
+if TYPE_CHECKING:
+    from kiwiresearch.api import open_shelf
+    from kiwiresearch.page.read import open_page, read_page
+    from kiwiresearch.workspace.workspace import find_page
+
 __all__ = ["__version__", "find_page", "open_page", "open_shelf", "read_page"]
 
 _HOMES = {
-    "find_page": "kiwiresearch.research.desk",
+    "find_page": "kiwiresearch.workspace.workspace",
     "open_page": "kiwiresearch.page.read",
-    "open_shelf": "kiwiresearch.research.open_shelf",
+    "open_shelf": "kiwiresearch.api",
     "read_page": "kiwiresearch.page.read",
 }
 

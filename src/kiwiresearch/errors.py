@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
-Rule = Literal["switched off", "privacy", "credentials", "terms", "robots.txt", "address", "quarantine"]
+SourceRule = Literal["switched off", "privacy", "credentials", "terms", "robots.txt", "address", "quarantine"]
 """What can keep a source from being asked."""
 
 
@@ -245,7 +245,7 @@ class SourceError(KiwiError):
 class SourceRefused(SourceError):
     """The source may not be asked this: `step` names the rule that says so."""
 
-    def __init__(self, message: str, *, step: Rule = "switched off", remedy: str = "") -> None:
+    def __init__(self, message: str, *, step: SourceRule = "switched off", remedy: str = "") -> None:
         super().__init__(message, remedy=remedy)
         self.step = step
 

@@ -6,19 +6,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kiwiresearch.ask.answer import Answer
-from kiwiresearch.ask.answering import answer_by_rule
-from kiwiresearch.ask.desk import Desk
+from kiwiresearch.ask.by_rule import answer_by_rule
+from kiwiresearch.ask.context import AskContext
+from kiwiresearch.ask.page_units import PageCache
 from kiwiresearch.ask.question import read_question
-from kiwiresearch.ask.reading import Reading
-from kiwiresearch.ask.settings import AskSettings
-from kiwiresearch.ask.weighing import Weighed
-from kiwiresearch.ask.wish import AskWish, Turn
+from kiwiresearch.ask.score import ScoredUnit
+from kiwiresearch.ask.settings import AskOptions, AskSettings, ConversationTurn
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.zim.entry import Entry
+from kiwiresearch.zim.archive import Entry
 from kiwiresearch.zim.libzim import LibzimArchive
 from kiwiresearch.zim.memory import MemoryArchive
 
-PLAIN = AskWish()
+PLAIN = AskOptions()
 ALWAYS, NEVER = 0.0, 2.0
 """Thresholds that any evidence reaches, and that none does."""
 
@@ -39,16 +38,16 @@ def settings(*, exit_at: float | None = None, enough: float | None = None, **mor
     return AskSettings(**chosen)  # type: ignore[arg-type]
 
 
-def a_desk(books: Sequence[OpenBook], chosen: AskSettings | None = None, *, max_books: int = 2) -> Desk:
+def a_desk(books: Sequence[OpenBook], chosen: AskSettings | None = None, *, max_books: int = 2) -> AskContext:
     chosen = chosen or AskSettings()
-    return Desk(books, chosen, Reading(chosen), max_books=max_books)
+    return AskContext(books, chosen, PageCache(chosen), max_books=max_books)
 
 
 def asked(
     books: OpenBook | Sequence[OpenBook],
     question: str,
     chosen: AskSettings | None = None,
-    wish: AskWish = PLAIN,
+    wish: AskOptions = PLAIN,
     *,
     page: str = "",
 ) -> Answer:
@@ -59,18 +58,18 @@ def asked(
 
 def held(book: OpenBook, question: str, chosen: AskSettings | None = None) -> float:
     """How strong the evidence is that the ladder ends with: what thresholds are compared with."""
-    return a_desk([book], chosen).climber(read_question(question)).climb().strength.held
+    return a_desk([book], chosen).retriever(read_question(question)).retrieve().strength.page_confidence
 
 
-def after(*questions: str) -> AskWish:
+def after(*questions: str) -> AskOptions:
     """A wish of a conversation that had these questions."""
-    return AskWish(turns=tuple(Turn(question) for question in questions))
+    return AskOptions(turns=tuple(ConversationTurn(question) for question in questions))
 
 
-def weighed(html: str, question: str, *, title: str = "Page") -> list[Weighed]:
+def weighed(html: str, question: str, *, title: str = "Page") -> list[ScoredUnit]:
     """The units of a page of a book that has no other, best first."""
     book = a_memory_book({title: html})
-    return list(a_desk([book]).climber(read_question(question)).on_page(book, title.replace(" ", "_")).units)
+    return list(a_desk([book]).retriever(read_question(question)).on_page(book, title.replace(" ", "_")).units)
 
 
 def titles(answer: Answer) -> list[str]:

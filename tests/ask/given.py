@@ -6,20 +6,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kiwiresearch.ask.answer import Answer, BookNote, Cited, Line
-from kiwiresearch.ask.by_model import answer_by_model
+from kiwiresearch.ask.answer import (
+    Answer,
+    AnswerBook,
+    AnswerCitation,
+    AnswerSentence,
+    AnswerText,
+    Done,
+    Passage,
+    Thought,
+)
+from kiwiresearch.ask.by_model import Fetch, answer_by_model
 from kiwiresearch.ask.draft import snippet_of
-from kiwiresearch.ask.events import Done, Thought, Token
-from kiwiresearch.ask.fetching import Fetch
-from kiwiresearch.ask.passages import Passage
 from kiwiresearch.ask.settings import AskSettings
-from kiwiresearch.evidence.citation import Citation
-from kiwiresearch.evidence.quote import of_record
+from kiwiresearch.evidence import Citation, recorded_quote
 from kiwiresearch.ids import BookId
 from kiwiresearch.llm.model import Model
-from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.zim.archive import EntryRef
 
-BOOK = BookNote("book-1", "test_en", "Test book", "2024-05-01", "maxi", "eng")
+BOOK = AnswerBook("book-1", "test_en", "Test book", "2024-05-01", "maxi", "eng")
 
 
 def a_passage(title: str, text: str, *, section: str = "", start: int = 0) -> Passage:
@@ -46,14 +51,14 @@ LURE = a_passage(
 )
 
 
-def cited_in(passage: Passage, start: int, end: int) -> Cited:
+def cited_in(passage: Passage, start: int, end: int) -> AnswerCitation:
     """Words of a passage as a citation, without a page to look them up on."""
-    quote = of_record(passage.ref, passage.start + start, passage.start + end, passage.text[start:end])
+    quote = recorded_quote(passage.ref, passage.start + start, passage.start + end, passage.text[start:end])
     citation = Citation(quote, BOOK.name, passage.title, passage.section, passage.anchor)
-    return Cited(passage.key, citation, BOOK, snippet_of(passage.text, start, end))
+    return AnswerCitation(passage.key, citation, BOOK, snippet_of(passage.text, start, end))
 
 
-def rule_line(passage: Passage, words: str) -> Cited:
+def rule_line(passage: Passage, words: str) -> AnswerCitation:
     at = passage.text.index(words)
     return cited_in(passage, at, at + len(words))
 
@@ -86,7 +91,7 @@ def a_found(
         "The title stands in the question.",
         grounded=True,
         text=words,
-        lines=(Line(words, (cited.key,)),),
+        lines=(AnswerSentence(words, (cited.key,)),),
         citations=(cited,),
         passages=tuple(passages),
         books=(BOOK,),
@@ -118,6 +123,6 @@ def told(model: Model, found: Answer | None = None, fetch: Fetch | None = None, 
     *before, last = events
     assert isinstance(last, Done)
     assert not any(isinstance(event, Done) for event in before)
-    tokens = tuple(event.text for event in before if isinstance(event, Token))
+    tokens = tuple(event.text for event in before if isinstance(event, AnswerText))
     assert "".join(tokens) == last.answer.text
     return Told(last.answer, tokens, "".join(event.text for event in before if isinstance(event, Thought)))

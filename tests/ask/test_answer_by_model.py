@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from tests.ask.given import BOOK, BRIDGE, CURIE, LURE, a_found, a_passage, told
 from tests.llm.servers import Talk, event, serving, whole
 
-from kiwiresearch.ask.answer import GENERAL, Conflict, Line
-from kiwiresearch.ask.by_model import CUT_OFF, OWN_WORDS, REPEATED, WITHHELD
+from kiwiresearch.ask.answer import GENERAL, AnswerConflict, AnswerSentence
+from kiwiresearch.ask.by_model import CUT_OFF, REPEATED, UNSUPPORTED, WITHHELD
 from kiwiresearch.ask.settings import MODES, AskSettings, Mode
-from kiwiresearch.claims.facts import unsupported
+from kiwiresearch.claims.firewall import unsupported
 from kiwiresearch.errors import BadReply, ModelUnreachable, PromptTooLong
 from kiwiresearch.llm.chat import ChatModel, Patience
 from kiwiresearch.llm.model import Reply
@@ -32,7 +32,7 @@ def test_a_checked_sentence_comes_with_its_citation() -> None:
     answer = found.answer
     assert answer.text == f"{BORN} [1] In 1903 she shared the Nobel Prize with Pierre Curie. [1]"
     assert found.tokens == (f"{BORN} [1]", " In 1903 she shared the Nobel Prize with Pierre Curie. [1]")
-    assert answer.lines[0] == Line(BORN, (C,))
+    assert answer.lines[0] == AnswerSentence(BORN, (C,))
     (cited,) = answer.citations
     quote = cited.citation.quote
     assert (cited.key, quote.text, quote.start) == (C, "Marie Curie was born in Warsaw in 1867.", CURIE.start)
@@ -132,7 +132,7 @@ def test_general_words_take_no_answer_away() -> None:
     """
     reply = f"{GENERAL}Water boils at 100 degrees [{C}]. See https://example.org/x for more [1].\nSources: [{B}]"
     kept = told(ScriptedModel(reply)).answer
-    assert (kept.text, kept.grounded, kept.model, kept.notices) == (RULE, True, "", (OWN_WORDS,))
+    assert (kept.text, kept.grounded, kept.model, kept.notices) == (RULE, True, "", (UNSUPPORTED,))
     assert kept.citations
     borne = told(ScriptedModel(f"{GENERAL}{GOOD}"))
     assert (borne.lines, borne.answer.grounded) == ([BORN], True)
@@ -145,7 +145,7 @@ def test_words_that_all_fall_are_general_only_where_the_rules_have_nothing() -> 
     reply = f"It was surely in May 1850 [{C}]."
     by_rule = told(ScriptedModel(reply)).answer
     assert (by_rule.text, by_rule.grounded, by_rule.model) == (RULE, True, "")
-    assert by_rule.notices == (OWN_WORDS,)
+    assert by_rule.notices == (UNSUPPORTED,)
     assert [one.reason for one in by_rule.dropped] == ["number not in its sources"]
     general = told(ScriptedModel(reply), a_found(grounded=False)).answer
     assert (general.text, general.grounded, general.citations) == (f"{GENERAL}It was surely in May 1850.", False, ())
@@ -275,7 +275,7 @@ def test_sources_that_do_not_agree_are_named_to_the_model_and_stay_beside_the_an
     """The prompt has both quotes, a sentence with both values passes, and the conflict stands in any case."""
     one = a_passage("Tower", "The tower was opened in 1887.")
     two = a_passage("Old tower", "The tower was opened in 1889.")
-    conflict = Conflict("contradiction", one.key, two.key, one.text, two.text, "One says 1887, the other 1889.")
+    conflict = AnswerConflict("contradiction", one.key, two.key, one.text, two.text, "One says 1887, the other 1889.")
     found = a_found("When was the tower opened?", [one, two], words=one.text, conflicts=(conflict,))
     model = ScriptedModel(f"The tower was opened in 1887 [{one.key}]. The tower was opened in 1889 [{two.key}].")
     answer = told(model, found).answer

@@ -7,37 +7,50 @@ from dataclasses import replace
 import pytest
 from tests.ask.answers import BOOK, a_cited, an_answer
 
-from kiwiresearch.ask.answer import Answer, BookNote, Cited, Conflict, Line, Looked
-from kiwiresearch.ask.events import Done, Found
-from kiwiresearch.ask.markdown import markdown_of
-from kiwiresearch.ask.wording import (
-    NOT_FROM_HERE,
-    NOT_HERE,
-    Close,
+from kiwiresearch.ask.answer import (
+    Answer,
+    AnswerBook,
+    AnswerCitation,
+    AnswerConflict,
+    AnswerSentence,
+    Done,
+    EvidenceFound,
+    ExaminedPage,
+)
+from kiwiresearch.ask.formats import markdown_of
+from kiwiresearch.ask.presentation import (
+    NO_ANSWER,
+    NO_SOURCED_ANSWER,
+    ClosePassage,
     Confidence,
-    Disagreement,
+    DisagreementPart,
+    DisagreementSide,
     Headline,
+    ModelText,
+    NumberedSource,
+    QuotedSentence,
     Refusal,
-    Sentence,
-    Side,
-    Source,
-    Worded,
     numbered,
     parts_of,
 )
-from kiwiresearch.cli.show_answer import show_answer
+from kiwiresearch.cli.answer_output import show_answer
 from kiwiresearch.ids import BookId
-from kiwiresearch.search.senses import Sense
-from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.search.interpretation import Sense
+from kiwiresearch.zim.archive import EntryRef
 
 ONE, TWO = a_cited("Built in 1889."), a_cited("Built in 1887.", start=50)
-CONFLICT = Conflict("date", ONE.key, TWO.key, "Built in 1889.", "Built in 1887.", "One says 1889, the other 1887.")
-OTHER = BookNote("2", "w", "Snakes_* &lt;b", "2023-09-15", "mini", "eng")
+CONFLICT = AnswerConflict(
+    "date", ONE.key, TWO.key, "Built in 1889.", "Built in 1887.", "One says 1889, the other 1887."
+)
+OTHER = AnswerBook("2", "w", "Snakes_* &lt;b", "2023-09-15", "mini", "eng")
 
 
 def whole() -> Answer:
     """An answer of which everything is told."""
-    lines = (Line("Built in 1889.", (ONE.key, "nobody")), Line("Built in 1889.", (ONE.key, "nobody")))
+    lines = (
+        AnswerSentence("Built in 1889.", (ONE.key, "nobody")),
+        AnswerSentence("Built in 1889.", (ONE.key, "nobody")),
+    )
     return replace(
         an_answer(ONE, TWO, ONE, lines=lines),
         short="1889",
@@ -51,11 +64,11 @@ def whole() -> Answer:
     )
 
 
-def pages(*titles: str) -> tuple[Looked, ...]:
-    return tuple(Looked(EntryRef(BookId("b"), f"{place}"), title, 1.0) for place, title in enumerate(titles))
+def pages(*titles: str) -> tuple[ExaminedPage, ...]:
+    return tuple(ExaminedPage(EntryRef(BookId("b"), f"{place}"), title, 1.0) for place, title in enumerate(titles))
 
 
-def link(cited: Cited) -> str:
+def link(cited: AnswerCitation) -> str:
     return f"http://desk/{cited.citation.quote.start}"
 
 
@@ -70,30 +83,33 @@ def test_a_sentence_is_cut_around_the_short_answer() -> None:
     """What is there twice is told once, and a key that nothing is cited under has no number."""
     (headline, sentence, *_) = parts_of(whole())
     assert headline == Headline("1889")
-    assert sentence == Sentence("Built in ", "1889", ".", (Source(1, ONE),))
+    assert sentence == QuotedSentence("Built in ", "1889", ".", (NumberedSource(1, ONE),))
 
 
 def test_citations_are_numbered_once() -> None:
     """A number of its own is kept, and one that is there twice counts once."""
-    assert numbered(whole()) == (Source(1, ONE), Source(2, TWO))
+    assert numbered(whole()) == (NumberedSource(1, ONE), NumberedSource(2, TWO))
     assert numbered(an_answer(replace(TWO, number=7)))[0].number == 7
 
 
-@pytest.mark.parametrize(("text", "words"), [("", NOT_HERE), ("The Moon is round.", NOT_FROM_HERE)])
+@pytest.mark.parametrize(("text", "words"), [("", NO_ANSWER), ("The Moon is round.", NO_SOURCED_ANSWER)])
 def test_a_refusal_names_each_near_page_once(text: str, words: str) -> None:
     """Pages without a title and further ones of the same title are left out."""
     near = pages("A", "B", " ", "A", "C", "D")
     refused = Answer("q", "q", "none", "Nothing.", grounded=False, text=text, pages=near, closest=(ONE,))
     parts = list(parts_of(refused))
-    refusal = Refusal(words, (Close("Built in 1889.", ONE),), (near[0], near[1], near[4]))
-    assert parts[:-1] == [*([Worded(text)] if text else []), refusal]
+    refusal = Refusal(words, (ClosePassage("Built in 1889.", ONE),), (near[0], near[1], near[4]))
+    assert parts[:-1] == [*([ModelText(text)] if text else []), refusal]
 
 
 def test_sides_of_a_disagreement_tell_where_they_are_from() -> None:
     """A quote carries the number of its source, where it is cited."""
     alone = replace(whole(), citations=(ONE,))
-    (disagreement,) = [part for part in parts_of(alone) if isinstance(part, Disagreement)]
-    assert disagreement.sides == (Side("Built in 1889.", Source(1, ONE)), Side("Built in 1887.", None))
+    (disagreement,) = [part for part in parts_of(alone) if isinstance(part, DisagreementPart)]
+    assert disagreement.sides == (
+        DisagreementSide("Built in 1889.", NumberedSource(1, ONE)),
+        DisagreementSide("Built in 1887.", None),
+    )
 
 
 MARKDOWN = """\
@@ -146,7 +162,7 @@ From Wikipedia for Schools, 2007; and Snakes_* &lt;b, 2023-09-15 (mini).
 def test_the_same_answer_in_markdown_and_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     """All who show an answer tell the same of it, each in its own form."""
     assert markdown_of(whole(), link) == MARKDOWN.replace("·", " ")
-    show_answer(iter((Found(whole()), Done(whole()))), link)
+    show_answer(iter((EvidenceFound(whole()), Done(whole()))), link)
     assert capsys.readouterr().out == TERMINAL
 
 
@@ -176,7 +192,7 @@ def test_a_refusal_looks_like_one(capsys: pytest.CaptureFixture[str]) -> None:
     """What only comes close is called so, and is never shown as an answer."""
     refused = Answer("q", "q", "none", "Nothing.", grounded=False, closest=(ONE,), pages=pages("A"))
     assert markdown_of(refused, link) == REFUSED_MARKDOWN
-    show_answer(iter((Found(refused), Done(refused))), link)
+    show_answer(iter((EvidenceFound(refused), Done(refused))), link)
     assert capsys.readouterr().out == REFUSED_TERMINAL
 
 
@@ -185,7 +201,7 @@ def test_yes_and_no_come_first() -> None:
     decided = replace(whole(), verdict="no")
     headline, sentence, *_ = parts_of(decided)
     assert headline == Headline("No.")
-    assert isinstance(sentence, Sentence)
+    assert isinstance(sentence, QuotedSentence)
 
 
 @pytest.mark.parametrize(

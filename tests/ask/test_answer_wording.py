@@ -8,20 +8,22 @@ import pytest
 from markdown_it import MarkdownIt
 from tests.ask.answers import BOOK, a_cited, an_answer
 
-from kiwiresearch.ask.answer import GENERAL, Answer, BookNote, Cited, Conflict, Line, Looked
-from kiwiresearch.ask.markdown import (
-    ending_of,
-    markdown_of,
-    unloaded,
-    without_ending,
-    words_of,
+from kiwiresearch.ask.answer import (
+    GENERAL,
+    Answer,
+    AnswerBook,
+    AnswerCitation,
+    AnswerConflict,
+    AnswerSentence,
+    ExaminedPage,
 )
-from kiwiresearch.ask.wording import in_a_line, origin_of
+from kiwiresearch.ask.formats import body_markdown, defused, footer_markdown, markdown_of, without_footer
+from kiwiresearch.ask.presentation import on_one_line, origin_of
 from kiwiresearch.ids import BookId
-from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.zim.archive import EntryRef
 
 
-def link(cited: Cited) -> str:
+def link(cited: AnswerCitation) -> str:
     return f"http://desk/read/{cited.citation.quote.ref.path}#mark"
 
 
@@ -32,8 +34,10 @@ def address(ref: EntryRef) -> str:
 def test_each_sentence_carries_the_number_of_its_citation() -> None:
     """A sentence is followed by the numbers of what it rests on, in the order of the citations."""
     one, two = a_cited("It burned.", title="Hattusa"), a_cited("It fell.", title="Troy", start=40)
-    answer = an_answer(one, two, lines=(Line("It burned.", (one.key,)), Line("It fell.", (two.key, one.key))))
-    assert words_of(answer) == "It burned. [1]\n\nIt fell. [2][1]"
+    answer = an_answer(
+        one, two, lines=(AnswerSentence("It burned.", (one.key,)), AnswerSentence("It fell.", (two.key, one.key)))
+    )
+    assert body_markdown(answer) == "It burned. [1]\n\nIt fell. [2][1]"
 
 
 def test_what_is_there_twice_is_told_once() -> None:
@@ -51,13 +55,13 @@ def test_the_last_line_names_the_book_and_its_date() -> None:
 
 def test_several_books_and_what_they_leave_out_are_named() -> None:
     """Books of an answer are told apart, each with date and flavour."""
-    other = BookNote("2", "w", "Wikipedia", "2023-09-15", "mini", "eng")
+    other = AnswerBook("2", "w", "Wikipedia", "2023-09-15", "mini", "eng")
     assert origin_of((BOOK, other)) == "From Wikipedia for Schools, 2007; and Wikipedia, 2023-09-15 (mini)"
 
 
 def test_a_refusal_says_so_and_shows_the_nearest_pages() -> None:
     """Where nothing answers, that is the first sentence, and the nearest pages follow with links."""
-    pages = tuple(Looked(EntryRef(BookId("b"), name), name, 1.0) for name in ("A", "B", "A", "C", "D"))
+    pages = tuple(ExaminedPage(EntryRef(BookId("b"), name), name, 1.0) for name in ("A", "B", "A", "C", "D"))
     refused = Answer("q", "q", "none", "Nothing.", grounded=False, pages=pages, books=(BOOK,))
     told = markdown_of(refused, link, address)
     assert told.startswith(
@@ -80,8 +84,10 @@ def test_general_words_are_followed_by_a_warning() -> None:
 def test_disagreement_is_shown_with_both_quotes() -> None:
     """Sources that do not agree are both quoted, with their numbers."""
     one, two = a_cited("Built in 1889."), a_cited("Built in 1887.", start=50)
-    conflict = Conflict("date", one.key, two.key, "Built in 1889.", "Built in 1887.", "One says 1889, the other 1887.")
-    told = ending_of(replace(an_answer(one, two), conflicts=(conflict,)), link)
+    conflict = AnswerConflict(
+        "date", one.key, two.key, "Built in 1889.", "Built in 1887.", "One says 1889, the other 1887."
+    )
+    told = footer_markdown(replace(an_answer(one, two), conflicts=(conflict,)), link)
     assert (
         "**Sources do not agree.** One says 1889, the other 1887. “Built in 1889.” [1] — “Built in 1887.” [2]" in told
     )
@@ -98,23 +104,23 @@ def test_the_short_answer_is_made_strong() -> None:
     """The few words that are the answer stand out in their sentence."""
     cited = a_cited("It burned about 1180 BC.")
     answer = replace(an_answer(cited), short="about 1180 BC", short_at=10)
-    assert words_of(answer) == "**about 1180 BC**\n\nIt burned **about 1180 BC**. [1]"
+    assert body_markdown(answer) == "**about 1180 BC**\n\nIt burned **about 1180 BC**. [1]"
 
 
 def test_rows_read_as_lines() -> None:
     """The name of a value stands before it, and what stands on lines of its own behind one another."""
     cited = a_cited("Born:\t14 March 1879\n\nUlm, Germany")
     answer = replace(an_answer(cited), short="14 March 1879", short_at=6)
-    assert words_of(answer) == "**14 March 1879**\n\nBorn: **14 March 1879**, Ulm, Germany [1]"
-    assert in_a_line("Population\t3 million") == "Population: 3 million"
-    assert in_a_line("The colours are:\nred\ngreen.\nNo other.") == "The colours are: red, green. No other."
+    assert body_markdown(answer) == "**14 March 1879**\n\nBorn: **14 March 1879**, Ulm, Germany [1]"
+    assert on_one_line("Population\t3 million") == "Population: 3 million"
+    assert on_one_line("The colours are:\nred\ngreen.\nNo other.") == "The colours are: red, green. No other."
 
 
 def test_words_sent_back_lose_their_ending() -> None:
     """A client sends our own answers back: only their words count."""
     answer = an_answer(a_cited("It burned."))
-    assert without_ending(markdown_of(answer, link)) == "It burned. [1]"
-    assert without_ending("Just words.") == "Just words."
+    assert without_footer(markdown_of(answer, link)) == "It burned. [1]"
+    assert without_footer("Just words.") == "Just words."
 
 
 HOSTILE = (
@@ -132,7 +138,7 @@ HOSTILE = (
 @pytest.mark.parametrize("words", HOSTILE)
 def test_words_of_books_stay_words(words: str) -> None:
     """Nothing in a book becomes a picture, a link, a tag or a heading in the answer."""
-    tokens = MarkdownIt().parse(words_of(an_answer(a_cited(words))))
+    tokens = MarkdownIt().parse(body_markdown(an_answer(a_cited(words))))
     assert [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"]
     kinds = {child.type for token in tokens for child in token.children or ()}
     assert kinds <= {"text", "text_special"}, kinds
@@ -141,6 +147,6 @@ def test_words_of_books_stay_words(words: str) -> None:
 @pytest.mark.parametrize("words", HOSTILE[:4])
 def test_words_of_a_model_load_nothing(words: str) -> None:
     """A model keeps its Markdown, but no picture, link or tag of its making reaches a client."""
-    kinds = {child.type for token in MarkdownIt().parse(unloaded(words)) for child in token.children or ()}
+    kinds = {child.type for token in MarkdownIt().parse(defused(words)) for child in token.children or ()}
     assert not kinds & {"image", "link_open", "html_inline"}
-    assert "html_block" not in {token.type for token in MarkdownIt().parse(unloaded(words))}
+    assert "html_block" not in {token.type for token in MarkdownIt().parse(defused(words))}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.ask.asked_books import ALWAYS, NEVER, a_desk, a_memory_book, after, asked, settings, titles
 
-from kiwiresearch.ask.answering import answer_by_rule
-from kiwiresearch.ask.wish import AskWish, Turn
+from kiwiresearch.ask.by_rule import answer_by_rule
+from kiwiresearch.ask.settings import AskOptions, ConversationTurn
 from kiwiresearch.search.open_book import OpenBook
 
 MILLS = {
@@ -82,10 +82,10 @@ def test_a_question_goes_on_from_the_one_before(question: str, before: str, mean
 def test_the_subject_of_an_answer_serves_the_next_question() -> None:
     """Subject and answer of a turn are enough to go on from, also over several turns."""
     book = a_memory_book(PEOPLE)
-    turns: tuple[Turn, ...] = ()
+    turns: tuple[ConversationTurn, ...] = ()
     for question in ("Who was Otto Frisch?", "Where was he born?", "When was he born?"):
-        answer = asked(book, question, LOW, AskWish(turns=turns))
-        turns = (*turns, Turn(question, answer.subject, answer.text))
+        answer = asked(book, question, LOW, AskOptions(turns=turns))
+        turns = (*turns, ConversationTurn(question, answer.subject, answer.text))
     assert answer.asked == "When was Otto Frisch born?"
     assert answer.short == "1820"
 
@@ -129,7 +129,7 @@ DOSE = "What is the dose of quinine for adults?"
 
 def test_a_number_that_can_hurt_is_quoted_with_what_it_depends_on() -> None:
     """A dose is shown verbatim, with unit and warning, and a notice beside it."""
-    ruled = answer_by_rule(a_desk([a_memory_book({"Quinine": QUININE})]), DOSE, AskWish())
+    ruled = answer_by_rule(a_desk([a_memory_book({"Quinine": QUININE})]), DOSE, AskOptions())
     answer = ruled.answer
     assert ruled.danger is not None
     assert ruled.danger.kind == "dose"
@@ -142,7 +142,7 @@ def test_a_number_that_can_hurt_is_quoted_with_what_it_depends_on() -> None:
 def test_the_care_with_dangers_can_be_switched_off() -> None:
     """With `verbatim_dangers` off such a question is one like any other."""
     book = a_memory_book({"Quinine": QUININE})
-    ruled = answer_by_rule(a_desk([book], settings(verbatim_dangers=False)), DOSE, AskWish())
+    ruled = answer_by_rule(a_desk([book], settings(verbatim_dangers=False)), DOSE, AskOptions())
     assert (ruled.danger, ruled.answer.notices) == (None, ())
 
 
@@ -175,7 +175,7 @@ def test_no_more_passages_are_shown_than_wished_for(most: int) -> None:
     html = "".join(f"<h2>Part {number}</h2><p>Herons nest in reed number {number}.</p>" for number in range(12))
     book = a_memory_book({"Heron": html})
     question = "Where do herons nest?"
-    assert len(asked(book, question, None, AskWish(passages=most)).passages) == most
+    assert len(asked(book, question, None, AskOptions(passages=most)).passages) == most
     assert len(asked(book, question, settings(passages=4)).passages) == 4
 
 

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.ask.asked_books import a_desk, a_memory_book, weighed
 
-from kiwiresearch.ask.choosing import MOST_LINES, lines_of, passages_of, tokens_of
-from kiwiresearch.ask.passages import Passage
+from kiwiresearch.ask.answer import Passage
+from kiwiresearch.ask.context import MAX_LINES, answer_units, passages_of, rough_token_count
 from kiwiresearch.ask.question import read_question
+from kiwiresearch.ask.score import ScoredUnit
 from kiwiresearch.ask.settings import AskSettings
-from kiwiresearch.ask.weighing import Weighed
 
 QUESTION = "Where do the grey herons of the lake nest?"
 SAID = (
@@ -37,7 +37,7 @@ def test_passages_stay_within_their_number_and_budget(html: str, most: int, toke
     units = weighed(html, QUESTION)
     found = passages_of(units, AskSettings(context_tokens=tokens), most)
     assert len(found) <= most
-    assert sum(tokens_of(passage.text) for passage in found) <= tokens
+    assert sum(rough_token_count(passage.text) for passage in found) <= tokens
     for passage in found:
         assert passage.text == units[0].read.page.text[passage.start : passage.end]
     assert len({passage.key for passage in found}) == len(found)
@@ -81,8 +81,8 @@ def test_a_smaller_budget_shows_less() -> None:
 def test_lines_are_the_best_first_and_none_twice(html: str) -> None:
     """One to three sentences, best first, no two in the same words."""
     units = weighed(html, QUESTION)
-    lines = lines_of(units)
-    assert len(lines) <= MOST_LINES == 3
+    lines = answer_units(units)
+    assert len(lines) <= MAX_LINES == 3
     assert bool(lines) == bool(units)
     assert lines[:1] == tuple(units[:1])
     assert all(one.total >= other.total for one, other in pairwise(lines))
@@ -91,7 +91,7 @@ def test_lines_are_the_best_first_and_none_twice(html: str) -> None:
 
 def test_a_sentence_far_behind_the_best_is_not_shown() -> None:
     """One that answers nothing does not stand beside one that answers."""
-    shown = [one.text for one in lines_of(weighed(f"<p>{SAID[3]} {SAID[0]}</p>", "Where do grey herons nest?"))]
+    shown = [one.text for one in answer_units(weighed(f"<p>{SAID[3]} {SAID[0]}</p>", "Where do grey herons nest?"))]
     assert shown == [SAID[0]]
 
 
@@ -100,14 +100,14 @@ def test_the_same_sentence_of_two_pages_is_shown_once() -> None:
     book = a_memory_book({"Grey heron": f"<p>{SAID[0]}</p>", "Herons of the lake": f"<p>{SAID[0]}</p>"})
     desk = a_desk([book])
     asked = read_question(QUESTION)
-    units: list[Weighed] = []
+    units: list[ScoredUnit] = []
     for path in ("Grey_heron", "Herons_of_the_lake"):
-        units += desk.climber(asked).on_page(book, path).units
-    assert [one.text for one in lines_of(units)] == [SAID[0]]
+        units += desk.retriever(asked).on_page(book, path).units
+    assert [one.text for one in answer_units(units)] == [SAID[0]]
 
 
 @given(st.text(max_size=200), st.text(max_size=50))
 def test_tokens_are_never_fewer_for_more_text(text: str, more: str) -> None:
     """The estimate grows with the text, and words of no spaces count as well."""
-    assert 0 <= tokens_of(text) <= tokens_of(text + more)
-    assert tokens_of("漢" * 400) >= 100
+    assert 0 <= rough_token_count(text) <= rough_token_count(text + more)
+    assert rough_token_count("漢" * 400) >= 100

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.ask.asked_books import a_memory_book, asked
 
-from kiwiresearch.ask.ladder import UNDECIDED
+from kiwiresearch.ask.retrieval import UNDECIDED
 from kiwiresearch.search.open_book import OpenBook
 
 

@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 from tests.ask.given import BRIDGE, CURIE, a_passage
 
-from kiwiresearch.ask.firewall import Borne, Judge, stands_alone
-from kiwiresearch.ask.passages import Passage
-from kiwiresearch.ask.sources import sources_of
+from kiwiresearch.ask.answer import Passage
+from kiwiresearch.ask.firewall import SentenceJudge, SupportedSentence, passage_sentences, pronoun_is_clear
 from kiwiresearch.page.read import open_page
 from kiwiresearch.reader.reader import shared_reader
 from kiwiresearch.zim.libzim import LibzimArchive
 
-STRICT, CHILD = Judge(), Judge(share=0.45)
+STRICT, CHILD = SentenceJudge(), SentenceJudge(share=0.45)
 GIVEN = {passage.key: passage for passage in (CURIE, BRIDGE)}
 DRUG = a_passage(
     "Ferol",
@@ -24,8 +23,8 @@ DRUG = a_passage(
 )
 
 
-def fault(text: str, passage: Passage, asked: str = "", judge: Judge = STRICT) -> str:
-    found = judge.judged(text, [passage.key], {passage.key: passage}, asked)
+def fault(text: str, passage: Passage, asked: str = "", judge: SentenceJudge = STRICT) -> str:
+    found = judge.judge(text, [passage.key], {passage.key: passage}, asked)
     return found if isinstance(found, str) else "passes"
 
 
@@ -117,11 +116,11 @@ def test_simple_words_pass_where_a_child_is_told() -> None:
 def test_keys_that_carry_nothing_are_left_out() -> None:
     """Of several keys those stay that bear the sentence out, alone or, if need be, together."""
     both = [BRIDGE.key, CURIE.key]
-    found = STRICT.judged("The bridge was opened in 1932.", both, GIVEN)
-    assert isinstance(found, Borne)
-    assert (found.keys, found.mended) == ((BRIDGE.key,), False)
-    joined = STRICT.judged("The bridge was opened in 1932 and Pierre Curie was born in 1859.", both, GIVEN)
-    assert isinstance(joined, Borne)
+    found = STRICT.judge("The bridge was opened in 1932.", both, GIVEN)
+    assert isinstance(found, SupportedSentence)
+    assert (found.keys, found.rekeyed) == ((BRIDGE.key,), False)
+    joined = STRICT.judge("The bridge was opened in 1932 and Pierre Curie was born in 1859.", both, GIVEN)
+    assert isinstance(joined, SupportedSentence)
     assert set(joined.keys) == set(both)
 
 
@@ -129,25 +128,23 @@ def test_a_key_is_mended_only_where_it_is_clear_who_is_meant() -> None:
     """A sentence that names its subject, or a passage of the page that was named; 'the bridge' may be another."""
     more = a_passage("Harbour Bridge", "The bridge carries eight lanes of traffic.", start=900)
     given = GIVEN | {more.key: more}
-    by_name = STRICT.judged("Marie Curie was born in Warsaw.", [BRIDGE.key], given)
-    by_page = STRICT.judged("The bridge carries eight lanes of traffic.", [BRIDGE.key], given)
-    assert [(found.keys, found.mended) for found in (by_name, by_page) if isinstance(found, Borne)] == [
+    by_name = STRICT.judge("Marie Curie was born in Warsaw.", [BRIDGE.key], given)
+    by_page = STRICT.judge("The bridge carries eight lanes of traffic.", [BRIDGE.key], given)
+    assert [(found.keys, found.rekeyed) for found in (by_name, by_page) if isinstance(found, SupportedSentence)] == [
         ((CURIE.key,), True),
         ((more.key,), True),
     ]
-    assert (
-        STRICT.judged("The bridge carries eight lanes of traffic.", [CURIE.key], given) == "number not in its sources"
-    )
+    assert STRICT.judge("The bridge carries eight lanes of traffic.", [CURIE.key], given) == "number not in its sources"
 
 
 def test_a_pronoun_follows_its_own_page() -> None:
     """First words that stand for something need it shown just before, or in the question."""
-    support = sources_of(CURIE, "eng")[:1]
-    assert stands_alone("Marie Curie came.", "eng", None, support)
-    assert stands_alone("She came.", "eng", (), support)
-    assert stands_alone("She came.", "eng", (CURIE,), support)
-    assert not stands_alone("She came.", "eng", (BRIDGE,), support)
-    assert not stands_alone("She came.", "eng", None, support)
+    support = passage_sentences(CURIE, "eng")[:1]
+    assert pronoun_is_clear("Marie Curie came.", "eng", None, support)
+    assert pronoun_is_clear("She came.", "eng", (), support)
+    assert pronoun_is_clear("She came.", "eng", (CURIE,), support)
+    assert not pronoun_is_clear("She came.", "eng", (BRIDGE,), support)
+    assert not pronoun_is_clear("She came.", "eng", None, support)
 
 
 @pytest.mark.parametrize(
@@ -166,9 +163,9 @@ def test_passages_are_about_a_question_or_not(question: str, expected: bool) -> 
 def test_every_language_gets_an_answer() -> None:
     """Without tables figures and names are compared, and nothing raises."""
     page = a_passage("Brücke", "Die Brücke wurde 1932 eröffnet. 橋は1932年に開通した。")
-    judge = Judge("deu")
+    judge = SentenceJudge("deu")
     for text, passes in (("Die Brücke wurde 1932 eröffnet.", True), ("Die Brücke wurde 1933 eröffnet.", False)):
-        assert isinstance(judge.judged(text, [page.key], {page.key: page}), Borne) == passes
+        assert isinstance(judge.judge(text, [page.key], {page.key: page}), SupportedSentence) == passes
 
 
 REAL = ("Albert_Einstein", "Black_hole", "Soil")
@@ -189,7 +186,7 @@ def test_real_pages_bear_out_their_own_sentences_and_no_others(shared_data: Path
     """Each sentence of a passage passes; with another number, or turned round by a 'not', hardly one does."""
     counts = {"own": [0, 0], "number": [0, 0], "denial": [0, 0]}
     for passage in real_passages(shared_data):
-        for source in sources_of(passage, "eng"):
+        for source in passage_sentences(passage, "eng"):
             variants = {"own": source.text} if source.stems else {}
             if year := re.search(r"\b1[0-9]{3}\b", source.text):
                 other = source.text.replace(year[0], str(int(year[0]) + 3), 1)
@@ -224,7 +221,7 @@ def test_whom_he_means_is_read(text: str, by_words: str, by_meaning: str) -> Non
     """By words, "he" on a page is taken for whom the page is about; the reader knows better where it is sure."""
     pytest.importorskip("onnxruntime", reason="the extra 'reader' is not installed")
     assert fault(text, PAINTER) == by_words
-    assert fault(text, PAINTER, judge=Judge(reader=shared_reader())) == by_meaning
+    assert fault(text, PAINTER, judge=SentenceJudge(reader=shared_reader())) == by_meaning
 
 
 def test_a_passage_from_the_middle_of_a_page_still_speaks_of_its_subject() -> None:
@@ -234,6 +231,6 @@ def test_a_passage_from_the_middle_of_a_page_still_speaks_of_its_subject() -> No
         "Isaac Newton",
         "Charles Montagu, the chancellor, offered the post in 1696. He moved to London in 1696 and worked at the mint.",
     )
-    judge = Judge(reader=shared_reader())
+    judge = SentenceJudge(reader=shared_reader())
     assert fault("Charles Montagu moved to London in 1696.", passage, judge=judge) == "another subject"
     assert fault("Isaac Newton moved to London in 1696.", passage, judge=judge) == "passes"

@@ -9,9 +9,8 @@ import pytest
 from tests.ask.asked_books import asked
 
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.zim.guarded import guarded
 from kiwiresearch.zim.libzim import LibzimArchive
-from kiwiresearch.zim.policy import Policy
+from kiwiresearch.zim.policy import Policy, with_policy
 
 PAGES = {
     "Ada_Rowe": "<p>Ada Rowe was a painter. Ada Rowe was born in 1815 in Elm.</p>",
@@ -35,7 +34,7 @@ def books(a_book: Callable[..., Path]) -> Iterator[tuple[OpenBook, OpenBook]]:
     """A book as it is, and as the policy of a school lets it be read."""
     file = a_book(PAGES, {"Elm_butterfly": "Elm_moth", "Brew": "Beer"})
     archives = LibzimArchive(file), LibzimArchive(file)
-    yield OpenBook(archives[0]), OpenBook(guarded(archives[1], SCHOOL))
+    yield OpenBook(archives[0]), OpenBook(with_policy(archives[1], SCHOOL))
     for archive in archives:
         archive.close()
 

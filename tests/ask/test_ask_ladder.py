@@ -6,8 +6,8 @@ import pytest
 from tests.ask.asked_books import ALWAYS, NEVER, a_desk, asked, held, settings, titles
 from tests.ask.conftest import SampleMaker
 
-from kiwiresearch.ask.ladder import READ_FOR_TITLES
 from kiwiresearch.ask.question import read_question
+from kiwiresearch.ask.retrieval import READ_FOR_TITLES
 from kiwiresearch.ask.settings import AskSettings
 from kiwiresearch.search.open_book import OpenBook
 
@@ -17,8 +17,8 @@ EINSTEIN = "When was Einstein born?"
 
 def candidates(book: OpenBook, question: str) -> list[str]:
     """The pages whose titles and leads are weighed for a question."""
-    climber = a_desk([book]).climber(read_question(question))
-    return [hit.title for hit in climber.found(question, read=READ_FOR_TITLES, pages=50).hits]
+    climber = a_desk([book]).retriever(read_question(question))
+    return [hit.title for hit in climber.search_pages(question, read=READ_FOR_TITLES, pages=50).hits]
 
 
 def test_the_orange_sky_is_explained_by_the_page_about_sunsets(either_sample: SampleMaker) -> None:

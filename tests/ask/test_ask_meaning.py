@@ -10,17 +10,16 @@ import pytest
 from tests.ask.asked_books import a_desk, a_memory_book, settings
 
 from kiwiresearch.ask.answer import Answer
-from kiwiresearch.ask.answering import answer_by_rule
-from kiwiresearch.ask.desk import Desk
-from kiwiresearch.ask.ladder import READ_FOR_TITLES
+from kiwiresearch.ask.by_rule import answer_by_rule
+from kiwiresearch.ask.context import AskContext
+from kiwiresearch.ask.page_units import PageCache
 from kiwiresearch.ask.question import read_question
-from kiwiresearch.ask.reading import Reading
-from kiwiresearch.ask.settings import AskSettings
-from kiwiresearch.ask.weighing import LOOKED_AT
-from kiwiresearch.ask.wish import AskWish
-from kiwiresearch.embed.embedder import Rows, unit_rows
+from kiwiresearch.ask.retrieval import READ_FOR_TITLES
+from kiwiresearch.ask.score import MAX_SCORED
+from kiwiresearch.ask.settings import AskOptions, AskSettings
+from kiwiresearch.embed.embedder import Vectors, unit_rows
 from kiwiresearch.errors import EmbedderError
-from kiwiresearch.search.find import Advice
+from kiwiresearch.search.find import SearchHelpers
 from kiwiresearch.search.open_book import OpenBook
 
 HOMES = {"nest", "home", "dwell", "dwells"}
@@ -37,7 +36,7 @@ class Homes:
     def __init__(self) -> None:
         self.texts: list[str] = []
 
-    def embed(self, texts: Sequence[str]) -> Rows:
+    def embed(self, texts: Sequence[str]) -> Vectors:
         self.texts += texts
         words = [text.casefold().replace(".", " ").replace("?", " ").split() for text in texts]
         return unit_rows(np.array([[sum(w in topic for w in some) for topic in (HOMES, FOODS)] for some in words]))
@@ -55,24 +54,24 @@ def herons() -> OpenBook:
     )
 
 
-def with_embedder(book: OpenBook, chosen: AskSettings | None = None) -> tuple[Desk, Homes]:
+def with_embedder(book: OpenBook, chosen: AskSettings | None = None) -> tuple[AskContext, Homes]:
     embedder = Homes()
     return replace(a_desk([book], chosen), embedder=embedder), embedder
 
 
-def answer(desk: Desk) -> Answer:
-    return answer_by_rule(desk, QUESTION, AskWish()).answer
+def answer(desk: AskContext) -> Answer:
+    return answer_by_rule(desk, QUESTION, AskOptions()).answer
 
 
 def test_a_sentence_nearer_in_meaning_scores_higher(herons: OpenBook) -> None:
     """Sentences are compared with the question, and what is near counts under its own name (R226, R261)."""
     desk, _ = with_embedder(herons)
-    units = desk.climber(read_question(QUESTION)).on_page(herons, "Heron").units
+    units = desk.retriever(read_question(QUESTION)).on_page(herons, "Heron").units
     by_text = {one.text: one for one in units}
     near, far = by_text["The heron dwells in tall reeds."], by_text["The heron feeds on many frogs."]
     assert near.total > far.total
     assert "meaning" in [line.signal for line in near.score().lines]
-    plain = a_desk([herons]).climber(read_question(QUESTION)).on_page(herons, "Heron").units
+    plain = a_desk([herons]).retriever(read_question(QUESTION)).on_page(herons, "Heron").units
     assert not any("meaning" in one.parts for one in plain)
 
 
@@ -89,14 +88,14 @@ def test_only_the_question_and_a_handful_of_pages_are_embedded(herons: OpenBook)
     desk, embedder = with_embedder(herons, settings(exit_at=0.0, enough=0.0))
     answer(desk)
     assert QUESTION in embedder.texts
-    assert 0 < len(set(embedder.texts) - {QUESTION}) <= READ_FOR_TITLES + 3 * LOOKED_AT
+    assert 0 < len(set(embedder.texts) - {QUESTION}) <= READ_FOR_TITLES + 3 * MAX_SCORED
     pages = {text.partition(".")[0] for text in embedder.texts} - {QUESTION}
     assert len(pages) <= READ_FOR_TITLES
 
 
 def test_without_an_embedder_nothing_is_compared(herons: OpenBook) -> None:
     """Every product works with words alone."""
-    found = answer_by_rule(a_desk([herons]), "Where does the heron dwell?", AskWish()).answer
+    found = answer_by_rule(a_desk([herons]), "Where does the heron dwell?", AskOptions()).answer
     assert found.grounded
     assert "reeds" in found.lines[0].text
 
@@ -107,7 +106,7 @@ class AwayEmbedder:
     id = "away"
     dimensions = 3
 
-    def embed(self, texts: Sequence[str]) -> Rows:
+    def embed(self, texts: Sequence[str]) -> Vectors:
         raise EmbedderError("The embedding server does not answer.")
 
 
@@ -115,6 +114,6 @@ def test_an_embedder_that_fails_is_done_without(herons: OpenBook) -> None:
     """Whoever asks is told that meanings are not compared, and gets an answer all the same."""
     said: list[str] = []
     chosen = AskSettings()
-    desk = Desk((herons,), chosen, Reading(chosen), Advice(say=said.append), AwayEmbedder())
-    assert answer_by_rule(desk, "Where does the heron dwell?", AskWish()).answer.grounded
+    desk = AskContext((herons,), chosen, PageCache(chosen), SearchHelpers(say=said.append), AwayEmbedder())
+    assert answer_by_rule(desk, "Where does the heron dwell?", AskOptions()).answer.grounded
     assert any("Meanings are not compared" in words for words in said)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiwiresearch.ask.question import compared_in, read_question
+from kiwiresearch.ask.question import comparison_in, read_question
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_words_that_only_ask_are_marked() -> None:
 )
 def test_other_words_may_stand_for_a_word(text: str, word: str, other: str) -> None:
     """An answer may say 'married' where the question says 'wife', and use other forms of a verb."""
-    others = next(term.others for term in read_question(text).terms if term.term.word == word)
+    others = next(term.related for term in read_question(text).terms if term.term.word == word)
     assert other in others
     assert word not in others
 
@@ -148,7 +148,7 @@ def test_other_words_may_stand_for_a_word(text: str, word: str, other: str) -> N
 )
 def test_two_things_that_are_compared_are_asked_for_each(text: str, things: tuple[str, str], kind: str) -> None:
     """'Which is older, A or B?' becomes a question about A and the same question about B."""
-    compared = compared_in(read_question(text))
+    compared = comparison_in(read_question(text))
     assert compared is not None
     assert compared.things == things
     assert [question.kind for question in compared.questions] == [kind, kind]
@@ -165,7 +165,7 @@ def test_two_things_that_are_compared_are_asked_for_each(text: str, things: tupl
 )  # fmt: skip
 def test_other_questions_compare_nothing(text: str) -> None:
     """A question that does not set one thing beside another is asked as a whole."""
-    assert compared_in(read_question(text)) is None
+    assert comparison_in(read_question(text)) is None
 
 
 @pytest.mark.parametrize("language", ["deu", "fra", "rus", "jpn", "ara", "xxx", ""])
@@ -177,8 +177,8 @@ def test_a_language_nobody_wrote_down_has_words_but_no_kind(text: str, language:
     question = read_question(text, language)
     assert question.kind == "topic"
     assert question.terms
-    assert not any(term.is_asking or term.others for term in question.terms)
-    assert compared_in(question) is None
+    assert not any(term.is_asking or term.related for term in question.terms)
+    assert comparison_in(question) is None
 
 
 @given(st.text(max_size=300))
@@ -187,4 +187,4 @@ def test_any_text_is_taken_apart(text: str) -> None:
     question = read_question(text)
     assert question == read_question(text)
     assert question.text == text
-    compared_in(question)
+    comparison_in(question)

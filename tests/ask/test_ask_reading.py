@@ -5,20 +5,20 @@ from __future__ import annotations
 import pytest
 from tests.page.pages import a_page
 
-from kiwiresearch.ask.passages import key_of
-from kiwiresearch.ask.reading import Reading, ReadPage, cut
+from kiwiresearch.ask.answer import key_of
+from kiwiresearch.ask.page_units import PageCache, SegmentedPage, segment_page
 from kiwiresearch.ask.settings import AskSettings
 from kiwiresearch.ids import BookId
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.zim.entry import Entry, EntryRef
+from kiwiresearch.zim.archive import Entry, EntryRef
 from kiwiresearch.zim.memory import MemoryArchive
 
 SETTINGS = AskSettings()
 WINDOW, OVERLAP = 160, 20
 
 
-def read(html: str, settings: AskSettings = SETTINGS) -> ReadPage:
-    return cut(a_page(html), settings)
+def read(html: str, settings: AskSettings = SETTINGS) -> SegmentedPage:
+    return segment_page(a_page(html), settings)
 
 
 def prose(sentences: int) -> str:
@@ -26,11 +26,11 @@ def prose(sentences: int) -> str:
     return " ".join(f"Sheep lambs {place:05d} {'graze ' * 6}herd." for place in range(sentences))
 
 
-def passages(page: ReadPage) -> list[str]:
+def passages(page: SegmentedPage) -> list[str]:
     return [f"{one.kind} {one.section or '-'}: {one.text}" for one in page.passages]
 
 
-def units(page: ReadPage) -> list[str]:
+def units(page: SegmentedPage) -> list[str]:
     return [f"{unit.kind}: {page.text(unit)}" for unit in page.units]
 
 
@@ -160,7 +160,7 @@ class Counted(MemoryArchive):
 def test_pages_are_kept_at_hand_and_no_more_than_said() -> None:
     """A page that was just read is not read again; the one that was not looked at for longest goes first (R251)."""
     archive = Counted({name: f"<p>{name} is a weir.</p>" for name in "ABC"})
-    reading = Reading(SETTINGS, kept=2)
+    reading = PageCache(SETTINGS, kept=2)
     book = OpenBook(archive)
     for name in "ABAC":
         reading.page(book, name)
@@ -174,6 +174,6 @@ def test_pages_are_kept_at_hand_and_no_more_than_said() -> None:
 def test_a_page_that_is_not_there_is_no_page() -> None:
     """It is None, and is not looked for twice."""
     archive = Counted({"A": "<p>A weir.</p>"})
-    reading = Reading(SETTINGS)
+    reading = PageCache(SETTINGS)
     assert [reading.page(OpenBook(archive), "Gone") for _ in range(2)] == [None, None]
     assert archive.reads == 1

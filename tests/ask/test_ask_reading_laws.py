@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.page.pages import a_page
 from tests.page.test_page_laws import markup
 
-from kiwiresearch.ask.reading import ReadPage, cut
+from kiwiresearch.ask.page_units import SegmentedPage, segment_page
 from kiwiresearch.ask.settings import AskSettings
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.page.read import open_page
@@ -22,7 +22,7 @@ from kiwiresearch.zim.libzim import LibzimArchive
 windows = st.builds(AskSettings, window_words=st.integers(1, 40), overlap_words=st.integers(0, 20))
 
 
-def check(read: ReadPage) -> None:
+def check(read: SegmentedPage) -> None:
     """Offsets point at their own words, in order; passages are whole units; nothing is named twice."""
     text = read.page.text
     assert len(read.levelled) == len(text)
@@ -51,9 +51,9 @@ def check(read: ReadPage) -> None:
 def test_any_page_is_cut_into_whole_units(html: str, chosen: AskSettings) -> None:
     """Every unit and passage is a part of the page's text, in order, and cutting again gives the same."""
     page = a_page(html)
-    read = cut(page, chosen)
+    read = segment_page(page, chosen)
     check(read)
-    assert cut(page, chosen) == read
+    assert segment_page(page, chosen) == read
 
 
 @settings(max_examples=60)
@@ -61,7 +61,7 @@ def test_any_page_is_cut_into_whole_units(html: str, chosen: AskSettings) -> Non
 def test_windows_go_on_and_cover_all_sentences(lengths: list[int], chosen: AskSettings) -> None:
     """Of sentences of any lengths each is in a window, and each window begins further on than the one before."""
     words = " ".join(f"{'Word ' * size}end." for size in lengths)
-    read = cut(a_page(f"<p>{words}</p>"), chosen)
+    read = segment_page(a_page(f"<p>{words}</p>"), chosen)
     check(read)
     assert all(one.start < other.start for one, other in pairwise(read.passages))
 
@@ -74,7 +74,7 @@ def check_book(archive: Archive, most: int) -> None:
             page = open_page(archive, path)
         except KiwiError:
             continue
-        check(cut(page, AskSettings()))
+        check(segment_page(page, AskSettings()))
         cuts += 1
     assert cuts > most // 3
 

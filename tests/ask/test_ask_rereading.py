@@ -8,10 +8,10 @@ import pytest
 from tests.ask.asked_books import ALWAYS, NEVER, PLAIN, a_desk, a_memory_book, settings
 
 from kiwiresearch.ask.answer import Answer
-from kiwiresearch.ask.answering import answer_by_rule
-from kiwiresearch.ask.kinds import can_be
+from kiwiresearch.ask.answer_kind import can_be_answer
+from kiwiresearch.ask.by_rule import answer_by_rule
 from kiwiresearch.ask.question import read_question
-from kiwiresearch.ask.wish import AskWish
+from kiwiresearch.ask.settings import AskOptions
 from kiwiresearch.search.open_book import OpenBook
 
 pytest.importorskip("onnxruntime", reason="the extra 'reader' is not installed")
@@ -104,8 +104,8 @@ def test_reading_is_left_out_where_it_is_not_wanted() -> None:
 
     desk = a_desk([a_memory_book({"Port Lomond": PAGE})])
     question = "Who designed the harbour of Port Lomond?"
-    fast = answer_by_rule(replace(desk, reader=shared_reader()), question, AskWish(fast=True)).answer
-    assert fast == answer_by_rule(desk, question, AskWish(fast=True)).answer
+    fast = answer_by_rule(replace(desk, reader=shared_reader()), question, AskOptions(fast=True)).answer
+    assert fast == answer_by_rule(desk, question, AskOptions(fast=True)).answer
 
 
 def test_the_score_shows_what_reading_counts() -> None:
@@ -149,4 +149,4 @@ def test_a_question_about_the_present_is_dated(sample_book: OpenBook, question: 
 )
 def test_a_short_answer_is_of_the_kind_that_is_asked_for(words: str, question: str, is_possible: bool) -> None:
     """Words that cannot be the answer are not shown as one."""
-    assert can_be(words, read_question(question)) == is_possible
+    assert can_be_answer(words, read_question(question)) == is_possible

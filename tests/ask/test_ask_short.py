@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kiwiresearch.ask.answer_kind import short_answer
 from kiwiresearch.ask.question import read_question
-from kiwiresearch.ask.short import short_answer
 
 
 def short(text: str, question: str, *, is_box: bool = False) -> str:

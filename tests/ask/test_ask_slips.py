@@ -11,11 +11,11 @@ from tests.ask.asked_books import a_memory_book, asked, weighed
 from tests.ask.test_ask_choosing import overlap
 from tests.page.pages import a_page
 
-from kiwiresearch.ask.choosing import passages_of
-from kiwiresearch.ask.question import compared_in, read_question
-from kiwiresearch.ask.reading import cut
+from kiwiresearch.ask.answer_kind import short_answer
+from kiwiresearch.ask.context import passages_of
+from kiwiresearch.ask.page_units import segment_page
+from kiwiresearch.ask.question import comparison_in, read_question
 from kiwiresearch.ask.settings import AskSettings
-from kiwiresearch.ask.short import short_answer
 from kiwiresearch.cli.start import run
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.zim.libzim import LibzimArchive
@@ -32,7 +32,7 @@ def test_passages_never_overlap() -> None:
 def test_no_window_lies_within_the_one_before() -> None:
     """A long sentence behind short ones does not leave a window that holds nothing new."""
     text = f"{'Sheep graze there. ' * 52}{'The ' + 'sheep and ' * 180 + 'goats.'}"
-    read = cut(a_page(f"<p>{text}</p>"), AskSettings())
+    read = segment_page(a_page(f"<p>{text}</p>"), AskSettings())
     assert all(one.end < other.end for one, other in pairwise(read.passages))
 
 
@@ -62,14 +62,14 @@ def test_what_is_asked_is_told_behind_kind_words(text: str, kind: str) -> None:
 )
 def test_names_of_compared_things_stay_whole(text: str, things: tuple[str, str]) -> None:
     """No word of a name is taken for a part of the comparison."""
-    compared = compared_in(read_question(text))
+    compared = comparison_in(read_question(text))
     assert compared is not None
     assert compared.things == things
 
 
 def test_three_things_are_no_pair() -> None:
     """Rather than leave one of three out, nothing is compared."""
-    assert compared_in(read_question("Which is heavier, a cat, a dog or a horse?")) is None
+    assert comparison_in(read_question("Which is heavier, a cat, a dog or a horse?")) is None
 
 
 def test_the_year_behind_the_verb_is_meant() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.ask.asked_books import a_memory_book, asked
 
-from kiwiresearch.ask.spelling import corrected
+from kiwiresearch.ask.by_rule import correct_spelling
 from kiwiresearch.search.open_book import OpenBook
 
 
@@ -33,7 +33,7 @@ def book() -> OpenBook:
 )
 def test_slips_are_understood(book: OpenBook, typed: str, meant: str) -> None:
     """Letters that are missing, swapped, or only sound right."""
-    assert corrected(typed, [book]) == meant
+    assert correct_spelling(typed, [book]) == meant
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_slips_are_understood(book: OpenBook, typed: str, meant: str) -> None:
 )
 def test_what_is_no_slip_is_left_alone(book: OpenBook, typed: str) -> None:
     """Words of the book, names, short words, and what is not a word."""
-    assert corrected(typed, [book]) == typed
+    assert correct_spelling(typed, [book]) == typed
 
 
 def test_the_answer_says_how_the_question_was_understood(book: OpenBook) -> None:

@@ -10,11 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.ask.asked_books import a_desk, weighed
 
-from kiwiresearch.ask.held import weights_of
-from kiwiresearch.ask.kinds import falls_short, holds_kind
+from kiwiresearch.ask.answer_kind import is_not_the_most, kind_match
 from kiwiresearch.ask.question import read_question
-from kiwiresearch.ask.strength import Strength, strength_of
-from kiwiresearch.ask.weighing import nearer, table
+from kiwiresearch.ask.score import Strength, strength_of, unit_weights, with_page_nearness
+from kiwiresearch.ask.word_matches import word_weights
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.zim.libzim import LibzimArchive
 
@@ -61,14 +60,14 @@ def test_a_sentence_that_holds_the_kind_of_answer_goes_first(
 def test_what_a_kind_of_question_wants_is_seen(question: str, fitting: str, other: str) -> None:
     """A sentence has what is wanted, or it has not."""
     asked = read_question(question)
-    assert (holds_kind(fitting, asked), holds_kind(other, asked)) == (1.0, 0.0)
+    assert (kind_match(fitting, asked), kind_match(other, asked)) == (1.0, 0.0)
 
 
 def test_a_name_of_the_question_is_no_answer() -> None:
     """Who somebody is is not answered by their own name."""
     asked = read_question("Who taught Ann Dole?")
-    assert holds_kind("Later Ann Dole was taught at home.", asked) == 0.0
-    assert holds_kind("Later Ann Dole was taught by Otto Frisch.", asked) == 1.0
+    assert kind_match("Later Ann Dole was taught at home.", asked) == 0.0
+    assert kind_match("Later Ann Dole was taught by Otto Frisch.", asked) == 1.0
 
 
 BOX = (
@@ -114,7 +113,7 @@ def test_the_title_stands_for_words_that_its_page_leaves_out() -> None:
 def test_a_page_nearer_to_the_question_scores_higher() -> None:
     """The same sentence on a page that the search put further down is worth less."""
     units = weighed("<p>Herons nest in reeds.</p>", "Where do herons nest?")
-    near, far = nearer(units, 0.8), nearer(units, 0.2)
+    near, far = with_page_nearness(units, 0.8), with_page_nearness(units, 0.2)
     assert near[0].total > far[0].total
 
 
@@ -123,7 +122,7 @@ def test_a_page_that_says_nothing_gives_nothing(html: str) -> None:
     """There are no units to weigh, and the strength of nothing is 0."""
     assert weighed(html, "Where do herons nest?") == []
     nothing = strength_of([], read_question("Where do herons nest?"), with_meaning=False)
-    assert (nothing.held, nothing.right) == (0.0, 0.0)
+    assert (nothing.page_confidence, nothing.answer_confidence) == (0.0, 0.0)
 
 
 @pytest.mark.parametrize("question", ["Who was Suppiluliuma?", "When did Ugarit fall?", "Why is the sky blue?", "war"])
@@ -131,20 +130,20 @@ def test_a_score_explains_itself(sample_zim: Path, question: str) -> None:
     """The lines of a score are named in the table of weights and add up to what units are ordered by."""
     with closing(LibzimArchive(sample_zim)) as archive:
         book = OpenBook(archive)
-        climber = a_desk([book]).climber(read_question(question))
+        climber = a_desk([book]).retriever(read_question(question))
         for path in ("Ugarit", "Suppiluliuma_II", "Sky"):
             units = climber.on_page(book, path).units
             assert units
             for one in units:
                 score = one.score()
-                assert {line.signal for line in score.lines} <= set(table())
+                assert {line.signal for line in score.lines} <= set(unit_weights())
                 assert score.total == pytest.approx(one.total, abs=0.01 * (len(one.parts) + 1))
 
 
 def test_the_words_of_a_question_weigh_one_together(sample_zim: Path) -> None:
     """Each word counts a share; a rare one more than a common one, one that only asks least."""
     with closing(LibzimArchive(sample_zim)) as archive:
-        weights = weights_of(read_question("In what year did Krakatoa colour the sky?"), OpenBook(archive))
+        weights = word_weights(read_question("In what year did Krakatoa colour the sky?"), OpenBook(archive))
     by_word = {weight.word: weight.weight for weight in weights}
     assert sum(by_word.values()) == pytest.approx(1.0)
     assert by_word["krakatoa"] > by_word["sky"]
@@ -165,8 +164,8 @@ def test_evidence_with_more_of_the_question_is_stronger() -> None:
             "They saw thing thing thing thing thing there.",
         )
     )
-    assert 0.0 <= none.held < poor.held < rich.held <= 1.0
-    assert 0.0 <= none.right < poor.right < rich.right <= 1.0
+    assert 0.0 <= none.page_confidence < poor.page_confidence < rich.page_confidence <= 1.0
+    assert 0.0 <= none.answer_confidence < poor.answer_confidence < rich.answer_confidence <= 1.0
 
 
 @settings(max_examples=40)
@@ -198,7 +197,7 @@ def test_strength_is_a_share(words: list[str], row: tuple[str, str, str]) -> Non
 )
 def test_the_second_smallest_is_not_the_smallest(question: str, text: str, *, is_less: bool) -> None:
     """A sentence that ranks a thing lower than the question asks for counts less."""
-    assert falls_short(text, read_question(question)) == is_less
+    assert is_not_the_most(text, read_question(question)) == is_less
 
 
 def test_how_is_not_told_in_a_row() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.ask.asked_books import ALWAYS, NEVER, a_memory_book, asked, held, settings, titles
 
-from kiwiresearch.ask.ladder import PAGES_OF_TEXT
+from kiwiresearch.ask.retrieval import PAGES_OF_TEXT
 from kiwiresearch.ask.settings import AskSettings
 from kiwiresearch.search.open_book import OpenBook
 

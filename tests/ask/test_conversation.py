@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kiwiresearch.ask.conversation import resolve
-from kiwiresearch.ask.wish import Turn
-from kiwiresearch.text.fold import fold
-from kiwiresearch.text.languages import words_of
+from kiwiresearch.ask.settings import ConversationTurn
+from kiwiresearch.text.languages import language_words
+from kiwiresearch.text.words import fold
 
 DARWIN = "When was Charles Darwin born?"
 FRANCE = "What is the capital of France?"
@@ -21,9 +21,9 @@ TOWER = "How tall is the Eiffel Tower?"
 HASTINGS = "When was the Battle of Hastings?"
 
 
-def after(*questions: str | Turn) -> list[Turn]:
+def after(*questions: str | ConversationTurn) -> list[ConversationTurn]:
     """The turns of a conversation; a question alone has neither subject nor answer."""
-    return [turn if isinstance(turn, Turn) else Turn(turn) for turn in questions]
+    return [turn if isinstance(turn, ConversationTurn) else ConversationTurn(turn) for turn in questions]
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def after(*questions: str | Turn) -> list[Turn]:
         ([DARWIN, "   "], "when did he die?", "when did Charles Darwin die?"),
         # what the answer or the caller says
         (
-            [Turn("Who wrote Hamlet?", "Hamlet", "Hamlet is a tragedy by William Shakespeare.")],
+            [ConversationTurn("Who wrote Hamlet?", "Hamlet", "Hamlet is a tragedy by William Shakespeare.")],
             "when was he born?",
             "when was William Shakespeare born?",
         ),
@@ -127,12 +127,16 @@ def after(*questions: str | Turn) -> list[Turn]:
             "when did he die?",
             "when did the first president of the United States die?",
         ),
-        ([Turn("who was on the beagle", "Charles Darwin")], "and his wife?", "Who was Charles Darwin's wife?"),
+        (
+            [ConversationTurn("who was on the beagle", "Charles Darwin")],
+            "and his wife?",
+            "Who was Charles Darwin's wife?",
+        ),
         (["What is methanol?"], "Is it safe to drink?", "Is methanol safe to drink?"),
-        ([Turn("How big is the red planet?", "Mars (planet)")], "Is it cold?", "Is Mars (planet) cold?"),
+        ([ConversationTurn("How big is the red planet?", "Mars (planet)")], "Is it cold?", "Is Mars (planet) cold?"),
     ],
 )  # fmt: skip
-def test_a_follow_up_is_asked_in_full(turns: list[str | Turn], question: str, meant: str) -> None:
+def test_a_follow_up_is_asked_in_full(turns: list[str | ConversationTurn], question: str, meant: str) -> None:
     """What a question leaves out is put in from the turns before, and it says why."""
     resolved = resolve(question, after(*turns))
     assert resolved.text == meant
@@ -243,8 +247,8 @@ WORDS = st.sampled_from(
 LINES = st.one_of(st.lists(WORDS, max_size=9).map(" ".join), st.text(max_size=60))
 
 
-@given(LINES, st.lists(st.builds(Turn, LINES, st.sampled_from(["", "Rome"]), LINES), max_size=4))
-def test_any_conversation_can_be_resolved(question: str, turns: list[Turn]) -> None:
+@given(LINES, st.lists(st.builds(ConversationTurn, LINES, st.sampled_from(["", "Rome"]), LINES), max_size=4))
+def test_any_conversation_can_be_resolved(question: str, turns: list[ConversationTurn]) -> None:
     """No words make it fail; what is not changed has no reason, and what is changed has one."""
     resolved = resolve(question, turns)
     assert (resolved.text != question) <= (resolved.why != "")
@@ -262,12 +266,12 @@ def test_real_questions_stay_as_they_are(shared_data: Path) -> None:
     """No first question is changed; of those that name their page, at most one in a hundred after another subject."""
     asked = _asked(shared_data)
     assert [question for question, _ in asked if resolve(question, []).text != question] == []
-    common = words_of("eng").stop_words
+    common = language_words("eng").stop_words
     named = [
         question
         for question, path in asked[::6]
         if set(fold(question).split()) & set(fold(path.replace("_", " ")).split()) - common
     ]
-    turns = [Turn(TOWER, "Eiffel Tower", "The Eiffel Tower is 330 metres tall.")]
+    turns = [ConversationTurn(TOWER, "Eiffel Tower", "The Eiffel Tower is 330 metres tall.")]
     changed = [question for question in named if resolve(question, turns).text != question]
     assert len(changed) <= len(named) / 100, changed

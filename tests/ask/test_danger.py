@@ -15,7 +15,7 @@ from kiwiresearch.ask.danger import Danger, DangerKind, danger_of, verbatim_noti
 
 LABELLED = tomllib.loads((Path(__file__).parent / "danger_questions.toml").read_text(encoding="utf-8"))
 DANGEROUS = [(question, kind) for kind, questions in LABELLED["dangerous"].items() for question in questions]
-MOST_FALSE_ALARMS = 0.005
+MAX_FALSE_ALARMS = 0.005
 
 
 @pytest.mark.parametrize(("question", "kind"), DANGEROUS)
@@ -102,4 +102,4 @@ def test_real_questions_raise_few_alarms(shared_data: Path) -> None:
     ]
     questions = [json.loads(line)["question"] for line in lines[::20]]
     alarms = [question for question in questions if danger_of(question)]
-    assert len(alarms) <= MOST_FALSE_ALARMS * len(questions), alarms
+    assert len(alarms) <= MAX_FALSE_ALARMS * len(questions), alarms

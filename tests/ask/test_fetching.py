@@ -6,8 +6,8 @@ import pytest
 from tests.ask.given import BRIDGE, CURIE, a_found, a_passage, told
 from tests.llm.servers import Talk, event, serving
 
-from kiwiresearch.ask.fetching import MOST_FETCHES, TOOL
-from kiwiresearch.ask.passages import Passage
+from kiwiresearch.ask.answer import Passage
+from kiwiresearch.ask.by_model import MAX_FETCHES, TOOL
 from kiwiresearch.errors import PageNotFound
 from kiwiresearch.llm.chat import ChatModel, Patience
 from kiwiresearch.llm.model import Reply, ToolCall
@@ -72,7 +72,7 @@ def test_a_model_that_only_fetches_is_stopped() -> None:
     model = ScriptedModel(three, *[CALLED] * 5)
     answer = told(model, None, fetch).answer
     assert (answer.text, answer.model) == ("Marie Curie was born in Warsaw in 1867.", "")
-    assert len(fetched) == MOST_FETCHES
+    assert len(fetched) == MAX_FETCHES
     assert [bool(asked.options.tools) for asked in model.asked] == [True, False]
     assert "No more pages" in model.asked[1].messages[-1].text
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiwiresearch.ask.spoken import LONGEST_LINE, Cutter, Said
+from kiwiresearch.ask.draft import LONGEST_LINE, ReplySentence, SentenceCutter
 
 
-def cut(pieces: Iterable[str], *, by_line: bool = False) -> list[Said]:
-    cutter = Cutter(by_line=by_line)
+def cut(pieces: Iterable[str], *, by_line: bool = False) -> list[ReplySentence]:
+    cutter = SentenceCutter(by_line=by_line)
     return [said for piece in pieces for said in cutter.feed(piece)] + list(cutter.end())
 
 
@@ -40,7 +40,7 @@ def test_sentences_and_their_keys(reply: str, expected: list[tuple[str, tuple[st
 def test_lines_items_and_headings_are_told_apart() -> None:
     """Where a sentence stands is kept with it."""
     found = cut(["# Title\nOne. Two.\n- Three.\n2) Four.\n**Five**"])
-    assert [(said.text, said.opens, said.kind) for said in found] == [
+    assert [(said.text, said.line_start, said.kind) for said in found] == [
         ("Title", "line", "heading"),
         ("One.", "line", "sentence"),
         ("Two.", "", "sentence"),
@@ -52,11 +52,11 @@ def test_lines_items_and_headings_are_told_apart() -> None:
 
 def test_a_sentence_comes_as_soon_as_the_next_has_begun() -> None:
     """Nothing is held back longer than it takes to know that it is whole."""
-    cutter = Cutter()
+    cutter = SentenceCutter()
     assert list(cutter.feed("Rome fell. [k3x9")) == []
     assert list(cutter.feed("qa] ")) == []
     assert [said.text for said in cutter.feed("It rose ")] == ["Rome fell."]
-    assert cutter.rest() == "It rose"
+    assert cutter.discard_rest() == "It rose"
 
 
 def test_a_line_without_end_is_cut() -> None:

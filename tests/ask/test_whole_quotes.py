@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiwiresearch.ask.whole_quotes import with_context
+from kiwiresearch.ask.danger import widen_quote
 from kiwiresearch.page.doc import Block
 from kiwiresearch.text.sentences import sentence_starts
 
@@ -19,7 +19,7 @@ def shown(text: str, words: str, *, blocks: tuple[Block, ...] = ()) -> str:
     """What is shown of a text for these words of it."""
     breaks = [at + 1 for at, char in enumerate(text) if char == "\n"]
     start = text.index(words)
-    first, last = with_context(text, start, start + len(words), sentence_starts(text, breaks), blocks)
+    first, last = widen_quote(text, start, start + len(words), sentence_starts(text, breaks), blocks)
     return text[first:last]
 
 
@@ -90,7 +90,7 @@ def test_paragraphs_are_not_mixed() -> None:
 def test_the_span_is_always_in_what_is_shown(text: str, start: int, end: int) -> None:
     """Whatever is asked for, the result lies in the text and holds what of the span lies there."""
     breaks = [at + 1 for at, char in enumerate(text) if char == "\n"]
-    first, last = with_context(text, start, end, sentence_starts(text, breaks))
+    first, last = widen_quote(text, start, end, sentence_starts(text, breaks))
     inside = max(0, min(start, len(text)))
     assert 0 <= first <= inside
     assert max(inside, min(end, len(text))) <= last <= len(text)

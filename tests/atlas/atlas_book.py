@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kiwiresearch import __version__
 from kiwiresearch.bulk.run import write_book as write_shards
+from kiwiresearch.version import __version__
 from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
 
 TABLES = ("titles", "pages", "links", "claims", "people")

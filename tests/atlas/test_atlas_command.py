@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kiwiresearch.cli.show_atlas import year
+from kiwiresearch.cli.book_output import year
 
 Told = Callable[..., tuple[int, str, str]]
 WAYS = [

@@ -11,27 +11,31 @@ from typing import Any
 import pytest
 
 from kiwiresearch.atlas.atlas import Atlas
-from kiwiresearch.atlas.contradictions import Wish, _values, contradictions, counts
-from kiwiresearch.atlas.disagreeing import MOST_PAIRS, Contradiction, of_subject, of_twins
-from kiwiresearch.atlas.fact import Fact
-from kiwiresearch.atlas.fact_words import plain_label
-from kiwiresearch.atlas.facts import facts_of, lives_in
-from kiwiresearch.atlas.part import Window
-from kiwiresearch.atlas.sound import sound_claim
-from kiwiresearch.claims.claim import Claim, Measure
-from kiwiresearch.claims.conflicts.saying import Saying
-from kiwiresearch.claims.record import record_of
-from kiwiresearch.evidence.citation import BOX
-from kiwiresearch.evidence.quote import Quote
+from kiwiresearch.atlas.contradictions import (
+    MAX_PAIRS,
+    BookContradiction,
+    ContradictionFilter,
+    _values,
+    contradiction_counts,
+    contradictions,
+    sentence_contradictions,
+    subject_contradictions,
+)
+from kiwiresearch.atlas.database import ResultWindow
+from kiwiresearch.atlas.facts import UniqueFact, facts_of, lives_in, plain_label
+from kiwiresearch.atlas.records import checked_claim
+from kiwiresearch.claims.claim import Claim, Measure, claim_record
+from kiwiresearch.claims.conflicts.sentences import ComparedSentence
+from kiwiresearch.evidence import FACTS_BOX, Quote
 from kiwiresearch.ids import BookId
-from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.zim.archive import EntryRef
 
 OWN = "Own"
 
 
 def a_claim(text: str, subject: str, *, section: str = "", path: str = OWN) -> Claim:
     """A claim that says some words about something."""
-    saying = Saying.of(text, subject)
+    saying = ComparedSentence.of(text, subject)
     ref = EntryRef(BookId("b"), path)
     return Claim(
         text=text,
@@ -47,12 +51,12 @@ def a_claim(text: str, subject: str, *, section: str = "", path: str = OWN) -> C
     )
 
 
-def facts(*claims: Claim) -> list[Fact]:
+def facts(*claims: Claim) -> list[UniqueFact]:
     return [fact for claim in claims for fact in facts_of(claim, OWN)]
 
 
-def found(*claims: Claim) -> list[Contradiction]:
-    return list(of_subject(OWN, facts(*claims), "eng"))
+def found(*claims: Claim) -> list[BookContradiction]:
+    return list(subject_contradictions(OWN, facts(*claims), "eng"))
 
 
 @pytest.mark.parametrize(
@@ -76,7 +80,7 @@ def found(*claims: Claim) -> list[Contradiction]:
 )
 def test_a_fact_is_taken_only_where_a_claim_says_of_what(text: str, subject: str, told: list[str]) -> None:
     """Rows and plain sentences tell facts; a part, a choice, a reign or a relative does not."""
-    assert [f"{fact.attribute} {fact.told}" for fact in facts(a_claim(text, subject))] == told
+    assert [f"{fact.attribute} {fact.value_text}" for fact in facts(a_claim(text, subject))] == told
 
 
 @pytest.mark.parametrize(
@@ -93,7 +97,7 @@ def test_a_fact_is_taken_only_where_a_claim_says_of_what(text: str, subject: str
 )
 def test_a_number_is_of_the_years_that_its_label_names(label: str, years: set[int]) -> None:
     """With a day and a month before it, a year is a year; the end of a range of counts is none."""
-    (fact,) = facts(a_claim(f"E — {label}: 103,000", "E", section=BOX))
+    (fact,) = facts(a_claim(f"E — {label}: 103,000", "E", section=FACTS_BOX))
     assert fact.years == years
 
 
@@ -112,8 +116,8 @@ def test_a_number_is_of_the_years_that_its_label_names(label: str, years: set[in
 )
 def test_rows_of_two_pages_are_compared_as_values_of_one_time(one: str, other: str, kinds: list[str]) -> None:
     """Another year, another scope, rounding and less precision contradict nothing."""
-    pair = found(a_claim(one, "E", section=BOX), a_claim(other, "E", section="Countries", path="Elsewhere"))
-    assert [each.how.kind for each in pair] == kinds
+    pair = found(a_claim(one, "E", section=FACTS_BOX), a_claim(other, "E", section="Countries", path="Elsewhere"))
+    assert [each.disagreement.kind for each in pair] == kinds
 
 
 def test_two_rows_of_one_page_are_of_two_things() -> None:
@@ -139,7 +143,7 @@ def test_a_life_elsewhere_counts_if_one_end_of_it_fits() -> None:
     reign = a_claim("A law of Ada Rowe (1840–1870) is known.", "A law", path="Law")
     for claim, count in ((slip, 1), (reign, 0)):
         both = [*facts(own), *lives_in(claim, "Ada Rowe")]
-        assert len(list(of_subject(OWN, both, "eng"))) == count
+        assert len(list(subject_contradictions(OWN, both, "eng"))) == count
 
 
 def leaves(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -165,15 +169,18 @@ def with_instead(record: dict[str, Any], place: tuple[Any, ...], value: object) 
 @pytest.mark.parametrize("text", ["Ada Rowe (1815–1885) was a queen.", "E — Population (2005): 103,000"])
 def test_a_claim_of_wrong_kinds_does_no_harm(text: str, value: object) -> None:
     """Whatever stands where something else should in a record, it is no claim, or one that can be compared and kept."""
-    good = a_claim(text, text.partition(" — ")[0] if " — " in text else "Ada Rowe", section=BOX)
+    good = a_claim(text, text.partition(" — ")[0] if " — " in text else "Ada Rowe", section=FACTS_BOX)
     other = a_claim(text.replace("1", "2"), good.subject, path="Elsewhere")
-    record = record_of(good)
-    assert sound_claim(json.dumps(record)) == good
+    record = claim_record(good)
+    assert checked_claim(json.dumps(record)) == good
     for place in leaves(record):
-        claim = sound_claim(json.dumps(with_instead(record, place, value)))
+        claim = checked_claim(json.dumps(with_instead(record, place, value)))
         if claim is not None:
             told = [*facts_of(claim, OWN), *lives_in(claim, "Ada Rowe"), *facts(other)]
-            for one in (*of_subject(OWN, told, "eng"), *of_twins(OWN, [claim, other], "eng")):
+            for one in (
+                *subject_contradictions(OWN, told, "eng"),
+                *sentence_contradictions(OWN, [claim, other], "eng"),
+            ):
                 json.dumps(_values(one), allow_nan=False, ensure_ascii=False).encode()
 
 
@@ -183,7 +190,7 @@ def test_work_is_bounded_however_often_a_fact_is_told() -> None:
         a_claim(f"E — Population (2005): {1_000_000 + 20_000 * n}", "E", section=f"S{n}", path=f"P{n}")
         for n in range(400)
     ]
-    assert len(found(*many)) == MOST_PAIRS
+    assert len(found(*many)) == MAX_PAIRS
 
 
 @pytest.mark.parametrize(
@@ -203,7 +210,7 @@ def test_labels_are_the_same_without_time_and_source(label: str, plain: str) -> 
 
 def test_the_contradictions_of_a_book_are_found_by_kind(elm_atlas: Atlas) -> None:
     """A birth, a population and a sentence that is told twice; what rounding explains stands apart."""
-    told = contradictions(elm_atlas, Wish(), Window())
+    told = contradictions(elm_atlas, ContradictionFilter(), ResultWindow())
     assert [(row["kind"], row["title"], row["attribute"]) for row in told.rows] == [
         ("contradiction", "Ada Rowe", "birth"),
         ("contradiction", "Ada Rowe", "birth"),
@@ -211,12 +218,12 @@ def test_the_contradictions_of_a_book_are_found_by_kind(elm_atlas: Atlas) -> Non
         ("contradiction", "Elmland", "population"),
         ("unit or rounding", "Elmland", "area (m2)"),
     ]
-    assert counts(elm_atlas) == {"contradiction": 4, "unit or rounding": 1}
+    assert contradiction_counts(elm_atlas) == {"contradiction": 4, "unit or rounding": 1}
 
 
 def test_every_side_is_quoted_where_it_stands(elm_atlas: Atlas) -> None:
     """Each side has its page, its words and their place; the value that differs is within the words."""
-    for row in contradictions(elm_atlas, Wish(), Window()).rows:
+    for row in contradictions(elm_atlas, ContradictionFilter(), ResultWindow()).rows:
         assert len(row["sides"]) == 2
         for side in row["sides"]:
             assert side["path"]
@@ -228,16 +235,16 @@ def test_every_side_is_quoted_where_it_stands(elm_atlas: Atlas) -> None:
 @pytest.mark.parametrize(
     ("wish", "count"),
     [
-        (Wish(kind="unit or rounding"), 1),
-        (Wish(what="a date"), 2),
-        (Wish(words="STORM"), 1),
-        (Wish(page="Elm_Sea"), 2),
-        (Wish(kind="different year"), 0),
+        (ContradictionFilter(kind="unit or rounding"), 1),
+        (ContradictionFilter(what="a date"), 2),
+        (ContradictionFilter(words="STORM"), 1),
+        (ContradictionFilter(page="Elm_Sea"), 2),
+        (ContradictionFilter(kind="different year"), 0),
     ],
 )
-def test_contradictions_are_chosen(elm_atlas: Atlas, wish: Wish, count: int) -> None:
+def test_contradictions_are_chosen(elm_atlas: Atlas, wish: ContradictionFilter, count: int) -> None:
     """By kind, by what differs, by words and by page."""
-    assert contradictions(elm_atlas, wish, Window()).total == count
+    assert contradictions(elm_atlas, wish, ResultWindow()).total == count
 
 
 def test_real_disagreements_of_a_real_book_are_found(shared_data: Path, tmp_path: Path) -> None:
@@ -254,7 +261,9 @@ def test_real_disagreements_of_a_real_book_are_found(shared_data: Path, tmp_path
     metadata = {"Name": "some", "Title": "Some", "Description": "d", "Language": "eng", "Creator": "c"}
     write_book(tmp_path / "some.zim", pages, [], metadata=metadata | {"Publisher": "p", "Date": "2007-05-01"})
     shards = write_elm_shards(tmp_path / "some.zim", tmp_path / "shards")
-    told = contradictions(open_atlas(shards, tmp_path / "kept"), Wish(kind="contradiction"), Window())
+    told = contradictions(
+        open_atlas(shards, tmp_path / "kept"), ContradictionFilter(kind="contradiction"), ResultWindow()
+    )
     assert {(row["title"], row["attribute"]) for row in told.rows} == {
         ("Johannes Kepler", "birth"),
         ("The Godfather", "release"),

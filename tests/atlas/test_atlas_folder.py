@@ -14,18 +14,15 @@ import pyarrow.parquet as pq
 import pytest
 from tests.atlas.atlas_book import write_elm_shards
 
-from kiwiresearch.atlas.atlas import MOST_KEPT, Atlas, open_atlas
-from kiwiresearch.atlas.contradictions import CONTRADICTIONS, Wish, contradictions
-from kiwiresearch.atlas.database import LONGEST, opened
+from kiwiresearch.atlas.atlas import MAX_CACHE_FOLDERS, Atlas, open_atlas
+from kiwiresearch.atlas.contradictions import CONTRADICTIONS, ContradictionFilter, contradictions
+from kiwiresearch.atlas.database import LONGEST, ResultWindow, open_database
 from kiwiresearch.atlas.graph import GRAPH
-from kiwiresearch.atlas.kin import Sight, families
-from kiwiresearch.atlas.overview import overview
-from kiwiresearch.atlas.part import Window
-from kiwiresearch.atlas.ranks import ranks
-from kiwiresearch.atlas.timeline import Wish as TimeWish
-from kiwiresearch.atlas.timeline import timeline
-from kiwiresearch.disk import Lock
+from kiwiresearch.atlas.queries import TimelineFilter as TimeWish
+from kiwiresearch.atlas.queries import overview, ranked_pages, timeline
+from kiwiresearch.atlas.relatives import PrivacyView, families
 from kiwiresearch.errors import CannotWrite, RunDamaged, RunNotFound
+from kiwiresearch.system import FileLock
 
 UNNAMED = (
     '{"also": [], "anchor": "", "book": "b", "book_name": "", "claim": "Elmland (1815–1885) fell.", "claim_type": '
@@ -73,11 +70,11 @@ def only_pages(elm: Path, tmp_path_factory: pytest.TempPathFactory) -> Atlas:
 def test_a_table_that_was_not_written_is_named(only_pages: Atlas) -> None:
     """The error names the table, and the option of bulk that writes it."""
     with pytest.raises(RunNotFound, match=r"no table 'links'.*--what .*links"):
-        ranks(only_pages, "linked", "", Window())
+        ranked_pages(only_pages, "linked", "", ResultWindow())
     with pytest.raises(RunNotFound, match="no table 'claims'"):
-        timeline(only_pages, TimeWish(), Window())
+        timeline(only_pages, TimeWish(), ResultWindow())
     with pytest.raises(RunNotFound, match="no table 'people'"):
-        families(only_pages, Sight("owner", 2026), Window())
+        families(only_pages, PrivacyView("owner", 2026), ResultWindow())
 
 
 def test_an_overview_tells_what_it_can(only_pages: Atlas) -> None:
@@ -95,9 +92,9 @@ def test_a_damaged_shard_is_an_error_in_words(elm_shards: Path, tmp_path: Path, 
     shard.write_bytes(bytes_[:cut] if cut else bytes_[:8] + noise[: len(bytes_) - 700] + bytes_[-692:])
     atlas = open_atlas(folder, tmp_path / "kept")
     with pytest.raises(RunDamaged):
-        ranks(atlas, "linked", "", Window())
+        ranked_pages(atlas, "linked", "", ResultWindow())
     assert not atlas.has(GRAPH)
-    assert not list(atlas.kept.glob("*.parquet"))
+    assert not list(atlas.cache_folder.glob("*.parquet"))
 
 
 def test_hostile_words_are_only_words(elm_shards: Path, tmp_path: Path) -> None:
@@ -107,9 +104,9 @@ def test_hostile_words_are_only_words(elm_shards: Path, tmp_path: Path) -> None:
     rewritten(folder, "claims", "subject", HOSTILE)
     rewritten(folder, "claims", "claim", "x" * 1_000_000)
     atlas = open_atlas(folder, tmp_path / "kept")
-    assert ranks(atlas, "linked", HOSTILE, Window()).total == 13
-    assert all(len(row["claim"]) == LONGEST for row in timeline(atlas, TimeWish(), Window()).rows)
-    assert contradictions(atlas, Wish(words=HOSTILE), Window()).total == 0
+    assert ranked_pages(atlas, "linked", HOSTILE, ResultWindow()).total == 13
+    assert all(len(row["claim"]) == LONGEST for row in timeline(atlas, TimeWish(), ResultWindow()).rows)
+    assert contradictions(atlas, ContradictionFilter(words=HOSTILE), ResultWindow()).total == 0
 
 
 @pytest.mark.parametrize(
@@ -120,8 +117,8 @@ def test_records_that_are_no_claims_contradict_nothing(elm_shards: Path, tmp_pat
     folder = copied(elm_shards, tmp_path / "elm")
     rewritten(folder, "claims", "record", record)
     atlas = open_atlas(folder, tmp_path / "kept")
-    assert contradictions(atlas, Wish(), Window()).total <= 2  # what the table of people tells
-    assert timeline(atlas, TimeWish(), Window()).rows[0]["when"]
+    assert contradictions(atlas, ContradictionFilter(), ResultWindow()).total <= 2  # what the table of people tells
+    assert timeline(atlas, TimeWish(), ResultWindow()).rows[0]["when"]
 
 
 def test_queries_reach_nothing_but_the_shards(elm_shards: Path, tmp_path: Path) -> None:
@@ -129,8 +126,8 @@ def test_queries_reach_nothing_but_the_shards(elm_shards: Path, tmp_path: Path) 
     secret = tmp_path / "secret.csv"
     secret.write_text("a,b\n1,2\n")
     shards = sorted((elm_shards / "pages").glob("*.parquet"))
-    with opened("elm", {"pages": shards}) as database:
-        assert database.value("SELECT count(*) FROM pages") == 13
+    with open_database("elm", {"pages": shards}) as database:
+        assert database.scalar("SELECT count(*) FROM pages") == 13
         for query in (
             f"SELECT * FROM read_csv('{secret}')",
             f"COPY pages TO '{tmp_path / 'out.parquet'}'",
@@ -140,7 +137,7 @@ def test_queries_reach_nothing_but_the_shards(elm_shards: Path, tmp_path: Path) 
             f"ATTACH '{tmp_path / 'other.db'}'",
         ):
             with pytest.raises(Exception, match=r"(?i)permission|lock|disabled|cannot"):
-                database.do(query)
+                database.execute(query)
     assert not (tmp_path / "out.parquet").exists()
 
 
@@ -149,10 +146,10 @@ def test_what_is_worked_out_is_kept_until_the_shards_change(elm_shards: Path, tm
     folder = copied(elm_shards, tmp_path / "elm")
     atlas = open_atlas(folder, tmp_path / "kept")
     atlas.files(GRAPH)
-    kept = next(atlas.kept.glob("graph.parquet"))
+    kept = next(atlas.cache_folder.glob("graph.parquet"))
     before = kept.stat().st_mtime_ns
     assert open_atlas(folder, tmp_path / "kept").has(GRAPH)
-    ranks(atlas, "linked", "", Window())
+    ranked_pages(atlas, "linked", "", ResultWindow())
     assert kept.stat().st_mtime_ns == before
     rewritten(folder, "pages", "title", "Other")
     assert not open_atlas(folder, tmp_path / "kept").has(GRAPH)
@@ -167,7 +164,7 @@ def test_a_kept_table_that_was_damaged_is_worked_out_again(
     (kept,) = atlas.files(GRAPH)["graph"]
     whole = kept.read_bytes()
     kept.write_bytes(whole[:-1] if left is None else left)
-    assert ranks(open_atlas(elm_shards, tmp_path / "kept"), "linked", "", Window()).total == 13
+    assert ranked_pages(open_atlas(elm_shards, tmp_path / "kept"), "linked", "", ResultWindow()).total == 13
     assert kept.read_bytes() == whole
 
 
@@ -177,21 +174,21 @@ def test_of_one_book_only_what_was_worked_out_last_is_kept(elm_shards: Path, tmp
     other = cache / "atlas" / "another-book" / "old"
     other.mkdir(parents=True)
     made: list[Path] = []
-    for age in range(MOST_KEPT + 2):
+    for age in range(MAX_CACHE_FOLDERS + 2):
         rewritten(folder, "pages", "title", f"Edition {age}")
         atlas = open_atlas(folder, cache)
         atlas.files(GRAPH)
-        os.utime(atlas.kept, (age, age))
-        made.append(atlas.kept)
+        os.utime(atlas.cache_folder, (age, age))
+        made.append(atlas.cache_folder)
         if age == 0:
-            busy = Lock(atlas.kept / "graph.lock")
+            busy = FileLock(atlas.cache_folder / "graph.lock")
             assert busy.acquire()
-    assert [one.is_dir() for one in made] == [True, False, *[True] * MOST_KEPT]
+    assert [one.is_dir() for one in made] == [True, False, *[True] * MAX_CACHE_FOLDERS]
     assert other.is_dir()
     busy.release()
     rewritten(folder, "pages", "title", "The last edition")
     open_atlas(folder, cache).files(GRAPH)
-    assert [one.is_dir() for one in made] == [False, False, False, *[True] * (MOST_KEPT - 1)]
+    assert [one.is_dir() for one in made] == [False, False, False, *[True] * (MAX_CACHE_FOLDERS - 1)]
 
 
 def test_names_of_columns_that_are_no_text_are_damage(elm_shards: Path, tmp_path: Path) -> None:
@@ -200,7 +197,7 @@ def test_names_of_columns_that_are_no_text_are_damage(elm_shards: Path, tmp_path
     (shard,) = (folder / "links").glob("*.parquet")
     shard.write_bytes(shard.read_bytes().replace(b"href_title", b"href_\xffitle"))
     with pytest.raises(RunDamaged, match="cannot be read as Parquet"):
-        ranks(open_atlas(folder, tmp_path / "kept"), "linked", "", Window())
+        ranked_pages(open_atlas(folder, tmp_path / "kept"), "linked", "", ResultWindow())
 
 
 def test_kept_tables_have_the_same_bytes_every_time(elm_shards: Path, tmp_path: Path) -> None:
@@ -217,4 +214,4 @@ def test_a_cache_that_is_a_file_is_told(elm_shards: Path, tmp_path: Path) -> Non
     """Whatever stands in the way, the error is one of ours."""
     (tmp_path / "kept").write_text("no folder")
     with pytest.raises(CannotWrite, match="cannot be kept"):
-        ranks(open_atlas(elm_shards, tmp_path / "kept"), "linked", "", Window())
+        ranked_pages(open_atlas(elm_shards, tmp_path / "kept"), "linked", "", ResultWindow())

@@ -10,25 +10,23 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from kiwiresearch.atlas import kin
+from kiwiresearch.atlas import relatives as kin
 from kiwiresearch.atlas.atlas import Atlas
-from kiwiresearch.atlas.database import Database, opened
-from kiwiresearch.atlas.families import FAMILIES
-from kiwiresearch.atlas.kin import Sight, families, people, relation, relatives
-from kiwiresearch.atlas.kin_tree import around, tree_of
-from kiwiresearch.atlas.part import Window
-from kiwiresearch.bulk.manifest import Subject
+from kiwiresearch.atlas.database import AtlasDatabase, ResultWindow, open_database
+from kiwiresearch.atlas.families import FAMILIES, family_tree, people_around
+from kiwiresearch.atlas.relatives import PrivacyView, families, people, relation, relatives
+from kiwiresearch.bulk.finished_folder import BookIdentity
 from kiwiresearch.errors import BadUsage, NothingFound
 from kiwiresearch.ids import BookId
-from kiwiresearch.kin.kinship import Family
+from kiwiresearch.kin.kinship import KinshipFinder
 from kiwiresearch.kin.tree import Tree
 
-OWNER, PUBLIC = Sight("owner", 2026), Sight("public", 2026)
+OWNER, PUBLIC = PrivacyView("owner", 2026), PrivacyView("public", 2026)
 
 
 def test_the_largest_family_comes_first_with_who_has_pages(elm_atlas: Atlas) -> None:
     """Three generations that three pages tell of are one family."""
-    found = families(elm_atlas, PUBLIC, Window())
+    found = families(elm_atlas, PUBLIC, ResultWindow())
     assert found.total == 2
     assert {one["name"] for one in found.rows[0]["named"]} == {"Ada Rowe", "Ben Rowe", "Tom Rowe"}
     assert (found.rows[0]["people"], found.rows[0]["pages"]) == (3, 3)
@@ -51,9 +49,9 @@ def test_people_of_older_books_are_asked_for_by_the_title_of_their_page(tmp_path
     """Neither the 'A/' and '.html' of a path nor a longer name stands in the way, with titles or without."""
     row = {"id": 0, "person": "A/Ray_Rowe.html", "name": "Raymond Albert Rowe", "title": title, "has_page": True}
     pq.write_table(pa.Table.from_pylist([row]), tmp_path / "persons.parquet")
-    with opened("old", {"persons": [tmp_path / "persons.parquet"]}) as database:
+    with open_database("old", {"persons": [tmp_path / "persons.parquet"]}) as database:
         for words in ("ray rowe", "Ray Rowe ", "A/Ray_Rowe.html", "Raymond Albert Rowe"):
-            assert kin._who(database, words) == "A/Ray_Rowe.html"
+            assert kin._find_person(database, words) == "A/Ray_Rowe.html"
 
 
 def test_relatives_go_no_further_than_asked(elm_atlas: Atlas) -> None:
@@ -75,7 +73,10 @@ def test_the_way_between_two_people_is_told(elm_atlas: Atlas) -> None:
 def test_strangers_do_not_learn_who_is_living(elm_atlas: Atlas) -> None:
     """A singer born in 1990 is a nameless child to strangers, by no list, way or search; the owner sees the name."""
     told = relatives(elm_atlas, "Dan Finch", PUBLIC)
-    lists = families(elm_atlas, PUBLIC, Window()).record(), people(elm_atlas, "finch", PUBLIC, Window()).record()
+    lists = (
+        families(elm_atlas, PUBLIC, ResultWindow()).record(),
+        people(elm_atlas, "finch", PUBLIC, ResultWindow()).record(),
+    )
     for seen in (told, *lists):
         assert "Cy" not in json.dumps(seen), seen
         assert "1990" not in json.dumps(seen), seen
@@ -103,19 +104,19 @@ def test_people_are_seen_in_one_tree(elm_atlas: Atlas, monkeypatch: pytest.Monke
     """However many people a list holds, their families are read once; nobody is found by words that nobody has."""
     made: list[int] = []
 
-    def counted(database: Database, several: Sequence[str]) -> Tree:
+    def counted(database: AtlasDatabase, several: Sequence[str]) -> Tree:
         made.append(len(several))
-        return tree_of(database, several)
+        return family_tree(database, several)
 
     monkeypatch.setattr(kin, "tree_of", counted)
-    assert len(people(elm_atlas, "", OWNER, Window()).rows) == 5
+    assert len(people(elm_atlas, "", OWNER, ResultWindow()).rows) == 5
     assert len(made) == 1
-    assert people(elm_atlas, "nobody at all", OWNER, Window()).rows == ()
+    assert people(elm_atlas, "nobody at all", OWNER, ResultWindow()).rows == ()
 
 
 def test_people_are_found_by_their_names(elm_atlas: Atlas) -> None:
     """Words of a name find those who may be named."""
-    assert [one["name"] for one in people(elm_atlas, "rowe", PUBLIC, Window()).rows] == [
+    assert [one["name"] for one in people(elm_atlas, "rowe", PUBLIC, ResultWindow()).rows] == [
         "Ada Rowe",
         "Ben Rowe",
         "Tom Rowe",
@@ -132,11 +133,11 @@ def _told_by(folder: Path, *parents: tuple[str, str, str]) -> Tree:
     ]  # fmt: skip
     pq.write_table(pa.Table.from_pylist(rows), folder / "people.parquet")
     files = {"people": [folder / "people.parquet"]}
-    with opened("parents", files, writable=folder) as database:
-        FAMILIES.make(database, folder, Subject(BookId("b"), "b", "b", "", "eng", "", ""))
+    with open_database("parents", files, writable=folder) as database:
+        FAMILIES.make(database, folder, BookIdentity(BookId("b"), "b", "b", "", "eng", "", ""))
     files |= {name: [folder / f"{name}.parquet"] for name in FAMILIES.files}
-    with opened("families", files) as database:
-        return tree_of(database, around(database, ["Jo"]))
+    with open_database("families", files) as database:
+        return family_tree(database, people_around(database, ["Jo"]))
 
 
 @pytest.mark.parametrize(
@@ -156,5 +157,5 @@ def test_a_step_parent_is_nobody_by_blood(
 ) -> None:
     """A mother by blood is one person however she is named; a stepmother beside her is another."""
     tree = _told_by(tmp_path, *told)
-    family = Family(tree)
-    assert {tree.persons[one].name: family.words("Jo", one) for one in tree.parents("Jo")} == kin_of
+    family = KinshipFinder(tree)
+    assert {tree.persons[one].name: family.describe("Jo", one) for one in tree.parents("Jo")} == kin_of

@@ -8,14 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kiwiresearch.atlas import edges as edges_module
-from kiwiresearch.atlas import pagerank as pagerank_module
+from kiwiresearch.atlas import graph as edges_module
+from kiwiresearch.atlas import graph as pagerank_module
 from kiwiresearch.atlas.atlas import Atlas
-from kiwiresearch.atlas.edges import Edges
-from kiwiresearch.atlas.islands import groups
-from kiwiresearch.atlas.pagerank import DAMPING, pagerank
-from kiwiresearch.atlas.part import Window
-from kiwiresearch.atlas.ranks import ranks
+from kiwiresearch.atlas.database import ResultWindow
+from kiwiresearch.atlas.graph import DAMPING, Edges, connected_groups, pagerank
+from kiwiresearch.atlas.queries import ranked_pages
 
 Pairs = Sequence[tuple[int, int]]
 
@@ -60,7 +58,7 @@ def test_ranks_do_not_depend_on_how_the_links_are_cut(tmp_path: Path, monkeypatc
     edges = an_edge_file(tmp_path, 50, sorted(set(pairs)))
     whole = pagerank(edges)
     for at_once in (1, 13, 50):
-        monkeypatch.setattr(edges_module, "AT_ONCE", at_once)
+        monkeypatch.setattr(edges_module, "LINKS_PER_CHUNK", at_once)
         assert pagerank(edges).tobytes() == whole.tobytes()
 
 
@@ -72,7 +70,7 @@ def test_a_book_without_pages_has_no_ranks(tmp_path: Path) -> None:
 def test_groups_hang_together_however_long_the_chain_is(tmp_path: Path) -> None:
     """A chain of a thousand pages is one group, named by its first; others stay apart."""
     chain = [(one + 1, one) if one % 2 else (one, one + 1) for one in range(999)]
-    found = groups(an_edge_file(tmp_path, 1_003, [*chain, (1_001, 1_002)]))
+    found = connected_groups(an_edge_file(tmp_path, 1_003, [*chain, (1_001, 1_002)]))
     assert set(found[:1_000].tolist()) == {0}
     assert found[1_000:].tolist() == [1_000, 1_001, 1_001]
 
@@ -80,26 +78,26 @@ def test_groups_hang_together_however_long_the_chain_is(tmp_path: Path) -> None:
 def test_groups_among_some_pages_use_no_other(tmp_path: Path) -> None:
     """Two pages that only a page outside joins are not of one group."""
     edges = an_edge_file(tmp_path, 4, [(0, 1), (1, 2), (2, 3)])
-    assert groups(edges, np.array([True, False, True, True])).tolist() == [0, 1, 2, 2]
+    assert connected_groups(edges, np.array([True, False, True, True])).tolist() == [0, 1, 2, 2]
 
 
 def test_pages_come_by_authority_by_links_and_by_references(elm_atlas: Atlas) -> None:
     """The page that most link to is first by authority and by links, and each order is total."""
     for by in ("authority", "linked"):
-        found = ranks(elm_atlas, by, "", Window())
+        found = ranked_pages(elm_atlas, by, "", ResultWindow())
         assert found.rows[0]["title"] == "Elmland"
         assert found.total == len(found.rows) == 13
-    assert ranks(elm_atlas, "references", "", Window(limit=1)).total == 13
+    assert ranked_pages(elm_atlas, "references", "", ResultWindow(limit=1)).total == 13
 
 
 def test_pages_are_found_by_words_of_their_title(elm_atlas: Atlas) -> None:
     """Words may be in any case, and a row tells its links and rank."""
-    found = ranks(elm_atlas, "linked", "rowe ADA", Window())
+    found = ranked_pages(elm_atlas, "linked", "rowe ADA", ResultWindow())
     assert [(row["path"], row["linked"]) for row in found.rows] == [("Ada_Rowe", 3)]
     assert found.rows[0]["rank"] > 1
 
 
 def test_a_part_of_a_list_tells_how_many_there_are(elm_atlas: Atlas) -> None:
     """Beyond the last row there are none, and the total stays."""
-    assert ranks(elm_atlas, "linked", "", Window(limit=5, offset=10)).record()["total"] == 13
-    assert ranks(elm_atlas, "linked", "", Window(limit=5, offset=100)).rows == ()
+    assert ranked_pages(elm_atlas, "linked", "", ResultWindow(limit=5, offset=10)).record()["total"] == 13
+    assert ranked_pages(elm_atlas, "linked", "", ResultWindow(limit=5, offset=100)).rows == ()

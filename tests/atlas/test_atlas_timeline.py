@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from kiwiresearch.atlas.atlas import Atlas
-from kiwiresearch.atlas.part import MOST, Window
-from kiwiresearch.atlas.timeline import Wish, timeline
+from kiwiresearch.atlas.database import MOST, ResultWindow
+from kiwiresearch.atlas.queries import TimelineFilter, timeline
 from kiwiresearch.errors import BadUsage
 
 
 def test_what_is_dated_comes_in_the_order_of_time(elm_atlas: Atlas) -> None:
     """The first is millions of years ago, and each row tells its date, its words and their place."""
-    found = timeline(elm_atlas, Wish(), Window(limit=100))
+    found = timeline(elm_atlas, TimelineFilter(), ResultWindow(limit=100))
     days = [row["earliest"] for row in found.rows]
     assert days == sorted(days)
     assert found.total == len(found.rows)
@@ -24,18 +24,18 @@ def test_what_is_dated_comes_in_the_order_of_time(elm_atlas: Atlas) -> None:
 @pytest.mark.parametrize(
     ("wish", "titles"),
     [
-        (Wish(first=1204, last=1204), ["Elmland"]),
-        (Wish(first=1990, last=1992, words="storm"), ["Elm Sea", "Elmland"]),
-        (Wish(first=2011), []),
-        (Wish(last=-1_000_000), ["Elm Sea"]),
-        (Wish(subject="ben"), ["Ben Rowe"]),
-        (Wish(page="Tom_Rowe"), ["Tom Rowe"]),
-        (Wish(words="no such words"), []),
+        (TimelineFilter(first=1204, last=1204), ["Elmland"]),
+        (TimelineFilter(first=1990, last=1992, words="storm"), ["Elm Sea", "Elmland"]),
+        (TimelineFilter(first=2011), []),
+        (TimelineFilter(last=-1_000_000), ["Elm Sea"]),
+        (TimelineFilter(subject="ben"), ["Ben Rowe"]),
+        (TimelineFilter(page="Tom_Rowe"), ["Tom Rowe"]),
+        (TimelineFilter(words="no such words"), []),
     ],
 )
-def test_years_words_and_pages_choose(elm_atlas: Atlas, wish: Wish, titles: list[str]) -> None:
+def test_years_words_and_pages_choose(elm_atlas: Atlas, wish: TimelineFilter, titles: list[str]) -> None:
     """What begins in the years asked for, of the subject or page asked for, is shown."""
-    found = timeline(elm_atlas, wish, Window(limit=100))
+    found = timeline(elm_atlas, wish, ResultWindow(limit=100))
     assert sorted({row["title"] for row in found.rows}) == titles
 
 
@@ -43,11 +43,11 @@ def test_years_words_and_pages_choose(elm_atlas: Atlas, wish: Wish, titles: list
 def test_a_year_that_is_none_is_refused(year: int) -> None:
     """There is no year 0, and time does not go on for ever."""
     with pytest.raises(BadUsage, match="no year"):
-        Wish(first=year)
+        TimelineFilter(first=year)
 
 
 @pytest.mark.parametrize("window", [(0, 0), (-1, 0), (MOST + 1, 0), (5, -1), (5, 10**12)])
 def test_a_window_has_bounds(window: tuple[int, int]) -> None:
     """Nobody asks for no rows, for millions, or for rows before the first."""
     with pytest.raises(BadUsage):
-        Window(*window)
+        ResultWindow(*window)

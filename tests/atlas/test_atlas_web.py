@@ -14,8 +14,8 @@ from tests.web.peopled import peopled
 from tests.web.running import UNHURRIED, a_browser, a_client, a_room, running
 
 from kiwiresearch.atlas.atlas import Atlas, Recipe
-from kiwiresearch.disk import Lock
-from kiwiresearch.web import atlases
+from kiwiresearch.system import FileLock
+from kiwiresearch.web import context
 from kiwiresearch.web.app import make_app
 from kiwiresearch.zim.build import NewPage, write_book
 
@@ -175,7 +175,7 @@ def test_what_takes_long_is_worked_out_beside_the_request(
     elm: Path, elm_shards: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A reader who does not wait is told so, and finds it done later; a program is told when to ask again."""
-    monkeypatch.setattr(atlases, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(context, "WAIT_S", 0.0)
     with (
         a_room(tmp_path, str(elm), KIWIRESEARCH_ATLAS=str(elm_shards), **UNHURRIED) as room,
         running(room, make_app) as address,
@@ -183,15 +183,15 @@ def test_what_takes_long_is_worked_out_beside_the_request(
         a_client(address) as client,
     ):
         book = client.get("/api/atlas").json()["books"][0]["id"]
-        elsewhere = Lock(room.atlases.get(book).kept / "contradictions.lock")
+        elsewhere = FileLock(room.atlases.get(book).cache_folder / "contradictions.lock")
         assert elsewhere.acquire()
         first = browser.get(f"/atlas/{book}/contradictions")
         assert first.status_code == 202
         assert "being worked out" in first.text
         reply = client.get(f"/api/atlas/{book}/contradictions")
-        assert (reply.status_code, reply.headers["Retry-After"]) == (503, str(atlases.LATER_S))
+        assert (reply.status_code, reply.headers["Retry-After"]) == (503, str(context.RETRY_AFTER_S))
         elsewhere.release()
-        monkeypatch.setattr(atlases, "PATIENCE_S", 60.0)
+        monkeypatch.setattr(context, "WAIT_S", 60.0)
         assert browser.get(f"/atlas/{book}/contradictions").status_code == 200
         assert client.get(f"/api/atlas/{book}/contradictions").json()["total"] == 5
 
@@ -212,7 +212,7 @@ def test_few_questions_are_answered_at_a_time(
     elm: Path, elm_shards: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All requests of a server together have the memory of a few questions; who waits too long is told to come back."""
-    monkeypatch.setattr(atlases, "TURN_S", 0.0)
+    monkeypatch.setattr(context, "QUEUE_TIMEOUT_S", 0.0)
     with (
         a_room(tmp_path, str(elm), KIWIRESEARCH_ATLAS=str(elm_shards), **UNHURRIED) as room,
         running(room, make_app) as address,
@@ -228,13 +228,13 @@ def test_few_questions_are_answered_at_a_time(
             (browser, f"/atlas/{book}/kin?person=Tom_Rowe", 202),
         )
         with contextlib.ExitStack() as asked:
-            for _ in range(atlases.AT_ONCE):
+            for _ in range(context.MAX_CONCURRENT):
                 asked.callback(begun(room.atlases))
             assert [one.get(way).status_code for one, way, _ in ways] == [told for _, _, told in ways]
         assert [one.get(way).status_code for one, way, _ in ways] == [200] * len(ways)
 
 
-def begun(several: atlases.Atlases) -> Callable[[], None]:
+def begun(several: context.Atlases) -> Callable[[], None]:
     """A question that is being answered until what this returns is called."""
     inside, ended = threading.Event(), threading.Event()
 
@@ -242,7 +242,7 @@ def begun(several: atlases.Atlases) -> Callable[[], None]:
         inside.set()
         ended.wait(60)
 
-    thread = threading.Thread(target=several.answered, args=(answer,))
+    thread = threading.Thread(target=several.run_limited, args=(answer,))
     thread.start()
     assert inside.wait(60)
 

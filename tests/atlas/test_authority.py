@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from kiwiresearch.atlas.atlas import Atlas, open_atlas
-from kiwiresearch.atlas.part import Window
-from kiwiresearch.atlas.ranks import ranks
-from kiwiresearch.crawl.candidate import Candidate
+from kiwiresearch.atlas.database import ResultWindow
+from kiwiresearch.atlas.queries import ranked_pages
+from kiwiresearch.crawl.frontier import CrawlCandidate
 from kiwiresearch.errors import BadSettings
 from kiwiresearch.ids import BookId
-from kiwiresearch.research.authority import authority_of
-from kiwiresearch.research.desk import open_desk
-from kiwiresearch.research.finding import Finder
-from kiwiresearch.research.run import Research, Task, crawl_settings
-from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.runs.research import Research, ResearchTask, crawl_settings
+from kiwiresearch.workspace.atlas import load_authority
+from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.workspace import open_workspace
+from kiwiresearch.zim.archive import EntryRef
 
 
 @pytest.fixture(scope="module")
@@ -28,19 +28,21 @@ def elm_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def ran(home: Path, elm: Path, out: Path, **environment: str) -> dict[str, bytes]:
     """The files of a run on the small book."""
-    desk = open_desk({"KIWIRESEARCH_HOME": str(home), **environment})
+    desk = open_workspace({"KIWIRESEARCH_HOME": str(home), **environment})
     with desk.shelf([str(elm)]) as shelf, Finder(desk, shelf) as finder:
         settings = crawl_settings(desk.settings, fast=True)
-        Research(finder, Task("Elmland", settings=settings)).run(out)
+        Research(finder, ResearchTask("Elmland", settings=settings)).run(out)
     return {file.name: file.read_bytes() for file in out.iterdir() if file.is_file() and file.name != "timings.json"}
 
 
 def test_standing_grows_with_the_rank(elm_shards: Path, elm_atlas: Atlas, elm_cache: Path) -> None:
     """Pages stand in the order of their ranks, from 0 to 1; a page or book that is not known stands nowhere."""
     book = elm_atlas.book.id
-    authority = authority_of([str(elm_shards)], elm_cache, [book])
+    authority = load_authority([str(elm_shards)], elm_cache, [book])
     assert authority is not None
-    standing = [authority(EntryRef(book, row["path"])) for row in ranks(elm_atlas, "authority", "", Window()).rows]
+    standing = [
+        authority(EntryRef(book, row["path"])) for row in ranked_pages(elm_atlas, "authority", "", ResultWindow()).rows
+    ]
     assert standing == sorted(standing, reverse=True)
     assert 0 < standing[-1] < standing[0] < 1
     assert authority(EntryRef(book, "Nowhere")) == 0
@@ -49,20 +51,22 @@ def test_standing_grows_with_the_rank(elm_shards: Path, elm_atlas: Atlas, elm_ca
 
 def test_other_books_have_no_authority(elm_shards: Path, elm_cache: Path) -> None:
     """Shards of a book that is not asked for tell nothing."""
-    assert authority_of([str(elm_shards)], elm_cache, [BookId("other")]) is None
+    assert load_authority([str(elm_shards)], elm_cache, [BookId("other")]) is None
 
 
 def test_a_folder_that_is_not_there_is_told(elm_cache: Path) -> None:
     """A run whose settings name a folder that is gone does not go on as another run."""
     with pytest.raises(BadSettings, match=r"'atlas'.*kiwiresearch bulk"):
-        authority_of(["/nowhere/at/all"], elm_cache, [])
+        load_authority(["/nowhere/at/all"], elm_cache, [])
 
 
 def test_standing_is_one_line_of_the_score() -> None:
     """A candidate without it has no such line."""
     ref = EntryRef(BookId("b"), "P")
-    assert [signal for signal, _ in Candidate(ref, "P", 1, standing=0.5).authority_rows()] == ["standing in the book"]
-    assert Candidate(ref, "P", 1).authority_rows() == []
+    assert [signal for signal, _ in CrawlCandidate(ref, "P", 1, standing=0.5).authority_rows()] == [
+        "standing in the book"
+    ]
+    assert CrawlCandidate(ref, "P", 1).authority_rows() == []
 
 
 def test_runs_with_authority_are_other_runs_and_those_without_are_as_before(

@@ -5,28 +5,28 @@ from __future__ import annotations
 from typing import Any, cast
 
 from kiwiresearch.brief.brief import (
-    BookNote,
     Brief,
-    Context,
+    BriefSource,
+    BriefSources,
     Dispute,
+    DisputeView,
     Figure,
     Gap,
-    Group,
-    Moment,
-    Source,
-    Sources,
+    QuoteContext,
+    SourceBook,
     Statement,
+    StatementGroup,
     Sureness,
-    View,
+    TimelineMoment,
 )
-from kiwiresearch.claims.claim import Claim, ClaimType, Measure, Signals
-from kiwiresearch.evidence.quote import of_record
+from kiwiresearch.claims.claim import Claim, ClaimSignals, ClaimType, Measure
+from kiwiresearch.evidence import recorded_quote
 from kiwiresearch.ids import BookId
-from kiwiresearch.search.hit import Score, ScoreLine
-from kiwiresearch.text.hedges import hedges_in
+from kiwiresearch.search.query import Score, ScoreLine
 from kiwiresearch.text.quantities import quantities_in
+from kiwiresearch.text.sentences import hedges_in
 from kiwiresearch.text.when import dates_in
-from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.zim.archive import EntryRef
 
 TOP = "Late Bronze Age collapse"
 BOOK = BookId("11111111-2222-3333-4444-555555555555")
@@ -42,7 +42,7 @@ LINKS = (
 )  # fmt: skip
 
 
-AROUND = Context("It was the end of an age. ", " Trade came to a halt.")
+AROUND = QuoteContext("It was the end of an age. ", " Trade came to a halt.")
 
 
 def entry(title: str) -> EntryRef:
@@ -65,14 +65,14 @@ def a_claim(
         "type": kind,
         "subject": page,
         "scope": page,
-        "quotes": (of_record(entry(page), 100, 100 + len(said), said),),
+        "quotes": (recorded_quote(entry(page), 100, 100 + len(said), said),),
         "page_title": page,
         "section": section,
         "anchor": section.replace(" ", "_"),
         "book_name": "sample_en",
         "tags": ("collapse",),
         "hedges": hedges_in(text),
-        "signals": Signals(references=2, section_references=5, page_references=40),
+        "signals": ClaimSignals(references=2, section_references=5, page_references=40),
         "measures": tuple(Measure(one, "people", page, dates[0].when if dates else None) for one in numbers),
         "dates": tuple(dates),
         "names": (page,),
@@ -97,18 +97,20 @@ class Making:
         return self.said(text, a_claim(page, text, section), sureness=sureness)
 
 
-def some_sources(start: str = "zim:/") -> Sources:
+def some_sources(start: str = "zim:/") -> BriefSources:
     pages = []
     for number, (title, depth) in enumerate(PAGES):
         why = "its title is the topic" if depth == 0 else "linked from the introduction of a relevant page"
         ref = entry(title)
-        pages.append(Source(ref, title, url_of(ref, start), depth, 60.0 - 3.25 * number, why, f"{title} is a page."))
+        pages.append(
+            BriefSource(ref, title, url_of(ref, start), depth, 60.0 - 3.25 * number, why, f"{title} is a page.")
+        )
     story = (
         "The search for the topic found 31 pages, and the crawl began with Late Bronze Age collapse.",
         "From there the crawl took the best page next: it met 120 pages and took 15.",
     )
-    note = BookNote(BOOK, "The sample book", "sample_en", "2026-01-01", "maxi", "eng", 120)
-    return Sources((note,), tuple(pages), LINKS, story, SETTINGS)
+    note = SourceBook(BOOK, "The sample book", "sample_en", "2026-01-01", "maxi", "eng", 120)
+    return BriefSources((note,), tuple(pages), LINKS, story, SETTINGS)
 
 
 def jdn(year: int) -> int:
@@ -155,24 +157,24 @@ def _summary(make: Making) -> tuple[Statement, ...]:
     )
 
 
-def _body(make: Making) -> tuple[Group, ...]:
+def _body(make: Making) -> tuple[StatementGroup, ...]:
     traded = make.one(TOP, "Copper came from Cyprus and tin from far in the east.", "Background")
     letters = make.one(TOP, "Letters on clay tell of gifts between the courts.", "Background")
     fell = make.one("Ugarit", "The last letters of Ugarit speak of ships on the horizon.", "End")
-    return Group("Background", (traded, letters)), Group("Ugarit", (fell,))
+    return StatementGroup("Background", (traded, letters)), StatementGroup("Ugarit", (fell,))
 
 
-def _definitions(make: Making) -> tuple[Group, ...]:
+def _definitions(make: Making) -> tuple[StatementGroup, ...]:
     tin = a_claim("Bronze", "Bronze needs tin.", "Making", quote="needs tin , which came from far away")
     alloy = make.one("Bronze", "Bronze is an alloy of copper with some tin.")
     court = "A palace economy gathers goods at a court, which hands them out again."
     scribes = "Egyptian scribes wrote of several peoples who came by sea."
     together = "In a systems collapse, parts that depend on each other fail together."
     return (
-        Group("Bronze", (alloy, make.said("It needs tin, which came from far away.", tin))),
-        Group("Palace economy", (make.one("Palace economy", court),)),
-        Group("Sea Peoples", (make.one("Sea Peoples", scribes, "Names"),)),
-        Group("Systems collapse", (make.one("Systems collapse", together, "Idea"),)),
+        StatementGroup("Bronze", (alloy, make.said("It needs tin, which came from far away.", tin))),
+        StatementGroup("Palace economy", (make.one("Palace economy", court),)),
+        StatementGroup("Sea Peoples", (make.one("Sea Peoples", scribes, "Names"),)),
+        StatementGroup("Systems collapse", (make.one("Systems collapse", together, "Idea"),)),
     )
 
 
@@ -191,29 +193,30 @@ HAPPENED = (
 )
 
 
-def _timeline(make: Making) -> tuple[Moment, ...]:
+def _timeline(make: Making) -> tuple[TimelineMoment, ...]:
     return tuple(
-        Moment(when, jdn(first), jdn(last) + 364, make.one(page, text)) for first, last, when, text, page in HAPPENED
+        TimelineMoment(when, jdn(first), jdn(last) + 364, make.one(page, text))
+        for first, last, when, text, page in HAPPENED
     )
 
 
-def _mechanisms(make: Making) -> tuple[Group, ...]:
+def _mechanisms(make: Making) -> tuple[StatementGroup, ...]:
     stores = "Failed harvests emptied the stores from which palaces fed their workers."
     fleets = "Coastal towns fell when fleets came while their own ships were away."
     courts = "When trade stopped, courts that lived on it could not pay those who kept them in power."
     letters = make.one(TOP, "Letters ask for grain as a matter of life and death.", "Theories", "supported")
     return (
-        Group("Drought and famine", (make.one("Drought", stores, "Effects"), letters)),
-        Group("Raiders from the sea", (make.one("Sea Peoples", fleets, "Raids"),)),
-        Group("Systems collapse", (make.one("Systems collapse", courts, "Cases"),)),
+        StatementGroup("Drought and famine", (make.one("Drought", stores, "Effects"), letters)),
+        StatementGroup("Raiders from the sea", (make.one("Sea Peoples", fleets, "Raids"),)),
+        StatementGroup("Systems collapse", (make.one("Systems collapse", courts, "Cases"),)),
     )
 
 
-def _actors(make: Making) -> tuple[Group, ...]:
+def _actors(make: Making) -> tuple[StatementGroup, ...]:
     carved = "Ramesses III had his victory carved at Medinet Habu."
     return (
-        Group("Ramesses III", (make.one("Ramesses III", carved, "War"),)),
-        Group("Ammurapi", (make.one("Ugarit", "The last king of Ugarit wrote for help.", "End"),)),
+        StatementGroup("Ramesses III", (make.one("Ramesses III", carved, "War"),)),
+        StatementGroup("Ammurapi", (make.one("Ugarit", "The last king of Ugarit wrote for help.", "End"),)),
     )
 
 
@@ -224,14 +227,14 @@ def _disputes(make: Making) -> tuple[Dispute, ...]:
     early = a_claim("Ugarit", "Ugarit fell about 1190 BC.", "End", "timeline")
     late = a_claim(TOP, "Ugarit fell in 1175 BC.", "Course", "timeline")
     shaken = make.one(TOP, "A row of earthquakes may have struck one city after another.", "Theories", "hedged")
-    aegean = View("some scholars", make.said(west.text, west, sureness="disputed"), ("some", "argue"))
-    region = View("", make.said(local.text, local, sureness="disputed"), ("debated",))
-    one = View("", make.said(early.text, early, sureness="disputed"))
-    other = View("", make.said(late.text, late, sureness="disputed"), ("disputed tag",))
+    aegean = DisputeView("some scholars", make.said(west.text, west, sureness="disputed"), ("some", "argue"))
+    region = DisputeView("", make.said(local.text, local, sureness="disputed"), ("debated",))
+    one = DisputeView("", make.said(early.text, early, sureness="disputed"))
+    other = DisputeView("", make.said(late.text, late, sureness="disputed"), ("disputed tag",))
     return (
         Dispute("Where the Sea Peoples came from", (aegean, region)),
         Dispute("When Ugarit fell", (one, other), "contradiction: the dates are 15 years apart"),
-        Dispute("Whether an earthquake storm came first", (View("one geologist", shaken, ("may",)),)),
+        Dispute("Whether an earthquake storm came first", (DisputeView("one geologist", shaken, ("may",)),)),
     )
 
 
@@ -257,7 +260,7 @@ def _gaps(hedged: Statement) -> tuple[Gap, ...]:
 
 def nothing() -> Brief:
     """A brief of which every part is empty."""
-    sources = Sources((), (), (), (), ())
+    sources = BriefSources((), (), (), (), ())
     return Brief("Nothing", sources, "Nothing", "", (), (), (), (), (), (), (), (), (), ())
 
 
@@ -267,22 +270,23 @@ def of_words(text: str, url: str = "") -> Brief:
     ref = EntryRef(BOOK, text or "x")
     score = Score((ScoreLine(text, 1.0), ScoreLine(text, -1.0)))
     claim = a_claim(
-        text, f"{text} is so", text, "quote", quotes=(of_record(ref, 0, max(len(text), 1), text),), subject=text,
+        text, f"{text} is so", text, "quote", quotes=(recorded_quote(ref, 0, max(len(text), 1), text),), subject=text,
         scope=text, anchor=text, book_name=text, tags=(text,), names=(text,), score=score,
     )  # fmt: skip
     said = make.said(text, claim)
-    page = Source(ref, text, url or f"zim://{BOOK}/{text}", 0, 1.5, text, text)
-    other = Source(EntryRef(BOOK, f"{text}/other"), text, url, 1, 1.0, text, text)
-    sources = Sources(
-        (BookNote(BOOK, text, text, text, text, "eng", 3),), (page, other), ((0, 1),), (text,), ((text, text),)
+    page = BriefSource(ref, text, url or f"zim://{BOOK}/{text}", 0, 1.5, text, text)
+    other = BriefSource(EntryRef(BOOK, f"{text}/other"), text, url, 1, 1.0, text, text)
+    sources = BriefSources(
+        (SourceBook(BOOK, text, text, text, text, "eng", 3),), (page, other), ((0, 1),), (text,), ((text, text),)
     )
-    group = Group(text, (said,))
-    view = View(text, said, (text,))
-    moments = (Moment(text, 2_000_000, 2_000_400, said), Moment(text, 2_100_000, 2_200_000, said))
+    group = StatementGroup(text, (said,))
+    view = DisputeView(text, said, (text,))
+    moments = (TimelineMoment(text, 2_000_000, 2_000_400, said), TimelineMoment(text, 2_100_000, 2_200_000, said))
     return Brief(
-        text, sources, text, text, (text,), (said,), (group,), (group,), moments, (group, Group(text, (said, said))),
+        text, sources, text, text, (text,), (said,), (group,), (group,), moments,
+        (group, StatementGroup(text, (said, said))),
         (group,),
         (Dispute(text, (view, view)), Dispute(text, (view,)), Dispute(text, (view, view), text or "x")),
         (Figure(text, text, text, text, said, text),), (Gap("concept", text, said.claims), Gap("missing page", text)),
-        make.claims, (text,), {claim.id: Context(text, text)},
+        make.claims, (text,), {claim.id: QuoteContext(text, text)},
     )  # fmt: skip

@@ -10,15 +10,16 @@ from typing import Any
 from tests.crawl.trails import a_shelf_book, settings, state_after
 
 from kiwiresearch.brief.brief import Brief
-from kiwiresearch.brief.compose import compose
-from kiwiresearch.brief.disputes import Conflict, conflicts
+from kiwiresearch.brief.composition import compose
+from kiwiresearch.brief.disputes import ClaimConflict, find_conflicts
+from kiwiresearch.brief.importance import ClaimWeights, WeightedClaim
 from kiwiresearch.brief.relevance import usable_sentences
-from kiwiresearch.brief.sources import Origin
-from kiwiresearch.brief.support import Said, joined
-from kiwiresearch.brief.weighing import Scales, Weighed
+from kiwiresearch.brief.sources import BriefOrigin
+from kiwiresearch.brief.support import Assertion, merge_equivalent
 from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import Claim
-from kiwiresearch.crawl.walk import Crawl, walk
+from kiwiresearch.crawl.state import CrawlPlan
+from kiwiresearch.crawl.walk import walk
 from kiwiresearch.search.open_book import OpenBook
 
 INTRODUCTION = """
@@ -38,22 +39,22 @@ INTRODUCTION = """
 class Gathered:
     """A crawl, and all that its pages say."""
 
-    origin: Origin
+    origin: BriefOrigin
     claims: tuple[Claim, ...]
 
     @property
-    def scales(self) -> Scales:
-        return Scales(self.origin, self.claims)
+    def scales(self) -> ClaimWeights:
+        return ClaimWeights(self.origin, self.claims)
 
-    def weighed(self) -> list[Weighed]:
+    def weighed(self) -> list[WeightedClaim]:
         return self.scales.weigh(self.claims)
 
-    def said(self) -> list[Said]:
-        return joined(self.weighed())
+    def said(self) -> list[Assertion]:
+        return merge_equivalent(self.weighed())
 
-    def conflicts(self) -> list[Conflict]:
+    def conflicts(self) -> list[ClaimConflict]:
         scales = self.scales
-        return conflicts(joined(scales.weigh(self.claims)), scales)
+        return find_conflicts(merge_equivalent(scales.weigh(self.claims)), scales)
 
     def brief(self, missing: Mapping[str, int] | None = None) -> Brief:
         return compose(self.origin, self.claims, Counter(missing or {}))
@@ -68,7 +69,7 @@ class Gathered:
 def gathered(*books: OpenBook | Mapping[str, str], topic: str, focus: str = "", **options: Any) -> Gathered:
     """What some books say of a topic; a book may be given as titles and what their pages say."""
     shelf = [book if isinstance(book, OpenBook) else a_shelf_book(book) for book in books]
-    crawl = Crawl(shelf, topic, focus, settings(fast=True, **options))
+    crawl = CrawlPlan(shelf, topic, focus, settings(fast=True, **options))
     moves = list(walk(crawl))
     names = {book.book.id: book.book.name for book in shelf}
     state = state_after(crawl, [move.step for move in moves])
@@ -76,7 +77,9 @@ def gathered(*books: OpenBook | Mapping[str, str], topic: str, focus: str = "", 
         claim
         for move in moves
         if move.page is not None
-        for claim in claims_of(move.page, names[move.page.ref.book], usable_sentences(state.begun, move.page))
+        for claim in claims_of(move.page, names[move.page.ref.book], usable_sentences(state.started, move.page))
     ]
     sheets = [book.book for book in shelf]
-    return Gathered(Origin(state, sheets, lambda ref: f"http://host/{ref.path}", "1.2.3", "sha256:f00"), tuple(claims))
+    return Gathered(
+        BriefOrigin(state, sheets, lambda ref: f"http://host/{ref.path}", "1.2.3", "sha256:f00"), tuple(claims)
+    )

@@ -11,7 +11,7 @@ from tests.brief.test_disputes import frost, varn
 from tests.brief.test_numbers import varn as numbers_of
 from tests.brief.test_support import weighed
 
-from kiwiresearch.brief.support import joined, same_value, says_the_same
+from kiwiresearch.brief.support import merge_equivalent, same_value, says_the_same
 
 
 @pytest.mark.parametrize("hedged", ["may have burnt", "possibly burnt", "are said to have burnt"])
@@ -42,7 +42,7 @@ def test_one_value_in_common_hides_no_other() -> None:
 def test_a_vague_date_joins_no_two_years() -> None:
     """1350 and 1380 are both in the 14th century, and still do not support each other."""
     text = "Raiders from the islands burnt the old harbour of Varn in {}."
-    said = joined(
+    said = merge_equivalent(
         [
             weighed("Varn", text.format("1350")),
             weighed("Salt road", text.format("the 14th century")),
@@ -56,7 +56,9 @@ def test_a_vague_date_joins_no_two_years() -> None:
 def test_a_name_that_is_left_out_joins_no_two_names() -> None:
     """A sentence without a name does not make one of two sentences with different names."""
     texts = [f"Pirates{name} sank all the ships in the old northern harbour." for name in (" of Lund", "", " of Mora")]
-    said = joined([weighed(page, text) for page, text in zip(("Varn", "Salt road", "Grey Pass"), texts, strict=True)])
+    said = merge_equivalent(
+        [weighed(page, text) for page, text in zip(("Varn", "Salt road", "Grey Pass"), texts, strict=True)]
+    )
     assert not any({texts[0], texts[2]} <= {claim.claim.text for claim in one.claims} for one in said)
 
 

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 from tests.brief.briefs import AROUND, bronze_age, nothing, of_words
 
-from kiwiresearch.brief.brief import Brief
+from kiwiresearch.brief.brief import Brief, brief_from_record, record_of
 from kiwiresearch.brief.markdown import markdown
-from kiwiresearch.brief.record import brief_of, record_of
 from kiwiresearch.brief.report import report
-from kiwiresearch.brief.report_html import page
+from kiwiresearch.brief.report_html import report_page
 from kiwiresearch.errors import StatementWithoutClaims
 from kiwiresearch.ids import canonical_json
 
@@ -28,16 +27,16 @@ def written(brief: Brief) -> Any:
 def test_a_brief_is_read_back(make: Callable[[], Brief]) -> None:
     """A brief that went through JSON is equal to the one before, with all its claims."""
     brief = make()
-    assert brief_of(written(brief)) == brief
+    assert brief_from_record(written(brief)) == brief
 
 
 @pytest.mark.parametrize("make", BRIEFS)
 def test_a_brief_that_was_read_back_gives_the_same_bytes(make: Callable[[], Brief]) -> None:
     """report.md, report.html and brief.json can be made again from brief.json alone."""
     brief = make()
-    again = brief_of(written(brief))
+    again = brief_from_record(written(brief))
     assert markdown(report(again)) == markdown(report(brief))
-    assert page(again) == page(brief)
+    assert report_page(again) == report_page(brief)
     assert canonical_json(record_of(again)) == canonical_json(record_of(brief))
 
 
@@ -87,10 +86,10 @@ def spoiled(*path: str | int, value: Any) -> Any:
 def test_what_is_no_brief_is_refused(record: Any) -> None:
     """A record with a field missing, of another type or with an unknown word is not taken for a brief."""
     with pytest.raises((ValueError, KeyError, TypeError)):
-        brief_of(record)
+        brief_from_record(record)
 
 
 def test_a_statement_whose_claims_are_gone_is_refused() -> None:
     """A record without the claims of a statement gives no brief."""
     with pytest.raises(StatementWithoutClaims):
-        brief_of(spoiled("claims", value=[]))
+        brief_from_record(spoiled("claims", value=[]))

@@ -10,12 +10,12 @@ from tests.brief.gathered import Gathered, gathered
 from tests.crawl.conftest import NAMES, SALT
 from tests.crawl.trails import a_shelf_book
 
-from kiwiresearch.brief.document import Document, Folded, Heading, Items, Line, Paragraph, Rows
+from kiwiresearch.brief.citations import topic_pages
+from kiwiresearch.brief.document import CollapsedList, Document, Heading, Line, LineList, Paragraph, PlainTable
 from kiwiresearch.brief.markdown import markdown
 from kiwiresearch.brief.report import report
-from kiwiresearch.brief.sources import begun_weakly, sources_of
-from kiwiresearch.brief.standing import head_pages
-from kiwiresearch.crawl.step import Visited
+from kiwiresearch.brief.sources import sources_of, started_weakly
+from kiwiresearch.crawl.step import VisitStep
 from kiwiresearch.search.open_book import OpenBook
 
 
@@ -41,8 +41,8 @@ def below(document: Document, heading: str) -> list[Any]:
 def listed(found: Gathered) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
     """The entries of the bibliography: pages that are cited, and those below the fold that are not."""
     blocks = below(report(found.brief()), "Bibliography")
-    cited = [line for block in blocks if isinstance(block, Items) for line in block.lines]
-    folded = [line for block in blocks if isinstance(block, Folded) for line in block.items.lines]
+    cited = [line for block in blocks if isinstance(block, LineList) for line in block.lines]
+    folded = [line for block in blocks if isinstance(block, CollapsedList) for line in block.items.lines]
     return tuple(cited), tuple(folded)
 
 
@@ -64,7 +64,7 @@ def test_a_source_says_whether_it_is_about_the_thing_itself() -> None:
     found = gathered(pages, topic="Slavery in Varn")
     sources = found.brief().sources.pages
     assert {one.title: (one.depth, one.is_head) for one in sources} == {"Varn": (0, True), "Slavery": (0, False)}
-    assert head_pages(found.brief()) == found.scales.heads
+    assert topic_pages(found.brief()) == found.scales.topic_pages
 
 
 def test_the_bibliography_has_every_page_in_its_order() -> None:
@@ -75,8 +75,8 @@ def test_the_bibliography_has_every_page_in_its_order() -> None:
     used = {claim.ref for claim in brief.claims.values()}
     steps = ([step for step in visited if step.ref in used], [step for step in visited if step.ref not in used])
     numbered, fold = below(report(brief), "Bibliography")
-    assert (isinstance(numbered, Items), numbered.numbered) == (True, True)
-    assert (isinstance(fold, Folded), fold.items.numbered) == (True, False)
+    assert (isinstance(numbered, LineList), numbered.numbered) == (True, True)
+    assert (isinstance(fold, CollapsedList), fold.items.numbered) == (True, False)
     assert fold.label == f"{len(steps[1])} pages read and not cited"
     assert len(steps[0]) + len(steps[1]) == 12
     for lines, several in zip((numbered.lines, fold.items.lines), steps, strict=True):
@@ -150,9 +150,9 @@ def test_a_word_that_one_of_the_books_has_is_not_told_as_missing() -> None:
 def test_a_weak_beginning_is_told_first() -> None:
     """Where no page names the topic, a note before everything else says so; else there is none."""
     weak = crawled(topic="autumn sacks")
-    assert begun_weakly(weak.origin.state)
+    assert started_weakly(weak.origin.state)
     assert weak.brief().notes == ("No page names the topic as it stands: these pages only share its words.",)
-    assert not begun_weakly(crawled().origin.state)
+    assert not started_weakly(crawled().origin.state)
     assert crawled().brief().notes == ()
 
 
@@ -167,7 +167,7 @@ def test_links_lead_from_page_to_page() -> None:
 
 
 def rows(document: Document) -> dict[str, str]:
-    table = next(block for block in document.blocks if isinstance(block, Rows))
+    table = next(block for block in document.blocks if isinstance(block, PlainTable))
     assert table.header == ("Setting", "Value")
     return {key: value for key, value in table.rows}  # noqa: C416
 
@@ -206,6 +206,6 @@ def test_pages_of_several_books_name_theirs() -> None:
 def test_each_page_is_listed_once() -> None:
     """A page that was visited is one entry, also where titles are alike."""
     found = crawled(max_pages=15)
-    steps = [step for step in found.origin.state.steps if isinstance(step, Visited)]
+    steps = [step for step in found.origin.state.steps if isinstance(step, VisitStep)]
     cited, others = listed(found)
     assert sorted(line[0].url for line in (*cited, *others)) == sorted({f"http://host/{step.path}" for step in steps})

@@ -17,17 +17,17 @@ from hypothesis import strategies as st
 from tests.brief.briefs import bronze_age
 from tests.brief.gathered import Gathered, gathered
 
-from kiwiresearch.brief.brief import Brief, Moment, Statement
-from kiwiresearch.brief.compose import with_needed_claims
+from kiwiresearch.brief.brief import Brief, Statement, TimelineMoment, record_of
+from kiwiresearch.brief.composition import with_needed_claims
+from kiwiresearch.brief.importance import stems_of
 from kiwiresearch.brief.markdown import markdown
 from kiwiresearch.brief.outline import SUMMARY_WORDS
-from kiwiresearch.brief.record import record_of
 from kiwiresearch.brief.report import report
-from kiwiresearch.brief.report_html import page
-from kiwiresearch.brief.wording import likeness, stems_of
+from kiwiresearch.brief.report_html import report_page
 from kiwiresearch.claims.statements import LONGEST_STATEMENT
 from kiwiresearch.errors import StatementWithoutClaims
 from kiwiresearch.ids import canonical_json
+from kiwiresearch.text.similarity import jaccard
 
 FROST = {
     "Great Frost": """
@@ -101,7 +101,7 @@ def test_the_summary_follows_its_page(brief: Brief) -> None:
 def test_the_summary_says_nothing_twice(brief: Brief) -> None:
     """No two statements share most of their words, and what was joined is told once."""
     for one, other in combinations(brief.summary, 2):
-        assert likeness(stems_of(one.text, "eng"), stems_of(other.text, "eng")) < 0.5, (one.text, other.text)
+        assert jaccard(stems_of(one.text, "eng"), stems_of(other.text, "eng")) < 0.5, (one.text, other.text)
     assert sum("ash" in statement.text for statement in brief.summary) == 1
 
 
@@ -186,7 +186,7 @@ def test_a_brief_with_claims_that_nobody_made_cannot_be(brief: Brief) -> None:
     stranger = bronze_age().summary[0]
     with pytest.raises(StatementWithoutClaims, match="rests on claims that nobody made"):
         replace(brief, summary=(*brief.summary, stranger))
-    moment = Moment("1431", 2_244_000, 2_244_364, stranger)
+    moment = TimelineMoment("1431", 2_244_000, 2_244_364, stranger)
     with pytest.raises(StatementWithoutClaims, match="rests on claims that nobody made"):
         replace(brief, timeline=(moment,))
 
@@ -225,7 +225,7 @@ def test_sureness_follows_from_support(brief: Brief) -> None:
 
 
 def bytes_of(brief: Brief) -> str:
-    return "\n".join((canonical_json(record_of(brief)), markdown(report(brief)), page(brief)))
+    return "\n".join((canonical_json(record_of(brief)), markdown(report(brief)), report_page(brief)))
 
 
 @settings(max_examples=25)

@@ -7,11 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.brief.briefs import a_claim, entry
 
-from kiwiresearch.brief.brief import Context
-from kiwiresearch.brief.context import LONGEST, MOST, context_of
+from kiwiresearch.brief.brief import QuoteContext
+from kiwiresearch.brief.citations import LONGEST_CONTEXT_SENTENCE, MAX_CONTEXT_CHARS, context_of
 from kiwiresearch.claims.claim import Claim
-from kiwiresearch.evidence.citation import BOX
-from kiwiresearch.evidence.quote import of_record
+from kiwiresearch.evidence import FACTS_BOX, recorded_quote
 
 PAGE = (
     "Salt road\n\nThe road was old. It led north. It was 118 km long. Salt was carried on it. Few used it.\n"
@@ -21,7 +20,7 @@ PAGE = (
 
 def of_text(text: str, words: str, section: str = "Trade") -> Claim:
     start = text.index(words)
-    quote = of_record(entry("Salt road"), start, start + len(words), words)
+    quote = recorded_quote(entry("Salt road"), start, start + len(words), words)
     return a_claim("Salt road", words, section, quotes=(quote,))
 
 
@@ -38,14 +37,14 @@ def of_text(text: str, words: str, section: str = "Trade") -> Claim:
 )
 def test_the_sentences_around_a_quote_are_those_of_its_paragraph(words: str, before: str, after: str) -> None:
     """Neither a heading nor another paragraph is shown, and the rest of a sentence is."""
-    assert context_of(of_text(PAGE, words), PAGE, "eng") == Context(before, after)
+    assert context_of(of_text(PAGE, words), PAGE, "eng") == QuoteContext(before, after)
 
 
 def test_a_quote_that_is_a_paragraph_has_nothing_around_it() -> None:
     """Also at the end of the page; and a row of a box has no place among sentences."""
     assert context_of(of_text(PAGE, "It ended in 1580; wars were the cause."), PAGE, "eng") is None
     assert context_of(of_text(PAGE, "Lubmin"), PAGE, "eng") is None
-    assert context_of(of_text(PAGE, "It led north.", BOX), PAGE, "eng") is None
+    assert context_of(of_text(PAGE, "It led north.", FACTS_BOX), PAGE, "eng") is None
 
 
 def of_size(size: int) -> str:
@@ -56,12 +55,12 @@ def test_sentences_are_never_cut() -> None:
     """As many as fit are shown; one that is longer is shown alone, unless it is far too long."""
     near = of_size(100)
     text = f"{near} {near} {near} QUOTE. {near} {near} {near}"
-    assert context_of(of_text(text, "QUOTE."), text, "eng") == Context(f"{near} {near} ", f" {near} {near}")
-    for size in (MOST + 50, LONGEST - 2):
+    assert context_of(of_text(text, "QUOTE."), text, "eng") == QuoteContext(f"{near} {near} ", f" {near} {near}")
+    for size in (MAX_CONTEXT_CHARS + 50, LONGEST_CONTEXT_SENTENCE - 2):
         long = of_size(size)
         text = f"Begin. {long} QUOTE. {long} End."
-        assert context_of(of_text(text, "QUOTE."), text, "eng") == Context(f"{long} ", f" {long}")
-    long = of_size(LONGEST + 1)
+        assert context_of(of_text(text, "QUOTE."), text, "eng") == QuoteContext(f"{long} ", f" {long}")
+    long = of_size(LONGEST_CONTEXT_SENTENCE + 1)
     text = f"Begin. {long} QUOTE. {long} End."
     assert context_of(of_text(text, "QUOTE."), text, "eng") is None
 
@@ -73,7 +72,7 @@ WORDS = st.text(st.sampled_from('aZ0 .;!?\n\t。\u2028"”“A'), max_size=80)
 def test_what_is_shown_stands_around_the_quote(before: str, words: str, after: str, language: str) -> None:
     """Whatever the page holds: its own letters, right beside the quote, and of no other line."""
     text = before + words + after
-    quote = of_record(entry("Salt road"), len(before), len(before + words), words)
+    quote = recorded_quote(entry("Salt road"), len(before), len(before + words), words)
     found = context_of(a_claim("Salt road", "It is so.", quotes=(quote,)), text, language)
     if found is not None:
         assert before.endswith(found.before)

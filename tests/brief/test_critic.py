@@ -8,10 +8,10 @@ import pytest
 from tests.brief.briefs import bronze_age
 
 from kiwiresearch.brief.brief import Brief
-from kiwiresearch.brief.draft import Desk
-from kiwiresearch.brief.writer import Written, rewritten
+from kiwiresearch.brief.draft import StatementKeys
+from kiwiresearch.brief.writer import RewrittenBrief, rewrite
 from kiwiresearch.errors import BadReply, ModelUnreachable
-from kiwiresearch.llm.scripted import Line, ScriptedModel
+from kiwiresearch.llm.scripted import ScriptedModel, ScriptLine
 
 NOT_ASKED = BadReply("not asked")
 SAID = "Egypt drove raiders from the sea back."
@@ -20,7 +20,7 @@ RULE = "Egypt drove raiders from the sea back at its own coast."
 
 
 def key(brief: Brief, beginning: str) -> str:
-    return Desk(brief).key(next(one for one in brief.statements() if one.text.startswith(beginning)))
+    return StatementKeys(brief).key(next(one for one in brief.statements() if one.text.startswith(beginning)))
 
 
 def draft(brief: Brief) -> str:
@@ -33,15 +33,15 @@ def problems(*rows: object) -> str:
 
 
 def problem(kind: str = "overclaim", key: str = "", why: str = "too bold") -> dict[str, str]:
-    return {"kind": kind, "key": key or Desk(bronze_age()).sentence_key(SAID), "why": why}
+    return {"kind": kind, "key": key or StatementKeys(bronze_age()).sentence_key(SAID), "why": why}
 
 
 def mended(text: str, *keys: str, replaces: str = "") -> str:
-    row = {"replaces": replaces or Desk(bronze_age()).sentence_key(SAID), "text": text, "keys": list(keys)}
+    row = {"replaces": replaces or StatementKeys(bronze_age()).sentence_key(SAID), "text": text, "keys": list(keys)}
     return json.dumps({"sentences": [row]})
 
 
-def writer(revision: Line) -> ScriptedModel:
+def writer(revision: ScriptLine) -> ScriptedModel:
     return ScriptedModel(
         by={
             "Executive summary": draft(bronze_age()),
@@ -52,13 +52,15 @@ def writer(revision: Line) -> ScriptedModel:
     )
 
 
-def looked_at(critique: Line, revision: Line = NOT_ASKED) -> tuple[Written, ScriptedModel, ScriptedModel]:
+def looked_at(
+    critique: ScriptLine, revision: ScriptLine = NOT_ASKED
+) -> tuple[RewrittenBrief, ScriptedModel, ScriptedModel]:
     """What the critique and the revision make of the draft."""
     first, second = writer(revision), ScriptedModel(critique, name="critic")
-    return rewritten(bronze_age(), first, critic=True, critic_model=second), first, second
+    return rewrite(bronze_age(), first, critic=True, critic_model=second), first, second
 
 
-def summary(result: Written) -> list[str]:
+def summary(result: RewrittenBrief) -> list[str]:
     return [one.text for one in result.brief.summary]
 
 
@@ -72,14 +74,14 @@ def test_the_writer_revises_what_the_critic_finds() -> None:
     assert len(second.asked) == 1
     told = second.asked[0].text
     assert "Find overclaims, missing disputes and unsupported leaps." in told
-    assert f"{Desk(brief).sentence_key(SAID)} | {SAID}\n  rests on: {RULE}" in told
+    assert f"{StatementKeys(brief).sentence_key(SAID)} | {SAID}\n  rests on: {RULE}" in told
     assert "too bold" in first.asked[-1].text
 
 
 def test_without_critic_nobody_looks_again() -> None:
     """The second pass is made only for who asks for it."""
     model = writer(BadReply("not asked"))
-    result = rewritten(bronze_age(), model)
+    result = rewrite(bronze_age(), model)
     assert SAID in summary(result)
     assert not any("Find overclaims" in asked.text for asked in model.asked)
 
@@ -95,7 +97,7 @@ def test_the_writer_may_be_its_own_critic() -> None:
             "These problems were found": mended(CAREFUL, key(brief, RULE)),
         }
     )
-    assert CAREFUL in summary(rewritten(brief, model, critic=True))
+    assert CAREFUL in summary(rewrite(brief, model, critic=True))
 
 
 @pytest.mark.parametrize(
@@ -113,7 +115,7 @@ def test_the_writer_may_be_its_own_critic() -> None:
     ],
     ids=["number", "name", "unknown key", "no key", "other sentence", "forms", "empty", "bad reply", "gone"],
 )
-def test_what_is_not_mended_goes_back_to_the_rule(revision: Line) -> None:
+def test_what_is_not_mended_goes_back_to_the_rule(revision: ScriptLine) -> None:
     """A revision is judged like any sentence; where it fails, the rule's sentence stands (R138)."""
     result, _, _ = looked_at(problems(problem()), revision)
     assert RULE in summary(result)
@@ -155,7 +157,7 @@ def test_problems_that_nobody_understands_change_nothing(named: object) -> None:
 
 
 @pytest.mark.parametrize("failure", [BadReply("No JSON."), ModelUnreachable("Gone.")])
-def test_a_critic_that_fails_leaves_what_was_checked(failure: Line) -> None:
+def test_a_critic_that_fails_leaves_what_was_checked(failure: ScriptLine) -> None:
     """The sentences have passed the firewall before, so they stay, and the reader is told."""
     result, _, _ = looked_at(failure)
     assert SAID in summary(result)

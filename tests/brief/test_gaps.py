@@ -6,10 +6,10 @@ import pytest
 from tests.brief.gathered import Gathered, gathered
 
 from kiwiresearch.brief.brief import Brief, Gap
-from kiwiresearch.brief.gaps import gaps
 from kiwiresearch.brief.markdown import markdown
 from kiwiresearch.brief.outline import Outline
 from kiwiresearch.brief.report import report
+from kiwiresearch.brief.themes import gaps
 
 REFERENCE = '<sup class="reference"><a href="#cite_note-1">[1]</a></sup>'
 GAPS = "What Wikipedia Doesn’t Settle Yet"
@@ -174,7 +174,7 @@ def test_what_a_page_calls_open_is_a_gap_unless_it_was_told() -> None:
         return [gap.text for gap in gaps(found.origin, said, found.claims, outline, scales, {}) if gap.kind == "open"]
 
     assert opened() == ["The end of the Great Frost is still unclear."]
-    outline.use(claim for claim in found.claims if "unclear" in claim.text)
+    outline.mark_used(claim for claim in found.claims if "unclear" in claim.text)
     assert opened() == []
 
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiwiresearch.brief.document import Document, Heading, Items, Paragraph, Rows, Span, address, words
-from kiwiresearch.brief.html import html
-from kiwiresearch.text.plain import printable
+from kiwiresearch.brief.document import Document, Heading, LineList, Paragraph, PlainTable, Span, safe_address, spans
+from kiwiresearch.brief.html import html_page
+from kiwiresearch.text.display import printable
 
 ALLOWED = {
     "html": {"lang"}, "head": set(), "meta": {"charset", "name", "content"}, "title": set(), "style": set(),
@@ -78,14 +78,14 @@ def test_words_of_books_become_no_markup(text: str) -> None:
         text,
         (
             Heading(text),
-            Paragraph(words("a ", Span(text, emphasis=True), text)),
-            Items((words(Span(text, f"zim://book/{text}"), f": {text}"), words(text)), numbered=True),
-            Rows((text, "b"), ((text, text),)),
+            Paragraph(spans("a ", Span(text, emphasis=True), text)),
+            LineList((spans(Span(text, f"zim://book/{text}"), f": {text}"), spans(text)), numbered=True),
+            PlainTable((text, "b"), ((text, text),)),
         ),
         language=text,
     )
-    page = Read(html(document))
-    link, text = address(f"zim://book/{text}"), printable(text)
+    page = Read(html_page(document))
+    link, text = safe_address(f"zim://book/{text}"), printable(text)
     assert page.is_harmless
     assert page.said["title"] == page.said["h1"] == page.said["h2"] == [text]
     assert page.said["p"] == [f"a {text}{text}"]
@@ -97,9 +97,9 @@ def test_words_of_books_become_no_markup(text: str) -> None:
 @given(st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=40))
 def test_any_title_is_one_link(title: str) -> None:
     """Whatever a title and a path hold, an entry is one link with that address and these words."""
-    page = Read(html(Document("T", (Items((words(Span(title, f"zim://book/{title}")),)),))))
+    page = Read(html_page(Document("T", (LineList((spans(Span(title, f"zim://book/{title}")),)),))))
     assert page.is_harmless
-    assert page.links == [address(f"zim://book/{title}")]
+    assert page.links == [safe_address(f"zim://book/{title}")]
     assert page.said["li"][0].strip() == printable(title).strip()
 
 
@@ -121,13 +121,15 @@ def test_any_title_is_one_link(title: str) -> None:
 )
 def test_links_lead_to_pages_only(url: str, links: list[str]) -> None:
     """An address that is none of a page is no link; its words stay (R29)."""
-    page = Read(html(Document("T", (Paragraph(words(Span("page", url))),))))
+    page = Read(html_page(Document("T", (Paragraph(spans(Span("page", url))),))))
     assert (page.links, page.said["p"]) == (links, ["page"])
 
 
 def test_a_page_needs_nothing_else() -> None:
     """The page says its letters' code and its language, has its style inside, and loads nothing."""
-    text = html(Document("Salt", (Items((words("a"), words("b"))), Items((words("c"),), numbered=True)), "deu"))
+    text = html_page(
+        Document("Salt", (LineList((spans("a"), spans("b"))), LineList((spans("c"),), numbered=True)), "deu")
+    )
     page = Read(text)
     assert text.startswith('<!DOCTYPE html>\n<html lang="de">\n<head>\n<meta charset="utf-8">\n')
     assert (page.links, "url(" in text, "@import" in text) == ([], False, False)

@@ -9,10 +9,10 @@ import pytest
 from tests.brief.briefs import TOP, Making, a_claim, bronze_age, entry
 from tests.drawn import a_png
 
-from kiwiresearch.brief.brief import Brief, Group
-from kiwiresearch.brief.illustrating import MOST, MOST_BYTES, MOST_BYTES_TOGETHER, illustrated
+from kiwiresearch.brief.brief import Brief, StatementGroup
+from kiwiresearch.brief.illustrations import MAX_BYTES, MAX_BYTES_TOGETHER, MAX_PICTURES, illustrate
 from kiwiresearch.errors import BookUnreachable
-from kiwiresearch.zim.entry import Item
+from kiwiresearch.zim.archive import EntryInfo
 from kiwiresearch.zim.memory import MemoryArchive
 
 BOX = '<table class="infobox"><tr><td><img src="I/box.png"></td></tr></table>'
@@ -27,7 +27,7 @@ def a_brief(*parts: tuple[str, Sequence[tuple[str, tuple[str, ...]]]]) -> Brief:
     for heading, places in parts:
         said = [f"{heading} is told in sentence {number}." for number in range(len(places))]
         claims = [a_claim(page, text, headings=above) for text, (page, above) in zip(said, places, strict=True)]
-        body.append(Group(heading, tuple(make.said(claim.text, claim) for claim in claims)))
+        body.append(StatementGroup(heading, tuple(make.said(claim.text, claim) for claim in claims)))
     return Brief(
         TOP, bronze_age().sources, TOP, "", (), summary, tuple(body), (), (), (), (), (), (), (), make.claims
     )  # fmt: skip
@@ -41,7 +41,7 @@ def shown(brief: Brief, pages: Mapping[str, str | bytes]) -> list[str]:
     """Each picture on a line: its part and its caption."""
     images = {f"I/{name}.png": a_png(name) for name in "abcdefghij"} | {"I/box.png": a_png("box")}
     archive = MemoryArchive(images | {entry(title).path: content for title, content in pages.items()} | dict(pages))
-    made = illustrated(brief, lambda _: archive)
+    made = illustrate(brief, lambda _: archive)
     assert {one.sha256 for one in made.brief.pictures} == set(made.images)
     assert all(sha256(content).hexdigest() == sha for sha, content in made.images.items())
     return [f"{'summary' if one.part is None else one.part}: {one.caption}" for one in made.brief.pictures]
@@ -88,7 +88,7 @@ def test_no_picture_is_shown_twice() -> None:
         b"<svg xmlns='http://www.w3.org/2000/svg'/>" + b" " * 2_000,
         b"<script>alert(1)</script>" * 100,
         a_png("small", width=8, height=8),
-        a_png("large") + bytes(MOST_BYTES),
+        a_png("large") + bytes(MAX_BYTES),
         b"",
         None,
     ],
@@ -112,7 +112,7 @@ def test_only_pictures_of_known_kinds_and_sizes_are_shown(content: bytes | None)
 def test_a_picture_is_what_its_first_bytes_say(beginning: bytes, kind: str) -> None:
     """Scrapers turn pictures into WebP and leave their names."""
     archive = MemoryArchive({entry(TOP).path: BOX, "I/box.png": beginning + bytes(2_000)})
-    (picture,) = illustrated(a_brief(), lambda _: archive).brief.pictures
+    (picture,) = illustrate(a_brief(), lambda _: archive).brief.pictures
     assert picture.media_type == kind
 
 
@@ -123,16 +123,16 @@ def test_there_are_few_pictures_and_little_of_them() -> None:
     page = BOX + "".join(f"<h2>{name}</h2>{a_figure(name)}" for name in names)
     found = shown(a_brief(*parts), {TOP: page})
     assert found == [f"summary: {TOP}", *(f"{number}: {name}" for number, name in enumerate("abcde"))]
-    assert len(found) == MOST
-    large = {f"I/{name}.png": a_png(name) + bytes(MOST_BYTES - 20_000) for name in names}
-    assert len(shown(a_brief(*parts), {TOP: page, **large})) == 1 + MOST_BYTES_TOGETHER // MOST_BYTES
+    assert len(found) == MAX_PICTURES
+    large = {f"I/{name}.png": a_png(name) + bytes(MAX_BYTES - 20_000) for name in names}
+    assert len(shown(a_brief(*parts), {TOP: page, **large})) == 1 + MAX_BYTES_TOGETHER // MAX_BYTES
 
 
 def test_a_brief_of_pages_without_pictures_stays_as_it_was() -> None:
     """Also where a page is gone or is none."""
     brief = a_brief(("Trade", [("Ugarit", ("End",))]))
     archive = MemoryArchive({entry(TOP).path: "<p>It ended.</p>"})
-    made = illustrated(brief, lambda _: archive)
+    made = illustrate(brief, lambda _: archive)
     assert made.brief == brief
     assert not made.images
 
@@ -140,7 +140,7 @@ def test_a_brief_of_pages_without_pictures_stays_as_it_was() -> None:
 class Away(MemoryArchive):
     """A book whose server has just gone away."""
 
-    def look(self, path: str) -> Item:
+    def look(self, path: str) -> EntryInfo:
         if path.startswith("I/"):
             raise BookUnreachable("It does not answer.")
         return super().look(path)
@@ -149,4 +149,4 @@ class Away(MemoryArchive):
 def test_a_book_that_does_not_answer_is_no_book_without_pictures() -> None:
     """Or the same run would have other bytes another time."""
     with pytest.raises(BookUnreachable):
-        illustrated(a_brief(), lambda _: Away({entry(TOP).path: BOX}))
+        illustrate(a_brief(), lambda _: Away({entry(TOP).path: BOX}))

@@ -13,14 +13,19 @@ import pytest
 from tests.brief.briefs import TOP, bronze_age, entry
 from tests.drawn import a_png
 
-from kiwiresearch.brief.brief import Brief, Picture
+from kiwiresearch.brief.brief import (
+    Brief,
+    BriefPicture,
+    brief_from_record,
+    pictures_from_record,
+    pictures_json,
+    record_of,
+)
 from kiwiresearch.brief.document import Document, Image, Span
 from kiwiresearch.brief.html import blocks_in_html
-from kiwiresearch.brief.images import images_of, images_text
 from kiwiresearch.brief.markdown import markdown
-from kiwiresearch.brief.record import brief_of, record_of
 from kiwiresearch.brief.report import report
-from kiwiresearch.brief.report_html import page
+from kiwiresearch.brief.report_html import report_page
 from kiwiresearch.ids import canonical_json
 
 CONTENT = a_png("ruins")
@@ -29,19 +34,19 @@ HOSTILE = ["<script>x</script>", '" onerror="x', "&amp; ]]>", "a\x00b\x1b", "\u2
 
 
 def with_picture(caption: str = "Ruins", alt: str = "", **change: Any) -> Brief:
-    picture = Picture(entry(TOP), "I/ruins.png", caption, alt, "image/png", SHA)
+    picture = BriefPicture(entry(TOP), "I/ruins.png", caption, alt, "image/png", SHA)
     return replace(bronze_age(), pictures=(replace(picture, **change),))
 
 
 def test_a_brief_with_pictures_is_read_back() -> None:
     brief = with_picture(part=1)
-    assert brief_of(json.loads(canonical_json(record_of(brief)))) == brief
+    assert brief_from_record(json.loads(canonical_json(record_of(brief)))) == brief
 
 
 def test_a_brief_without_pictures_says_nothing_of_them() -> None:
     """So runs that were made before are read, and are written again as they were."""
     assert "pictures" not in record_of(bronze_age())
-    assert brief_of(json.loads(canonical_json(record_of(bronze_age())))).pictures == ()
+    assert brief_from_record(json.loads(canonical_json(record_of(bronze_age())))).pictures == ()
 
 
 @pytest.mark.parametrize("change", [{"media_type": "image/svg+xml"}, {"part": "0"}, {"sha256": None}, {"ref": "x"}])
@@ -49,24 +54,24 @@ def test_what_is_no_picture_is_refused(change: dict[str, Any]) -> None:
     record = json.loads(canonical_json(record_of(with_picture())))
     record["pictures"][0] |= change
     with pytest.raises((TypeError, ValueError, KeyError)):
-        brief_of(record)
+        brief_from_record(record)
 
 
 def test_pictures_are_kept_by_their_hashes() -> None:
     """What goes into the file comes out of it."""
-    assert images_of(json.loads(images_text({SHA: CONTENT}))) == {SHA: CONTENT}
+    assert pictures_from_record(json.loads(pictures_json({SHA: CONTENT}))) == {SHA: CONTENT}
 
 
 @pytest.mark.parametrize("record", [{SHA: "AAAA"}, {SHA: "not base64!"}, {SHA: 5}, {SHA: None}, {"x": "", SHA: "é"}])
 def test_a_picture_without_its_hash_is_refused(record: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"."):
-        images_of(record)
+        pictures_from_record(record)
 
 
 def test_a_report_shows_a_picture_only_with_its_bytes() -> None:
     """Without them it is the report of a brief that has none."""
-    assert page(with_picture()) == page(bronze_age())
-    assert page(with_picture(), {SHA: CONTENT}).count("<img ") == 1
+    assert report_page(with_picture()) == report_page(bronze_age())
+    assert report_page(with_picture(), {SHA: CONTENT}).count("<img ") == 1
     assert markdown(report(with_picture())) == markdown(report(bronze_age()))
 
 
@@ -78,6 +83,6 @@ def test_what_a_page_says_under_a_picture_stays_words(words: str) -> None:
     assert {one.tag for one in tree.iter()} == {"body", "figure", "img", "figcaption", "a"}
     assert {name for one in tree.iter("img") for name in one.attrib} == {"src", "alt"}
     assert not re.search(r"(?<!\\)[<!]\w", markdown(Document("It", (image,))))
-    html = page(with_picture(words, words), {SHA: CONTENT})
+    html = report_page(with_picture(words, words), {SHA: CONTENT})
     assert html.count("<img ") == 1
     assert "<script" not in html

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from kiwiresearch.brief.document import Document, Heading, Items, Paragraph, Rows, Span, words
+from kiwiresearch.brief.document import Document, Heading, LineList, Paragraph, PlainTable, Span, spans
 from kiwiresearch.brief.markdown import markdown
-from kiwiresearch.text.plain import printable
+from kiwiresearch.text.display import printable
 
 READER = MarkdownIt("commonmark").enable("table")
 PLAIN = {"text", "text_special", "link_open", "link_close", "em_open", "em_close"}
@@ -68,11 +68,11 @@ def test_a_document_is_read_back() -> None:
         (
             Heading("Roads"),
             Paragraph(
-                words("It began with ", Span("Salt road", emphasis=True), " and ", Span("Pass", "zim://b/P"), ".")
+                spans("It began with ", Span("Salt road", emphasis=True), " and ", Span("Pass", "zim://b/P"), ".")
             ),
-            Items((words("one"), words("two"))),
-            Items((words("first"), words("second")), numbered=True),
-            Rows(("key", "value"), (("a", "1"), ("b", "2"))),
+            LineList((spans("one"), spans("two"))),
+            LineList((spans("first"), spans("second")), numbered=True),
+            PlainTable(("key", "value"), (("a", "1"), ("b", "2"))),
         ),
     )
     assert markdown(document) == (
@@ -90,8 +90,8 @@ def test_a_document_is_read_back() -> None:
 @pytest.mark.parametrize("title", HOSTILE)
 def test_a_title_stays_words(title: str) -> None:
     """Whatever a title holds, an entry of a list is one entry with one link, which says just the title."""
-    entries = tuple(words(Span(title, "zim://book/Page"), ": ", title, ".") for _ in range(3))
-    found = tokens(Document("T", (Items(entries, numbered=True),)))
+    entries = tuple(spans(Span(title, "zim://book/Page"), ": ", title, ".") for _ in range(3))
+    found = tokens(Document("T", (LineList(entries, numbered=True),)))
     assert sum(token.type == "list_item_open" for token in found) == 3
     assert said(found) == "T" + f"{one_line(title)}: {one_line(title)}." * 3
     assert [child.attrs["href"] for child in inside(found) if child.type == "link_open"] == ["zim://book/Page"] * 3
@@ -104,9 +104,9 @@ def test_text_stays_words_everywhere(text: str) -> None:
         text,
         (
             Heading(text),
-            Paragraph(words(text)),
-            Paragraph(words("It is ", Span(text, emphasis=True), " that is meant")),
-            Rows(("a", text), ((text, "b"),)),
+            Paragraph(spans(text)),
+            Paragraph(spans("It is ", Span(text, emphasis=True), " that is meant")),
+            PlainTable(("a", text), ((text, "b"),)),
         ),
     )
     found, plain = tokens(document), one_line(text)
@@ -134,7 +134,7 @@ PATHS = [
 @pytest.mark.parametrize("path", PATHS)
 def test_a_link_leads_to_its_page(path: str) -> None:
     """Spaces, brackets, quotes and letters of any script in an address do not end the link."""
-    found = tokens(Document("T", (Paragraph(words(Span("page", f"zim://book/{path}"), " behind")),)))
+    found = tokens(Document("T", (Paragraph(spans(Span("page", f"zim://book/{path}"), " behind")),)))
     (link,) = [child for child in inside(found) if child.type == "link_open"]
     assert unquote(str(link.attrs["href"])) == f"zim://book/{path}"
     assert said(found) == "Tpage behind"
@@ -146,7 +146,7 @@ WORDS = st.text(st.characters(categories=("L", "N", "S", "P", "Zs")), min_size=1
 @given(st.lists(WORDS, min_size=1, max_size=4))
 def test_any_titles_are_as_many_entries(titles: list[str]) -> None:
     """A list has an entry for each title, whatever signs they hold, and says them all."""
-    found = tokens(Document("T", (Items(tuple(words(Span(title, "#x")) for title in titles), numbered=True),)))
+    found = tokens(Document("T", (LineList(tuple(spans(Span(title, "#x")) for title in titles), numbered=True),)))
     assert sum(token.type == "list_item_open" for token in found) == len(titles)
     assert said(found) == "T" + "".join(map(one_line, titles))
 
@@ -154,6 +154,6 @@ def test_any_titles_are_as_many_entries(titles: list[str]) -> None:
 @given(WORDS, WORDS)
 def test_any_words_are_one_row(first: str, second: str) -> None:
     """A table's row has its cells, whatever signs they hold."""
-    found = tokens(Document("T", (Rows(("a", "b"), ((first, second),)),)))
+    found = tokens(Document("T", (PlainTable(("a", "b"), ((first, second),)),)))
     assert sum(token.type == "td_open" for token in found) == 2
     assert said(found) == "Tab" + one_line(first) + one_line(second)

@@ -8,8 +8,8 @@ import pytest
 from tests.brief.gathered import gathered
 
 from kiwiresearch.brief.brief import Brief, Figure
+from kiwiresearch.brief.composition import MAX_FIGURES
 from kiwiresearch.brief.markdown import markdown
-from kiwiresearch.brief.numbers import MOST_FIGURES
 from kiwiresearch.brief.report import report
 
 
@@ -108,7 +108,7 @@ def test_one_page_of_statistics_does_not_fill_the_table() -> None:
     shown = varn(*counted).numbers
     assert 0 < len(shown) < len(goods)
     places = [f"The {name} of Varn are {number} m high." for number, name in enumerate(goods * 3, start=100)]
-    assert len(varn(*counted, *places).numbers) == MOST_FIGURES
+    assert len(varn(*counted, *places).numbers) == MAX_FIGURES
 
 
 OTHERS = "The traders of Varn sent 400 tons of salt to the north, and they lost 90 ships in the storms of 1430."

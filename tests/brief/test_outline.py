@@ -7,7 +7,7 @@ from itertools import chain, pairwise
 import pytest
 from tests.brief.gathered import INTRODUCTION, gathered
 
-from kiwiresearch.brief.brief import Brief, Group, Statement
+from kiwiresearch.brief.brief import Brief, Statement, StatementGroup
 from kiwiresearch.brief.outline import SHORT_SUMMARY, SUMMARY_WORDS
 from kiwiresearch.claims.claim import Claim
 
@@ -75,7 +75,7 @@ def texts(statements: tuple[Statement, ...]) -> list[str]:
     return [statement.text for statement in statements]
 
 
-def told(groups: tuple[Group, ...]) -> dict[str, list[str]]:
+def told(groups: tuple[StatementGroup, ...]) -> dict[str, list[str]]:
     return {group.heading: texts(group.statements) for group in groups}
 
 
@@ -107,7 +107,7 @@ def test_running_text_is_in_the_order_of_its_page(topic: str) -> None:
     for claims in running(brief):
         places = [(claim.page_title != "Malaria", claim.quotes[0].start) for claim in claims]
         assert places == sorted(places)
-    points = [found.scales.one(claim).points for claim in running(brief)[0]]
+    points = [found.scales.weigh_one(claim).points for claim in running(brief)[0]]
     assert points != sorted(points, reverse=True)
 
 

@@ -11,12 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.brief.briefs import BOOK, Making, bronze_age, jdn, of_words, some_sources
 
-from kiwiresearch.brief.brief import Moment, Source, Sources
-from kiwiresearch.brief.drawing import number, shortened, text_width
-from kiwiresearch.brief.graph_picture import MOST_NODES, graph_picture
-from kiwiresearch.brief.time_axis import ago_in_words, axis_over, year_in_words
-from kiwiresearch.brief.timeline_picture import MOST_LABELS, WIDTH, timeline_picture
-from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.brief.brief import BriefSource, BriefSources, TimelineMoment
+from kiwiresearch.brief.graph_picture import MAX_NODES, graph_picture
+from kiwiresearch.brief.html import shorten_to_width, svg_number, text_width
+from kiwiresearch.brief.timeline_picture import (
+    MAX_LABELS,
+    WIDTH,
+    ago_in_words,
+    axis_over,
+    timeline_picture,
+    year_in_words,
+)
+from kiwiresearch.zim.archive import EntryRef
 
 HOSTILE = [
     "</svg><script>x</script>",
@@ -30,11 +36,11 @@ HOSTILE = [
 SAID = Making().one("Troy", "Something of note happened, and several books tell of it at some length.")
 
 
-def moment(first: int, last: int, when: str = "") -> Moment:
-    return Moment(when or f"{first}–{last}", first, last, SAID)
+def moment(first: int, last: int, when: str = "") -> TimelineMoment:
+    return TimelineMoment(when or f"{first}–{last}", first, last, SAID)
 
 
-def years(*pairs: tuple[int, int]) -> list[Moment]:
+def years(*pairs: tuple[int, int]) -> list[TimelineMoment]:
     return [moment(jdn(first), jdn(last), f"{first}") for first, last in pairs]
 
 
@@ -90,7 +96,7 @@ def test_times_are_drawn_in_their_order() -> None:
         (years((-1274, -1274), (-1200, -1190), (-1050, -1050)), ["1250 BC", "1200 BC", "1100 BC", "1050 BC"]),
     ],
 )
-def test_the_axis_has_dates_that_people_write(moments: list[Moment], expected: list[str]) -> None:
+def test_the_axis_has_dates_that_people_write(moments: list[TimelineMoment], expected: list[str]) -> None:
     """Years are round, BC and AD are told, and no year 0 is named."""
     found = dates(timeline_picture(moments))
     assert [date for date in found if date in expected] == expected
@@ -122,13 +128,13 @@ def test_many_moments_are_strokes() -> None:
     ]
     root = read(timeline_picture(strong))
     links = [node.get("href") for node in root.iter("a")]
-    assert len(links) == MOST_LABELS == 30
+    assert len(links) == MAX_LABELS == 30
     assert links[-1] == "#moment-70"
     assert len([node for node in root.iter("line") if node.get("class") == "unlabelled"]) == 40
 
 
 @pytest.mark.parametrize("moments", [[], years((1900, 1900)), years((1900, 1900), (1900, 1900))])
-def test_without_two_times_there_is_no_timeline(moments: list[Moment]) -> None:
+def test_without_two_times_there_is_no_timeline(moments: list[TimelineMoment]) -> None:
     """One moment makes no picture."""
     assert timeline_picture(moments) == ""
 
@@ -172,9 +178,9 @@ def test_times_in_words(told: str, words: str) -> None:
     assert told == words
 
 
-def a_graph(pages: int, links: tuple[tuple[int, int], ...]) -> Sources:
+def a_graph(pages: int, links: tuple[tuple[int, int], ...]) -> BriefSources:
     made = tuple(
-        Source(
+        BriefSource(
             EntryRef(BOOK, f"P{n}"),
             f"Page with a rather long name {n}",
             f"zim://{BOOK}/P{n}",
@@ -204,8 +210,8 @@ def test_a_large_graph_shows_its_best_pages() -> None:
     sources = a_graph(80, tuple((n, (n * 7 + 3) % 80) for n in range(80)))
     svg = graph_picture(sources)
     links = [node.get("href") for node in read(svg).iter("a")]
-    assert links == [f"zim://{BOOK}/P{n}" for n in range(MOST_NODES)]
-    assert MOST_NODES == 40
+    assert links == [f"zim://{BOOK}/P{n}" for n in range(MAX_NODES)]
+    assert MAX_NODES == 40
     assert "40 of 80 pages, " in svg
 
 
@@ -249,12 +255,12 @@ def test_numbers_have_one_decimal() -> None:
         placed = re.findall(r' (?:x|y|x1|x2|y1|y2|cx|cy|r|width|height|d)="([^"]*)"', svg)
         assert placed
         assert all(re.fullmatch(r"-?\d+\.\d", one) for value in placed for one in re.findall(r"-?[\d.]+", value))
-    assert (number(-0.04), number(2.25), number(7)) == ("0.0", "2.2", "7.0")
+    assert (svg_number(-0.04), svg_number(2.25), svg_number(7)) == ("0.0", "2.2", "7.0")
 
 
 @given(st.text(st.characters(categories=("L", "N", "P", "S")), max_size=80), st.floats(30, 400))
 def test_shortened_words_fit(text: str, width: float) -> None:
     """Words that are cut fit into their room, and begin as the whole does."""
-    cut = shortened(text, width)
+    cut = shorten_to_width(text, width)
     assert text_width(cut) <= width
     assert cut == text or text.startswith(cut.removesuffix("…"))

@@ -7,8 +7,8 @@ from tests.brief.gathered import Gathered, gathered
 
 from kiwiresearch.brief.relevance import LIKELY, sentences_on, usable_sentences, weights
 from kiwiresearch.claims.claim import Claim
-from kiwiresearch.crawl.step import Begun
-from kiwiresearch.page.plain import page_of_text
+from kiwiresearch.crawl.step import StartStep
+from kiwiresearch.page.read import page_of_text
 
 
 def the(found: Gathered, words: str) -> Claim:
@@ -22,7 +22,7 @@ def is_about(found: Gathered, words: str) -> bool:
 
 
 def signs(found: Gathered, words: str) -> dict[str, float]:
-    return {line.signal: line.points for line in found.scales.relevance.on_aspect(the(found, words)).lines}
+    return {line.signal: line.points for line in found.scales.relevance.aspect_score(the(found, words)).lines}
 
 
 def test_a_short_name_means_the_thing_where_the_page_links_to_it() -> None:
@@ -163,8 +163,8 @@ def test_the_heading_of_another_page_does_not_count() -> None:
     assert own["aspect in heading"] > 0
     assert "aspect in heading" not in other
     assert "heading like the aspect" not in other
-    assert relevance.is_asked(the(found, "Makers of cars"))
-    assert not relevance.is_asked(the(found, "Fishers of the islands"))
+    assert relevance.is_on_aspect(the(found, "Makers of cars"))
+    assert not relevance.is_on_aspect(the(found, "Fishers of the islands"))
     assert not [claim for claim in found.claims if "are sold most" in claim.text and relevance.is_about(claim)]
 
 
@@ -172,7 +172,7 @@ def test_another_section_is_not_asked_for() -> None:
     """On the thing's own page what stands below another heading is about the thing, and not about its side."""
     found = gathered(ECONOMY, topic="Economy of Japan")
     assert is_about(found, "Wrestlers")
-    assert not found.scales.relevance.is_asked(the(found, "Wrestlers"))
+    assert not found.scales.relevance.is_on_aspect(the(found, "Wrestlers"))
     assert not any("Wrestlers" in one.text for one in found.brief().statements())
 
 
@@ -181,8 +181,8 @@ def test_without_a_side_all_of_the_thing_is_asked_for() -> None:
     relevance = gathered(ECONOMY, topic="Japan").scales.relevance
     claims = [claim for claim in gathered(ECONOMY, topic="Japan").claims if claim.page_title == "Japan"]
     assert len(claims) >= 3
-    assert all(map(relevance.is_asked, claims))
-    assert not any(relevance.on_aspect(claim).lines for claim in claims)
+    assert all(map(relevance.is_on_aspect, claims))
+    assert not any(relevance.aspect_score(claim).lines for claim in claims)
 
 
 CAMPAIGNS = {
@@ -202,8 +202,8 @@ def test_names_in_the_aspect_are_needed() -> None:
     relevance = found.scales.relevance
     assert (relevance.head, relevance.aspect) == ("Olin Marr", "campaigns in South Africa")
     farm, tent = the(found, "from a farm"), the(found, "from a tent")
-    assert (relevance.is_asked(farm), relevance.is_asked(tent)) == (True, False)
-    assert not relevance.is_asked(tent, -100.0)  # whatever else speaks for it
+    assert (relevance.is_on_aspect(farm), relevance.is_on_aspect(tent)) == (True, False)
+    assert not relevance.is_on_aspect(tent, -100.0)  # whatever else speaks for it
 
 
 def test_without_a_name_in_the_aspect_both_are_meant() -> None:
@@ -218,9 +218,9 @@ def test_more_log_odds_can_be_wanted() -> None:
     """What is about the aspect as usual is not, where more is wanted than its score."""
     found = gathered(ECONOMY, topic="Economy of Japan")
     relevance, claim = found.scales.relevance, the(found, "Makers of cars")
-    total = relevance.on_aspect(claim).total
-    assert relevance.is_asked(claim, total - LIKELY - 0.01)
-    assert not relevance.is_asked(claim, total - LIKELY + 0.01)
+    total = relevance.aspect_score(claim).total
+    assert relevance.is_on_aspect(claim, total - LIKELY - 0.01)
+    assert not relevance.is_on_aspect(claim, total - LIKELY + 0.01)
 
 
 def test_other_pages_say_only_what_names_the_thing() -> None:
@@ -252,7 +252,7 @@ def test_each_sign_has_its_weight() -> None:
     """Every line of a score is one of the weights; what speaks against a sentence takes away."""
     known = weights()["aspect"]
     found = gathered(CAMPAIGNS, topic="Olin Marr's campaigns in South Africa")
-    lines = [line for claim in found.claims for line in found.scales.relevance.on_aspect(claim).lines]
+    lines = [line for claim in found.claims for line in found.scales.relevance.aspect_score(claim).lines]
     assert lines
     assert {line.signal for line in lines} <= set(known)
     assert known["before anything is known"] < 0 < known["aspect in heading"]
@@ -261,7 +261,7 @@ def test_each_sign_has_its_weight() -> None:
 @pytest.mark.parametrize(("language", "is_wanted"), [("eng", True), ("fra", False)])
 def test_a_name_is_abbreviated_as_its_language_does(language: str, is_wanted: bool) -> None:
     """'UN' is the United Nations in English; in French it is the word for one."""
-    begun = Begun("United Nations", "", False, (), (), (), (), head="United Nations")
+    begun = StartStep("United Nations", "", False, (), (), (), (), head="United Nations")
     wanted = usable_sentences(begun, page_of_text("Un port.", "Port", language))
     assert wanted("UN PORT DE LA MER", ("Histoire",)) is is_wanted
     assert wanted("The United Nations met.", ("Histoire",))

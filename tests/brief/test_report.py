@@ -14,11 +14,11 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from tests.brief.briefs import BOOK, TOP, Making, a_claim, bronze_age, entry, nothing, of_words, some_sources
 
-from kiwiresearch.brief.brief import Brief, Dispute, Group, Sureness, View
+from kiwiresearch.brief.brief import Brief, Dispute, DisputeView, StatementGroup, Sureness
 from kiwiresearch.brief.markdown import markdown
 from kiwiresearch.brief.report import report
 from kiwiresearch.ids import BookId
-from kiwiresearch.text.plain import printable
+from kiwiresearch.text.display import printable
 
 READER = MarkdownIt("commonmark").enable("table")
 ALL_PARTS = [
@@ -174,7 +174,7 @@ def test_actors_are_a_list_until_there_is_much_to_say() -> None:
     """Key actors with few statements share a list; with many, each has a heading; with none, there is no such part."""
     brief = bronze_age()
     assert bullets(part(brief, "Key Actors"))[0].startswith("**Ramesses III** had his victory carved")
-    more = (Group("Ramesses III", brief.actors[0].statements * 3), brief.actors[1])
+    more = (StatementGroup("Ramesses III", brief.actors[0].statements * 3), brief.actors[1])
     assert "### Ramesses III\n" in part(replace(brief, actors=more), "Key Actors")
     assert "Key Actors" not in headings(replace(brief, actors=()))
 
@@ -191,7 +191,7 @@ def test_views_stand_against_each_other() -> None:
 def test_a_dispute_with_one_view_says_so() -> None:
     """Views that nothing stands against come last, together, and the report says once that one side is missing."""
     brief = bronze_age()
-    more = Dispute("Who burnt Troy", (View("", brief.summary[2], ("never",)),))
+    more = Dispute("Who burnt Troy", (DisputeView("", brief.summary[2], ("never",)),))
     found = part(replace(brief, disputes=(more, *brief.disputes)), "Competing Views & Disputes")
     against, _, alone = found.partition("### Views without the other side\n\n")
     assert "View A" not in alone
@@ -225,7 +225,7 @@ def test_quotes_that_say_it_otherwise_are_shown_too() -> None:
     """Where the statements are not the pages' words, both are in the table."""
     make = Making()
     views = tuple(
-        View("", make.said(f"It fell in {year}.", a_claim("Troy", f"in {year} it fell", kind="timeline")))
+        DisputeView("", make.said(f"It fell in {year}.", a_claim("Troy", f"in {year} it fell", kind="timeline")))
         for year in (1190, 1175)
     )
     brief = replace(nothing(), disputes=(Dispute("Troy", views, "different year"),), claims=make.claims)

@@ -11,13 +11,13 @@ from itertools import pairwise
 import pytest
 from tests.brief.briefs import AROUND, BOOK, Making, a_claim, bronze_age, entry, nothing, of_words
 
-from kiwiresearch.brief.brief import Brief, Context, Group, Statement
+from kiwiresearch.brief.brief import Brief, QuoteContext, Statement, StatementGroup
 from kiwiresearch.brief.markdown import markdown
 from kiwiresearch.brief.report import report
-from kiwiresearch.brief.report_html import page
+from kiwiresearch.brief.report_html import report_page
 from kiwiresearch.claims.claim import Claim
-from kiwiresearch.evidence.quote import of_record
-from kiwiresearch.text.plain import printable
+from kiwiresearch.evidence import recorded_quote
+from kiwiresearch.text.display import printable
 
 VOID = {"meta", "line", "rect", "circle", "path"}
 TEXT_ONLY = {"title", "style", "p", "h1", "h2", "h3", "summary", "text"}
@@ -75,12 +75,12 @@ class Read(HTMLParser):
 
 
 def read(brief: Brief) -> Read:
-    return Read(page(brief))
+    return Read(report_page(brief))
 
 
 def test_the_page_needs_nothing_else() -> None:
     """No script, no handler, nothing loaded: the page forbids it itself, and has no address that could be loaded."""
-    text = page(bronze_age())
+    text = report_page(bronze_age())
     found = Read(text)
     assert set(found.tags) <= ELEMENTS
     assert not [key for _, key, _ in found.attributes if key.startswith("on") or key in ("src", "style", "srcset")]
@@ -171,7 +171,7 @@ def test_every_statement_unfolds() -> None:
 
 def quoted(brief: Brief, claim: Claim) -> str:
     """How a fold shows the first quote of a claim, with what stands around it and where."""
-    around = brief.context.get(claim.id, Context("", ""))
+    around = brief.context.get(claim.id, QuoteContext("", ""))
     return f"“{around.before}{claim.quotes[0].text}{around.after}”[{claim.citation.words}]"
 
 
@@ -219,23 +219,23 @@ def test_citations_mark_the_sentence() -> None:
     start = f"http://127.0.0.1:8080/content/{BOOK}"
     assert f"{start}/Ugarit#End:~:text=Ugarit%20was%20burnt%20and%20never%20settled%20again." in urls
     assert f"({start}/Ugarit#End)" in markdown(report(brief))
-    assert ":~:text=" not in page(bronze_age())
+    assert ":~:text=" not in report_page(bronze_age())
 
 
 def test_citations_have_their_form() -> None:
     """A citation is a link that reads [Page — “Section” section] (R108)."""
     assert (
         f'<a href="zim://{BOOK}/Late_Bronze_Age_collapse#Theories">[Late Bronze Age collapse — “Theories” section]</a>'
-    ) in page(bronze_age())
+    ) in report_page(bronze_age())
 
 
 def test_pictures_are_in_their_parts() -> None:
     """The timeline is drawn above its list, and the links of the pages where their gathering is told."""
-    text = page(bronze_age())
+    text = report_page(bronze_age())
     parts = dict(zip(re.findall(r'<section aria-labelledby="(\w+)">', text), text.split("<section ")[1:], strict=True))
     drawn = {name: re.findall(r'<svg class="(\w+)"', part) for name, part in parts.items() if "<svg" in part}
     assert drawn == {"timeline": ["timeline"], "gathering": ["graph"]}
-    assert "<svg" not in page(nothing())
+    assert "<svg" not in report_page(nothing())
 
 
 def test_numbers_that_disagree_stand_out() -> None:
@@ -267,7 +267,7 @@ def test_words_of_books_become_no_markup(words: str) -> None:
 @pytest.mark.parametrize("words", HOSTILE)
 def test_no_control_characters_reach_the_page(words: str) -> None:
     """The page has no control character and no mark that turns the direction of what follows."""
-    for line in page(of_words(words)).splitlines():
+    for line in report_page(of_words(words)).splitlines():
         assert printable(line) == line or printable(line).strip() == line.strip()
         assert "\u202e" not in line
         assert "\x1b" not in line
@@ -289,7 +289,7 @@ def test_the_sureness_is_a_word() -> None:
     doubtful = read(replace(nothing(), summary=(replace(said, sureness="hedged"),), claims=make.claims))
     assert doubtful.said["em"] == ["(hedged)"]
     assert running.said["summary"] == ["quotes"]
-    listed = read(replace(nothing(), definitions=(Group("Troy", (said,)),), claims=make.claims))
+    listed = read(replace(nothing(), definitions=(StatementGroup("Troy", (said,)),), claims=make.claims))
     assert listed.said["summary"] == ["well supported"]
     assert running.tags.count("blockquote") == listed.tags.count("blockquote") == 40
 
@@ -298,9 +298,9 @@ def test_a_quote_is_marked_in_its_place_on_the_page() -> None:
     """What stands before and after it on the page is shown with it, in one paragraph."""
     brief = bronze_age()
     first = brief.claims[brief.summary[0].claims[0]].quotes[0].text
-    shown = page(brief)
+    shown = report_page(brief)
     assert f'<p class="around">“{AROUND.before}<mark>{first}</mark>{AROUND.after}”</p>' in shown
-    assert f"<p>“{first}”</p>" in page(replace(brief, context={}))
+    assert f"<p>“{first}”</p>" in report_page(replace(brief, context={}))
     assert set(read(brief).said["mark"]) == {first}
 
 
@@ -309,17 +309,17 @@ def test_sentences_around_quotes_are_shown_once() -> None:
     make = Making()
     texts = ("Troy had walls.", "They were high.", "They fell.")
     claims = [
-        a_claim("Troy", text, quotes=(of_record(entry("Troy"), start, start + len(text), text),))
+        a_claim("Troy", text, quotes=(recorded_quote(entry("Troy"), start, start + len(text), text),))
         for text, start in zip(texts, (0, 16, 50), strict=True)
     ]
     gap = " Few towns had. "
     context = {
-        claims[0].id: Context("", f" {texts[1]}{gap.rstrip()}"),
-        claims[1].id: Context(f"{texts[0]} ", f"{gap}   {texts[2]}"),
-        claims[2].id: Context(f"{texts[1]}{gap}   ", ""),
+        claims[0].id: QuoteContext("", f" {texts[1]}{gap.rstrip()}"),
+        claims[1].id: QuoteContext(f"{texts[0]} ", f"{gap}   {texts[2]}"),
+        claims[2].id: QuoteContext(f"{texts[1]}{gap}   ", ""),
     }
     summary = tuple(make.said(claim.text, claim) for claim in claims)
-    shown = page(replace(nothing(), summary=summary, claims=make.claims, context=context))
+    shown = report_page(replace(nothing(), summary=summary, claims=make.claims, context=context))
     assert re.findall(r"<blockquote>(<p.*?</p>)", shown) == [
         "<p>“Troy had walls.”</p>",
         '<p class="around">“<mark>They were high.</mark> Few towns had.”</p>',
@@ -331,12 +331,12 @@ def test_one_source_is_not_said_in_running_text() -> None:
     """What every sentence of running text is by default needs no word."""
     make = Making()
     said = make.one("Troy", "Troy had many walls.")
-    assert "one source" not in page(replace(nothing(), summary=(said,), claims=make.claims))
+    assert "one source" not in report_page(replace(nothing(), summary=(said,), claims=make.claims))
 
 
 def test_the_same_brief_gives_the_same_page() -> None:
     """Two briefs made alike give the same bytes."""
-    assert page(bronze_age()) == page(bronze_age())
+    assert report_page(bronze_age()) == report_page(bronze_age())
 
 
 def luminance(colour: str) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.brief.briefs import Making, a_claim
 
-from kiwiresearch.brief.running import paragraphs
+from kiwiresearch.brief.citations import paragraphs
 
 
 def pieces(*places: tuple[str, ...]) -> list[list[list[str]]]:

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.brief.briefs import a_claim
 
-from kiwiresearch.brief.relevance import weights
-from kiwiresearch.brief.salience import LONG, SHORT, salience
+from kiwiresearch.brief.relevance import LONG, SHORT, salience_scores, weights
 from kiwiresearch.claims.claim import Claim
 
 PAGE = "Salt road"
@@ -26,11 +25,11 @@ def sentence(text: str, *headings: str) -> Claim:
 
 def signs(*claims: Claim) -> list[dict[str, float]]:
     """The lines of each sentence's score."""
-    return [{line.signal: line.points for line in score.lines} for score in salience(claims, "eng")]
+    return [{line.signal: line.points for line in score.lines} for score in salience_scores(claims, "eng")]
 
 
 def totals(*claims: Claim) -> list[float]:
-    return [score.total for score in salience(claims, "eng")]
+    return [score.total for score in salience_scores(claims, "eng")]
 
 
 def test_what_the_page_speaks_of_would_be_missed() -> None:
@@ -88,14 +87,14 @@ def test_what_comes_late_counts_less() -> None:
 
 def test_a_page_without_sentences_has_no_scores() -> None:
     """Nothing is scored where nothing is said."""
-    assert salience([], "eng") == []
+    assert salience_scores([], "eng") == []
 
 
 @given(st.lists(st.sampled_from(TEXTS), min_size=1, max_size=8))
 def test_each_sentence_has_its_score(texts: list[str]) -> None:
     """There is one score for each sentence, a sum of known signs, and the same each time."""
     claims = [sentence(text) for text in texts]
-    scores = salience(claims, "eng")
+    scores = salience_scores(claims, "eng")
     assert len(scores) == len(texts)
     assert {line.signal for score in scores for line in score.lines} <= set(weights()["salience"])
-    assert scores == salience(claims, "eng")
+    assert scores == salience_scores(claims, "eng")

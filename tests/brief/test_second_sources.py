@@ -13,8 +13,8 @@ from kiwiresearch.brief.brief import Brief, Statement
 from kiwiresearch.brief.markdown import markdown
 from kiwiresearch.brief.report import report
 from kiwiresearch.brief.second_sources import running_text
-from kiwiresearch.research.proof.judgements import prove_judgements
-from kiwiresearch.research.proof.ledger import Ledger
+from kiwiresearch.verify.ledger import Ledger
+from kiwiresearch.verify.statements import prove_judgements
 
 SHIP = "The Vasa sank on her first voyage in the harbour of Stockholm on 10 August 1628."
 FILLING = """
@@ -98,6 +98,6 @@ def test_a_second_source_that_does_not_say_it_is_found_out(tmp_path: Path) -> No
     for one in (brief, forged):
         ledger = Ledger()
         prove_judgements(one, made.claims, {}, ledger)
-        failures.append([failure.what for failure in ledger.closed(tmp_path).failures])
+        failures.append([failure.what for failure in ledger.result(tmp_path).failures])
     assert failures[0] == []
     assert [what for what in failures[1] if "is not confirmed by" in what]

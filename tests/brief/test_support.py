@@ -11,25 +11,24 @@ from tests.brief.briefs import a_claim
 from tests.brief.gathered import gathered
 from tests.crawl.trails import a_shelf_book
 
-from kiwiresearch.brief.support import Said, independent, joined, says_the_same
-from kiwiresearch.brief.weighing import Weighed
-from kiwiresearch.brief.wording import stems_of
+from kiwiresearch.brief.importance import WeightedClaim, stems_of
+from kiwiresearch.brief.support import Assertion, independent_pages, merge_equivalent, says_the_same
 from kiwiresearch.claims.claim import Claim
-from kiwiresearch.search.hit import Score, ScoreLine
+from kiwiresearch.search.query import Score, ScoreLine
 
 BURNT = "Raiders from the islands burnt the old harbour of Varn."
 OWN_WORDS = "One night raiders from the islands burnt the whole old harbour of Varn with its ships."
 
 
-def weighed(page: str, text: str, points: float = 1.0, **more: Any) -> Weighed:
+def weighed(page: str, text: str, points: float = 1.0, **more: Any) -> WeightedClaim:
     return of_claim(a_claim(page, text, **more), points)
 
 
-def of_claim(claim: Claim, points: float = 1.0) -> Weighed:
-    return Weighed(claim, stems_of(claim.text, "eng"), Score((ScoreLine("weight", points),)), "eng", points)
+def of_claim(claim: Claim, points: float = 1.0) -> WeightedClaim:
+    return WeightedClaim(claim, stems_of(claim.text, "eng"), Score((ScoreLine("weight", points),)), "eng", points)
 
 
-def told(said: list[Said]) -> list[tuple[int, list[str]]]:
+def told(said: list[Assertion]) -> list[tuple[int, list[str]]]:
     """For each thing said: how many pages count, and which pages say it."""
     return [(one.pages, sorted(claim.claim.page_title for claim in one.claims)) for one in said]
 
@@ -45,7 +44,7 @@ def told(said: list[Said]) -> list[tuple[int, list[str]]]:
 )
 def test_the_same_in_other_words_is_joined(one: str, other: str) -> None:
     """Two pages that say the same, in another order of words, say one thing."""
-    (said,) = joined([weighed("Varn", one, 2.0), weighed("Salt road", other)])
+    (said,) = merge_equivalent([weighed("Varn", one, 2.0), weighed("Salt road", other)])
     assert [claim.claim.text for claim in said.claims] == [one, other]
 
 
@@ -61,7 +60,10 @@ def test_the_same_in_other_words_is_joined(one: str, other: str) -> None:
 )
 def test_another_name_date_or_number_is_another_thing(other: str) -> None:
     """What names another place, or adds a date or a number, does not support what leaves it out."""
-    assert told(joined([weighed("Varn", BURNT), weighed("Salt road", other)])) == [(1, ["Salt road"]), (1, ["Varn"])]
+    assert told(merge_equivalent([weighed("Varn", BURNT), weighed("Salt road", other)])) == [
+        (1, ["Salt road"]),
+        (1, ["Varn"]),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -76,13 +78,13 @@ def test_another_name_date_or_number_is_another_thing(other: str) -> None:
 def test_values_that_differ_are_not_joined(one: str, other: str) -> None:
     """Sentences that differ in nothing but a date, a number or a unit do not support each other."""
     assert not says_the_same(weighed("Varn", one), weighed("Salt road", other))
-    assert len(joined([weighed("Varn", one), weighed("Salt road", other)])) == 2
+    assert len(merge_equivalent([weighed("Varn", one), weighed("Salt road", other)])) == 2
 
 
 def test_a_number_in_another_unit_is_the_same() -> None:
     """The same length in kilometres and in metres is one thing said by two pages."""
     one, other = "The salt road is 118 km long from the mines.", "From the mines the salt road is 118,000 m long."
-    (said,) = joined([weighed("Varn", one), weighed("Salt road", other)])
+    (said,) = merge_equivalent([weighed("Varn", one), weighed("Salt road", other)])
     assert len(said.claims) == 2
 
 
@@ -100,19 +102,19 @@ def test_the_same_value_is_the_same_in_any_words() -> None:
 
 def test_a_copied_sentence_counts_once() -> None:
     """A sentence that two pages have word for word is shown with both, and counts as one page."""
-    (said,) = joined([weighed("Varn", BURNT), weighed("Salt road", BURNT)])
+    (said,) = merge_equivalent([weighed("Varn", BURNT), weighed("Salt road", BURNT)])
     assert (said.pages, len(said.claims)) == (1, 2)
 
 
 def test_a_sentence_in_own_words_counts_beside_copies() -> None:
     """Of two copies and a page with words of its own, two count."""
-    (said,) = joined([weighed("Varn", BURNT), weighed("Salt road", BURNT), weighed("Grey Pass", OWN_WORDS)])
+    (said,) = merge_equivalent([weighed("Varn", BURNT), weighed("Salt road", BURNT), weighed("Grey Pass", OWN_WORDS)])
     assert (said.pages, len(said.claims)) == (2, 3)
 
 
 def test_one_page_counts_once() -> None:
     """A page that says the same twice is one page."""
-    (said,) = joined([weighed("Varn", BURNT), weighed("Varn", OWN_WORDS, section="History")])
+    (said,) = merge_equivalent([weighed("Varn", BURNT), weighed("Varn", OWN_WORDS, section="History")])
     assert (said.pages, len(said.claims)) == (1, 2)
 
 
@@ -128,13 +130,13 @@ def test_the_same_article_in_two_books_counts_once() -> None:
 
 def test_a_short_sentence_is_not_joined() -> None:
     """Three words in common prove nothing."""
-    assert len(joined([weighed("Varn", "Varn was burnt."), weighed("Salt road", "Varn was burnt.")])) == 2
+    assert len(merge_equivalent([weighed("Varn", "Varn was burnt."), weighed("Salt road", "Varn was burnt.")])) == 2
 
 
 def test_what_more_pages_say_has_more_weight() -> None:
     """Support is a term of the score, named with the number of pages."""
     alone = weighed("Grey Pass", "Nothing grows at all on the Grey Pass.", 1.5)
-    first, second = joined([alone, weighed("Varn", BURNT), weighed("Salt road", OWN_WORDS, 0.5)])
+    first, second = merge_equivalent([alone, weighed("Varn", BURNT), weighed("Salt road", OWN_WORDS, 0.5)])
     assert (first.best.text, first.points > 1.5) == (BURNT, True)
     assert str(first.score) == f"{first.points:g} (weight +1, said by 2 pages {first.points - 1:+g})"
     assert str(second.score) == "1.5 (weight +1.5)"
@@ -153,8 +155,8 @@ def test_support_does_not_grow_without_end() -> None:
         "ebb",
     )
     many = [weighed(hour, f"{BURNT[:-1]} at {hour}.") for hour in hours]
-    (said,) = joined(many)
-    (few,) = joined(many[:4])
+    (said,) = merge_equivalent(many)
+    (few,) = merge_equivalent(many[:4])
     assert (said.pages, few.pages) == (8, 4)
     assert said.points == few.points
 
@@ -164,15 +166,15 @@ def test_the_order_of_claims_does_not_matter(order: list[int]) -> None:
     """Whatever order the claims come in, the same things are said, by the same pages, in the same order."""
     texts = [BURNT, "The old harbour of Varn was burnt by raiders from the islands.", "Salt came over the Grey Pass."]
     claims = [weighed(page, text, len(page)) for page in ("Varn", "Salt road", "Lund") for text in texts]
-    assert joined([claims[number] for number in order]) == joined(claims)
+    assert merge_equivalent([claims[number] for number in order]) == merge_equivalent(claims)
 
 
 def test_no_claim_is_lost() -> None:
     """Every claim is part of exactly one thing said, the best one first."""
     claims = [weighed(page, BURNT, points) for page, points in (("Varn", 1.0), ("Salt road", 3.0), ("Lund", 2.0))]
     claims += [weighed("Lund", "Lund lies on an island in the north.", 0.1)]
-    said = joined(claims)
+    said = merge_equivalent(claims)
     assert sorted(claim.claim.id for one in said for claim in one.claims) == sorted(one.claim.id for one in claims)
     assert [claim.claim.page_title for claim in said[0].claims] == ["Salt road", "Lund", "Varn"]
-    assert joined([]) == []
-    assert independent(claims) == 2
+    assert merge_equivalent([]) == []
+    assert independent_pages(claims) == 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.brief.gathered import INTRODUCTION, Gathered, gathered
 
-from kiwiresearch.brief.brief import Brief, Group
+from kiwiresearch.brief.brief import Brief, StatementGroup
 
 FROST = {
     "Great Frost": f"""
@@ -52,7 +52,7 @@ def brief(frost: Gathered) -> Brief:
     return frost.brief()
 
 
-def told(groups: tuple[Group, ...]) -> dict[str, list[str]]:
+def told(groups: tuple[StatementGroup, ...]) -> dict[str, list[str]]:
     return {group.heading: [statement.text for statement in group.statements] for group in groups}
 
 

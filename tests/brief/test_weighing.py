@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.brief.gathered import Gathered, gathered
 
-from kiwiresearch.brief.weighing import Weighed, best_first
+from kiwiresearch.brief.importance import WeightedClaim, best_first
 from kiwiresearch.claims.claim import Claim
-from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.zim.archive import EntryRef
 
 FROST = {
     "Great Frost": """
@@ -38,12 +38,12 @@ def frost() -> Gathered:
     return gathered(FROST, topic="Great Frost")
 
 
-def find(found: Gathered, words: str) -> Weighed:
+def find(found: Gathered, words: str) -> WeightedClaim:
     (one,) = [one for one in found.weighed() if words in one.claim.text]
     return one
 
 
-def terms(one: Weighed) -> set[str]:
+def terms(one: WeightedClaim) -> set[str]:
     return {line.signal for line in one.score.lines}
 
 
@@ -136,7 +136,7 @@ def test_claims_of_the_topic_are_told_from_others(frost: Gathered, words: str, *
     """A claim is about the topic by its page or its words; others only stand near it."""
     scales = frost.scales
     (claim,) = [claim for claim in frost.claims if words in claim.text]
-    assert scales.is_about(scales.one(claim)) is about
+    assert scales.is_about(scales.weigh_one(claim)) is about
 
 
 def test_a_name_that_a_rule_put_in_is_trusted_in_introductions_only() -> None:
@@ -145,7 +145,7 @@ def test_a_name_that_a_rule_put_in_is_trusted_in_introductions_only() -> None:
     effects = "The Great Frost was long. It led to a revolt of the drivers."
     found = gathered({"Great Frost": f"{lead}\n== Effects ==\n{effects}"}, topic="Great Frost")
     scales = found.scales
-    named = {claim.text: scales.is_about(scales.one(claim)) for claim in found.claims if claim.put_in}
+    named = {claim.text: scales.is_about(scales.weigh_one(claim)) for claim in found.claims if claim.put_in}
     assert named == {
         "The Great Frost was caused by ash from the hills.": True,
         "The Great Frost led to a revolt of the drivers.": False,
@@ -160,10 +160,10 @@ def test_the_topic_is_known_by_its_names(frost: Gathered) -> None:
 
 def test_pages_weigh_from_none_to_all(frost: Gathered) -> None:
     """The weightiest page has weight 1, no page has less than 0, and a page that was not read has none."""
-    weights = [frost.scales.page(ref) for ref in frost.origin.state.visited]
+    weights = [frost.scales.page_weight(ref) for ref in frost.origin.state.visited]
     assert max(weights) == 1
     assert min(weights) >= 0
-    assert frost.scales.page(EntryRef(frost.origin.books[0].id, "Nowhere")) == 0
+    assert frost.scales.page_weight(EntryRef(frost.origin.books[0].id, "Nowhere")) == 0
 
 
 @given(st.data())

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from kiwiresearch import __version__
-from kiwiresearch.bulk.run import Progress
+from kiwiresearch.bulk.run import BulkProgress
 from kiwiresearch.bulk.tables import TABLES
-from kiwiresearch.cli import bulk_progress
-from kiwiresearch.cli.bulk_progress import Rate, duration
+from kiwiresearch.cli import progress
+from kiwiresearch.cli.progress import Rate, duration
+from kiwiresearch.version import __version__
 
 DOCS = Path(__file__).parents[2] / "docs"
 Told = Callable[..., tuple[int, str, str]]
@@ -42,10 +42,10 @@ def test_a_book_is_written_told_and_proved(kiwi: Told, sample_zim: Path, tmp_pat
 
 
 def redirects(out: Path) -> int:
-    from kiwiresearch.bulk.parquet import unpacked
-    from kiwiresearch.bulk.reading import open_folder
+    from kiwiresearch.bulk.finished_folder import open_folder
+    from kiwiresearch.bulk.tables import from_parquet
 
-    return sum(bool(row[3]) for file in open_folder(out).shards("titles") for row in unpacked("titles", file))
+    return sum(bool(row[3]) for file in open_folder(out).shards("titles") for row in from_parquet("titles", file))
 
 
 @pytest.mark.parametrize(
@@ -78,15 +78,15 @@ def test_ctrl_c_says_how_to_go_on(
     """It ends with 130, keeps what is finished, and the command it names goes on."""
 
     @contextmanager
-    def impatient() -> Iterator[Callable[[Progress], None]]:
-        def stop(_: Progress) -> None:
+    def impatient() -> Iterator[Callable[[BulkProgress], None]]:
+        def stop(_: BulkProgress) -> None:
             raise KeyboardInterrupt
 
         yield stop
 
     out = tmp_path / "out"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bulk_progress, "told", impatient)
+        patch.setattr(progress, "bulk_display", impatient)
         code, _, complaint = kiwi("bulk", "--book", sample_zim, "--out", out, "--what", "pages", "--batch", 4)
     assert code == 130
     again = f"kiwiresearch bulk --book {sample_zim} --what pages --out {out}"
@@ -98,8 +98,8 @@ def test_ctrl_c_says_how_to_go_on(
 def test_progress_tells_rate_and_time_left() -> None:
     """What was done before it went on does not count as speed."""
     rate = Rate(100.0)
-    assert rate.line(Progress(500, 2_500, 500, 1), 100.0) == "500 of 2,500 entries, 1 error"
-    told = rate.line(Progress(1_500, 2_500, 500, 0), 110.0)
+    assert rate.line(BulkProgress(500, 2_500, 500, 1), 100.0) == "500 of 2,500 entries, 1 error"
+    told = rate.line(BulkProgress(1_500, 2_500, 500, 0), 110.0)
     assert told == "1,500 of 2,500 entries, 100 a second, 10 s left, 0 errors"
 
 

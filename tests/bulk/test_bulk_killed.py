@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.bulk.bulk_book import TABLES
 
-from kiwiresearch.bulk.run import Progress, write_book
+from kiwiresearch.bulk.run import BulkProgress, write_book
 
 SCRIPT = """
 import multiprocessing, sys
@@ -28,7 +28,7 @@ if __name__ == "__main__":
     file, out, what = sys.argv[1:]
     write_book(Path(file), what.split(","), Path(out), version="1", workers=2, batch=3, tell=tell)
 """
-PATIENCE_S = 60
+TIMEOUT_S = 60
 
 
 def test_after_kill_nine_the_same_command_goes_on(harrow: Path, tmp_path: Path) -> None:
@@ -47,10 +47,10 @@ def test_after_kill_nine_the_same_command_goes_on(harrow: Path, tmp_path: Path) 
     assert not (tmp_path / "out" / "manifest.json").exists()
     for pid in workers:
         assert ends(pid), f"the worker {pid} outlived the process it worked for"
-    told: list[Progress] = []
+    told: list[BulkProgress] = []
     again = write_book(harrow, TABLES, tmp_path / "out", version="1", workers=1, tell=told.append).manifest
     whole = write_book(harrow, TABLES, tmp_path / "whole", version="1", workers=1).manifest
-    assert told[0].kept == 6
+    assert told[0].resumed == 6
     assert {name: table.digest for name, table in again.tables.items()} == {
         name: table.digest for name, table in whole.tables.items()
     }
@@ -59,7 +59,7 @@ def test_after_kill_nine_the_same_command_goes_on(harrow: Path, tmp_path: Path) 
 
 def ends(pid: int) -> bool:
     """Whether a process is gone, or waits only for somebody to notice, before patience is."""
-    until = time.monotonic() + PATIENCE_S
+    until = time.monotonic() + TIMEOUT_S
     while time.monotonic() < until:
         try:
             os.kill(pid, 0)

@@ -14,19 +14,17 @@ import numpy as np
 import pytest
 from tests.bulk.bulk_book import TABLES, id_of
 
-from kiwiresearch.bulk import on_ray
-from kiwiresearch.bulk.batch import Work, finished
-from kiwiresearch.bulk.checking import check_folder
-from kiwiresearch.bulk.manifest import Manifest
-from kiwiresearch.bulk.on_ray import SILENT, answer, finished_of
-from kiwiresearch.bulk.rows import Reader
-from kiwiresearch.bulk.run import Progress, write_book
+from kiwiresearch.bulk import ray_engine
+from kiwiresearch.bulk.batch import BulkWork, EntryReader, pack_batch
+from kiwiresearch.bulk.finished_folder import BulkManifest, check_folder
+from kiwiresearch.bulk.ray_engine import SILENT_ENVIRONMENT, batch_reply, finished_batch
+from kiwiresearch.bulk.run import BulkProgress, write_book
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.ids import BookId
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
 
-PATIENCE_S = 300.0
+TIMEOUT_S = 300.0
 """A machine may have much else to do; nobody waits as long if all goes well."""
 
 HEALTH = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 500}
@@ -37,9 +35,9 @@ HEALTH = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 500}
 def cluster() -> Iterator[Any]:
     """A head that does no work; one test takes it, since to start it takes many seconds."""
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in SILENT.items():
+        for name, value in SILENT_ENVIRONMENT.items():
             patch.setenv(name, value)
-        patch.setenv("PYTHONPATH", str(Path(on_ray.__file__).parents[2]))
+        patch.setenv("PYTHONPATH", str(Path(ray_engine.__file__).parents[2]))
         import ray
         from ray.cluster_utils import Cluster
 
@@ -53,7 +51,7 @@ def cluster() -> Iterator[Any]:
             found.shutdown()  # type: ignore[no-untyped-call]
 
 
-def digests(manifest: Manifest) -> dict[str, tuple[int, str]]:
+def digests(manifest: BulkManifest) -> dict[str, tuple[int, str]]:
     return {name: (table.rows, table.digest) for name, table in manifest.tables.items()}
 
 
@@ -63,12 +61,12 @@ def answers_that_tell(notes: Path, first: str, second: str) -> Callable[..., Any
     Both nodes begin one before either goes on. The second node keeps its second batch until it is lost,
     and the first one does not go on before it has that batch.
     """
-    patience_s = PATIENCE_S
+    patience_s = TIMEOUT_S
 
     def answers(batch: Any, **given: Any) -> Any:
         import ray
 
-        from kiwiresearch.bulk.on_ray import _answers
+        from kiwiresearch.bulk.ray_engine import _answers
 
         parent = os.getppid()
 
@@ -105,18 +103,18 @@ def test_rows_are_the_same_on_two_nodes_of_which_one_is_lost(
 
     alone = write_book(harrow, TABLES, tmp_path / "alone", version="1", workers=1).manifest
     first, second = cluster.add_node(num_cpus=1), cluster.add_node(num_cpus=1)
-    cluster.wait_for_nodes(timeout=PATIENCE_S)
+    cluster.wait_for_nodes(timeout=TIMEOUT_S)
     notes = tmp_path / "notes"
     notes.mkdir()
-    monkeypatch.setattr(on_ray, "_answers", answers_that_tell(notes, first.node_id, second.node_id))
+    monkeypatch.setattr(ray_engine, "_answers", answers_that_tell(notes, first.node_id, second.node_id))
     monkeypatch.setattr(DataContext.get_current(), "target_max_block_size", 1)
-    for name in SILENT:
+    for name in SILENT_ENVIRONMENT:
         monkeypatch.delenv(name)
     held: list[str] = []
 
-    def lose(progress: Progress) -> None:
-        assert {name: os.environ.get(name) for name in SILENT} == SILENT
-        until = time.monotonic() + PATIENCE_S
+    def lose(progress: BulkProgress) -> None:
+        assert {name: os.environ.get(name) for name in SILENT_ENVIRONMENT} == SILENT_ENVIRONMENT
+        until = time.monotonic() + TIMEOUT_S
         while not held and time.monotonic() < until:
             held.extend(file.name.removeprefix("held-") for file in notes.glob("held-*"))
             time.sleep(0.02)
@@ -138,23 +136,23 @@ def test_rows_are_the_same_on_two_nodes_of_which_one_is_lost(
 
 def test_a_node_without_the_book_is_told_of(harrow: Path) -> None:
     """The file must be at the same path on all nodes; one that lacks it is named, and what to do is said."""
-    work = Work(Path("/no/such/harrow.zim"), id_of(harrow), TABLES, np.array([0, 1], dtype=np.uint32), 2)
+    work = BulkWork(Path("/no/such/harrow.zim"), id_of(harrow), TABLES, np.array([0, 1], dtype=np.uint32), 2)
     with pytest.raises(KiwiError, match=f"no file '/no/such/harrow.zim' on {socket.gethostname()!r}.*same path"):
-        finished_of(answer(work, 0))
+        finished_batch(batch_reply(work, 0))
 
 
 def test_a_node_with_another_book_is_told_of(harrow: Path) -> None:
     """It is named as well."""
-    work = Work(harrow, BookId("another"), TABLES, np.array([0, 1], dtype=np.uint32), 2)
+    work = BulkWork(harrow, BookId("another"), TABLES, np.array([0, 1], dtype=np.uint32), 2)
     with pytest.raises(KiwiError, match=f"on {socket.gethostname()!r}, .* is another book than .*same path"):
-        finished_of(answer(work, 0))
+        finished_batch(batch_reply(work, 0))
 
 
 def test_a_batch_travels_whole(harrow: Path) -> None:
     """What comes back from another machine is what was made there."""
-    work = Work(harrow, id_of(harrow), TABLES, np.arange(4, dtype=np.uint32), 4)
-    made = finished(0, Reader(harrow, work.book, TABLES).rows(work.ids(0)))
-    assert finished_of(answer(work, 0)) == made
+    work = BulkWork(harrow, id_of(harrow), TABLES, np.arange(4, dtype=np.uint32), 4)
+    made = pack_batch(0, EntryReader(harrow, work.book, TABLES).rows(work.ids(0)))
+    assert finished_batch(batch_reply(work, 0)) == made
 
 
 def test_an_address_where_nobody_is_is_refused_at_once(harrow: Path, tmp_path: Path) -> None:

@@ -10,12 +10,10 @@ from typing import Any
 import pytest
 from tests.bulk.bulk_book import TABLES
 
-from kiwiresearch.bulk.checking import check_folder
-from kiwiresearch.bulk.parquet import packed, schema_of, unpacked
-from kiwiresearch.bulk.reading import open_folder
+from kiwiresearch.bulk.finished_folder import check_folder, open_folder
 from kiwiresearch.bulk.run import write_book
 from kiwiresearch.bulk.tables import TABLES as COLUMNS
-from kiwiresearch.bulk.tables import Value
+from kiwiresearch.bulk.tables import CellValue, from_parquet, schema_of, to_parquet
 from kiwiresearch.errors import RunDamaged, RunNotFound
 
 Changed = Callable[[dict[str, Any]], None]
@@ -47,7 +45,7 @@ def test_a_finished_folder_holds(whole: Path) -> None:
     """Every shard has its sum, and the rows of every table have its digest."""
     told: list[tuple[int, int]] = []
     proof = check_folder(whole, lambda done, total: told.append((done, total)))
-    assert proof.holds
+    assert proof.is_intact
     assert told[-1] == (proof.shards, proof.shards)
 
 
@@ -64,21 +62,21 @@ def test_a_folder_that_is_not_finished_is_told_from_one_that_is_none(folder: Pat
 def test_some_columns_can_be_read_alone(whole: Path) -> None:
     """In the order in which they are asked for."""
     file, *_ = open_folder(whole).shards("titles")
-    asked = [(title, path) for _, path, title, _ in unpacked("titles", file)]
-    assert list(unpacked("titles", file, ("title", "path"))) == asked
+    asked = [(title, path) for _, path, title, _ in from_parquet("titles", file)]
+    assert list(from_parquet("titles", file, ("title", "path"))) == asked
 
 
 def test_every_column_comes_back_as_it_went(tmp_path: Path) -> None:
     """Numbers, text, flags and what is not there survive Parquet."""
-    values: dict[str, Value] = {"number": -(2**40), "text": "Ünï\t\n", "flag": True, "decimal": 0.1}
+    values: dict[str, CellValue] = {"number": -(2**40), "text": "Ünï\t\n", "flag": True, "decimal": 0.1}
     for table, columns in COLUMNS.items():
         rows = [
             tuple(values[column.kind] for column in columns),
             tuple(None if column.optional else values[column.kind] for column in columns),
         ]
         file = tmp_path / f"{table}.parquet"
-        file.write_bytes(packed(table, rows))
-        assert list(unpacked(table, file)) == rows
+        file.write_bytes(to_parquet(table, rows))
+        assert list(from_parquet(table, file)) == rows
         assert schema_of(table).names == [column.name for column in columns]
 
 
@@ -144,7 +142,7 @@ def test_a_shard_of_another_table_is_refused(folder: Path) -> None:
 def test_names_and_texts_that_are_no_text_are_damage(folder: Path, right: bytes, wrong: bytes) -> None:
     """Somebody who means harm knows how to hash: a check of the folder says which shard it is."""
     shard = folder / "errors" / "000000.parquet"
-    content = packed("errors", [(1, "P", "read", "worded")])
+    content = to_parquet("errors", [(1, "P", "read", "worded")])
     assert right in content
     content = content.replace(right, wrong)
     shard.write_bytes(content)
@@ -154,12 +152,12 @@ def test_names_and_texts_that_are_no_text_are_damage(folder: Path, right: bytes,
     (problem,) = check_folder(folder).problems
     assert "errors/000000.parquet' cannot be read as Parquet" in problem
     with pytest.raises(RunDamaged, match="cannot be read as Parquet"):
-        list(unpacked("errors", shard))
+        list(from_parquet("errors", shard))
 
 
 def test_a_shard_with_other_rows_than_told_is_refused(folder: Path) -> None:
     """The count in the file and the one in the manifest must agree."""
-    content = packed("errors", [])
+    content = to_parquet("errors", [])
     (folder / "errors" / "000000.parquet").write_bytes(content)
     change(folder, lambda told: told["tables"]["errors"]["shards"][0].update(bytes=len(content)))
     with pytest.raises(RunDamaged, match="has not 2 rows"):
@@ -192,8 +190,8 @@ def test_a_check_tells_every_file_that_is_wrong(folder: Path) -> None:
 def test_a_check_finds_rows_that_were_changed_with_their_sums(folder: Path) -> None:
     """Whoever mends the sums of a shard has still not the digest of the table."""
     file = folder / "titles" / "000000.parquet"
-    rows = list(unpacked("titles", file))
-    forged = packed("titles", [(*rows[0][:2], "Forged", rows[0][3]), *rows[1:]])
+    rows = list(from_parquet("titles", file))
+    forged = to_parquet("titles", [(*rows[0][:2], "Forged", rows[0][3]), *rows[1:]])
     file.write_bytes(forged)
     told = {"bytes": len(forged), "sha256": "sha256:" + sha256(forged).hexdigest()}
     change(folder, lambda manifest: manifest["tables"]["titles"]["shards"][0].update(told))

@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 from tests.bulk.bulk_book import TABLES, id_of, number_of
 
-from kiwiresearch.bulk import rows as rows_module
-from kiwiresearch.bulk.patience import TookTooLong, patience
-from kiwiresearch.bulk.rows import Reader
+from kiwiresearch.bulk import batch as rows_module
+from kiwiresearch.bulk.batch import EntryReader, PageTimeout, time_limit
 from kiwiresearch.bulk.tables import TABLES as COLUMNS
-from kiwiresearch.bulk.tables import checked_what
+from kiwiresearch.bulk.tables import checked_tables
 from kiwiresearch.claims.by_rule import claims_of
-from kiwiresearch.claims.record import claim_of
+from kiwiresearch.claims.claim import claim_from_record
 from kiwiresearch.errors import BadUsage, BookChanged
 from kiwiresearch.ids import BookId
 from kiwiresearch.page.read import open_page
@@ -27,7 +26,7 @@ def tables(harrow: Path) -> dict[str, list[dict[str, Any]]]:
     found = archive.directory()
     archive.close()
     numbers = [*map(int, found.articles), *map(int, found.redirects)]
-    told = Reader(harrow, id_of(harrow), TABLES).rows(numbers)
+    told = EntryReader(harrow, id_of(harrow), TABLES).rows(numbers)
     names = {table: [column.name for column in columns] for table, columns in COLUMNS.items()}
     return {t: [dict(zip(names[t], row, strict=True)) for row in found] for t, found in told.items()}
 
@@ -82,7 +81,7 @@ def test_claims_come_back_whole_from_their_record(harrow: Path, tables: Told) ->
     said = claims_of(open_page(archive, "Harrowby"), archive.book.name)
     archive.close()
     found = [row for row in tables["claims"] if row["path"] == "Harrowby"]
-    assert [claim_of(json.loads(row["record"])) for row in found] == list(said)
+    assert [claim_from_record(json.loads(row["record"])) for row in found] == list(said)
     founded = next(row for row in found if "founded" in row["claim"])
     assert (founded["earliest"], founded["edtf"], founded["subject"]) == (2160819, "1204", "Harrowby")
     long = next(row for row in found if "120 metres" in row["claim"])
@@ -123,7 +122,7 @@ def test_a_page_that_one_table_cannot_take_is_in_the_others(harrow: Path, monkey
 
     monkeypatch.setattr(rows_module, "link_rows", broken)
     number = number_of(harrow, "Harrowby")
-    told = Reader(harrow, id_of(harrow), ("pages", "links")).rows([number])
+    told = EntryReader(harrow, id_of(harrow), ("pages", "links")).rows([number])
     assert [row[:3] for row in told["pages"]] == [(number, "Harrowby", "Harrowby")]
     assert told["links"] == []
     assert told["errors"] == [(number, "Harrowby", "links", "RuntimeError: broken <object object> more.")]
@@ -136,15 +135,15 @@ def test_a_page_that_takes_endlessly_is_given_up() -> None:
         while True:
             pass
 
-    with pytest.raises(TookTooLong), patience(0.05):
+    with pytest.raises(PageTimeout), time_limit(0.05):
         endless()
 
 
 def test_patience_that_was_not_needed_ends_nothing_later() -> None:
     """After the block nobody is interrupted any more."""
-    with patience(60):
+    with time_limit(60):
         pass
-    with patience(0.01), pytest.raises(TookTooLong):
+    with time_limit(0.01), pytest.raises(PageTimeout):
         for _ in iter(int, 1):
             pass
 
@@ -153,7 +152,7 @@ def test_half_a_character_is_replaced(harrow: Path, monkeypatch: pytest.MonkeyPa
     """Text that no file can hold is mended, and the page is kept."""
     monkeypatch.setattr(rows_module, "link_rows", lambda *_: [(0, "a\ud800b", "", "", "", 1)])
     number = number_of(harrow, "Harrowby")
-    told = Reader(harrow, id_of(harrow), ("links",)).rows([number])
+    told = EntryReader(harrow, id_of(harrow), ("links",)).rows([number])
     assert told["links"][0][3] == "a?b"
 
 
@@ -161,7 +160,7 @@ def test_a_number_that_no_column_holds_is_an_error(harrow: Path, monkeypatch: py
     """It takes its page out of that table, not the batch."""
     monkeypatch.setattr(rows_module, "link_rows", lambda *_: [(2**63, "", "", "", "", 1)])
     number = number_of(harrow, "Harrowby")
-    told = Reader(harrow, id_of(harrow), ("links",)).rows([number])
+    told = EntryReader(harrow, id_of(harrow), ("links",)).rows([number])
     assert [row[2:] for row in told["errors"]] == [
         ("links", "OverflowError: 9223372036854775808 is too large a number.")
     ]
@@ -170,13 +169,13 @@ def test_a_number_that_no_column_holds_is_an_error(harrow: Path, monkeypatch: py
 def test_another_book_at_the_same_place_is_refused(harrow: Path) -> None:
     """Rows of two books are never mixed, on whatever machine they are made."""
     with pytest.raises(BookChanged, match="another book"):
-        Reader(harrow, BookId("another"), ("titles",)).rows([0])
+        EntryReader(harrow, BookId("another"), ("titles",)).rows([0])
 
 
 def test_only_tables_that_exist_can_be_asked_for() -> None:
     """Each table is wanted once, in one order."""
-    assert checked_what(["links", " Pages ", "links"]) == ("pages", "links")
+    assert checked_tables(["links", " Pages ", "links"]) == ("pages", "links")
     with pytest.raises(BadUsage, match="There is no table 'errors'"):
-        checked_what(["errors"])
+        checked_tables(["errors"])
     with pytest.raises(BadUsage, match="No table"):
-        checked_what([""])
+        checked_tables([""])

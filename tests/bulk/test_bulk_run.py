@@ -10,40 +10,37 @@ from pathlib import Path
 import pytest
 from tests.bulk.bulk_book import METADATA, TABLES, id_of, number_of
 
-from kiwiresearch.bulk import child
-from kiwiresearch.bulk.batch import Finished, Work, finished
-from kiwiresearch.bulk.digest import Tally, tally_of
-from kiwiresearch.bulk.manifest import Manifest
-from kiwiresearch.bulk.parquet import unpacked
-from kiwiresearch.bulk.processes import by_processes
-from kiwiresearch.bulk.reading import open_folder
-from kiwiresearch.bulk.rows import Reader
-from kiwiresearch.bulk.run import Progress, write_book
-from kiwiresearch.disk import Lock
+from kiwiresearch.bulk import process_engine
+from kiwiresearch.bulk.batch import BulkWork, EntryReader, FinishedBatch, pack_batch
+from kiwiresearch.bulk.finished_folder import BulkManifest, open_folder
+from kiwiresearch.bulk.process_engine import by_processes
+from kiwiresearch.bulk.run import BulkProgress, write_book
+from kiwiresearch.bulk.tables import RowTally, from_parquet, page_tally
 from kiwiresearch.errors import BadUsage, CannotWrite, FolderTaken, KiwiError
+from kiwiresearch.system import FileLock
 from kiwiresearch.zim.build import write_book as write_zim
 
-Filled = Callable[..., Manifest]
+Filled = Callable[..., BulkManifest]
 
 
 @pytest.fixture
 def fill(harrow: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Filled:
     """Works through the book in this process, with the batch function of every engine; the rest is as always."""
 
-    def here(work: Work, numbers: list[int], _: int) -> Iterator[Finished]:
+    def here(work: BulkWork, numbers: list[int], _: int) -> Iterator[FinishedBatch]:
         for number in numbers:
-            yield finished(number, Reader(work.file, work.book, work.what).rows(work.ids(number)))
+            yield pack_batch(number, EntryReader(work.file, work.book, work.what).rows(work.ids(number)))
 
     monkeypatch.setattr("kiwiresearch.bulk.run.by_processes", here)
 
-    def start(out: str = "out", what: tuple[str, ...] = TABLES, **options: object) -> Manifest:
+    def start(out: str = "out", what: tuple[str, ...] = TABLES, **options: object) -> BulkManifest:
         given = {"version": "1.2.3"} | options
         return write_book(harrow, what, tmp_path / out, **given).manifest  # type: ignore[arg-type]
 
     return start
 
 
-def digests(manifest: Manifest) -> dict[str, tuple[int, str]]:
+def digests(manifest: BulkManifest) -> dict[str, tuple[int, str]]:
     return {name: (table.rows, table.digest) for name, table in manifest.tables.items()}
 
 
@@ -51,10 +48,10 @@ class Stop(Exception):
     """Somebody has had enough."""
 
 
-def stop_after(count: int) -> Callable[[Progress], None]:
-    told: list[Progress] = []
+def stop_after(count: int) -> Callable[[BulkProgress], None]:
+    told: list[BulkProgress] = []
 
-    def tell(progress: Progress) -> None:
+    def tell(progress: BulkProgress) -> None:
         told.append(progress)
         if len(told) == count:
             raise Stop
@@ -78,10 +75,10 @@ def test_rows_do_not_depend_on_processes(harrow: Path, tmp_path: Path, fill: Fil
     assert digests(archive_work) == digests(alone)
     folder = open_folder(tmp_path / "both")
     for name, table in archive_work.tables.items():
-        assert sum(1 for file in folder.shards(name) for _ in unpacked(name, file)) == table.rows
+        assert sum(1 for file in folder.shards(name) for _ in from_parquet(name, file)) == table.rows
 
 
-def write_book_with_processes(harrow: Path, out: Path) -> Manifest:
+def write_book_with_processes(harrow: Path, out: Path) -> BulkManifest:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("kiwiresearch.bulk.run.by_processes", by_processes)
         return write_book(harrow, TABLES, out, version="1.2.3", workers=2, batch=4).manifest
@@ -124,11 +121,11 @@ def test_whoever_was_stopped_goes_on(fill: Filled, tmp_path: Path) -> None:
         fill(batch=3, tell=stop_after(2))
     assert not (tmp_path / "out" / "manifest.json").exists()
     kept = {file: file.stat().st_mtime_ns for file in (tmp_path / "out").rglob("*.parquet")}
-    told: list[Progress] = []
+    told: list[BulkProgress] = []
     assert digests(fill(batch=5, tell=told.append)) == digests(fill("whole"))
     assert all(file.stat().st_mtime_ns == time for file, time in kept.items())
-    assert told[0] == Progress(6, 19, 6, told[0].errors)
-    assert told[-1] == Progress(19, 19, 6, 2)
+    assert told[0] == BulkProgress(6, 19, 6, told[0].errors)
+    assert told[-1] == BulkProgress(19, 19, 6, 2)
 
 
 def test_a_batch_whose_shard_was_changed_is_done_again(fill: Filled, tmp_path: Path) -> None:
@@ -148,19 +145,19 @@ def test_a_line_that_lacks_a_table_counts_as_not_done(fill: Filled, tmp_path: Pa
     lines = [json.loads(line) for line in journal.read_bytes().splitlines()]
     del lines[1]["shards"]["claims"]
     journal.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    told: list[Progress] = []
+    told: list[BulkProgress] = []
     assert digests(fill(batch=3, tell=told.append)) == digests(fill("whole"))
-    assert told[0].kept == 6
+    assert told[0].resumed == 6
 
 
 def test_a_batch_that_lacks_a_table_is_refused(fill: Filled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of it is kept, whichever engine has lost the rest."""
 
-    def halved(work: Work, numbers: list[int], _: int) -> Iterator[Finished]:
+    def halved(work: BulkWork, numbers: list[int], _: int) -> Iterator[FinishedBatch]:
         for number in numbers:
-            whole = finished(number, Reader(work.file, work.book, work.what).rows(work.ids(number)))
-            yield Finished(number, whole.shards[:2])
-            yield Finished(number, whole.shards[2:])
+            whole = pack_batch(number, EntryReader(work.file, work.book, work.what).rows(work.ids(number)))
+            yield FinishedBatch(number, whole.shards[:2])
+            yield FinishedBatch(number, whole.shards[2:])
 
     with monkeypatch.context() as patch:
         patch.setattr("kiwiresearch.bulk.run.by_processes", halved)
@@ -230,7 +227,7 @@ def test_two_at_once_are_refused(fill: Filled, tmp_path: Path) -> None:
     """The second one is told that another process is at work."""
     with pytest.raises(Stop):
         fill(batch=3, tell=stop_after(1))
-    lock = Lock(tmp_path / "out" / ".kiwiresearch" / "lock")
+    lock = FileLock(tmp_path / "out" / ".kiwiresearch" / "lock")
     assert lock.acquire()
     with pytest.raises(FolderTaken, match="Another process"):
         fill()
@@ -300,9 +297,9 @@ def test_a_process_that_dies_of_a_page_costs_that_page_alone(
     """Its batch is done by another process, and the page becomes a row in errors, however many such pages there are."""
     numbers = {path: number_of(harrow, path) for path in ("Plain_1", "Plain_3", "Plain_4", "Plain_6")}
     monkeypatch.setenv("BULK_DEADLY_ENTRIES", " ".join(map(str, numbers.values())))
-    monkeypatch.setattr(child, "main", deadly_main)
+    monkeypatch.setattr(process_engine, "run_worker", deadly_main)
     manifest = write_book(harrow, ("pages",), tmp_path / "out", version="1", workers=1).manifest
-    told = [row for file in open_folder(tmp_path / "out").shards("errors") for row in unpacked("errors", file)]
+    told = [row for file in open_folder(tmp_path / "out").shards("errors") for row in from_parquet("errors", file)]
     for path, number in numbers.items():
         assert (number, path, "read", "The process that read it died.") in told
     assert manifest.tables["pages"].rows == 10
@@ -313,7 +310,7 @@ def test_a_process_that_always_dies_ends_the_work_with_a_reason(
 ) -> None:
     """It is told how to go on, and nothing hangs."""
     monkeypatch.setenv("BULK_DEADLY_ENTRIES", "start")
-    monkeypatch.setattr(child, "main", deadly_main)
+    monkeypatch.setattr(process_engine, "run_worker", deadly_main)
     with pytest.raises(KiwiError, match="died"):
         write_book(harrow, ("pages",), tmp_path / "out", version="1", workers=1)
 
@@ -322,7 +319,7 @@ def deadly_main(*arguments: object) -> None:
     """What a process runs whose reader crashes at some entries, as damaged files make libzim do."""
     import os
 
-    from kiwiresearch.bulk.child import main
+    from kiwiresearch.bulk.process_engine import run_worker
     from kiwiresearch.zim.libzim import LibzimArchive
 
     deadly = os.environ["BULK_DEADLY_ENTRIES"].split()
@@ -336,16 +333,16 @@ def deadly_main(*arguments: object) -> None:
         return real(self, number)
 
     LibzimArchive.read_at = read_at  # type: ignore[method-assign, assignment]
-    main(*arguments)  # type: ignore[arg-type]
+    run_worker(*arguments)  # type: ignore[arg-type]
 
 
 def test_tallies_can_be_added_in_any_order() -> None:
     """The digest of a table is the same from whatever parts it is made, and differs where a row does."""
-    one, two, three = (tally_of([(n, "a", n + 1)]) for n in range(3))
+    one, two, three = (page_tally([(n, "a", n + 1)]) for n in range(3))
     assert (one + two) + three == three + (two + one)
     assert (one + two).digest != (one + three).digest
-    assert Tally() + one == one
-    assert tally_of([(1, "a"), (1, "b")]) != tally_of([(1, "b"), (1, "a")])
+    assert RowTally() + one == one
+    assert page_tally([(1, "a"), (1, "b")]) != page_tally([(1, "b"), (1, "a")])
 
 
 def test_the_manifest_is_written_as_it_is_read(fill: Filled, tmp_path: Path) -> None:

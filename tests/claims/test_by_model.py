@@ -11,15 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.page.pages import a_page
 
-from kiwiresearch.claims.by_model import ClaimReader, Extraction, extract
-from kiwiresearch.claims.chunks import chunks_of
+from kiwiresearch.claims.by_model import ClaimReader, Extraction, extract, merged_claims
 from kiwiresearch.claims.claim import CLAIM_TYPES
-from kiwiresearch.claims.merge import merged
-from kiwiresearch.claims.proposals import Dropped
+from kiwiresearch.claims.proposals import DroppedClaim, chunks_of
 from kiwiresearch.errors import BadReply, BadSettings, ModelUnreachable
-from kiwiresearch.evidence.quote import holds
-from kiwiresearch.llm.budget import estimate_tokens
-from kiwiresearch.llm.scripted import Line, ScriptedModel
+from kiwiresearch.evidence import is_on_page
+from kiwiresearch.llm.model import estimate_tokens
+from kiwiresearch.llm.scripted import ScriptedModel, ScriptLine
 from kiwiresearch.page.doc import PageDoc
 
 HTML = """
@@ -61,7 +59,7 @@ def test_a_claim_in_the_words_of_the_page_is_taken() -> None:
     assert claim.tags == ("walls",)
     assert claim.origin == "model"
     assert [quote.text for quote in claim.quotes] == [WALLS]
-    assert all(holds(quote, page()) for quote in claim.quotes)
+    assert all(is_on_page(quote, page()) for quote in claim.quotes)
 
 
 def test_the_rest_of_a_claim_is_read_from_the_page() -> None:
@@ -295,7 +293,7 @@ def test_a_model_that_cannot_be_reached_is_given_up_with_one_note() -> None:
 
 def test_three_failures_in_a_row_are_enough() -> None:
     """A model that answers nonsense three times running is given up; a good reply between begins the count anew."""
-    bad: list[Line] = [BadReply("no JSON")]
+    bad: list[ScriptLine] = [BadReply("no JSON")]
     model = ScriptedModel(*bad * 2, reply(), *bad * 3, reply())
     reader = ClaimReader(model)
     for _ in range(5):
@@ -308,7 +306,7 @@ def test_rules_and_model_are_merged_without_duplicates() -> None:
     """The same words from the same place are one claim: the rule's, with the model's tags."""
     (by_model,) = found(a_claim()).claims
     by_rule = replace(by_model, tags=("tiryns",), origin="rule")
-    (both,) = merged([by_rule], [by_model])
+    (both,) = merged_claims([by_rule], [by_model])
     assert both == replace(by_rule, tags=("tiryns", "walls"))
 
 
@@ -319,8 +317,8 @@ def test_other_claims_from_the_same_quote_stay() -> None:
     texts = ("Tiryns had 900 people in 1300 BC.", "Tiryns had 700 people in 1250 BC.")
     model = ScriptedModel(reply(*[a_claim(text, sentence) for text in texts]))
     one, other = extract(page(html), model).claims
-    assert merged([one], [other]) == (one, other)
-    assert merged([one, other], [other, one]) == (one, other)
+    assert merged_claims([one], [other]) == (one, other)
+    assert merged_claims([one, other], [other, one]) == (one, other)
 
 
 def test_merging_keeps_every_rule_claim() -> None:
@@ -328,8 +326,8 @@ def test_merging_keeps_every_rule_claim() -> None:
     walls, dug = found(
         a_claim(), a_claim("Heinrich Schliemann dug at Tiryns in 1884.", "Heinrich Schliemann dug there in 1884.")
     ).claims
-    assert [claim.id for claim in merged([dug], [walls])] == [dug.id, walls.id]
-    assert merged([], []) == ()
+    assert [claim.id for claim in merged_claims([dug], [walls])] == [dug.id, walls.id]
+    assert merged_claims([], []) == ()
 
 
 json_values = st.recursive(
@@ -353,6 +351,6 @@ def test_no_reply_gets_a_quote_past_the_page(proposed: list[object]) -> None:
     """Whatever a model replies, nothing raises, every quote is a span, and every proposal is taken or counted."""
     walls = page()
     result = found(*proposed)
-    assert all(holds(quote, walls) for claim in result.claims for quote in claim.quotes)
+    assert all(is_on_page(quote, walls) for claim in result.claims for quote in claim.quotes)
     assert len(result.claims) + len(result.dropped) == len(proposed)
-    assert all(isinstance(one, Dropped) for one in result.dropped)
+    assert all(isinstance(one, DroppedClaim) for one in result.dropped)

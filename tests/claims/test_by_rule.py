@@ -7,7 +7,7 @@ from tests.claims.claimed import CITY, below, claims_below, texts, the_claim
 from tests.page.pages import a_page
 
 from kiwiresearch.claims.by_rule import claims_of
-from kiwiresearch.evidence.quote import holds
+from kiwiresearch.evidence import is_on_page
 
 REFERENCE = '<sup class="reference">[1]</sup>'
 NEEDED = '<sup class="noprint Inline-Template Template-Fact">[<i>citation needed</i>]</sup>'
@@ -135,7 +135,7 @@ def test_every_claim_has_its_sentence_as_quote() -> None:
         ["Its roof weighs 20 tonnes.", "The Red Tower"],
         ["the city was burned in 1950."],
     ]
-    assert all(holds(quote, page) and quote.ref == page.ref for claim in claims for quote in claim.quotes)
+    assert all(is_on_page(quote, page) and quote.ref == page.ref for claim in claims for quote in claim.quotes)
 
 
 def test_references_are_counted_where_they_stand() -> None:

@@ -8,7 +8,7 @@ from tests.page.pages import a_page
 
 from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import Claim
-from kiwiresearch.evidence.quote import holds
+from kiwiresearch.evidence import is_on_page
 
 LAKES = """<h2 id="Lakes">Lakes</h2><table><caption>Lakes of Avonia</caption>
 <tr><th>Lake</th><th>Area</th><th>Opened</th><th>Town</th></tr>
@@ -60,7 +60,7 @@ def test_a_cell_is_quoted_with_its_labels() -> None:
         ["40 km²", "Lake Tarn", "Area"],
         ["1905", "Lake Tarn", "Opened"],
     ]
-    assert all(holds(quote, page) for claim in claims for quote in claim.quotes)
+    assert all(is_on_page(quote, page) for claim in claims for quote in claim.quotes)
 
 
 def test_a_cell_is_a_number_or_a_date() -> None:
@@ -141,7 +141,7 @@ def test_a_row_is_quoted_with_its_label() -> None:
     page = a_page(box("Height | 40 m", "Founded | 1240"), title="Norbury")
     claims = [claim for claim in claims_of(page) if claim.section]
     assert [[quote.text for quote in claim.quotes] for claim in claims] == [["Height\t40 m"], ["Founded\t1240"]]
-    assert all(holds(quote, page) for claim in claims for quote in claim.quotes)
+    assert all(is_on_page(quote, page) for claim in claims for quote in claim.quotes)
     assert {claim.citation.words for claim in claims} == {"Norbury — facts box"}
 
 

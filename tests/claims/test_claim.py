@@ -12,16 +12,23 @@ from hypothesis import strategies as st
 from tests.claims.claimed import below, claims_below
 from tests.page.pages import BOOK
 
-from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, Measure, Signals, confidence_of
-from kiwiresearch.claims.record import claim_of, record_of
+from kiwiresearch.claims.claim import (
+    CLAIM_TYPES,
+    Claim,
+    ClaimSignals,
+    Measure,
+    claim_from_record,
+    claim_record,
+    confidence_of,
+)
 from kiwiresearch.errors import QuoteNotFound
-from kiwiresearch.evidence.quote import Quote, of_record
+from kiwiresearch.evidence import Quote, recorded_quote
 from kiwiresearch.ids import BookId, canonical_json
-from kiwiresearch.search.hit import Score, ScoreLine
-from kiwiresearch.text.hedges import Hedge
+from kiwiresearch.search.query import Score, ScoreLine
 from kiwiresearch.text.quantities import quantities_in
+from kiwiresearch.text.sentences import Hedge
 from kiwiresearch.text.when import dates_in
-from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.zim.archive import EntryRef
 
 HTML = """<p>The <a href="Red_Tower">Red Tower</a> was the tallest house of <a href="Avonia">Avonia</a>.
 In 1905 it was probably 120 metres high, and 20 metres wide.<sup class="reference">[1]</sup></p>"""
@@ -42,7 +49,7 @@ def a_claim(text: str = "Salt is white.", **more: Any) -> Claim:
 
 
 def a_quote(text: str = "Salt is white.", start: int = 0, ref: EntryRef = REF) -> Quote:
-    return of_record(ref, start, start + len(text), text)
+    return recorded_quote(ref, start, start + len(text), text)
 
 
 @pytest.mark.parametrize(
@@ -69,12 +76,12 @@ def a_quote(text: str = "Salt is white.", start: int = 0, ref: EntryRef = REF) -
 )
 def test_the_record_has_the_fields_of_the_seed(field: str, expected: object) -> None:
     """The record has text, type, scope, hedges, quotes, place and tags, by their names (R57-R63, R117-R123)."""
-    assert record_of(the_claim())[field] == expected
+    assert claim_record(the_claim())[field] == expected
 
 
 def test_the_record_has_an_id() -> None:
     """The record of a claim has its id, which names its algorithm (R116)."""
-    record = record_of(the_claim())
+    record = claim_record(the_claim())
     assert record["claim_id"] == the_claim().id
     assert record["claim_id"].startswith("sha256:")
     assert len(record["claim_id"]) == len("sha256:") + 32
@@ -82,7 +89,7 @@ def test_the_record_has_an_id() -> None:
 
 def test_the_record_shows_the_evidence() -> None:
     """The record tells references in the sentence, its section and its page, and the marks of doubt (R64, R124)."""
-    assert record_of(the_claim())["evidence_signals"] == {
+    assert claim_record(the_claim())["evidence_signals"] == {
         "references": 1,
         "section_references": 1,
         "page_references": 1,
@@ -94,7 +101,7 @@ def test_the_record_shows_the_evidence() -> None:
 
 def test_the_record_explains_the_confidence() -> None:
     """The confidence lies between 0 and 1 and is the sum of the terms beside it (R65, R125)."""
-    record = record_of(the_claim())
+    record = claim_record(the_claim())
     terms = tuple(ScoreLine(**line) for line in record["confidence_terms"])
     assert 0 < record["confidence"] < 1
     assert record["confidence"] == confidence_of(Score(terms))
@@ -109,14 +116,14 @@ def test_the_record_explains_the_confidence() -> None:
 def test_the_record_has_quotes_that_are_spans() -> None:
     """Each quote of a record stands where it says and is hashed (R62, R122)."""
     page = below(HTML)
-    record = record_of(the_claim())
+    record = claim_record(the_claim())
     assert [page.text[one["start"] : one["end"]] for one in record["spans"]] == record["support_snippets"]
     assert [one["sha"] for one in record["spans"]] == [quote.sha for quote in the_claim().quotes]
 
 
 def test_the_record_has_numbers_and_dates() -> None:
     """The record has value, unit, what is measured and when, and the dates, in forms other programs read."""
-    record = record_of(the_claim())
+    record = claim_record(the_claim())
     assert [TEXT[one["start"] : one["end"]] for one in record["measures"]] == ["120 metres", "20 metres"]
     assert [one["what"] for one in record["measures"]] == ["height", "width"]
     measure = record["measures"][0]
@@ -128,9 +135,9 @@ def test_the_record_has_numbers_and_dates() -> None:
 
 def test_a_record_is_plain_data() -> None:
     """The record can be written as JSON, and is the same when it is read (R57)."""
-    record = record_of(the_claim())
+    record = claim_record(the_claim())
     assert json.loads(canonical_json(record)) == record
-    assert claim_of(json.loads(canonical_json(record))) == the_claim()
+    assert claim_from_record(json.loads(canonical_json(record))) == the_claim()
 
 
 def test_an_id_is_always_the_same() -> None:
@@ -204,7 +211,7 @@ def test_confidence_is_the_probability_of_the_score(points: float, expected: str
 
 words = st.text(max_size=30)
 numbers = st.integers(0, 500)
-signals = st.builds(Signals, numbers, numbers, numbers, st.booleans(), st.booleans(), st.booleans())
+signals = st.builds(ClaimSignals, numbers, numbers, numbers, st.booleans(), st.booleans(), st.booleans())
 scores = st.lists(st.builds(ScoreLine, words, st.floats(-9, 9)), max_size=3).map(lambda lines: Score(tuple(lines)))
 hedges = st.builds(Hedge, numbers, numbers, words, st.sampled_from(["may", "some", "debated", "uncertain"]))
 types = st.sampled_from(CLAIM_TYPES)
@@ -246,7 +253,7 @@ def claims(draw: st.DrawFn) -> Claim:
 @given(claims())
 def test_a_claim_comes_back_from_its_record(claim: Claim) -> None:
     """Any claim written down as JSON and read again is the same claim with the same id (R57, R116)."""
-    again = claim_of(json.loads(canonical_json(record_of(claim))))
+    again = claim_from_record(json.loads(canonical_json(claim_record(claim))))
     assert again == claim
     assert again.id == claim.id
     assert again.confidence == claim.confidence
@@ -272,9 +279,9 @@ def test_claims_with_one_id_say_the_same(one: Claim, other: Claim) -> None:
 @given(claims(), st.data())
 def test_half_a_record_is_refused(claim: Claim, data: st.DataObject) -> None:
     """A record that lacks a field a claim is made of is no claim, and that is said by an error one can catch."""
-    record = record_of(claim)
+    record = claim_record(claim)
     derived = {"claim_id", "section_heading", "hedging_flags", "confidence"}
     lost = data.draw(st.sampled_from(sorted(record.keys() - derived)))
     del record[lost]
     with pytest.raises(KeyError, match=lost):
-        claim_of(record)
+        claim_from_record(record)

@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 from tests.page.pages import a_page
 
 from kiwiresearch.claims.by_rule import claims_of
-from kiwiresearch.claims.claim import CLAIM_TYPES, Claim
-from kiwiresearch.claims.record import claim_of, record_of
-from kiwiresearch.evidence.citation import BOX
-from kiwiresearch.evidence.quote import holds
+from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, claim_from_record, claim_record
+from kiwiresearch.evidence import FACTS_BOX, is_on_page
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.read import read_page
@@ -98,7 +96,7 @@ def words_of(text: str) -> set[str]:
 
 def strange(claim: Claim, page: PageDoc) -> set[str]:
     """The words of a claim that neither its quotes nor the title have; the label of a box may stand elsewhere."""
-    known = page.text if claim.section == BOX else " ".join(quote.text for quote in claim.quotes)
+    known = page.text if claim.section == FACTS_BOX else " ".join(quote.text for quote in claim.quotes)
     return words_of(claim.text) - words_of(known) - words_of(page.title) - ADDED
 
 
@@ -115,7 +113,7 @@ def faults_of(claim: Claim, page: PageDoc) -> list[str]:
     quantities = [measure.quantity for measure in claim.measures]
     places = [(one.start, one.end) for part in (claim.hedges, claim.dates, quantities) for one in part]
     checks = {
-        "a quote is no span of the page": all(holds(quote, page) for quote in claim.quotes),
+        "a quote is no span of the page": all(is_on_page(quote, page) for quote in claim.quotes),
         "not one to three quotes": 1 <= len(claim.quotes) <= 3,
         "a type of its own": claim.type in CLAIM_TYPES and claim.type not in claim.also,
         "no words of the page": not strange(claim, page),
@@ -123,7 +121,7 @@ def faults_of(claim: Claim, page: PageDoc) -> list[str]:
         "no confidence": 0 <= claim.confidence <= 1,
         "another page": (claim.ref, claim.page_title, claim.book_name) == (page.ref, page.title, BOOK),
         "a place outside it": all(0 <= start < end <= len(claim.text) for start, end in places),
-        "another claim when read again": claim_of(json.loads(canonical_json(record_of(claim)))) == claim,
+        "another claim when read again": claim_from_record(json.loads(canonical_json(claim_record(claim)))) == claim,
     }
     return [fault for fault, is_right in checks.items() if not is_right]
 

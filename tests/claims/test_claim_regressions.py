@@ -10,11 +10,11 @@ from tests.page.pages import BOOK, a_page
 
 from kiwiresearch.claims.by_model import extract
 from kiwiresearch.claims.by_rule import claims_of
-from kiwiresearch.claims.record import claim_of, record_of
+from kiwiresearch.claims.claim import claim_from_record, claim_record
 from kiwiresearch.errors import QuoteNotFound
-from kiwiresearch.evidence.quote import ground, holds, of_record
+from kiwiresearch.evidence import ground, is_on_page, recorded_quote
 from kiwiresearch.llm.scripted import ScriptedModel
-from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.zim.archive import EntryRef
 
 BUILT = "The Red Tower was built in 1905."
 
@@ -48,8 +48,8 @@ def test_a_place_behind_the_page_does_not_hold() -> None:
     """A quote ends where its words end, and no words hold nowhere."""
     page = a_page("<p>Salt is white.</p>")
     ref = EntryRef(BOOK, "Page")
-    assert not holds(of_record(ref, 0, 9_999, "Salt is white."), page)
-    assert not holds(of_record(ref, 9_000, 9_001, ""), page)
+    assert not is_on_page(recorded_quote(ref, 0, 9_999, "Salt is white."), page)
+    assert not is_on_page(recorded_quote(ref, 9_000, 9_001, ""), page)
 
 
 @pytest.mark.parametrize(
@@ -136,9 +136,9 @@ def test_a_label_with_a_colon_is_quoted() -> None:
 
 def test_a_record_without_quotes_is_no_claim() -> None:
     """A record without quotes is refused by the errors that its reader catches."""
-    record = record_of(the_claim(BUILT)) | {"spans": [], "support_snippets": []}
+    record = claim_record(the_claim(BUILT)) | {"spans": [], "support_snippets": []}
     with pytest.raises((ValueError, KeyError, TypeError)):
-        claim_of(record)
+        claim_from_record(record)
 
 
 def test_a_torn_sentence_names_nothing() -> None:

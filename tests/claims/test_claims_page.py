@@ -8,19 +8,18 @@ from typing import get_args
 
 import pytest
 
-from kiwiresearch.claims import by_table, completion, confidence
+from kiwiresearch.claims import by_rule, proposals, sentence
 from kiwiresearch.claims.by_rule import claims_of
-from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, DependsOn, PutIn, Signals
-from kiwiresearch.claims.conflicts.measured import ESTIMATE_TOLERANCE, TOLERANCE
-from kiwiresearch.claims.conflicts.saying import Kind
-from kiwiresearch.claims.record import FLAGS, record_of
+from kiwiresearch.claims.claim import CLAIM_TYPES, FLAGS, Claim, ClaimSignals, DependsOn, NameSource, claim_record
+from kiwiresearch.claims.conflicts.sentences import DisagreementKind
+from kiwiresearch.claims.conflicts.value_comparison import ESTIMATE_TOLERANCE, TOLERANCE
+from kiwiresearch.claims.page_claims import claims_of_text
 from kiwiresearch.claims.statements import all_sentences
-from kiwiresearch.research.claiming import claims_of_text
 from kiwiresearch.text.dates.ranges import Precision
 from kiwiresearch.text.dates.ranges import Qualifier as DateQualifier
-from kiwiresearch.text.hedges import Hedge, hedges_in
-from kiwiresearch.text.hedges import Kind as HedgeKind
 from kiwiresearch.text.quantity import Qualifier
+from kiwiresearch.text.sentences import Hedge, hedges_in
+from kiwiresearch.text.sentences import HedgeKind as HedgeKind
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "claims.md").read_text(encoding="utf-8")
@@ -59,15 +58,15 @@ def claim() -> Claim:
 
 def test_every_field_of_a_claim_is_on_its_page(claim: Claim) -> None:
     """The table of fields is the record of a claim, no more and no less (R57, R116-R125)."""
-    assert first_names("Fields") == set(record_of(claim))
+    assert first_names("Fields") == set(claim_record(claim))
 
 
 def test_every_field_inside_a_field_is_on_its_page(claim: Claim) -> None:
     """Quotes, hedges, terms, signals, measures and dates have the fields that the page names (R62, R64)."""
-    record = record_of(claim)
+    record = claim_record(claim)
     fields = {*record["spans"][0], *record["hedging"][0], *record["confidence_terms"][0]}
     assert fields <= told("Fields")
-    assert first_names("Evidence signals") == set(record["evidence_signals"]) == set(Signals._fields)
+    assert first_names("Evidence signals") == set(record["evidence_signals"]) == set(ClaimSignals._fields)
     assert first_names("Measures") == set(record["measures"][0])
     assert first_names("Dates") == set(record["dates"][0])
     assert set(record["measures"][0]["when"]) == set(record["dates"][0]) - {"start", "end"}
@@ -98,13 +97,13 @@ def test_a_sentence_of_no_type_is_no_claim_by_itself() -> None:
 def test_what_a_claim_may_lean_on_is_on_the_page() -> None:
     """Every value of the fields that tell where a name comes from and what a claim depends on is named."""
     told_of = {row[0].strip("`"): set(re.findall(r"`([^`]+)`", row[1])) for row in rows("Fields")}
-    assert told_of["name_put_in"] == set(get_args(PutIn)) - {""}
+    assert told_of["name_put_in"] == set(get_args(NameSource)) - {""}
     assert told_of["depends_on"] == set(get_args(DependsOn)) - {""}
 
 
 def test_as_many_rows_of_tables_are_taken_as_the_page_says() -> None:
     """The limit on claims from tables is the one of the code."""
-    assert f"at most {by_table.MOST_FROM_TABLES} such claims" in part("Types")
+    assert f"at most {by_rule.MAX_FROM_TABLES} such claims" in part("Types")
 
 
 def test_the_words_that_hedge_do() -> None:
@@ -124,37 +123,37 @@ def test_the_words_that_hedge_do() -> None:
             assert (word, kind) in found, word
 
 
-SIGNALS = Signals(references=1, citation_needed=True, disputed=True, stub=True)
+SIGNALS = ClaimSignals(references=1, citation_needed=True, disputed=True, stub=True)
 
 
 def terms() -> dict[str, float]:
     """Every term that a claim by rule can have."""
     hedges = tuple(Hedge(0, 1, "", kind) for kind in get_args(HedgeKind))
-    one = confidence.score_of(
+    one = sentence.claim_score(
         SIGNALS,
         hedges,
-        points=confidence.CLEAR_POINTS,
+        points=sentence.CLEAR_POINTS,
         put_in="title",
-        length=confidence.LONG_CHARS + 1,
+        length=sentence.LONG_CHARS + 1,
         about_the_page=True,
         has_name=False,
     )
-    other = confidence.score_of(SIGNALS, (), put_in="before", table=True)
+    other = sentence.claim_score(SIGNALS, (), put_in="before", table=True)
     return {line.signal: line.points for line in (*one.lines, *other.lines)}
 
 
 def test_the_terms_of_confidence_have_their_values() -> None:
     """Each term stands on the page with what it counts (R65)."""
     table = {row[0].strip("`"): row[1] for row in rows("Confidence")}
-    by_model = {"in a model's words": f"{completion.IN_OTHER_WORDS:+g}", "the model's own estimate": "-0.5 to +0.5"}
+    by_model = {"in a model's words": f"{proposals.IN_OTHER_WORDS:+g}", "the model's own estimate": "-0.5 to +0.5"}
     assert table == {signal: f"{points:+g}" for signal, points in terms().items()} | by_model
-    assert f"clear from {confidence.CLEAR_POINTS:g} points on" in part("Confidence")
-    assert f"long above {confidence.LONG_CHARS} characters" in part("Confidence")
+    assert f"clear from {sentence.CLEAR_POINTS:g} points on" in part("Confidence")
+    assert f"long above {sentence.LONG_CHARS} characters" in part("Confidence")
 
 
 def test_the_kinds_of_disagreement_and_their_tolerances_are_on_the_page() -> None:
     """The page names each kind, and how far values may be apart (R140)."""
-    assert first_names("Disagreement") == set(get_args(Kind))
+    assert first_names("Disagreement") == set(get_args(DisagreementKind))
     assert f"at most {TOLERANCE:.0%} of".replace("%", " %") in part("Disagreement")
     assert f"at most {ESTIMATE_TOLERANCE:.0%} of".replace("%", " %") in part("Disagreement")
     apart = f"apart by more than {TOLERANCE:.0%}, or {ESTIMATE_TOLERANCE:.0%}".replace("%", " %")

@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiwiresearch.claims.conflicts.compare import Saying, compare, compare_texts
+from kiwiresearch.claims.conflicts.compare import compare, compare_texts
+from kiwiresearch.claims.conflicts.sentences import ComparedSentence
 
 
 def kind(a: str, b: str, subject: str = "") -> str | None:
     """The kind of the disagreement of two sentences."""
-    found = compare(Saying.of(a, subject), Saying.of(b, subject))
+    found = compare(ComparedSentence.of(a, subject), ComparedSentence.of(b, subject))
     return found.kind if found else None
 
 
@@ -127,7 +128,7 @@ def test_what_agrees_or_is_of_other_things_is_silent(a: str, b: str) -> None:
 def test_a_disagreement_points_at_both_values() -> None:
     """The offsets lead to the values that differ, and the reason is a sentence."""
     a, b = "The school was founded in 1901.", "The school was established in 1911."
-    found = compare(Saying.of(a), Saying.of(b))
+    found = compare(ComparedSentence.of(a), ComparedSentence.of(b))
     assert found is not None
     assert (a[slice(*found.a)], b[slice(*found.b)], found.what) == ("1901", "1911", "a date")
     assert found.why.endswith(".")
@@ -178,8 +179,11 @@ SENTENCES = st.lists(st.sampled_from(WORDS.split()), max_size=18).map(" ".join)
 @given(st.one_of(st.text(max_size=80), SENTENCES), st.one_of(st.text(max_size=80), SENTENCES))
 def test_the_order_of_two_sayings_makes_no_difference(a: str, b: str) -> None:
     """Any two texts can be compared, both ways with the same result, and the offsets are inside them."""
-    found, turned = compare(Saying.of(a), Saying.of(b)), compare(Saying.of(b), Saying.of(a))
-    assert (found.turned() if found else None) == turned
+    found, turned = (
+        compare(ComparedSentence.of(a), ComparedSentence.of(b)),
+        compare(ComparedSentence.of(b), ComparedSentence.of(a)),
+    )
+    assert (found.reversed() if found else None) == turned
     if found:
         assert 0 <= found.a[0] < found.a[1] <= len(a)
         assert 0 <= found.b[0] < found.b[1] <= len(b)
@@ -188,7 +192,7 @@ def test_the_order_of_two_sayings_makes_no_difference(a: str, b: str) -> None:
 @given(st.one_of(st.text(max_size=80), SENTENCES), st.text(max_size=10))
 def test_a_saying_never_contradicts_itself(text: str, subject: str) -> None:
     """A sentence agrees with itself, whatever it is said to be about."""
-    assert compare(Saying.of(text, subject), Saying.of(text)) is None
+    assert compare(ComparedSentence.of(text, subject), ComparedSentence.of(text)) is None
 
 
 @given(st.text(max_size=200), st.text(max_size=200), st.text(max_size=20))

@@ -6,7 +6,7 @@ import pytest
 from tests.claims.claimed import the_claim
 
 from kiwiresearch.claims.claim import Measure
-from kiwiresearch.text.quantities import relation
+from kiwiresearch.text.quantity import quantity_relation
 
 
 @pytest.mark.parametrize(
@@ -74,6 +74,6 @@ def test_numbers_in_other_words_are_comparable() -> None:
             "Norbury had a population of 12.1 million (1951).",
         )
     )
-    assert relation(first.quantity, second.quantity) == "rounding"
+    assert quantity_relation(first.quantity, second.quantity) == "rounding"
     assert first.of == second.of == "Norbury"
     assert [one.when.words() for one in (first, second) if one.when] == ["1950", "1951"]

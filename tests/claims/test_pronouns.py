@@ -8,10 +8,9 @@ from typing import cast
 import pytest
 from tests.page.pages import a_page
 
-from kiwiresearch.claims.pronouns import context_in, context_on, meant
+from kiwiresearch.ask.pronouns import context_in, context_on, likely_referent
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.reader.form import TITLE, Mention, Text
-from kiwiresearch.reader.reader import Reader, shared_reader
+from kiwiresearch.reader.reader import TITLE, Mention, Reader, ReadingText, shared_reader
 
 LADY = (
     "<p>Ada Rowe was a painter. She was born in Norbury in 1801, and her father taught her to draw. "
@@ -44,16 +43,16 @@ def test_he_is_not_she() -> None:
 class SureOfHale:
     """A reader that is sure of the first name, and gives the others next to nothing."""
 
-    def referents(self, text: Text, at: int, end: int, names: Sequence[Mention]) -> list[float]:
+    def referents(self, text: ReadingText, at: int, end: int, names: Sequence[Mention]) -> list[float]:
         return [0.98, *[0.01] * (len(names) - 1)]
 
 
 def test_a_longer_name_is_not_always_the_same_thing() -> None:
     """As "Hale" is for "Edwin Hale", but not for "Hale Harbour", which the reader takes for nobody."""
-    text = Text("Varn", "", ("Hale planned Hale Harbour.", "In 1880 he moved."))
+    text = ReadingText("Varn", "", ("Hale planned Hale Harbour.", "In 1880 he moved."))
     context = context_in(text, 8, 10, "", "eng", with_title=False)
     assert [context.words(name) for name in context.names] == ["Hale", "Hale Harbour"]
-    assert meant(cast("Reader", SureOfHale()), context).name == "Hale"
+    assert likely_referent(cast("Reader", SureOfHale()), context).name == "Hale"
 
 
 @pytest.mark.parametrize(("pronoun", "words", "has_title"), [("he", "In 1990 he", False), ("Its", "Its mayor", True)])
@@ -68,6 +67,6 @@ def test_a_pronoun_gets_its_name() -> None:
     """What is likely of a name and of the same name as title is told as one."""
     pytest.importorskip("onnxruntime", reason="the extra 'reader' is not installed")
     page = a_page(LADY, title="Ada Rowe", path="Ada_Rowe")
-    she = meant(shared_reader(), context_on(page, *place_of(page, "She was born", "She")))
+    she = likely_referent(shared_reader(), context_on(page, *place_of(page, "She was born", "She")))
     assert she.name == "Ada Rowe"
     assert 0.9 < she.confidence <= 1.0

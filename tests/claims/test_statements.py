@@ -6,22 +6,23 @@ import pytest
 from tests.claims.claimed import CITY, PAINTER, below
 
 from kiwiresearch.claims.by_rule import claims_of
-from kiwiresearch.claims.claim import Claim
-from kiwiresearch.claims.record import claim_of, record_of
-from kiwiresearch.claims.statements import LONGEST_LIST, Wanted, all_sentences, no_sentences
-from kiwiresearch.research.claiming import claims_of_page
+from kiwiresearch.claims.claim import Claim, claim_from_record, claim_record
+from kiwiresearch.claims.page_claims import claims_of_page
+from kiwiresearch.claims.statements import LONGEST_LIST, SentenceFilter, all_sentences, no_sentences
 
 PARK = "Children play in the park near the river."
 MARKET = "The market of Norbury sells fish and bread."
 
 
-def said(html: str, wanted: Wanted = all_sentences, *, title: str = "Norbury", lead: str = CITY) -> list[Claim]:
+def said(html: str, wanted: SentenceFilter = all_sentences, *, title: str = "Norbury", lead: str = CITY) -> list[Claim]:
     """The claims of the sections below the introduction."""
     claims = claims_of(below(html, title=title, lead=lead), "Book of towns", wanted)
     return [claim for claim in claims if claim.headings]
 
 
-def statements(html: str, wanted: Wanted = all_sentences, *, title: str = "Norbury", lead: str = CITY) -> list[Claim]:
+def statements(
+    html: str, wanted: SentenceFilter = all_sentences, *, title: str = "Norbury", lead: str = CITY
+) -> list[Claim]:
     return [claim for claim in said(html, wanted, title=title, lead=lead) if claim.type == "statement"]
 
 
@@ -54,7 +55,7 @@ def test_a_statement_is_verbatim_and_quoted_whole() -> None:
     (quote,) = claim.quotes
     assert claim.text == quote.text == page.text[quote.start : quote.end] == MARKET
     assert (claim.subject, claim.scope, claim.origin) == ("The market of Norbury", "The market of Norbury", "rule")
-    assert claim_of(record_of(claim)) == claim
+    assert claim_from_record(claim_record(claim)) == claim
 
 
 def test_a_word_that_only_ties_is_left_out_of_words_and_quote() -> None:
@@ -118,8 +119,8 @@ def test_where_a_name_was_put_in_is_recorded_and_the_sentence_stays() -> None:
     assert (stated.type, stated.put_in, stated.depends_on) == ("statement", "", "previous")
     assert stated.text == "It was built in 1905 by monks."
     assert stated.quotes[0] == typed.quotes[0]
-    assert record_of(typed)["name_put_in"] == "before"
-    assert record_of(stated)["depends_on"] == "previous"
+    assert claim_record(typed)["name_put_in"] == "before"
+    assert claim_record(stated)["depends_on"] == "previous"
 
 
 def test_the_name_of_the_title_is_recorded_as_put_in() -> None:
@@ -150,7 +151,7 @@ def test_the_headings_above_are_told_from_the_outermost() -> None:
         (("History", "Trade", "Food"), "Food"),
         (("Sea",), "Sea"),
     ]
-    assert record_of(claims[2])["headings"] == ["History", "Trade", "Food"]
+    assert claim_record(claims[2])["headings"] == ["History", "Trade", "Food"]
 
 
 ITEMS = "<ul><li>Fish of the sea.</li><li>Bread and butter;</li><li>Cloth</li></ul>"

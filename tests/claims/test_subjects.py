@@ -7,7 +7,7 @@ from tests.claims.claimed import BUILDER, CITY, PAINTER, claims_below, texts
 from tests.page.pages import a_page
 
 from kiwiresearch.claims.by_rule import claims_of
-from kiwiresearch.evidence.quote import holds
+from kiwiresearch.evidence import is_on_page
 
 COMPANY = "<p>The Orlan Company is a company in Avonia that makes clocks.</p>"
 VOLCANO = "<p>A volcano is an opening in the ground through which lava flows.</p>"
@@ -262,4 +262,4 @@ def test_a_bracket_behind_the_title_is_not_part_of_the_name(title: str, subject:
     page = a_page(lead, title=title)
     second = claims_of(page)[-1]
     assert (second.text, second.subject) == (f"{subject} was first seen by Karl Holm in 1639.", subject)
-    assert all(holds(quote, page) for quote in second.quotes)
+    assert all(is_on_page(quote, page) for quote in second.quotes)

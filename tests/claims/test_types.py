@@ -9,8 +9,7 @@ from tests.claims.claimed import below, claims_below, the_claim
 from tests.page.pages import a_page
 
 from kiwiresearch.claims.by_rule import claims_of
-from kiwiresearch.claims.claim import CLAIM_TYPES, ClaimType
-from kiwiresearch.claims.record import record_of
+from kiwiresearch.claims.claim import CLAIM_TYPES, ClaimType, claim_record
 from kiwiresearch.claims.statements import all_sentences
 
 SENTENCES = {
@@ -164,7 +163,7 @@ def test_a_sentence_may_be_filed_twice(sentence: str, kind: str, other: str) -> 
 )
 def test_hedges_are_flagged(sentence: str, flags: list[str], cues: list[str]) -> None:
     """A claim tells which words hedge it and where, and raises the flags they mean and no other (R61, R123)."""
-    record = record_of(the_claim(sentence))
+    record = claim_record(the_claim(sentence))
     assert sorted(flag for flag, raised in record["hedging_flags"].items() if raised) == flags
     assert set(record["hedging_flags"]) == {"may", "some", "debated", "uncertain"}
     assert [hedge["cue"] for hedge in record["hedging"]] == cues

@@ -13,8 +13,8 @@ import pytest
 from tests.ask.answers import a_cited, an_answer
 from tests.cli.processes import SCRIPT, on_terminal
 
-from kiwiresearch.ask.events import Done, Event, Found, Token
-from kiwiresearch.cli.show_answer import show_answer
+from kiwiresearch.ask.answer import AnswerText, Done, Event, EvidenceFound
+from kiwiresearch.cli.answer_output import show_answer
 
 Told = Callable[..., tuple[int, str, str]]
 Ask = Callable[..., tuple[int, str, str]]
@@ -197,7 +197,7 @@ def test_codes_in_an_answer_are_not_printed(capsys: pytest.CaptureFixture[str]) 
     """Whatever a quote, a title or a notice holds, the terminal only gets words."""
     cited = a_cited("Ships\x1b[31m sail\x07 here.", title="Sea\x1b]0;x\x07", section="A\x1b[2J")
     answer = replace(an_answer(cited), short="sail\x07", notices=("Mind\x1b[1m this.",), why="So\x1b[0m.")
-    events: list[Event] = [Found(answer), Token(answer.text), Done(answer)]
+    events: list[Event] = [EvidenceFound(answer), AnswerText(answer.text), Done(answer)]
     assert show_answer(iter(events), lambda _: "zim://b/\x1b[3m", explain=True) is answer
     shown = capsys.readouterr().out
     assert "Ships" in shown

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from kiwiresearch.research.desk import open_desk
+from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
-from kiwiresearch.zim.library import placed
+from kiwiresearch.zim.library import listed_book
 
 Told = Callable[..., tuple[int, str, str]]
 COUNT = 12
@@ -28,10 +28,10 @@ def write(target: Path, name: str, count: int = COUNT) -> None:
 @pytest.fixture(scope="module")
 def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("indexing")
-    desk = open_desk({"KIWIRESEARCH_HOME": str(folder / "home")})
+    desk = open_workspace({"KIWIRESEARCH_HOME": str(folder / "home")})
     for name in ("first", "second"):
         write(folder / f"{name}.zim", name)
-        desk.shelf_file.add([placed(*row) for row in desk.opener.look_up(str(folder / f"{name}.zim"))])
+        desk.shelf_file.add([listed_book(*row) for row in desk.opener.look_up(str(folder / f"{name}.zim"))])
     return folder
 
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from tests.research.proved_runs import a_road_book
 
-from kiwiresearch.cli import text_batch
-from kiwiresearch.research.open_shelf import open_shelf
+from kiwiresearch.api import open_shelf
+from kiwiresearch.cli import batch
 
 Told = Callable[..., tuple[int, str, str]]
 TEXT = "The Salt road was 118 km long.\n\nIt may have been\nopened in 1390.  It was <b>wide</b> & safe in 1400.\n"
@@ -146,7 +146,7 @@ def test_what_makes_no_sense_is_explained(
 ) -> None:
     """Exit code 2 comes with what is wrong, on standard error only."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(text_batch, "MOST_BYTES", 1_000)
+    monkeypatch.setattr(batch, "MAX_BYTES", 1_000)
     contents = {"binary": b"\x7fELF\0\0", "latin": b"caf\xe9 au lait", "blank": b" \n ", "long": b"long " * 300}
     for name, content in contents.items():
         (tmp_path / name).write_bytes(content)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kiwiresearch.research.desk import open_desk
+from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.build import NewPage, write_book
 
 Told = Callable[..., tuple[int, str, str]]
@@ -35,7 +35,7 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "folder").mkdir()
     (folder / "folder" / "readme.txt").write_text("nothing to read here")
     (folder / "gone.zimaa").write_bytes(content[:1000])
-    desk = open_desk({"KIWIRESEARCH_HOME": str(folder / "home")})
+    desk = open_workspace({"KIWIRESEARCH_HOME": str(folder / "home")})
     for name in ("good.zim", "cut.zim", "flipped.zim", "gone.zimaa"):
         desk.look_up_each(str(folder / name), [])
     return folder

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kiwiresearch.research.desk import open_desk
+from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.build import NewPage, write_book
 
 Told = Callable[..., tuple[int, str, str]]
@@ -20,7 +20,7 @@ Told = Callable[..., tuple[int, str, str]]
 def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two books, and a home that knows both to be sound but has none on its shelf."""
     folder = tmp_path_factory.mktemp("furnished")
-    desk = open_desk({"KIWIRESEARCH_HOME": str(folder / "home")})
+    desk = open_workspace({"KIWIRESEARCH_HOME": str(folder / "home")})
     for name, title in (("first", "First book"), ("second", "Second book")):
         target = folder / "books" / f"{name}.zim"
         pages = [NewPage(page, page, f"<p>{title}</p>".encode()) for page in ("Moon", "Sun")]

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from kiwiresearch import __version__
-from kiwiresearch.research.desk import SAMPLE_NOTICE, open_desk
+from kiwiresearch.version import __version__
+from kiwiresearch.workspace.workspace import SAMPLE_NOTICE, open_workspace
 from kiwiresearch.zim.build import NewPage, write_book
-from kiwiresearch.zim.library import placed
+from kiwiresearch.zim.library import listed_book
 
 Told = Callable[..., tuple[int, str, str]]
 
@@ -20,13 +20,13 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A book, and a home that has it on the shelf and the sample book in its cache."""
     folder = tmp_path_factory.mktemp("furnished")
     ready = tmp_path_factory.getbasetemp() / "ready"  # the sample book is built there once for all tests
-    open_desk({"KIWIRESEARCH_HOME": str(ready)}).sample()
+    open_workspace({"KIWIRESEARCH_HOME": str(ready)}).sample()
     shutil.copytree(ready / "cache", folder / "home" / "cache")
-    desk = open_desk({"KIWIRESEARCH_HOME": str(folder / "home")})
+    desk = open_workspace({"KIWIRESEARCH_HOME": str(folder / "home")})
     metadata = {"Name": "sea_en", "Title": "Sea book", "Language": "eng", "Date": "2026-01-01"}
     write_book(folder / "sea.zim", [NewPage("Sea", "Sea", b"<p>The sea.</p>")], metadata=metadata)
     found = desk.opener.look_up(str(folder / "sea.zim"))
-    desk.shelf_file.add([placed(book, source) for book, source in found])
+    desk.shelf_file.add([listed_book(book, source) for book, source in found])
     return folder
 
 

@@ -16,8 +16,8 @@ import pytest
 from tests.cli.processes import SCRIPT, on_terminal
 
 from kiwiresearch.cli.start import run
-from kiwiresearch.research.desk import SAMPLE_NOTICE, open_desk
-from kiwiresearch.research.doctor import examine
+from kiwiresearch.workspace.inventory import diagnose
+from kiwiresearch.workspace.workspace import SAMPLE_NOTICE, open_workspace
 from kiwiresearch.zim.build import NewPage, write_book
 
 BookMaker = Callable[..., Path]
@@ -97,9 +97,9 @@ def test_a_cache_that_cannot_be_written_is_no_traceback(
 def test_the_doctor_sees_a_file_in_place_of_a_folder(home: Path, tmp_path: Path) -> None:
     """A cache folder below something that is no folder cannot be written."""
     (tmp_path / "file").touch()
-    desk = open_desk()
+    desk = open_workspace()
     desk = replace(desk, folders=replace(desk.folders, cache=tmp_path / "file" / "cache"))
-    findings = examine(desk, {"HOME": str(tmp_path)}, servers=())
+    findings = diagnose(desk, {"HOME": str(tmp_path)}, servers=())
     assert [f.state for f in findings if f.subject == "cache"] == ["broken"]
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiwiresearch.cli.show import safe
+from kiwiresearch.cli.output import safe
 from kiwiresearch.cli.start import run
 from kiwiresearch.zim.build import NewPage, write_book
 

@@ -13,10 +13,10 @@ import pytest
 from tests.brief.briefs import bronze_age
 from tests.research.proved_runs import a_finished_run
 
-from kiwiresearch.brief.record import record_of
+from kiwiresearch.api import open_shelf
+from kiwiresearch.brief.brief import record_of
 from kiwiresearch.claims.conflicts.compare import compare_texts
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.research.open_shelf import open_shelf
 
 Told = Callable[..., tuple[int, str, str]]
 FIELDS = {"conflict", "kind", "a_quote", "b_quote", "why"}

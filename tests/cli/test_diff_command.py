@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.research.snapshot_books import NEW, a_snapshot, two_books
 
-from kiwiresearch.research.snapshots_lines import lines_into
+from kiwiresearch.diff.summary import json_lines_file
 
 Told = Callable[..., tuple[int, str, str]]
 
@@ -186,7 +186,7 @@ def test_a_file_of_changes_that_was_not_finished_is_not_there(tmp_path: Path) ->
     """Whoever stops the work half-way finds neither a part of it nor what was there before spoiled."""
     file = tmp_path / "all.jsonl"
     file.write_text("before\n", encoding="utf-8")
-    with contextlib.suppress(KeyboardInterrupt), lines_into(file) as write:
+    with contextlib.suppress(KeyboardInterrupt), json_lines_file(file) as write:
         write({"kind": "books"})
         raise KeyboardInterrupt
     assert [path.name for path in tmp_path.iterdir()] == ["all.jsonl"]

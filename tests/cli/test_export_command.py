@@ -12,7 +12,7 @@ import pytest
 
 from kiwiresearch.cli.runs import FORMATS_HELP
 from kiwiresearch.cli.start import run
-from kiwiresearch.research.export import FORMATS
+from kiwiresearch.export.exporter import FORMATS
 from kiwiresearch.zim.build import NewPage, write_book
 
 Told = Callable[..., tuple[int, str, str]]

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from tests.cli.kin_book import copied, family_book
 
+from kiwiresearch.cases.case import now
 from kiwiresearch.cli.start import run as start
-from kiwiresearch.kin.identity import id_of
-from kiwiresearch.kin.loop.stops import STOP_CONDITIONS
+from kiwiresearch.kin.loop.progress import STOP_CONDITIONS
 from kiwiresearch.kin.store.case import CaseStore
-from kiwiresearch.research.family import now
-from kiwiresearch.research.family_folders import alone_in
+from kiwiresearch.kin.store.folder_lock import locked_folder
+from kiwiresearch.kin.tree import row_id
 
 Told = Callable[..., tuple[int, str, str]]
 GEDCOM = """0 HEAD
@@ -416,7 +416,7 @@ def test_a_file_that_is_no_case(kiwi: Told, here: Path, content: bytes) -> None:
 
 def test_only_one_command_changes_a_case(kiwi: Told, here: Path) -> None:
     """Another command that would write is refused; one that reads is not."""
-    with alone_in(here / "cases/edmund-wendover"):
+    with locked_folder(here / "cases/edmund-wendover"):
         code, _, err = kiwi("kin", "run")
         assert (code, "Another command is working on the case" in err) == (1, True)
         assert kiwi("kin", "show")[0] == 0
@@ -437,12 +437,12 @@ def test_what_the_user_decides_is_kept(kiwi: Told, here: Path) -> None:
     }
     store.set_state("proposals", [row])
     store.close()
-    number = id_of("proposal", *pair)
+    number = row_id("proposal", *pair)
     assert number[:8] in kiwi("kin", "merges")[1]
     code, out, err = kiwi("kin", "merges", "--reject", number[:8], "--why", "two people")
     assert (code, f"Kept apart: {number[:8]}." in err, number[:8] in out) == (0, True, False)
     assert kiwi("kin", "merges", "--accept", number[:8])[0] == 2
-    apart = id_of("apart", *pair)[:8]
+    apart = row_id("apart", *pair)[:8]
     lines = out.splitlines()
     at = lines.index("Kept apart")
     assert lines[at + 1].startswith(f"  {apart}  ")

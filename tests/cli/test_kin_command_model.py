@@ -10,9 +10,9 @@ import pytest
 from tests.cli.kin_book import SECRETS, copied, family_book
 from tests.llm.servers import Talk, Told, serving, whole
 
+from kiwiresearch.cases.case import Case
+from kiwiresearch.cases.places import CASE_FILE
 from kiwiresearch.cli.start import run as start
-from kiwiresearch.research.family import Case
-from kiwiresearch.research.family_folders import FILE
 
 Kiwi = Callable[..., tuple[int, str, str]]
 START = ("kin", "start", "Edmund Wendover", "--book", "wendover.zim", "--case", "one")
@@ -153,7 +153,7 @@ def test_a_setting_out_of_bounds_begins_nothing(kiwi: Kiwi, place: Path, monkeyp
     monkeypatch.setenv("KIWIRESEARCH_KIN_GENERATIONS", "21")
     code, _, err = kiwi(*START)
     assert (code, "KIWIRESEARCH_KIN_GENERATIONS is 21" in err) == (1, True)
-    assert not (place / "one" / FILE).exists()
+    assert not (place / "one" / CASE_FILE).exists()
 
 
 def test_plugins_are_where_the_settings_say(kiwi: Kiwi, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from tests.cli.kin_book import LIVING, SECRETS, copied, family_book
 
+from kiwiresearch.cases.case import Case
+from kiwiresearch.cases.exports import FILE_NAMES
+from kiwiresearch.cases.places import CASE_FILE
 from kiwiresearch.cli.start import run as start
-from kiwiresearch.kin.privacy.redact import Mode
-from kiwiresearch.kin.privacy.scan import leaks
-from kiwiresearch.research.family import ENDINGS, FILE, Case
+from kiwiresearch.kin.privacy.redaction import Mode
+from kiwiresearch.kin.privacy.scan import find_leaks
 
 Told = Callable[..., tuple[int, str, str]]
 CASE = "cases/edmund-wendover"
@@ -57,8 +59,8 @@ def here(done: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def _artefacts(kiwi: Told, folder: Path, mode: Mode) -> Iterator[tuple[str, bytes]]:
     """All that a case writes or prints for others in a mode."""
-    for form in ENDINGS:
-        assert kiwi("kin", "export", "--to", form, "--privacy", mode, "--out", f"out/{ENDINGS[form]}")[0] == 0
+    for form in FILE_NAMES:
+        assert kiwi("kin", "export", "--to", form, "--privacy", mode, "--out", f"out/{FILE_NAMES[form]}")[0] == 0
     for file in sorted((folder / "out").iterdir()):
         yield file.name, file.read_bytes()
     chosen = () if mode == "public" else ("--privacy", mode)
@@ -80,7 +82,7 @@ def test_nothing_of_the_living_leaves_the_case(kiwi: Told, here: Path, mode: Mod
     assert hidden == set(LIVING)
     found = {}
     for name, content in _artefacts(kiwi, here, mode):
-        leaked = leaks(content, tree, mode, year, **privacy)
+        leaked = find_leaks(content, tree, mode, year, **privacy)
         by_eye = [secret for secret in SECRETS if mode != "private" and secret.encode() in content]
         if leaked or by_eye:
             found[name] = (leaked, by_eye)
@@ -120,7 +122,7 @@ def test_a_case_about_somebody_who_lives(
     monkeypatch.chdir(tmp_path / "n")
     shutil.copytree(tmp_path / "n" / "home", home, ignore=shutil.ignore_patterns("state"))
     for name, content in [
-        *((form, kiwi("kin", "export", "--to", form, "--json")[1].encode()) for form in ENDINGS),
+        *((form, kiwi("kin", "export", "--to", form, "--json")[1].encode()) for form in FILE_NAMES),
         *((file.name, file.read_bytes()) for file in (tmp_path / "n/cases/nora-wendover").glob("family*")),
     ]:
         assert [secret for secret in (*SECRETS, "nora") if secret.encode() in content] == [], name
@@ -133,8 +135,8 @@ def test_two_runs_give_the_same_bytes(kiwi: Told, here: Path, tmp_path: Path) ->
         places = list(case.book_places())
     kiwi("kin", "start", "Edmund Wendover", "--book", places[0], "--case", str(other))
     kiwi("kin", "run", "--case", str(other))
-    for form, file in ENDINGS.items():
+    for form, file in FILE_NAMES.items():
         kiwi("kin", "export", "--to", form)
         kiwi("kin", "export", "--to", form, "--case", str(other))
         assert (here / CASE / file).read_bytes() == (other / file).read_bytes(), form
-    assert (other / FILE).is_file()
+    assert (other / CASE_FILE).is_file()

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from kiwiresearch.crawl.settings import CrawlSettings
-from kiwiresearch.research.desk import open_desk
-from kiwiresearch.research.finding import Finder
-from kiwiresearch.research.run import Progress, Research, Task
+from kiwiresearch.runs.research import Research, ResearchTask, RunProgress
+from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.build import NewPage, write_book
 
 Told = Callable[..., tuple[int, str, str]]
@@ -45,7 +45,7 @@ def furnished(tmp_path_factory: pytest.TempPathFactory, sample_zim: Path) -> Pat
     folder = tmp_path_factory.mktemp("furnished")
     write(folder / "road.zim", "Road", PAGES)
     write(folder / "sea.zim", "Sea", {"Salt": "Salt of the sea came down the salt road."})
-    desk = open_desk({"KIWIRESEARCH_HOME": str(folder / "home")})
+    desk = open_workspace({"KIWIRESEARCH_HOME": str(folder / "home")})
     for book in (folder / "road.zim", folder / "sea.zim", sample_zim):
         desk.opener.look_up(str(book))
     return folder
@@ -192,13 +192,13 @@ def test_resume_finds_the_run_of_another_day(kiwi: Told, road: Path, home: Path)
     """--resume goes on with an unfinished run of the same task, whatever its date; without it a new one begins."""
     yesterday = Path("runs") / "2020-02-29_salt-road"
 
-    def stop(progress: Progress) -> None:
+    def stop(progress: RunProgress) -> None:
         if len(progress.state.visited) == 2:
             raise KeyboardInterrupt
 
-    desk = open_desk()
+    desk = open_workspace()
     with desk.shelf([str(road)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
-        work = Research(finder, Task("salt road", settings=CrawlSettings(fast=True)))
+        work = Research(finder, ResearchTask("salt road", settings=CrawlSettings(fast=True)))
         with pytest.raises(KeyboardInterrupt):
             work.run(yesterday, stop)
     code, told, _ = kiwi("salt road", "-b", road, "--fast", "--resume")

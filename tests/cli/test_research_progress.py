@@ -15,12 +15,12 @@ from rich.console import Console
 from rich.live import Live
 from tests.cli.processes import SCRIPT, on_terminal
 
-from kiwiresearch.cli.progress import Lines, OnTerminal
+from kiwiresearch.cli.progress import LineDisplay, LiveDisplay
 from kiwiresearch.crawl.settings import CrawlSettings
-from kiwiresearch.crawl.step import Visited
-from kiwiresearch.research.desk import open_desk
-from kiwiresearch.research.finding import Finder
-from kiwiresearch.research.run import Progress, Research, Task
+from kiwiresearch.crawl.step import VisitStep
+from kiwiresearch.runs.research import Research, ResearchTask, RunProgress
+from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.workspace import open_workspace
 
 Told = Callable[..., tuple[int, str, str]]
 PAGE = re.compile(r"\[(\d+)/8\] (.+) \(depth (\d), ([\d.]+) points\)")
@@ -30,7 +30,7 @@ PAGE = re.compile(r"\[(\d+)/8\] (.+) \(depth (\d), ([\d.]+) points\)")
 def furnished(tmp_path_factory: pytest.TempPathFactory, sample_zim: Path) -> Path:
     """A home that knows the sample book."""
     folder = tmp_path_factory.mktemp("furnished")
-    open_desk({"KIWIRESEARCH_HOME": str(folder)}).opener.look_up(str(sample_zim))
+    open_workspace({"KIWIRESEARCH_HOME": str(folder)}).opener.look_up(str(sample_zim))
     return folder
 
 
@@ -107,7 +107,7 @@ def test_no_color_is_heeded_on_a_terminal(command: tuple[str, ...]) -> None:
     assert re.findall(r"\x1b\[[\d;]*m", shown) == []
 
 
-Look = Callable[[Progress, str], None]
+Look = Callable[[RunProgress, str], None]
 
 
 def watched(furnished: Path, sample_zim: Path, out: Path, look: Look) -> None:
@@ -115,30 +115,30 @@ def watched(furnished: Path, sample_zim: Path, out: Path, look: Look) -> None:
     screen = io.StringIO()
     console = Console(file=screen, force_terminal=True, width=200, highlight=False)
     with Live(console=console, auto_refresh=False, redirect_stdout=False, redirect_stderr=False) as live:
-        display = OnTerminal(live, 8)
+        display = LiveDisplay(live, 8)
 
-        def tell(progress: Progress) -> None:
+        def tell(progress: RunProgress) -> None:
             screen.truncate(screen.seek(0))
             display.tell(progress)
             live.refresh()
             look(progress, screen.getvalue())
 
-        desk = open_desk({"KIWIRESEARCH_HOME": str(furnished)})
+        desk = open_workspace({"KIWIRESEARCH_HOME": str(furnished)})
         with desk.shelf([str(sample_zim)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
-            Research(finder, Task("Sunset", settings=CrawlSettings(max_pages=8, fast=True))).run(out, tell)
+            Research(finder, ResearchTask("Sunset", settings=CrawlSettings(max_pages=8, fast=True))).run(out, tell)
 
 
 def test_the_display_follows_the_crawl(furnished: Path, sample_zim: Path, tmp_path: Path) -> None:
     """After each page the display has the number of pages, the depth, the latest pages and the best next one."""
     nexts: list[str] = []
 
-    def look(progress: Progress, screen: str) -> None:
+    def look(progress: RunProgress, screen: str) -> None:
         state, step = progress.state, progress.step
         assert f"{len(state.visited)} of 8 pages, depth {max(state.at_depth, default=0)}, " in screen
         assert re.search(rf" {len(state.frontier)} candidates, \d+ s", screen)
         for page in list(state.visited.values())[-3:]:
             assert f"] {page.title} (depth {page.depth}, " in screen
-        if isinstance(step, Visited) and step.runner_up:
+        if isinstance(step, VisitStep) and step.runner_up:
             assert f"best next: {step.runner_up}" in screen
             nexts.append(step.runner_up)
 
@@ -151,9 +151,9 @@ def test_titles_cannot_command_the_terminal(
 ) -> None:
     """Control characters of a title are not printed."""
 
-    def look(progress: Progress, screen: str) -> None:
-        if isinstance(progress.step, Visited):
-            Lines(8).tell(Progress(replace(progress.step, title="Sun\x1b[2Jset\x07\x9b"), progress.state))
+    def look(progress: RunProgress, screen: str) -> None:
+        if isinstance(progress.step, VisitStep):
+            LineDisplay(8).tell(RunProgress(replace(progress.step, title="Sun\x1b[2Jset\x07\x9b"), progress.state))
 
     watched(furnished, sample_zim, tmp_path / "run", look)
     assert [line.partition(" (depth")[0] for line in capsys.readouterr().err.splitlines()] == [

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from kiwiresearch.research.desk import open_desk
-from kiwiresearch.research.title_indexes import TitleIndexes
+from kiwiresearch.workspace.search_aids import TitleIndexes
+from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.build import NewPage, write_book
 
 Told = Callable[..., tuple[int, str, str]]
@@ -24,7 +24,7 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("batch")
     metadata = {"Name": "sea_eng", "Title": "Sea book", "Language": "eng", "Date": "2026-01-01"}
     write_book(folder / "sea.zim", [NewPage(t, t, html.encode()) for t, html in PAGES.items()], metadata=metadata)
-    desk = open_desk({"KIWIRESEARCH_HOME": str(folder / "home")})
+    desk = open_workspace({"KIWIRESEARCH_HOME": str(folder / "home")})
     with desk.shelf([str(folder / "sea.zim")]) as shelf:
         TitleIndexes(desk.folders.cache / "titles").build(shelf.archives()[0])
     return folder

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from kiwiresearch.research.desk import SAMPLE_NOTICE, open_desk
-from kiwiresearch.research.title_indexes import TitleIndexes
+from kiwiresearch.workspace.search_aids import TitleIndexes
+from kiwiresearch.workspace.workspace import SAMPLE_NOTICE, open_workspace
 from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
-from kiwiresearch.zim.library import placed
+from kiwiresearch.zim.library import listed_book
 from kiwiresearch.zim.libzim import LibzimArchive
 
 Told = Callable[..., tuple[int, str, str]]
@@ -44,7 +44,7 @@ BOOKS: dict[str, tuple[str, str, dict[str, str]]] = {
 def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three books, and a home that has them on its shelf and knows them to be sound."""
     folder = tmp_path_factory.mktemp("searching")
-    desk = open_desk({"KIWIRESEARCH_HOME": str(folder / "home")})
+    desk = open_workspace({"KIWIRESEARCH_HOME": str(folder / "home")})
     for name, (title, language, pages) in BOOKS.items():
         write_book(
             folder / f"{name}.zim",
@@ -53,7 +53,7 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
             metadata={"Name": f"{name}_{language}", "Title": title, "Language": language, "Date": "2026-01-01"},
         )
         found = desk.opener.look_up(str(folder / f"{name}.zim"))
-        desk.shelf_file.add([placed(book, source) for book, source in found])
+        desk.shelf_file.add([listed_book(book, source) for book, source in found])
     with desk.shelf() as shelf:
         for archive in shelf.archives():
             TitleIndexes(desk.folders.cache / "titles").build(archive)
@@ -71,7 +71,7 @@ def shelf(furnished: Path, home: Path) -> Path:
 def newcomer(tmp_path_factory: pytest.TempPathFactory, home: Path) -> Path:
     """A user with an empty shelf, for whom the sample book is built already."""
     ready = tmp_path_factory.getbasetemp() / "ready"  # built there once for all tests
-    open_desk({"KIWIRESEARCH_HOME": str(ready)}).sample()
+    open_workspace({"KIWIRESEARCH_HOME": str(ready)}).sample()
     shutil.copytree(ready / "cache", home / "cache")
     return home
 

@@ -14,7 +14,7 @@ import pytest
 from tests.llm.servers import serving
 from tests.research.job_tools import TOPIC, Gate
 
-from kiwiresearch.research import stores
+from kiwiresearch.workspace import workspace
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="this system has no signals")
 
@@ -27,7 +27,7 @@ TABLES = "bulk-kiwiresearch-sample-book-1"
 @pytest.fixture(autouse=True)
 def _stores_are_closed() -> Iterator[None]:
     yield
-    stores.close_stores()
+    workspace.close_stores()
 
 
 def a_worker(*options: str, **environment: str) -> subprocess.Popen[str]:

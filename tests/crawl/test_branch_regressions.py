@@ -5,12 +5,12 @@ from __future__ import annotations
 from tests.crawl.test_resuming import goes_on
 from tests.crawl.trails import PLAIN, Directions, a_shelf_book, settings, steps_of, taken
 
-from kiwiresearch.crawl.walk import Crawl
+from kiwiresearch.crawl.state import CrawlPlan
 
 MINES = [f"Mine {letter}" for letter in "ABCDE"]
 
 
-def branching() -> Crawl:
+def branching() -> CrawlPlan:
     """A page whose branch is full, until another page turns out to be more like it."""
     lead = " ".join(f"The salt road had [[{title}]]." for title in ("Abbey", *MINES))
     huts = [f"Hut {number}" for number in range(56)]
@@ -25,7 +25,7 @@ def branching() -> Crawl:
     }
     meant = Directions("mining", "cooking")
     chosen = settings(max_pages=20, max_links_per_page=8)
-    return Crawl([a_shelf_book(pages)], "salt road", settings=chosen, embedder=meant)
+    return CrawlPlan([a_shelf_book(pages)], "salt road", settings=chosen, embedder=meant)
 
 
 def test_a_crawl_whose_branches_change_goes_on_after_any_step() -> None:

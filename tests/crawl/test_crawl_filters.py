@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 from tests.crawl.trails import TEXT, a_shelf_book, begun, lines, looks, settings, steps_of, taken, visit
 
-from kiwiresearch.crawl.filters import Filter, asks_for_timeline
+from kiwiresearch.crawl.links import LinkFilter, asks_for_timeline
 from kiwiresearch.crawl.settings import LinkFilters
-from kiwiresearch.crawl.step import Step
-from kiwiresearch.crawl.walk import Crawl
+from kiwiresearch.crawl.state import CrawlPlan
+from kiwiresearch.crawl.step import CrawlStep
 from kiwiresearch.search.open_book import OpenBook
 
 
-def crawled(book: OpenBook, topic: str = "salt road", **filters: Any) -> list[Step]:
-    return steps_of(Crawl([book], topic, settings=settings(max_pages=60, filters=filters)))
+def crawled(book: OpenBook, topic: str = "salt road", **filters: Any) -> list[CrawlStep]:
+    return steps_of(CrawlPlan([book], topic, settings=settings(max_pages=60, filters=filters)))
 
 
 def test_each_refusal_is_counted(salt_book: OpenBook) -> None:
@@ -134,7 +134,7 @@ def test_a_page_that_was_left_is_not_offered_again() -> None:
 def test_a_page_of_senses_is_taken_where_the_filter_is_off(salt_book: OpenBook) -> None:
     """With the filter off it is a page as any other, for fewer points (R15)."""
     chosen = settings(max_pages=60, strategy="bfs", filters={"disambiguation": False})
-    steps = steps_of(Crawl([salt_book], "salt road", settings=chosen))
+    steps = steps_of(CrawlPlan([salt_book], "salt road", settings=chosen))
     assert lines(visit(steps, "Pass"))["disambiguation page"] < 0
     assert visit(steps, "Letter of pass").depth == 2
 
@@ -207,16 +207,16 @@ def test_topics_that_are_about_time(topic: str, expected: bool) -> None:
 )
 def test_titles_that_are_refused(title: str, expected: str) -> None:
     """Other namespaces, excluded titles and years are known by their names (R14, R16, R82, R85)."""
-    assert Filter(LinkFilters()).refusal(title.replace(" ", "_"), title) == expected
+    assert LinkFilter(LinkFilters()).refusal(title.replace(" ", "_"), title) == expected
 
 
 def test_excluded_titles_are_those_that_begin_so() -> None:
     """The list of the user is compared with how a title begins, in any case; an empty entry says nothing (R16)."""
-    judge = Filter(LinkFilters(exclude=("salt MINE", "", "  ")))
+    judge = LinkFilter(LinkFilters(exclude=("salt MINE", "", "  ")))
     assert [judge.refusal(title, title) for title in ("Salt mines", "Old salt mine", "Salt")] == ["excluded", "", ""]
 
 
 def test_lists_are_refused_by_their_titles_in_the_books_language() -> None:
     """A title that says 'list' is known in the language of the book (R84)."""
-    judge = Filter(LinkFilters(lists="exclude"), "deu")
+    judge = LinkFilter(LinkFilters(lists="exclude"), "deu")
     assert [judge.refusal(title, title) for title in ("Liste der Straßen", "Lister")] == ["list page", ""]

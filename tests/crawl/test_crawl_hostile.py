@@ -24,12 +24,12 @@ from tests.crawl.trails import (
     visits,
 )
 
-from kiwiresearch.crawl.step import Step
-from kiwiresearch.crawl.walk import Crawl
-from kiwiresearch.embed.embedder import Rows
+from kiwiresearch.crawl.state import CrawlPlan
+from kiwiresearch.crawl.step import CrawlStep
+from kiwiresearch.embed.embedder import Vectors
 from kiwiresearch.errors import EmbedderError, PageNotFound, RedirectLoop
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.zim.entry import Entry
+from kiwiresearch.zim.archive import Entry
 from kiwiresearch.zim.memory import MemoryArchive
 
 ROAD = f"The salt road had an [[Inn]], a [[Mill]] and a [[Well]].\n{TEXT}"
@@ -52,8 +52,8 @@ class Torn(ShelfArchive):
         return super().read(path)
 
 
-def crawled(pages: dict[str, str], aliases: dict[str, str] | None = None, **options: Any) -> list[Step]:
-    return steps_of(Crawl([a_shelf_book(pages, aliases)], "salt road", settings=settings(**options)))
+def crawled(pages: dict[str, str], aliases: dict[str, str] | None = None, **options: Any) -> list[CrawlStep]:
+    return steps_of(CrawlPlan([a_shelf_book(pages, aliases)], "salt road", settings=settings(**options)))
 
 
 @pytest.mark.parametrize("strategy", ["priority", "bfs"])
@@ -61,7 +61,7 @@ def test_pages_that_cannot_be_read_are_left(strategy: str) -> None:
     """A page that is listed and is not there, or goes in circles, is left with the reason, and the crawl goes on."""
     pages = {"Salt road": ROAD, "Inn": TEXT, "Mill": TEXT, "Well": TEXT}
     archive = Torn(pages, {"Inn": PageNotFound("The page is torn out."), "Mill": RedirectLoop("It turns.")})
-    steps = steps_of(Crawl([OpenBook(archive)], "salt road", settings=settings(strategy=strategy)))
+    steps = steps_of(CrawlPlan([OpenBook(archive)], "salt road", settings=settings(strategy=strategy)))
     assert taken(steps) == ["Salt road", "Well"]
     assert {look.title: look.why for look in looks(steps)} == {
         "Inn": "it cannot be read: The page is torn out.",
@@ -75,7 +75,7 @@ def test_a_seed_that_cannot_be_read_is_left() -> None:
     pages = {"Salt road": TEXT, "Inn": f"The salt road.\n{TEXT}"}
     archive = Torn(pages, {})
     book = OpenBook(archive)
-    crawl = Crawl([book], "salt road")
+    crawl = CrawlPlan([book], "salt road")
     (start, *_) = steps_of(crawl)
     archive.torn["Salt_road"] = PageNotFound("It is gone.")
     steps = steps_of(crawl, [start])
@@ -138,7 +138,7 @@ def test_titles_of_strange_characters() -> None:
     for number, name in enumerate(names):
         escaped = name.replace("&", "&amp;").replace("<", "&lt;")
         pages[f"P{number}"] = f"<title>{escaped}</title><p>{escaped}</p><h2>A</h2><p>b</p>"
-    steps = steps_of(Crawl([OpenBook(MemoryArchive(pages))], "salt road"))
+    steps = steps_of(CrawlPlan([OpenBook(MemoryArchive(pages))], "salt road"))
     assert {step.path for step in visits(steps)} == set(pages)
     assert all("\n" not in step.reason for step in visits(steps))
 
@@ -159,7 +159,7 @@ class Failing(Directions):
         super().__init__("salt", "road")
         self.calls = calls
 
-    def embed(self, texts: Sequence[str]) -> Rows:
+    def embed(self, texts: Sequence[str]) -> Vectors:
         self.calls -= 1
         if self.calls < 0:
             raise EmbedderError("The vectors are gone.")
@@ -169,7 +169,7 @@ class Failing(Directions):
 @pytest.mark.parametrize("calls", range(6))
 def test_an_embedder_that_fails_ends_the_crawl_where_it_is(salt_book: OpenBook, calls: int) -> None:
     """Half a crawl with vectors and half without would be no crawl that can be repeated (R7, R46)."""
-    crawl = Crawl([salt_book], "salt road", settings=settings(max_pages=12), embedder=Failing(calls))
+    crawl = CrawlPlan([salt_book], "salt road", settings=settings(max_pages=12), embedder=Failing(calls))
     with pytest.raises(EmbedderError):
         steps_of(crawl)
 
@@ -196,7 +196,7 @@ def test_no_book_and_no_topic_stops_a_crawl(
 ) -> None:
     """Whatever the pages and the topic are, a crawl begins, takes each page at most once, and ends."""
     book = OpenBook(MemoryArchive(pages, redirects))
-    steps = steps_of(Crawl([book], topic, "word", settings(strategy=strategy, max_depth=3)))
+    steps = steps_of(CrawlPlan([book], topic, "word", settings(strategy=strategy, max_depth=3)))
     assert begun(steps).topic == topic
     assert ended(steps).why
     assert len(visits(steps)) == len({step.ref for step in visits(steps)}) <= len(pages)

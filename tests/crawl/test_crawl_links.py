@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from tests.crawl.trails import TEXT, a_shelf_book, settings, steps_of, visit
 
-from kiwiresearch.crawl.step import Offer, Visited
-from kiwiresearch.crawl.walk import Crawl
+from kiwiresearch.crawl.state import CrawlPlan
+from kiwiresearch.crawl.step import LinkOffer, VisitStep
 
 TARGETS = dict.fromkeys(("Alder", "Birch", "Cedar", "Fir", "Hazel", "Larch", "Oak", "Pine", "Rowan", "Yew"), TEXT)
 ROAD = """
@@ -26,13 +26,13 @@ And the [[Cedar]].
 """
 
 
-def read(text: str, aliases: dict[str, str] | None = None, **options: Any) -> Visited:
+def read(text: str, aliases: dict[str, str] | None = None, **options: Any) -> VisitStep:
     """What the crawl sees on a page about the salt road."""
     book = a_shelf_book({"Salt road": text, **TARGETS}, aliases)
-    return visit(steps_of(Crawl([book], "salt road", settings=settings(**options))), "Salt road")
+    return visit(steps_of(CrawlPlan([book], "salt road", settings=settings(**options))), "Salt road")
 
 
-def offers(text: str, aliases: dict[str, str] | None = None, **options: Any) -> dict[str, Offer]:
+def offers(text: str, aliases: dict[str, str] | None = None, **options: Any) -> dict[str, LinkOffer]:
     return {offer.title: offer for offer in read(text, aliases, **options).offers}
 
 
@@ -117,7 +117,7 @@ def test_words_of_the_focus_beside_a_link_count_too() -> None:
     """A sentence that speaks of what the user wants to know is as good as one that names the topic (R47)."""
     text = "The salt road is old.\n== A ==\nTax was paid at the [[Pine]]. Rest was had at the [[Fir]].\n"
     book = a_shelf_book({"Salt road": text, **TARGETS})
-    page = visit(steps_of(Crawl([book], "salt road", "tax")), "Salt road")
+    page = visit(steps_of(CrawlPlan([book], "salt road", "tax")), "Salt road")
     found = {offer.title: offer for offer in page.offers}
     assert found["Pine"].context > found["Fir"].context == 0.0
 

@@ -21,16 +21,16 @@ from tests.crawl.trails import (
     visits,
 )
 
-from kiwiresearch.crawl.step import Step
-from kiwiresearch.crawl.walk import Crawl
+from kiwiresearch.crawl.state import CrawlPlan
+from kiwiresearch.crawl.step import CrawlStep
 from kiwiresearch.search.open_book import OpenBook
 
 STORY = " ".join(f"In year {year} the carrier {year + 7} came by." for year in range(100, 110))
 LINKS = "The salt road is old.\n== Places ==\nThere is [[Abbey]]. There is [[Barn]]. There is [[Zinc]].\n"
 
 
-def crawled(pages: dict[str, str], aliases: dict[str, str] | None = None, **options: Any) -> list[Step]:
-    return steps_of(Crawl([a_shelf_book(pages, aliases)], "salt road", settings=settings(**options)))
+def crawled(pages: dict[str, str], aliases: dict[str, str] | None = None, **options: Any) -> list[CrawlStep]:
+    return steps_of(CrawlPlan([a_shelf_book(pages, aliases)], "salt road", settings=settings(**options)))
 
 
 def test_equal_pages_go_by_path() -> None:
@@ -81,7 +81,7 @@ def test_a_near_copy_is_not_called_off_topic() -> None:
     """A page that says what another said is left for that reason, and not as off the topic (R49, R55)."""
     pages = {"Salt road": f"The salt road is old. {STORY}\n{TEXT}"}
     steps = steps_of(
-        Crawl([a_shelf_book(pages, name="One"), a_shelf_book(pages | {"Inn": TEXT}, name="Two")], "salt road")
+        CrawlPlan([a_shelf_book(pages, name="One"), a_shelf_book(pages | {"Inn": TEXT}, name="Two")], "salt road")
     )
     assert [look.why for look in looks(steps) if "nothing to do with the topic" in look.why] == []
 
@@ -100,7 +100,7 @@ def test_a_crawl_goes_on_until_the_frontier_is_empty() -> None:
 def test_without_seeds_no_page_is_taken() -> None:
     """Where no page is good enough for a seed, the crawl ends."""
     pages = {f"Road {n}": f"A road.\n{PLAIN}" for n in range(5)} | {f"Other {n}": PLAIN for n in range(20)}
-    steps = steps_of(Crawl([a_shelf_book(pages)], "purple dragon wizard road"))
+    steps = steps_of(CrawlPlan([a_shelf_book(pages)], "purple dragon wizard road"))
     assert begun(steps).seeds == ()
     assert taken(steps) == []
 
@@ -142,7 +142,9 @@ def test_by_depth_a_deeper_page_is_no_rival() -> None:
 
 def test_fast_means_no_vectors(salt_book: OpenBook) -> None:
     """With `fast` no vector is made, though an embedder is there."""
-    steps = steps_of(Crawl([salt_book], "salt road", settings=settings(fast=True), embedder=Directions("salt", "road")))
+    steps = steps_of(
+        CrawlPlan([salt_book], "salt road", settings=settings(fast=True), embedder=Directions("salt", "road"))
+    )
     assert all(step.facts.vector == "" and "meaning" not in lines(step) for step in visits(steps))
 
 

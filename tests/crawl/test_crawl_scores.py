@@ -21,10 +21,10 @@ from tests.crawl.trails import (
     visits,
 )
 
-from kiwiresearch.crawl.points import points
-from kiwiresearch.crawl.step import Step
-from kiwiresearch.crawl.walk import Crawl
-from kiwiresearch.embed.embedder import Rows
+from kiwiresearch.crawl.frontier import crawl_points
+from kiwiresearch.crawl.state import CrawlPlan
+from kiwiresearch.crawl.step import CrawlStep
+from kiwiresearch.embed.embedder import Vectors
 from kiwiresearch.search.open_book import OpenBook
 
 LONG = " ".join(f"Of year {year} much is told." for year in range(100, 250))
@@ -38,8 +38,8 @@ GROUPS = {
 """The lines of a score, by the weight that multiplies them."""
 
 
-def crawled(pages: dict[str, str], focus: str = "", **options: Any) -> list[Step]:
-    return steps_of(Crawl([a_shelf_book(pages)], "salt road", focus, settings=settings(**options)))
+def crawled(pages: dict[str, str], focus: str = "", **options: Any) -> list[CrawlStep]:
+    return steps_of(CrawlPlan([a_shelf_book(pages)], "salt road", focus, settings=settings(**options)))
 
 
 def linked(*titles: str, **texts: str) -> dict[str, str]:
@@ -48,13 +48,13 @@ def linked(*titles: str, **texts: str) -> dict[str, str]:
     return {"Salt road": f"The salt road is old.\n== Places ==\n{names}\n", **dict.fromkeys(titles, TEXT), **texts}
 
 
-def signals(steps: list[Step]) -> set[str]:
+def signals(steps: list[CrawlStep]) -> set[str]:
     return {signal for step in visits(steps) for signal in lines(step)}
 
 
 def test_every_candidate_has_a_score(salt_book: OpenBook) -> None:
     """Pages taken and pages that wait all have a score, which is the sum of its lines (R44, R50, R86)."""
-    crawl = Crawl([salt_book], "salt road", settings=settings(max_pages=8))
+    crawl = CrawlPlan([salt_book], "salt road", settings=settings(max_pages=8))
     steps = steps_of(crawl)
     state = state_after(crawl, steps)
     waiting = state.frontier.in_order()
@@ -68,7 +68,7 @@ def test_all_parts_of_a_score_are_at_work(salt_book: OpenBook) -> None:
     """Words, links, signals, novelty and authority each have their lines (R17, R18, R19, R44)."""
     copy = {"Twin": f"The salt road. {LONG}\n{TEXT}", "Copy": f"The salt road. {LONG}\n{TEXT}"}
     reference = '<p>It is so.<sup class="reference"><a href="#cite_note-1">[1]</a></sup></p>'
-    found = signals(steps_of(Crawl([salt_book], "salt road", settings=settings(max_pages=40))))
+    found = signals(steps_of(CrawlPlan([salt_book], "salt road", settings=settings(max_pages=40))))
     found |= signals(crawled(linked("Twin", "Copy", **copy)))
     found |= signals(crawled(linked("Inn", Inn=f"An inn.\n{reference}\n{TEXT}")))
     assert found >= {signal for group in GROUPS.values() for signal in group}
@@ -78,9 +78,9 @@ def test_all_parts_of_a_score_are_at_work(salt_book: OpenBook) -> None:
 @pytest.mark.parametrize("group", sorted(GROUPS))
 def test_weights_multiply(salt_book: OpenBook, group: str, factor: float) -> None:
     """Twice the weight gives a line twice its points, none switches it off; other lines stay (R17, R18, R19)."""
-    crawl = Crawl([salt_book], "salt road", settings=settings(max_pages=16))
+    crawl = CrawlPlan([salt_book], "salt road", settings=settings(max_pages=16))
     steps = steps_of(crawl)
-    other = Crawl([salt_book], "salt road", settings=settings(max_pages=16, weights={group: factor}))
+    other = CrawlPlan([salt_book], "salt road", settings=settings(max_pages=16, weights={group: factor}))
     before, after = scored(crawl, steps), scored(other, steps)
     assert any(signal in GROUPS[group] and abs(value) > 0.5 for (*_, signal), value in before.items())
     for key, value in before.items():
@@ -92,12 +92,12 @@ def test_weights_multiply(salt_book: OpenBook, group: str, factor: float) -> Non
 @pytest.mark.parametrize("group", sorted(GROUPS))
 def test_a_part_without_weight_is_in_no_score(salt_book: OpenBook, group: str) -> None:
     """With weight 0 no page that is taken has a line of that part (R17, R18, R19)."""
-    steps = steps_of(Crawl([salt_book], "salt road", settings=settings(max_pages=40, weights={group: 0.0})))
+    steps = steps_of(CrawlPlan([salt_book], "salt road", settings=settings(max_pages=40, weights={group: 0.0})))
     assert taken(steps)
     assert signals(steps) & GROUPS[group] == set()
 
 
-def scored(crawl: Crawl, steps: list[Step]) -> dict[tuple[int, str, str], float]:
+def scored(crawl: CrawlPlan, steps: list[CrawlStep]) -> dict[tuple[int, str, str], float]:
     """The lines of all candidates after each step."""
     found: dict[tuple[int, str, str], float] = {}
     for number in range(len(steps)):
@@ -149,9 +149,9 @@ def test_words_of_the_focus_speak_for_a_page() -> None:
 def test_meaning_speaks_for_a_page(like: str, first: str, last: str) -> None:
     """Of two pages that share no word with the topic, the one that means the like goes first (R46, R157)."""
     pages = linked("Abbey", "Barn", "Zinc", Abbey="A highway.", Barn=f"It is red.\n{TEXT}", Zinc="Monks sing.")
-    steps = steps_of(Crawl([a_shelf_book(pages)], "salt road", embedder=Synonyms(like)))
+    steps = steps_of(CrawlPlan([a_shelf_book(pages)], "salt road", embedder=Synonyms(like)))
     assert taken(steps) == ["Salt road", "Barn", first, last]
-    assert lines(visit(steps, first))["meaning"] == points()["relevance"]["meaning"]
+    assert lines(visit(steps, first))["meaning"] == crawl_points()["relevance"]["meaning"]
     assert "meaning" not in lines(visit(steps, last))
 
 
@@ -162,7 +162,7 @@ class Synonyms(Directions):
         super().__init__("road", "red")
         self.synonym = synonym
 
-    def embed(self, texts: Sequence[str]) -> Rows:
+    def embed(self, texts: Sequence[str]) -> Vectors:
         return super().embed([text.casefold().replace(self.synonym, "road") for text in texts])
 
 
@@ -209,7 +209,7 @@ def test_what_a_page_is_takes_points_off(text: str, signal: str) -> None:
     steps = crawled(pages, filters={"disambiguation": False})
     assert taken(steps) == ["Salt road", "Barn", "Abbey"]
     name = signal.removesuffix(" page")
-    assert lines(visit(steps, "Abbey"))[signal] == points()["page_signals"][name] < 0
+    assert lines(visit(steps, "Abbey"))[signal] == crawl_points()["page_signals"][name] < 0
     equal = crawled(pages, filters={"disambiguation": False}, weights={"page_signals": 0.0})
     assert signal not in lines(visit(equal, "Abbey"))
 
@@ -252,16 +252,16 @@ def test_a_page_says_how_the_crawl_came_to_it(text: str, expected: str) -> None:
 
 def test_seeds_and_search_results_say_so(salt_book: OpenBook) -> None:
     """A seed says why it is one, and a page that the search found says that, beside the best link to it (R55)."""
-    steps = steps_of(Crawl([salt_book], "salt road"))
+    steps = steps_of(CrawlPlan([salt_book], "salt road"))
     assert visit(steps, "Salt road").reason == "seed: its title is the topic"
     assert visit(steps, "Varn").reason.startswith("found by search; 'Salt road' links to it in its infobox")
     lone = a_shelf_book({"Salt road": TEXT, "Inn": f"An inn of the salt road.\n{TEXT}"})
-    assert visit(steps_of(Crawl([lone], "salt road")), "Inn").reason == "found by search"
+    assert visit(steps_of(CrawlPlan([lone], "salt road")), "Inn").reason == "found by search"
 
 
 def test_each_choice_names_what_would_have_been_next(salt_book: OpenBook) -> None:
     """A page that was taken is told with its points and with the next best candidate's (R55)."""
-    first, second, third, *_ = visits(steps_of(Crawl([salt_book], "salt road")))
+    first, second, third, *_ = visits(steps_of(CrawlPlan([salt_book], "salt road")))
     assert first.runner_up == ""
     name, points_of_next = second.runner_up.rsplit(" ", 1)
     assert name in {offer.title for offer in first.offers}

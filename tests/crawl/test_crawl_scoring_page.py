@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from kiwiresearch.crawl import points as points_module
-from kiwiresearch.crawl.points import points
-from kiwiresearch.crawl.start import LEAST_NAMED
+from kiwiresearch.crawl import frontier as points_module
+from kiwiresearch.crawl.frontier import crawl_points
+from kiwiresearch.crawl.start import MIN_NAMED
 from kiwiresearch.crawl.topic import AROUND, ENOUGH_BESIDE, NO_ASPECT
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "crawl-scoring.md").read_text(encoding="utf-8")
@@ -49,14 +49,14 @@ def test_the_page_names_the_signals_of_the_code_and_no_others() -> None:
 
 def test_every_entry_of_the_table_is_explained() -> None:
     """No number can be added to the file without a place on the page."""
-    entries = {(group, key) for group, keys in points().items() if group != "place" for key in keys}
+    entries = {(group, key) for group, keys in crawl_points().items() if group != "place" for key in keys}
     assert entries == set(SIGNALS) | IN_WORDS
 
 
 @pytest.mark.parametrize(("group", "key"), SIGNALS)
 def test_every_number_stands_beside_its_signal(group: str, key: str) -> None:
     """The points on the page are those of the file."""
-    worth = f"{points()[group][key]:g}"
+    worth = f"{crawl_points()[group][key]:g}"
     assert re.search(rf"(?<![\d.-]){re.escape(worth)}(?![\d.]\d)", ROWS[SIGNALS[group, key]])
 
 
@@ -64,8 +64,8 @@ def test_the_numbers_of_votes_and_places_are_told() -> None:
     """What a link counts by its place, and what a vote is made of, is on the page (R47, R79-R81)."""
     votes = PAGE.split("## Link context")[1].split("## Page signals")[0]
     for _, key in sorted(IN_WORDS):
-        assert f"{points()['link_context'][key]:g}" in votes
-    for place, worth in points()["place"].items():
+        assert f"{crawl_points()['link_context'][key]:g}" in votes
+    for place, worth in crawl_points()["place"].items():
         assert f"{place} {worth:g}" in votes
 
 
@@ -75,11 +75,11 @@ def test_what_a_side_of_the_topic_does_to_its_name_is_told() -> None:
     words = {3: "three"}[ENOUGH_BESIDE]
     assert f"within {AROUND} characters of the name in {words} places or more" in relevance
     assert f"count {NO_ASPECT:.0%}".replace("%", " %") in relevance
-    assert f"less than {LEAST_NAMED:g}" in relevance
+    assert f"less than {MIN_NAMED:g}" in relevance
 
 
 def test_what_a_heading_does_to_its_links_is_told() -> None:
     """A link on the side that is asked for, and one elsewhere, have their factors on the page (R47)."""
     votes = PAGE.split("## Link context")[1].split("## Page signals")[0]
-    worth = points()["link_context"]
+    worth = crawl_points()["link_context"]
     assert f"counts {worth['on_aspect']:g} times as much, and any other {worth['off_aspect']:g} times" in votes

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from tests.crawl.trails import PLAIN, TEXT, a_shelf_book, begun, ended, lines, settings, steps_of, taken, visit, visits
 
-from kiwiresearch.crawl.step import Begun, Visited
-from kiwiresearch.crawl.walk import Crawl
+from kiwiresearch.crawl.state import CrawlPlan
+from kiwiresearch.crawl.step import StartStep, VisitStep
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.title_build import build_titles, titles_file
 from kiwiresearch.search.titles import open_titles
@@ -30,11 +30,11 @@ SENSES = {
 }
 
 
-def begin(book: OpenBook, topic: str, focus: str = "", **options: Any) -> Begun:
-    return begun(steps_of(Crawl([book], topic, focus, settings=settings(**{"max_pages": 1, **options}))))
+def begin(book: OpenBook, topic: str, focus: str = "", **options: Any) -> StartStep:
+    return begun(steps_of(CrawlPlan([book], topic, focus, settings=settings(**{"max_pages": 1, **options}))))
 
 
-def seeds(start: Begun) -> dict[str, str]:
+def seeds(start: StartStep) -> dict[str, str]:
     return {seed.title: seed.why for seed in start.seeds}
 
 
@@ -87,7 +87,7 @@ def test_a_page_of_senses_comes_last_and_its_targets_instead() -> None:
 def test_other_senses_are_told_and_are_no_candidates() -> None:
     """A crawl keeps to one sense of a name: the others are named, and neither they nor their list are met (R75)."""
     book = a_shelf_book(SENSES)
-    steps = steps_of(Crawl([book], "Mercury"))
+    steps = steps_of(CrawlPlan([book], "Mercury"))
     start = begun(steps)
     (seed,) = start.seeds
     assert {seed.title, *start.senses} == set(SENSES) - {"Mercury"}
@@ -126,7 +126,7 @@ def test_the_focus_decides_between_senses(focus: str, first: str) -> None:
     start = begin(book, "Mercury", focus)
     assert start.seeds[0].title == first
     assert start.seeds[0].score > max(other.score for other in (*start.seeds[1:], *start.passed))
-    assert taken(steps_of(Crawl([book], "Mercury", focus, settings=settings(max_pages=1)))) == [first]
+    assert taken(steps_of(CrawlPlan([book], "Mercury", focus, settings=settings(max_pages=1)))) == [first]
 
 
 def test_a_topic_that_names_two_things_begins_with_both() -> None:
@@ -157,9 +157,9 @@ def test_there_are_no_more_seeds_than_asked_for(most: int) -> None:
 def test_seeds_are_visited_first_at_depth_0() -> None:
     """All seeds are taken before any other page, in their order, and have depth 0 (R91)."""
     book = a_shelf_book(SENSES)
-    steps = steps_of(Crawl([book], "Mercury"))
+    steps = steps_of(CrawlPlan([book], "Mercury"))
     start = begun(steps)
-    first: list[Visited] = visits(steps)[: len(start.seeds)]
+    first: list[VisitStep] = visits(steps)[: len(start.seeds)]
     assert [(step.title, step.depth) for step in first] == [(seed.title, 0) for seed in start.seeds]
     assert all(step.reason == f"seed: {seed.why}" for step, seed in zip(first, start.seeds, strict=True))
     assert all(step.depth > 0 for step in visits(steps)[len(start.seeds) :])
@@ -186,7 +186,7 @@ def test_what_was_passed_over_is_told_with_a_reason(salt_book: OpenBook) -> None
 def test_what_the_search_found_is_a_candidate(salt_book: OpenBook) -> None:
     """Pages that speak of the topic need no link to be met; they lie one step from the seeds (R73, R91)."""
     pages = {"Salt road": TEXT, "Inn": f"An inn of the salt road.\n{TEXT}"}
-    steps = steps_of(Crawl([a_shelf_book(pages)], "salt road"))
+    steps = steps_of(CrawlPlan([a_shelf_book(pages)], "salt road"))
     assert {step.title: step.depth for step in visits(steps)} == {"Salt road": 0, "Inn": 1}
     assert [found.title for found in begun(steps).found] == ["Salt road", "Inn"]
 
@@ -210,14 +210,14 @@ def test_a_filtered_page_is_a_seed_only_by_its_very_title(salt_book: OpenBook) -
 @pytest.mark.parametrize("topic", ["xyzzyplugh", "", "   ", "???", "\x00\n\t", "q" * 10_000])
 def test_without_a_seed_the_crawl_ends(salt_book: OpenBook, topic: str) -> None:
     """A topic that no page answers gives no seeds and no pages, and the end says so."""
-    steps = steps_of(Crawl([salt_book], topic, settings=settings(max_pages=5)))
+    steps = steps_of(CrawlPlan([salt_book], topic, settings=settings(max_pages=5)))
     assert begun(steps).seeds == ()
     assert (len(steps), ended(steps).why) == (2, "nothing was found to begin with")
 
 
 def test_without_books_the_crawl_ends() -> None:
     """Where there is no book there is nothing to begin with."""
-    steps = steps_of(Crawl([], "salt road"))
+    steps = steps_of(CrawlPlan([], "salt road"))
     assert (begun(steps).seeds, ended(steps).why) == ((), "nothing was found to begin with")
 
 
@@ -239,7 +239,7 @@ def test_a_mistyped_topic_is_read_as_meant(salt_book: OpenBook, tmp_path: Path) 
     titles = open_titles(file, salt_book.book)
     assert titles is not None
     with closing(titles):
-        crawl = Crawl([OpenBook(salt_book.archive, titles)], "salt raod", settings=settings(max_pages=4))
+        crawl = CrawlPlan([OpenBook(salt_book.archive, titles)], "salt raod", settings=settings(max_pages=4))
         steps = steps_of(crawl)
     assert begun(steps).searched[0].corrected == "salt road"
     assert taken(steps)[0] == "Salt road"

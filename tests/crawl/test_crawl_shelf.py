@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.crawl.trails import TEXT, a_shelf_book, begun, lines, settings, steps_of, taken, total, visits
 
-from kiwiresearch.crawl.walk import Crawl
+from kiwiresearch.crawl.state import CrawlPlan
 from kiwiresearch.search.open_book import OpenBook
 
 
@@ -27,7 +27,7 @@ def shelf() -> list[OpenBook]:
 
 def test_each_book_may_give_a_seed(shelf: list[OpenBook]) -> None:
     """A topic that is a title in two books of different kinds begins in both."""
-    start = begun(steps_of(Crawl(shelf, "salt road")))
+    start = begun(steps_of(CrawlPlan(shelf, "salt road")))
     assert [(seed.title, seed.book) for seed in start.seeds] == [("Salt road", book.book.id) for book in shelf]
     assert all(seed.why.startswith("its title is the topic") for seed in start.seeds)
     assert {searched.book for searched in start.searched} == {book.book.id for book in shelf}
@@ -41,7 +41,7 @@ def test_no_page_comes_between_the_seeds() -> None:
         a_shelf_book(roads, name="Roads", kind="wikipedia"),
         a_shelf_book({"Salt road": f"A tale of a thief.\n{TEXT}"}, name="Tales", kind="gutenberg"),
     ]
-    steps = steps_of(Crawl(books, "salt road"))
+    steps = steps_of(CrawlPlan(books, "salt road"))
     assert [(step.title, step.depth) for step in visits(steps)] == [("Salt road", 0), ("Salt road", 0), ("Inn", 1)]
     _, second, third = visits(steps)
     assert total(third) > total(second)
@@ -49,7 +49,7 @@ def test_no_page_comes_between_the_seeds() -> None:
 
 def test_links_stay_in_their_book(shelf: list[OpenBook]) -> None:
     """A link leads to the page of its own book, though another book has one of the same path."""
-    steps = steps_of(Crawl(shelf, "salt road"))
+    steps = steps_of(CrawlPlan(shelf, "salt road"))
     roads, tales = (book.book.id for book in shelf)
     assert {(step.book, step.title) for step in visits(steps)} == {
         *((roads, title) for title in ("Salt road", "Inn", "Beds")),
@@ -62,14 +62,14 @@ def test_links_stay_in_their_book(shelf: list[OpenBook]) -> None:
 
 def test_equal_pages_are_ordered_by_book(shelf: list[OpenBook]) -> None:
     """Which book is named first changes nothing in what is taken, nor in its order (R141, R142)."""
-    one, two = steps_of(Crawl(shelf, "salt road")), steps_of(Crawl(shelf[::-1], "salt road"))
+    one, two = steps_of(CrawlPlan(shelf, "salt road")), steps_of(CrawlPlan(shelf[::-1], "salt road"))
     assert [step.ref for step in visits(one)] == [step.ref for step in visits(two)]
 
 
 def test_a_book_that_has_nothing_to_say_is_left_out(shelf: list[OpenBook]) -> None:
     """Where one book answers and another does not, all pages come from the first."""
     other = a_shelf_book({"Ship": f"It sails.\n{TEXT}", "Mast": f"A tree.\n{TEXT}"}, name="Ships")
-    steps = steps_of(Crawl([other, shelf[0]], "salt road"))
+    steps = steps_of(CrawlPlan([other, shelf[0]], "salt road"))
     assert {step.book for step in visits(steps)} == {shelf[0].book.id}
 
 
@@ -80,6 +80,6 @@ def test_a_page_says_what_it_says_in_the_language_of_its_book() -> None:
         "Liste der Straßen": TEXT,
         "Mühle": TEXT,
     }
-    steps = steps_of(Crawl([a_shelf_book(pages, language="deu")], "Salzstraße", settings=settings(max_pages=5)))
+    steps = steps_of(CrawlPlan([a_shelf_book(pages, language="deu")], "Salzstraße", settings=settings(max_pages=5)))
     assert taken(steps) == ["Salzstraße", "Mühle", "Liste der Straßen"]
     assert lines(visits(steps)[-1])["list page"] < 0

@@ -8,12 +8,12 @@ from tests.crawl.any_book import BOOKS, SETTINGS
 from tests.crawl.trails import a_shelf_book, begun, ended, state_after, steps_of, visits
 
 from kiwiresearch.crawl.settings import CrawlSettings
-from kiwiresearch.crawl.step import Step, Visited
-from kiwiresearch.crawl.walk import Crawl
+from kiwiresearch.crawl.state import CrawlPlan
+from kiwiresearch.crawl.step import CrawlStep, VisitStep
 
 
-def crawled(pages: dict[str, str], chosen: CrawlSettings) -> tuple[Crawl, list[Step]]:
-    crawl = Crawl([a_shelf_book(pages)], "salt road", settings=chosen)
+def crawled(pages: dict[str, str], chosen: CrawlSettings) -> tuple[CrawlPlan, list[CrawlStep]]:
+    crawl = CrawlPlan([a_shelf_book(pages)], "salt road", settings=chosen)
     return crawl, steps_of(crawl)
 
 
@@ -26,7 +26,7 @@ def test_a_page_waits_or_was_visited(pages: dict[str, str], chosen: CrawlSetting
         state = state_after(crawl, steps[:number])
         waiting = {candidate.ref for candidate in state.frontier.in_order()}
         assert waiting.isdisjoint(state.visited)
-        if isinstance(step, Visited):
+        if isinstance(step, VisitStep):
             assert step.ref in waiting
     final = state_after(crawl, steps)
     assert len(final.frontier) == ended(steps).left

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiwiresearch.crawl.candidate import Candidate
-from kiwiresearch.crawl.frontier import Frontier
+from kiwiresearch.crawl.frontier import CrawlCandidate, Frontier
 from kiwiresearch.ids import BookId
-from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.zim.archive import EntryRef
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ class Line:
 
     def put(self, row: Waiting) -> None:
         self.points[row.ref] = row.points
-        candidate = self.frontier.get(row.ref) or Candidate(row.ref, row.path, row.depth)
+        candidate = self.frontier.get(row.ref) or CrawlCandidate(row.ref, row.path, row.depth)
         candidate.depth = row.depth
         self.frontier.put(candidate)
 

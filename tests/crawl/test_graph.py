@@ -9,22 +9,21 @@ from typing import Any
 import pytest
 from tests.crawl.trails import a_shelf_book, settings, state_after, steps_of
 
-from kiwiresearch.crawl.graph import graph_of, graph_text, lines_record, weight_of
-from kiwiresearch.crawl.state import State
-from kiwiresearch.crawl.step import Offer
-from kiwiresearch.crawl.walk import Crawl
+from kiwiresearch.crawl.outputs import crawl_graph, graph_text, link_weight, score_lines_record
+from kiwiresearch.crawl.state import CrawlPlan, CrawlState
+from kiwiresearch.crawl.step import LinkOffer
 from kiwiresearch.ids import page_id
-from kiwiresearch.search.hit import ScoreLine
 from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.search.query import ScoreLine
 
 
-def crawled(*books: OpenBook, topic: str = "salt road", **options: Any) -> State:
-    crawl = Crawl(books, topic, settings=settings(fast=True, **options))
+def crawled(*books: OpenBook, topic: str = "salt road", **options: Any) -> CrawlState:
+    crawl = CrawlPlan(books, topic, settings=settings(fast=True, **options))
     return state_after(crawl, steps_of(crawl))
 
 
-def drawn(state: State) -> dict[str, Any]:
-    return graph_of(state, lambda ref: f"http://host/{ref.path}")
+def drawn(state: CrawlState) -> dict[str, Any]:
+    return crawl_graph(state, lambda ref: f"http://host/{ref.path}")
 
 
 def edge(graph: dict[str, Any], start: str, end: str) -> dict[str, Any]:
@@ -92,7 +91,7 @@ def test_an_edge_tells_where_and_how_often() -> None:
 @pytest.mark.parametrize(("times", "context", "weight"), [(1, 0.0, 1.0), (3, 0.25, 3.25), (2, 1.0, 3.0)])
 def test_a_weight_is_how_often_and_in_which_context(times: int, context: float, weight: float) -> None:
     """A link's weight grows with their number and with the topic's words around them (R127)."""
-    assert weight_of(Offer("A", "A", 1.0, times, context, "body", "", "", "", True)) == weight
+    assert link_weight(LinkOffer("A", "A", 1.0, times, context, "body", "", "", "", True)) == weight
 
 
 def test_links_stay_in_their_book() -> None:
@@ -137,4 +136,4 @@ def test_titles_with_line_breaks_stay_on_their_line() -> None:
 def test_lines_of_a_score_are_plain_data() -> None:
     """Signals and their points keep their order."""
     lines = (ScoreLine("keywords", 2.5), ScoreLine("stub", -5.0))
-    assert lines_record(lines) == [{"signal": "keywords", "points": 2.5}, {"signal": "stub", "points": -5.0}]
+    assert score_lines_record(lines) == [{"signal": "keywords", "points": 2.5}, {"signal": "stub", "points": -5.0}]

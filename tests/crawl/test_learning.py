@@ -7,8 +7,8 @@ from typing import Any
 
 from tests.crawl.trails import TEXT, a_shelf_book, lines, settings, state_after, steps_of, taken, visit
 
-from kiwiresearch.crawl.step import Learned, Step
-from kiwiresearch.crawl.walk import Crawl
+from kiwiresearch.crawl.state import CrawlPlan
+from kiwiresearch.crawl.step import CrawlStep, LearnStep
 
 
 def of_its_own(title: str) -> str:
@@ -28,19 +28,19 @@ PAGES = {
 }
 
 
-def crawl_of(pages: dict[str, str], topic: str = "salt road", **options: Any) -> Crawl:
-    return Crawl([a_shelf_book(pages)], topic, settings=settings(**options))
+def crawl_of(pages: dict[str, str], topic: str = "salt road", **options: Any) -> CrawlPlan:
+    return CrawlPlan([a_shelf_book(pages)], topic, settings=settings(**options))
 
 
-def lessons(steps: list[Step]) -> list[Learned]:
-    return [step for step in steps if isinstance(step, Learned)]
+def lessons(steps: list[CrawlStep]) -> list[LearnStep]:
+    return [step for step in steps if isinstance(step, LearnStep)]
 
 
 def test_words_of_visited_pages_move_a_candidate_ahead() -> None:
     """A page that the first page's links alone would have put last goes first, for words learned since (R45, R86)."""
     crawl = crawl_of(PAGES)
     steps = steps_of(crawl)
-    place = next(number for number, step in enumerate(steps) if isinstance(step, Learned))
+    place = next(number for number, step in enumerate(steps) if isinstance(step, LearnStep))
     before, after = (
         [candidate.title for candidate in state_after(crawl, steps[:end]).frontier.in_order()]
         for end in (place, place + 1)
@@ -63,7 +63,7 @@ def test_what_is_learned_is_told() -> None:
 
 def test_the_topics_own_words_are_not_learned() -> None:
     """Words of the topic, of the focus, and those that say nothing are no keywords."""
-    steps = steps_of(Crawl([a_shelf_book(PAGES)], "salt road", "house"))
+    steps = steps_of(CrawlPlan([a_shelf_book(PAGES)], "salt road", "house"))
     stems = {stem for lesson in lessons(steps) for stem, _ in lesson.keywords}
     assert stems
     assert not stems & {"salt", "road", "hous", "the", "and", "each"}
@@ -89,7 +89,7 @@ def test_lessons_come_ever_more_seldom() -> None:
     """Keywords are learned after a few pages and each time their number has doubled."""
     pages = {"Salt road": TEXT} | {f"Inn {number:02}": f"On the salt road.\n{TEXT}" for number in range(40)}
     steps = steps_of(crawl_of(pages, max_pages=40))
-    learned = [len(taken(steps[:number])) for number, step in enumerate(steps) if isinstance(step, Learned)]
+    learned = [len(taken(steps[:number])) for number, step in enumerate(steps) if isinstance(step, LearnStep)]
     assert len(learned) >= 3
     assert [later / earlier for earlier, later in pairwise(learned)] == [2.0] * (len(learned) - 1)
 

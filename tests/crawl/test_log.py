@@ -10,23 +10,22 @@ from typing import Any
 import pytest
 from tests.crawl.trails import TEXT, a_shelf_book, looks, settings, state_after, steps_of, visits
 
-from kiwiresearch.crawl.log import LEFT, log_of, missing_words, refusals, score_words
-from kiwiresearch.crawl.state import State
-from kiwiresearch.crawl.step import Ended, Learned
-from kiwiresearch.crawl.walk import Crawl
-from kiwiresearch.search.hit import ScoreLine
+from kiwiresearch.crawl.outputs import LEFT, crawl_log, missing_words, refusals, score_words
+from kiwiresearch.crawl.state import CrawlPlan, CrawlState
+from kiwiresearch.crawl.step import EndStep, LearnStep
 from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.search.query import ScoreLine
 
 PAGE = re.compile(r"(\d+)\. (.+) \(depth (\d+), (-?[\d.]+) points\)")
 
 
-def crawled(*books: OpenBook, topic: str = "salt road", focus: str = "", **options: Any) -> State:
-    crawl = Crawl(books, topic, focus, settings(fast=True, **options))
+def crawled(*books: OpenBook, topic: str = "salt road", focus: str = "", **options: Any) -> CrawlState:
+    crawl = CrawlPlan(books, topic, focus, settings(fast=True, **options))
     return state_after(crawl, steps_of(crawl))
 
 
-def log(state: State, *books: OpenBook) -> list[str]:
-    return list(log_of(state, {book.book.id: book.book.title for book in books}))
+def log(state: CrawlState, *books: OpenBook) -> list[str]:
+    return list(crawl_log(state, {book.book.id: book.book.title for book in books}))
 
 
 def part(lines: list[str], heading: str) -> list[str]:
@@ -126,7 +125,7 @@ def test_pages_that_were_looked_at_and_not_taken_are_told(salt_book: OpenBook) -
 def test_words_that_were_learned_are_told(salt_book: OpenBook) -> None:
     """When keywords are learned, the log has them at that place, and again at the end."""
     state = crawled(salt_book, max_pages=12)
-    learned = [step for step in state.steps if isinstance(step, Learned) and step.words]
+    learned = [step for step in state.steps if isinstance(step, LearnStep) and step.words]
     lines = log(state, salt_book)
     told = [line for line in lines if line.startswith("   Learned after ")]
     assert [", ".join(step.words) in line for step, line in zip(learned, told, strict=True)] == [True] * len(learned)
@@ -145,7 +144,7 @@ def test_the_statement_says_why_it_ended(salt_book: OpenBook, options: dict[str,
     """The search statement says what was taken, why the crawl stopped, and how many candidates it left."""
     state = crawled(salt_book, **options)
     lines = part(log(state, salt_book), "Search statement")
-    assert isinstance(state.ended, Ended)
+    assert isinstance(state.ended, EndStep)
     left = len(state.frontier)
     assert f"Ended because {why}; {left} candidate{'' if left == 1 else 's'} not visited." in lines
     taken = len(state.visited)
@@ -162,8 +161,8 @@ def test_the_statement_says_what_was_not_found(salt_book: OpenBook) -> None:
     text = salt_book.archive.read(taken.path).content.decode().casefold()
     asked = ("salt", "road", "lantern", "zeppelin", "hospice", "xylophone")
     missing = [word for word in asked if word not in text]
-    assert state.begun is not None
-    assert missing_words(state, state.begun) == missing
+    assert state.started is not None
+    assert missing_words(state, state.started) == missing
     assert f"On no page that was taken: {', '.join(map(repr, missing))}." in lines
     assert 2 < len(missing) < len(asked)
     assert lines[-1].startswith("Only these books were searched")

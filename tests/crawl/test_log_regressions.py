@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from tests.crawl.trails import TEXT, a_shelf_book, settings, state_after, steps_of
 
-from kiwiresearch.crawl.log import log_of, score_words
-from kiwiresearch.crawl.walk import Crawl
-from kiwiresearch.search.hit import ScoreLine
+from kiwiresearch.crawl.outputs import crawl_log, score_words
+from kiwiresearch.crawl.state import CrawlPlan
+from kiwiresearch.search.query import ScoreLine
 
 
 def test_a_page_that_names_the_topic_once_names_it() -> None:
     """'No page names the topic' is not said where a page has it as its title and in its first sentence."""
     book = a_shelf_book({"Salt road": f"The salt road was long.\n{TEXT}"})
-    crawl = Crawl([book], "salt road", settings=settings(fast=True))
-    text = "\n".join(log_of(state_after(crawl, steps_of(crawl)), {book.book.id: "B"}))
+    crawl = CrawlPlan([book], "salt road", settings=settings(fast=True))
+    text = "\n".join(crawl_log(state_after(crawl, steps_of(crawl)), {book.book.id: "B"}))
     assert "1 page found, 1 of which names the topic." in text
     assert "names the topic as it stands" not in text
 

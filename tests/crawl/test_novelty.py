@@ -10,17 +10,17 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 from tests.crawl.trails import PLAIN, TEXT, Directions, a_shelf_book, lines, settings, steps_of, taken, visit, visits
 
-from kiwiresearch.crawl.step import Facts, Looked, Step, Visited
-from kiwiresearch.crawl.walk import Crawl
+from kiwiresearch.crawl.state import CrawlPlan
+from kiwiresearch.crawl.step import CrawlStep, LookStep, PageFacts, VisitStep
 
 WORDS = [f"word{number}" for number in range(400)]
 STORY = " ".join(f"In year {year} the carrier {year + 7} came by." for year in range(100, 140))
 
 
-def crawled(pages: dict[str, str], *, novelty: float = 1.0, **options: Any) -> list[Step]:
+def crawled(pages: dict[str, str], *, novelty: float = 1.0, **options: Any) -> list[CrawlStep]:
     """A crawl in which links count so much that no page is left out for a full branch."""
     weights = {"link_context": 2.0, "novelty": novelty}
-    return steps_of(Crawl([a_shelf_book(pages)], "salt road", settings=settings(weights=weights, **options)))
+    return steps_of(CrawlPlan([a_shelf_book(pages)], "salt road", settings=settings(weights=weights, **options)))
 
 
 def original_of(text: str, known: str) -> str:
@@ -35,9 +35,9 @@ def original_of(text: str, known: str) -> str:
     return facts_of(steps, "Two").duplicate_of
 
 
-def facts_of(steps: list[Step], title: str) -> Facts:
+def facts_of(steps: list[CrawlStep], title: str) -> PageFacts:
     """What a page showed when it was read, whether it was taken or not."""
-    read = [step for step in steps if isinstance(step, Visited | Looked) and step.title == title]
+    read = [step for step in steps if isinstance(step, VisitStep | LookStep) and step.title == title]
     assert read[-1].facts is not None
     return read[-1].facts
 
@@ -86,8 +86,8 @@ def test_the_same_article_in_another_book_is_a_near_copy() -> None:
     """An article that two books hold is taken from one of them, and is a near-copy in the other (R49)."""
     pages = {"Salt road": f"The salt road is old. {STORY}\n{TEXT}"}
     books = [a_shelf_book(pages, name="One"), a_shelf_book(pages | {"Inn": TEXT}, name="Two")]
-    steps = steps_of(Crawl(books, "salt road"))
-    read = [step for step in steps if isinstance(step, Visited | Looked)]
+    steps = steps_of(CrawlPlan(books, "salt road"))
+    read = [step for step in steps if isinstance(step, VisitStep | LookStep)]
     assert {step.book for step in read} == {book.book.id for book in books}
     assert [step.facts.duplicate_of for step in read if step.facts] == ["", "Salt road"]
 
@@ -112,7 +112,7 @@ def told_at_length(title: str) -> str:
     return "It is told at length. " * (100 - 4 * (ord(letter) - ord("A")))
 
 
-def places_of_few(steps: list[Step]) -> list[int]:
+def places_of_few(steps: list[CrawlStep]) -> list[int]:
     return [taken(steps).index(title) for title in FEW]
 
 
@@ -153,7 +153,7 @@ def test_a_page_of_several_categories_is_of_the_one_with_room() -> None:
 def test_where_there_are_no_categories_vectors_tell_branches() -> None:
     """Pages whose vectors are near are one branch, and when it is full others go first (R87, R88, R157)."""
     pages = two_branches("Of mining, and mining.", "Of cooking.")
-    crawl = Crawl(
+    crawl = CrawlPlan(
         [a_shelf_book(pages)],
         "salt road",
         settings=settings(max_pages=20, weights={"link_context": 2.0}),

@@ -19,8 +19,9 @@ from tests.crawl.conftest import NAMES, SALT
 from tests.crawl.trails import Directions, ShelfArchive, a_shelf_book, html, path_of, settings, steps_of, taken, visits
 
 from kiwiresearch.crawl.settings import CrawlSettings
-from kiwiresearch.crawl.step import Begun, Step, Visited, row_of, step_of
-from kiwiresearch.crawl.walk import Crawl, walk
+from kiwiresearch.crawl.state import CrawlPlan
+from kiwiresearch.crawl.step import CrawlStep, StartStep, VisitStep, step_from_record, step_record
+from kiwiresearch.crawl.walk import walk
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.zim.libzim import LibzimArchive
@@ -28,12 +29,12 @@ from kiwiresearch.zim.libzim import LibzimArchive
 ROOT = Path(__file__).parents[2]
 
 
-def written_down(steps: Iterable[Step]) -> list[Step]:
+def written_down(steps: Iterable[CrawlStep]) -> list[CrawlStep]:
     """The steps, after they were lines of a file."""
-    return [step_of(json.loads(canonical_json(row_of(step)))) for step in steps]
+    return [step_from_record(json.loads(canonical_json(step_record(step)))) for step in steps]
 
 
-def goes_on(crawl: Crawl, steps: Sequence[Step]) -> None:
+def goes_on(crawl: CrawlPlan, steps: Sequence[CrawlStep]) -> None:
     """Whichever steps were done, exactly the others follow."""
     for done in range(len(steps) + 1):
         past = written_down(steps[:done])
@@ -55,16 +56,16 @@ def goes_on(crawl: Crawl, steps: Sequence[Step]) -> None:
 )
 def test_a_crawl_goes_on_after_any_step(strategy: str, options: dict[str, Any]) -> None:
     """Stopped after any step and told what was done, a crawl takes exactly the steps that are left (R7)."""
-    crawl = Crawl([a_shelf_book(SALT, NAMES)], "salt road", settings=settings(strategy=strategy, **options))
+    crawl = CrawlPlan([a_shelf_book(SALT, NAMES)], "salt road", settings=settings(strategy=strategy, **options))
     steps = steps_of(crawl)
-    fresh = Crawl([a_shelf_book(SALT, NAMES)], "salt road", settings=crawl.settings)
+    fresh = CrawlPlan([a_shelf_book(SALT, NAMES)], "salt road", settings=crawl.settings)
     goes_on(fresh, steps)
 
 
 def test_a_crawl_with_vectors_goes_on_after_any_step() -> None:
     """What was learned from vectors is in the steps as well: nothing changes when a crawl goes on (R7, R46)."""
     meant = Directions("salt", "road", "mule", "toll", "pass")
-    crawl = Crawl([a_shelf_book(SALT, NAMES)], "salt road", "toll", settings(max_pages=20), embedder=meant)
+    crawl = CrawlPlan([a_shelf_book(SALT, NAMES)], "salt road", "toll", settings(max_pages=20), embedder=meant)
     goes_on(crawl, steps_of(crawl))
 
 
@@ -73,24 +74,24 @@ def test_a_crawl_of_a_file_goes_on_after_any_step(a_book: Callable[..., Path]) -
     paths = {path_of(title): html(text) for title, text in SALT.items()}
     file = a_book(paths, {path_of(name): path_of(title) for name, title in NAMES.items()}, main_path="Welcome")
     chosen = settings(max_pages=12)
-    steps = steps_of(Crawl([OpenBook(LibzimArchive(file))], "salt road", settings=chosen))
+    steps = steps_of(CrawlPlan([OpenBook(LibzimArchive(file))], "salt road", settings=chosen))
     assert len(taken(steps)) == 12
-    goes_on(Crawl([OpenBook(LibzimArchive(file))], "salt road", settings=chosen), steps)
+    goes_on(CrawlPlan([OpenBook(LibzimArchive(file))], "salt road", settings=chosen), steps)
 
 
 def test_a_crawl_that_has_ended_does_nothing_more(salt_book: OpenBook) -> None:
     """When all steps are given, there are none left."""
-    crawl = Crawl([salt_book], "salt road", settings=settings(max_pages=3))
+    crawl = CrawlPlan([salt_book], "salt road", settings=settings(max_pages=3))
     assert steps_of(crawl, steps_of(crawl)) == []
 
 
 def test_what_was_done_is_not_done_again() -> None:
     """A crawl that goes on reads no page that was taken before, and does not search anew (R7)."""
-    steps = steps_of(Crawl([a_shelf_book(SALT)], "salt road", settings=settings(max_pages=10)))
+    steps = steps_of(CrawlPlan([a_shelf_book(SALT)], "salt road", settings=settings(max_pages=10)))
     place = steps.index(visits(steps)[5])
     gone = {path_of(step.title) for step in visits(steps[:place])}
     archive = ShelfArchive(SALT)
-    crawl = Crawl([OpenBook(archive)], "salt road", settings=settings(max_pages=10))
+    crawl = CrawlPlan([OpenBook(archive)], "salt road", settings=settings(max_pages=10))
     assert steps_of(crawl, steps[:place]) == steps[place:]
     assert archive.pages_read
     assert gone.isdisjoint(archive.pages_read)
@@ -100,7 +101,7 @@ def test_what_was_done_is_not_done_again() -> None:
 @given(BOOKS, SETTINGS)
 def test_any_crawl_goes_on_after_any_step(pages: dict[str, str], chosen: CrawlSettings) -> None:
     """Whatever the book and the settings are, the steps that were done decide the rest (R7)."""
-    crawl = Crawl([a_shelf_book(pages)], "salt road", settings=chosen)
+    crawl = CrawlPlan([a_shelf_book(pages)], "salt road", settings=chosen)
     goes_on(crawl, steps_of(crawl))
 
 
@@ -111,7 +112,7 @@ def test_the_order_of_pages_in_a_book_changes_nothing(
 ) -> None:
     """Two books with the same pages in another order give the same pages in the same order (R7, R142)."""
     others = dict(data.draw(st.permutations(list(pages.items()))))
-    one, two = (steps_of(Crawl([a_shelf_book(book)], "salt road", settings=chosen)) for book in (pages, others))
+    one, two = (steps_of(CrawlPlan([a_shelf_book(book)], "salt road", settings=chosen)) for book in (pages, others))
     assert taken(one) == taken(two)
 
 
@@ -153,11 +154,11 @@ def test_hash_seeds_and_places_change_nothing(tmp_path: Path) -> None:
 
 def test_each_page_taken_comes_with_its_step(salt_book: OpenBook) -> None:
     """A page is handed over with the step that took it, and with no other."""
-    moves = list(walk(Crawl([salt_book], "salt road", settings=settings(max_pages=8))))
+    moves = list(walk(CrawlPlan([salt_book], "salt road", settings=settings(max_pages=8))))
     for move in moves:
-        if isinstance(move.step, Visited):
+        if isinstance(move.step, VisitStep):
             assert move.page is not None
             assert (move.page.title, move.page.id, move.page.url) == (move.step.title, move.step.page_id, move.step.url)
         else:
             assert move.page is None
-    assert isinstance(moves[0].step, Begun)
+    assert isinstance(moves[0].step, StartStep)

@@ -21,8 +21,8 @@ from tests.crawl.trails import (
     visits,
 )
 
-from kiwiresearch.crawl.step import Step, Visited
-from kiwiresearch.crawl.walk import Crawl
+from kiwiresearch.crawl.state import CrawlPlan
+from kiwiresearch.crawl.step import CrawlStep, VisitStep
 from kiwiresearch.search.open_book import OpenBook
 
 CHAIN = {
@@ -41,9 +41,9 @@ FAN = {
 }
 
 
-def crawled(pages: dict[str, str] | OpenBook, **options: Any) -> list[Step]:
+def crawled(pages: dict[str, str] | OpenBook, **options: Any) -> list[CrawlStep]:
     book = pages if isinstance(pages, OpenBook) else a_shelf_book(pages)
-    return steps_of(Crawl([book], "salt road", settings=settings(**options)))
+    return steps_of(CrawlPlan([book], "salt road", settings=settings(**options)))
 
 
 @pytest.mark.parametrize("strategy", ["priority", "bfs"])
@@ -110,7 +110,7 @@ def test_by_depth_the_best_of_each_depth_are_taken() -> None:
     """Of four pages at depth 1 the two best are taken, and then two of depth 2: each depth has its share (R52)."""
     steps = crawled(FAN, strategy="bfs", max_pages=5, max_depth=2)
     assert [step.depth for step in visits(steps)] == [0, 1, 1, 2, 2]
-    state = state_after(Crawl([], "", settings=settings(strategy="bfs")), steps[:2])
+    state = state_after(CrawlPlan([], "", settings=settings(strategy="bfs")), steps[:2])
     first = [candidate.title for candidate in state.frontier.in_order()]
     assert taken(steps)[1:3] == first[:2]
 
@@ -187,9 +187,9 @@ def test_a_page_reached_twice_has_the_smaller_depth(strategy: str) -> None:
 
 def test_a_nearer_way_to_a_candidate_is_taken_over() -> None:
     """A candidate first met three links away, and then two, is two links away; a longer way changes nothing (R91)."""
-    crawl = Crawl([a_shelf_book(CHAIN)], "salt road", settings=settings(max_depth=3))
+    crawl = CrawlPlan([a_shelf_book(CHAIN)], "salt road", settings=settings(max_depth=3))
     start, seed, *_ = steps_of(crawl)
-    assert isinstance(seed, Visited)
+    assert isinstance(seed, VisitStep)
     fish = seed.offers[0]._replace(path="Fish", title="Fish", is_new=True)
     ways = [replace(seed, path=f"Way {n}", depth=depth, offers=(fish,)) for n, depth in enumerate((2, 1, 2))]
     depths = []

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from tests.crawl.trails import PLAIN, a_shelf_book, begun, settings, steps_of, visit, visits
 
-from kiwiresearch.crawl.step import Begun
-from kiwiresearch.crawl.understood import Understood, understood
-from kiwiresearch.crawl.walk import Crawl
-from kiwiresearch.search.find import Wish, find
+from kiwiresearch.crawl.state import CrawlPlan
+from kiwiresearch.crawl.step import StartStep
+from kiwiresearch.crawl.subject import TopicSubject, read_subject
+from kiwiresearch.search.find import SearchOptions, find
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.query import parse
+from kiwiresearch.search.query import parse_query
 
 PAGES = {
     "Fenfever": """
@@ -49,9 +49,11 @@ def book() -> OpenBook:
     return a_shelf_book(PAGES)
 
 
-def taken_apart(book: OpenBook, topic: str) -> Understood:
-    hits = find([book], topic, Wish(limit=30, read=30)).hits
-    return understood(parse(topic), hits, lambda name: find([book], name, Wish(limit=5, fast=True)).hits)
+def taken_apart(book: OpenBook, topic: str) -> TopicSubject:
+    hits = find([book], topic, SearchOptions(limit=30, read=30)).hits
+    return read_subject(
+        parse_query(topic), hits, lambda name: find([book], name, SearchOptions(limit=5, fast=True)).hits
+    )
 
 
 @pytest.mark.parametrize(
@@ -94,14 +96,14 @@ def test_a_topic_is_a_thing_and_a_side_of_it(
 
 def test_without_hits_the_topic_is_its_own_thing(book: OpenBook) -> None:
     """What no page speaks of is not taken apart."""
-    assert taken_apart(book, "xyzzyplugh") == Understood("xyzzyplugh", is_head_in_topic=False)
-    assert understood(parse("what is xyzzyplugh?"), (), lambda _: ()) == Understood(
+    assert taken_apart(book, "xyzzyplugh") == TopicSubject("xyzzyplugh", is_head_in_topic=False)
+    assert read_subject(parse_query("what is xyzzyplugh?"), (), lambda _: ()) == TopicSubject(
         "xyzzyplugh", is_head_in_topic=False
     )
 
 
-def begin(book: OpenBook, topic: str, aspect: str = "") -> Begun:
-    return begun(steps_of(Crawl([book], topic, settings=settings(max_pages=1), aspect=aspect)))
+def begin(book: OpenBook, topic: str, aspect: str = "") -> StartStep:
+    return begun(steps_of(CrawlPlan([book], topic, settings=settings(max_pages=1), aspect=aspect)))
 
 
 def test_the_crawl_begins_with_what_the_topic_is_about(book: OpenBook) -> None:
@@ -135,7 +137,7 @@ def test_the_side_that_the_user_names_wins(book: OpenBook, topic: str) -> None:
 
 
 def worths(book: OpenBook, topic: str, aspect: str = "") -> dict[str, float]:
-    steps = steps_of(Crawl([book], topic, settings=settings(max_pages=1), aspect=aspect))
+    steps = steps_of(CrawlPlan([book], topic, settings=settings(max_pages=1), aspect=aspect))
     return {offer.title: offer.worth for offer in visit(steps, "Fenfever").offers}
 
 
@@ -154,6 +156,6 @@ def test_links_below_a_heading_on_the_aspect_count_more(book: OpenBook) -> None:
 
 def test_the_pages_on_the_aspect_are_taken_first(book: OpenBook) -> None:
     """What the section on the treatment links to comes before what the section on causes does (R53)."""
-    order = [step.title for step in visits(steps_of(Crawl([book], "fenfever treatment")))]
+    order = [step.title for step in visits(steps_of(CrawlPlan([book], "fenfever treatment")))]
     assert order[:2] == ["Fenfever", "Willow tea"]
     assert "Marsh fly" not in order or order.index("Willow tea") < order.index("Marsh fly")

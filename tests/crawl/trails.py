@@ -12,14 +12,13 @@ from typing import Any
 import numpy as np
 
 from kiwiresearch.crawl.settings import CrawlSettings, LinkFilters, ScoringWeights
-from kiwiresearch.crawl.state import State
-from kiwiresearch.crawl.step import Begun, Ended, Looked, Step, Visited
-from kiwiresearch.crawl.walk import Crawl, walk
-from kiwiresearch.embed.embedder import Rows, unit_rows
-from kiwiresearch.search.hit import Score
+from kiwiresearch.crawl.state import CrawlPlan, CrawlState
+from kiwiresearch.crawl.step import CrawlStep, EndStep, LookStep, StartStep, VisitStep
+from kiwiresearch.crawl.walk import walk
+from kiwiresearch.embed.embedder import Vectors, unit_rows
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.zim.book import Book, Kind
-from kiwiresearch.zim.entry import Entry
+from kiwiresearch.search.query import Score
+from kiwiresearch.zim.archive import Book, BookKind, Entry
 from kiwiresearch.zim.memory import MemoryArchive
 
 LINK = re.compile(r"\[\[([^]|]+)\|?([^]]*)\]\]")
@@ -87,7 +86,7 @@ class ShelfArchive(MemoryArchive):
         name: str = "Memory",
         language: str = "eng",
         main_page: str = "",
-        kind: Kind = "other",
+        kind: BookKind = "other",
     ) -> None:
         paths = {path_of(title): html(text) for title, text in pages.items()}
         leading = {path_of(alias): path_of(title) for alias, title in (aliases or {}).items()}
@@ -121,50 +120,50 @@ def settings(
     return replace(changed, weights=replace(ScoringWeights(), **(weights or {})))
 
 
-def steps_of(crawl: Crawl, past: Iterable[Step] = ()) -> list[Step]:
+def steps_of(crawl: CrawlPlan, past: Iterable[CrawlStep] = ()) -> list[CrawlStep]:
     return [move.step for move in walk(crawl, past)]
 
 
-def state_after(crawl: Crawl, steps: Iterable[Step]) -> State:
+def state_after(crawl: CrawlPlan, steps: Iterable[CrawlStep]) -> CrawlState:
     """Where a crawl stands after some of its steps."""
-    state = State(crawl.settings, {book.book.id: book.language for book in crawl.books})
+    state = CrawlState(crawl.settings, {book.book.id: book.language for book in crawl.books})
     state.replay(steps)
     return state
 
 
-def visits(steps: Iterable[Step]) -> list[Visited]:
-    return [step for step in steps if isinstance(step, Visited)]
+def visits(steps: Iterable[CrawlStep]) -> list[VisitStep]:
+    return [step for step in steps if isinstance(step, VisitStep)]
 
 
-def taken(steps: Iterable[Step]) -> list[str]:
+def taken(steps: Iterable[CrawlStep]) -> list[str]:
     """Titles of the pages taken, in their order."""
     return [step.title for step in visits(steps)]
 
 
-def visit(steps: Iterable[Step], title: str) -> Visited:
+def visit(steps: Iterable[CrawlStep], title: str) -> VisitStep:
     return next(step for step in visits(steps) if step.title == title)
 
 
-def lines(step: Visited) -> dict[str, float]:
+def lines(step: VisitStep) -> dict[str, float]:
     """What speaks for and against a page that was taken."""
     return {line.signal: line.points for line in step.lines}
 
 
-def total(step: Visited) -> float:
+def total(step: VisitStep) -> float:
     return Score(step.lines).total
 
 
-def looks(steps: Iterable[Step]) -> Iterator[Looked]:
-    return (step for step in steps if isinstance(step, Looked))
+def looks(steps: Iterable[CrawlStep]) -> Iterator[LookStep]:
+    return (step for step in steps if isinstance(step, LookStep))
 
 
-def begun(steps: Sequence[Step]) -> Begun:
-    assert isinstance(steps[0], Begun)
+def begun(steps: Sequence[CrawlStep]) -> StartStep:
+    assert isinstance(steps[0], StartStep)
     return steps[0]
 
 
-def ended(steps: Sequence[Step]) -> Ended:
-    assert isinstance(steps[-1], Ended)
+def ended(steps: Sequence[CrawlStep]) -> EndStep:
+    assert isinstance(steps[-1], EndStep)
     return steps[-1]
 
 
@@ -177,6 +176,6 @@ class Directions:
         self.words = words
         self.dimensions = len(words)
 
-    def embed(self, texts: Sequence[str]) -> Rows:
+    def embed(self, texts: Sequence[str]) -> Vectors:
         counts = [[text.casefold().count(word) for word in self.words] for text in texts]
         return unit_rows(np.array(counts, dtype=float).reshape(len(texts), len(self.words)))

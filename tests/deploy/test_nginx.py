@@ -17,8 +17,8 @@ from tests.llm.servers import Talk, serving
 from tests.web.guarded import guarded
 from tests.web.running import a_room, heard
 
-from kiwiresearch.research.desk import open_desk
-from kiwiresearch.research.settings import ServeSettings
+from kiwiresearch.workspace.settings import ServeSettings
+from kiwiresearch.workspace.workspace import open_workspace
 
 QUESTION = {"question": "Why is the sky orange at sunset?"}
 OURS = ("x-content-type-options", "x-frame-options", "referrer-policy", "content-security-policy")
@@ -28,7 +28,7 @@ OURS = ("x-content-type-options", "x-frame-options", "referrer-policy", "content
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home that has the sample book already."""
     folder = tmp_path_factory.mktemp("home")
-    open_desk({"KIWIRESEARCH_HOME": str(folder)}).sample()
+    open_workspace({"KIWIRESEARCH_HOME": str(folder)}).sample()
     return folder
 
 

@@ -16,7 +16,7 @@ from tests.conftest import ROOT
 from tests.deploy.proxied import DEPLOY, needs_curl
 from tests.llm.servers import Talk, serving
 
-from kiwiresearch.research.settings import defaults, variable
+from kiwiresearch.workspace.settings import defaults, environment_variable
 
 SHORTCUTS = ("up", "down", "logs", "restart", "health", "ollama-check", "serve", "build-title-index", "fetch-model")
 DOCKER = ("up", "down", "logs", "restart", "fetch-model")
@@ -92,7 +92,7 @@ def test_the_example_of_settings_names_real_ones() -> None:
     names = set(re.findall(r"^#?([A-Z_]+)=", text, re.MULTILINE))
     used = set(re.findall(r"\$\{(\w+):-", (DEPLOY / "compose.yaml").read_text(encoding="utf-8")))
     assert used <= names
-    assert names - used <= {variable(key) for key in defaults()}
+    assert names - used <= {environment_variable(key) for key in defaults()}
 
 
 def test_settings_are_made_once_with_a_token_of_their_own(tmp_path: Path) -> None:

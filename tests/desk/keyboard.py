@@ -8,8 +8,8 @@ from typing import Any
 from playwright.sync_api import Page
 
 LOOK_AGAIN_MS = 20
-MOST_LOOKS = 500
-MOST_LOOKS_AT_NOTHING = 150
+MAX_LOOKS = 500
+MAX_LOOKS_AT_NOTHING = 150
 
 
 def tabbed(page: Page, most: int = 200) -> Iterator[dict[str, Any]]:
@@ -39,7 +39,7 @@ def _here_late(page: Page) -> dict[str, Any] | None:
 
     On a page without frames nowhere is the end. With frames the end is told from the way by patience alone.
     """
-    for _ in range(MOST_LOOKS_AT_NOTHING if page.frames[1:] else 0):
+    for _ in range(MAX_LOOKS_AT_NOTHING if page.frames[1:] else 0):
         page.wait_for_timeout(LOOK_AGAIN_MS)
         if (here := _here(page)) is not None:
             return here
@@ -52,7 +52,7 @@ def _here_after(page: Page, framed: list[int]) -> dict[str, Any]:
     The frame has a process of its own: on the way out of it the focus is
     nowhere for a while, and a step that has not been taken yet looks like none.
     """
-    for _ in range(MOST_LOOKS):
+    for _ in range(MAX_LOOKS):
         here = _here(page)
         if here is not None and (here["tag"] != "iframe" or _in_frames(page) != framed):
             return here

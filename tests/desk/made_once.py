@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from kiwiresearch.disk import Lock, write_whole
+from kiwiresearch.system import FileLock, write_atomically
 
 PATIENCE_SECONDS = 300
 """How long a worker waits for another that makes what both want."""
@@ -40,15 +40,15 @@ def made_once(temporary: pytest.TempPathFactory, name: str, make: Callable[[Path
     if "PYTEST_XDIST_WORKER" in os.environ:
         shared = shared.parent  # of this session alone, and of all its workers
     folder, told = shared / f"made-{name}", shared / f"made-{name}.json"
-    with _held(Lock(shared / f"made-{name}.lock")):
+    with _held(FileLock(shared / f"made-{name}.lock")):
         if not told.is_file():
             shutil.rmtree(folder, ignore_errors=True)
-            write_whole(told, json.dumps(make(folder)))
+            write_atomically(told, json.dumps(make(folder)))
     return Made(folder, json.loads(told.read_text()))
 
 
 @contextlib.contextmanager
-def _held(lock: Lock) -> Iterator[None]:
+def _held(lock: FileLock) -> Iterator[None]:
     end = time.monotonic() + PATIENCE_SECONDS
     while not lock.acquire():
         assert time.monotonic() < end, "another worker has not finished what it makes"

@@ -18,7 +18,7 @@ PICTURES = Path(os.environ.get("KIWIRESEARCH_DESK_PICTURES", ROOT / "artefacts" 
 """Where pictures of all pages are kept."""
 
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
-MOST_SHIFT = 0.1
+MAX_SHIFT = 0.1
 
 WATCH_SHIFT = """
 window.shifted = 0;
@@ -110,7 +110,7 @@ class Window:
         """The page fits and has not moved since it began to come; a picture of it is kept."""
         self.picture(name, whole=True)
         self.fits()
-        assert self.page.evaluate("window.shifted") < MOST_SHIFT, "what stands on the page moved while it came"
+        assert self.page.evaluate("window.shifted") < MAX_SHIFT, "what stands on the page moved while it came"
 
     def picture(self, name: str, *, whole: bool = False) -> None:
         """Keep a picture of what the window shows, or of the whole page."""

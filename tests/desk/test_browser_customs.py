@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from tests.desk.conftest import OpenWindow, Served
 from tests.web.family_server import Families
 
-from kiwiresearch.web.desk.words import LANGUAGES, words_in
+from kiwiresearch.web.desk.catalogue import LANGUAGES, catalogue_in
 
 TOKEN = "long-and-secret"
 
@@ -23,7 +23,7 @@ def test_a_language_is_chosen_on_any_page(desk: Served, open_window: OpenWindow,
         page.get_by_role("button", name=name).click()
         expect(page.locator("html")).to_have_attribute("lang", language)
         assert page.url.endswith("/find?q=mercury")
-        assert page.locator("h1").inner_text() == words_in(language)("find.title")
+        assert page.locator("h1").inner_text() == catalogue_in(language)("find.title")
         menu = [entry.bounding_box() for entry in page.locator("header.top nav a").all()]
         assert len({round(box["y"]) for box in menu if box}) == 1, "on a phone, the menu is one line in every language"
     page.get_by_role("button", name="Français").click()

@@ -12,8 +12,9 @@ from tests.desk.conftest import OpenWindow, Served
 from tests.web.family_server import SEED, Families
 from tests.web.running import a_room
 
-from kiwiresearch.research.family import Case, CaseSettings
-from kiwiresearch.research.family_cases import Cases
+from kiwiresearch.cases.case import Case
+from kiwiresearch.cases.registry import CaseRegistry
+from kiwiresearch.kin.loop.settings import CaseSettings
 
 
 @pytest.mark.parametrize("script", [True, False])
@@ -82,7 +83,7 @@ def test_a_merge_is_weighed_made_and_undone(
     ids = {one["name"]: one["id"] for one in people}
     told = {"similarity_score": 0.8, "merge_rationale": "Both lived here.", "why_not_merge": "Born far apart."}
     row = {**told, "candidate_pair": [ids["Ann Pell"], ids["Clara Holt"]], "recommended_action": "review"}
-    with Case.open(Cases(family_room.folder).folder(family_room.done)) as case, case.store.step("test"):
+    with Case.open(CaseRegistry(family_room.folder).folder(family_room.done)) as case, case.store.step("test"):
         case.store.set_state("proposals", [row])
     window = open_window(owned_family.address)
     page = window.go(f"{case_url}/merges")
@@ -178,8 +179,8 @@ def royal(tmp_path_factory: pytest.TempPathFactory, shared_data: Path) -> Iterat
         pytest.skip(f"the real book is not at {book}")
     place = tmp_path_factory.mktemp("royal")
     with a_room(place / "home", str(book)) as room:
-        cases = Cases(place / "cases")
-        with room.reading() as finder:
+        cases = CaseRegistry(place / "cases")
+        with room.locked_finder() as finder:
             case_name = cases.start(CaseSettings(seeds=("Elizabeth II",), generations=1), finder)
             with Case.open(cases.folder(case_name), finder) as case:
                 assert [took.what for took in case.steps()][-1] == "stop"

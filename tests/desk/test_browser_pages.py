@@ -12,7 +12,7 @@ from tests.desk.conftest import OpenWindow, Served
 from tests.desk.keyboard import tabbed, usable
 from tests.web.family_server import Families
 
-from kiwiresearch.web.desk.words import words_in
+from kiwiresearch.web.desk.catalogue import catalogue_in
 
 PLACES: Mapping[str, str] = {
     "home": "/",
@@ -61,7 +61,7 @@ DARK = frozenset({"home", "answer", "results", "read", "brief", "claim", "graph"
 
 def sentences() -> dict[str, str]:
     """Longer sentences of the English catalogue, by key."""
-    words = words_in("en")
+    words = catalogue_in("en")
     whole = {key: words.entry(key) for key in sorted(words.keys())}
     return {
         key: text for key, text in whole.items() if isinstance(text, str) and len(text.split()) > 3 and "{" not in text

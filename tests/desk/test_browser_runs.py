@@ -15,10 +15,10 @@ from tests.desk.conftest import OpenWindow, Served
 from tests.desk.sights import texts
 from tests.research.compared_runs import two_snapshots
 
-from kiwiresearch.research.desk import open_desk
-from kiwiresearch.research.job_places import runs_folder
 from kiwiresearch.web.desk.exports import GROUPS
-from kiwiresearch.web.desk.files import is_there
+from kiwiresearch.web.desk.static_files import has_file
+from kiwiresearch.workspace.places import runs_folder
+from kiwiresearch.workspace.workspace import open_workspace
 
 FORMATS = [name for group in GROUPS.values() for name in group]
 PLACE = """one => {
@@ -157,7 +157,7 @@ def _late(route: Route) -> None:
 
 
 @pytest.mark.skipif(
-    not is_there("vendor/cytoscape.js"), reason="the package for the larger view is not here (make vendor)"
+    not has_file("vendor/cytoscape.js"), reason="the package for the larger view is not here (make vendor)"
 )
 def test_the_graph_is_explored_by_keyboard(desk: Served, run: str, open_window: OpenWindow) -> None:
     """Arrows go from page to page, Enter tells of one, Escape or the button leads back; the policy holds.
@@ -222,7 +222,7 @@ def test_two_snapshots_of_a_book_are_compared(
     desk: Served, desk_home: Path, open_window: OpenWindow, tmp_path: Path
 ) -> None:
     """On a phone, in French: what changed between two editions of a book is marked, the numbers first."""
-    runs = runs_folder(open_desk({"KIWIRESEARCH_HOME": str(desk_home)}))
+    runs = runs_folder(open_workspace({"KIWIRESEARCH_HOME": str(desk_home)}))
     made = two_snapshots(tmp_path)
     try:
         for folder in made:

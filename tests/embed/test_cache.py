@@ -18,8 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kiwiresearch.embed.cache import EMBED_LRU_SIZE, CachedEmbedder
-from kiwiresearch.embed.embedder import Rows, unit_rows
+from kiwiresearch.embed.embedder import EMBED_LRU_SIZE, CachedEmbedder, Vectors, unit_rows
 from kiwiresearch.embed.static import StaticEmbedder
 from kiwiresearch.errors import EmbedderError
 
@@ -34,7 +33,7 @@ class Letters:
         self.dimensions = size
         self.asked: list[str] = []
 
-    def embed(self, texts: Sequence[str]) -> Rows:
+    def embed(self, texts: Sequence[str]) -> Vectors:
         self.asked += texts
         counts = [[text.count(letter) for letter in LETTERS[: self.dimensions]] for text in texts]
         return unit_rows(np.array(counts, np.float64).reshape(len(texts), self.dimensions))
@@ -254,7 +253,7 @@ def test_several_processes_at_once(file: Path) -> None:
 
 def test_a_busy_file_is_no_error(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """While another process holds the file, vectors are made again instead of waited for."""
-    monkeypatch.setattr("kiwiresearch.embed.vectors.BUSY_S", 0.01)
+    monkeypatch.setattr("kiwiresearch.embed.embedder.BUSY_S", 0.01)
     _asked(file, ["one"])
     base = sqlite3.connect(file, isolation_level=None)
     base.execute("BEGIN EXCLUSIVE")
@@ -287,7 +286,7 @@ def test_an_error_of_the_embedder_is_passed_on(file: Path) -> None:
     """A failing embedder leaves no half-made vectors behind."""
 
     class Failing(Letters):
-        def embed(self, texts: Sequence[str]) -> Rows:
+        def embed(self, texts: Sequence[str]) -> Vectors:
             raise EmbedderError("The embedder is ill.")
 
     cached = CachedEmbedder(Failing(), file)

@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.page.pages import BOOK, a_page
 
-from kiwiresearch.evidence.citation import Citation, Place, cited, place_of
-from kiwiresearch.evidence.quote import ground, of_record
+from kiwiresearch.evidence import Citation, SectionPlace, citation_words, ground, place_of, recorded_quote
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.zim.archive import EntryRef
 
 HTML = """
 <table class="infobox"><tr><th>Height</th><td>40 m</td></tr></table>
@@ -35,7 +34,7 @@ def citation(words: str) -> Citation:
 
 
 def of_words(text: str, anchor: str = "Fire") -> Citation:
-    return Citation(of_record(REF, 0, len(text), text), "Book of ruins", "Tarn Castle", "Fire", anchor)
+    return Citation(recorded_quote(REF, 0, len(text), text), "Book of ruins", "Tarn Castle", "Fire", anchor)
 
 
 def reader(ref: EntryRef) -> str:
@@ -61,8 +60,8 @@ def test_a_citation_names_page_and_section(words: str, expected: str) -> None:
 
 def test_pages_and_sections_are_named_alike_everywhere() -> None:
     """A page and a section are named alike wherever they are cited (R108)."""
-    assert cited("Bronze Age collapse", "Theories") == "Bronze Age collapse — “Theories” section"
-    assert cited("Bronze Age collapse", "") == "Bronze Age collapse — introduction"
+    assert citation_words("Bronze Age collapse", "Theories") == "Bronze Age collapse — “Theories” section"
+    assert citation_words("Bronze Age collapse", "") == "Bronze Age collapse — introduction"
 
 
 @pytest.mark.parametrize(
@@ -120,11 +119,11 @@ def test_every_offset_has_a_place() -> None:
     read = page()
     seen = dict.fromkeys(place_of(read, offset) for offset in range(len(read.text)))
     assert list(seen) == [
-        Place("", ""),
-        Place("Theories of decline", "Theories_of_decline"),
-        Place("Fire & flood", "Fire"),
-        Place("Today", ""),
-        Place("facts box", ""),
+        SectionPlace("", ""),
+        SectionPlace("Theories of decline", "Theories_of_decline"),
+        SectionPlace("Fire & flood", "Fire"),
+        SectionPlace("Today", ""),
+        SectionPlace("facts box", ""),
     ]
     for section in read.sections:
         assert place_of(read, section.start).section == section.heading
@@ -132,4 +131,4 @@ def test_every_offset_has_a_place() -> None:
 
 def test_an_empty_page_has_a_place() -> None:
     """The start of a page without words is its introduction."""
-    assert place_of(a_page(""), 0) == Place("", "")
+    assert place_of(a_page(""), 0) == SectionPlace("", "")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.page.pages import a_page
 
 from kiwiresearch.errors import QuoteNotFound
-from kiwiresearch.evidence.quote import Quote, ground, holds, of_record, span
+from kiwiresearch.evidence import Quote, ground, is_on_page, quote_at, recorded_quote
 
 SOURCE = Path(__file__).parents[2] / "src" / "kiwiresearch"
 PARAGRAPHS = (
@@ -116,12 +116,12 @@ def test_a_span_is_trimmed_and_true(one: int, other: int) -> None:
     words = PAGE.text[start:end]
     if not words.strip():
         with pytest.raises(QuoteNotFound):
-            span(PAGE, start, end)
+            quote_at(PAGE, start, end)
         return
-    quote = span(PAGE, start, end)
+    quote = quote_at(PAGE, start, end)
     assert quote.text == words.strip() == PAGE.text[quote.start : quote.end]
     assert start <= quote.start < quote.end <= end
-    assert holds(quote, PAGE)
+    assert is_on_page(quote, PAGE)
 
 
 @given(runs(), st.integers(-300, 300), st.integers(0, 200), st.sampled_from("x7. "))
@@ -131,35 +131,35 @@ def test_what_is_no_span_does_not_hold(place: tuple[int, int], shift: int, at: i
     words = PAGE.text[start:end]
     at %= len(words)
     changed = words[:at] + sign + words[at + 1 :]
-    moved = of_record(ADDRESS, start + shift, end + shift, words)
-    assert holds(of_record(ADDRESS, start, end, words), PAGE)
-    assert holds(of_record(ADDRESS, start, end, changed), PAGE) == (changed == words)
-    assert holds(moved, PAGE) == (start + shift >= 0 and PAGE.text[start + shift : end + shift] == words)
+    moved = recorded_quote(ADDRESS, start + shift, end + shift, words)
+    assert is_on_page(recorded_quote(ADDRESS, start, end, words), PAGE)
+    assert is_on_page(recorded_quote(ADDRESS, start, end, changed), PAGE) == (changed == words)
+    assert is_on_page(moved, PAGE) == (start + shift >= 0 and PAGE.text[start + shift : end + shift] == words)
 
 
 @pytest.mark.parametrize(("start", "end"), [(0, 0), (5, 5), (9, 4), (-1, 0)])
 def test_an_empty_quote_does_not_hold(start: int, end: int) -> None:
     """No words prove nothing, wherever they are said to stand."""
-    assert not holds(of_record(ADDRESS, start, end, ""), PAGE)
+    assert not is_on_page(recorded_quote(ADDRESS, start, end, ""), PAGE)
 
 
 def test_places_are_not_counted_from_the_end() -> None:
     """A place before the page is none, though there are words so far from its end."""
     words = PAGE.text[-6:-1]
-    assert not holds(of_record(ADDRESS, -6, -1, words), PAGE)
+    assert not is_on_page(recorded_quote(ADDRESS, -6, -1, words), PAGE)
 
 
 def test_hashes_tell_words_apart() -> None:
     """The hash of a quote is that of its words, wherever they stand, and names its algorithm."""
-    first, second = (span(PAGE, at, at + 11) for at in (0, PAGE.text.rindex("Tarn Castle")))
+    first, second = (quote_at(PAGE, at, at + 11) for at in (0, PAGE.text.rindex("Tarn Castle")))
     assert first.start != second.start
     assert first.sha == second.sha == "sha256:5482131db025470b"
-    assert span(PAGE, 0, 4).sha != first.sha
+    assert quote_at(PAGE, 0, 4).sha != first.sha
 
 
 def test_hash_of_half_a_character_is_had() -> None:
     """A lone surrogate, as broken pages have, does not keep a quote from being hashed."""
-    assert of_record(ADDRESS, 0, 1, "\ud800").sha.startswith("sha256:")
+    assert recorded_quote(ADDRESS, 0, 1, "\ud800").sha.startswith("sha256:")
 
 
 def a_maker(node: ast.AST) -> bool:
@@ -178,7 +178,7 @@ def test_only_the_module_of_quotes_makes_them() -> None:
     naming = {name: source for name, source in sources.items() if Quote.__name__ in source}
     assert len(naming) > 1
     makers = [name for name, source in sorted(naming.items()) if any(map(a_maker, ast.walk(ast.parse(source))))]
-    assert makers == ["evidence/quote.py"]
+    assert makers == ["evidence.py"]
 
 
 def test_only_records_are_taken_at_their_word() -> None:
@@ -188,7 +188,7 @@ def test_only_records_are_taken_at_their_word() -> None:
         for file in sorted(SOURCE.rglob("*.py"))
         if re.search(r"\bof_record\(", file.read_text(encoding="utf-8"))
     ]
-    assert callers == ["atlas/people_facts.py", "claims/record.py", "evidence/quote.py"]
+    assert callers == ["atlas/records.py", "claims/claim.py", "evidence.py"]
 
 
 def test_a_page_is_quoted_with_its_boxes() -> None:

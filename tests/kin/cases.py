@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from kiwiresearch.kin.extracted import Extracted, Snippet
-from kiwiresearch.kin.fields import FieldName, Qualifier
+from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.store.case import CaseStore
-from kiwiresearch.kin.tree import Source
+from kiwiresearch.kin.tree import FieldName, Qualifier, Source
 from kiwiresearch.text.when import dates_in
 
 NOW = "2026-01-01T00:00:00Z"
@@ -28,14 +27,14 @@ def said(
     confidence: float = 0.6,
     qualifier: Qualifier = "",
     text: str = TEXT,
-) -> Extracted:
+) -> ExtractedFact:
     """What the words of a text say, with the date in them where there is one."""
     start = text.index(words)
     dates = dates_in(words) if field.endswith("_date") or field == "spouse" else []
     when = dates[0].when if dates else None
     told = value or (when.edtf() if when and field.endswith("_date") else words)
     snippet = Snippet(start, start + len(words), words)
-    return Extracted(field, told, snippet, "lead", confidence, when=when, qualifier=qualifier)
+    return ExtractedFact(field, told, snippet, "lead", confidence, when=when, qualifier=qualifier)
 
 
 def a_source(store: CaseStore, url: str = "zim://book/Ann_Smith", text: str = TEXT) -> str:

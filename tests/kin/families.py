@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from kiwiresearch.kin.fields import FieldName, Qualifier, RelationKind, Sex, Status
-from kiwiresearch.kin.report.given import Disagreement, FamilyCase, Merged, Ranked, Search, Stop
-from kiwiresearch.kin.tree import Evidence, Fact, Person, Relationship, Source, Tree
-from kiwiresearch.text.when import DateRange, dates_in
+from kiwiresearch.kin.report.family_case import Disagreement, FamilyCase, MergeEntry, RankedValue, SearchEntry, Stop
+from kiwiresearch.kin.tree import (
+    Evidence,
+    Fact,
+    FieldName,
+    Person,
+    Qualifier,
+    RelationKind,
+    Relationship,
+    Sex,
+    Source,
+    Status,
+    Tree,
+)
+from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.text.when import dates_in
 
 
 def when(text: str) -> DateRange:
@@ -118,7 +130,10 @@ def vale_family() -> FamilyCase:
     make.tie("parent_of", edmund, late, make.evidence(book, "Daniel, born 1850"))
     make.tie("parent_of", second, late, make.evidence(book, "Daniel, born 1850"))
     make.tie("parent_of", children[0], grandchild, make.evidence(book, "her daughter Augusta"))
-    ranking = (Ranked((held,), "an original record made at the time"), Ranked((rival,), "a copy of unknown origin"))
+    ranking = (
+        RankedValue((held,), "an original record made at the time"),
+        RankedValue((rival,), "a copy of unknown origin"),
+    )
     return FamilyCase(
         make.tree(),
         (edmund,),
@@ -135,7 +150,7 @@ def vale_family() -> FamilyCase:
             ),
         ),
         merges=(
-            Merged(
+            MergeEntry(
                 edmund,
                 ("Edmund Vale", "E. A. Vale"),
                 "same wife and same trade",
@@ -145,8 +160,8 @@ def vale_family() -> FamilyCase:
             ),
         ),
         searches=(
-            Search("Edmund Vale", "A Small Encyclopaedia", 3, 14, at="2026-01-02T03:04:05Z"),
-            Search("Barnaby Crook birth", "A Small Encyclopaedia", negative=True),
+            SearchEntry("Edmund Vale", "A Small Encyclopaedia", 3, 14, at="2026-01-02T03:04:05Z"),
+            SearchEntry("Barnaby Crook birth", "A Small Encyclopaedia", negative=True),
         ),
         stop=Stop("frontier_empty", "After 12 steps."),
         audit_head="sha256:" + "ab" * 32,

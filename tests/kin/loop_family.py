@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from kiwiresearch.kin.fields import Living
-from kiwiresearch.kin.loop.keeping import Located
-from kiwiresearch.kin.loop.research import Researcher, Took
+from kiwiresearch.kin.loop.crawler import StepResult
+from kiwiresearch.kin.loop.record_writer import AddressLookup
+from kiwiresearch.kin.loop.researcher import Researcher
 from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.sources.books import BookSource
-from kiwiresearch.kin.sources.source import Fetched, PersonQuery, SourceOf
+from kiwiresearch.kin.sources.source import EvidenceSource, Fetched, PersonQuery
 from kiwiresearch.kin.store.case import CaseStore
-from kiwiresearch.kin.store.items import FrontierItem
-from kiwiresearch.kin.tree import Person, Tree
+from kiwiresearch.kin.store.queues import FrontierItem
+from kiwiresearch.kin.tree import LivingStatus, Person, Tree
 from kiwiresearch.llm.model import Model
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.zim.build import NewPage, write_book
@@ -129,7 +129,7 @@ def open_family(file: Path) -> OpenBook:
     return OpenBook(LibzimArchive(file))
 
 
-def located_in(book: OpenBook) -> Located:
+def located_in(book: OpenBook) -> AddressLookup:
     def located(_: str, path: str) -> str | None:
         found = book.resolve(path)
         return str(book.ref(found)) if found else None
@@ -146,8 +146,8 @@ def a_case(folder: Path, **settings: object) -> CaseStore:
 def researcher(
     store: CaseStore,
     book: OpenBook,
-    *more: SourceOf,
-    books: SourceOf | None = None,
+    *more: EvidenceSource,
+    books: EvidenceSource | None = None,
     model: Model | None = None,
     model_is_local: bool = False,
     worker: str = "worker",
@@ -158,7 +158,7 @@ def researcher(
     )
 
 
-def run(one: Researcher) -> list[Took]:
+def run(one: Researcher) -> list[StepResult]:
     return list(one.steps())
 
 
@@ -194,5 +194,5 @@ class NotingSource:
             raise self.problem
         return self.found[0]
 
-    def asked_about(self) -> dict[str, Living]:
+    def asked_about(self) -> dict[str, LivingStatus]:
         return {one.name: one.living for one in self.queries}

@@ -11,13 +11,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from kiwiresearch.kin.sources.compliance import Gate, Permit, user_agent
-from kiwiresearch.kin.sources.credentials import Credentials
-from kiwiresearch.kin.sources.limiter import Clock
-from kiwiresearch.kin.sources.line import Line
-from kiwiresearch.kin.sources.memory import PassingMemory, PluginMemory
+from kiwiresearch.kin.sources.gate import Credentials, Gate, Permissions, user_agent
 from kiwiresearch.kin.sources.plugin import Plugin
+from kiwiresearch.kin.sources.politeness import Clock, PluginMemory, TransientMemory
 from kiwiresearch.kin.sources.registry import read_plugin
+from kiwiresearch.kin.sources.transport import Transport
 
 Request = BaseHTTPRequestHandler
 Handle = Callable[[Request], None]
@@ -182,14 +180,14 @@ def gate_to(
     """A gate of a case that has switched the plugins on and named the site."""
     names = frozenset(plugin.plugin_id for plugin in plugins)
     keys = {f"KIWIRESEARCH_KEY_{name.upper()}": key for name in names}
-    permit = Permit(
+    permit = Permissions(
         enabled=names,
         named={name: frozenset({site.address}) for name in names if named},
         contact="desk@example.org",
         credentials=Credentials(keys),
     )
-    line = Line(user_agent(permit.contact), timeout_s=timeout_s, max_bytes=max_bytes)
-    return Gate(permit, memory or PassingMemory(), site.time.clock(), line=line)
+    line = Transport(user_agent(permit.contact), timeout_s=timeout_s, max_bytes=max_bytes)
+    return Gate(permit, memory or TransientMemory(), site.time.clock(), line=line)
 
 
 def memorial(name: str, born: str = "12 May 1842", died: str = "1911") -> str:

@@ -10,9 +10,8 @@ from urllib.parse import parse_qs, urlsplit
 import pyoxigraph
 from tests.kin.source_site import Request, Site, a_site, answer, at, gate_to
 
-from kiwiresearch.kin.sources.registry import plugins
-from kiwiresearch.kin.sources.wikidata import WikidataSource
-from kiwiresearch.kin.sources.wikidata_time import GREGORIAN, JULIAN
+from kiwiresearch.kin.sources.registry import load_plugins
+from kiwiresearch.kin.sources.wikidata import GREGORIAN, JULIAN, WikidataSource
 
 PREFIXES = """
 @prefix wd: <http://www.wikidata.org/entity/> .
@@ -152,5 +151,5 @@ def endpoint_of(store: pyoxigraph.Store) -> Iterator[Site]:
 @contextlib.contextmanager
 def wikidata_at(store: pyoxigraph.Store) -> Iterator[WikidataSource]:
     with endpoint_of(store) as one:
-        plugin = at(plugins().named("wikidata").plugin, one.address)
+        plugin = at(load_plugins().named("wikidata").plugin, one.address)
         yield WikidataSource(plugin, gate_to(one, plugin))

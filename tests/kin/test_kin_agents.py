@@ -9,25 +9,24 @@ import pytest
 from tests.kin.loop_family import linked, person_page
 
 from kiwiresearch.errors import ModelUnreachable
-from kiwiresearch.kin.agents.masked import Masked
-from kiwiresearch.kin.agents.planner import (
+from kiwiresearch.kin.loop.case_model import is_long_past, review_with_model
+from kiwiresearch.kin.loop.planner import (
     CurrentState,
     Expansion,
+    PastSearch,
     PendingClue,
     PendingMerge,
+    PendingQuery,
     PlannerInput,
     Revisit,
-    Searched,
-    Waiting,
-    plan,
+    plan_by_rules,
 )
-from kiwiresearch.kin.agents.planner_by_model import is_query, plan_by_model
-from kiwiresearch.kin.loop.second_reading import is_long_past, read_again
-from kiwiresearch.kin.loop.verifying import Verified, contract, verified
+from kiwiresearch.kin.loop.planner_by_model import is_query, plan_by_model
+from kiwiresearch.kin.loop.source_records import CheckedRecord, check_record, contract
 from kiwiresearch.kin.sources.books import BookSource
 from kiwiresearch.kin.sources.source import PersonQuery
-from kiwiresearch.llm.model import Message
-from kiwiresearch.llm.prompts import prompt
+from kiwiresearch.llm.guards import MaskedModel
+from kiwiresearch.llm.model import Message, prompt
 from kiwiresearch.llm.scripted import ScriptedModel
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.zim.memory import MemoryArchive
@@ -37,12 +36,12 @@ GIVEN = PlannerInput(
     recent_discoveries=("ann lee: 4 new statements",),
     pending_clues=(PendingClue("clue-1", "P1", "a father may have borne the name", 0.8, ("Tom Lee Sr.",)),),
     stop_conditions={"budget_exhausted": False, "frontier_empty": False},
-    waiting=(
-        Waiting("far", "Zoe Quint", 1, 0.9),
-        Waiting("near", "Ann Lee", 0, 0.7),
-        Waiting("next", "Ian Moor", 0, 0.6),
+    pending_queries=(
+        PendingQuery("far", "Zoe Quint", 1, 0.9),
+        PendingQuery("near", "Ann Lee", 0, 0.7),
+        PendingQuery("next", "Ian Moor", 0, 0.6),
     ),
-    searched=(Searched("vain-1", "wikipedia", "Una Black"),),
+    past_searches=(PastSearch("vain-1", "wikipedia", "Una Black"),),
     merges=(PendingMerge("P3 P4", 0.8),),
     revisits=(Revisit("wikipedia", "Una Black (born 1801)", "the years are known better", "vain-1"),),
 )
@@ -54,7 +53,7 @@ def reply(**fields: object) -> str:
 
 def test_the_rules_plan_by_priority_with_tier_0_first() -> None:
     """What comes next is what waits first in Tier 0; clues give queries, the scheduler second looks (R336, R378)."""
-    found = plan(GIVEN)
+    found = plan_by_rules(GIVEN)
     assert [(one.action, one.target) for one in found.next_actions] == [
         ("fetch", "near"), ("fetch", "next"), ("fetch", "far"), ("revisit", "vain-1"), ("merge", "P3 P4"),
     ]  # fmt: skip
@@ -65,13 +64,13 @@ def test_the_rules_plan_by_priority_with_tier_0_first() -> None:
 
 def test_a_condition_that_holds_is_the_plan() -> None:
     """Where a condition holds the plan is to stop, and names it (R339, R341, R380)."""
-    found = plan(replace(GIVEN, stop_conditions={"budget_exhausted": True}))
+    found = plan_by_rules(replace(GIVEN, stop_conditions={"budget_exhausted": True}))
     assert ([one.action for one in found.next_actions], found.stop_reason) == (["stop"], "budget_exhausted")
 
 
 def test_a_plan_has_every_field_of_its_contract() -> None:
     """A plan as data has the names of both forms of the specification (R339, R340, R341, R382)."""
-    row = plan(GIVEN).record()
+    row = plan_by_rules(GIVEN).record()
     assert set(row) >= {
         "reasoning", "next_actions", "query_expansions", "revisit_recommendations", "revisit_schedule",
         "should_stop", "stop_reason",
@@ -117,7 +116,7 @@ def test_keys_and_addresses_of_its_own_are_not_taken() -> None:
         ],
         revisit_schedule=[{"target": "S4", "improved_query": "Una"}, {"target": "S1", "improved_query": "zim://x/y"}],
     )
-    found, rules = plan_by_model(GIVEN, ScriptedModel(made_up)), plan(GIVEN)
+    found, rules = plan_by_model(GIVEN, ScriptedModel(made_up)), plan_by_rules(GIVEN)
     assert found.next_actions == rules.next_actions
     assert found.query_expansions == rules.query_expansions
     assert found.revisit_schedule == rules.revisit_schedule
@@ -158,7 +157,7 @@ def test_a_model_cannot_stop_a_case() -> None:
 def test_a_reply_of_another_form_leaves_the_rules(lines: tuple[str | ModelUnreachable, ...]) -> None:
     """After one repair a reply that is no plan is dropped, and the plan of the rules stands."""
     found = plan_by_model(GIVEN, ScriptedModel(*lines))
-    assert replace(found, reasoning="") == replace(plan(GIVEN), reasoning="")
+    assert replace(found, reasoning="") == replace(plan_by_rules(GIVEN), reasoning="")
     assert "did not help to plan" in found.reasoning
 
 
@@ -204,21 +203,21 @@ DOROTHEA = person_page(
 )
 
 
-def a_record(html: str = DOROTHEA, name: str = "Dorothea Vance") -> Verified:
+def a_record(html: str = DOROTHEA, name: str = "Dorothea Vance") -> CheckedRecord:
     book = OpenBook(MemoryArchive({name.replace(" ", "_"): html}))
     (fetched,) = BookSource([book]).find(PersonQuery(name))
-    record = verified(fetched)
+    record = check_record(fetched)
     assert record is not None
     return record
 
 
-def unsure(record: Verified, field: str) -> Verified:
+def unsure(record: CheckedRecord, field: str) -> CheckedRecord:
     """The record, as if the rules were not sure of a field."""
     facts = tuple(replace(one, status="unverified") if one.fact.field == field else one for one in record.facts)
     return replace(record, facts=facts)
 
 
-def statuses(record: Verified, field: str) -> list[tuple[str, str]]:
+def statuses(record: CheckedRecord, field: str) -> list[tuple[str, str]]:
     return [(one.fact.value, one.status) for one in record.facts if one.fact.field == field]
 
 
@@ -265,7 +264,7 @@ def test_a_quote_of_the_models_bears_a_value_out() -> None:
     """A value that waited is verified where the model quotes words that say it; it gets no surer (R278, R385)."""
     record = unsure(a_record(), "mother")
     model = ScriptedModel(NO_FINDINGS, judged("mother", "Wilhelmina Kent", "Verified", MOTHER))
-    found = read_again(record, model)
+    found = review_with_model(record, model)
     assert statuses(found, "mother") == [("Wilhelmina Kent", "verified")]
     (before,) = [one for one in record.facts if one.fact.field == "mother"]
     (after,) = [one for one in found.facts if one.fact.field == "mother"]
@@ -285,7 +284,7 @@ def test_a_quote_of_the_models_bears_a_value_out() -> None:
 def test_without_words_of_the_source_nothing_is_verified(line: str) -> None:
     """A quote that is not there, or says something else, and a value of the model's own change nothing (R384, R306)."""
     record = unsure(a_record(), "mother")
-    found = read_again(record, ScriptedModel(NO_FINDINGS, line))
+    found = review_with_model(record, ScriptedModel(NO_FINDINGS, line))
     assert found.facts == record.facts
 
 
@@ -293,7 +292,7 @@ def test_verified_without_a_quote_is_no_reply() -> None:
     """A reply that verifies without a quote is asked for again, and then dropped (R385, R389)."""
     record = unsure(a_record(), "mother")
     line = judged("mother", "Wilhelmina Kent", "Verified", None)
-    found = read_again(record, ScriptedModel(NO_FINDINGS, line, line))
+    found = review_with_model(record, ScriptedModel(NO_FINDINGS, line, line))
     assert found.facts == record.facts
     assert any("did not help to verify" in note for note in found.notes)
 
@@ -304,7 +303,7 @@ def test_what_no_rule_found_a_model_may_point_at() -> None:
         {"field": "sibling", "value": "Ambrose Vance", "sentences": [2], "confidence": 1.0},
         {"field": "father", "value": "King Arthur", "sentences": [1], "confidence": 1.0},
     ]
-    found = read_again(a_record(), ScriptedModel(json.dumps({"findings": findings})))
+    found = review_with_model(a_record(), ScriptedModel(json.dumps({"findings": findings})))
     assert statuses(found, "sibling") == [("Ambrose Vance", "unverified")]
     assert statuses(found, "father") == []
     assert any("does not stand" in note for note in found.notes)
@@ -317,7 +316,7 @@ def test_guesses_of_a_model_are_clues() -> None:
         "priority": 1.0, "suggested_queries": ["Ambrose Vance painter", "Bruce Wayne", "http://x.y"], "is_fact": False,
     }  # fmt: skip
     line = judged("mother", "Wilhelmina Kent", "Verified", MOTHER, hypotheses=[guess], hallucination_flags=["odd"])
-    found = read_again(unsure(a_record(), "mother"), ScriptedModel(NO_FINDINGS, line))
+    found = review_with_model(unsure(a_record(), "mother"), ScriptedModel(NO_FINDINGS, line))
     (one,) = found.hypotheses
     assert one.text.startswith("HYPOTHESIS: ")
     assert (one.suggested_queries, one.priority <= 0.6) == (("Ambrose Vance painter",), True)
@@ -329,7 +328,7 @@ def test_a_guess_told_as_a_fact_is_no_reply() -> None:
     guess = {"type": "x", "text": "y", "priority": 0.5, "suggested_queries": ["Ambrose Vance"], "is_fact": True}
     line = judged("mother", "Wilhelmina Kent", "Verified", MOTHER, hypotheses=[guess])
     record = unsure(a_record(), "mother")
-    found = read_again(record, ScriptedModel(NO_FINDINGS, line, line))
+    found = review_with_model(record, ScriptedModel(NO_FINDINGS, line, line))
     assert (found.facts, found.hypotheses) == (record.facts, record.hypotheses)
 
 
@@ -352,7 +351,7 @@ def test_a_page_is_shown_when_all_it_can_name_are_dead(lived: str, *, past: bool
 def test_masked_models_see_masked_words() -> None:
     """Whatever is sent through a mask is masked, and told nothing else."""
     model = ScriptedModel("yes", "yes", "yes")
-    masked = Masked(model, lambda text: text.replace("Ivy", "[LIVING-1]"))
+    masked = MaskedModel(model, lambda text: text.replace("Ivy", "[LIVING-1]"))
     asked = [Message("system", "You are Ivy-proof."), Message("user", "Who is Ivy?")]
     masked.chat(asked)
     list(masked.stream(asked))

@@ -11,24 +11,21 @@ from tests.kin.test_kin_resolve import DOUBTFUL, an_opinion
 
 from kiwiresearch.errors import ModelUnreachable
 from kiwiresearch.ids import BookId
-from kiwiresearch.kin.agents.grounded import made_up
-from kiwiresearch.kin.agents.planner import CurrentState, Plan, PlannerInput, Revisit, Searched
-from kiwiresearch.kin.agents.planner_by_model import plan_by_model
-from kiwiresearch.kin.agents.silent import UntilSilent
-from kiwiresearch.kin.agents.verifier_by_model import VerifierInput, verify_by_model
-from kiwiresearch.kin.extract.by_model import read_residue
+from kiwiresearch.kin.extract.by_model import read_missing_fields
 from kiwiresearch.kin.extract.read import read_person
-from kiwiresearch.kin.extract.stated import is_stated
-from kiwiresearch.kin.extracted import Extracted, Snippet
-from kiwiresearch.kin.loop.planning import wishes_of
-from kiwiresearch.kin.loop.second_opinion import SecondOpinion
+from kiwiresearch.kin.firewall.attribution import is_stated
+from kiwiresearch.kin.loop.case_model import CaseModel, VerifierInput, verify_by_model
+from kiwiresearch.kin.loop.planner import CurrentState, PastSearch, Plan, PlannerInput, Revisit, requested_revisits
+from kiwiresearch.kin.loop.planner_by_model import plan_by_model
 from kiwiresearch.kin.loop.settings import CaseSettings
-from kiwiresearch.kin.resolve.by_model import reviewed
-from kiwiresearch.kin.resolve.propose import propose
+from kiwiresearch.kin.resolve.by_model import review_by_model
+from kiwiresearch.kin.resolve.resolver import propose
+from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
+from kiwiresearch.llm.guards import CircuitBreakerModel, find_ungrounded_word
 from kiwiresearch.llm.model import Message
 from kiwiresearch.llm.scripted import ScriptedModel
 from kiwiresearch.page.read import read_page
-from kiwiresearch.zim.entry import Entry, EntryRef
+from kiwiresearch.zim.archive import Entry, EntryRef
 
 SHOWN = "name: Henry Frederick; Henry, Prince of Wales\nborn 19 February 1594 Stirling\nsiblings: Charles I"
 HELLO = [Message("user", "hello")]
@@ -50,7 +47,7 @@ HELLO = [Message("user", "hello")]
 )
 def test_reasons_are_held_to_what_was_shown(reason: str, found: str) -> None:
     """Names, years and classes of evidence that a model was not shown are found out."""
-    assert made_up([reason], SHOWN, terms={"primary"}) == found
+    assert find_ungrounded_word([reason], SHOWN, terms={"primary"}) == found
 
 
 @pytest.mark.parametrize("reason", ["Both were born in London.", "Both were born on 1 April 1644."])
@@ -60,7 +57,7 @@ def test_a_verdict_on_facts_made_up_moves_no_pair(reason: str, word: str) -> Non
     opinion = json.loads(an_opinion(word))
     opinion["feature_scores"]["places"]["reason"] = reason
     before = propose(DOUBTFUL)
-    assert reviewed(before, DOUBTFUL, ScriptedModel(json.dumps(opinion))).proposals == before
+    assert review_by_model(before, DOUBTFUL, ScriptedModel(json.dumps(opinion))).proposals == before
 
 
 @pytest.mark.parametrize("nothing", ["", "None", "n/a", "Nothing.", " - "])
@@ -69,7 +66,7 @@ def test_what_speaks_against_a_merge_is_always_said(nothing: str) -> None:
     opinion = json.dumps({**json.loads(an_opinion("merge")), "why_not_merge": nothing})
     before = propose(DOUBTFUL)
     model = ScriptedModel(opinion, opinion)
-    after = reviewed(before, DOUBTFUL, model)
+    after = review_by_model(before, DOUBTFUL, model)
     assert after.proposals == before
     assert "speaks against" in model.asked[1].text
 
@@ -113,7 +110,7 @@ def test_a_page_cannot_order_a_relative(sentence: str, field: str, value: str, r
     html = f"<p><b>John Carter</b> (1 May 1801 – 3 June 1870) was an English miller.</p><h2>Life</h2><p>{sentence}</p>"
     page = read_page(Entry(EntryRef(BookId("book"), "John_Carter"), "John Carter", "text/html", html.encode()))
     findings = [{"field": field, "value": value, "sentences": [number], "confidence": 1.0} for number in (1, 2)]
-    found = read_residue(page, read_person(page), ScriptedModel(json.dumps({"findings": findings})))
+    found = read_missing_fields(page, read_person(page), ScriptedModel(json.dumps({"findings": findings})))
     assert found.facts == ()
     assert any(reason in one.reason for one in found.refused)
 
@@ -131,18 +128,18 @@ def test_a_quote_from_a_sentence_that_holds_back_bears_nothing_out(told: str, ta
     text = f"Dorothea Vance was a painter. {told} She died in 1880."
     words = "her mother, Wilhelmina Kent"
     at = text.find(words)
-    fact = Extracted("mother", "Wilhelmina Kent", Snippet(at, at + len(words), words), "prose", 0.4)
+    fact = ExtractedFact("mother", "Wilhelmina Kent", Snippet(at, at + len(words), words), "prose", 0.4)
     result = {"field": "mother", "value": "Wilhelmina Kent", "status": "Verified", "confidence": 1.0}
     line = json.dumps({"verification_results": [{**result, "citation_snippet": words}]})
     heard = verify_by_model(VerifierInput("zim://x", text, (fact,)), ScriptedModel(line), lambda _: True)
-    assert bool(heard.borne_out) is taken
+    assert bool(heard.confirmed) is taken
 
 
 def test_a_model_that_falls_silent_is_not_waited_for() -> None:
     """Twice in a row nobody answers, and nobody is asked again; an answer in between starts anew."""
     gone = ModelUnreachable("Nobody answers.")
     model = ScriptedModel(gone, "yes", gone, gone)
-    asked = UntilSilent(model)
+    asked = CircuitBreakerModel(model)
     heard = []
     for _ in range(6):
         try:
@@ -166,7 +163,7 @@ def test_a_model_that_falls_silent_is_not_waited_for() -> None:
 )
 def test_a_model_is_not_called_by_its_folder(name: str, told: str) -> None:
     """Where a user keeps a model is not told in what a case writes."""
-    assert UntilSilent(ScriptedModel(name=name)).name == told
+    assert CircuitBreakerModel(ScriptedModel(name=name)).name == told
 
 
 @pytest.mark.parametrize(
@@ -175,7 +172,7 @@ def test_a_model_is_not_called_by_its_folder(name: str, told: str) -> None:
 )
 def test_better_words_are_about_the_same_person(query: str, taken: bool) -> None:
     """A second look that a model wishes shares a part of the name it is for (R377)."""
-    given = PlannerInput(CurrentState(), searched=(Searched("one", "wikidata", "Flora Penhallow"),))
+    given = PlannerInput(CurrentState(), past_searches=(PastSearch("one", "wikidata", "Flora Penhallow"),))
     line = json.dumps({"reasoning": "r", "revisit_schedule": [{"target": "S1", "improved_query": query}]})
     assert bool(plan_by_model(given, ScriptedModel(line)).revisit_recommendations) is taken
 
@@ -194,7 +191,7 @@ def test_better_words_name_nobody_who_may_be_alive(tmp_path: Path) -> None:
     book = open_family(write_family(tmp_path / "one.zim", pages))
     wishes = [Revisit("wikidata", query, "r", "one") for query in ("Ezra Ivy Penhallow", "Ezra Vane")]
     with a_case(tmp_path, seeds=("Aldous Penhallow",)) as store:
-        researcher(store, book).begin()
-        opinion = SecondOpinion(store, CaseSettings(), YEAR, None, is_local=True)
-        found = wishes_of(Plan("r", proposed=tuple(wishes)), opinion.names_nobody_alive)
+        researcher(store, book).start()
+        opinion = CaseModel(store, CaseSettings(), YEAR, None, is_local=True)
+        found = requested_revisits(Plan("r", from_model=tuple(wishes)), opinion.names_no_living_person)
     assert [one.query for one in found["one"]] == ["Ezra Vane"]

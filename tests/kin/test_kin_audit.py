@@ -6,15 +6,14 @@ import pytest
 from sqlalchemy import Connection, Engine, create_engine, text
 from tests.kin.cases import NOW, TEXT, a_source, said
 
-from kiwiresearch.kin.store.audit import audited_state
+from kiwiresearch.kin.store.audit import redact_state
 from kiwiresearch.kin.store.case import CaseStore
-from kiwiresearch.kin.store.chain import hash_of
-from kiwiresearch.kin.store.place import Place
-from kiwiresearch.kin.store.rows import AuditProblem
+from kiwiresearch.kin.store.location import CaseLocation
+from kiwiresearch.kin.store.values import AuditProblem, audit_hash
 
 
 def by_hand(case_url: str) -> Engine:
-    place = Place.of(case_url)
+    place = CaseLocation.of(case_url)
     return create_engine(f"sqlite:///{place.path}" if place.path else place.address)
 
 
@@ -105,7 +104,7 @@ def test_an_inserted_row_is_named(people: CaseStore, case_url: str) -> None:
     moves = [f"UPDATE audit_log SET seq = {seq + 1} WHERE seq = {seq}" for seq in range(9, 4, -1)]
     row = (
         "INSERT INTO audit_log (seq, id, action_type, entity_id, agent_name, timestamp, prev_hash, hash) VALUES"
-        f" (5, 'forged', 'merge', 'p1', 'user', '{NOW}', '{before.hash}', '{hash_of(forged)}')"
+        f" (5, 'forged', 'merge', 'p1', 'user', '{NOW}', '{before.hash}', '{audit_hash(forged)}')"
     )
     tampered(case_url, *moves, row)
     assert found(people) == [(5, "inserted")]
@@ -148,10 +147,10 @@ def test_of_the_living_only_ids_and_fields_are_written() -> None:
     """A state shows its values only of people who are known to be dead."""
     state = {"id": "x", "field_name": "birth_date", "value": "1990-01-02", "why": "page says so"}
     for living in ("living", "unknown"):
-        told = audited_state(state, living)
+        told = redact_state(state, living)
         assert told == {"id": "x", "field_name": "birth_date", "fields": ["value", "why"]}
-    assert audited_state(state, "deceased") == state
-    assert audited_state(None, "living") is None
+    assert redact_state(state, "deceased") == state
+    assert redact_state(None, "living") is None
 
 
 def test_nothing_of_a_living_person_stands_in_the_log(case: CaseStore, case_url: str) -> None:

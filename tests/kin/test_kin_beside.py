@@ -9,14 +9,13 @@ import pytest
 from tests.kin.loop_family import PAGES, a_case, named, open_family, person_page, researcher, run, waiting, write_family
 from tests.kin.test_kin_extract import page_of
 
-from kiwiresearch.kin.ancestry import line_of
 from kiwiresearch.kin.extract.read import read_person
-from kiwiresearch.kin.extracted import Extracted, Snippet
-from kiwiresearch.kin.fields import FieldName
-from kiwiresearch.kin.firewall.beside import check_beside
-from kiwiresearch.kin.loop.verifying import Checked, verified
+from kiwiresearch.kin.firewall.check import check_relative
+from kiwiresearch.kin.lineage import parse_ancestor_label
+from kiwiresearch.kin.loop.source_records import CheckedFact, check_record
+from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.sources.source import Fetched
-from kiwiresearch.kin.tree import Source
+from kiwiresearch.kin.tree import FieldName, Source
 from kiwiresearch.text.when import dates_in
 
 OPENING = "<p><b>John Carter</b> (5 May 1805 – 6 June 1880) was a painter. He was born in Hull.</p>"
@@ -41,12 +40,14 @@ TABLE = (
 def told(html: str) -> dict[str, list[tuple[str, str]]]:
     """What passed the firewall about each relative."""
     page = page_of(OPENING + html)
-    record = verified(Fetched(Source("s", "zim://book/John_Carter", "Wikipedia"), page.text, read_person(page), page))
+    record = check_record(
+        Fetched(Source("s", "zim://book/John_Carter", "Wikipedia"), page.text, read_person(page), page)
+    )
     assert record is not None
     found: dict[str, list[tuple[str, str]]] = {}
 
-    def note(one: Checked) -> None:
-        about = [other for other in one.told if other.status != "rejected"]
+    def note(one: CheckedFact) -> None:
+        about = [other for other in one.details if other.status != "rejected"]
         assert all(
             page.text[other.fact.snippet.start : other.fact.snippet.end] == other.fact.snippet.words for other in about
         )
@@ -54,7 +55,7 @@ def told(html: str) -> dict[str, list[tuple[str, str]]]:
         for other in about:
             note(other)
 
-    for one in record.kept:
+    for one in record.accepted:
         if one.fact.field in ("child", "father", "mother"):
             note(one)
     return {name: about for name, about in found.items() if about}
@@ -100,16 +101,16 @@ def test_a_table_of_ancestors_tells_the_parents_of_the_parents() -> None:
 )
 def test_labels_of_ancestors(label: str, line: tuple[str, ...] | None) -> None:
     """A label names a line or nobody."""
-    found = line_of(label)
+    found = parse_ancestor_label(label)
     assert (found.line if found else None) == line
 
 
 TEXT = "Father: Robert Carter\nPaternal grandfather: Hugh Carter\nAnn Carter\t1 May 1830\t3 June 1890\n"
 
 
-def quoted(field: FieldName, value: str, words: str) -> Extracted:
+def quoted(field: FieldName, value: str, words: str) -> ExtractedFact:
     start = TEXT.find(words)
-    return Extracted(field, value, Snippet(start, start + len(words), words), "prose", 0.8)
+    return ExtractedFact(field, value, Snippet(start, start + len(words), words), "prose", 0.8)
 
 
 @pytest.mark.parametrize(
@@ -124,9 +125,11 @@ def quoted(field: FieldName, value: str, words: str) -> Extracted:
         (quoted("father", "Hugh Carter", "Paternal grandfather: Luke Hill"), ("father",), ["HF_006"]),
     ],
 )
-def test_a_grandparent_is_proved_by_the_label(fact: Extracted, line: tuple[FieldName, ...], codes: list[str]) -> None:
+def test_a_grandparent_is_proved_by_the_label(
+    fact: ExtractedFact, line: tuple[FieldName, ...], codes: list[str]
+) -> None:
     """The cell has to name that person on that line, or nobody is anybody's father (R304)."""
-    assert [one.code for one in check_beside(fact, TEXT, line, "Robert Carter")] == codes
+    assert [one.code for one in check_relative(fact, TEXT, line, "Robert Carter")] == codes
 
 
 def test_dates_of_a_row_are_not_exchanged_and_not_anothers() -> None:
@@ -136,10 +139,10 @@ def test_dates_of_a_row_are_not_exchanged_and_not_anothers() -> None:
     right = replace(quoted("birth_date", birth.edtf(), row), when=birth)
     exchanged = replace(quoted("death_date", birth.edtf(), row), when=birth)
     later = replace(quoted("birth_date", death.edtf(), row), when=death)
-    assert check_beside(right, TEXT, ("child",), "Ann Carter") == ()
-    assert check_beside(exchanged, TEXT, ("child",), "Ann Carter")
-    assert check_beside(later, TEXT, ("child",), "Ann Carter")
-    assert check_beside(right, TEXT, ("child",), "Ned Moor")
+    assert check_relative(right, TEXT, ("child",), "Ann Carter") == ()
+    assert check_relative(exchanged, TEXT, ("child",), "Ann Carter")
+    assert check_relative(later, TEXT, ("child",), "Ann Carter")
+    assert check_relative(right, TEXT, ("child",), "Ned Moor")
 
 
 def test_a_case_has_the_dates_and_the_grandparents_that_one_page_tells(tmp_path: Path) -> None:
@@ -151,7 +154,7 @@ def test_a_case_has_the_dates_and_the_grandparents_that_one_page_tells(tmp_path:
     book = open_family(write_family(tmp_path / "one.zim", {**PAGES, **pages}))
     with a_case(tmp_path, seeds=("Jonas Quill",)) as store:
         one = researcher(store, book)
-        one.begin()
+        one.start()
         assert "Hugh Quill" in {item.context["name"] for item in waiting(store)}
         run(one)
         tree = store.tree()
@@ -171,5 +174,5 @@ def test_two_children_of_other_days_are_two(tmp_path: Path) -> None:
     }
     book = open_family(write_family(tmp_path / "one.zim", {**PAGES, **pages}))
     with a_case(tmp_path, seeds=("Jonas Quill",)) as store:
-        researcher(store, book).begin()
+        researcher(store, book).start()
         assert {one.name for one in store.tree().persons.values()} == {"Jonas Quill", "Frederick", "Augustus Frederick"}

@@ -7,14 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from kiwiresearch.kin.conflicts.agreeing import standing
-from kiwiresearch.kin.conflicts.by_model import Analysis, analysed, ranked_anew
-from kiwiresearch.kin.conflicts.conflict import Conflict
-from kiwiresearch.kin.conflicts.find import conflicts_of
-from kiwiresearch.kin.fields import FieldName
-from kiwiresearch.kin.tree import Evidence, Fact, Person, Relationship, Source, Tree
+from kiwiresearch.kin.conflict import Conflict, conflicts_of
+from kiwiresearch.kin.conflict_by_model import Analysis, reorder_values, review_conflicts
+from kiwiresearch.kin.conflict_values import compare_values
+from kiwiresearch.kin.tree import Evidence, Fact, FieldName, Person, Relationship, Source, Tree
 from kiwiresearch.llm.scripted import ScriptedModel
-from kiwiresearch.text.when import DateRange, dates_in
+from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.text.when import dates_in
 
 WIKI = Source("wiki", "zim://book/Page", "Wikipedia", origin_group="wikipedia")
 DATA = Source("data", "https://example.org/Q1", "Wikidata", tier=1, origin_group="wikipedia")
@@ -82,8 +81,8 @@ def test_only_values_that_exclude_each_other_are_a_conflict(
     field: FieldName, one: str, other: str, expected: str
 ) -> None:
     """Precision, calendar, width of a place and spelling are told from a real difference, whichever comes first."""
-    assert standing(field, one, other) == expected
-    assert standing(field, other, one) == expected
+    assert compare_values(field, one, other) == expected
+    assert compare_values(field, other, one) == expected
 
 
 def test_agreeing_facts_are_no_conflict() -> None:
@@ -120,7 +119,7 @@ def test_a_wedding_at_the_registry_and_one_in_church_are_no_conflict() -> None:
     assert (
         conflicts_of(married(a_fact("marriage_date", "3 May 1850"), a_fact("marriage_date", "5 May 1850", DATA))) == ()
     )
-    assert standing("marriage_date", "23 April 1564", "3 May 1564") == "calendar"
+    assert compare_values("marriage_date", "23 April 1564", "3 May 1564") == "calendar"
 
 
 def test_dates_are_told_in_words() -> None:
@@ -289,7 +288,7 @@ def test_a_model_may_reorder_equals() -> None:
     tree = a_tree(*EQUALS)
     before = conflicts_of(tree)
     model = ScriptedModel(an_analysis([1, 0], 1))
-    after = analysed(before, tree, model)
+    after = review_conflicts(before, tree, model)
     assert before[0].recommended_value == "23 June 1894"
     assert after.conflicts[0].recommended_value == "24 June 1894"
     assert after.conflicts[0].resolution_status == "tentative"
@@ -303,13 +302,13 @@ def test_a_model_that_makes_up_its_reasons_is_not_followed(why: str) -> None:
     """A year, a name or a class of evidence that it was not shown makes its order worthless (R402)."""
     tree = a_tree(*EQUALS)
     before = conflicts_of(tree)
-    assert analysed(before, tree, ScriptedModel(an_analysis([1, 0], 1, why=why))).conflicts == before
+    assert review_conflicts(before, tree, ScriptedModel(an_analysis([1, 0], 1, why=why))).conflicts == before
 
 
 def test_a_model_cannot_outrank_better_evidence() -> None:
     """A value of a lower class stays below, whatever the model says."""
     found = the_conflict(a_fact("birth_date", "1889", TOMB), a_fact("birth_date", "1890"), a_fact("birth_date", "1891"))
-    assert ranked_anew(found, Analysis.model_validate_json(an_analysis([1, 2, 0], 1)), "m") == found
+    assert reorder_values(found, Analysis.model_validate_json(an_analysis([1, 2, 0], 1)), "m") == found
 
 
 @pytest.mark.parametrize("reply", [an_analysis([0], 0), an_analysis([0, 5], 5), an_analysis([1, 0], 0), "nonsense"])
@@ -317,12 +316,12 @@ def test_a_reply_that_fits_nothing_changes_nothing(reply: str) -> None:
     """Numbers of values that are not there, half rankings and prose leave the conflict as it is."""
     tree = a_tree(*EQUALS)
     before = conflicts_of(tree)
-    assert analysed(before, tree, ScriptedModel(reply, reply)).conflicts == before
+    assert review_conflicts(before, tree, ScriptedModel(reply, reply)).conflicts == before
 
 
 def test_people_who_may_live_are_not_shown_to_a_model() -> None:
     """Unknown counts as living."""
     tree = Tree({"p": Person("p", "John")}, facts=EQUALS, sources=SOURCES)
     model = ScriptedModel(an_analysis([1, 0], 1))
-    assert analysed(conflicts_of(tree), tree, model).asked == 0
+    assert review_conflicts(conflicts_of(tree), tree, model).asked == 0
     assert model.asked == []

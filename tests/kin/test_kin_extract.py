@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from kiwiresearch.ids import BookId
 from kiwiresearch.kin.extract.read import read_person
-from kiwiresearch.kin.extracted import Extracted, ReadPerson
+from kiwiresearch.kin.source_facts import ExtractedFact, PersonReading
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.read import open_page, read_page
-from kiwiresearch.zim.entry import Entry, EntryRef
+from kiwiresearch.zim.archive import Entry, EntryRef
 from kiwiresearch.zim.libzim import LibzimArchive
 
 LEAD = "<p><b>John Carter</b> (1 May 1801 – 3 June 1870) was an English miller. He owned two mills.</p>"
@@ -25,11 +25,11 @@ def page_of(html: str, title: str = "John Carter") -> PageDoc:
     return read_page(entry)
 
 
-def read(html: str, title: str = "John Carter") -> ReadPerson:
+def read(html: str, title: str = "John Carter") -> PersonReading:
     return read_person(page_of(html, title))
 
 
-def values(person: ReadPerson, *fields: str) -> list[tuple[str, str]]:
+def values(person: PersonReading, *fields: str) -> list[tuple[str, str]]:
     return [(fact.field, fact.value) for fact in person.facts if fact.field in fields]
 
 
@@ -467,7 +467,7 @@ def test_one_of_five_children_implies_siblings() -> None:
     assert [one.type for one in person.hypotheses] == ["sibling_discovery"]
 
 
-def holds(page: PageDoc, fact: Extracted) -> bool:
+def holds(page: PageDoc, fact: ExtractedFact) -> bool:
     cited = page.text[fact.snippet.start : fact.snippet.end] == fact.snippet.words
     derived = fact.field.endswith("_date") or fact.field == "sex"
     return cited and 0 < fact.confidence <= 1 and (derived or fact.value in fact.snippet.words)

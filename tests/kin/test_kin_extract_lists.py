@@ -6,14 +6,14 @@ import pytest
 
 from kiwiresearch.ids import BookId
 from kiwiresearch.kin.extract.read import read_person
-from kiwiresearch.kin.extracted import ReadPerson
+from kiwiresearch.kin.source_facts import PersonReading
 from kiwiresearch.page.read import read_page
-from kiwiresearch.zim.entry import Entry, EntryRef
+from kiwiresearch.zim.archive import Entry, EntryRef
 
 LEAD = "<p><b>John Carter</b> (1 May 1801 – 3 June 1870) was an English miller. He owned two mills.</p>"
 
 
-def read(html: str, title: str = "John Carter") -> ReadPerson:
+def read(html: str, title: str = "John Carter") -> PersonReading:
     entry = Entry(EntryRef(BookId("book"), title.replace(" ", "_")), title, "text/html", html.encode())
     return read_person(read_page(entry))
 

@@ -8,12 +8,12 @@ import pytest
 
 from kiwiresearch.errors import ModelUnreachable
 from kiwiresearch.ids import BookId
-from kiwiresearch.kin.extract.by_model import read_residue
+from kiwiresearch.kin.extract.by_model import read_missing_fields
 from kiwiresearch.kin.extract.read import read_person
 from kiwiresearch.llm.scripted import ScriptedModel
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.read import read_page
-from kiwiresearch.zim.entry import Entry, EntryRef
+from kiwiresearch.zim.archive import Entry, EntryRef
 
 HTML = (
     "<p><b>John Carter</b> (1 May 1801 – 3 June 1870) was an English miller. He owned two mills.</p>"
@@ -33,7 +33,7 @@ def reply(**finding: object) -> str:
 def test_a_value_that_a_model_points_at_is_taken(page: PageDoc) -> None:
     """A name of the sentence it names is taken, with the sentence as quote, and counts for less than a rule's."""
     model = ScriptedModel(reply(field="father", value="Max Carter", sentences=[1], confidence=0.9))
-    found = read_residue(page, read_person(page), model, lambda *_: ())
+    found = read_missing_fields(page, read_person(page), model, lambda *_: ())
     assert [(fact.field, fact.value, fact.method, fact.confidence) for fact in found.facts] == [
         ("father", "Max Carter", "model", 0.5)
     ]
@@ -51,7 +51,7 @@ def test_a_value_that_a_model_points_at_is_taken(page: PageDoc) -> None:
 )
 def test_what_the_page_does_not_say_is_refused(page: PageDoc, finding: dict[str, object], reason: str) -> None:
     """A name that is not in the sentences, or a field that the rules have, is refused with the reason (R384)."""
-    found = read_residue(page, read_person(page), ScriptedModel(reply(**finding)), lambda *_: ())
+    found = read_missing_fields(page, read_person(page), ScriptedModel(reply(**finding)), lambda *_: ())
     assert not found.facts
     assert reason in found.refused[0].reason
 
@@ -59,13 +59,13 @@ def test_what_the_page_does_not_say_is_refused(page: PageDoc, finding: dict[str,
 def test_what_the_firewall_objects_to_is_refused(page: PageDoc) -> None:
     """A value that the firewall finds wrong is not taken (R417)."""
     model = ScriptedModel(reply(field="mother", value="Max Carter", sentences=[1]))
-    found = read_residue(page, read_person(page), model)
+    found = read_missing_fields(page, read_person(page), model)
     assert not found.facts
     assert found.refused[0].reason.startswith("the firewall")
 
 
 def test_without_a_model_nothing_is_lost(page: PageDoc) -> None:
     """A model that cannot be reached leaves a note, and what the rules read stands."""
-    found = read_residue(page, read_person(page), ScriptedModel(ModelUnreachable("gone")), lambda *_: ())
+    found = read_missing_fields(page, read_person(page), ScriptedModel(ModelUnreachable("gone")), lambda *_: ())
     assert not found.facts
     assert "gone" in found.note

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiwiresearch.kin.extracted import Extracted, Snippet
-from kiwiresearch.kin.fields import DATES, FieldName, Sex
 from kiwiresearch.kin.firewall.check import check
-from kiwiresearch.kin.firewall.violation import CHECKS, CODES, Violation
+from kiwiresearch.kin.firewall.violations import CHECKS, CODES, Violation
+from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
+from kiwiresearch.kin.tree import DATE_FIELDS, FieldName, Sex
 from kiwiresearch.text.when import dates_in
 
 PAGE = """Ada Maria Thorne (12 March 1802 – 9 June 1871) was a clockmaker.
@@ -31,15 +31,17 @@ Hugh Garside"""
 SUBJECT = "Ada Thorne"
 
 
-def said(field: FieldName, value: str, quote: str, *, page: str = PAGE, **more: object) -> Extracted:
+def said(field: FieldName, value: str, quote: str, *, page: str = PAGE, **more: object) -> ExtractedFact:
     """A value with a quote of the page; a date is read as people write it."""
     start = page.index(quote)
-    when = dates_in(value)[0].when if field in DATES else None
-    plain = Extracted(field, when.edtf() if when else value, Snippet(start, start + len(quote), quote), "prose", 0.8)
+    when = dates_in(value)[0].when if field in DATE_FIELDS else None
+    plain = ExtractedFact(
+        field, when.edtf() if when else value, Snippet(start, start + len(quote), quote), "prose", 0.8
+    )
     return replace(plain, when=when, **more)  # type: ignore[arg-type]
 
 
-def codes(extracted: Extracted, *, subject: str = SUBJECT, page: str = PAGE, sex: Sex = "female") -> list[str]:
+def codes(extracted: ExtractedFact, *, subject: str = SUBJECT, page: str = PAGE, sex: Sex = "female") -> list[str]:
     return [one.code for one in check(extracted, page, subject, sex)]
 
 
@@ -209,7 +211,7 @@ def test_ways_to_say_it(page: str, field: FieldName, value: str, subject: str, s
 @given(st.text(max_size=80), st.text(max_size=20), st.sampled_from(["father", "birth_place", "name", "child", "sex"]))
 def test_any_text_is_judged(text: str, value: str, field: FieldName) -> None:
     """Whatever the source and the value are, the firewall answers, and what the quote lacks does not pass."""
-    found = check(Extracted(field, value, Snippet(0, len(text), text), "model", 0.5), text, "Ada Thorne")
+    found = check(ExtractedFact(field, value, Snippet(0, len(text), text), "model", 0.5), text, "Ada Thorne")
     assert found or value.split()[0].casefold() in text.casefold() or field == "sex"
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from kiwiresearch.kin.fields import RelationKind
-from kiwiresearch.kin.plausible import doubts
-from kiwiresearch.kin.tree import Fact, Person, Relationship, Tree
-from kiwiresearch.text.when import DateRange, dates_in
+from kiwiresearch.kin.plausibility import find_implausible
+from kiwiresearch.kin.tree import Fact, Person, RelationKind, Relationship, Tree
+from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.text.when import dates_in
 
 
 def when(words: str) -> DateRange | None:
@@ -24,7 +24,7 @@ def a_tie(first: str, second: str, kind: RelationKind = "parent_of", start: str 
 
 def kinds(*people: Person, ties: tuple[Relationship, ...] = (), facts: tuple[Fact, ...] = ()) -> list[str]:
     tree = Tree({person.id: person for person in people}, ties, facts)
-    return [doubt.kind for doubt in doubts(tree)]
+    return [doubt.kind for doubt in find_implausible(tree)]
 
 
 @pytest.mark.parametrize(
@@ -103,11 +103,11 @@ def test_nobody_is_an_ancestor_of_their_own() -> None:
     people = tuple(a_person(key) for key in "abcd")
     loop = (a_tie("b", "c"), a_tie("c", "d"), a_tie("d", "b"), a_tie("a", "b"))
     tree = Tree({person.id: person for person in people}, loop)
-    (doubt,) = doubts(tree)
+    (doubt,) = find_implausible(tree)
     assert (doubt.kind, doubt.persons, doubt.relationships) == ("own ancestor", ("b", "c", "d"), ("b-c", "c-d", "d-b"))
     assert doubt.code == "HF_051"
     line = [a_tie(f"{n:05}", f"{n + 1:05}") for n in range(3000)]
-    assert doubts(Tree({}, tuple(line))) == ()
+    assert find_implausible(Tree({}, tuple(line))) == ()
 
 
 def test_ties_that_were_rejected_do_not_count() -> None:

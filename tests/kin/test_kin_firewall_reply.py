@@ -7,9 +7,14 @@ from dataclasses import replace
 import pytest
 from pydantic import ValidationError
 
-from kiwiresearch.kin.firewall.contracts import VerifierOut
-from kiwiresearch.kin.firewall.kept import lost, told_of_living, unlabelled
-from kiwiresearch.kin.firewall.seed import HALLUCINATION_CHECKS, hallucination_firewall
+from kiwiresearch.kin.firewall.violations import (
+    HALLUCINATION_CHECKS,
+    VerifierOut,
+    hallucination_firewall,
+    living_people_named,
+    lost_values,
+    unlabelled_hypotheses,
+)
 from kiwiresearch.kin.tree import Evidence, Fact, Person
 from kiwiresearch.text.when import dates_in
 
@@ -54,7 +59,10 @@ def test_a_hypothesis_is_no_fact() -> None:
     assert hallucination_firewall(reply(hypotheses=[guess]), SOURCE) == (False, [said])
     unmarked = hallucination_firewall(reply(hypotheses=[{"text": "A guess"}]), SOURCE)
     assert unmarked == (False, ["Hypothesis not marked as one: 'A guess'"])
-    assert [one.code for one in unlabelled([guess, {"text": "x"}, {"is_fact": False}])] == ["HF_026", "HF_027"]
+    assert [one.code for one in unlabelled_hypotheses([guess, {"text": "x"}, {"is_fact": False}])] == [
+        "HF_026",
+        "HF_027",
+    ]
 
 
 @pytest.mark.parametrize("rows", [["text"], [None], [{}], [{"citation_snippet": 7}], [{"confidence": "high"}]])
@@ -107,10 +115,10 @@ def a_fact(key: str, value: str) -> Fact:
 def test_competing_values_are_kept() -> None:
     """A write that drops or changes a value, or its evidence, is found; one that adds or disputes is not (R416)."""
     old, new = a_fact("1", "1802"), a_fact("2", "1803")
-    assert lost([old], [replace(old, status="disputed", preferred=False), new]) == ()
-    assert [one.code for one in lost([old], [new])] == ["HF_046"]
-    assert [one.code for one in lost([old, new], [replace(old, value="1803"), new])] == ["HF_046"]
-    assert [one.code for one in lost([old], [replace(old, evidence=())])] == ["HF_046"]
+    assert lost_values([old], [replace(old, status="disputed", preferred=False), new]) == ()
+    assert [one.code for one in lost_values([old], [new])] == ["HF_046"]
+    assert [one.code for one in lost_values([old, new], [replace(old, value="1803"), new])] == ["HF_046"]
+    assert [one.code for one in lost_values([old], [replace(old, evidence=())])] == ["HF_046"]
 
 
 def test_words_about_the_living_are_found() -> None:
@@ -118,6 +126,6 @@ def test_words_about_the_living_are_found() -> None:
     birth = dates_in("3 May 1990")[0].when
     alive = Person("p1", "Nora Lund", birth=birth)
     dead = Person("p2", "Max Lund", living="deceased")
-    assert told_of_living("Max Lund was a smith.", [alive, dead]) == ()
-    assert [one.code for one in told_of_living("a daughter, nora lund", [alive, dead])] == ["HF_052"]
-    assert [one.code for one in told_of_living("born 3 May 1990", [alive, dead])] == ["HF_052"]
+    assert living_people_named("Max Lund was a smith.", [alive, dead]) == ()
+    assert [one.code for one in living_people_named("a daughter, nora lund", [alive, dead])] == ["HF_052"]
+    assert [one.code for one in living_people_named("born 3 May 1990", [alive, dead])] == ["HF_052"]

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from kiwiresearch.kin.extracted import Extracted, Snippet
-from kiwiresearch.kin.fields import DATES, FieldName
 from kiwiresearch.kin.firewall.check import check
+from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
+from kiwiresearch.kin.tree import DATE_FIELDS, FieldName
 from kiwiresearch.text.when import dates_in
 
 VALUES: dict[FieldName, str] = {
@@ -23,15 +23,15 @@ VALUES: dict[FieldName, str] = {
 }
 
 
-def said(field: FieldName, page: str, quote: str = "", confidence: float = 0.8) -> Extracted:
+def said(field: FieldName, page: str, quote: str = "", confidence: float = 0.8) -> ExtractedFact:
     words = quote or page
-    when = dates_in(VALUES[field])[0].when if field in DATES else None
+    when = dates_in(VALUES[field])[0].when if field in DATE_FIELDS else None
     value = when.edtf() if when else VALUES[field]
     start = page.index(words)
-    return Extracted(field, value, Snippet(start, start + len(words), words), "prose", confidence, when)
+    return ExtractedFact(field, value, Snippet(start, start + len(words), words), "prose", confidence, when)
 
 
-def codes(extracted: Extracted, page: str) -> list[str]:
+def codes(extracted: ExtractedFact, page: str) -> list[str]:
     return [one.code for one in check(extracted, page, "Ralph Thorne", "male")]
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kiwiresearch.kin.extracted import Extracted, Snippet
 from kiwiresearch.kin.firewall.check import check
+from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 
 PASSES = [
     "Carter and Ruth Hay married in 1825.",
@@ -36,7 +36,7 @@ FAILS = [
 
 
 def stands(sentence: str) -> bool:
-    fact = Extracted("spouse", "Ruth Hay", Snippet(0, len(sentence), sentence), "prose", 0.6)
+    fact = ExtractedFact("spouse", "Ruth Hay", Snippet(0, len(sentence), sentence), "prose", 0.6)
     return not check(fact, sentence, "John Carter", "male")
 
 
@@ -57,5 +57,5 @@ def test_a_marriage_of_others_does_not_stand(sentence: str) -> None:
 )
 def test_whose_father_stands_behind_the_name(sentence: str, *, stated: bool) -> None:
     """'Max Hay, Carter's father' proves it, and 'Max Hay, Stone's father' does not."""
-    fact = Extracted("father", "Max Hay", Snippet(0, len(sentence), sentence), "prose", 0.6)
+    fact = ExtractedFact("father", "Max Hay", Snippet(0, len(sentence), sentence), "prose", 0.6)
     assert (not check(fact, sentence, "John Carter", "male")) is stated

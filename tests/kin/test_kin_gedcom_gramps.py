@@ -15,7 +15,7 @@ import pytest
 from kiwiresearch.kin.gedcom.dates import Version
 from kiwiresearch.kin.gedcom.read import read_gedcom
 from kiwiresearch.kin.gedcom.structure import problems
-from kiwiresearch.kin.gedcom.write import gedcom
+from kiwiresearch.kin.gedcom.write import tree_gedcom
 
 VALIDATE = Path(__file__).parents[2] / "tools" / "validate-gedcom"
 GRAMPS = Path(os.environ.get("KIWIRESEARCH_GRAMPS") or Path.home() / ".cache" / "kiwiresearch-gramps")
@@ -49,7 +49,7 @@ def validated(path: Path) -> dict[str, Any]:
 
 
 def exported(source: Path, version: Version, folder: Path) -> tuple[Path, str]:
-    text = gedcom(
+    text = tree_gedcom(
         read_gedcom(source).tree, version, head={"version": "1.0", "date": "2026-11-15", "note": "two\nlines"}
     )
     assert problems(text) == []

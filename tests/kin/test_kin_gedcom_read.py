@@ -237,7 +237,7 @@ def test_a_zip_is_unpacked_within_limits(tmp_path: Path, monkeypatch: pytest.Mon
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("gedcom.ged", f"{HEAD_7}0 @I1@ INDI\n1 NAME A\n" + "1 NOTE x\n" * 1000 + "0 TRLR\n")
     assert len(read_gedcom(path).tree.persons) == 1
-    monkeypatch.setattr(read, "LARGEST", 5000)
+    monkeypatch.setattr(read, "MAX_FILE_BYTES", 5000)
     with pytest.raises(BadUsage, match="is larger than"):
         read_gedcom(path)
     with zipfile.ZipFile(path, "w") as archive:
@@ -252,7 +252,7 @@ def test_depth_length_and_notes_are_limited(tmp_path: Path) -> None:
     body = f"0 @I1@ INDI\n1 NAME A\n{deep}1 NOTE {'x' * lines.LONGEST_LINE}\n" + "?\n" * 500
     found = a_file(tmp_path, body)
     assert person(found).name == "A"
-    assert len(found.notes) < lines.MOST_NOTES + 10
+    assert len(found.notes) < lines.MAX_NOTES + 10
     assert any("more notes of this kind" in note for note in found.notes)
 
 

@@ -9,21 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.kin import ways
-from kiwiresearch.kin.fields import Qualifier, RelationKind, Sex
+from kiwiresearch.kin import lineage
 from kiwiresearch.kin.gedcom.read import read_gedcom
-from kiwiresearch.kin.kinship import (
+from kiwiresearch.kin.kinship import KinshipFinder, blood_relation_words, kinship
+from kiwiresearch.kin.lineage import (
     CommonAncestor,
-    Family,
     ancestors,
-    birth_words,
     common_ancestors,
     descendants,
     generations,
-    kinship,
-    way,
+    shortest_path,
 )
-from kiwiresearch.kin.tree import Person, PersonId, Relationship, Tree
+from kiwiresearch.kin.tree import Person, PersonId, Qualifier, RelationKind, Relationship, Sex, Tree
 
 WOMEN = ("eve", "ann", "bea", "cleo", "dora", "fay", "gwen", "ida", "kate", "mia")
 MEN = ("adam", "bob", "carl", "dan", "finn", "guy", "hugh", "jack", "leo", "nick")
@@ -147,7 +144,7 @@ def test_two_sides_that_share_only_one_parent_as_far_as_is_known_are_not_called_
 )
 def test_far_relatives_are_counted(up: int, down: int, sex: Sex, words: str) -> None:
     """Beyond what a reader counts, there is a number."""
-    assert birth_words(up, down, sex) == words
+    assert blood_relation_words(up, down, sex) == words
 
 
 def test_common_ancestors_are_the_nearest() -> None:
@@ -160,15 +157,15 @@ def test_common_ancestors_are_the_nearest() -> None:
 
 def test_the_way_names_everybody_on_it() -> None:
     """The shortest way is told person by person, with what each is to the one before."""
-    steps = way(a_family(), "dan", "bea")
+    steps = shortest_path(a_family(), "dan", "bea")
     assert [(step.person, step.kind) for step in steps] == [
         ("dan", ""),
         ("bob", "parent"),
         ("adam", "parent"),
         ("bea", "child"),
     ]
-    assert way(a_family(), "dan", "dan")[0].person == "dan"
-    assert way(a_family(), "adam", "nick") == ()
+    assert shortest_path(a_family(), "dan", "dan")[0].person == "dan"
+    assert shortest_path(a_family(), "adam", "nick") == ()
 
 
 def test_generations_count_from_the_seed() -> None:
@@ -218,10 +215,10 @@ def test_no_tree_hangs_or_breaks(
     tree = a_family(links)
     found = kinship(tree, first, second)
     assert found.words
-    assert not found.way or (found.way[0].person, found.way[-1].person) == (first, second)
-    assert bool(found.way) == (second in generations(tree, first))
-    assert bool(way(tree, second, first)) == bool(found.way)
-    assert len(way(tree, second, first)) == len(found.way)
+    assert not found.path or (found.path[0].person, found.path[-1].person) == (first, second)
+    assert bool(found.path) == (second in generations(tree, first))
+    assert bool(shortest_path(tree, second, first)) == bool(found.path)
+    assert len(shortest_path(tree, second, first)) == len(found.path)
 
 
 def test_kin_of_kin_are_told_in_words() -> None:
@@ -280,7 +277,7 @@ def test_three_thousand_people_are_no_trouble(shared_data: Path) -> None:
     """Kinship in a real tree of kings and queens is what history says."""
     tree = read_gedcom(shared_data / "kin" / "gedcom" / "royal92.ged").tree
     named = {person.external["gedcom"].partition("#")[2]: person.id for person in tree.persons.values()}
-    family = Family(tree)
+    family = KinshipFinder(tree)
     found = [(one, other, family.kinship(named[one], named[other]).words) for one, other, _ in ROYAL]
     assert found == ROYAL
     assert len(generations(tree, named["I1"])) > 2900
@@ -290,14 +287,14 @@ def test_ways_from_one_person_are_looked_for_once(monkeypatch: pytest.MonkeyPatc
     """However many far relatives are told of, the tree is walked once from the one they are told to."""
     walked: list[PersonId] = []
 
-    def counted(tree: Tree, first: PersonId) -> ways.Arrivals:
+    def counted(tree: Tree, first: PersonId) -> lineage.Predecessors:
         walked.append(first)
-        return ways.arrivals(tree, first)
+        return lineage.predecessors_from(tree, first)
 
     tree = a_family()
     told = {one: kinship(tree, "gwen", one).words for one in tree.persons}
     monkeypatch.setattr("kiwiresearch.kin.kinship.arrivals", counted)
-    family = Family(tree)
-    assert {one: family.words("gwen", one) for one in tree.persons} == told
+    family = KinshipFinder(tree)
+    assert {one: family.describe("gwen", one) for one in tree.persons} == told
     assert any(words.startswith("tied over") for words in told.values())
     assert walked == ["gwen"]

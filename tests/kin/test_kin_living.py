@@ -9,11 +9,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kiwiresearch.errors import BadSettings
-from kiwiresearch.kin.fields import FieldName, Living, Qualifier, RelationKind, Status
-from kiwiresearch.kin.privacy.contacts import contacts_in, has_modern_clue, without_contacts
 from kiwiresearch.kin.privacy.living import is_likely_living, living_status
-from kiwiresearch.kin.tree import Fact, Person, PersonId, Relationship, Tree
-from kiwiresearch.text.when import DateRange, dates_in
+from kiwiresearch.kin.privacy.text_parts import contacts_in, has_modern_clue, without_contacts
+from kiwiresearch.kin.tree import (
+    Fact,
+    FieldName,
+    LivingStatus,
+    Person,
+    PersonId,
+    Qualifier,
+    RelationKind,
+    Relationship,
+    Status,
+    Tree,
+)
+from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.text.when import dates_in
 
 YEAR = 2026
 
@@ -32,7 +43,7 @@ def a_tie(kind: RelationKind, first: str, second: str, qualifier: Qualifier = ""
     )
 
 
-def status(tree: Tree, person: PersonId, *, years_after_death: int = 0) -> Living:
+def status(tree: Tree, person: PersonId, *, years_after_death: int = 0) -> LivingStatus:
     return living_status(tree, YEAR, years_after_death=years_after_death)[person].status
 
 
@@ -62,7 +73,7 @@ UNDATED = Person("x", "Somebody")
         (replace(UNDATED, birth=when("1841"), death=when("1806")), "deceased"),
     ],
 )
-def test_a_person_alone_is_judged_by_their_own_dates(person: Person, expected: Living) -> None:
+def test_a_person_alone_is_judged_by_their_own_dates(person: Person, expected: LivingStatus) -> None:
     """A death of any kind counts, with or without a date; a date that cannot be true does not; age counts from 110."""
     assert status(a_tree(person), "x") == expected
 
@@ -77,14 +88,14 @@ def test_a_person_alone_is_judged_by_their_own_dates(person: Person, expected: L
         ("birth_place", "verified", "unknown"),
     ],
 )
-def test_a_grave_is_a_death_unless_nobody_believes_it(field: FieldName, state: Status, expected: Living) -> None:
+def test_a_grave_is_a_death_unless_nobody_believes_it(field: FieldName, state: Status, expected: LivingStatus) -> None:
     """Facts tell of a death as the person's own fields do, but not those that were rejected."""
     fact = Fact("f", "x", field, "Leeds", status=state)
     assert status(a_tree(UNDATED, facts=(fact,)), "x") == expected
 
 
 BORN = Person("r", "Relative", sex="female")
-CHAINS: list[tuple[Relationship, str, Living]] = [
+CHAINS: list[tuple[Relationship, str, LivingStatus]] = [
     (a_tie("parent_of", "x", "r"), "1920", "deceased"),
     (a_tie("parent_of", "x", "r"), "1930", "living"),
     (a_tie("parent_of", "r", "x"), "1850", "deceased"),
@@ -101,7 +112,7 @@ CHAINS: list[tuple[Relationship, str, Living]] = [
 
 
 @pytest.mark.parametrize(("tie", "born", "expected"), CHAINS)
-def test_relatives_tell_how_old_somebody_would_be(tie: Relationship, born: str, expected: Living) -> None:
+def test_relatives_tell_how_old_somebody_would_be(tie: Relationship, born: str, expected: LivingStatus) -> None:
     """Without dates of their own, people are as old as their relatives make them at the least."""
     assert status(a_tree(UNDATED, replace(BORN, birth=when(born)), ties=(tie,)), "x") == expected
 

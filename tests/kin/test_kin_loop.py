@@ -13,9 +13,9 @@ from sqlalchemy import Engine, event
 from tests.kin.loop_family import NOW, a_case, named, open_family, researcher, run, waiting, write_family
 
 from kiwiresearch.errors import HostAway, NothingFound
-from kiwiresearch.kin.gedcom.json_out import tree_json
-from kiwiresearch.kin.loop.priority import Priority, age_of
-from kiwiresearch.kin.loop.research import is_time_to_decide
+from kiwiresearch.kin.gedcom.json_export import tree_json
+from kiwiresearch.kin.loop.queries import Priority, age_term
+from kiwiresearch.kin.loop.researcher import is_time_to_decide
 from kiwiresearch.kin.sources.books import BookSource
 from kiwiresearch.kin.sources.source import Fetched, PersonQuery
 from kiwiresearch.kin.store.case import CaseStore
@@ -63,7 +63,7 @@ def test_a_case_grows_from_its_seed_to_a_named_end(store: CaseStore, book: OpenB
 
 def test_the_seed_fills_the_frontier(store: CaseStore, book: OpenBook) -> None:
     """A case begins with its seed's page, and with a query for each relative that the page names (R289, R290, R298)."""
-    (seed,) = researcher(store, book).begin()
+    (seed,) = researcher(store, book).start()
     assert store.person(seed).name == "Aldous Penhallow"
     assert {one.context["name"] for one in waiting(store)} == {
         "Barnaby Penhallow", "Clemence Rook", "Dorothea Vance", "Edwin Penhallow", "Flora Penhallow",
@@ -73,7 +73,7 @@ def test_the_seed_fills_the_frontier(store: CaseStore, book: OpenBook) -> None:
 def test_the_most_promising_item_comes_first(store: CaseStore, book: OpenBook) -> None:
     """Items are taken by priority, and a linked page near the seed comes before a bare name (R272, R292)."""
     one = researcher(store, book)
-    one.begin()
+    one.start()
     before = waiting(store)
     assert [item.priority for item in before] == sorted((item.priority for item in before), reverse=True)
     assert before[-1].context["name"] == "Flora Penhallow"
@@ -83,7 +83,7 @@ def test_the_most_promising_item_comes_first(store: CaseStore, book: OpenBook) -
 
 def test_the_line_comes_before_those_beside_it(store: CaseStore, book: OpenBook) -> None:
     """Parents and children are looked for before husbands and wives, and whoever has a page before any bare name."""
-    researcher(store, book).begin()
+    researcher(store, book).start()
     fields = [item.context["field"] for item in waiting(store)]
     assert (sorted(fields[:3]), fields[3:]) == (["child", "father", "mother"], ["spouse", "child"])
 
@@ -109,7 +109,7 @@ def test_a_namesake_is_not_taken(done: CaseStore) -> None:
 def test_a_search_in_vain_is_no_fact(store: CaseStore, book: OpenBook) -> None:
     """'Searched, not found' is a line of the log and changes nothing about the person."""
     one = researcher(store, book)
-    one.begin()
+    one.start()
     before = store.tree().persons
     while not any(row.negative for row in store.queries()):
         one.step()
@@ -143,7 +143,7 @@ def test_a_seed_that_nobody_has_is_an_error(tmp_path: Path, book: OpenBook) -> N
     """A case that cannot begin says whom it did not find, and keeps nothing."""
     with a_case(tmp_path, seeds=("Nobody Atall",)) as store:
         with pytest.raises(NothingFound, match="Nobody Atall"):
-            researcher(store, book).begin()
+            researcher(store, book).start()
         assert store.tree().persons == {}
 
 
@@ -158,7 +158,7 @@ def test_generations_bound_the_search(tmp_path: Path, book: OpenBook) -> None:
 def test_the_plan_is_kept(store: CaseStore, book: OpenBook) -> None:
     """The planner's rules leave their plan in the case: what comes next, and at the end why to stop (R270, R336)."""
     one = researcher(store, book)
-    one.begin()
+    one.start()
     plan = store.state("plan")
     first = waiting(store)[0]
     assert plan["next_actions"][0]["target"] == first.id
@@ -179,7 +179,7 @@ def test_priority_is_a_sum_of_named_terms() -> None:
     assert str(near) == "0.655 (closeness +0.175, gain +0.25, reliability +0.13, age +0.1)"
     assert Priority(0.5, 1.0, 0.65, age=1.0, tier=1).total == pytest.approx(near.total - 0.15)
     assert str(Priority(0, 0, 0)) == "0 (nothing)"
-    assert age_of(0, 500) > age_of(100, 500) > age_of(500, 500) == age_of(900, 500) == 0.0
+    assert age_term(0, 500) > age_term(100, 500) > age_term(500, 500) == age_term(900, 500) == 0.0
 
 
 class Telling(BookSource):
@@ -279,7 +279,7 @@ def test_a_dead_workers_item_comes_back(tmp_path: Path, book: OpenBook) -> None:
     clock = [NOW]
     a_case(tmp_path).close()
     with CaseStore.open(tmp_path / "case.sqlite", lambda: clock[0]) as store:
-        researcher(store, book).begin()
+        researcher(store, book).start()
         while store.lease("frontier", "dead"):
             pass
         other = researcher(store, book, worker="other")
@@ -321,7 +321,7 @@ def test_who_interrupts_the_program_has_nothing_against_an_item(
                 raise cause
 
         one = researcher(store, book, books=Stopped([book]))
-        one.begin()
+        one.start()
         with pytest.raises(type(cause)):
             one.step()
         assert {item.retry_count for item in waiting(store)} == {0}
@@ -339,7 +339,7 @@ def test_a_lost_lease_writes_nothing(tmp_path: Path, book: OpenBook) -> None:
                 return super().fetch(locator)
 
         one = researcher(store, book, books=Slow([book]))
-        one.begin()
+        one.start()
         before = store.assertion_count()
         took = one.step()
         assert (took.what, took.new) == ("wait", 0)

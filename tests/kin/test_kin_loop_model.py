@@ -9,8 +9,8 @@ import pytest
 from tests.kin.loop_family import PAGES, a_case, named, open_family, person_page, researcher, run, waiting, write_family
 
 from kiwiresearch.errors import ModelUnreachable
-from kiwiresearch.llm.replay import Replayed
-from kiwiresearch.llm.scripted import Line, ScriptedModel
+from kiwiresearch.llm.replay import ReplayModel
+from kiwiresearch.llm.scripted import ScriptedModel, ScriptLine
 from kiwiresearch.search.open_book import OpenBook
 
 PLANNER, READER, VERIFIER = "You plan family research", "You read pages about persons", "You check values"
@@ -28,7 +28,7 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> OpenBook:
     return open_family(write_family(tmp_path_factory.mktemp("family") / "family.zim"))
 
 
-def a_model(**lines: Line) -> ScriptedModel:
+def a_model(**lines: ScriptLine) -> ScriptedModel:
     known = {"planner": PLANNER, "reader": READER, "verifier": VERIFIER}
     return ScriptedModel(by={**NOTHING, **{known[name]: line for name, line in lines.items()}})
 
@@ -62,13 +62,13 @@ def test_what_a_planner_picks_gets_ahead(tmp_path: Path, book: OpenBook) -> None
     for folder in (plain, picked):
         folder.mkdir()
     with a_case(plain) as store:
-        researcher(store, book).begin()
+        researcher(store, book).start()
         before = {item.id: item.priority for item in waiting(store)}
         last = waiting(store)[-1].id
     number = len(before)
     line = json.dumps({"reasoning": "r", "next_actions": [{"action": "fetch", "target": f"F{number}", "priority": 1}]})
     with a_case(picked) as store:
-        researcher(store, book, model=a_model(planner=line)).begin()
+        researcher(store, book, model=a_model(planner=line)).start()
         after = {item.id: item.priority for item in waiting(store)}
         assert store.state("plan")["decided_by"] == "model scripted"
     assert {one for one in after if after[one] != before[one]} == {last}
@@ -141,7 +141,7 @@ def test_replies_that_are_kept_make_the_case_again(tmp_path: Path, book: OpenBoo
     for name, model in (("first", a_model()), ("again", None)):
         (tmp_path / name).mkdir()
         with a_case(tmp_path / name) as store:
-            kept = Replayed(model, tmp_path / "replies", name="scripted")
+            kept = ReplayModel(model, tmp_path / "replies", name="scripted")
             run(researcher(store, book, model=kept))
             dumps.append(store.tree())
     assert named(dumps[0], "Edwin Penhallow") == named(dumps[1], "Edwin Penhallow")

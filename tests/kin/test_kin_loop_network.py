@@ -9,7 +9,7 @@ from tests.kin.loop_family import PAGES, a_case, named, open_family, person_page
 from tests.kin.source_site import answer, at, gate_to
 from tests.kin.source_wikidata import Facts, endpoint_of
 
-from kiwiresearch.kin.sources.registry import plugins
+from kiwiresearch.kin.sources.registry import load_plugins
 from kiwiresearch.kin.sources.wikidata import WikidataSource
 from kiwiresearch.search.open_book import OpenBook
 
@@ -37,7 +37,7 @@ def the_millers() -> Facts:
 def test_what_books_lack_is_asked_outside_about_the_dead(tmp_path: Path, book: OpenBook) -> None:
     """Tier 0 is asked first, then the next tier; its relatives are followed by their own records (R276, R293)."""
     with endpoint_of(the_millers().store()) as site, a_case(tmp_path, generations=3) as store:
-        plugin = at(plugins().named("wikidata").plugin, site.address)
+        plugin = at(load_plugins().named("wikidata").plugin, site.address)
         run(researcher(store, book, WikidataSource(plugin, gate_to(site, plugin))))
         tree = store.tree()
         assert named(tree, "Obed Penhallow").external["record"] == "https://www.wikidata.org/wiki/Q12"
@@ -56,7 +56,7 @@ def test_nobody_who_may_be_alive_is_asked_for_outside(tmp_path: Path) -> None:
     ivy = person_page("Ivy Penhallow", "born 3 May 1971", rows, "is a maker of clocks.")
     book = open_family(write_family(tmp_path / "new.zim", {"Ivy Penhallow": ivy, "Clocks": PAGES["Clocks"]}))
     with endpoint_of(the_millers().store()) as site, a_case(tmp_path, seeds=("Ivy Penhallow",)) as store:
-        plugin = at(plugins().named("wikidata").plugin, site.address)
+        plugin = at(load_plugins().named("wikidata").plugin, site.address)
         run(researcher(store, book, WikidataSource(plugin, gate_to(site, plugin))))
         assert site.arrivals == []
         rows_of = [(row.source, row.negative) for row in store.queries() if row.query == "Maximilian Penhallow"]
@@ -68,7 +68,7 @@ def test_a_source_that_wants_rest_is_asked_later(tmp_path: Path, book: OpenBook)
     with endpoint_of(the_millers().store()) as site, a_case(tmp_path) as store:
         handle = site.pages["/sparql"]
         site.pages["/sparql"] = lambda request: answer(request, 429, "later", Retry_After="3600")
-        plugin = at(plugins().named("wikidata").plugin, site.address)
+        plugin = at(load_plugins().named("wikidata").plugin, site.address)
         one = researcher(store, book, WikidataSource(plugin, gate_to(site, plugin)))
         last = run(one)[-1]
         assert last.reason == "frontier_empty"
@@ -83,7 +83,7 @@ def test_a_source_that_is_down_does_not_end_the_case(tmp_path: Path, book: OpenB
     """What does not answer is noted, is no evidence of absence, and the books are read all the same."""
     with endpoint_of(the_millers().store()) as site, a_case(tmp_path) as store:
         site.pages["/sparql"] = lambda request: answer(request, 500, "broken")
-        plugin = at(plugins().named("wikidata").plugin, site.address)
+        plugin = at(load_plugins().named("wikidata").plugin, site.address)
         run(researcher(store, book, WikidataSource(plugin, gate_to(site, plugin))))
         rows = [(row.source, row.negative) for row in store.queries() if row.query == "Flora Penhallow"]
         assert rows == [("wikipedia", True), ("wikidata (no answer: unreachable)", False)]

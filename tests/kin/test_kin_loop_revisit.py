@@ -9,9 +9,16 @@ import pytest
 from tests.kin.families import when
 from tests.kin.loop_family import PAGES, a_case, linked, named, open_family, person_page, researcher, run, write_family
 
-from kiwiresearch.kin.loop.revisiting import Known, Negative, betters, item_of, known_of, second_looks
+from kiwiresearch.kin.loop.revisits import (
+    FailedSearch,
+    KnownFacts,
+    better_queries,
+    known_facts,
+    original_item_id,
+    revisit_items,
+)
 from kiwiresearch.kin.loop.settings import CaseSettings
-from kiwiresearch.kin.store.items import ClueItem, FrontierItem, RevisitItem
+from kiwiresearch.kin.store.queues import ClueItem, FrontierItem, RevisitItem
 from kiwiresearch.kin.tree import Person, Relationship, Tree
 
 FLORA = person_page(
@@ -34,15 +41,15 @@ def a_tree(person: Person, *ties: Relationship, others: tuple[Person, ...] = ())
     return Tree({one.id: one for one in (person, *others)}, ties)
 
 
-def in_vain(known: Known, *sources: str) -> Negative:
-    return Negative(ITEM, sources or ("wikipedia",), AT, known)
+def in_vain(known: KnownFacts, *sources: str) -> FailedSearch:
+    return FailedSearch(ITEM, sources or ("wikipedia",), AT, known)
 
 
 def looks(
-    tree: Tree, negative: Negative, *earlier: RevisitItem, clues: tuple[ClueItem, ...] = (), revisits: int = 3
+    tree: Tree, negative: FailedSearch, *earlier: RevisitItem, clues: tuple[ClueItem, ...] = (), revisits: int = 3
 ) -> list[RevisitItem]:
     settings = CaseSettings(revisits=revisits)
-    return second_looks([negative], tree, {}, clues, earlier, settings, local=frozenset({"wikipedia"}))
+    return revisit_items([negative], tree, {}, clues, earlier, settings, local=frozenset({"wikipedia"}))
 
 
 def test_another_name_leads_to_the_page_that_was_missed(tmp_path: Path) -> None:
@@ -94,24 +101,24 @@ TIE = Relationship("R1", "spouse_of", "P1", "P2")
 )
 def test_what_is_learned_makes_better_words(tree: Tree, query: str, reason: str) -> None:
     """A name, years or a relative that came to be known each give one second look with better words (R271, R334)."""
-    (item,) = looks(tree, in_vain(known_of(a_tree(PLAIN), "P1")))
+    (item,) = looks(tree, in_vain(known_facts(a_tree(PLAIN), "P1")))
     assert (item.improved_query, item.revisit_reason, item.original_query) == (query, reason, "Ann Lee")
-    assert item_of(item) == "F1"
-    assert looks(tree, in_vain(known_of(tree, "P1"))) == []
+    assert original_item_id(item) == "F1"
+    assert looks(tree, in_vain(known_facts(tree, "P1"))) == []
 
 
 def test_years_count_only_when_they_are_much_narrower() -> None:
     """An interval has to shrink to half before a source is bothered again."""
-    before = Known(("Ann Lee",), born=(1800, 1809))
-    assert not list(betters(in_vain(before), replace(before, born=(1800, 1806)), a_tree(PLAIN), ()))
-    (better,) = betters(in_vain(before), replace(before, born=(1801, 1803)), a_tree(PLAIN), ())
+    before = KnownFacts(("Ann Lee",), born=(1800, 1809))
+    assert not list(better_queries(in_vain(before), replace(before, born=(1800, 1806)), a_tree(PLAIN), ()))
+    (better,) = better_queries(in_vain(before), replace(before, born=(1801, 1803)), a_tree(PLAIN), ())
     assert better.query == "Ann Lee (born 1801 to 1803)"
 
 
 def test_a_conflict_is_worth_a_second_look() -> None:
     """Where sources begin to disagree on a person, what found nothing is asked again."""
-    before = Known(("Ann Lee",))
-    (better,) = betters(in_vain(before), replace(before, conflicts=("birth_date",)), a_tree(PLAIN), ())
+    before = KnownFacts(("Ann Lee",))
+    (better,) = better_queries(in_vain(before), replace(before, conflicts=("birth_date",)), a_tree(PLAIN), ())
     assert (better.query, better.reason) == ("Ann Lee (birth date in dispute)", "sources disagree")
 
 
@@ -126,14 +133,14 @@ def test_a_strong_clue_is_worth_a_second_look(priority: float, count: int) -> No
         related_person_id="P0",
         suggested_queries=("Ann Lee Sr.", "Somebody Else"),
     )
-    found = looks(a_tree(PLAIN), in_vain(known_of(a_tree(PLAIN), "P1")), clues=(clue,))
+    found = looks(a_tree(PLAIN), in_vain(known_facts(a_tree(PLAIN), "P1")), clues=(clue,))
     assert [(one.improved_query, one.triggering_clue_id) for one in found] == [("Ann Lee Sr.", "C1")] * count
 
 
 def test_a_source_is_asked_again_three_times_at_most() -> None:
     """No source is asked more often about one person than the case allows, be there ever so many names."""
     tree = a_tree(replace(PLAIN, names=("Una Black", "Ida Stone", "Eve Winter", "Zoe Quint", "May Frost")))
-    known = known_of(a_tree(PLAIN), "P1")
+    known = known_facts(a_tree(PLAIN), "P1")
     first = looks(tree, in_vain(known))
     assert len(first) == 3
     assert looks(tree, in_vain(known), *first) == []
@@ -144,17 +151,17 @@ def test_a_source_is_asked_again_three_times_at_most() -> None:
 def test_a_source_outside_is_given_a_day() -> None:
     """A source that is not on this machine is not asked about the same person again before a day has passed."""
     tree = a_tree(replace(PLAIN, names=("Una Black",)))
-    here, there = looks(tree, in_vain(known_of(a_tree(PLAIN), "P1"), "wikipedia", "wikidata"))
+    here, there = looks(tree, in_vain(known_facts(a_tree(PLAIN), "P1"), "wikipedia", "wikidata"))
     assert (here.not_before, there.not_before[:16]) == ("", "2026-01-02T00:00")
 
 
 def test_a_near_spelling_is_no_better_word() -> None:
     """Another spelling of what was asked is not asked again (R275)."""
     tree = a_tree(replace(PLAIN, names=("Lee Ann", "Ann  LEE")))
-    assert looks(tree, in_vain(known_of(a_tree(PLAIN), "P1"))) == []
+    assert looks(tree, in_vain(known_facts(a_tree(PLAIN), "P1"))) == []
 
 
 def test_what_was_known_survives_the_case() -> None:
     """What was known at the time is kept and read again as it was."""
-    known = Known(("Ann Lee",), (1800, 1801), None, ("P2",), ("birth_date",))
-    assert Known.from_record({**known.record(), "born": [1800, 1801], "names": ["Ann Lee"]}) == known
+    known = KnownFacts(("Ann Lee",), (1800, 1801), None, ("P2",), ("birth_date",))
+    assert KnownFacts.from_record({**known.record(), "born": [1800, 1801], "names": ["Ann Lee"]}) == known

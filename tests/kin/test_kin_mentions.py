@@ -18,12 +18,12 @@ from tests.kin.loop_family import (
     write_family,
 )
 
-from kiwiresearch.kin.extracted import Extracted, Snippet
-from kiwiresearch.kin.fields import FieldName
-from kiwiresearch.kin.loop.deciding import resolve
-from kiwiresearch.kin.loop.mentions import told_people
-from kiwiresearch.kin.loop.verifying import Checked
-from kiwiresearch.kin.resolve.vetoes import are_two_pages
+from kiwiresearch.kin.loop.decisions import resolve
+from kiwiresearch.kin.loop.person_match import group_mentions
+from kiwiresearch.kin.loop.source_records import CheckedFact
+from kiwiresearch.kin.resolve.pairs import are_different_pages
+from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
+from kiwiresearch.kin.tree import FieldName
 
 Told = tuple[FieldName, str, str]
 
@@ -33,10 +33,10 @@ def mentions(*told: Told) -> tuple[list[list[str]], list[str]]:
     targets = {}
     checked = []
     for at, (field, name, address) in enumerate(told):
-        one = Checked(Extracted(field, name, Snippet(at, at + 1, "x"), "prose", 0.6), "verified", 0.4, 0.6)
+        one = CheckedFact(ExtractedFact(field, name, Snippet(at, at + 1, "x"), "prose", 0.6), "verified", 0.4, 0.6)
         checked.append(one)
         targets[id(one)] = address
-    found = told_people(checked, lambda one: targets[id(one)])
+    found = group_mentions(checked, lambda one: targets[id(one)])
     people = [sorted(mention.checked.fact.value for mention in person.mentions) for person in found.people]
     return sorted(people), [one.fact.value for one in found.unclear]
 
@@ -142,7 +142,7 @@ def test_one_person_is_searched_for_once(tmp_path: Path) -> None:
     book = open_family(write_family(tmp_path / "three.zim", pages))
     with a_case(tmp_path) as store:
         one = researcher(store, book)
-        one.begin()
+        one.start()
         while any("://" in item.query_string for item in waiting(store)):
             one.step()
         with store.step("test"):
@@ -191,4 +191,4 @@ def test_two_pages_of_a_book_are_two_people(tmp_path: Path) -> None:
 )
 def test_pages_of_one_book_or_site_are_told_apart(one: str, other: str, *, apart: bool) -> None:
     """Two addresses of one place are two people; those of two places may be one."""
-    assert are_two_pages(one, other) is apart
+    assert are_different_pages(one, other) is apart

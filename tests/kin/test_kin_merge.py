@@ -11,8 +11,8 @@ import pytest
 from tests.kin.cases import TEXT, a_source, now, said
 
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.kin.fields import RelationKind
 from kiwiresearch.kin.store.case import CaseStore
+from kiwiresearch.kin.tree import RelationKind
 
 T = TypeVar("T")
 PEOPLE = [f"p{number:02}" for number in range(14)]
@@ -193,12 +193,12 @@ def test_a_record_keeps_its_name(case: CaseStore) -> None:
     case.add_person("a", "Eliza")
     case.add_person("b", "Eliza Holly")
     cluster = merged(case, "a", "b")
-    assert [case.told_name(one) for one in ("a", "b")] == ["Eliza", "Eliza Holly"]
+    assert [case.recorded_name(one) for one in ("a", "b")] == ["Eliza", "Eliza Holly"]
     assert case.person("b").name == "Eliza"
     case.unmerge(cluster)
-    assert case.told_name("b") == "Eliza Holly"
+    assert case.recorded_name("b") == "Eliza Holly"
     with pytest.raises(BadUsage, match="nobody"):
-        case.told_name("nobody")
+        case.recorded_name("nobody")
 
 
 def test_merges_tell_why_and_why_not(case: CaseStore) -> None:

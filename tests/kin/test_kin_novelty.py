@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from kiwiresearch.kin.loop.following import Origin, Standing, clue_queries, suggested
-from kiwiresearch.kin.loop.novelty import asked, is_novel
+from kiwiresearch.kin.loop.queries import (
+    QueryOrigin,
+    TreePosition,
+    is_novel,
+    items_for_clue,
+    query_key,
+    suggested_items,
+)
 from kiwiresearch.kin.loop.settings import CaseSettings
-from kiwiresearch.kin.store.items import ClueItem
+from kiwiresearch.kin.store.queues import ClueItem
 
 
 @pytest.mark.parametrize(
@@ -24,22 +30,22 @@ from kiwiresearch.kin.store.items import ClueItem
 )
 def test_near_queries_are_one(one: str, other: str, *, novel: bool) -> None:
     """Another order, spelling or accent is no new query; another king, generation or relative is (R275, R379)."""
-    assert is_novel(asked(other, "wikipedia"), [asked(one, "wikipedia")]) is novel
+    assert is_novel(query_key(other, "wikipedia"), [query_key(one, "wikipedia")]) is novel
 
 
 def test_sources_and_years_are_asked_apart() -> None:
     """What one source was asked another may be asked, and so may the same with other years."""
-    known = [asked("John Smith", "wikipedia", [1801])]
-    assert is_novel(asked("John Smith", "wikidata", [1801]), known)
-    assert is_novel(asked("John Smith", "wikipedia", [1802]), known)
-    assert not is_novel(asked("John Smith", "wikipedia", [1801]), known)
+    known = [query_key("John Smith", "wikipedia", [1801])]
+    assert is_novel(query_key("John Smith", "wikidata", [1801]), known)
+    assert is_novel(query_key("John Smith", "wikipedia", [1802]), known)
+    assert not is_novel(query_key("John Smith", "wikipedia", [1801]), known)
 
 
 def test_a_source_that_finds_only_what_is_spelled_so_is_asked_again() -> None:
     """Another spelling is novel where the source itself does not know of it."""
-    known = [asked("Aldous Penhallow", "site")]
-    assert is_novel(asked("Aldous Penhalow", "site"), known, fuzzy=False)
-    assert not is_novel(asked("Penhallow Aldous", "site"), known, fuzzy=False)
+    known = [query_key("Aldous Penhallow", "site")]
+    assert is_novel(query_key("Aldous Penhalow", "site"), known, fuzzy=False)
+    assert not is_novel(query_key("Penhallow Aldous", "site"), known, fuzzy=False)
 
 
 def test_a_clue_asks_little_and_nothing_twice() -> None:
@@ -51,12 +57,12 @@ def test_a_clue_asks_little_and_nothing_twice() -> None:
         related_person_id="P1",
         suggested_queries=("Ann Lee Sr.", "Lee Ann Sr.", "Zoe Quint", "Ian Moor", "Una Black"),
     )
-    known = [asked("Zoe Quint", "relative:P9")]
-    found = clue_queries(clue, "Ann Lee", CaseSettings(clue_queries=2), known)
+    known = [query_key("Zoe Quint", "relative:P9")]
+    found = items_for_clue(clue, "Ann Lee", CaseSettings(clue_queries=2), known)
     assert [one.query_string for one in found] == ["Ann Lee Sr.", "Ian Moor"]
-    assert clue_queries(clue, "Ann Lee", CaseSettings(clue_queries=0), known) == []
+    assert items_for_clue(clue, "Ann Lee", CaseSettings(clue_queries=0), known) == []
 
 
 def test_words_without_letters_are_no_query() -> None:
     """A suggestion that is nothing but signs is left out."""
-    assert suggested(("", "…", "?!"), Origin("P1", "Ann Lee", Standing()), 3, []) == []
+    assert suggested_items(("", "…", "?!"), QueryOrigin("P1", "Ann Lee", TreePosition()), 3, []) == []

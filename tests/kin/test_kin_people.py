@@ -8,7 +8,7 @@ from kiwiresearch.ids import BookId
 from kiwiresearch.kin.extract.read import read_person
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.read import read_page
-from kiwiresearch.zim.entry import Entry, EntryRef
+from kiwiresearch.zim.archive import Entry, EntryRef
 
 
 def page_of(title: str, html: str, language: str = "eng") -> PageDoc:

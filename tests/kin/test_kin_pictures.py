@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.kin.families import Making, vale_family
 
-from kiwiresearch.kin.fields import Sex
 from kiwiresearch.kin.gedcom.read import read_gedcom
 from kiwiresearch.kin.report.descendants import descendants, descendants_layout
 from kiwiresearch.kin.report.drawing import (
@@ -19,14 +18,14 @@ from kiwiresearch.kin.report.drawing import (
     BOX_WIDTH,
     PADDING,
     Layout,
-    as_file,
     is_rtl,
     shortened,
+    svg_file,
     text_width,
     wrapped,
 )
 from kiwiresearch.kin.report.pedigree import pedigree, pedigree_layout
-from kiwiresearch.kin.tree import Tree
+from kiwiresearch.kin.tree import Sex, Tree
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = ["</svg><script>x</script>", '"onload="x', "&amp; <b>", "\u202eRTL שלום", "\x00\x1b", "x" * 2000, "青銅" * 50]
@@ -98,7 +97,7 @@ def test_every_descendant_is_drawn_and_none_overlaps(family: tuple[Tree, str]) -
     below = reachable(tree, root, up=False)
     assert below <= drawn
     assert {other for one in below for other in tree.spouses(one)} <= drawn
-    first = [box.person for box in layout.boxes if not box.again]
+    first = [box.person for box in layout.boxes if not box.is_repeat]
     assert len(first) == len(set(first))
     check(layout)
 
@@ -130,7 +129,7 @@ def test_names_never_become_markup(family: tuple[Tree, str]) -> None:
             tags = {node.tag.removeprefix(SVG) for node in read(svg).iter()}
             assert tags <= {"svg", "title", "desc", "path", "text", "a", "rect", "g"}
             assert not any("onload" in key for node in read(svg).iter() for key in node.attrib)
-            read(as_file(svg))
+            read(svg_file(svg))
 
 
 @given(st.text(max_size=80), st.floats(40, 300))

@@ -12,9 +12,9 @@ from tests.kin.cases import a_source, now, said
 
 from kiwiresearch.errors import CannotWrite, FolderTaken, StoreUnreachable
 from kiwiresearch.kin.store.case import CaseStore
-from kiwiresearch.kin.store.items import FrontierItem
-from kiwiresearch.kin.store.rows import CachedResponse
-from kiwiresearch.kin.store.schemas import Schemas
+from kiwiresearch.kin.store.location import CaseSchemas
+from kiwiresearch.kin.store.queues import FrontierItem
+from kiwiresearch.kin.store.values import CachedResponse
 
 Place = Callable[[], Path | str]
 
@@ -34,8 +34,8 @@ def a_place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
 
 
 @pytest.fixture
-def schemas(postgres_server: Callable[[], str]) -> Iterator[Schemas]:
-    found = Schemas(postgres_server(), keeps_open=True)
+def schemas(postgres_server: Callable[[], str]) -> Iterator[CaseSchemas]:
+    found = CaseSchemas(postgres_server(), keeps_open=True)
     yield found
     found.close()
 
@@ -151,7 +151,7 @@ def test_whoever_lost_the_line_writes_nothing_more(postgres_server: Callable[[],
             assert sorted(first.tree().persons) == ["a", "c"]
 
 
-def test_every_change_is_noticed(schemas: Schemas) -> None:
+def test_every_change_is_noticed(schemas: CaseSchemas) -> None:
     """The revision of a schema changes with each step, though it be one that the audit log does not tell of."""
     schema = schemas.schema("0123456789ab")
     assert schemas.revision(schema) == ""
@@ -171,10 +171,10 @@ def test_every_change_is_noticed(schemas: Schemas) -> None:
 
 def test_schemas_of_stores_are_apart(postgres_server: Callable[[], str]) -> None:
     """Stores in schemas of their own keep cases apart; no name tells whose they are; other options stay."""
-    first, second = (Schemas(postgres_server()) for _ in range(2))
+    first, second = (CaseSchemas(postgres_server()) for _ in range(2))
     assert first.schema("0123456789ab") != second.schema("0123456789ab")
     where = postgres_server().replace("options=", "application_name=kiwi&options=-cwork_mem%3D8MB%20")
-    address = Schemas(where).address("case_x")
+    address = CaseSchemas(where).address("case_x")
     assert "work_mem" in address
     assert "application_name=kiwi" in address
     assert address.count("search_path") == 1
@@ -183,7 +183,7 @@ def test_schemas_of_stores_are_apart(postgres_server: Callable[[], str]) -> None
         assert connection.execute("SHOW work_mem").fetchone() == ("8MB",)
 
 
-def test_a_case_that_is_not_made_leaves_no_schema(schemas: Schemas) -> None:
+def test_a_case_that_is_not_made_leaves_no_schema(schemas: CaseSchemas) -> None:
     """The schema comes with the case, in one transaction: where that fails there is neither."""
     schema = schemas.schema("fedcba987654")
     with pytest.raises(TypeError):
@@ -197,6 +197,6 @@ def test_who_may_make_no_schema_is_told(postgres_server: Callable[[], str]) -> N
     where = postgres_server()
     with psycopg.connect(where, autocommit=True) as connection:
         connection.execute("CREATE ROLE weak LOGIN")
-    weak = Schemas(where.replace("kin@", "weak@")).address("case_weak")
+    weak = CaseSchemas(where.replace("kin@", "weak@")).address("case_weak")
     with pytest.raises(CannotWrite, match=r"may not be used by you\. Check the permissions"):
         CaseStore.create(weak, {}, now)

@@ -8,8 +8,7 @@ import pytest
 from tests.kin.source_site import SITE_PLUGIN, plugin_in
 
 from kiwiresearch.errors import BadSettings
-from kiwiresearch.kin.sources.checking import check_plugin
-from kiwiresearch.kin.sources.registry import Known, plugins, read_plugin, read_registry
+from kiwiresearch.kin.sources.registry import KnownPlugin, check_plugin, load_plugins, read_plugin, read_registry
 
 EXAMPLE = """\
 # Source Plugin: Find-a-Grave
@@ -94,7 +93,7 @@ def test_example_leaves_the_network_alone(tmp_path: Path) -> None:
 
 def test_registry_ships_four_sources() -> None:
     """The program ships wikipedia, wikidata, find_a_grave and familysearch, with tiers (R283–R285, R374, R375)."""
-    found = plugins()
+    found = load_plugins()
     assert not found.problems
     assert {one.plugin.plugin_id: one.plugin.tier for one in found.known} == {
         "find_a_grave": 0,
@@ -108,7 +107,7 @@ def test_registry_ships_four_sources() -> None:
 
 def test_shipped_plugins_read_their_own_pages() -> None:
     """Every fixture of a shipped plugin gives what it expects."""
-    checks = [check for one in plugins().known for check in check_plugin(one)]
+    checks = [check for one in load_plugins().known for check in check_plugin(one)]
     assert len(checks) >= 2
     assert [check for check in checks if not check.passed] == []
 
@@ -195,14 +194,14 @@ def test_own_plugins_stand_beside_the_shipped_ones(tmp_path: Path) -> None:
     (tmp_path / "bad.yaml").write_text("tier: [")
     (tmp_path / "taken.yaml").write_text(EXAMPLE)
     (tmp_path / "notes.txt").write_text("nothing")
-    found = plugins(tmp_path)
+    found = load_plugins(tmp_path)
     assert "old_stones" in [one.plugin.plugin_id for one in found.known]
     assert len(found.known) == 5
     told = " ".join(problem.message for problem in found.problems)
     assert "bad.yaml" in told
     assert "taken.yaml" in told
     assert len(found.problems) == 2
-    assert len(plugins(tmp_path / "nowhere").known) == 4
+    assert len(load_plugins(tmp_path / "nowhere").known) == 4
     with pytest.raises(BadSettings, match="no plugin 'grave'"):
         found.named("grave")
 
@@ -239,7 +238,7 @@ fixtures:
     (tmp_path / "page.html").write_text(
         "<h1 id=bio-name>Ada Quill</h1><p id=birthDateLabel>1843</p><p id=deathDateLabel>unknown</p>"
     )
-    first, second, third = check_plugin(Known(plugin, tmp_path / "one.yaml"))
+    first, second, third = check_plugin(KnownPlugin(plugin, tmp_path / "one.yaml"))
     assert first.problems == ("'birth_date' is '1843', not '1842'",)
     assert "cannot be read" in second.problems[0]
     assert "not below" in third.problems[0]

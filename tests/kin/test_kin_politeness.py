@@ -15,14 +15,13 @@ import pytest
 from tests.kin.source_site import START, Request, Site, a_site, answer, at, gate_to, memorial, plugin_in
 
 from kiwiresearch.errors import SourceError, SourceRefused, SourceResting, SourceUnreachable
-from kiwiresearch.kin.sources.addresses import Reach
-from kiwiresearch.kin.sources.compliance import Gate, Permit
-from kiwiresearch.kin.sources.credentials import Credentials, Secret
-from kiwiresearch.kin.sources.line import Request as Asked
-from kiwiresearch.kin.sources.memory import PassingMemory
+from kiwiresearch.kin.sources.gate import Credentials, Gate, Permissions, Secret
 from kiwiresearch.kin.sources.plugin import Plugin
+from kiwiresearch.kin.sources.politeness import TransientMemory
 from kiwiresearch.kin.sources.site import SiteSource
 from kiwiresearch.kin.sources.source import PersonQuery
+from kiwiresearch.kin.sources.transport import AllowedHosts
+from kiwiresearch.kin.sources.transport import Request as Asked
 
 
 @pytest.fixture
@@ -62,7 +61,7 @@ def connections(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 
 def test_nothing_is_asked_of_a_plugin_that_is_off(stones: Plugin, site: Site, connections: list[object]) -> None:
     """Without being switched on for the case, a plugin opens no connection and looks up no name (R268)."""
-    gate = Gate(Permit(named={"old_stones": frozenset({site.address})}), PassingMemory(), site.time.clock())
+    gate = Gate(Permissions(named={"old_stones": frozenset({site.address})}), TransientMemory(), site.time.clock())
     source = SiteSource(at(stones, site.address), gate)
     for act in (lambda: source.find(PersonQuery("Ada Quill", living="deceased")), lambda: source.fetch("/memorial/1")):
         with pytest.raises(SourceRefused) as told:
@@ -129,7 +128,7 @@ def test_keys_do_not_show_themselves() -> None:
     assert credentials.key("one").reveal() == "sesame"
     assert credentials.key("one") is credentials.key("one")
     assert asked == ["one"]
-    assert "sesame" not in f"{credentials!r} {credentials.key('one')!r} {Permit(credentials=credentials)!r}"
+    assert "sesame" not in f"{credentials!r} {credentials.key('one')!r} {Permissions(credentials=credentials)!r}"
     with pytest.raises(TypeError):
         Secret("sesame").__reduce__()
 
@@ -200,7 +199,7 @@ def test_pace_of_the_host_wins_where_it_is_slower(stones: Plugin, line: str) -> 
 
 def test_pace_is_kept_between_two_commands(stones: Plugin, site: Site) -> None:
     """A second process does not start with a new burst."""
-    memory = PassingMemory()
+    memory = TransientMemory()
     plugin = at(stones, site.address)
     for number in range(4):
         gate_to(site, plugin, memory=memory).get(plugin, Asked(f"{site.address}/memorial/{number}"))
@@ -240,7 +239,7 @@ def test_retry_after_is_honoured(stones: Plugin, site: Site, told: str) -> None:
 def test_long_retry_after_is_remembered(stones: Plugin, site: Site) -> None:
     """A host that says 'in an hour' hears nothing more for an hour, from this case or the next command."""
     site.page("/memorial/1", "", 429, Retry_After="3600")
-    memory = PassingMemory()
+    memory = TransientMemory()
     plugin = at(stones, site.address)
     for path in ("/memorial/1", "/memorial/2"):
         with pytest.raises(SourceResting):
@@ -263,7 +262,7 @@ def test_answers_are_kept_as_long_as_the_plugin_says(stones: Plugin, site: Site)
 
 def test_errors_and_secrets_are_not_kept(stones: Plugin, site: Site) -> None:
     """A page that failed is asked for again, and nothing that came with a key is remembered."""
-    memory = PassingMemory()
+    memory = TransientMemory()
     plugin = at(stones, site.address)
     gate = gate_to(site, plugin, memory=memory)
     site.page("/memorial/9", "down", 500)
@@ -333,7 +332,7 @@ def test_redirects_at_home_are_followed_and_end(stones: Plugin, site: Site) -> N
 def test_addresses_that_are_not_the_plugins(url: str, why: str) -> None:
     """Only https at the plugin's own host is asked, and a refusal never repeats a password."""
     with pytest.raises(SourceRefused, match=why) as told:
-        Reach(frozenset({"stones.example"})).check(url)
+        AllowedHosts(frozenset({"stones.example"})).check(url)
     assert "pw" not in str(told.value)
 
 
@@ -346,9 +345,9 @@ def test_addresses_that_are_not_the_plugins(url: str, why: str) -> None:
 def test_host_that_leads_into_a_private_network_is_refused(number: str) -> None:
     """A public name that resolves to a private number, alone or beside a public one, is not connected to."""
     for found in ((number,), ("93.184.216.34", number)):
-        reach = Reach(frozenset({"stones.example"}), resolve=partial(resolved, found))
+        reach = AllowedHosts(frozenset({"stones.example"}), resolve=partial(resolved, found))
         with pytest.raises(SourceRefused, match="private network"):
-            reach.place("https://stones.example/1")
+            reach.pin("https://stones.example/1")
 
 
 def resolved(numbers: tuple[str, ...], host: str, port: int) -> tuple[str, ...]:
@@ -357,8 +356,8 @@ def resolved(numbers: tuple[str, ...], host: str, port: int) -> tuple[str, ...]:
 
 def test_request_is_pinned_to_the_number_that_was_checked() -> None:
     """A name that changes its number after the check does not move the request."""
-    reach = Reach(frozenset({"stones.example"}), resolve=lambda host, port: ("93.184.216.34",))
-    place = reach.place("https://stones.example/memorial/1?a=b")
+    reach = AllowedHosts(frozenset({"stones.example"}), resolve=lambda host, port: ("93.184.216.34",))
+    place = reach.pin("https://stones.example/memorial/1?a=b")
     assert place.pinned == "https://93.184.216.34:443/memorial/1?a=b"
     assert (place.host, place.name) == ("stones.example", "stones.example")
 
@@ -439,7 +438,7 @@ def test_proxies_of_the_environment_are_not_used(stones: Plugin, site: Site, mon
 
 def test_what_is_remembered_may_be_nonsense(stones: Plugin, site: Site) -> None:
     """Rows of the memory that somebody spoiled are read as not there."""
-    memory = PassingMemory()
+    memory = TransientMemory()
     plugin = at(stones, site.address)
     ask(gate_to(site, plugin, memory=memory), plugin)
     for key in list(memory._values):

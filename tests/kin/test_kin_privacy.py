@@ -11,15 +11,25 @@ from hypothesis import strategies as st
 
 from kiwiresearch.errors import BadSettings
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.kin.fields import FieldName, RelationKind, Sex
-from kiwiresearch.kin.privacy.generalise import decade
+from kiwiresearch.kin.privacy.hidden_people import LIVING_NAME, WITHHELD
 from kiwiresearch.kin.privacy.living import living_status
-from kiwiresearch.kin.privacy.redact import Mode, redacted
-from kiwiresearch.kin.privacy.regions import region
-from kiwiresearch.kin.privacy.scan import leaks
-from kiwiresearch.kin.privacy.wording import LIVING_NAME, WITHHELD
-from kiwiresearch.kin.tree import Evidence, Fact, Person, PersonId, Relationship, Source, Tree
-from kiwiresearch.text.when import DateRange, dates_in
+from kiwiresearch.kin.privacy.redaction import Mode, decade, redact
+from kiwiresearch.kin.privacy.scan import find_leaks
+from kiwiresearch.kin.privacy.text_parts import region
+from kiwiresearch.kin.tree import (
+    Evidence,
+    Fact,
+    FieldName,
+    Person,
+    PersonId,
+    RelationKind,
+    Relationship,
+    Sex,
+    Source,
+    Tree,
+)
+from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.text.when import dates_in
 
 YEAR = 2026
 LIVING_ID = "5e1f0c1a-living-daughter"
@@ -99,14 +109,14 @@ def fact_of(tree: Tree, field: FieldName, value: str) -> Fact:
 def test_the_owner_sees_everything() -> None:
     """In the owner's mode nothing is left out, and it is still known who is living."""
     tree = a_case()
-    shown = redacted(tree, "owner", YEAR)
+    shown = redact(tree, "owner", YEAR)
     assert (shown.persons, shown.relationships, shown.facts) == (tree.persons, tree.relationships, tree.facts)
     assert shown.hidden == (LIVING_ID, "mother")
 
 
 def test_the_owners_circle_sees_names_and_ties_of_the_living() -> None:
     """Names and relationships stay; the date of birth becomes a decade, the place a country (R436) (R437) (R438)."""
-    shown = redacted(a_case(), "private", YEAR)
+    shown = redact(a_case(), "private", YEAR)
     person = shown.persons[LIVING_ID]
     assert (person.name, person.names) == (DAUGHTER.name, DAUGHTER.names)
     assert person.birth is not None
@@ -127,13 +137,13 @@ def test_the_owners_circle_sees_no_contacts_of_the_living() -> None:
         for n, value in enumerate(values)
     )
     tree = replace(a_case(), facts=(*a_case().facts, *facts))
-    shown = repr(redacted(tree, "private", YEAR))
+    shown = repr(redact(tree, "private", YEAR))
     assert not [value for value in (*values, "1990-05-03", "3 May 1990", "2448015", "Otley") if value in shown]
 
 
 def test_the_public_sees_that_there_is_somebody() -> None:
     """Of a living person only 'Living', the sex and the ties are left."""
-    shown = redacted(a_case(), "public", YEAR)
+    shown = redact(a_case(), "public", YEAR)
     assert shown.hidden == ("living-1", "living-2")
     assert shown.persons["living-1"] == Person("living-1", LIVING_NAME, sex="female", living="living")
     assert shown.parents("living-1") == ("father", "living-2")
@@ -145,7 +155,7 @@ def test_the_public_sees_that_there_is_somebody() -> None:
 
 def test_the_facts_of_the_dead_do_not_tell_of_the_living() -> None:
     """Children, spouses and marriages of the dead, and snippets that name a living relative, are kept back."""
-    shown = redacted(a_case(), "public", YEAR)
+    shown = redact(a_case(), "public", YEAR)
     father = shown.facts_of("father")
     assert {fact.value for fact in father if fact.field in ("child", "spouse")} == {LIVING_NAME}
     assert not [fact for fact in father if fact.field == "marriage_date"]
@@ -157,7 +167,7 @@ def test_the_facts_of_the_dead_do_not_tell_of_the_living() -> None:
 
 def test_a_relative_of_whom_nothing_is_known_is_kept_back_if_they_may_live() -> None:
     """A child whom only a name stands for may be alive, the wife of somebody born in 1840 is not."""
-    shown = redacted(replace(a_case(), relationships=()), "public", YEAR)
+    shown = redact(replace(a_case(), relationships=()), "public", YEAR)
     assert "Cuthbert" not in repr(shown)
     assert fact_of(shown, "spouse", "Zelda Brack").evidence[0].snippet == "Amos wed Zelda Brack"
 
@@ -170,9 +180,9 @@ def test_a_year_alone_can_tell_of_a_living_relative() -> None:
         Fact("y3", "father", "occupation", "cook", evidence=says("y3", "his", "a cook from 1931")),
         Fact("y4", "father", "burial_date", "1995", evidence=says("y4", "his", "buried in 1995")),
     )
-    shown = redacted(replace(a_case(), facts=facts), "public", YEAR)
+    shown = redact(replace(a_case(), facts=facts), "public", YEAR)
     assert [fact.evidence[0].snippet == WITHHELD for fact in shown.facts] == [True, True, False, False]
-    circle = redacted(replace(a_case(), facts=facts), "private", YEAR)
+    circle = redact(replace(a_case(), facts=facts), "private", YEAR)
     assert [fact.evidence[0].snippet == WITHHELD for fact in circle.facts] == [True, True, False, False]
 
 
@@ -183,7 +193,7 @@ def test_a_marriage_with_somebody_who_may_live_is_kept_back() -> None:
         Fact("m2", "father", "marriage_date", "1985-08-09", when("9 August 1985")),
     )
     tree = Tree({"father": FATHER}, (), facts)
-    assert [fact.value for fact in redacted(tree, "public", YEAR).facts] == [LIVING_NAME]
+    assert [fact.value for fact in redact(tree, "public", YEAR).facts] == [LIVING_NAME]
 
 
 def test_pointers_of_a_family_file_are_kept_back() -> None:
@@ -196,13 +206,13 @@ def test_pointers_of_a_family_file_are_kept_back() -> None:
         Fact("q", "father", "occupation", "clerk", evidence=other),
     )
     tree = replace(a_case(), persons={**a_case().persons, LIVING_ID: child}, facts=facts)
-    shown = redacted(tree, "public", YEAR)
+    shown = redact(tree, "public", YEAR)
     assert [fact.evidence[0].snippet == WITHHELD for fact in shown.facts] == [True, False]
 
 
 def test_sources_about_the_living_lose_their_names_and_addresses() -> None:
     """A page about a living person can still be evidence about the dead, but nobody can tell which page it is."""
-    shown = redacted(a_case(), "public", YEAR)
+    shown = redact(a_case(), "public", YEAR)
     evidence = fact_of(shown, "birth_date", "1900-06-04").evidence[0]
     source = shown.sources[evidence.source]
     assert (source.id, source.url, source.title, evidence.snippet) == ("source-1", "", WITHHELD, WITHHELD)
@@ -211,7 +221,7 @@ def test_sources_about_the_living_lose_their_names_and_addresses() -> None:
 
 def test_those_who_are_left_out_leave_nothing_behind() -> None:
     """In the strictest mode there is no trace that anybody living was there."""
-    shown = redacted(a_case(), "exclude", YEAR)
+    shown = redact(a_case(), "exclude", YEAR)
     assert sorted(shown.persons) == ["father", "old"]
     assert [tie.id for tie in shown.relationships] == ["t4"]
     assert LIVING_NAME not in [fact.value for fact in shown.facts]
@@ -220,19 +230,19 @@ def test_those_who_are_left_out_leave_nothing_behind() -> None:
 @pytest.mark.parametrize("mode", REDACTING)
 def test_nothing_of_the_living_is_left_in_a_redacted_case(mode: Mode) -> None:
     """No name, date, place, contact or id of a living person is found in what a mode lets out."""
-    shown = redacted(a_case(), mode, YEAR)
-    assert leaks(repr(shown), a_case(), mode, YEAR) == ()
-    assert leaks(canonical_json(asdict(shown)), a_case(), mode, YEAR) == ()
+    shown = redact(a_case(), mode, YEAR)
+    assert find_leaks(repr(shown), a_case(), mode, YEAR) == ()
+    assert find_leaks(canonical_json(asdict(shown)), a_case(), mode, YEAR) == ()
 
 
 def test_a_tree_can_be_made_stricter_but_not_looser() -> None:
     """From what a circle may see, what the public may see can be made; not the other way round."""
     tree = a_case()
-    private = redacted(tree, "private", YEAR)
-    public = redacted(private, "public", YEAR)
+    private = redact(tree, "private", YEAR)
+    public = redact(private, "public", YEAR)
     assert public.hidden == ("living-1", "living-2")
-    assert leaks(repr(public), tree, "public", YEAR) == ()
-    assert redacted(public, "owner", YEAR) is public
+    assert find_leaks(repr(public), tree, "public", YEAR) == ()
+    assert redact(public, "owner", YEAR) is public
 
 
 def test_namesakes_keep_the_dead_as_they_are() -> None:
@@ -243,7 +253,7 @@ def test_namesakes_keep_the_dead_as_they_are() -> None:
         Fact("n2", "father", "title", "Mr", evidence=says("n2", "his", "so Robert Thornbury Jr. tells")),
     )
     tree = Tree({"father": FATHER, "son": son}, (Relationship("t", "parent_of", "father", "son"),), facts, _sources())
-    shown = redacted(tree, "public", YEAR)
+    shown = redact(tree, "public", YEAR)
     assert fact_of(shown, "occupation", "miner") == facts[0]
     assert fact_of(shown, "title", "Mr").evidence[0].snippet == WITHHELD
 
@@ -251,7 +261,7 @@ def test_namesakes_keep_the_dead_as_they_are() -> None:
 def test_an_unknown_mode_is_refused() -> None:
     """The error names the modes there are."""
     with pytest.raises(BadSettings, match="owner, private, public, exclude"):
-        redacted(a_case(), "open", YEAR)  # type: ignore[arg-type]
+        redact(a_case(), "open", YEAR)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -350,18 +360,18 @@ def _fact(draw: st.DrawFn, persons: Mapping[PersonId, Person], n: int) -> Fact:
 @given(trees(), st.sampled_from(REDACTING))
 def test_no_tree_leaks(tree: Tree, mode: Mode) -> None:
     """Whatever the tree, neither its print nor its JSON tells of a living person what the mode forbids."""
-    shown = redacted(tree, mode, YEAR)
-    assert leaks(repr(shown), tree, mode, YEAR) == ()
-    assert leaks(canonical_json(asdict(shown)), tree, mode, YEAR) == ()
+    shown = redact(tree, mode, YEAR)
+    assert find_leaks(repr(shown), tree, mode, YEAR) == ()
+    assert find_leaks(canonical_json(asdict(shown)), tree, mode, YEAR) == ()
 
 
 @settings(max_examples=EXAMPLES)
 @given(trees(), st.sampled_from(REDACTING))
 def test_redacting_twice_changes_nothing(tree: Tree, mode: Mode) -> None:
     """What has been made fit to be seen stays as it is."""
-    once = redacted(tree, mode, YEAR)
-    assert redacted(once, mode, YEAR) == once
-    assert redacted(tree, mode, YEAR) == once
+    once = redact(tree, mode, YEAR)
+    assert redact(once, mode, YEAR) == once
+    assert redact(tree, mode, YEAR) == once
 
 
 @settings(max_examples=EXAMPLES)
@@ -369,7 +379,7 @@ def test_redacting_twice_changes_nothing(tree: Tree, mode: Mode) -> None:
 def test_the_dead_stay_as_they_are(tree: Tree, mode: Mode) -> None:
     """Nobody who is dead is lost or changed, and neither are their own dates and places."""
     verdicts = living_status(tree, YEAR)
-    shown = redacted(tree, mode, YEAR)
+    shown = redact(tree, mode, YEAR)
     for person in tree.persons.values():
         if verdicts[person.id].hidden:
             assert mode == "private" or person.id not in shown.persons
@@ -387,5 +397,5 @@ def test_the_scan_finds_what_was_not_redacted(tree: Tree) -> None:
     shown = {fact.person for fact in tree.facts}
     assert shown <= tree.persons.keys()
     kept = {one for one, verdict in living_status(tree, YEAR).items() if verdict.hidden}
-    found = {leak.person for leak in leaks(repr(tree), tree, "public", YEAR)}
+    found = {leak.person for leak in find_leaks(repr(tree), tree, "public", YEAR)}
     assert kept <= found

@@ -12,8 +12,8 @@ import pytest
 
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.kin.privacy.mask import Mask
-from kiwiresearch.kin.privacy.redact import Mode, redacted
-from kiwiresearch.kin.privacy.scan import leaks
+from kiwiresearch.kin.privacy.redaction import Mode, redact
+from kiwiresearch.kin.privacy.scan import find_leaks
 from kiwiresearch.kin.tree import Fact, Person, Relationship, Tree
 from kiwiresearch.text.when import dates_in
 
@@ -88,31 +88,31 @@ SILENT = [
 @pytest.mark.parametrize(("text", "kind"), TELLING)
 def test_what_tells_of_the_living_is_found(text: str, kind: str) -> None:
     """Names in any order and spelling, dates in any form, places and contacts are found behind every escape."""
-    assert kind in [leak.kind for leak in leaks(text, TREE, "public", YEAR)]
-    assert kind in [leak.kind for leak in leaks(text.encode(), TREE, "exclude", YEAR)]
-    assert leaks(text, TREE, "owner", YEAR) == ()
-    assert bool(leaks(text, TREE, "private", YEAR)) == (kind != "name")
+    assert kind in [leak.kind for leak in find_leaks(text, TREE, "public", YEAR)]
+    assert kind in [leak.kind for leak in find_leaks(text.encode(), TREE, "exclude", YEAR)]
+    assert find_leaks(text, TREE, "owner", YEAR) == ()
+    assert bool(find_leaks(text, TREE, "private", YEAR)) == (kind != "name")
 
 
 @pytest.mark.parametrize("text", SILENT)
 def test_what_tells_of_nobody_living_is_let_through(text: str) -> None:
     """The dead, half a name, a country and a decade are no leak."""
-    assert leaks(text, TREE, "public", YEAR) == ()
+    assert find_leaks(text, TREE, "public", YEAR) == ()
 
 
 def test_a_name_that_is_a_number_stands_close_to_its_word() -> None:
     """A line of GEDCOM that follows, or a count, makes no name of a word that is one with a number."""
     tree = Tree({"son": Person("son", "Son_3", (), "male")})
     for text in ("1 NAME Son //\n3 QUAY 1", "- **Son**: 3 of them", "Son: 3sons"):
-        assert leaks(text, tree, "public", YEAR) == (), text
+        assert find_leaks(text, tree, "public", YEAR) == (), text
     for text in ("1 NAME Son_3 //", "Son 3", "son-3.svg"):
-        assert leaks(text, tree, "public", YEAR), text
+        assert find_leaks(text, tree, "public", YEAR), text
 
 
 def test_a_year_behind_a_name_is_too_exact_for_the_circle() -> None:
     """Where names may be told, a decade may follow, and a year may not."""
-    assert [leak.kind for leak in leaks("Anna Los (born 1990)", TREE, "private", YEAR)] == ["date"]
-    assert leaks("Anna Los (born 1990s)", TREE, "private", YEAR) == ()
+    assert [leak.kind for leak in find_leaks("Anna Los (born 1990)", TREE, "private", YEAR)] == ["date"]
+    assert find_leaks("Anna Los (born 1990s)", TREE, "private", YEAR) == ()
 
 
 def test_the_day_of_a_marriage_is_the_living_ones_as_well() -> None:
@@ -120,7 +120,7 @@ def test_the_day_of_a_marriage_is_the_living_ones_as_well() -> None:
     wedding = dates_in("9 August 1985")[0].when
     tie = Relationship("m", "spouse_of", "dead", "anna", start=wedding)
     tree = Tree(TREE.persons, (tie,))
-    assert [leak.person for leak in leaks("wed on 9 August 1985", tree, "public", YEAR)] == ["anna"]
+    assert [leak.person for leak in find_leaks("wed on 9 August 1985", tree, "public", YEAR)] == ["anna"]
 
 
 def an_archive(**files: bytes) -> bytes:
@@ -134,20 +134,20 @@ def an_archive(**files: bytes) -> bytes:
 def test_archives_are_opened() -> None:
     """What is packed is searched, its file names as well, and the leak says in which file it is."""
     inner = an_archive(report="see Anna Łoś".encode(), Anna_Los=b"nothing")
-    found = leaks(an_archive(box=inner), TREE, "public", YEAR)
+    found = find_leaks(an_archive(box=inner), TREE, "public", YEAR)
     assert [(leak.where, leak.kind) for leak in found] == [("box/report", "name"), ("box/Anna_Los", "name")]
 
 
 def test_an_archive_that_cannot_be_read_is_no_clean_one() -> None:
     """A broken archive is an error, not silence."""
     with pytest.raises(KiwiError, match="cannot be read"):
-        leaks(an_archive(box=b"Anna Los" * 100)[:60], TREE, "public", YEAR)
+        find_leaks(an_archive(box=b"Anna Los" * 100)[:60], TREE, "public", YEAR)
 
 
 def test_other_encodings_are_read() -> None:
     """UTF-16 and Latin-1 hide nobody."""
-    assert leaks("Ánna Łoś".encode("utf-16"), TREE, "public", YEAR)
-    assert leaks("Ánna Los".encode("latin-1"), TREE, "public", YEAR)
+    assert find_leaks("Ánna Łoś".encode("utf-16"), TREE, "public", YEAR)
+    assert find_leaks("Ánna Los".encode("latin-1"), TREE, "public", YEAR)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_texts_are_masked(text: str, masked: str) -> None:
     mask = Mask(TREE, "public", YEAR)
     assert mask.text(text) == masked
     assert mask.text(masked) == masked
-    assert leaks(masked, TREE, "public", YEAR) == ()
+    assert find_leaks(masked, TREE, "public", YEAR) == ()
 
 
 @pytest.mark.parametrize(("text", "kind"), TELLING)
@@ -174,7 +174,7 @@ def test_a_masked_text_does_not_leak(text: str, kind: str) -> None:
         return
     modes: tuple[Mode, ...] = ("private", "public", "exclude")
     for mode in modes:
-        assert leaks(Mask(TREE, mode, YEAR).text(text), TREE, mode, YEAR) == (), kind
+        assert find_leaks(Mask(TREE, mode, YEAR).text(text), TREE, mode, YEAR) == (), kind
 
 
 def test_file_names_are_masked() -> None:
@@ -182,7 +182,7 @@ def test_file_names_are_masked() -> None:
     mask = Mask(TREE, "public", YEAR)
     assert mask.file_name("anna_maria-los.svg") == "living-1.svg"
     assert mask.people == {"[LIVING-1]": "anna"}
-    assert "living-1" in redacted(TREE, "public", YEAR).persons
+    assert "living-1" in redact(TREE, "public", YEAR).persons
 
 
 def test_the_owner_and_the_circle_read_names() -> None:

@@ -12,7 +12,7 @@ from tests.kin.cases import NOW, now
 
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.store.case import CaseStore
-from kiwiresearch.kin.store.items import ClueItem, FrontierItem, QueueItem, RevisitItem
+from kiwiresearch.kin.store.queues import ClueItem, FrontierItem, QueueItem, RevisitItem
 
 LATER = "2026-01-01T01:00:00Z"
 

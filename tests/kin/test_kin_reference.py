@@ -10,12 +10,21 @@ import yaml
 from typer.testing import CliRunner
 
 from kiwiresearch.cli.app import app
-from kiwiresearch.kin.fields import Directness, FieldName, Form, Information, Living, Method, Qualifier, Status
-from kiwiresearch.kin.firewall.violation import CODES, violation
+from kiwiresearch.kin.firewall.violations import CODES, violation
+from kiwiresearch.kin.loop.progress import STOP_CONDITIONS
 from kiwiresearch.kin.loop.settings import BOUNDS, CaseSettings
-from kiwiresearch.kin.loop.stops import STOP_CONDITIONS
-from kiwiresearch.kin.privacy.redact import MODES
+from kiwiresearch.kin.privacy.redaction import MODES
 from kiwiresearch.kin.sources.plugin import PLACEHOLDERS, Compliance, Plugin, Reliability, Rule
+from kiwiresearch.kin.tree import (
+    Directness,
+    FieldName,
+    InformationKind,
+    LivingStatus,
+    Method,
+    Qualifier,
+    SourceForm,
+    Status,
+)
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 PAGE = (DOCS / "reference" / "kin.md").read_text(encoding="utf-8")
@@ -32,7 +41,7 @@ def test_every_setting_of_a_case_has_its_row() -> None:
 
 def test_every_word_of_a_case_is_explained() -> None:
     """docs/reference/kin.md has each field, status, method, class of evidence and privacy mode."""
-    kinds = (FieldName, Status, Method, Form, Information, Directness, Living, Qualifier)
+    kinds = (FieldName, Status, Method, SourceForm, InformationKind, Directness, LivingStatus, Qualifier)
     words = {word for kind in kinds for word in get_args(kind) if word} | set(MODES)
     assert {word for word in words if f"`{word}`" not in PAGE} == set()
 

@@ -16,12 +16,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.kin.families import Making, vale_family
 
-from kiwiresearch.kin.conflicts.conflict import Competing, Conflict
-from kiwiresearch.kin.conflicts.conflict import Ranked as Place
-from kiwiresearch.kin.report.given import Disagreement, FamilyCase, Merged, Ranked, Search, Stop, disagreement
+from kiwiresearch.kin.conflict import CompetingValue, Conflict
+from kiwiresearch.kin.conflict import RankedValue as Place
+from kiwiresearch.kin.report.family_case import (
+    Disagreement,
+    FamilyCase,
+    MergeEntry,
+    RankedValue,
+    SearchEntry,
+    Stop,
+    disagreement_from,
+)
 from kiwiresearch.kin.report.markdown import markdown
 from kiwiresearch.kin.report.page import page, style
-from kiwiresearch.kin.report.proof import standing
+from kiwiresearch.kin.report.proof import support_for
 from kiwiresearch.kin.report.report import report
 from kiwiresearch.kin.tree import Person, Tree
 
@@ -108,8 +116,8 @@ def hostile(case: FamilyCase, bad: str) -> FamilyCase:
         tree=Tree(persons, ties, facts, sources),
         title=bad,
         disagreements=disagreements,
-        merges=(Merged("P1", (bad,), bad, bad, 0.5, bad),),
-        searches=(Search(bad, bad, at=bad, negative=True),),
+        merges=(MergeEntry("P1", (bad,), bad, bad, 0.5, bad),),
+        searches=(SearchEntry(bad, bad, at=bad, negative=True),),
         stop=Stop(bad, bad),
         audit_head=bad,
         kinship=dict.fromkeys(persons, bad),
@@ -179,15 +187,17 @@ def test_a_merge_says_why_perhaps_not() -> None:
 def test_a_conflict_of_the_analyst_is_shown_in_its_order() -> None:
     """The ranking of the conflict analyst is the order of the rows, and a parent may be a side of it."""
     competing = (
-        Competing("b", ("R2",), ("S1",), 0, "authored", 0.4, (3,)),
-        Competing("a", ("R1", "gone"), ("S1",), 0, "primary", 0.8, (1,)),
+        CompetingValue("b", ("R2",), ("S1",), 0, "authored", 0.4, (3,)),
+        CompetingValue("a", ("R1", "gone"), ("S1",), 0, "primary", 0.8, (1,)),
     )
     ranking = (Place(0, 2, "copied"), Place(1, 1, "original"))
-    found = disagreement(Conflict("c", "P1", "parent", competing, ranking, 1, "so it is", 0.8, "tentative", ("look",)))
+    found = disagreement_from(
+        Conflict("c", "P1", "parent", competing, ranking, 1, "so it is", 0.8, "tentative", ("look",))
+    )
     assert found == Disagreement(
         "P1",
         "parent",
-        (Ranked(("R1", "gone"), "original"), Ranked(("R2",), "copied")),
+        (RankedValue(("R1", "gone"), "original"), RankedValue(("R2",), "copied")),
         "R1",
         "so it is",
         "tentative",
@@ -219,7 +229,7 @@ def test_what_counts_as_proved(
     make = Making()
     sources = [make.source(f"N{n}", origin_group=group, form=form) for n, group in enumerate(groups)]
     evidence = [make.evidence(one, "words", information=information) for one in sources]
-    assert standing(make.tree(), status, evidence).words == expected  # type: ignore[arg-type]
+    assert support_for(make.tree(), status, evidence).words == expected  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("bad", HOSTILE)

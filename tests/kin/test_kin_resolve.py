@@ -11,13 +11,11 @@ from evals.kin_resolve import tree_figures
 from evals.kin_trees import halves
 
 from kiwiresearch.errors import BadSettings, BadUsage
-from kiwiresearch.kin.fields import Sex
 from kiwiresearch.kin.gedcom.read import read_gedcom
-from kiwiresearch.kin.resolve.by_model import reviewed
-from kiwiresearch.kin.resolve.proposal import MergeProposal, action_for
-from kiwiresearch.kin.resolve.propose import compare, propose
-from kiwiresearch.kin.resolve.settings import DEFAULT, ResolveSettings
-from kiwiresearch.kin.tree import Evidence, Person, PersonId, Relationship, Source, Tree
+from kiwiresearch.kin.resolve.by_model import review_by_model
+from kiwiresearch.kin.resolve.proposal import DEFAULT_SETTINGS, MergeProposal, ResolveSettings, action_for
+from kiwiresearch.kin.resolve.resolver import compare, propose
+from kiwiresearch.kin.tree import Evidence, Person, PersonId, Relationship, Sex, Source, Tree
 from kiwiresearch.llm.scripted import ScriptedModel
 from kiwiresearch.text.when import dates_in
 
@@ -272,7 +270,7 @@ def test_a_number_within_a_file_is_no_outside_id() -> None:
 )  # fmt: skip
 def test_the_thresholds_decide(score: float, groups: int, action: str) -> None:
     """From .95 merge, from .80 merge with review, from .5 review, else separate (C7)."""
-    assert action_for(score, groups, DEFAULT) == action
+    assert action_for(score, groups, DEFAULT_SETTINGS) == action
 
 
 def test_thresholds_out_of_order_are_refused() -> None:
@@ -324,7 +322,7 @@ def test_a_model_moves_a_doubtful_pair_by_one_step(word: str, action: str) -> No
     """It is shown both records and picks a word; the score stays that of the rules (R279, R392, R397)."""
     before = propose(DOUBTFUL)
     model = ScriptedModel(an_opinion(word))
-    after = reviewed(before, DOUBTFUL, model)
+    after = review_by_model(before, DOUBTFUL, model)
     assert before[0].recommended_action == "review"
     assert after.proposals[0].recommended_action == action
     assert after.proposals[0].similarity_score == before[0].similarity_score
@@ -334,18 +332,18 @@ def test_a_model_moves_a_doubtful_pair_by_one_step(word: str, action: str) -> No
 def test_a_model_is_not_asked_about_what_is_sure_or_ruled_out_or_alive() -> None:
     """Neither sure pairs nor vetoes nor people who may live are put to it."""
     model = ScriptedModel()
-    sure = reviewed(propose(FAMILY), FAMILY, model)
+    sure = review_by_model(propose(FAMILY), FAMILY, model)
     alive = Tree(
         {one: Person(one, p.name, sex=p.sex, birth=p.birth, external=p.external) for one, p in DOUBTFUL.persons.items()}
     )
-    assert reviewed(propose(alive), alive, model).asked == 0
+    assert review_by_model(propose(alive), alive, model).asked == 0
     assert (sure.asked, model.asked) == (0, [])
 
 
 def test_a_model_that_talks_nonsense_changes_nothing() -> None:
     """The rules stand, and a note says why."""
     before = propose(DOUBTFUL)
-    after = reviewed(before, DOUBTFUL, ScriptedModel("no", "no"))
+    after = review_by_model(before, DOUBTFUL, ScriptedModel("no", "no"))
     assert after.proposals == before
     assert "did not help" in after.notes[0]
 

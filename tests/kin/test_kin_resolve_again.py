@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.kin.cases import now
 
-from kiwiresearch.kin.extracted import Extracted, Snippet
-from kiwiresearch.kin.fields import FieldName
-from kiwiresearch.kin.loop.deciding import resolve
+from kiwiresearch.kin.loop.decisions import resolve
+from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.store.case import CaseStore
-from kiwiresearch.kin.tree import Source
+from kiwiresearch.kin.tree import FieldName, Source
 from kiwiresearch.text.when import dates_in
 
 LIFE: tuple[tuple[FieldName, str], ...] = (("birth_date", "12 May 1811"), ("death_date", "3 June 1880"))
@@ -24,7 +23,7 @@ def told(case: CaseStore, person: str, book: str, *facts: tuple[FieldName, str])
         start = TEXT.index(value)
         when = dates_in(value)[0].when if field.endswith("_date") else None
         snippet = Snippet(start, start + len(value), value)
-        case.assert_fact(person, Extracted(field, value, snippet, "lead", 0.9, when), source, status="verified")
+        case.assert_fact(person, ExtractedFact(field, value, snippet, "lead", 0.9, when), source, status="verified")
 
 
 @pytest.fixture

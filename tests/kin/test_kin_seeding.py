@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kiwiresearch.errors import BadUsage, NothingFound
-from kiwiresearch.kin.loop.seeding import seed_page
+from kiwiresearch.kin.loop.seeds import find_seed_page
 from kiwiresearch.kin.sources.books import BookSource
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.zim.memory import MemoryArchive
@@ -71,7 +71,7 @@ def books() -> BookSource:
 )  # fmt: skip
 def test_names_lead_to_the_page(books: BookSource, name: str, title: str) -> None:
     """Titles, numbers, pet names, initials, other orders and other spellings lead to the one who is meant (R289)."""
-    assert seed_page(books, name).source.title == title
+    assert find_seed_page(books, name).source.title == title
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_names_lead_to_the_page(books: BookSource, name: str, title: str) -> Non
 def test_where_several_fit_they_are_listed_with_their_years(books: BookSource, name: str, told: list[str]) -> None:
     """Nobody is chosen for the user: all whom the name fits are named, and nobody else."""
     with pytest.raises(BadUsage) as problem:
-        seed_page(books, name)
+        find_seed_page(books, name)
     assert f"may be {len(told)} people" in problem.value.message
     assert all(one in problem.value.message for one in told)
     assert "Thorne" not in problem.value.message
@@ -111,7 +111,7 @@ def test_where_several_fit_they_are_listed_with_their_years(books: BookSource, n
 def test_nobody_is_put_in_the_place_of_another(books: BookSource, name: str, message: str, remedy: str) -> None:
     """What names nobody, a thing, a relative or somebody without a page is refused, with what to do."""
     with pytest.raises(NothingFound, match=message) as problem:
-        seed_page(books, name)
+        find_seed_page(books, name)
     assert remedy in problem.value.remedy
 
 
@@ -123,6 +123,6 @@ def test_those_who_may_be_alive_are_listed_without_their_years() -> None:
         for trade, said in lives.items()
     }
     with pytest.raises(BadUsage) as problem:
-        seed_page(BookSource([OpenBook(MemoryArchive(pages))]), "Ida Moor")
+        find_seed_page(BookSource([OpenBook(MemoryArchive(pages))]), "Ida Moor")
     assert "'Ida Moor (nurse)' (1820–1890)" in problem.value.message
     assert "1971" not in str(problem.value)

@@ -12,7 +12,7 @@ import pytest
 
 from kiwiresearch.errors import PageNotFound
 from kiwiresearch.kin.sources.books import BookSource, likeness
-from kiwiresearch.kin.sources.source import Fetched, PersonQuery, SourceOf
+from kiwiresearch.kin.sources.source import EvidenceSource, Fetched, PersonQuery
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.title_build import build_titles, titles_file
 from kiwiresearch.search.titles import open_titles
@@ -39,7 +39,7 @@ def titles(found: Sequence[Fetched]) -> list[str]:
 
 def test_page_of_a_person_is_found_by_name() -> None:
     """The page with the very name comes first, and pages that only mention it are left out (R283, R293)."""
-    source: SourceOf = memory_books()
+    source: EvidenceSource = memory_books()
     found = source.find(PersonQuery("Osric Vane"))
     assert titles(found) == ["Osric Vane", "Osric Vane (sailor)"]
     first = found[0]

@@ -15,18 +15,16 @@ import pytest
 from tests.kin.source_gedcomx import RECORD
 from tests.kin.source_site import Request, Site, a_site, answer, at, gate_to
 
+from kiwiresearch.cases.sources import OpenSources, Switches, open_case_sources, open_gate, set_plugin
 from kiwiresearch.errors import BadUsage, PageNotFound, SourceRefused, SourceUnreachable
-from kiwiresearch.kin.sources.callback import Callback
-from kiwiresearch.kin.sources.compliance import Gate
-from kiwiresearch.kin.sources.familysearch import FamilySearchSource
-from kiwiresearch.kin.sources.gedcomx import read_gedcomx
-from kiwiresearch.kin.sources.memory import PassingMemory
-from kiwiresearch.kin.sources.oauth import SignIn
+from kiwiresearch.kin.sources.familysearch import FamilySearchSource, read_gedcomx
+from kiwiresearch.kin.sources.gate import Gate
 from kiwiresearch.kin.sources.plugin import Plugin
-from kiwiresearch.kin.sources.registry import plugins
+from kiwiresearch.kin.sources.politeness import TransientMemory
+from kiwiresearch.kin.sources.registry import load_plugins
+from kiwiresearch.kin.sources.sign_in import SignIn, SignInCallback
 from kiwiresearch.kin.sources.source import PersonQuery
 from kiwiresearch.kin.store.case import CaseStore
-from kiwiresearch.research.family_plugins import Opened, Switches, gate_of, opened_sources, switch
 
 KEY, TOKEN = "app-key-of-the-user", "token-of-the-session"
 
@@ -57,7 +55,7 @@ def site() -> Iterator[Site]:
 
 
 def plugin_at(site: Site) -> Plugin:
-    plugin = at(plugins().named("familysearch").plugin, site.address, tos_automation="allowed")
+    plugin = at(load_plugins().named("familysearch").plugin, site.address, tos_automation="allowed")
     assert plugin.auth is not None
     sign = plugin.auth.model_copy(
         update={"authorize_url": f"{site.address}/authorize", "token_url": f"{site.address}/token"}
@@ -137,7 +135,7 @@ def test_living_people_are_not_taken_over(site: Site) -> None:
 def test_token_is_nowhere_but_in_memory(site: Site) -> None:
     """Neither the key nor the token nor what they opened is remembered, shown or sent elsewhere."""
     plugin = plugin_at(site)
-    memory = PassingMemory()
+    memory = TransientMemory()
     gate = gate_to(site, plugin, key=KEY, memory=memory)
     sign_in = signed_in(plugin, gate)
     FamilySearchSource(plugin, gate, sign_in).fetch("AAAA-111")
@@ -238,8 +236,8 @@ def test_sign_in_happens_in_the_users_browser(site: Site, tmp_path: Path) -> Non
     switches = Switches(on=("familysearch",), endpoints=(("familysearch", site.address),))
     browser = Browser("/favicon.ico", "/callback", "/callback?code=the-code&state=forged", "/else?state=")
     with CaseStore.create(tmp_path / "case.sqlite", {}, lambda: "2026-01-01T00:00:00Z") as store:
-        gate = gate_of(store, switches, {"KIWIRESEARCH_KEY_FAMILYSEARCH": KEY}, clock=site.time.clock())
-        opened = Opened((), gate, {"familysearch": SignIn(plugin, gate)})
+        gate = open_gate(store, switches, {"KIWIRESEARCH_KEY_FAMILYSEARCH": KEY}, clock=site.time.clock())
+        opened = OpenSources((), gate, {"familysearch": SignIn(plugin, gate)})
         opened.sign_in("familysearch", browser)
         assert browser.closed() == [404, 404, 404, 404, 200]
         FamilySearchSource(plugin, gate, opened.sign_ins["familysearch"]).fetch("AAAA-111")
@@ -255,7 +253,7 @@ def test_sign_in_that_nobody_answers_ends(site: Site) -> None:
     sign_in = SignIn(plugin, gate_to(site, plugin, key=KEY))
     for _ in range(2):
         with pytest.raises(SourceRefused, match="Nobody signed in"):
-            sign_in.here(lambda _: None, patience_s=0.0)
+            sign_in.run_locally(lambda _: None, patience_s=0.0)
 
 
 def test_port_that_is_taken_is_told(site: Site) -> None:
@@ -266,21 +264,21 @@ def test_port_that_is_taken_is_told(site: Site) -> None:
         socket.create_server(("127.0.0.1", urlsplit(plugin.auth.redirect_uri).port or 0)),
         pytest.raises(BadUsage, match="is taken"),
     ):
-        SignIn(plugin, gate_to(site, plugin, key=KEY)).here(pytest.fail)
+        SignIn(plugin, gate_to(site, plugin, key=KEY)).run_locally(pytest.fail)
 
 
 @pytest.mark.parametrize("address", ["https://127.0.0.1:5000/", "http://192.168.0.7:5000/", "http://127.0.0.1/", "x"])
 def test_answer_is_awaited_on_this_machine_only(address: str) -> None:
     """A plugin cannot make the program listen for others, or under a port that is not named."""
     with pytest.raises(BadUsage, match="no address of this machine"):
-        Callback(address)
+        SignInCallback(address)
 
 
 def test_a_source_that_wants_a_sign_in_is_opened_with_one(tmp_path: Path) -> None:
     """What is switched on and wants a sign-in can have one; whoever asks for another is told which there are."""
     with CaseStore.create(tmp_path / "case.sqlite", {}, lambda: "2026-01-01T00:00:00Z") as store:
-        switch(store, plugins().named("familysearch"), on=True, terms=True)
-        opened = opened_sources(store, ())
+        set_plugin(store, load_plugins().named("familysearch"), on=True, terms=True)
+        opened = open_case_sources(store, ())
         assert list(opened.sign_ins) == ["familysearch"]
         with pytest.raises(BadUsage, match="'wikidata' is no source of this case that wants a sign-in"):
             opened.sign_in("wikidata", pytest.fail)

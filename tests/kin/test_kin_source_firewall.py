@@ -10,17 +10,17 @@ import pytest
 from tests.kin.source_gedcomx import RECORD
 from tests.kin.source_wikidata import a_family, wikidata_at
 
-from kiwiresearch.kin.extracted import Extracted, ReadPerson
-from kiwiresearch.kin.fields import RELATIONS
 from kiwiresearch.kin.firewall.check import check
-from kiwiresearch.kin.sources.gedcomx import read_gedcomx
-from kiwiresearch.kin.sources.html import read_site_page
-from kiwiresearch.kin.sources.registry import plugins
+from kiwiresearch.kin.source_facts import ExtractedFact, PersonReading
+from kiwiresearch.kin.sources.familysearch import read_gedcomx
+from kiwiresearch.kin.sources.registry import load_plugins
+from kiwiresearch.kin.sources.site_rules import read_site_page
+from kiwiresearch.kin.tree import RELATION_FIELDS
 from kiwiresearch.text.when import dates_in
 
 
-def records() -> Iterator[tuple[ReadPerson, str]]:
-    graves = plugins().named("find_a_grave")
+def records() -> Iterator[tuple[PersonReading, str]]:
+    graves = load_plugins().named("find_a_grave")
     for name in ("grave_full.html", "grave_sparse.html"):
         page = (graves.file.parent / "fixtures" / name).read_bytes()
         reading = read_site_page(page, graves.plugin, "https://www.findagrave.com/memorial/1")
@@ -35,24 +35,24 @@ def records() -> Iterator[tuple[ReadPerson, str]]:
 
 
 @pytest.fixture(scope="module")
-def told() -> list[tuple[Extracted, ReadPerson, str]]:
+def told() -> list[tuple[ExtractedFact, PersonReading, str]]:
     return [(fact, read, text) for read, text in records() for fact in read.facts]
 
 
-def test_true_facts_pass(told: list[tuple[Extracted, ReadPerson, str]]) -> None:
+def test_true_facts_pass(told: list[tuple[ExtractedFact, PersonReading, str]]) -> None:
     """Every fact of a plugin, of a GEDCOM X record and of Wikidata is borne out by its own words (R408)."""
     assert len(told) >= 30
     refused = {(fact.field, fact.value): check(fact, text, read.name, read.sex) for fact, read, text in told}
     assert {key: why for key, why in refused.items() if why} == {}
 
 
-def test_other_dates_and_names_do_not(told: list[tuple[Extracted, ReadPerson, str]]) -> None:
+def test_other_dates_and_names_do_not(told: list[tuple[ExtractedFact, PersonReading, str]]) -> None:
     """Another date, another name or another day than the words say is refused."""
     (other,) = dates_in("9 September 1666")
     for fact, read, text in told:
         if fact.field.endswith("_date"):
             wrong = replace(fact, value=other.when.edtf(), when=other.when)
-        elif fact.field in RELATIONS:
+        elif fact.field in RELATION_FIELDS:
             wrong = replace(fact, value="Zebulon Quatermass")
         else:
             continue

@@ -12,18 +12,17 @@ from hypothesis import strategies as st
 from tests.kin.source_site import SITE_PLUGIN, Request, Site, a_site, answer, at, gate_to, memorial, plugin_in
 
 from kiwiresearch.errors import BadUsage, SourceRefused, SourceUnreachable
-from kiwiresearch.kin.sources.drift import Health
-from kiwiresearch.kin.sources.html import Reading, read_site_page, values_of
-from kiwiresearch.kin.sources.memory import LentMemory, PassingMemory
-from kiwiresearch.kin.sources.opening import open_sources
+from kiwiresearch.kin.sources.factory import open_sources
 from kiwiresearch.kin.sources.plugin import Plugin
-from kiwiresearch.kin.sources.registry import plugins
-from kiwiresearch.kin.sources.select import SitePage
-from kiwiresearch.kin.sources.site import SiteSource, read_saved
+from kiwiresearch.kin.sources.politeness import StoredMemory, TransientMemory
+from kiwiresearch.kin.sources.registry import load_plugins
+from kiwiresearch.kin.sources.site import PluginHealth, SiteSource, read_saved
+from kiwiresearch.kin.sources.site_page import SitePage
+from kiwiresearch.kin.sources.site_rules import PageReading, read_site_page, values_of
 from kiwiresearch.kin.sources.source import PersonQuery
 from kiwiresearch.search.open_book import OpenBook
 
-GRAVES = plugins().named("find_a_grave").plugin
+GRAVES = load_plugins().named("find_a_grave").plugin
 ADA = PersonQuery("Ada Quill", birth_year=1842, death_year=1911, living="deceased")
 
 
@@ -42,7 +41,7 @@ def with_rule(folder: Path, rule: str) -> Plugin:
     return plugin_in(folder, SITE_PLUGIN.replace('name: {selector: "h1#bio-name", type: "text", required: true}', rule))
 
 
-def every_snippet_is_a_span(reading: Reading) -> None:
+def every_snippet_is_a_span(reading: PageReading) -> None:
     for fact in reading.read.facts:
         assert reading.text[fact.snippet.start : fact.snippet.end] == fact.snippet.words
         assert fact.value in fact.snippet.words or fact.when is not None
@@ -197,7 +196,7 @@ def test_names_are_split_for_searching(name: str, given: str, family: str) -> No
 
 def test_site_that_changed_puts_the_plugin_aside(stones: Plugin, site: Site) -> None:
     """Three of ten pages without a required field, and the plugin stops before it stores nonsense."""
-    memory = PassingMemory()
+    memory = TransientMemory()
     plugin = at(stones, site.address)
     for number in range(1, 20):
         good = number not in (3, 5, 8)
@@ -217,7 +216,7 @@ def test_site_that_changed_puts_the_plugin_aside(stones: Plugin, site: Site) -> 
 
 def test_quarantine_ends_with_other_rules_or_by_hand(stones: Plugin, tmp_path: Path) -> None:
     """A plugin whose rules were mended starts anew; so does one that is released."""
-    health = Health(PassingMemory())
+    health = PluginHealth(TransientMemory())
     for _ in range(3):
         health.note(stones, ["name"])
     assert health.quarantine(stones)
@@ -229,7 +228,7 @@ def test_quarantine_ends_with_other_rules_or_by_hand(stones: Plugin, tmp_path: P
 
 def test_few_bad_pages_are_forgotten(stones: Plugin) -> None:
     """Two bad pages in ten, again and again, put nothing aside."""
-    health = Health(PassingMemory())
+    health = PluginHealth(TransientMemory())
     for number in range(60):
         health.note(stones, ["name"] if number % 10 in (0, 5) else [])
     assert not health.quarantine(stones)
@@ -247,12 +246,12 @@ def test_saved_page_is_read_without_the_network(tmp_path: Path) -> None:
     """A page that the user saved is read by the same rules, whatever the terms of the site."""
     file = tmp_path / "grave.html"
     file.write_text(memorial("Ada Quill"))
-    fetched = read_saved(file, plugins().named("find_a_grave").plugin)
+    fetched = read_saved(file, load_plugins().named("find_a_grave").plugin)
     assert fetched.read is not None
     assert fetched.read.name == "Ada Quill"
     assert fetched.source.url == "file:grave.html"
     with pytest.raises(BadUsage, match="cannot be read"):
-        read_saved(tmp_path / "missing.html", plugins().named("find_a_grave").plugin)
+        read_saved(tmp_path / "missing.html", load_plugins().named("find_a_grave").plugin)
 
 
 def test_one_bad_result_costs_only_itself(stones: Plugin, site: Site) -> None:
@@ -270,7 +269,7 @@ def test_one_bad_result_costs_only_itself(stones: Plugin, site: Site) -> None:
 
 def test_case_opens_what_it_switched_on(site: Site) -> None:
     """The books come first, then the plugins of the case by tier; none else, and nothing is asked (R293)."""
-    known = plugins()
+    known = load_plugins()
     gate = gate_to(site, *(one.plugin for one in known.known))
     books: list[OpenBook] = []
     assert [source.id for source in open_sources(books, known, gate)] == [
@@ -286,7 +285,7 @@ def test_case_opens_what_it_switched_on(site: Site) -> None:
 def test_memory_may_be_lent() -> None:
     """Rows of somebody else serve as memory."""
     rows: dict[str, object] = {}
-    memory = LentMemory(rows.get, rows.__setitem__)
+    memory = StoredMemory(rows.get, rows.__setitem__)
     assert memory.get("a") is None
     memory.set("a", {"b": 1})
     assert memory.get("a") == {"b": 1}

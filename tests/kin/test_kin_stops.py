@@ -8,9 +8,15 @@ import pytest
 from tests.kin.loop_family import PAGES, NotingSource, a_case, open_family, person_page, researcher, run, write_family
 
 from kiwiresearch.errors import BadSettings
-from kiwiresearch.kin.loop.progress import attainable
+from kiwiresearch.kin.loop.progress import (
+    STOP_CONDITIONS,
+    LoopState,
+    attainable_confidence,
+    stop_reason,
+    stop_sentence,
+    target_confidence,
+)
 from kiwiresearch.kin.loop.settings import CaseSettings
-from kiwiresearch.kin.loop.stops import STOP_CONDITIONS, LoopState, stop_reason, told, wanted
 from kiwiresearch.kin.sources.books import BookSource
 from kiwiresearch.search.open_book import OpenBook
 
@@ -60,7 +66,7 @@ def test_empty_queues_end_a_case(tmp_path: Path) -> None:
     book = open_family(write_family(tmp_path / "one.zim", {"Aldous Penhallow": seed, "Clocks": PAGES["Clocks"]}))
     with a_case(tmp_path) as store:
         one = researcher(store, book)
-        (person,) = one.begin()
+        (person,) = one.start()
         for fact in store.tree().facts_of(person):
             store.set_status(fact.id, "unverified", "looked up by hand", confidence=0.2)
         last = run(one)[-1]
@@ -111,7 +117,7 @@ def test_conditions_hold_at_their_bounds(state: dict[str, float], reason: str | 
     found = LoopState(**values)
     assert stop_reason(found) == reason
     if reason:
-        assert told(reason, found).endswith(".")
+        assert stop_sentence(reason, found).endswith(".")
 
 
 def test_there_are_five_conditions() -> None:
@@ -124,16 +130,20 @@ def test_there_are_five_conditions() -> None:
 def test_what_can_be_had_follows_from_the_sources(tmp_path: Path, book: OpenBook) -> None:
     """Books reach further than Wikidata, which cites them; a source beside the books takes nothing away (R424)."""
     books, wikidata = BookSource([book]), NotingSource("wikidata")
-    assert attainable([wikidata]) < attainable([wikidata, NotingSource("parish")]) < attainable([books])
-    assert attainable([books, wikidata]) == attainable([books])
+    assert (
+        attainable_confidence([wikidata])
+        < attainable_confidence([wikidata, NotingSource("parish")])
+        < attainable_confidence([books])
+    )
+    assert attainable_confidence([books, wikidata]) == attainable_confidence([books])
     with a_case(tmp_path) as store:
-        assert researcher(store, book, wikidata).state().attainable_confidence == attainable([books])
+        assert researcher(store, book, wikidata).state().attainable_confidence == attainable_confidence([books])
 
 
 def test_confidence_is_measured_by_what_can_be_had() -> None:
     """Sources that prove little are not waited for to prove more; sources that prove much are held to nine tenths."""
-    assert wanted(0.95) == 0.9
-    assert wanted(0.65) == pytest.approx(0.585)
+    assert target_confidence(0.95) == 0.9
+    assert target_confidence(0.65) == pytest.approx(0.585)
 
 
 @pytest.mark.parametrize("settings", [{"budget": 0}, {"generations": 21}, {"revisits": -1}, {"max_iterations": 0}])

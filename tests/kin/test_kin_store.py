@@ -12,13 +12,20 @@ from sqlalchemy import create_engine, inspect, text
 from tests.kin.cases import NOW, TEXT, a_source, now, said
 
 from kiwiresearch.errors import BadUsage, QuoteNotFound
-from kiwiresearch.kin.extracted import Extracted, Snippet
+from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.store.case import CaseStore
-from kiwiresearch.kin.store.dates import bounds, kept, restored
-from kiwiresearch.kin.store.place import Place
-from kiwiresearch.kin.store.rows import CachedResponse, CachedRobots, ConflictRow
+from kiwiresearch.kin.store.location import CaseLocation
+from kiwiresearch.kin.store.values import (
+    CachedResponse,
+    CachedRobots,
+    ConflictRow,
+    date_bounds,
+    date_from_json,
+    date_to_json,
+)
 from kiwiresearch.kin.tree import Source
-from kiwiresearch.text.when import DateRange, dates_in
+from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.text.when import dates_in
 
 SEED = {
     "person": "id canonical_name name_variants birth_date_earliest birth_date_latest birth_place death_date_earliest"
@@ -35,7 +42,7 @@ SEED = {
 
 
 def columns(where: str, sql: str) -> list[dict[str, Any]]:
-    place = Place.of(where)
+    place = CaseLocation.of(where)
     engine = create_engine(f"sqlite:///{place.path}" if place.path else place.address)
     with engine.connect() as connection:
         found = [dict(row) for row in connection.execute(text(sql)).mappings()]
@@ -55,7 +62,7 @@ def ann(case: CaseStore) -> str:
 
 def test_every_field_of_the_seed_is_a_column_of_its_name(case: CaseStore, case_url: str) -> None:
     """Tables and columns are called as the data model calls them (R311, R313, R322, R323, R324, R325, R326, R327)."""
-    place = Place.of(case_url)
+    place = CaseLocation.of(case_url)
     engine = create_engine(f"sqlite:///{place.path}" if place.path else place.address)
     found = {name: {column["name"] for column in inspect(engine).get_columns(name)} for name in SEED}
     engine.dispose()
@@ -132,7 +139,7 @@ def test_the_same_words_twice_are_one_claim(case: CaseStore, ann: str) -> None:
 def test_rows_that_others_rest_on_cannot_be_changed(case: CaseStore, case_url: str, ann: str) -> None:
     """The database itself refuses to change a value or to delete evidence."""
     case.assert_fact("ann", said("birth_date", "12 May 1850"), ann)
-    place = Place.of(case_url)
+    place = CaseLocation.of(case_url)
     engine = create_engine(f"sqlite:///{place.path}" if place.path else place.address)
     for sql in (
         "UPDATE assertion SET field_value = '{}'",
@@ -149,8 +156,8 @@ def test_rows_that_others_rest_on_cannot_be_changed(case: CaseStore, case_url: s
 def test_a_quote_must_stand_in_the_source(case: CaseStore, ann: str) -> None:
     """A fact whose words the kept text does not have at that place is refused, and nothing is written (R408)."""
     before = case.dump()
-    wrong = Extracted("birth_place", "Hull", Snippet(0, 4, "Hull"), "lead", 0.5)
-    empty = Extracted("birth_place", "Hull", Snippet(3, 3, ""), "lead", 0.5)
+    wrong = ExtractedFact("birth_place", "Hull", Snippet(0, 4, "Hull"), "lead", 0.5)
+    empty = ExtractedFact("birth_place", "Hull", Snippet(3, 3, ""), "lead", 0.5)
     for fact in (wrong, empty):
         with pytest.raises(QuoteNotFound):
             case.assert_fact("ann", fact, ann)
@@ -333,11 +340,14 @@ def test_a_kept_date_loses_nothing(
 ) -> None:
     """Any date comes back from the store as it went in, and open sides have no day."""
     when = DateRange(first, first + days, exact, qualifier, calendar, lasts)
-    row = kept(when, "as written")
-    assert restored(row) == when
+    row = date_to_json(when, "as written")
+    assert date_from_json(row) == when
     assert row is not None
     assert row["verbatim"] == "as written"
-    assert (bounds(row).earliest is None, bounds(row).latest is None) == (qualifier == "before", qualifier == "after")
+    assert (date_bounds(row).earliest is None, date_bounds(row).latest is None) == (
+        qualifier == "before",
+        qualifier == "after",
+    )
 
 
 def test_dates_before_christ_and_open_dates_are_kept(case: CaseStore, ann: str) -> None:

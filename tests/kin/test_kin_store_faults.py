@@ -18,15 +18,15 @@ from sqlalchemy import create_engine, text
 from tests.kin.cases import a_source, now
 
 from kiwiresearch.errors import BadUsage, CannotWrite, FolderTaken, RunDamaged, RunNotFound, StoreUnreachable
-from kiwiresearch.kin.store import migrate
+from kiwiresearch.kin.store import database
 from kiwiresearch.kin.store.case import CaseStore
-from kiwiresearch.kin.store.dumping import TABLES
-from kiwiresearch.kin.store.place import Place
-from kiwiresearch.kin.store.tables import Rows
+from kiwiresearch.kin.store.integrity import TABLES
+from kiwiresearch.kin.store.location import CaseLocation
+from kiwiresearch.kin.store.tables import TableBase
 
 
 def changed(case_url: str, sql: str) -> None:
-    place = Place.of(case_url)
+    place = CaseLocation.of(case_url)
     engine = create_engine(f"sqlite:///{place.path}" if place.path else place.address)
     with engine.begin() as connection:
         connection.execute(text(sql))
@@ -36,7 +36,7 @@ def changed(case_url: str, sql: str) -> None:
 KILLED = """
 import sys
 from kiwiresearch.kin.store.case import CaseStore
-from kiwiresearch.kin.store.items import FrontierItem
+from kiwiresearch.kin.store.queues import FrontierItem
 store = CaseStore.open(sys.argv[1], lambda: "2026-01-01T00:00:00Z")
 with store.step("whole"):
     store.add_person("kept", "Kept")
@@ -182,23 +182,23 @@ def test_a_case_of_a_newer_version_is_refused_untouched(case_url: str) -> None:
     changed(case_url, "UPDATE alembic_version SET version_num = '9999'")
     with pytest.raises(RunDamaged, match=r"newer kiwiresearch.*'9999'"):
         CaseStore.open(case_url, now)
-    changed(case_url, f"UPDATE alembic_version SET version_num = '{migrate.VERSIONS[-1]}'")
+    changed(case_url, f"UPDATE alembic_version SET version_num = '{database.VERSIONS[-1]}'")
     CaseStore.open(case_url, now).close()
 
 
 def test_the_migrations_make_just_the_tables_of_the_models(case_url: str) -> None:
     """Nothing is missing from the migrations, and every version has one, in order."""
     CaseStore.create(case_url, {}, now).close()
-    place = Place.of(case_url)
+    place = CaseLocation.of(case_url)
     engine = create_engine(f"sqlite:///{place.path}" if place.path else place.address)
     with engine.connect() as connection:
-        assert compare_metadata(MigrationContext.configure(connection), Rows.metadata) == []
+        assert compare_metadata(MigrationContext.configure(connection), TableBase.metadata) == []
     engine.dispose()
     config = Config()
-    config.set_main_option("script_location", str(migrate.FOLDER))
+    config.set_main_option("script_location", str(database.FOLDER))
     walked = [script.revision for script in ScriptDirectory.from_config(config).walk_revisions()]
-    assert tuple(reversed(walked)) == migrate.VERSIONS
-    assert len(TABLES) == len(Rows.metadata.tables) == 20
+    assert tuple(reversed(walked)) == database.VERSIONS
+    assert len(TABLES) == len(TableBase.metadata.tables) == 20
 
 
 def test_a_case_of_an_older_version_is_brought_up_to_date(case_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,8 +207,8 @@ def test_a_case_of_an_older_version_is_brought_up_to_date(case_url: str, monkeyp
         store.add_person("a", "A")
         before = store.dump()
     ran: list[str] = []
-    monkeypatch.setattr(migrate, "VERSIONS", (*migrate.VERSIONS, "0002"))
-    monkeypatch.setattr(migrate, "upgrade", lambda connection: ran.append(connection.dialect.name))
+    monkeypatch.setattr(database, "VERSIONS", (*database.VERSIONS, "0002"))
+    monkeypatch.setattr(database, "upgrade_tables", lambda connection: ran.append(connection.dialect.name))
     with CaseStore.open(case_url, now) as store:
         assert store.dump() == before
     assert len(ran) == 1

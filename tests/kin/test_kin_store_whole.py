@@ -11,7 +11,7 @@ from tests.kin.cases import a_source, now, said
 
 from kiwiresearch.errors import RunDamaged
 from kiwiresearch.kin.store.case import CaseStore
-from kiwiresearch.kin.store.place import Place
+from kiwiresearch.kin.store.location import CaseLocation
 
 TABLES = ("assertion", "evidence_claim", "person", "relationship")
 
@@ -32,7 +32,7 @@ def family(case: CaseStore) -> CaseStore:
 
 def touched(case_url: str, *statements: str) -> None:
     """Change rows as somebody would who owns the database: without its triggers."""
-    place = Place.of(case_url)
+    place = CaseLocation.of(case_url)
     engine = create_engine(f"sqlite:///{place.path}" if place.path else place.address)
     with engine.begin() as connection:
         if place.path:

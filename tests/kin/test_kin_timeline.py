@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from tests.kin.families import Making, vale_family, when
 
 from kiwiresearch.kin.timeline import Age, age_at, timeline
-from kiwiresearch.text.dates.days import counted, day_at, day_number
-from kiwiresearch.text.when import DateRange
+from kiwiresearch.text.dates.calendar import astronomical_year, day_at, day_number
+from kiwiresearch.text.dates.ranges import DateRange
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_the_true_age_lies_within(born: int, died: int, earlier: int, later: int
     assert wide.most is not None
     assert wide.least <= exact.least <= wide.most
     first, last = day_at(born, "gregorian"), day_at(died, "gregorian")
-    assert abs(exact.least - (counted(last.year) - counted(first.year))) <= 1
+    assert abs(exact.least - (astronomical_year(last.year) - astronomical_year(first.year))) <= 1
 
 
 def test_the_timeline_of_a_family() -> None:

@@ -9,30 +9,29 @@ from pathlib import Path
 from tests.kin.loop_family import PAGES, a_case, named, open_family, person_page, researcher, run, write_family
 
 from kiwiresearch.ids import BookId
-from kiwiresearch.kin.agents.verifier_by_model import VerifierInput, verify_by_model
-from kiwiresearch.kin.extracted import Extracted, Hypothesis, ReadPerson, Snippet
-from kiwiresearch.kin.fields import FieldName
-from kiwiresearch.kin.loop.keeping import keep
-from kiwiresearch.kin.loop.verifying import Verified, contract, verified
+from kiwiresearch.kin.loop.case_model import VerifierInput, verify_by_model
+from kiwiresearch.kin.loop.record_writer import store_record
+from kiwiresearch.kin.loop.source_records import CheckedRecord, check_record, contract
+from kiwiresearch.kin.source_facts import ExtractedFact, Hypothesis, PersonReading, Snippet
 from kiwiresearch.kin.sources.source import Fetched
-from kiwiresearch.kin.tree import Source
+from kiwiresearch.kin.tree import FieldName, Source
 from kiwiresearch.llm.scripted import ScriptedModel
-from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.zim.archive import EntryRef
 
 TEXT = "Ann Lee (5 May 1805 – 6 June 1880) was a painter. She was the daughter of Tom Lee of Hull. Ida Moor taught her."
 SOURCE = Source("s", "zim://book/Ann_Lee", "Wikipedia")
 
 
-def told(field: FieldName, value: str, words: str, confidence: float = 0.9) -> Extracted:
+def told(field: FieldName, value: str, words: str, confidence: float = 0.9) -> ExtractedFact:
     start = max(0, TEXT.find(words))
-    return Extracted(field, value, Snippet(start, start + len(words), words), "prose", confidence)
+    return ExtractedFact(field, value, Snippet(start, start + len(words), words), "prose", confidence)
 
 
-def a_record(*facts: Extracted) -> Verified:
+def a_record(*facts: ExtractedFact) -> CheckedRecord:
     guess = Hypothesis("parental_discovery", "a father of that name", "Jr.", 0.8, ("Tom Lee Sr.",))
     ref = EntryRef(BookId("book"), "Ann_Lee")
-    read = ReadPerson(ref, "Ann Lee", is_person=True, why="told", name="Ann Lee", sex="female", facts=facts)
-    record = verified(Fetched(SOURCE, TEXT, replace(read, hypotheses=(guess,))))
+    read = PersonReading(ref, "Ann Lee", is_person=True, why="told", name="Ann Lee", sex="female", facts=facts)
+    record = check_record(Fetched(SOURCE, TEXT, replace(read, hypotheses=(guess,))))
     assert record is not None
     return record
 
@@ -62,7 +61,7 @@ def test_what_fails_is_kept_as_rejected_and_told_to_nobody(tmp_path: Path) -> No
     """A value that its quote does not say stays in the case as rejected, and makes nobody a mother (R310)."""
     with a_case(tmp_path) as store:
         with store.step("test"):
-            kept = keep(store, a_record(FATHER, TAUGHT), lambda *_: None)
+            kept = store_record(store, a_record(FATHER, TAUGHT), lambda *_: None)
         rejected = [one for one in store.tree(everything=True).facts if one.status == "rejected"]
         assert [(one.field, one.value) for one in rejected] == [("mother", "Ida Moor")]
         tree = store.tree()

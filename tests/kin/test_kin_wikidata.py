@@ -9,15 +9,15 @@ from tests.kin.source_site import Site, a_site, at, gate_to
 from tests.kin.source_wikidata import a_family, endpoint_of
 
 from kiwiresearch.errors import SourceRefused, SourceUnreachable
-from kiwiresearch.kin.extracted import Extracted
-from kiwiresearch.kin.sources.opening import open_sources
+from kiwiresearch.kin.source_facts import ExtractedFact
+from kiwiresearch.kin.sources.factory import open_sources
 from kiwiresearch.kin.sources.plugin import Plugin
-from kiwiresearch.kin.sources.registry import plugins
+from kiwiresearch.kin.sources.registry import load_plugins
 from kiwiresearch.kin.sources.source import Fetched, PersonQuery
-from kiwiresearch.kin.sources.sparql import literal
-from kiwiresearch.kin.sources.wikidata import WikidataSource
-from kiwiresearch.kin.sources.wikidata_time import GREGORIAN, JULIAN, Moment
-from kiwiresearch.text.when import DateRange, dates_in, relation
+from kiwiresearch.kin.sources.wikidata import GREGORIAN, JULIAN, Moment, WikidataSource
+from kiwiresearch.kin.sources.wikidata_queries import literal
+from kiwiresearch.text.dates.ranges import DateRange, date_relation
+from kiwiresearch.text.when import dates_in
 
 
 @pytest.fixture(scope="module")
@@ -28,14 +28,14 @@ def site() -> Iterator[Site]:
 
 @pytest.fixture(scope="module", params=["GET", "POST"])
 def source(request: pytest.FixtureRequest, site: Site) -> WikidataSource:
-    shipped = plugins().named("wikidata").plugin
+    shipped = load_plugins().named("wikidata").plugin
     assert shipped.search is not None
     search = shipped.search.model_copy(update={"method": request.param})
     plugin = at(shipped, site.address).model_copy(update={"search": search})
     return WikidataSource(plugin, gate_to(site, plugin))
 
 
-def facts_of(fetched: Fetched, field: str) -> list[Extracted]:
+def facts_of(fetched: Fetched, field: str) -> list[ExtractedFact]:
     assert fetched.read is not None
     return [fact for fact in fetched.read.facts if fact.field == field]
 
@@ -77,9 +77,9 @@ def test_julian_days_are_counted_back(source: WikidataSource) -> None:
     assert birth.when is not None
     assert birth.when.calendar == "julian"
     (written,) = dates_in("17 June 1703 (Old Style)")
-    assert relation(birth.when, written.when) == "same"
+    assert date_relation(birth.when, written.when) == "same"
     (plain,) = dates_in("born 17 June 1703")
-    assert relation(birth.when, plain.when) == "calendar"
+    assert date_relation(birth.when, plain.when) == "calendar"
 
 
 def test_precision_is_kept_and_deprecated_is_left_out(source: WikidataSource) -> None:
@@ -135,7 +135,7 @@ def test_what_is_no_item_is_told(source: WikidataSource) -> None:
 
 def test_own_endpoint_stands_for_the_service(site: Site) -> None:
     """The shipped plugin works against an endpoint that the user named, and against no other on this machine."""
-    known = plugins()
+    known = load_plugins()
     gate = gate_to(site, known.named("wikidata").plugin)
     own = {"wikidata": f"{site.address}/sparql"}
     _, wikidata = open_sources([], known, gate, endpoints=own)
@@ -149,7 +149,7 @@ def test_own_endpoint_stands_for_the_service(site: Site) -> None:
 def test_service_that_forbids_programs_is_not_asked() -> None:
     """An endpoint whose robots.txt forbids it hears no query."""
     with a_site("User-agent: *\nDisallow: /sparql\n") as one:
-        plugin = at(plugins().named("wikidata").plugin, one.address)
+        plugin = at(load_plugins().named("wikidata").plugin, one.address)
         with pytest.raises(SourceRefused) as told:
             WikidataSource(plugin, gate_to(one, plugin)).fetch("Q100")
         assert told.value.step == "robots.txt"
@@ -219,7 +219,7 @@ def test_answers_that_are_none(body: str) -> None:
     """An endpoint that answers with something else is told as one, whatever it sends."""
     with a_site() as site:
         site.page("/sparql", body)
-        plugin: Plugin = at(plugins().named("wikidata").plugin, site.address)
+        plugin: Plugin = at(load_plugins().named("wikidata").plugin, site.address)
         with pytest.raises(SourceUnreachable, match="no result of a SPARQL query"):
             WikidataSource(plugin, gate_to(site, plugin)).fetch("Q1")
 

@@ -10,8 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kiwiresearch.errors import BadSettings
-from kiwiresearch.llm.budget import estimate_prompt, estimate_tokens
-from kiwiresearch.llm.model import EXTRACTION, WRITE_UP, Message, Options, Schema, extraction, write_up
+from kiwiresearch.llm.model import (
+    EXTRACTION,
+    WRITE_UP,
+    Message,
+    Options,
+    Schema,
+    estimate_prompt,
+    estimate_tokens,
+    extraction,
+    write_up,
+)
 
 
 @pytest.mark.parametrize("value", [0.0, 0.15, 0.3])
@@ -76,7 +85,7 @@ def test_more_text_is_never_fewer_tokens(one: str, two: str) -> None:
 def test_the_gateways_weight_is_carried_only_by_those_who_use_it() -> None:
     """Neither the values nor the double pull in an HTTP client or a validator."""
     code = (
-        "import sys, kiwiresearch.llm.scripted, kiwiresearch.llm.replay, kiwiresearch.llm.prompts;"
+        "import sys, kiwiresearch.llm.scripted, kiwiresearch.llm.replay, kiwiresearch.llm.model;"
         "print([name for name in ('httpx2', 'pydantic') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kiwiresearch.errors import BadSettings
-from kiwiresearch.llm.prompts import fenced, parsed, prompt
+from kiwiresearch.llm.model import fenced, parse_prompt, prompt
 
 NAMES = sorted(file.name.removesuffix(".md") for file in (resources.files("kiwiresearch.llm") / "prompts").iterdir())
 ENDS = re.compile(r"<\s*/?\s*data\b", re.IGNORECASE)
@@ -63,17 +63,17 @@ def test_a_prompt_that_is_not_there_is_told(name: str) -> None:
 def test_a_file_that_is_no_prompt_is_told(text: str) -> None:
     """A prompt's file is checked when it is read."""
     with pytest.raises(BadSettings, match="prompt 'new'"):
-        parsed("new", text)
+        parse_prompt("new", text)
 
 
 def test_numbers_go_in_as_they_are() -> None:
     """A count is no text of a page and needs no fence."""
-    assert parsed("new", "# user\nGive {{count}}.").fill(count=3)[0].text == "Give 3."
+    assert parse_prompt("new", "# user\nGive {{count}}.").fill(count=3)[0].text == "Give 3."
 
 
 def test_what_is_filled_in_is_not_filled_again() -> None:
     """Places in a value are words like any others."""
-    (message,) = parsed("new", "# user\n{{a}}{{b}}").fill(a="{{b}}", b="x")
+    (message,) = parse_prompt("new", "# user\n{{a}}{{b}}").fill(a="{{b}}", b="x")
     assert "{{b}}" in message.text
 
 

@@ -12,9 +12,8 @@ from pydantic import BaseModel, ConfigDict
 from tests.llm.conftest import CONTEXT
 
 from kiwiresearch.errors import PromptTooLong
-from kiwiresearch.llm.budget import estimate_prompt, estimate_tokens
 from kiwiresearch.llm.chat import ChatModel
-from kiwiresearch.llm.model import Message, Options, Reply, Schema
+from kiwiresearch.llm.model import Message, Options, Reply, Schema, estimate_prompt, estimate_tokens
 from kiwiresearch.llm.structured import ask
 from kiwiresearch.page.read import open_page
 from kiwiresearch.zim.libzim import LibzimArchive

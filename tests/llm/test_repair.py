@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiwiresearch.llm.repair import candidates
+from kiwiresearch.llm.structured import json_candidates
 
 
 def first_object(text: str) -> Any:
     """The first candidate that is a JSON object."""
-    for candidate in candidates(text):
+    for candidate in json_candidates(text):
         try:
             value = json.loads(candidate)
         except (ValueError, RecursionError):
@@ -98,4 +98,4 @@ def test_a_missing_end_never_changes_a_string(value: dict[str, Any], size: int) 
 @given(st.text(alphabet='{}[]",:\\ \nab1', max_size=200))
 def test_any_text_is_read_without_harm(text: str) -> None:
     """No text makes the search for an object fail or run away."""
-    assert len(list(candidates(text))) <= 9
+    assert len(list(json_candidates(text))) <= 9

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from kiwiresearch.llm.repetition import COPIES, MIN_RUN, STRIDE, WINDOW, RepetitionGuard, without_circle
+from kiwiresearch.llm.reply_stream import COPIES, MIN_RUN, STRIDE, WINDOW, RepetitionGuard, without_repetition
 
 
 def let_through(*chunks: str) -> str:
@@ -29,7 +29,7 @@ def test_a_circle_is_cut_soon(unit: str) -> None:
     text = numbered(10) + "\n" + unit * (6000 // len(unit))
     shown = let_through(text)
     assert len(shown) < len(numbered(10)) + max(COPIES * len(unit), MIN_RUN) + 2 * STRIDE + len(unit)
-    kept = without_circle(shown)
+    kept = without_repetition(shown)
     assert kept.startswith(numbered(10))
     assert kept.removeprefix(numbered(10)).count(unit.strip()) <= 2
 
@@ -49,7 +49,7 @@ def test_a_circle_is_cut_soon(unit: str) -> None:
 def test_what_is_no_circle_goes_through(text: str) -> None:
     """Tables, rulers, refrains and rows of JSON are let through whole."""
     assert let_through(text) == text
-    assert without_circle(text) == text
+    assert without_repetition(text) == text
 
 
 def test_the_same_heading_again_and_again_is_a_circle() -> None:
@@ -81,7 +81,7 @@ def test_a_short_text_is_no_circle(text: str) -> None:
     """What is shorter than the shortest circle is never cut."""
     assume(text.count("#") < 4)
     assert let_through(text) == text
-    assert without_circle(text) == text
+    assert without_repetition(text) == text
 
 
 def test_looking_costs_the_same_for_each_letter() -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from kiwiresearch.errors import ModelUnreachable
 from kiwiresearch.llm.model import Message, Model, Options, Piece, Reply, Schema
-from kiwiresearch.llm.replay import Replayed
+from kiwiresearch.llm.replay import ReplayModel
 from kiwiresearch.llm.scripted import CutOff, ScriptedModel
 
 HELLO = (Message("user", "Hello?"),)
@@ -31,9 +31,9 @@ def test_a_reply_is_asked_for_once(tmp_path: Path) -> None:
     """The same question gets the kept reply, also in a later run, and without the model."""
     reply = Reply("Hi.", "length", 3, 2, "hm")
     model = ScriptedModel(reply)
-    kept: Model = Replayed(model, tmp_path)
-    assert kept.chat(HELLO) == kept.chat(HELLO) == Replayed(ScriptedModel(), tmp_path).chat(HELLO) == reply
-    assert Replayed(None, tmp_path, name="scripted").chat(HELLO) == reply
+    kept: Model = ReplayModel(model, tmp_path)
+    assert kept.chat(HELLO) == kept.chat(HELLO) == ReplayModel(ScriptedModel(), tmp_path).chat(HELLO) == reply
+    assert ReplayModel(None, tmp_path, name="scripted").chat(HELLO) == reply
     assert len(model.asked) == 1
 
 
@@ -50,14 +50,14 @@ def test_all_that_makes_a_difference_makes_another_question(tmp_path: Path) -> N
         ("a", HELLO, Options(seed=1)),
     ]
     for number, (name, messages, options) in enumerate(questions):
-        Replayed(ScriptedModel(str(number), name=name), tmp_path).chat(messages, options)
+        ReplayModel(ScriptedModel(str(number), name=name), tmp_path).chat(messages, options)
     for number, (name, messages, options) in enumerate(questions):
-        assert Replayed(None, tmp_path, name=name).chat(messages, options).text == str(number)
+        assert ReplayModel(None, tmp_path, name=name).chat(messages, options).text == str(number)
 
 
 def test_without_a_model_a_missing_reply_is_told(tmp_path: Path) -> None:
     """Only replaying never asks anybody."""
-    only = Replayed(None, tmp_path, name="tiny")
+    only = ReplayModel(None, tmp_path, name="tiny")
     for attempt in (only.chat, lambda messages: list(only.stream(messages))):
         with pytest.raises(ModelUnreachable, match="No reply of 'tiny'") as told:
             attempt(HELLO)
@@ -67,7 +67,7 @@ def test_without_a_model_a_missing_reply_is_told(tmp_path: Path) -> None:
 def test_failures_are_never_kept(tmp_path: Path) -> None:
     """After a failure the model is asked again, and nothing has been written (R198)."""
     model = ScriptedModel(ModelUnreachable("gone"), CutOff("half"), "Hi.")
-    kept = Replayed(model, tmp_path)
+    kept = ReplayModel(model, tmp_path)
     with pytest.raises(ModelUnreachable):
         kept.chat(HELLO)
     with pytest.raises(ModelUnreachable):
@@ -83,7 +83,7 @@ def test_failures_are_never_kept(tmp_path: Path) -> None:
 )
 def test_replies_of_no_use_are_never_kept(tmp_path: Path, reply: Reply, options: Options) -> None:
     """A malformed reply must not come back for ever: the model is asked again (R198)."""
-    kept = Replayed(ScriptedModel(reply, '{"a": 1}'), tmp_path)
+    kept = ReplayModel(ScriptedModel(reply, '{"a": 1}'), tmp_path)
     assert kept.chat(HELLO, options) == reply
     assert files(tmp_path) == []
     assert kept.chat(HELLO, options).text == '{"a": 1}'
@@ -92,7 +92,7 @@ def test_replies_of_no_use_are_never_kept(tmp_path: Path, reply: Reply, options:
 def test_streams_are_kept_when_they_end(tmp_path: Path) -> None:
     """A stream read to its end is there for the next one; one that was left is not."""
     model = ScriptedModel("<think>hm</think>The sky.", "<think>hm</think>The sky.")
-    kept = Replayed(model, tmp_path)
+    kept = ReplayModel(model, tmp_path)
     next(kept.stream(HELLO))
     assert files(tmp_path) == []
     first = list(kept.pieces(HELLO))
@@ -119,12 +119,12 @@ def test_streams_are_kept_when_they_end(tmp_path: Path) -> None:
 def test_a_damaged_file_counts_as_missing(tmp_path: Path, damage: object) -> None:
     """A file that is not as it was written is asked for again and mended."""
     assert callable(damage)
-    Replayed(ScriptedModel("Hi."), tmp_path).chat(HELLO)
+    ReplayModel(ScriptedModel("Hi."), tmp_path).chat(HELLO)
     (file,) = files(tmp_path)
     good = file.read_text(encoding="utf-8")
     file.write_text(damage(good), encoding="utf-8")
     model = ScriptedModel("Hi.")
-    assert Replayed(model, tmp_path).chat(HELLO).text == "Hi."
+    assert ReplayModel(model, tmp_path).chat(HELLO).text == "Hi."
     assert len(model.asked) == 1
     assert file.read_text(encoding="utf-8") == good
 
@@ -132,7 +132,7 @@ def test_a_damaged_file_counts_as_missing(tmp_path: Path, damage: object) -> Non
 def test_the_same_reply_is_the_same_bytes(tmp_path: Path) -> None:
     """Two runs write the same files under the same names."""
     for folder in ("one", "two"):
-        Replayed(ScriptedModel("Zürich 😀"), tmp_path / folder).chat(HELLO)
+        ReplayModel(ScriptedModel("Zürich 😀"), tmp_path / folder).chat(HELLO)
     (one,), (two,) = files(tmp_path / "one"), files(tmp_path / "two")
     assert one.relative_to(tmp_path / "one") == two.relative_to(tmp_path / "two")
     assert one.read_bytes() == two.read_bytes()
@@ -161,7 +161,7 @@ class SlowModel(ScriptedModel):
 def test_threads_that_ask_the_same_ask_once(tmp_path: Path, fails: bool) -> None:
     """Simultaneous equal questions share one call and its outcome."""
     model = SlowModel("Hi.", fails=fails)
-    kept = Replayed(model, tmp_path)
+    kept = ReplayModel(model, tmp_path)
     with ThreadPoolExecutor(4) as threads:
         same = [threads.submit(kept.chat, HELLO)]
         assert model.is_asked.wait(20)
@@ -189,7 +189,7 @@ def test_a_folder_that_cannot_be_written_loses_no_reply(tmp_path: Path) -> None:
     """The reply is given all the same, and the user is told that it was not kept."""
     (tmp_path / "file").write_text("")
     said: list[str] = []
-    kept = Replayed(ScriptedModel("Hi."), tmp_path / "file" / "folder", say=said.append)
+    kept = ReplayModel(ScriptedModel("Hi."), tmp_path / "file" / "folder", say=said.append)
     assert kept.chat(HELLO).text == "Hi."
     assert "cannot be kept" in said[0]
 
@@ -199,5 +199,5 @@ def test_any_words_are_kept_as_they_are(question: str, answer: str, thinking: st
     """No letter of a reply is changed by being kept."""
     reply = Reply(answer, thinking=thinking)
     with TemporaryDirectory() as folder:
-        Replayed(ScriptedModel(reply), Path(folder)).chat([Message("user", question)])
-        assert Replayed(None, Path(folder), name="scripted").chat([Message("user", question)]) == reply
+        ReplayModel(ScriptedModel(reply), Path(folder)).chat([Message("user", question)])
+        assert ReplayModel(None, Path(folder), name="scripted").chat([Message("user", question)]) == reply

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiwiresearch.llm.thinking import CHANNEL, HARMONY, LEFT_OPEN, PAIRS, START, Splitter
+from kiwiresearch.llm.reply_stream import CHANNEL, HARMONY, LEFT_OPEN, PAIRS, START, ThinkingSplitter
 
 HARMONY_REPLY = (
     "<|channel|>analysis<|message|>User asks. Simple.<|end|>"
@@ -19,7 +19,7 @@ HARMONY_REPLY = (
 
 def split(*chunks: str) -> tuple[str, str]:
     """Answer and thinking of a reply that arrived like this."""
-    splitter = Splitter()
+    splitter = ThinkingSplitter()
     for chunk in chunks:
         splitter.feed(chunk)
     splitter.end()
@@ -73,7 +73,7 @@ def test_cuts_make_no_difference(reply: str, cuts: list[int]) -> None:
 @given(REPLIES)
 def test_the_pieces_are_the_answer(reply: str) -> None:
     """What was streamed is the answer, unless it turned out to have been thinking all along."""
-    splitter = Splitter()
+    splitter = ThinkingSplitter()
     pieces = [piece for letter in reply for piece in splitter.feed(letter)] + splitter.end()
     shown = "".join(piece.text for piece in pieces if piece.kind == "answer")
     assert shown.endswith(splitter.answer)

@@ -13,7 +13,7 @@ from tests.llm.servers import Talk, event, serving
 from kiwiresearch.errors import ModelUnreachable, PromptTooLong
 from kiwiresearch.llm.chat import ChatModel, Patience
 from kiwiresearch.llm.model import Message, Options, Reply, Schema, Tool, ToolCall
-from kiwiresearch.llm.replay import Replayed
+from kiwiresearch.llm.replay import ReplayModel
 from kiwiresearch.llm.scripted import ScriptedModel
 
 HELLO = (Message("user", "Hello?"),)
@@ -141,7 +141,7 @@ def test_tools_take_room() -> None:
 def test_calls_are_kept_like_other_replies(tmp_path: Path) -> None:
     """A kept call comes back; other tools or other answers are another question, and old records still count."""
     model = ScriptedModel(CALLED, "A.", "B.", "C.")
-    kept = Replayed(model, tmp_path)
+    kept = ReplayModel(model, tmp_path)
     answered = (*HELLO, Message("assistant", "", (CALL,)), Message("tool", "Nothing.", call_id="c1"))
     for _ in range(2):
         assert kept.chat(HELLO, WITH_TOOL) == CALLED

@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 from tests.many.hosts_running import a_desk
 
-from kiwiresearch.research.own_books import OwnBooks
-from kiwiresearch.research.stores import store_of
-from kiwiresearch.zim.peer_wire import BUSY, LENGTH, PING, READY, pack_replies, unpack_calls
+from kiwiresearch.workspace.shared_books import OwnBooks
+from kiwiresearch.workspace.workspace import store_of
+from kiwiresearch.zim.peer_protocol import BUSY, LENGTH, PING, READY, pack_replies, unpack_calls
 
 Fault = Literal["", "garbage", "lies", "hangs", "hangs up", "refuses", "cuts off"]
 

@@ -12,24 +12,24 @@ import httpx2
 import uvicorn
 from tests.web.running import UNHURRIED, a_client
 
-from kiwiresearch.research.desk import Desk, open_desk
-from kiwiresearch.research.hosts import Presence
 from kiwiresearch.web.app import make_app
-from kiwiresearch.web.peer_routes import join
-from kiwiresearch.web.room import Room
-from kiwiresearch.web.serving import listen
-from kiwiresearch.zim.library import placed
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.peers import add_peer_endpoint
+from kiwiresearch.web.server import listen
+from kiwiresearch.workspace.hosts import HostPresence
+from kiwiresearch.workspace.workspace import Workspace, open_workspace
+from kiwiresearch.zim.library import listed_book
 
 
 @dataclass(frozen=True, slots=True)
 class Host:
     """A server among others, in this process."""
 
-    desk: Desk
-    room: Room
+    desk: Workspace
+    room: ServerContext
     url: str
     client: httpx2.Client
-    presence: Presence
+    presence: HostPresence
     stop: Callable[[], None]
     """Ends it as a broken wire does: it tells nobody."""
 
@@ -38,12 +38,12 @@ class Host:
         for host in (self, *others):
             host.presence.announce()
         for host in (self, *others):
-            host.presence.look()
+            host.presence.refresh()
 
 
-def a_desk(home: Path, store: str, *books: Path, **environment: str) -> Desk:
+def a_desk(home: Path, store: str, *books: Path, **environment: str) -> Workspace:
     """The desk of somebody who has put these books on the shelf."""
-    desk = open_desk(
+    desk = open_workspace(
         {
             "KIWIRESEARCH_ASK_READER": "false",
             "KIWIRESEARCH_HOME": str(home),
@@ -53,7 +53,7 @@ def a_desk(home: Path, store: str, *books: Path, **environment: str) -> Desk:
         },
     )
     rows = [row for book in books for row in desk.opener.look_up(str(book))]
-    desk.shelf_file.add([placed(book, source) for book, source in rows])
+    desk.shelf_file.add([listed_book(book, source) for book, source in rows])
     return desk
 
 
@@ -61,11 +61,11 @@ def a_desk(home: Path, store: str, *books: Path, **environment: str) -> Desk:
 def a_host(home: Path, store: str, name: str, *books: Path, address: str = "127.0.0.1", **more: str) -> Iterator[Host]:
     """A host that serves some books; it leaves the list at the end."""
     desk = a_desk(home, store, *books, KIWIRESEARCH_SERVE_NAME=name, KIWIRESEARCH_SERVE_HOST=address, **more)
-    with listen(address, 0) as door, Room(desk, desk.shelf()) as room:
+    with listen(address, 0) as door, ServerContext(desk, desk.shelf()) as room:
         port = door.getsockname()[1]
         room.public_url = f"http://{address}:{port}"
         app = make_app(room)
-        presence = join(app, desk, room.shelf, port)
+        presence = add_peer_endpoint(app, desk, room.shelf, port)
         assert presence is not None
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=5))
         thread = threading.Thread(target=server.run, args=([door],))
@@ -78,7 +78,7 @@ def a_host(home: Path, store: str, name: str, *books: Path, address: str = "127.
         try:
             with a_client(room.public_url) as client:
                 client.get("/api/health")
-                presence.begin()
+                presence.start()
                 yield Host(desk, room, room.public_url, client, presence, stop)
         finally:
             presence.close()

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kiwiresearch.research.desk import Desk, open_desk
-from kiwiresearch.zim.library import placed
+from kiwiresearch.workspace.workspace import Workspace, open_workspace
+from kiwiresearch.zim.library import listed_book
 
-PATIENCE_S = 120
+TIMEOUT_S = 120
 
 
 @functools.cache
@@ -44,15 +44,15 @@ class Host:
         for book in self.books:
             shutil.copyfile(book, self.home / book.name)
             found = self.desk.opener.look_up(str(self.home / book.name))
-            self.desk.shelf_file.add([placed(sheet, source) for sheet, source in found])
+            self.desk.shelf_file.add([listed_book(sheet, source) for sheet, source in found])
 
     @property
     def environment(self) -> dict[str, str]:
         return {"KIWIRESEARCH_HOME": str(self.home), "KIWIRESEARCH_STORE": self.store, **self.settings}
 
     @property
-    def desk(self) -> Desk:
-        return open_desk(self.environment)
+    def desk(self) -> Workspace:
+        return open_workspace(self.environment)
 
     def start(self, *command: str) -> subprocess.Popen[bytes]:
         """Run kiwiresearch on this host."""
@@ -79,7 +79,7 @@ def end(worker: subprocess.Popen[bytes]) -> str:
     with contextlib.suppress(ProcessLookupError):
         worker.terminate()
     try:
-        return worker.communicate(timeout=PATIENCE_S)[1].decode()
+        return worker.communicate(timeout=TIMEOUT_S)[1].decode()
     finally:
         worker.kill()
 

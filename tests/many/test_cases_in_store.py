@@ -15,25 +15,26 @@ import pytest
 from sqlalchemy import delete
 from tests.cli.kin_book import LIVING, family_book
 
+from kiwiresearch.cases import case as family
+from kiwiresearch.cases.case import Case
+from kiwiresearch.cases.imports import import_gedcom
+from kiwiresearch.cases.places import CasePlace
+from kiwiresearch.cases.registry import CaseRegistry, open_registry
+from kiwiresearch.cases.repository import NEW
 from kiwiresearch.errors import BadUsage, FolderTaken, KiwiError, NothingFound, RunDamaged
-from kiwiresearch.kin.store import copying
+from kiwiresearch.jobs.family_work import work_on_case
+from kiwiresearch.jobs.job import FamilyRequest
+from kiwiresearch.jobs.process import JobOrder
+from kiwiresearch.jobs.queue import JobQueue, QueueLimits
+from kiwiresearch.kin.loop.settings import CaseSettings
+from kiwiresearch.kin.store import integrity
 from kiwiresearch.kin.store.case import CaseStore
-from kiwiresearch.kin.store.database import Database
-from kiwiresearch.kin.store.ledger import AuditHeadRow
-from kiwiresearch.kin.store.schemas import Schemas
-from kiwiresearch.kin.store.tables import table
-from kiwiresearch.research import family, stores
-from kiwiresearch.research.desk import Desk, open_desk
-from kiwiresearch.research.family import Case, CaseSettings
-from kiwiresearch.research.family_cases import Cases, cases_of
-from kiwiresearch.research.family_import import import_gedcom
-from kiwiresearch.research.family_job import work_on
-from kiwiresearch.research.family_places import CasePlace
-from kiwiresearch.research.family_stored import NEW
-from kiwiresearch.research.finding import Finder
-from kiwiresearch.research.job import FamilyWish
-from kiwiresearch.research.job_order import Order
-from kiwiresearch.research.jobs import Jobs, Limits
+from kiwiresearch.kin.store.database import CaseDatabase
+from kiwiresearch.kin.store.location import CaseSchemas
+from kiwiresearch.kin.store.tables import AuditHeadRow, table
+from kiwiresearch.workspace import workspace
+from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.workspace import Workspace, open_workspace
 
 Told = Callable[..., tuple[int, str, str]]
 KINDS = ("folder", "sqlite", "postgresql")
@@ -64,7 +65,7 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def _stores_are_closed() -> Iterator[None]:
     yield
-    stores.close_stores()
+    workspace.close_stores()
 
 
 @pytest.fixture
@@ -100,18 +101,18 @@ def here(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "place"
 
 
-def a_desk(home: Path, url: str) -> Desk:
-    return open_desk({"KIWIRESEARCH_HOME": str(home), "KIWIRESEARCH_STORE": url})
+def a_desk(home: Path, url: str) -> Workspace:
+    return open_workspace({"KIWIRESEARCH_HOME": str(home), "KIWIRESEARCH_STORE": url})
 
 
 @contextlib.contextmanager
-def all_cases(home: Path, url: str) -> Iterator[Cases]:
-    with contextlib.closing(cases_of(a_desk(home, url))) as cases:
+def all_cases(home: Path, url: str) -> Iterator[CaseRegistry]:
+    with contextlib.closing(open_registry(a_desk(home, url))) as cases:
         yield cases
 
 
 @contextlib.contextmanager
-def finding(desk: Desk, book: Path) -> Iterator[Finder]:
+def finding(desk: Workspace, book: Path) -> Iterator[Finder]:
     with desk.shelf([str(book)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
         yield finder
 
@@ -123,9 +124,9 @@ def test_cases_are_cases_wherever_they_are(url: str, tmp_path: Path) -> None:
         first, second = cases.begin_empty("Nora Wendover"), cases.begin_empty("Nora Wendover")
         assert set(cases.ids()) == {first, second}
         assert [Path(cases.place(one).title).name for one in (first, second)] == ["nora-wendover", "nora-wendover-2"]
-        assert cases.named("nora-wendover-2") == second
+        assert cases.find("nora-wendover-2") == second
         before = cases.summary(first, "public")
-        with cases.seen(first) as seen:
+        with cases.reading(first) as seen:
             assert seen.tree().persons == {}
         with cases.changing(first) as case:
             case.store.add_person("a", "Nora Wendover")
@@ -137,7 +138,7 @@ def test_cases_are_cases_wherever_they_are(url: str, tmp_path: Path) -> None:
         cases.check_free(first)
         assert cases.ids() == (first, second), "the one that was changed last"
         assert (before["people"], cases.summary(first, "public")["people"]) == (0, 1)
-        with cases.seen(first) as seen:
+        with cases.reading(first) as seen:
             assert list(seen.tree().persons) == ["a"]
         for odd in ("nora-wendover", "0" * 12, "..", "a\0b", first[:-1]):
             with pytest.raises(NothingFound):
@@ -163,7 +164,7 @@ def test_the_same_steps_give_the_same_digest(
 
     def digest(kind: str) -> str:
         desk = a_desk(tmp_path / kind, url_of(kind))
-        with contextlib.closing(cases_of(desk)) as cases, finding(desk, book) as finder:
+        with contextlib.closing(open_registry(desk)) as cases, finding(desk, book) as finder:
             one = cases.start(CaseSettings(seeds=(SEED,), budget=3), finder)
             with cases.changing(one) as case:
                 case.finder = finder
@@ -219,9 +220,9 @@ def test_no_message_tells_whose_case_it_is(url_of: Callable[[str], str], tmp_pat
     with all_cases(tmp_path / "home", url_of("postgresql")) as cases:
         one = cases.begin_empty(LIVING[0])
         place = cases.place(one)
-        assert "nora" not in str(place.where)
+        assert "nora" not in str(place.database)
         place.discard()
-        with pytest.raises(RunDamaged) as told, cases.seen(one):
+        with pytest.raises(RunDamaged) as told, cases.reading(one):
             pass
     assert "is no case" in str(told.value)
     assert not any(word in str(told.value) for word in ("nora", "postgresql", "search_path"))
@@ -230,7 +231,7 @@ def test_no_message_tells_whose_case_it_is(url_of: Callable[[str], str], tmp_pat
 def test_what_is_not_whole_is_not_in_the_store(store_url: str, book: Path, tmp_path: Path) -> None:
     """A case whose people are not found is none, and what a killed process left of one goes with the next."""
     desk = a_desk(tmp_path / "home", store_url)
-    with contextlib.closing(cases_of(desk)) as cases, finding(desk, book) as finder:
+    with contextlib.closing(open_registry(desk)) as cases, finding(desk, book) as finder:
         with pytest.raises(NothingFound):
             cases.start(CaseSettings(seeds=("Zebulon Quux",)), finder)
         left = cases.root / f"{NEW}killed"
@@ -269,9 +270,9 @@ def test_a_case_moves_and_stays_the_same(kiwi: Told, here: Path, store_url: str,
 
 def test_a_move_that_cannot_be(kiwi: Told, here: Path, store_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a store, onto another case, of no case, or with a copy that differs: told, and everything stays."""
-    copied = copying.copy_rows
+    copied = integrity.copy_rows
 
-    def lossy(source: Database, target: Database) -> None:
+    def lossy(source: CaseDatabase, target: CaseDatabase) -> None:
         copied(source, target)
         target.run(delete(table(AuditHeadRow)))
 
@@ -280,7 +281,7 @@ def test_a_move_that_cannot_be(kiwi: Told, here: Path, store_url: str, monkeypat
     monkeypatch.setenv("KIWIRESEARCH_STORE", store_url)
     assert "There is no case in 'bob'." in kiwi("kin", "move", "bob")[2]
     with monkeypatch.context() as patch:
-        patch.setattr(copying, "copy_rows", lossy)
+        patch.setattr(integrity, "copy_rows", lossy)
         assert "The copy of the case is not the same" in kiwi("kin", "move", "ann")[2]
     assert kiwi("kin", "cases")[1] == "There is no case yet.\n"
     with CaseStore.open(here / "cases/ann/case.sqlite", str, alone_s=0.0):
@@ -295,7 +296,7 @@ def test_a_move_that_cannot_be(kiwi: Told, here: Path, store_url: str, monkeypat
     assert aside.read_bytes() == before, "what was set aside before stays"
     assert aside.with_name("moved-case-2.sqlite").exists()
     assert kiwi("kin", "cases")[1] == "ann-pell: 0 people\nann: 0 people\n"
-    monkeypatch.setattr(copying, "copy_rows", lossy)
+    monkeypatch.setattr(integrity, "copy_rows", lossy)
     assert "The copy of the case is not the same" in kiwi("kin", "move", "ann", "--to", "out")[2]
     assert not (here / "out").exists()
     assert kiwi("kin", "show", "--case", "ann")[0] == 0
@@ -347,20 +348,20 @@ def test_a_file_that_was_sent_reaches_any_host(url_of: Callable[[str], str], tmp
     sent.write_text(GEDCOM)
     with all_cases(tmp_path / "one", url) as cases:
         one = cases.begin_empty("marlow")
-        assert cases.place(one).keep_file("abc", sent, "marlow.ged")
-        assert not cases.place(one).keep_file("abc", sent, "marlow.ged")
+        assert cases.place(one).store_file("abc", sent, "marlow.ged")
+        assert not cases.place(one).store_file("abc", sent, "marlow.ged")
     other = a_desk(tmp_path / "two", url)
-    wish = FamilyWish(one, upload="abc")
-    with contextlib.closing(cases_of(other)) as cases:
+    wish = FamilyRequest(one, upload="abc")
+    with contextlib.closing(open_registry(other)) as cases:
         folder = cases.folder(one)
-        order = Order(other.folders, other.settings, (), True, wish, folder)
-        told = work_on(order, wish, lambda **_: None)
+        order = JobOrder(other.folders, other.settings, (), True, wish, folder)
+        told = work_on_case(order, wish, lambda **_: None)
         assert told.story.startswith("2 people, 2 of them new")
         assert not folder.exists()
-        with cases.place(one).kept_file("abc") as kept:
+        with cases.place(one).stored_file("abc") as kept:
             assert kept is None
         with pytest.raises(KiwiError, match="The family file is no longer there"):
-            work_on(order, wish, lambda **_: None)
+            work_on_case(order, wish, lambda **_: None)
 
 
 @pytest.mark.parametrize("sent", [b"PK\x03\x04 torn", b"0 HEAD\n"])
@@ -369,14 +370,16 @@ def test_a_file_that_cannot_be_read_is_kept_for_another_try(store_url: str, tmp_
     file = tmp_path / "sent"
     file.write_bytes(sent)
     desk = a_desk(tmp_path / "home", store_url)
-    with contextlib.closing(cases_of(desk)) as cases:
+    with contextlib.closing(open_registry(desk)) as cases:
         one = cases.begin_empty("Nora Wendover")
         place = cases.place(one)
-        place.keep_file("abc", file, "Nora Wendover.zip")
-        wish = FamilyWish(one, upload="abc")
+        place.store_file("abc", file, "Nora Wendover.zip")
+        wish = FamilyRequest(one, upload="abc")
         for _ in range(2):
             with pytest.raises(BadUsage, match=r"^The file (cannot be unpacked|is no GEDCOM file)") as told:
-                work_on(Order(desk.folders, desk.settings, (), True, wish, place.folder), wish, lambda **_: None)
+                work_on_case(
+                    JobOrder(desk.folders, desk.settings, (), True, wish, place.folder), wish, lambda **_: None
+                )
             assert "Nora" not in str(told.value)
         assert place.folder.exists() == store_url.startswith("sqlite")
 
@@ -389,22 +392,22 @@ def test_a_file_that_was_sent_goes_with_its_case_or_its_job(
     monkeypatch.setenv("KIWIRESEARCH_STORE", store_url)
     (here / "sent").write_text(HEAD)
     desk = a_desk(here.parent / "home", store_url)
-    with contextlib.closing(Jobs(desk, (), now=str, limits=Limits(running=0))) as jobs:
+    with contextlib.closing(JobQueue(desk, (), now=str, limits=QueueLimits(running=0))) as jobs:
         place = jobs.cases.place(jobs.cases.begin_empty("ann"))
-        place.keep_file("abc", here / "sent", "ann.ged")
-        first = jobs.start(FamilyWish(jobs.cases.named("ann"), upload="abc"))
+        place.store_file("abc", here / "sent", "ann.ged")
+        first = jobs.start(FamilyRequest(jobs.cases.find("ann"), upload="abc"))
         jobs.cancel(first.id)
-        second = jobs.start(FamilyWish(jobs.cases.named("ann"), upload="abc"))
+        second = jobs.start(FamilyRequest(jobs.cases.find("ann"), upload="abc"))
         jobs.cancel(second.id)
         if gone == "job":
             jobs.remove(first.id)
-            with place.kept_file("abc") as kept:
+            with place.stored_file("abc") as kept:
                 assert kept is not None, "the other job may go on"
             jobs.remove(second.id)
         else:
             words = ("remove", "ann", "--yes") if gone == "case" else ("move", "ann", "--to", "out")
             assert kiwi("kin", *words)[0] == 0
-        with place.kept_file("abc") as kept:
+        with place.stored_file("abc") as kept:
             assert kept is None
         assert jobs.store.files.runs() == []
         if gone != "job":
@@ -436,16 +439,16 @@ def test_nobody_waits_while_a_case_is_begun(store_url: str, tmp_path: Path) -> N
 
 def test_two_cases_come_into_the_store_at_once(url_of: Callable[[str], str]) -> None:
     """On a server who makes one case does not wait for who makes another."""
-    schemas = Schemas(url_of("postgresql"))
+    schemas = CaseSchemas(url_of("postgresql"))
     one, other = (schemas.address(schemas.schema(f"{number:012x}")) for number in (1, 2))
 
-    def fill(database: Database) -> None:
-        Database.make(other, str, lambda second: second._found({}), busy_s=0.2)
-        database._found({})
+    def fill(database: CaseDatabase) -> None:
+        CaseDatabase.make(other, str, lambda second: second._insert_case({}), busy_s=0.2)
+        database._insert_case({})
 
-    Database.make(one, str, fill, busy_s=0.2)
+    CaseDatabase.make(one, str, fill, busy_s=0.2)
     for where in (one, other):
-        Database.open(where, str, busy_s=0.2).close()
+        CaseDatabase.open(where, str, busy_s=0.2).close()
 
 
 def test_hosts_share_cases_and_wait_for_each_other(
@@ -544,16 +547,16 @@ def test_a_case_goes_on_where_its_books_are(url_of: Callable[[str], str], book: 
     with_book, without = (a_desk(tmp_path / name, url) for name in ("with", "without"))
     with with_book.shelf([str(book)]) as shelf:
         books = tuple(shelf.books)
-    with finding(with_book, book) as finder, contextlib.closing(cases_of(with_book)) as cases:
+    with finding(with_book, book) as finder, contextlib.closing(open_registry(with_book)) as cases:
         named = tuple(one.id for one in books)
         case = cases.start(CaseSettings(seeds=(SEED,), books=named), finder)
     with (
-        contextlib.closing(Jobs(without, (), now=str, limits=Limits(running=0))) as poor,
-        contextlib.closing(Jobs(with_book, books, now=str, limits=Limits(running=0))) as rich,
+        contextlib.closing(JobQueue(without, (), now=str, limits=QueueLimits(running=0))) as poor,
+        contextlib.closing(JobQueue(with_book, books, now=str, limits=QueueLimits(running=0))) as rich,
     ):
-        job = poor.start(FamilyWish(case, 1))
+        job = poor.start(FamilyRequest(case, 1))
         assert (poor.can_do(job.id), rich.can_do(job.id)) == (False, True)
         poor.cancel(job.id)
-        sent = poor.start(FamilyWish(case, upload="abc"))
+        sent = poor.start(FamilyRequest(case, upload="abc"))
         assert (poor.can_do(sent.id), rich.can_do(sent.id)) == (True, True)
         poor.cancel(sent.id)

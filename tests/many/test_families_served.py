@@ -13,13 +13,13 @@ from tests.cli.kin_book import LIVING, SECRETS, family_book
 from tests.web.guarded import guarded
 from tests.web.running import a_client, a_room, heard
 
+from kiwiresearch.cases.case import Case
+from kiwiresearch.cases.registry import open_registry
 from kiwiresearch.errors import StoreUnreachable
-from kiwiresearch.research import stores
-from kiwiresearch.research.desk import open_desk
-from kiwiresearch.research.family import Case
-from kiwiresearch.research.family_cases import cases_of
-from kiwiresearch.research.settings import ServeSettings
 from kiwiresearch.web.problems import problem_of
+from kiwiresearch.workspace import workspace
+from kiwiresearch.workspace.settings import ServeSettings
+from kiwiresearch.workspace.workspace import open_workspace
 
 SEED = "Edmund Wendover"
 GEDCOM = (
@@ -42,7 +42,7 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module", autouse=True)
 def _stores_are_closed() -> Iterator[None]:
     yield
-    stores.close_stores()
+    workspace.close_stores()
 
 
 @contextlib.contextmanager
@@ -143,8 +143,8 @@ def test_a_file_sent_to_one_is_in_both(hosts: tuple[httpx2.Client, ...]) -> None
 def test_who_comes_second_is_told_on_any_host(hosts: tuple[httpx2.Client, ...], url: str, tmp_path: Path) -> None:
     """While somebody works on a case, every host refuses to change it and goes on showing it."""
     case = hosts[0].post("/api/family", json={"names": [SEED]}).json()["id"]
-    desk = open_desk({"KIWIRESEARCH_HOME": str(tmp_path), "KIWIRESEARCH_STORE": url})
-    with contextlib.closing(cases_of(desk)) as cases, Case.open(cases.place(case), alone_s=0.0):
+    desk = open_workspace({"KIWIRESEARCH_HOME": str(tmp_path), "KIWIRESEARCH_STORE": url})
+    with contextlib.closing(open_registry(desk)) as cases, Case.open(cases.place(case), alone_s=0.0):
         for client in hosts:
             for reply in (
                 client.post(f"/api/family/{case}/run"),

@@ -19,18 +19,19 @@ from tests.many.hosts_running import Host, a_desk, a_host
 from tests.many.test_two_hosts import second_book
 
 from kiwiresearch.cli.start import run as command
-from kiwiresearch.crawl.step import Visited
-from kiwiresearch.disk import Lock
+from kiwiresearch.crawl.step import VisitStep
 from kiwiresearch.errors import BookHidden, HostAway, NotOffered
-from kiwiresearch.research import hosts, neighbours, stores, worker
-from kiwiresearch.research.asking import Asker
-from kiwiresearch.research.finding import Finder
-from kiwiresearch.research.hosts import hosts_seen
-from kiwiresearch.research.run import Progress, Research, Task, crawl_settings
-from kiwiresearch.research.stores import store_of
-from kiwiresearch.research.title_indexes import TitleIndexes
-from kiwiresearch.research.verify import shelf_for, verify
-from kiwiresearch.zim import peer_line
+from kiwiresearch.jobs import worker
+from kiwiresearch.runs.research import Research, ResearchTask, RunProgress, crawl_settings
+from kiwiresearch.system import FileLock
+from kiwiresearch.verify.run import shelf_for, verify_run
+from kiwiresearch.workspace import hosts, neighbours, workspace
+from kiwiresearch.workspace.asker import Asker
+from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.hosts import host_statuses
+from kiwiresearch.workspace.search_aids import TitleIndexes
+from kiwiresearch.workspace.workspace import store_of
+from kiwiresearch.zim import peer_client
 
 FAULTS: tuple[Fault, ...] = ("garbage", "lies", "hangs", "hangs up", "refuses", "cuts off")
 SOON_S = 20.0
@@ -53,7 +54,7 @@ def meeting(
         a_broken_host(folder / "broken", store, "broken", second_zim) as broken,
     ):
         yield host, broken
-    stores.close_stores()
+    workspace.close_stores()
 
 
 @pytest.fixture
@@ -83,10 +84,10 @@ def alone(
 def _known_again(host: Host, broken: BrokenHost) -> None:
     store = store_of(host.desk)
     store.hosts.leave(broken.name)
-    host.presence.look()
+    host.presence.refresh()
     host.room.shelf.refresh()
     broken.announce(store)
-    host.presence.look()
+    host.presence.refresh()
 
 
 def _told(host: Host, place: str, **query: str) -> Any:
@@ -102,7 +103,7 @@ def test_a_host_that_breaks_is_named_and_left_out(
 ) -> None:
     """Whatever goes wrong, also in the middle of a search, the answer is that of the others, with what is missing."""
     if fault == "hangs":
-        monkeypatch.setattr(peer_line, "SILENT_S", 0.3)
+        monkeypatch.setattr(peer_client, "SILENT_S", 0.3)
     broken.fault, broken.good = fault, good
     found = _told(host, "/api/search", q="why is the sky blue")
     (missing,) = found.pop("missing")
@@ -132,10 +133,10 @@ def test_a_host_is_asked_again_when_it_answers(host: Host, broken: BrokenHost) -
     assert "missing" not in before
     broken.fault = "hangs up"
     assert "missing" in _told(host, "/api/search", q="milky way")
-    host.presence._neighbours.knock()
+    host.presence._neighbours.retry_failed()
     assert "missing" in _told(host, "/api/search", q="milky way")
     broken.fault = ""
-    host.presence._neighbours.knock()
+    host.presence._neighbours.retry_failed()
     assert _told(host, "/api/search", q="galaxy") == before
 
 
@@ -143,8 +144,8 @@ def test_a_host_that_is_silent_is_not_asked_at_all(
     host: Host, broken: BrokenHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who has not announced itself for some time is down, and nobody waits to find out."""
-    monkeypatch.setattr(neighbours, "HEARD_S", -1.0)
-    host.presence.look()
+    monkeypatch.setattr(neighbours, "ALIVE_S", -1.0)
+    host.presence.refresh()
     found = _told(host, "/api/search", q="galaxy")
     assert found["missing"][0]["why"] == neighbours.SILENT
     assert broken.asked == 0
@@ -157,7 +158,7 @@ def test_what_a_host_announces_wrongly_is_no_book(host: Host, broken: BrokenHost
     store.hosts.announce("liar", "file:///etc/passwd", [{"id": "x"}, {}, sheet | {"articles": "many"}])
     store.hosts.announce("lost", "gopher://nowhere", [sheet | {"id": "00000000-0000-0000-0000-000000000001"}])
     try:
-        host.presence.look()
+        host.presence.refresh()
         found = _told(host, "/api/search", q="galaxy")
         assert [(one["host"], one["why"]) for one in found["missing"]] == [("lost", "The host 'lost' has no address.")]
         assert found["hits"]
@@ -195,9 +196,9 @@ def test_the_desk_says_what_is_missing(host: Host, broken: BrokenHost, language:
         assert words in host.client.get(place, headers=headers).text
 
 
-def _research(host: Host, out: Path, tell: Callable[[Progress], None] | None = None) -> dict[str, bytes]:
+def _research(host: Host, out: Path, tell: Callable[[RunProgress], None] | None = None) -> dict[str, bytes]:
     with host.desk.shelf() as shelf, Finder(host.desk, shelf) as finder:
-        task = Task("Sky", settings=crawl_settings(host.desk.settings, fast=True))
+        task = ResearchTask("Sky", settings=crawl_settings(host.desk.settings, fast=True))
         Research(finder, task).run(out, tell)
     return {file.name: file.read_bytes() for file in out.iterdir() if file.name != "timings.json"}
 
@@ -208,8 +209,8 @@ def test_a_run_stops_when_a_host_goes_and_goes_on_when_it_is_back(
     """A run never goes on without one of its books: it stops with the reason, and ends with the same bytes later."""
     whole = _research(host, tmp_path / "whole")
 
-    def breaks(progress: Progress) -> None:
-        if isinstance(progress.step, Visited):
+    def breaks(progress: RunProgress) -> None:
+        if isinstance(progress.step, VisitStep):
             broken.fault = "hangs up"
 
     with pytest.raises(HostAway, match="'broken'"):
@@ -230,12 +231,12 @@ def test_a_run_that_begins_without_a_host_says_so(host: Host, broken: BrokenHost
     manifest = json.loads(files["manifest.json"])
     assert manifest["missing"] == [{"host": "broken", "books": [broken.books.sheets()[0]["id"]]}]
     with shelf_for(tmp_path / "run", host.desk) as shelf:
-        assert not verify(tmp_path / "run", shelf).failures
+        assert not verify_run(tmp_path / "run", shelf).failures
 
 
 def test_a_job_waits_for_its_host(host: Host, broken: BrokenHost, monkeypatch: pytest.MonkeyPatch) -> None:
     """A job whose host goes away is put back into the line with the reason, and done when the host is back."""
-    monkeypatch.setattr(worker, "REST_S", 0.2)
+    monkeypatch.setattr(worker, "POSTPONE_S", 0.2)
     broken.fault, broken.good = "garbage", 4
     job = host.client.post("/api/research", json={"topic": "Sky", "max_pages": 3}).json()["id"]
     store = store_of(host.desk)
@@ -295,7 +296,7 @@ def test_the_same_book_on_two_hosts_survives_one(
     host: Host, broken: BrokenHost, second_zim: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where another host has the same book, nobody notices that one of them is gone."""
-    monkeypatch.setattr(peer_line, "SILENT_S", 0.3)
+    monkeypatch.setattr(peer_client, "SILENT_S", 0.3)
     whole = _told(host, "/api/search", q="galaxy")
     with a_host(tmp_path, host.desk.settings.store, "spare", second_zim, address="127.0.0.2") as spare:
         host.meets(spare)
@@ -359,9 +360,9 @@ def test_a_book_that_is_not_allowed_is_not_missing(
         broken.fault = fault
         if fault:
             neighbours_of_it = strict.presence._neighbours
-            neighbours_of_it.rest(next(one for one in neighbours_of_it.all() if one.name == "broken"), "It refuses.")
+            neighbours_of_it.suspend(next(one for one in neighbours_of_it.all() if one.name == "broken"), "It refuses.")
         assert "missing" not in _told(strict, "/api/search", q="galaxy")
-        assert not strict.room.shelf.missing_now()
+        assert not strict.room.shelf.currently_missing()
         with pytest.raises(BookHidden, match="not among those"):
             strict.desk.shelf(["second_en"])
 
@@ -372,12 +373,12 @@ def test_who_knocks_keeps_nobody_from_announcing(
     """Hosts that let a knock wait do not make us look dead."""
     going_on, knocked = threading.Event(), threading.Event()
 
-    def waits(_: neighbours.Neighbours) -> None:
+    def waits(_: neighbours.OtherHosts) -> None:
         knocked.set()
         going_on.wait(60)
 
-    monkeypatch.setattr(neighbours.Neighbours, "knock", waits)
-    monkeypatch.setattr(hosts, "EVERY_S", 0.02)
+    monkeypatch.setattr(neighbours.OtherHosts, "knock", waits)
+    monkeypatch.setattr(hosts, "ANNOUNCE_EVERY_S", 0.02)
     with a_host(tmp_path, f"sqlite:///{tmp_path / 'store.sqlite'}", "patient", sample_zim) as host:
         try:
             assert knocked.wait(60)
@@ -391,7 +392,7 @@ def test_who_knocks_keeps_nobody_from_announcing(
             _until(is_heard_again)
         finally:
             going_on.set()
-    stores.close_stores()
+    workspace.close_stores()
 
 
 def test_an_index_of_titles_that_comes_later_is_used(host: Host, broken: BrokenHost, tmp_path: Path) -> None:
@@ -403,13 +404,13 @@ def test_an_index_of_titles_that_comes_later_is_used(host: Host, broken: BrokenH
     archive = desk.opener.open(desk.shelf_file.books()[0].source)
     file = indexes.file(archive)
     file.parent.mkdir(parents=True)
-    building = Lock(file.with_name(f"{file.name}.lock"))
+    building = FileLock(file.with_name(f"{file.name}.lock"))
     assert building.acquire()
     with a_host(tmp_path / "late", host.desk.settings.store, "late") as late:
 
         def titles() -> list[bool]:
             host.meets(late)
-            with host.room.reading() as finder:
+            with host.room.locked_finder() as finder:
                 return [one.titles is not None for one in finder.books if one.archive.book.id == archive.book.id]
 
         assert titles() == [False]
@@ -423,7 +424,7 @@ def test_an_index_of_titles_that_comes_later_is_used(host: Host, broken: BrokenH
 def test_whole_books_are_worked_through_at_home(host: Host) -> None:
     """Listing a far book is refused with what to do."""
     with host.desk.shelf() as shelf:
-        far = next(shelf.open(book) for book in shelf.books if book.source.is_far)
+        far = next(shelf.open(book) for book in shelf.books if book.source.is_on_peer)
         with pytest.raises(NotOffered, match="another host"):
             far.articles()
 
@@ -441,19 +442,19 @@ def test_a_killed_process_is_noticed(host: Host, broken: BrokenHost, second_zim:
     victim = subprocess.Popen(arguments, env=environment, stderr=subprocess.PIPE, text=True)
     try:
         _until(lambda: "victim" in {row.name for row in store_of(host.desk).hosts.all()})
-        host.presence.look()
+        host.presence.refresh()
         assert "missing" not in _told(host, "/api/search", q="galaxy")
     finally:
         victim.send_signal(signal.SIGKILL)
         victim.communicate()
     found = _told(host, "/api/search", q="galaxy")
     assert [one["host"] for one in found["missing"]] == ["victim"]
-    assert not {one.name: one for one in hosts_seen(host.desk)}["victim"].is_up
+    assert not {one.name: one for one in host_statuses(host.desk)}["victim"].is_up
     with a_host(tmp_path, host.desk.settings.store, "victim", second_zim) as again:
         host.meets(again)
         assert "missing" not in _told(host, "/api/search", q="galaxy")
-    host.presence.look()
-    assert "victim" not in {one.name for one in hosts_seen(host.desk)}, "who ends in good order leaves the list"
+    host.presence.refresh()
+    assert "victim" not in {one.name for one in host_statuses(host.desk)}, "who ends in good order leaves the list"
 
 
 def test_a_store_that_is_away_leaves_our_own_books(tmp_path: Path, sample_zim: Path) -> None:

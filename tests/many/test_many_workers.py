@@ -19,17 +19,25 @@ import pytest
 from tests.many.many_book import PERSON, TOWNS, build_valley
 from tests.many.many_tools import Host, end, kill
 
-from kiwiresearch import __version__
 from kiwiresearch.bulk.run import write_book
-from kiwiresearch.research import stores
-from kiwiresearch.research.desk import Desk, open_desk
-from kiwiresearch.research.family import CaseSettings
-from kiwiresearch.research.family_cases import cases_of
-from kiwiresearch.research.family_seen import graph_record
-from kiwiresearch.research.finding import Finder
-from kiwiresearch.research.job import AskBatchWish, BulkWish, FamilyWish, Job, JobWish, Wish, task_of
-from kiwiresearch.research.jobs import Jobs, Limits
-from kiwiresearch.research.run import Research
+from kiwiresearch.cases.records import graph_record
+from kiwiresearch.cases.registry import open_registry
+from kiwiresearch.jobs.job import (
+    BulkRequest,
+    FamilyRequest,
+    Job,
+    JobRequest,
+    QuestionsRequest,
+    ResearchRequest,
+    research_task,
+)
+from kiwiresearch.jobs.queue import JobQueue, QueueLimits
+from kiwiresearch.kin.loop.settings import CaseSettings
+from kiwiresearch.runs.research import Research
+from kiwiresearch.version import __version__
+from kiwiresearch.workspace import workspace
+from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.workspace import Workspace, open_workspace
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="this system has no signals")
 
@@ -40,11 +48,11 @@ KILL_S = 10.0
 JOBS_A_KILL = 12
 """So many jobs end before the next is killed, however slow the machine is: else hardly any would, where all is slow."""
 LOOK_S = 0.5
-PATIENCE_S = 180.0
+TIMEOUT_S = 180.0
 """How long all workers together may show no progress: leases lapse, and machines are busy."""
-TOPICS = [JobWish(f"{town} Town", max_pages=pages) for town in TOWNS for pages in (2, 3)]
-QUESTIONS = AskBatchWish(tuple(json.dumps({"question": f"When was {town} Town founded?"}) for town in TOWNS[:2]))
-TABLES = BulkWish("valley_en", ("titles", "pages", "links"))
+TOPICS = [ResearchRequest(f"{town} Town", max_pages=pages) for town in TOWNS for pages in (2, 3)]
+QUESTIONS = QuestionsRequest(tuple(json.dumps({"question": f"When was {town} Town founded?"}) for town in TOWNS[:2]))
+TABLES = BulkRequest("valley_en", ("titles", "pages", "links"))
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +63,7 @@ def valley(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def _stores_are_closed() -> Iterator[None]:
     yield
-    stores.close_stores()
+    workspace.close_stores()
 
 
 class Hosts:
@@ -72,9 +80,9 @@ class Hosts:
         return Host(home, self._store, [self._book], {"KIWIRESEARCH_SERVE_BULK": str(self.tables)})
 
 
-def wished(case: str) -> Iterator[Wish]:
+def wished(case: str) -> Iterator[JobRequest]:
     """Mostly short runs, some batches of questions, a few tables, and one family."""
-    yield FamilyWish(case)
+    yield FamilyRequest(case)
     yield from [TABLES] * 2
     yield from [QUESTIONS] * 7
     for number in range(JOBS - 10):
@@ -88,7 +96,9 @@ def test_two_hundred_jobs_with_workers_killed_all_along(
     hosts = Hosts(tmp_path, postgres_server(), valley)
     first = hosts.new()
     desk = first.desk
-    with contextlib.closing(Jobs(desk, desk.shelf().books, now=str, limits=Limits(running=0, queued=JOBS))) as jobs:
+    with contextlib.closing(
+        JobQueue(desk, desk.shelf().books, now=str, limits=QueueLimits(running=0, queued=JOBS))
+    ) as jobs:
         with desk.shelf() as shelf, Finder(desk, shelf, all_books=True) as finder:
             case = jobs.cases.start(CaseSettings(seeds=(PERSON,)), finder)
         asked = [jobs.start(wish, user=f"user {number % 4}").id for number, wish in enumerate(wished(case))]
@@ -104,7 +114,7 @@ def test_two_hundred_jobs_with_workers_killed_all_along(
         compare(jobs, [done[job_id] for job_id in asked], desk, hosts, tmp_path)
 
 
-def run_all(jobs: Jobs, running_on: list[Host], hosts: Hosts) -> int:
+def run_all(jobs: JobQueue, running_on: list[Host], hosts: Hosts) -> int:
     """Have all jobs done by some workers, of which one is killed again and again, and another takes its place."""
     workers = [(host, host.start("worker", "--at-once", "1")) for host in running_on]
     killed, due = 0, time.monotonic() + KILL_S
@@ -125,7 +135,7 @@ def run_all(jobs: Jobs, running_on: list[Host], hosts: Hosts) -> int:
     return killed
 
 
-def progressed(jobs: Jobs, wanted: int, due: float) -> bool:
+def progressed(jobs: JobQueue, wanted: int, due: float) -> bool:
     """Wait until a kill is due and so many jobs have ended, as long as some go on; False if all have ended."""
     never, seen, looks = threading.Event(), None, 0
     while True:
@@ -134,13 +144,13 @@ def progressed(jobs: Jobs, wanted: int, due: float) -> bool:
             return False
         now = [(row.id, row.attempt, row.told.get("pages")) for row in jobs.store.jobs.all(states=("running",))]
         looks, seen = (0, now) if now != seen else (looks + 1, seen)
-        assert looks * LOOK_S < PATIENCE_S, f"nothing goes on: {waiting} wait, and {now} run"
+        assert looks * LOOK_S < TIMEOUT_S, f"nothing goes on: {waiting} wait, and {now} run"
         never.wait(LOOK_S)
         if JOBS - waiting - running >= wanted and running and time.monotonic() >= due:
             return True
 
 
-def next_victim(jobs: Jobs, workers: list[subprocess.Popen[bytes]]) -> int | None:
+def next_victim(jobs: JobQueue, workers: list[subprocess.Popen[bytes]]) -> int | None:
     """The oldest worker that has a job, frozen; by the rule a job that is lost three times fails, so who has one that
     was lost twice lives, and goes on.
     """
@@ -154,7 +164,7 @@ def next_victim(jobs: Jobs, workers: list[subprocess.Popen[bytes]]) -> int | Non
     return None
 
 
-def compare(jobs: Jobs, done: list[Job], desk: Desk, hosts: Hosts, place: Path) -> None:
+def compare(jobs: JobQueue, done: list[Job], desk: Workspace, hosts: Hosts, place: Path) -> None:
     """Hold the outputs of each job against those of the same one done alone."""
     alone = {wish: made_alone(wish, desk, place / "alone" / str(number)) for number, wish in enumerate(TOPICS)}
     answers = subprocess.run(
@@ -165,42 +175,46 @@ def compare(jobs: Jobs, done: list[Job], desk: Desk, hosts: Hosts, place: Path) 
     tables = write_book(shelf_file(desk), TABLES.what, place / "whole", version=__version__)
     for job in done:
         match job.wish:
-            case JobWish() as wish:
+            case ResearchRequest() as wish:
                 run = jobs.runs.get(job.id)
                 files = {name: run.file(name).read_bytes() for name in run.files}
                 times = json.loads(files.pop("timings.json"))
                 assert files == alone[wish], job.id
                 assert times["pages_kept"] + len(times["seconds_by_page"]) == job.pages, job.id
                 assert jobs.store.parts.sizes(job.id) == {}
-            case AskBatchWish():
+            case QuestionsRequest():
                 assert jobs.answers(job.id) == answers, job.id
-            case BulkWish():
+            case BulkRequest():
                 made = json.loads((hosts.tables / job.id / "manifest.json").read_text())
                 assert {name: row["digest"] for name, row in made["tables"].items()} == {
                     name: table.digest for name, table in tables.manifest.tables.items()
                 }
-            case FamilyWish(case=case):
-                with jobs.cases.seen(case) as seen:
+            case FamilyRequest(case=case):
+                with jobs.cases.reading(case) as seen:
                     assert graph_record(seen.tree("owner")) == family_alone(place / "family", shelf_file(desk))
 
 
-def made_alone(wish: JobWish, desk: Desk, out: Path) -> dict[str, bytes]:
+def made_alone(wish: ResearchRequest, desk: Workspace, out: Path) -> dict[str, bytes]:
     with desk.shelf() as shelf, Finder(desk, shelf) as finder:
-        Research(finder, task_of(wish, desk.settings)).run(out)
+        Research(finder, research_task(wish, desk.settings)).run(out)
     return {file.name: file.read_bytes() for file in out.iterdir() if file.name != "timings.json"}
 
 
 def family_alone(home: Path, book: Path) -> dict[str, Any]:
     """The people and ties that the case has when one process works on it from the first step to the last."""
-    desk = open_desk({"KIWIRESEARCH_HOME": str(home)})
-    with contextlib.closing(cases_of(desk)) as cases, desk.shelf([str(book)]) as shelf, Finder(desk, shelf) as finder:
+    desk = open_workspace({"KIWIRESEARCH_HOME": str(home)})
+    with (
+        contextlib.closing(open_registry(desk)) as cases,
+        desk.shelf([str(book)]) as shelf,
+        Finder(desk, shelf) as finder,
+    ):
         case = cases.start(CaseSettings(seeds=(PERSON,)), finder)
         with cases.changing(case) as work:
             work.finder = finder
             assert [took.what for took in work.steps()][-1] == "stop"
-        with cases.seen(case) as seen:
+        with cases.reading(case) as seen:
             return graph_record(seen.tree("owner"))
 
 
-def shelf_file(desk: Desk) -> Path:
+def shelf_file(desk: Workspace) -> Path:
     return desk.shelf().books[0].source.path

@@ -18,7 +18,7 @@ import pytest
 from tests.many.hosts_running import Host, a_desk, a_host
 from tests.many.test_two_hosts import QUESTIONS, second_book
 
-PATIENCE_S = 120.0
+TIMEOUT_S = 120.0
 LOOK_S = 1.0
 PORT = 8077
 KEY = re.compile(r"~[0-9a-f]{32}")
@@ -124,11 +124,11 @@ def both(tmp_path: Path, sample_zim: Path) -> Iterator[Host]:
 
 def until(holds: Callable[[], bool], what: str) -> None:
     never = threading.Event()
-    for _ in range(int(PATIENCE_S / LOOK_S)):
+    for _ in range(int(TIMEOUT_S / LOOK_S)):
         if holds():
             return
         never.wait(LOOK_S)
-    raise AssertionError(f"In {PATIENCE_S:.0f} s it did not come to this: {what}")
+    raise AssertionError(f"In {TIMEOUT_S:.0f} s it did not come to this: {what}")
 
 
 def missing(told: Sequence[tuple[int, str]]) -> list[list[str]]:

@@ -11,11 +11,11 @@ import pytest
 from tests.many.hosts_running import Host, a_desk, a_host
 
 from kiwiresearch.errors import BadSettings
-from kiwiresearch.research.asking import Asker
-from kiwiresearch.research.finding import Finder, record_of
-from kiwiresearch.research.hosts import hosts_seen
-from kiwiresearch.research.run import Research, Task, crawl_settings
-from kiwiresearch.research.verify import shelf_for, verify
+from kiwiresearch.runs.research import Research, ResearchTask, crawl_settings
+from kiwiresearch.verify.run import shelf_for, verify_run
+from kiwiresearch.workspace.asker import Asker
+from kiwiresearch.workspace.finder import Finder, search_record
+from kiwiresearch.workspace.hosts import host_statuses
 from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
 
 TIMINGS = "timings.json"
@@ -158,7 +158,7 @@ def test_the_shelf_says_which_host_has_a_book(hosts: Hosts) -> None:
 
 def _run(host: Host, out: Path) -> dict[str, bytes]:
     with host.desk.shelf() as shelf, Finder(host.desk, shelf) as finder:
-        task = Task("Sky", settings=crawl_settings(host.desk.settings, fast=True))
+        task = ResearchTask("Sky", settings=crawl_settings(host.desk.settings, fast=True))
         Research(finder, task).run(out)
     return {file.name: file.read_bytes() for file in out.iterdir() if file.name != TIMINGS}
 
@@ -170,7 +170,7 @@ def test_a_run_gives_the_same_files(hosts: Hosts, tmp_path: Path) -> None:
     assert len(json.loads(alone["manifest.json"])["books"]) == 2
     assert b"Second book" in alone["brief.json"]
     with shelf_for(tmp_path / "b", hosts.first.desk) as shelf:
-        assert not verify(tmp_path / "b", shelf).failures
+        assert not verify_run(tmp_path / "b", shelf).failures
 
 
 def test_a_job_gives_the_same_files(hosts: Hosts, tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def test_commands_see_the_books_of_all_hosts(hosts: Hosts, tmp_path: Path) -> No
     for one in (desk, hosts.both.desk):
         with one.shelf() as shelf, Finder(one, shelf) as finder:
             asker = Asker(finder, one.settings.ask)
-            found.append((record_of(finder.find("galaxy"), finder), asker.ask("Why is the sky blue?")))
+            found.append((search_record(finder.find("galaxy"), finder), asker.ask("Why is the sky blue?")))
     assert found[0] == found[1]
     with desk.shelf(["second"]) as shelf:
         assert [book.title for book in shelf.books] == ["Second book"]
@@ -199,7 +199,7 @@ def test_commands_see_the_books_of_all_hosts(hosts: Hosts, tmp_path: Path) -> No
 
 def test_hosts_are_listed_with_their_books(hosts: Hosts) -> None:
     """'kiwiresearch hosts' tells who is there, and with which books."""
-    seen = {one.name: one for one in hosts_seen(hosts.first.desk)}
+    seen = {one.name: one for one in host_statuses(hosts.first.desk)}
     assert {name: one.books for name, one in seen.items()} == {
         "first": ("kiwiresearch sample book",),
         "second": ("Second book",),

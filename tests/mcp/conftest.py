@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from kiwiresearch.mcp.parts import Parts, opened
+from kiwiresearch.mcp.context import ToolContext, open_context
 from kiwiresearch.mcp.tools import Toolbox
-from kiwiresearch.research.desk import open_desk
+from kiwiresearch.workspace.workspace import open_workspace
 
 
 @pytest.fixture(scope="session")
-def parts(tmp_path_factory: pytest.TempPathFactory, sample_zim: Path) -> Iterator[Parts]:
+def parts(tmp_path_factory: pytest.TempPathFactory, sample_zim: Path) -> Iterator[ToolContext]:
     """The sample book, open for tools."""
-    desk = open_desk(environment={"KIWIRESEARCH_HOME": str(tmp_path_factory.mktemp("tools"))})
-    with desk.shelf([str(sample_zim)]) as shelf, opened(desk, shelf, all_books=True, now=lambda: "") as parts:
+    desk = open_workspace(environment={"KIWIRESEARCH_HOME": str(tmp_path_factory.mktemp("tools"))})
+    with desk.shelf([str(sample_zim)]) as shelf, open_context(desk, shelf, all_books=True, now=lambda: "") as parts:
         yield parts
 
 
 @pytest.fixture(scope="session")
-def tools(parts: Parts) -> Toolbox:
+def tools(parts: ToolContext) -> Toolbox:
     """All tools over it."""
     return Toolbox(parts)

@@ -16,31 +16,30 @@ from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 from tests.llm.servers import serving
-from tests.research.job_tools import PATIENCE_S, TOPIC, Gate, ended
+from tests.research.job_tools import TIMEOUT_S, TOPIC, Gate, ended
 from tests.web.running import UNHURRIED, a_client, a_room, running
 
-from kiwiresearch.mcp.attended import Attended, attend
-from kiwiresearch.mcp.http import PATH, http_app
-from kiwiresearch.mcp.parts import Parts
-from kiwiresearch.mcp.threads import Caller, worked_out
+from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.mcp.callers import Caller, DisconnectWatch, register_caller, run_in_daemon_thread
+from kiwiresearch.mcp.context import ToolContext
+from kiwiresearch.mcp.server import PATH, http_app
 from kiwiresearch.mcp.tools import Toolbox
-from kiwiresearch.research.jobs import Jobs
 from kiwiresearch.web.app import make_app
-from kiwiresearch.web.research import jobs_of
-from kiwiresearch.web.room import Room
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.runs import make_jobs
 from mcp import Client, MCPError
 
 TRIES = 2_000
 
 
 @contextlib.contextmanager
-def served(home: Path, book: Path, **settings: str) -> Iterator[tuple[str, Jobs]]:
+def served(home: Path, book: Path, **settings: str) -> Iterator[tuple[str, JobQueue]]:
     """A whole server with its tools, and its jobs."""
-    made: list[Jobs] = []
+    made: list[JobQueue] = []
 
-    def app(room: Room) -> FastAPI:
-        made.append(jobs := jobs_of(room))
-        parts = Parts(room.asker, room.reading, room.link, room.page_url, lambda: jobs)
+    def app(room: ServerContext) -> FastAPI:
+        made.append(jobs := make_jobs(room))
+        parts = ToolContext(room.asker, room.locked_finder, room.citation_url, room.page_url, lambda: jobs)
         return make_app(room, jobs=jobs, mounts={PATH: http_app(Toolbox(parts))})
 
     with a_room(home, str(book), **UNHURRIED, **settings) as room, running(room, app) as address:
@@ -74,7 +73,7 @@ def test_who_hangs_up_frees_the_place_and_the_run_goes_on(mode: str, sample_zim:
         anyio.run(_left, f"{address}{PATH}", mode, gate, client)
         assert is_free(client)
         for thread in tool_threads():
-            thread.join(PATIENCE_S)
+            thread.join(TIMEOUT_S)
         assert not tool_threads()
         (job,) = jobs.all()
         assert job.is_open, "the run was stopped with the call"
@@ -94,7 +93,7 @@ async def _left(url: str, mode: str, gate: Gate, beside: httpx2.Client) -> None:
 
     async with Client(url, mode=mode, read_timeout_seconds=300) as client, anyio.create_task_group() as calls:
         calls.start_soon(ask, client)
-        assert await anyio.to_thread.run_sync(gate.reached.wait, PATIENCE_S)
+        assert await anyio.to_thread.run_sync(gate.reached.wait, TIMEOUT_S)
         assert beside.get("/api/books").status_code == 503
         calls.cancel_scope.cancel()
 
@@ -105,14 +104,14 @@ def test_a_call_counts_until_its_thread_has_ended() -> None:
     caller = Caller()
 
     def work() -> None:
-        caller.wait(PATIENCE_S)
+        caller.wait(TIMEOUT_S)
         noticed.set()
-        may_end.wait(PATIENCE_S)
+        may_end.wait(TIMEOUT_S)
 
     async def app(scope: Scope, receive: Receive, _: Send) -> None:
-        attend(Request(scope), caller)
+        register_caller(Request(scope), caller)
         assert (await receive())["type"] == "http.request"
-        await worked_out(work, caller)
+        await run_in_daemon_thread(work, caller)
 
     async def hang_up() -> None:
         messages = iter(({"type": "http.request", "body": b""}, {"type": "http.disconnect"}))
@@ -123,8 +122,8 @@ def test_a_call_counts_until_its_thread_has_ended() -> None:
         async def send(_: Message) -> None:
             raise AssertionError("nobody hears it")
 
-        request = asyncio.ensure_future(Attended(app)({"type": "http"}, receive, send))
-        assert await anyio.to_thread.run_sync(noticed.wait, PATIENCE_S)
+        request = asyncio.ensure_future(DisconnectWatch(app)({"type": "http"}, receive, send))
+        assert await anyio.to_thread.run_sync(noticed.wait, TIMEOUT_S)
         assert caller.has_left
         assert not request.done()
         may_end.set()

@@ -14,24 +14,23 @@ from tests.conftest import BookMaker
 from tests.mcp.calls import NAMES, SUNSET, talk, text_of
 
 from kiwiresearch.errors import BookDamaged
-from kiwiresearch.mcp.pages import MOST_TEXT
-from kiwiresearch.mcp.parts import Parts, opened
-from kiwiresearch.mcp.server import FAULT, called, make_server, record_of
-from kiwiresearch.mcp.tools import Toolbox
-from kiwiresearch.research.desk import open_desk
-from kiwiresearch.research.finding import Finder
+from kiwiresearch.mcp.context import ToolContext, open_context
+from kiwiresearch.mcp.server import FAULT, make_server, run_tool, tool_record
+from kiwiresearch.mcp.tools import MAX_TEXT, Toolbox
+from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.workspace import open_workspace
 
-MOST_TOOLS, MOST_BYTES = 6, 8 * 1024
+MAX_TOOLS, MAX_BYTES = 6, 8 * 1024
 
 
 def said(tools: Toolbox, name: str, **arguments: Any) -> str:
-    result = called(tools, name, arguments)
+    result = run_tool(tools, name, arguments)
     assert not result.is_error, text_of(result)
     return text_of(result)
 
 
 def refused(tools: Toolbox, name: str, **arguments: Any) -> str:
-    result = called(tools, name, arguments)
+    result = run_tool(tools, name, arguments)
     assert result.is_error
     assert "Traceback" not in text_of(result)
     return text_of(result)
@@ -39,8 +38,8 @@ def refused(tools: Toolbox, name: str, **arguments: Any) -> str:
 
 @contextlib.contextmanager
 def toolbox_of(book: Path, home: Path) -> Iterator[Toolbox]:
-    desk = open_desk(environment={"KIWIRESEARCH_HOME": str(home)})
-    with desk.shelf([str(book)]) as shelf, opened(desk, shelf, all_books=True, now=lambda: "") as parts:
+    desk = open_workspace(environment={"KIWIRESEARCH_HOME": str(home)})
+    with desk.shelf([str(book)]) as shelf, open_context(desk, shelf, all_books=True, now=lambda: "") as parts:
         yield Toolbox(parts)
 
 
@@ -51,13 +50,13 @@ def test_six_tools_in_eight_kilobytes(tools: Toolbox) -> None:
         return str((await client.list_tools()).model_dump_json(by_alias=True, exclude_none=True))
 
     assert list(tools.tools) == NAMES
-    assert len(NAMES) <= MOST_TOOLS
-    assert len(talk(make_server(tools), listed).encode()) < MOST_BYTES
+    assert len(NAMES) <= MAX_TOOLS
+    assert len(talk(make_server(tools), listed).encode()) < MAX_BYTES
 
 
 def test_every_tool_tells_a_model_what_to_give(tools: Toolbox) -> None:
     """Schemas name each argument, and `title` is an argument like others."""
-    schema = record_of(tools.tools["read_section"]).input_schema
+    schema = tool_record(tools.tools["read_section"]).input_schema
     assert schema["required"] == ["title"]
     assert set(schema["properties"]) == {"title", "book", "section", "start"}
     assert schema["properties"]["title"]["type"] == "string"
@@ -117,7 +116,7 @@ def test_a_long_section_is_cut_and_gone_on_with(a_book: BookMaker, tmp_path: Pat
             told = said(tools, "read_section", title="Long", section="All", start=start)
             shown = re.search(r'<data name="text">\n(.*)\n</data>', told, re.DOTALL)
             assert shown is not None
-            assert len(shown[1]) <= MOST_TEXT
+            assert len(shown[1]) <= MAX_TEXT
             whole += shown[1]
             more = re.search(r"go on with start=(\d+)", told)
             if more is None:
@@ -214,12 +213,12 @@ def test_an_argument_that_is_null_is_left_out(tools: Toolbox) -> None:
 def test_strange_letters_do_no_harm(tools: Toolbox) -> None:
     """Control characters and halves of letters are answered or refused, never a fault."""
     for question in ("\x00\x1b[2J sunset", "sun\u202eset", "日没はなぜ赤い", "a" * 1_999, "x " * 900):
-        result = called(tools, "ask", {"question": question})
+        result = run_tool(tools, "ask", {"question": question})
         assert text_of(result) != FAULT
         text_of(result).encode()
 
 
-def test_errors_do_not_tell_where_files_are(parts: Parts) -> None:
+def test_errors_do_not_tell_where_files_are(parts: ToolContext) -> None:
     """The name of a file is told, its folder is not; what nobody foresaw is told in general words."""
 
     @contextlib.contextmanager
@@ -232,11 +231,11 @@ def test_errors_do_not_tell_where_files_are(parts: Parts) -> None:
         raise ZeroDivisionError("secret")
         yield
 
-    told = refused(Toolbox(replace(parts, reading=damaged)), "books")
+    told = refused(Toolbox(replace(parts, locked_finder=damaged)), "books")
     assert told == "The file 'book.zim' is damaged. Copy it again."
-    assert refused(Toolbox(replace(parts, reading=broken)), "books") == FAULT
+    assert refused(Toolbox(replace(parts, locked_finder=broken)), "books") == FAULT
 
 
-def test_without_runs_there_is_no_tool_for_them(parts: Parts) -> None:
+def test_without_runs_there_is_no_tool_for_them(parts: ToolContext) -> None:
     """Where no run can be made, none is offered."""
     assert "research" not in Toolbox(replace(parts, jobs=None)).tools

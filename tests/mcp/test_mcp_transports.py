@@ -17,11 +17,11 @@ from fastapi import FastAPI
 from tests.mcp.calls import NAMES, talk, tour
 from tests.web.running import a_client, a_room, running
 
-from kiwiresearch.mcp.http import PATH, http_app
-from kiwiresearch.mcp.parts import Parts
+from kiwiresearch.mcp.context import ToolContext
+from kiwiresearch.mcp.server import PATH, http_app
 from kiwiresearch.mcp.tools import Toolbox
 from kiwiresearch.web.app import make_app
-from kiwiresearch.web.room import Room
+from kiwiresearch.web.context import ServerContext
 from mcp import StdioServerParameters
 
 COMMAND = ["-m", "kiwiresearch", "mcp", "--book"]
@@ -116,8 +116,8 @@ def test_ctrl_c_ends_us_at_once(pipes: Pipes) -> None:
 def address(tmp_path_factory: pytest.TempPathFactory, sample_zim: Path) -> Iterator[str]:
     """A server with all its walls and the tools behind them."""
 
-    def app(room: Room) -> FastAPI:
-        parts = Parts(room.asker, room.reading, room.link, room.page_url)
+    def app(room: ServerContext) -> FastAPI:
+        parts = ToolContext(room.asker, room.locked_finder, room.citation_url, room.page_url)
         return make_app(room, mounts={PATH: http_app(Toolbox(parts))})
 
     with a_room(tmp_path_factory.mktemp("mcp-room"), str(sample_zim)) as room, running(room, app) as found:

@@ -9,14 +9,13 @@ from pathlib import Path
 import pytest
 from tests.brief.briefs import Making, nothing, some_sources
 
-from kiwiresearch.brief.brief import Brief, Dispute, View
-from kiwiresearch.brief.draft import Desk
-from kiwiresearch.brief.writer import rewritten
-from kiwiresearch.claims.by_model import ClaimReader
+from kiwiresearch.brief.brief import Brief, Dispute, DisputeView
+from kiwiresearch.brief.draft import StatementKeys
+from kiwiresearch.brief.writer import rewrite
+from kiwiresearch.claims.by_model import ClaimReader, merged_claims
 from kiwiresearch.claims.by_rule import claims_of
-from kiwiresearch.claims.facts import unsupported
-from kiwiresearch.claims.merge import merged
-from kiwiresearch.evidence.quote import holds
+from kiwiresearch.claims.firewall import unsupported
+from kiwiresearch.evidence import is_on_page
 from kiwiresearch.llm.chat import ChatModel, Patience
 from kiwiresearch.page.read import open_page
 from kiwiresearch.zim.libzim import LibzimArchive
@@ -38,12 +37,12 @@ def test_claims_of_a_real_model_are_grounded(real_model: str, sample_zim: Path) 
             page = open_page(archive, path)
             found = reader.extract(page)
             for claim in found.claims:
-                assert all(holds(quote, page) for quote in claim.quotes)
+                assert all(is_on_page(quote, page) for quote in claim.quotes)
                 assert unsupported(claim.text, [*(quote.text for quote in claim.quotes), page.title]) == ()
             rules = claims_of(page)
             outcomes.update(one.reason for one in found.dropped)
             outcomes["taken"] += len(found.claims)
-            outcomes["new"] += len(merged(rules, found.claims)) - len(rules)
+            outcomes["new"] += len(merged_claims(rules, found.claims)) - len(rules)
     print(dict(outcomes))
     assert reader.note == ""
     assert outcomes["taken"] >= 2
@@ -62,7 +61,7 @@ def small_brief() -> Brief:
         "The Hittite capital was left before it burnt.",
     )
     summary = tuple(make.one("Late Bronze Age collapse", text, "Course") for text in said)
-    dispute = Dispute("When Ugarit fell", (View("", early), View("", late)), "contradiction")
+    dispute = Dispute("When Ugarit fell", (DisputeView("", early), DisputeView("", late)), "contradiction")
     sources = replace(some_sources(), pages=some_sources().pages[:3], links=())
     return replace(
         nothing(),
@@ -78,9 +77,9 @@ def test_sentences_of_a_real_model_are_proved(real_model: str) -> None:
     """What it writes of a small brief stays only where its claims hold every fact (R138)."""
     brief = small_brief()
     with ChatModel(real_model, patience=SLOW) as model:
-        result = rewritten(brief, model)
+        result = rewrite(brief, model)
     print(result.counts)
-    desk = Desk(brief)
+    desk = StatementKeys(brief)
     assert result.brief.notes == brief.notes
     assert 6 <= len(result.brief.summary) <= 10
     assert all(unsupported(one.text, desk.sources([one])) == () for one in result.brief.statements())

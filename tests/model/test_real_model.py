@@ -9,9 +9,8 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
 from kiwiresearch.llm.chat import ChatModel
-from kiwiresearch.llm.model import Message, extraction, write_up
-from kiwiresearch.llm.prompts import prompt
-from kiwiresearch.llm.replay import Replayed
+from kiwiresearch.llm.model import Message, extraction, prompt, write_up
+from kiwiresearch.llm.replay import ReplayModel
 from kiwiresearch.llm.structured import ask
 
 pytestmark = pytest.mark.model
@@ -36,11 +35,13 @@ def test_a_real_model_gives_the_shape_and_the_fact(real_model: str, tmp_path: Pa
     """A shape comes back filled from the text, and a second run needs no model."""
     text = "Read the text and answer in JSON.\nThe bridge was opened by Ada Quill in 1907. Who opened it, and when?"
     with ChatModel(real_model) as model:
-        found = ask(Replayed(model, tmp_path), [Message("user", text)], Event, extraction(max_tokens=60))
+        found = ask(ReplayModel(model, tmp_path), [Message("user", text)], Event, extraction(max_tokens=60))
         name = model.name
     assert found.year == 1907
     assert "Quill" in found.who
-    assert ask(Replayed(None, tmp_path, name=name), [Message("user", text)], Event, extraction(max_tokens=60)) == found
+    assert (
+        ask(ReplayModel(None, tmp_path, name=name), [Message("user", text)], Event, extraction(max_tokens=60)) == found
+    )
 
 
 def test_a_real_model_names_senses_that_hold_the_word(real_model: str) -> None:

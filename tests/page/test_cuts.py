@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.page.pages import a_page, link_lines
 
-from kiwiresearch.page.cuts import CUTS
+from kiwiresearch.page.elements import CUTS
 
 CUT: dict[str, list[str]] = {
     "hidden": [

@@ -12,12 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.page.pages import a_page, an_entry
 
+from kiwiresearch.page.alignment import Extent, MarkupPlaces, comparable_text
+from kiwiresearch.page.display import DisplayOptions, display_page
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.html import document
-from kiwiresearch.page.laid import Extent, folded
-from kiwiresearch.page.marked import Places
+from kiwiresearch.page.html import regular_document
 from kiwiresearch.page.read import read_page
-from kiwiresearch.page.shown import View, show
 from kiwiresearch.zim.libzim import LibzimArchive
 
 MARK = re.compile(r'<mark(?: id="([^"]*)")? class="kiwi-mark">(.*?)</mark>', re.DOTALL)
@@ -26,8 +25,8 @@ FORMULA = '<img class="mwe-math-fallback-image-inline" alt="{\\displaystyle E=mc
 
 def shown(content: str, *spans: tuple[int, int]) -> str:
     """What a browser gets of a page with these parts of its text marked."""
-    view = View("/read/book/", [Extent(*span) for span in spans])
-    return show(content.encode(), a_page(content), view).behind
+    view = DisplayOptions("/read/book/", [Extent(*span) for span in spans])
+    return display_page(content.encode(), a_page(content), view).behind
 
 
 def marked(content: str, words: str, *, last: bool = False) -> list[str]:
@@ -65,7 +64,7 @@ def test_a_long_text_is_marked_in_one_piece() -> None:
     """However long a text without tags is, a quote of it is one mark, and no entity is torn."""
     content = f"<p>{'Tom &amp; Jerry &lt;3. ' * 400}</p>"
     words = a_page(content).text[2_000:5_001]
-    assert [folded(piece) for piece in marked(content, words)] == [folded(words)]
+    assert [comparable_text(piece) for piece in marked(content, words)] == [comparable_text(words)]
 
 
 def test_a_note_within_a_piece_does_not_shift_the_mark() -> None:
@@ -112,7 +111,7 @@ def test_words_are_found_by_what_is_around_them() -> None:
     """In markup that has more words than the text, a place is found by its words and what is near them."""
     page = a_page("<p>Red is good. Red is bad.</p>")
     body = "<body><p>Red is dull.</p><p>Red is good. And so. Red is bad.</p></body>"
-    (extent,) = Places(page, body).find(13, 19)
+    (extent,) = MarkupPlaces(page, body).find(13, 19)
     assert extent.start == body.index("Red is bad")
 
 
@@ -120,14 +119,14 @@ def test_words_are_found_by_their_edges() -> None:
     """Where something between the first and the last words is spelled differently, the place is still found."""
     page = a_page("<p>The old church in the middle of the town was built by monks in 1203.</p>")
     body = "<body><p>The old church in the middle of the village was built by monks in 1203. It stands.</p></body>"
-    (extent,) = Places(page, body).find(0, len(page.text))
+    (extent,) = MarkupPlaces(page, body).find(0, len(page.text))
     assert body[extent.start : extent.end] == "The old church in the middle of the village was built by monks in 1203."
 
 
 def test_what_is_not_there_is_not_marked() -> None:
     """Words that the markup does not have are told of, and nothing else is marked in their place."""
     page = a_page("<p>The sky is blue.</p>")
-    result = show(b"<p>Quite another page.</p>", page, View("/read/book/", [Extent(0, 7)]))
+    result = display_page(b"<p>Quite another page.</p>", page, DisplayOptions("/read/book/", [Extent(0, 7)]))
     assert (result.unmarked, "<mark" in result.behind) == ((Extent(0, 7),), False)
 
 
@@ -152,22 +151,22 @@ def test_what_is_marked_is_what_was_asked_for(parts: list[str], data: st.DataObj
     page = a_page(content)
     start = data.draw(st.integers(0, len(page.text)))
     end = data.draw(st.integers(start, len(page.text)))
-    result = show(content.encode(), page, View("/read/book/", [Extent(start, end)]))
+    result = display_page(content.encode(), page, DisplayOptions("/read/book/", [Extent(start, end)]))
     if not result.unmarked:
-        assert _said(result.behind) == folded(page.text[start:end])
+        assert _said(result.behind) == comparable_text(page.text[start:end])
 
 
 def _said(behind: str) -> str:
     """What is marked, without white space; of a formula, its TeX."""
     pieces = (piece for _, piece in MARK.findall(behind))
-    return "".join(folded("x" if piece.startswith("<math") else html.unescape(piece)) for piece in pieces)
+    return "".join(comparable_text("x" if piece.startswith("<math") else html.unescape(piece)) for piece in pieces)
 
 
 @given(content=st.binary(max_size=300) | st.text(max_size=300).map(lambda text: text.encode("utf-8", "replace")))
 def test_any_bytes_can_be_shown(content: bytes) -> None:
     """Showing a page never fails, whatever its bytes are."""
     page = read_page(an_entry(content))
-    show(content, page, View("/read/book/", [Extent(0, len(page.text) + 3)]))
+    display_page(content, page, DisplayOptions("/read/book/", [Extent(0, len(page.text) + 3)]))
 
 
 BOOKS = (
@@ -191,13 +190,15 @@ def test_quotes_of_real_books_are_marked(shared_data: Path, sample_zim: Path) ->
             if not entry.is_html:
                 continue
             page = read_page(entry, language=archive.book.language or "eng")
-            places = Places(page, document(entry.content, without="").body)
+            places = MarkupPlaces(page, regular_document(entry.content, without="").body)
             for span in _quotes(page):
                 count += 1
-                view = View("/read/book/", [span])
+                view = DisplayOptions("/read/book/", [span])
                 # The whole page is made for some only: that takes longer than finding the words.
-                said = _said(show(entry.content, page, view).behind) if count % 10 == 0 else _found(places, span)
-                if said != folded(page.text[span.start : span.end]):
+                said = (
+                    _said(display_page(entry.content, page, view).behind) if count % 10 == 0 else _found(places, span)
+                )
+                if said != comparable_text(page.text[span.start : span.end]):
                     wrong.append(f"{file.name} {path}: {page.text[span.start : span.end][:60]!r}")
         archive.close()
     assert count >= 300
@@ -212,6 +213,6 @@ def _quotes(page: PageDoc) -> Iterator[Extent]:
         yield from (Extent(row.start, row.end) for row in box.rows[::3])
 
 
-def _found(places: Places, span: Extent) -> str:
+def _found(places: MarkupPlaces, span: Extent) -> str:
     markup = places.markup
-    return folded("".join(html.unescape(markup[extent.start : extent.end]) for extent in places.find(*span)))
+    return comparable_text("".join(html.unescape(markup[extent.start : extent.end]) for extent in places.find(*span)))

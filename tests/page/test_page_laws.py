@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.page.pages import a_page
 
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.page.record import record_of
+from kiwiresearch.page.doc import page_record
 
 TAGS = (
     "a", "b", "blockquote", "body", "br", "caption", "center", "code", "dd", "details", "div", "dl", "dt", "figcaption",
@@ -79,7 +79,7 @@ many = settings(max_examples=150)
 @example(b"<\xed\xa0\x80p>\xc3")
 def test_any_bytes_are_read(content: bytes) -> None:
     """Reading never raises, whatever the bytes are, and what is read can be written down."""
-    canonical_json(record_of(a_page(content))).encode()
+    canonical_json(page_record(a_page(content))).encode()
 
 
 @many

@@ -9,7 +9,7 @@ import pytest
 from tests.page.pages import BOOK, a_page
 
 from kiwiresearch.ids import canonical_json, page_id
-from kiwiresearch.page.record import record_of
+from kiwiresearch.page.doc import page_record
 
 HTML = """<div id="mw-content-text"><div class="hatnote">Not to be confused with <a href="Tern">Tern</a>.</div>
 <table class="infobox"><caption>Tern Rock</caption><tr><th>Owner</th><td><a href="Crown">The Crown</a></td></tr></table>
@@ -26,7 +26,7 @@ BOX = "Tern Rock\n\nOwner\tThe Crown"
 
 
 def a_record() -> dict[str, Any]:
-    return record_of(a_page(HTML, title="Tern Rock", path="Tern_Rock"))
+    return page_record(a_page(HTML, title="Tern Rock", path="Tern_Rock"))
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_fields_of_a_page(field: str, value: object) -> None:
 
 def test_id_is_the_hash_of_the_title() -> None:
     """Pages of one title have one id and pages of other titles another, tagged with its algorithm (R109)."""
-    one, same, other = (record_of(a_page("<p>x", title=title))["id"] for title in ("Kiel", "Kiel", "Bonn"))
+    one, same, other = (page_record(a_page("<p>x", title=title))["id"] for title in ("Kiel", "Kiel", "Bonn"))
     assert one == same != other
     assert one.startswith("sha256:")
 
@@ -145,7 +145,7 @@ def test_record_is_json() -> None:
 
 def test_record_of_an_empty_page_has_every_field() -> None:
     """A page without anything has the same fields as one with everything (R43)."""
-    empty = record_of(a_page("", title="Tern Rock"))
+    empty = page_record(a_page("", title="Tern Rock"))
     assert empty.keys() == a_record().keys()
     assert (empty["plain_text"], empty["links"], empty["revision"]) == ("", [], None)
     assert [section["text"] for section in empty["sections"]] == [""]

@@ -11,17 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.page.pages import a_page
 
-from kiwiresearch.page.addresses import Addresses
-from kiwiresearch.page.laid import Extent
-from kiwiresearch.page.shown import View, show
-from kiwiresearch.page.style_sheets import cleaned_style
+from kiwiresearch.page.addresses import PageAddresses, cleaned_style
+from kiwiresearch.page.alignment import Extent
+from kiwiresearch.page.display import DisplayOptions, display_page
 
 ROOT = "/read/book/"
 
 
 def shown(content: str, *, path: str = "Page", scripts: bool = False) -> str:
     """The whole page that a browser gets."""
-    result = show(content.encode("utf-8", "replace"), a_page(content, path=path), View(ROOT, scripts=scripts))
+    result = display_page(
+        content.encode("utf-8", "replace"), a_page(content, path=path), DisplayOptions(ROOT, scripts=scripts)
+    )
     return result.before + result.behind
 
 
@@ -236,7 +237,7 @@ def test_sections_with_ids_keep_them() -> None:
 )
 def test_styles_reach_only_into_the_book(css: str, cleaned: str) -> None:
     """What a style sheet loads comes from its book or from nowhere."""
-    assert cleaned_style(css, Addresses(ROOT, "css/style.css")) == cleaned
+    assert cleaned_style(css, PageAddresses(ROOT, "css/style.css")) == cleaned
 
 
 MARKED = (
@@ -253,7 +254,7 @@ def test_marks_change_nothing_but_themselves(marks: list[Extent], claims: list[E
     """Whatever is marked, without its marks and anchors the page is as before; no mark stands in another."""
     page = a_page(MARKED)
     spans = [[span for span in some if span.end <= len(page.text)] for some in (marks, claims)]
-    result = show(MARKED.encode(), page, View(ROOT, spans[0], claims=spans[1]))
+    result = display_page(MARKED.encode(), page, DisplayOptions(ROOT, spans[0], claims=spans[1]))
     text = result.before + result.behind
     anchors = r'<span id="(?:kiwi-claim-\d+" class="kiwi-claim|mark(?:-\d+)?)"></span>'
     bare = re.sub(rf"</?mark\b[^>]*>|{anchors}", "", text)
@@ -270,6 +271,6 @@ def test_marks_change_nothing_but_themselves(marks: list[Extent], claims: list[E
 def test_links_to_the_outside_leave_a_frame() -> None:
     """In a frame, links out of the book open a window of their own; those within stay in the frame."""
     content = '<p><a href="https://example.org/" target="_top">out</a> <a href="Dog" target="_top">in</a></p>'
-    result = show(content.encode(), a_page(content), View(ROOT, is_framed=True))
+    result = display_page(content.encode(), a_page(content), DisplayOptions(ROOT, is_framed=True))
     assert re.findall(r'target="([^"]*)"', result.before + result.behind) == ["_blank"]
     assert "target" not in shown(content)

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from tools.train_reader.base import SPECIAL, pruned, used_words
 from tools.train_reader.batches import Numbering
-from tools.train_reader.examples import MOST_READ, PERHAPS, UNKNOWN, Example, Pronoun, judged, located, narrowed, sum_of
+from tools.train_reader.examples import MAX_READ, PERHAPS, UNKNOWN, Example, Pronoun, judged, located, narrowed, sum_of
 from tools.train_reader.groups import numbered, searched
 from tools.train_reader.passage import Passage
 
-from kiwiresearch.reader.form import TITLE, Form, Mention, Text, tokenizer_of
+from kiwiresearch.reader.reader import TITLE, InputEncoder, Mention, ReadingText, tokenizer_of
 
 PASSAGE = Passage(
     "test",
@@ -65,16 +65,16 @@ def test_a_passage_is_narrowed_around_its_answer() -> None:
         assert found is not None
         near = narrowed(found)
         assert near.passage.units[near.unit][near.start : near.end] == "1874"
-        assert near.passage.size <= MOST_READ
+        assert near.passage.size <= MAX_READ
         sizes.add(len(near.passage.units))
     assert len(sizes) > 3
 
 
 def test_training_and_reading_use_one_form() -> None:
     """The same question and text give the same numbers in training and in the product."""
-    form = Form(tokenizer_of(WORDS))
+    form = InputEncoder(tokenizer_of(WORDS))
     row = Numbering(form).row(Example("Who planned it?", PASSAGE, answers=False))
-    (window,) = form.windows("Who planned it?", Text(PASSAGE.title, PASSAGE.heading, PASSAGE.units))
+    (window,) = form.windows("Who planned it?", ReadingText(PASSAGE.title, PASSAGE.heading, PASSAGE.units))
     assert row.ids == window.ids
     assert row.asked == window.kinds.count(0)
     assert row.marks == tuple(placed.mark for placed in window.units)
@@ -84,13 +84,13 @@ def test_other_sentences_with_the_answer_are_not_called_wrong() -> None:
     """'1874' also stands in another sentence: that one is neither right nor wrong."""
     found = located("When was the harbour laid out?", "1874", PASSAGE)
     assert found is not None
-    row = Numbering(Form(tokenizer_of(WORDS))).row(found)
+    row = Numbering(InputEncoder(tokenizer_of(WORDS))).row(found)
     assert row.right == (0, 1, UNKNOWN)
     assert 0 < row.start <= row.end < len(row.ids)
 
 
 ADA = Pronoun(
-    Text("Ada Merriweather", "", ("Ada studied with Jonas Carling.", "In 1874 she was called to Port Lomond.")),
+    ReadingText("Ada Merriweather", "", ("Ada studied with Jonas Carling.", "In 1874 she was called to Port Lomond.")),
     8,
     11,
     (Mention(0, 0, 3), Mention(0, 17, 30), Mention(TITLE, 0, 16), Mention(7, 0, 3)),
@@ -100,7 +100,7 @@ ADA = Pronoun(
 
 def test_a_pronoun_has_the_names_that_are_read() -> None:
     """A name outside of the text is left out; the title is one of the names."""
-    numbering = Numbering(Form(tokenizer_of(WORDS)))
+    numbering = Numbering(InputEncoder(tokenizer_of(WORDS)))
     one = numbering.readable(ADA)
     row = numbering.pronoun(one)
     assert row.meant == (1, 0, 1)
@@ -121,8 +121,8 @@ def test_what_search_finds_competes_with_the_right_passage(tmp_path: Path) -> No
     assert known is not None
     (group,) = searched(lines, {known.question: known}, {})
     assert [one.answers for one in group.examples] == [True, None, False]
-    form = Form(tokenizer_of(WORDS))
-    ((_, rows, same),) = numbered([group], form, Form(tokenizer_of(WORDS), most=4_000))
+    form = InputEncoder(tokenizer_of(WORDS))
+    ((_, rows, same),) = numbered([group], form, InputEncoder(tokenizer_of(WORDS), most=4_000))
     assert [one.marks for one in rows] == [one.marks for one in same]
 
 

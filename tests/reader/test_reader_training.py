@@ -16,8 +16,18 @@ from tools.train_reader.export import load_weights, write
 from tools.train_reader.groups import Group, numbered, save
 from tools.train_reader.passage import Passage
 
-from kiwiresearch.reader.form import CLS, HEADING, PRONOUN, SENTENCE, SEP, Form, Mention, Text, tokenizer_of
-from kiwiresearch.reader.reader import Reader
+from kiwiresearch.reader.reader import (
+    CLS,
+    HEADING,
+    PRONOUN,
+    SENTENCE,
+    SEP,
+    InputEncoder,
+    Mention,
+    Reader,
+    ReadingText,
+    tokenizer_of,
+)
 
 REPOSITORY = Path(__file__).parents[2]
 TORCH = Path(os.environ.get("KIWIRESEARCH_TORCH", Path.home() / ".cache" / "kiwiresearch-torch"))
@@ -44,7 +54,7 @@ def _groups() -> list[Group]:
             start = units[unit].index(answer)
             example = Example(f"Where was {name} {verb}?", passage, True, unit, start, start + len(answer), answer)
             groups.append(Group((example,), weight=ORDINARY))
-        text = Text(name, "", (f"{name} met {other}.", f"She left {town}."))
+        text = ReadingText(name, "", (f"{name} met {other}.", f"She left {town}."))
         names = (Mention(0, 0, len(name)), Mention(0, len(name) + 5, len(name) + 5 + len(other)))
         groups.append(Group(pronoun=Pronoun(text, 0, 3, names, (1, 0)), weight=ORDINARY))
     return groups * 3
@@ -84,7 +94,7 @@ def test_a_few_questions_are_learned(python: str, tmp_path: Path) -> None:
     """Groups, training with what is known and what a teacher says, export: then the product reads what was learned."""
     pytest.importorskip("onnxruntime", reason="the extra 'reader' is not installed")
     words = _words()
-    form = Form(tokenizer_of(words))
+    form = InputEncoder(tokenizer_of(words))
     made = [(weight, rows) for weight, rows, _ in numbered(_groups(), form, form)]
     save(made, tmp_path / "groups.npz")
     np.savez(tmp_path / "base.npz", **_base(len(words)))  # type: ignore[arg-type]
@@ -109,10 +119,10 @@ def test_a_few_questions_are_learned(python: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     write(load_weights(tmp_path / "two.npz"), words, tmp_path / "made", {})
     reader = Reader(tmp_path / "made")
-    text = Text("Ada", "Life", ("Ada died in Berne.", "Ada was born in Aston."))
+    text = ReadingText("Ada", "Life", ("Ada died in Berne.", "Ada was born in Aston."))
     (read,) = reader.read("Where was Ada born?", [text])
     assert read.units[1].relevance > read.units[0].relevance
     assert text.units[1][read.units[1].start : read.units[1].end] == "Aston"
-    she = Text("Ada", "", ("Ada met Berne.", "She left Aston."))
+    she = ReadingText("Ada", "", ("Ada met Berne.", "She left Aston."))
     shares = reader.referents(she, 0, 3, [Mention(0, 0, 3), Mention(0, 8, 13)])
     assert shares[0] > shares[1]

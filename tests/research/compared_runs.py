@@ -7,9 +7,9 @@ from pathlib import Path
 from tests.research.proved_runs import METADATA, PAGES
 
 from kiwiresearch.crawl.settings import CrawlSettings
-from kiwiresearch.research.desk import open_desk
-from kiwiresearch.research.finding import Finder
-from kiwiresearch.research.run import Research, Task
+from kiwiresearch.runs.research import Research, ResearchTask
+from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.build import NewPage, write_book
 
 EDITS = {
@@ -36,9 +36,9 @@ def snapshot(file: Path, date: str, edits: dict[str, str] | None = None) -> Path
 
 def run_over(book: Path, out: Path, topic: str = "Salt road", **settings: int) -> Path:
     """A finished run over one book."""
-    desk = open_desk({"KIWIRESEARCH_HOME": str(out.parent / "home")})
+    desk = open_workspace({"KIWIRESEARCH_HOME": str(out.parent / "home")})
     with desk.shelf([str(book)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
-        task = Task(topic, settings=CrawlSettings(fast=True, **settings))  # type: ignore[arg-type]
+        task = ResearchTask(topic, settings=CrawlSettings(fast=True, **settings))  # type: ignore[arg-type]
         return Research(finder, task).run(out).folder
 
 

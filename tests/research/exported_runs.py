@@ -11,12 +11,10 @@ from xml.etree import ElementTree
 
 from tests.brief.briefs import bronze_age
 
-from kiwiresearch.brief.brief import Brief
-from kiwiresearch.brief.record import record_of
-from kiwiresearch.claims import record as claims
+from kiwiresearch.brief.brief import Brief, record_of
+from kiwiresearch.claims import claim as claims
 from kiwiresearch.claims.claim import Claim
-from kiwiresearch.research.note import Opinion, Target
-from kiwiresearch.research.notes import add_note
+from kiwiresearch.runs.notes import NoteOpinion, NoteTarget, add_note
 
 ATLAS = "11111111-1111-1111-1111-111111111111"
 FLORA = "22222222-2222-2222-2222-222222222222"
@@ -132,7 +130,7 @@ def gexf_rows(root: ElementTree.Element, owner: str) -> list[dict[str, str]]:
 def a_read_run(folder: Path, brief: Brief | None = None, *more: Claim) -> Path:
     """A finished run with a brief, and with all claims of it and more."""
     brief = bronze_age() if brief is None else brief
-    rows = [claims.record_of(claim) for claim in (*brief.claims.values(), *more)]
+    rows = [claims.claim_record(claim) for claim in (*brief.claims.values(), *more)]
     a_run(folder)
     (folder / "brief.json").write_text(json.dumps(record_of(brief)), encoding="utf-8")
     (folder / "claims.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
@@ -141,8 +139,8 @@ def a_read_run(folder: Path, brief: Brief | None = None, *more: Claim) -> Path:
 
 def noted(run: Path, claim: Claim, reason: str = "The date is from an old book.") -> Path:
     """The run with a note on a claim, one on its page and one on the whole."""
-    doubt, better = Opinion("doubt", reason), Opinion("correct", "It is misspelt", "Ugarit, not Ugaritt")
-    add_note(run, Target("claim", claim.id), doubt, now="2026-02-03T10:00:00+00:00", about=claim.text)
-    add_note(run, Target.of_page(claim.ref), better, now="2026-02-04T10:00:00+00:00", about=claim.page_title)
-    add_note(run, Target("run"), Opinion("agree", "Well done."), now="2026-02-05T10:00:00+00:00")
+    doubt, better = NoteOpinion("doubt", reason), NoteOpinion("correct", "It is misspelt", "Ugarit, not Ugaritt")
+    add_note(run, NoteTarget("claim", claim.id), doubt, now="2026-02-03T10:00:00+00:00", about=claim.text)
+    add_note(run, NoteTarget.of_page(claim.ref), better, now="2026-02-04T10:00:00+00:00", about=claim.page_title)
+    add_note(run, NoteTarget("run"), NoteOpinion("agree", "Well done."), now="2026-02-05T10:00:00+00:00")
     return run

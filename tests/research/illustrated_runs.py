@@ -8,9 +8,9 @@ from tests.drawn import a_png
 from tests.research.proved_runs import METADATA, PAGES
 
 from kiwiresearch.crawl.settings import CrawlSettings
-from kiwiresearch.research.desk import open_desk
-from kiwiresearch.research.finding import Finder
-from kiwiresearch.research.run import Research, Task
+from kiwiresearch.runs.research import Research, ResearchTask
+from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.build import NewPage, write_book
 
 CART, MAP = a_png("cart"), a_png("map")
@@ -48,6 +48,6 @@ def an_illustrated_run(place: Path) -> Path:
 
 def a_run_over(book: str, place: Path) -> Path:
     """A run over a book of that place or address."""
-    desk = open_desk({"KIWIRESEARCH_HOME": str(place / "home")})
+    desk = open_workspace({"KIWIRESEARCH_HOME": str(place / "home")})
     with desk.shelf([book]) as shelf, Finder(desk, shelf, all_books=True) as finder:
-        return Research(finder, Task("Salt road", settings=CrawlSettings(fast=True))).run(place / "run").folder
+        return Research(finder, ResearchTask("Salt road", settings=CrawlSettings(fast=True))).run(place / "run").folder

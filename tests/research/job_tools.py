@@ -16,13 +16,13 @@ import pytest
 from tests.llm.servers import Talk, whole
 
 from kiwiresearch.cli.start import run
-from kiwiresearch.research.desk import Desk, open_desk
-from kiwiresearch.research.job import Job, JobWish, wish_record
-from kiwiresearch.research.jobs import Jobs, Limits, Seen
-from kiwiresearch.store.job import JobRow
+from kiwiresearch.jobs.job import Job, ResearchRequest, request_record
+from kiwiresearch.jobs.queue import JobQueue, JobUpdate, QueueLimits
+from kiwiresearch.store.job_row import JobRow
+from kiwiresearch.workspace.workspace import Workspace, open_workspace
 
 TOPIC = "Bronze Age collapse"
-PATIENCE_S = 60
+TIMEOUT_S = 60
 
 
 @dataclass
@@ -54,56 +54,56 @@ class Gate:
             number = len(set(self.asked))
             if number == self.holds:
                 self.reached.set()
-                self.opened.wait(PATIENCE_S)
+                self.opened.wait(TIMEOUT_S)
             elif number > self.holds:
-                self.beyond.wait(PATIENCE_S)
+                self.beyond.wait(TIMEOUT_S)
         talk.send(200, whole('{"claims": []}'))
 
 
-def a_desk(home: Path, runs: Path, **more: str) -> Desk:
+def a_desk(home: Path, runs: Path, **more: str) -> Workspace:
     """A desk whose runs are there; of a home that several tests share, each has jobs of its own."""
     environment = {"KIWIRESEARCH_HOME": str(home), "KIWIRESEARCH_SERVE_RUNS": str(runs)}
     environment |= {"KIWIRESEARCH_ASK_READER": "false"}
-    desk = open_desk(environment | more)
+    desk = open_workspace(environment | more)
     if home.parent == runs.parent:
         return desk
     return replace(desk, folders=replace(desk.folders, state=runs.parent / "state"))
 
 
 @contextlib.contextmanager
-def jobs_on(desk: Desk, book: Path, limits: Limits | None = None) -> Iterator[Jobs]:
+def jobs_on(desk: Workspace, book: Path, limits: QueueLimits | None = None) -> Iterator[JobQueue]:
     """The jobs of a server on one book; its clock strikes with each look at it."""
     strokes = itertools.count(1)
-    jobs = Jobs(desk, desk.shelf([str(book)]).books, now=lambda: f"stroke {next(strokes)}", limits=limits)
+    jobs = JobQueue(desk, desk.shelf([str(book)]).books, now=lambda: f"stroke {next(strokes)}", limits=limits)
     try:
         yield jobs
     finally:
         jobs.close()
 
 
-def awaited(jobs: Jobs, job_id: str, is_so: Callable[[Seen], bool]) -> Seen:
+def awaited(jobs: JobQueue, job_id: str, is_so: Callable[[JobUpdate], bool]) -> JobUpdate:
     """Wait until a job has told or become what is waited for."""
     news = threading.Event()
     with jobs.listening(news.set):
         while True:
             news.clear()
-            seen = jobs.since(job_id)
+            seen = jobs.events_after(job_id)
             if is_so(seen):
                 return seen
             assert seen.job.is_open, seen.job
-            assert news.wait(PATIENCE_S), seen
+            assert news.wait(TIMEOUT_S), seen
 
 
-def ended(jobs: Jobs, job_id: str) -> Job:
+def ended(jobs: JobQueue, job_id: str) -> Job:
     return awaited(jobs, job_id, lambda seen: not seen.job.is_open).job
 
 
-def kinds(seen: Seen) -> list[str]:
+def kinds(seen: JobUpdate) -> list[str]:
     return [event.data["event"] for event in seen.events]
 
 
-def a_wish() -> JobWish:
-    return JobWish(TOPIC, max_pages=6, books=("sample",))
+def a_wish() -> ResearchRequest:
+    return ResearchRequest(TOPIC, max_pages=6, books=("sample",))
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -125,17 +125,17 @@ def by_command(home: Path, book: Path, out: Path, **environment: str) -> dict[st
     return files(out)
 
 
-def in_store(jobs: Jobs, job_id: str) -> JobRow:
+def in_store(jobs: JobQueue, job_id: str) -> JobRow:
     """The job as others see it."""
     row = jobs.store.jobs.get(job_id)
     assert row is not None
     return row
 
 
-def an_old_file(folder: Path, job_id: str, wish: JobWish, **changes: object) -> Path:
+def an_old_file(folder: Path, job_id: str, wish: ResearchRequest, **changes: object) -> Path:
     """The file of a job, as they were kept before there was a store."""
     words = ("story", "problem", "remedy", "asked_at", "started_at", "ended_at")
-    row: dict[str, object] = {"id": job_id, "state": "queued", "wish": wish_record(wish), **dict.fromkeys(words, "")}
+    row: dict[str, object] = {"id": job_id, "state": "queued", "wish": request_record(wish), **dict.fromkeys(words, "")}
     row |= {"turn": 1, "attempt": 0, "pages": 0, "kept": 0, **changes}
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{job_id}.job.json"

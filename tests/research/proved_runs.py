@@ -11,11 +11,12 @@ from typing import Any
 
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.research.desk import open_desk
-from kiwiresearch.research.finding import Finder
-from kiwiresearch.research.run import Research, Task
-from kiwiresearch.research.seal import sealed
-from kiwiresearch.research.verify import Verification, verify
+from kiwiresearch.runs.folder import sealed
+from kiwiresearch.runs.research import Research, ResearchTask
+from kiwiresearch.verify.ledger import Verification
+from kiwiresearch.verify.run import verify_run
+from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.build import NewPage, write_book
 
 PAGES = {
@@ -59,16 +60,20 @@ def a_road_book(file: Path) -> Path:
 def a_finished_run(place: Path, aspect: str = "", topic: str = "Salt road") -> Path:
     """A run over the book, both in a folder."""
     book = a_road_book(place / "road.zim")
-    desk = open_desk({"KIWIRESEARCH_HOME": str(place / "home")})
+    desk = open_workspace({"KIWIRESEARCH_HOME": str(place / "home")})
     with desk.shelf([str(book)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
-        return Research(finder, Task(topic, settings=CrawlSettings(fast=True), aspect=aspect)).run(place / "run").folder
+        return (
+            Research(finder, ResearchTask(topic, settings=CrawlSettings(fast=True), aspect=aspect))
+            .run(place / "run")
+            .folder
+        )
 
 
 def proved(run: Path, *books: Path) -> Verification:
     """What a proof with some books says of a run; without any, with the book beside it."""
-    desk = open_desk({"KIWIRESEARCH_HOME": str(run.parent / "home")})
+    desk = open_workspace({"KIWIRESEARCH_HOME": str(run.parent / "home")})
     with desk.shelf([str(book) for book in books or (run.parent / "road.zim",)]) as shelf:
-        return verify(run, shelf)
+        return verify_run(run, shelf)
 
 
 @contextmanager

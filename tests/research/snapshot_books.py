@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
-from kiwiresearch.zim.layout import ENTRY, HEADER, POINTER
 from kiwiresearch.zim.libzim import LibzimArchive
+from kiwiresearch.zim.listing import ENTRY, HEADER, POINTER
 from kiwiresearch.zim.paths import title_of_path
 
 METADATA = {"Name": "coast_en", "Title": "Coast book", "Language": "eng", "Date": "2026-01-01"}

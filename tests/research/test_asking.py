@@ -19,16 +19,15 @@ from tests.ask.given import a_found
 from tests.conftest import free_port
 
 import kiwiresearch
-from kiwiresearch.ask.events import Done, Event, Found, Glance, Thought, Token
-from kiwiresearch.ask.record import record_of
-from kiwiresearch.ask.settings import AskSettings
-from kiwiresearch.ask.wish import AskWish, Turn
+from kiwiresearch.ask.answer import AnswerText, Done, Event, EvidenceFound, Preview, Thought
+from kiwiresearch.ask.formats import record_of
+from kiwiresearch.ask.settings import AskOptions, AskSettings, ConversationTurn
 from kiwiresearch.errors import BadUsage, KiwiError, PageNotFound
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.llm.scripted import ScriptedModel
-from kiwiresearch.research.asking import LONGEST, MOST_PASSAGES, Asker
-from kiwiresearch.research.desk import open_desk
-from kiwiresearch.research.finding import Finder
+from kiwiresearch.workspace.asker import LONGEST_QUESTION, MAX_PASSAGES, Asker
+from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.workspace import open_workspace
 
 BY_WORDS = AskSettings(reader=False)
 EINSTEIN = "When was Einstein born?"
@@ -41,7 +40,7 @@ QUESTIONS = (
 
 @contextmanager
 def a_finder(folder: Path, *books: Path, **environment: str) -> Iterator[Finder]:
-    desk = open_desk(environment={"KIWIRESEARCH_HOME": str(folder), **environment})
+    desk = open_workspace(environment={"KIWIRESEARCH_HOME": str(folder), **environment})
     with desk.shelf([str(book) for book in books]) as shelf, Finder(desk, shelf, all_books=True) as finder:
         yield finder
 
@@ -57,17 +56,17 @@ def asker(finder: Finder) -> Asker:
     return Asker(finder, BY_WORDS)
 
 
-def record(asker: Asker, question: str, wish: AskWish | None = None) -> str:
-    return canonical_json(record_of(asker.ask(question, wish or AskWish()), lambda cited: cited.key))
+def record(asker: Asker, question: str, wish: AskOptions | None = None) -> str:
+    return canonical_json(record_of(asker.ask(question, wish or AskOptions()), lambda cited: cited.key))
 
 
 def check_order(events: list[Event]) -> None:
     """`Found` first and once, `Done` last and once, and the answer's words between them; `Glance` before all."""
-    events = [event for at, event in enumerate(events) if at or not isinstance(event, Glance)]
-    assert isinstance(events[0], Found)
+    events = [event for at, event in enumerate(events) if at or not isinstance(event, Preview)]
+    assert isinstance(events[0], EvidenceFound)
     assert isinstance(events[-1], Done)
-    assert all(isinstance(event, Token | Thought) for event in events[1:-1])
-    assert "".join(event.text for event in events if isinstance(event, Token)) == events[-1].answer.text
+    assert all(isinstance(event, AnswerText | Thought) for event in events[1:-1])
+    assert "".join(event.text for event in events if isinstance(event, AnswerText)) == events[-1].answer.text
     assert events[0].answer.question == events[-1].answer.question
 
 
@@ -89,18 +88,18 @@ WORDS = (
     "42",
 )
 wishes = st.builds(
-    AskWish,
+    AskOptions,
     mode=st.sampled_from(["default", "eli10", "advanced", "quiz"]),
-    passages=st.integers(0, MOST_PASSAGES),
+    passages=st.integers(0, MAX_PASSAGES),
     page=st.sampled_from(["", "", "Sunset", "Einstein"]),
-    turns=st.lists(st.builds(Turn, st.sampled_from(QUESTIONS)), max_size=2).map(tuple),
+    turns=st.lists(st.builds(ConversationTurn, st.sampled_from(QUESTIONS)), max_size=2).map(tuple),
     with_model=st.booleans(),
 )
 
 
 @settings(max_examples=25)
 @given(question=st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join), wish=wishes)
-def test_events_come_in_order_or_an_error_before_the_first(asker: Asker, question: str, wish: AskWish) -> None:
+def test_events_come_in_order_or_an_error_before_the_first(asker: Asker, question: str, wish: AskOptions) -> None:
     """Citations first, the whole last; what cannot be asked gives an error and no event (R217)."""
     events: list[Event] = []
     try:
@@ -115,7 +114,7 @@ def test_events_come_in_order_or_an_error_before_the_first(asker: Asker, questio
 def test_without_a_model_the_first_event_is_the_whole_answer(asker: Asker) -> None:
     """All that is known stands before the first word."""
     first, *_, last = asker.events(EINSTEIN)
-    assert isinstance(first, Found)
+    assert isinstance(first, EvidenceFound)
     assert isinstance(last, Done)
     assert first.answer == last.answer == asker.ask(EINSTEIN)
     assert first.answer.citations
@@ -127,31 +126,31 @@ def test_what_words_find_is_there_before_passages_are_read(finder: Finder) -> No
     reading = Asker(finder, AskSettings())
     glance, *events = reading.events(EINSTEIN)
     check_order(events)
-    assert isinstance(glance, Glance)
+    assert isinstance(glance, Preview)
     assert glance.answer == Asker(finder, BY_WORDS).ask(EINSTEIN)
-    assert reading.ask(EINSTEIN, AskWish(fast=True)) == glance.answer
+    assert reading.ask(EINSTEIN, AskOptions(fast=True)) == glance.answer
 
 
 def test_a_refusal_has_no_words(asker: Asker) -> None:
     """Nothing is said where nothing answers: there is no token (R234)."""
     events = list(asker.events("Who wins the world cup in curling?"))
-    assert [type(event) for event in events] == [Found, Done]
+    assert [type(event) for event in events] == [EvidenceFound, Done]
 
 
 @pytest.mark.parametrize(
     ("question", "wish", "error", "said"),
     [
-        ("", AskWish(), BadUsage, "The question has no words."),
-        (" \n\t?! …", AskWish(), BadUsage, "The question has no words."),
-        ("a" * (LONGEST + 1), AskWish(), BadUsage, "characters"),
-        (EINSTEIN, AskWish(passages=-1), BadUsage, "-1 passages"),
-        (EINSTEIN, AskWish(passages=MOST_PASSAGES + 1), BadUsage, f"{MOST_PASSAGES + 1} passages"),
-        (EINSTEIN, AskWish(mode="loud"), BadUsage, "'loud'"),  # type: ignore[arg-type]
-        (EINSTEIN, AskWish(page="Nowhere"), PageNotFound, "'Nowhere'"),
+        ("", AskOptions(), BadUsage, "The question has no words."),
+        (" \n\t?! …", AskOptions(), BadUsage, "The question has no words."),
+        ("a" * (LONGEST_QUESTION + 1), AskOptions(), BadUsage, "characters"),
+        (EINSTEIN, AskOptions(passages=-1), BadUsage, "-1 passages"),
+        (EINSTEIN, AskOptions(passages=MAX_PASSAGES + 1), BadUsage, f"{MAX_PASSAGES + 1} passages"),
+        (EINSTEIN, AskOptions(mode="loud"), BadUsage, "'loud'"),  # type: ignore[arg-type]
+        (EINSTEIN, AskOptions(page="Nowhere"), PageNotFound, "'Nowhere'"),
     ],
 )
 def test_errors_come_before_the_first_event(
-    asker: Asker, question: str, wish: AskWish, error: type[KiwiError], said: str
+    asker: Asker, question: str, wish: AskOptions, error: type[KiwiError], said: str
 ) -> None:
     """What cannot be asked is refused at the first step, with what to do instead."""
     with pytest.raises(error, match=said) as caught:
@@ -162,7 +161,7 @@ def test_errors_come_before_the_first_event(
 @pytest.mark.parametrize("page", ["Sunset", "sunset"])
 def test_a_page_is_found_by_title_or_path(asker: Asker, page: str) -> None:
     """The page that was named answers alone (R235)."""
-    answer = asker.ask("Why is the sky orange?", AskWish(page=page))
+    answer = asker.ask("Why is the sky orange?", AskOptions(page=page))
     assert (answer.route, [looked.title for looked in answer.pages]) == ("page", ["Sunset"])
     assert {cited.citation.title for cited in answer.citations} == {"Sunset"}
 
@@ -176,7 +175,7 @@ def test_a_model_that_cannot_be_reached_leaves_the_answer_by_rule(
         alone = Asker(finder, BY_WORDS)
         assert alone.model is not None
         events = list(alone.events(EINSTEIN))
-        quiet = alone.ask(EINSTEIN, AskWish(with_model=False))
+        quiet = alone.ask(EINSTEIN, AskOptions(with_model=False))
     check_order(events)
     last = events[-1]
     assert isinstance(last, Done)
@@ -190,7 +189,7 @@ def test_a_model_is_asked_only_where_it_may(finder: Finder) -> None:
     """`with_model` off leaves it alone; else it is given the passages of the answer."""
     model = ScriptedModel("Nothing of this is borne out by anything.", "Neither is this.")
     asker = Asker(finder, BY_WORDS, model=model)
-    asker.ask(EINSTEIN, AskWish(with_model=False))
+    asker.ask(EINSTEIN, AskOptions(with_model=False))
     assert model.asked == []
     events = list(asker.events(EINSTEIN))
     check_order(events)
@@ -233,9 +232,9 @@ PROGRAM = """
 import sys
 called = []
 sys.addaudithook(lambda event, _: called.append(event) if event in ("socket.connect", "socket.getaddrinfo") else None)
-from kiwiresearch.ask.record import record_of
+from kiwiresearch.ask.formats import record_of
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.research.open_shelf import open_shelf
+from kiwiresearch.api import open_shelf
 with open_shelf([sys.argv[1]]) as shelf:
     for question in sys.argv[2:]:
         print(canonical_json(record_of(shelf.ask(question), lambda cited: cited.key)))
@@ -277,7 +276,7 @@ def test_a_shelf_for_programs_answers(sample_zim: Path, home: Path) -> None:
     """`open_shelf` gives the same answers as the command."""
     with kiwiresearch.open_shelf([sample_zim]) as shelf:
         answer = shelf.ask(EINSTEIN)
-        assert shelf.ask("When was he born?", AskWish(page="Albert Einstein")).route == "page"
+        assert shelf.ask("When was he born?", AskOptions(page="Albert Einstein")).route == "page"
     assert (answer.short, answer.route) == ("14 March 1879", "title")
 
 

@@ -9,17 +9,17 @@ from tests.web.running import a_room
 
 from kiwiresearch.ids import BookId
 from kiwiresearch.mcp.arguments import SectionArguments
-from kiwiresearch.mcp.pages import section_text
-from kiwiresearch.mcp.parts import Parts
-from kiwiresearch.research.book_names import by_name
-from kiwiresearch.web.places import books_named
-from kiwiresearch.zim.library import Placed
+from kiwiresearch.mcp.context import ToolContext
+from kiwiresearch.mcp.tools import section_text
+from kiwiresearch.web.book_pages import books_named
+from kiwiresearch.workspace.policy import open_books_named
+from kiwiresearch.zim.library import ListedBook
 from kiwiresearch.zim.memory import MemoryArchive
 from kiwiresearch.zim.sources import Source
 
-FILE = Placed(BookId("id-1"), "sample_en", "Sample Book", Source("/home/me/books/My file.zim"))
-NEWER = Placed(BookId("id-2"), "sample_en", "Sample Book", Source("/home/me/books/newer.zimaa"))
-SERVED = Placed(BookId("id-3"), "", "Other", Source("http://host:8080", "other_2024"))
+FILE = ListedBook(BookId("id-1"), "sample_en", "Sample Book", Source("/home/me/books/My file.zim"))
+NEWER = ListedBook(BookId("id-2"), "sample_en", "Sample Book", Source("/home/me/books/newer.zimaa"))
+SERVED = ListedBook(BookId("id-3"), "", "Other", Source("http://host:8080", "other_2024"))
 
 
 @pytest.mark.parametrize(
@@ -44,19 +44,19 @@ SERVED = Placed(BookId("id-3"), "", "Other", Source("http://host:8080", "other_2
 def test_a_book_goes_by_its_names_and_by_no_place(wanted: str, found: set[str]) -> None:
     """UUID, name, title, and what its file or server calls it, in any case; no path and no address."""
     books = (FILE, NEWER, SERVED)
-    assert {book.id for book in by_name(books, wanted, lambda book: book)} == found
+    assert {book.id for book in open_books_named(books, wanted, lambda book: book)} == found
 
 
 def test_a_data_sheet_has_the_same_names() -> None:
     """What is open goes by the names that it has on the shelf."""
     archive = MemoryArchive({"A": "<p>a</p>"}, title="In memory")
-    assert by_name([archive], "in memory", lambda one: one.book) == (archive,)
+    assert open_books_named([archive], "in memory", lambda one: one.book) == (archive,)
 
 
 def test_tools_and_routes_take_the_names_that_jobs_take(tmp_path: Path, sample_zim: Path) -> None:
     """The name of a book's file works in a route and in a tool as it does for a run."""
     with a_room(tmp_path, str(sample_zim)) as room:
-        parts = Parts(room.asker, room.reading, room.link, room.page_url)
-        with room.reading() as finder:
+        parts = ToolContext(room.asker, room.locked_finder, room.citation_url, room.page_url)
+        with room.locked_finder() as finder:
             assert len(books_named(finder, "Sample")) == 1
         assert "Sunset" in section_text(parts, SectionArguments(title="Sunset", book="SAMPLE"))

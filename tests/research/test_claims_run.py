@@ -11,17 +11,16 @@ from typing import Any
 
 import pytest
 
-from kiwiresearch.claims.claim import CLAIM_TYPES
-from kiwiresearch.claims.record import claim_of, record_of
+from kiwiresearch.claims.claim import CLAIM_TYPES, claim_from_record, claim_record
 from kiwiresearch.crawl.settings import CrawlSettings
-from kiwiresearch.crawl.step import Visited
+from kiwiresearch.crawl.step import VisitStep
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.read import open_page
-from kiwiresearch.research.desk import open_desk
-from kiwiresearch.research.finding import Finder
-from kiwiresearch.research.run import Progress, Research, Task
-from kiwiresearch.text.markdown import escaped_anywhere
+from kiwiresearch.runs.research import Research, ResearchTask, RunProgress
+from kiwiresearch.text.display import escaped_anywhere
+from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.archive import Archive
 
 TOPIC = "Bronze Age collapse"
@@ -30,9 +29,9 @@ PAGES = 6
 
 @contextmanager
 def research(place: Path, book: Path) -> Iterator[Research]:
-    desk = open_desk({"KIWIRESEARCH_HOME": str(place / "home")})
+    desk = open_workspace({"KIWIRESEARCH_HOME": str(place / "home")})
     with desk.shelf([str(book)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
-        yield Research(finder, Task(TOPIC, settings=CrawlSettings(fast=True, max_pages=PAGES)))
+        yield Research(finder, ResearchTask(TOPIC, settings=CrawlSettings(fast=True, max_pages=PAGES)))
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +96,7 @@ def test_claims_stand_in_the_order_of_the_pages(done: Path) -> None:
 def test_a_claim_is_read_back_as_it_was_written(done: Path) -> None:
     """A run that goes on has the very claims it had: each line gives the claim that gives the line."""
     for line in (done / "claims.jsonl").read_text(encoding="utf-8").splitlines():
-        assert canonical_json(record_of(claim_of(json.loads(line)))) == line
+        assert canonical_json(claim_record(claim_from_record(json.loads(line)))) == line
 
 
 def text_of(statement: dict[str, Any]) -> str:
@@ -129,9 +128,9 @@ def test_pages_linked_in_vain_are_gaps_of_the_book(place: Path, tmp_path: Path, 
     """A run tells which pages its own pages link to and the book does not hold, and how many do (R71, N9)."""
     page = '<p>Salt is a mineral that people dig.</p><h2>Use</h2><p>Salt goes to <a href="Varn">Varn</a>.</p>'
     book = a_book({"Salt": page, "Salt_mine": page, "Salt_road": page})
-    desk = open_desk({"KIWIRESEARCH_HOME": str(place / "home")})
+    desk = open_workspace({"KIWIRESEARCH_HOME": str(place / "home")})
     with desk.shelf([str(book)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
-        folder = Research(finder, Task("salt", settings=CrawlSettings(fast=True))).run(tmp_path / "run").folder
+        folder = Research(finder, ResearchTask("salt", settings=CrawlSettings(fast=True))).run(tmp_path / "run").folder
     gaps = json.loads((folder / "brief.json").read_text(encoding="utf-8"))["gaps"]
     assert [gap["text"] for gap in gaps if "Varn (3)" in gap["text"] and gap["kind"] == "missing page"]
 
@@ -152,8 +151,8 @@ class Reads:
 def stopped(place: Path, book: Path, out: Path, after: int) -> None:
     """A run that is interrupted when it has taken so many pages."""
 
-    def stop(progress: Progress) -> None:
-        if isinstance(progress.step, Visited) and len(progress.state.visited) == after:
+    def stop(progress: RunProgress) -> None:
+        if isinstance(progress.step, VisitStep) and len(progress.state.visited) == after:
             raise KeyboardInterrupt
 
     with research(place, book) as work, pytest.raises(KeyboardInterrupt):
@@ -171,7 +170,7 @@ def test_a_run_stopped_at_any_step_claims_the_same(
     reads.counts.clear()
     interrupted = 0
 
-    def stop(_: Progress) -> None:
+    def stop(_: RunProgress) -> None:
         nonlocal interrupted
         interrupted += 1
         raise KeyboardInterrupt

@@ -11,24 +11,24 @@ from hypothesis import strategies as st
 from tests.research.compared_runs import run_over, snapshot, two_snapshots
 
 from kiwiresearch.claims.claim import Claim, Measure
+from kiwiresearch.diff.pairs import ComparedClaim, describe_change, pair_claims
+from kiwiresearch.diff.run_comparison import ComparedRun, Comparison, compare_runs, read_compared_run
 from kiwiresearch.errors import RunDamaged, RunNotFound
-from kiwiresearch.research.claim_pairs import Compared, change_of, paired
-from kiwiresearch.research.comparing import Comparison, Side, compare, read_side
-from kiwiresearch.text.differing import marked, plainly
 from kiwiresearch.text.quantities import quantities_in
+from kiwiresearch.text.similarity import comparable, marked_differences
 from kiwiresearch.text.when import dates_in
 
 
 @pytest.fixture(scope="module")
-def sides(tmp_path_factory: pytest.TempPathFactory) -> tuple[Side, Side]:
+def sides(tmp_path_factory: pytest.TempPathFactory) -> tuple[ComparedRun, ComparedRun]:
     """The same task over two snapshots of one book."""
     old, new = two_snapshots(tmp_path_factory.mktemp("snapshots"))
-    return read_side(old), read_side(new)
+    return read_compared_run(old), read_compared_run(new)
 
 
 @pytest.fixture(scope="module")
-def found(sides: tuple[Side, Side]) -> Comparison:
-    return compare(*sides)
+def found(sides: tuple[ComparedRun, ComparedRun]) -> Comparison:
+    return compare_runs(*sides)
 
 
 def test_an_older_snapshot_of_a_book_is_known_as_one(found: Comparison) -> None:
@@ -64,13 +64,13 @@ def test_claims_that_came_and_went_are_told(found: Comparison) -> None:
     assert ["older track" in one.claim.text and one.page_in_both for one in found.gone] == [True]
 
 
-def told_once(side: Side) -> list[Claim]:
+def told_once(side: ComparedRun) -> list[Claim]:
     """Its claims without statements in the words of a sentence that is a claim of another type, too."""
     typed = {claim.quotes[0] for claim in side.claims if claim.type != "statement"}
     return [claim for claim in side.claims if claim.type != "statement" or claim.quotes[0] not in typed]
 
 
-def test_everything_else_is_the_same(found: Comparison, sides: tuple[Side, Side]) -> None:
+def test_everything_else_is_the_same(found: Comparison, sides: tuple[ComparedRun, ComparedRun]) -> None:
     """Every claim of both runs is accounted for once, though not one id is the same."""
     old, new = sides
     assert not {claim.id for claim in old.claims} & {claim.id for claim in new.claims}
@@ -85,29 +85,29 @@ def test_sentences_of_the_brief_are_compared_too(found: Comparison) -> None:
     assert found.statements_same > 0
 
 
-def test_a_run_compared_with_itself_is_the_same(sides: tuple[Side, Side]) -> None:
-    found = compare(sides[0], sides[0])
+def test_a_run_compared_with_itself_is_the_same(sides: tuple[ComparedRun, ComparedRun]) -> None:
+    found = compare_runs(sides[0], sides[0])
     assert found.is_same
     assert found.same == len(told_once(sides[0])) < len(sides[0].claims)
     assert [pair.kind for pair in found.books] == ["same"]
 
 
-def test_the_other_way_round_is_the_mirror(found: Comparison, sides: tuple[Side, Side]) -> None:
+def test_the_other_way_round_is_the_mirror(found: Comparison, sides: tuple[ComparedRun, ComparedRun]) -> None:
     """What was new is gone, and each change is told from its other side."""
-    back = compare(sides[1], sides[0])
+    back = compare_runs(sides[1], sides[0])
     assert {(one.new.id, one.old.id) for one in back.changed} == {(one.old.id, one.new.id) for one in found.changed}
     assert {one.claim.id for one in back.gone} == {one.claim.id for one in found.new}
 
 
-def test_comparing_is_the_same_every_time(sides: tuple[Side, Side], found: Comparison) -> None:
-    assert compare(*sides) == found
+def test_comparing_is_the_same_every_time(sides: tuple[ComparedRun, ComparedRun], found: Comparison) -> None:
+    assert compare_runs(*sides) == found
 
 
 def test_other_settings_are_told_with_what_they_brought(tmp_path: Path) -> None:
     """With fewer pages, the claims of the pages that were not read are new, and say that their page is."""
     book = snapshot(tmp_path / "road.zim", "2026-01-01")
     few, many = run_over(book, tmp_path / "few", max_pages=2), run_over(book, tmp_path / "many", max_pages=4)
-    found = compare(read_side(few), read_side(many))
+    found = compare_runs(read_compared_run(few), read_compared_run(many))
     assert [(one.name, one.old, one.new) for one in found.settings] == [("max_pages", 2, 4)]
     assert [pair.kind for pair in found.books] == ["same"]
     assert (found.pages_both, len(found.pages_new), found.pages_gone) == (2, 2, ())
@@ -116,18 +116,18 @@ def test_other_settings_are_told_with_what_they_brought(tmp_path: Path) -> None:
     assert (found.changed, found.gone) == ((), ())
 
 
-def test_another_book_shares_no_page(sides: tuple[Side, Side]) -> None:
+def test_another_book_shares_no_page(sides: tuple[ComparedRun, ComparedRun]) -> None:
     """A page of the same path in a book of another name is another page."""
     other = {**sides[1].manifest, "books": [{**sides[1].manifest["books"][0], "name": "rail_en"}]}
-    found = compare(sides[0], replace(sides[1], manifest=other))
+    found = compare_runs(sides[0], replace(sides[1], manifest=other))
     assert [pair.kind for pair in found.books] == ["only old", "only new"]
     assert (found.pages_both, found.same, found.changed) == (0, 0, ())
 
 
-def test_two_snapshots_in_one_run_stay_apart(sides: tuple[Side, Side]) -> None:
+def test_two_snapshots_in_one_run_stay_apart(sides: tuple[ComparedRun, ComparedRun]) -> None:
     """Where one run has both, each book is only itself."""
     both = {**sides[1].manifest, "books": [*sides[0].manifest["books"], *sides[1].manifest["books"]]}
-    found = compare(sides[0], replace(sides[1], manifest=both))
+    found = compare_runs(sides[0], replace(sides[1], manifest=both))
     assert [pair.kind for pair in found.books] == ["same", "only new"]
 
 
@@ -140,7 +140,7 @@ SNAPSHOTS = [
 
 @pytest.mark.parametrize(("old", "old_flavour", "new", "new_flavour"), SNAPSHOTS)
 def test_a_snapshot_is_known_by_another_makers_name(
-    sides: tuple[Side, Side], old: str, old_flavour: str, new: str, new_flavour: str
+    sides: tuple[ComparedRun, ComparedRun], old: str, old_flavour: str, new: str, new_flavour: str
 ) -> None:
     """The day, the selection and the maker are no part of a book's name, and its pages are compared."""
     named = [
@@ -149,25 +149,25 @@ def test_a_snapshot_is_known_by_another_makers_name(
             sides, ({"name": old, "flavour": old_flavour}, {"name": new, "flavour": new_flavour}), strict=True
         )
     ]
-    found = compare(*named)
+    found = compare_runs(*named)
     assert [pair.kind for pair in found.books] == ["snapshot"]
-    assert found.same == compare(*sides).same
+    assert found.same == compare_runs(*sides).same
 
 
-def test_a_flavour_tells_two_books_of_a_name_apart(sides: tuple[Side, Side]) -> None:
+def test_a_flavour_tells_two_books_of_a_name_apart(sides: tuple[ComparedRun, ComparedRun]) -> None:
     """A run that has the small and the full selection is compared with each of them."""
     book = sides[0].manifest["books"][0]
     small, full = {**book, "flavour": "mini"}, {**book, "id": "another", "flavour": "maxi"}
     newer = {**sides[1].manifest["books"][0], "flavour": "maxi"}
     old, new = (replace(sides[0], manifest={"books": books}) for books in ([small, full], [newer]))
-    pairs = compare(old, new).books
+    pairs = compare_runs(old, new).books
     assert [(pair.kind, pair.old and pair.old.flavour) for pair in pairs] == [
         ("only old", "mini"),
         ("snapshot", "maxi"),
     ]
 
 
-def test_books_of_the_old_layout_are_compared_with_newer_ones(sides: tuple[Side, Side]) -> None:
+def test_books_of_the_old_layout_are_compared_with_newer_ones(sides: tuple[ComparedRun, ComparedRun]) -> None:
     """The 'A/' before the paths of older books, and the '.html' behind them, are no part of a page's name."""
     moved = [
         replace(
@@ -178,7 +178,7 @@ def test_books_of_the_old_layout_are_compared_with_newer_ones(sides: tuple[Side,
         )
         for claim in sides[0].claims
     ]
-    assert compare(replace(sides[0], claims=moved), sides[1]).same == compare(*sides).same
+    assert compare_runs(replace(sides[0], claims=moved), sides[1]).same == compare_runs(*sides).same
 
 
 @pytest.mark.parametrize("name", ["claims.jsonl", "brief.json"])
@@ -186,16 +186,16 @@ def test_a_damaged_run_is_told(tmp_path: Path, name: str) -> None:
     run = run_over(snapshot(tmp_path / "road.zim", "2026-01-01"), tmp_path / "run", max_pages=1)
     (run / name).write_text("[]\n", encoding="utf-8")
     with pytest.raises(RunDamaged, match="not as it was written"):
-        read_side(run)
+        read_compared_run(run)
     with pytest.raises(RunNotFound):
-        read_side(tmp_path / "nothing")
+        read_compared_run(tmp_path / "nothing")
 
 
-def test_every_claim_is_paired_once(sides: tuple[Side, Side]) -> None:
+def test_every_claim_is_paired_once(sides: tuple[ComparedRun, ComparedRun]) -> None:
     """However the claims are taken together, none is lost and none counted twice."""
-    old = [Compared(n, claim) for n, claim in enumerate(sides[0].claims)]
-    new = [Compared(n, claim) for n, claim in enumerate(sides[1].claims)]
-    pairs = paired(old, new)
+    old = [ComparedClaim(n, claim) for n, claim in enumerate(sides[0].claims)]
+    new = [ComparedClaim(n, claim) for n, claim in enumerate(sides[1].claims)]
+    pairs = pair_claims(old, new)
     left = [one.order for one, _ in pairs.same] + [one.order for one, _, _ in pairs.changed]
     right = [one.order for _, one in pairs.same] + [one.order for _, one, _ in pairs.changed]
     assert sorted([*left, *(one.order for one in pairs.gone)]) == list(range(len(old)))
@@ -209,8 +209,8 @@ def has_other_numbers(one: Claim, old: str, new: str) -> bool:
         dates = dates_in(text)
         measures = quantities_in(text, not_in=[(date.start, date.end) for date in dates])
         told = tuple(Measure(quantity, "", "", None) for quantity in measures)
-        sides.append(Compared(order, replace(one, text=text, dates=tuple(dates), measures=told)))
-    return change_of(sides[0], sides[1], 0.9).numbers
+        sides.append(ComparedClaim(order, replace(one, text=text, dates=tuple(dates), measures=told)))
+    return describe_change(sides[0], sides[1], 0.9).numbers
 
 
 SAME_NUMBERS = [
@@ -238,13 +238,15 @@ OTHER_NUMBERS = [
 
 
 @pytest.mark.parametrize(("old", "new"), SAME_NUMBERS)
-def test_a_number_written_otherwise_is_no_other_number(sides: tuple[Side, Side], old: str, new: str) -> None:
+def test_a_number_written_otherwise_is_no_other_number(
+    sides: tuple[ComparedRun, ComparedRun], old: str, new: str
+) -> None:
     """With a hyphen, in another unit, in words, or as two dates where there was a time from one to the other."""
     assert not has_other_numbers(sides[0].claims[0], old, new)
 
 
 @pytest.mark.parametrize(("old", "new"), OTHER_NUMBERS)
-def test_another_number_is_told(sides: tuple[Side, Side], old: str, new: str) -> None:
+def test_another_number_is_told(sides: tuple[ComparedRun, ComparedRun], old: str, new: str) -> None:
     """Another figure, scale, unit, currency, sign, month or era, and figures that change places."""
     assert has_other_numbers(sides[0].claims[0], old, new)
 
@@ -259,13 +261,13 @@ SAME = [
 
 @pytest.mark.parametrize(("one", "other"), SAME)
 def test_how_it_is_set_does_not_matter(one: str, other: str) -> None:
-    assert plainly(one) == plainly(other)
+    assert comparable(one) == comparable(other)
 
 
 @pytest.mark.parametrize(("one", "other"), [("It is 1,5 km.", "It is 15 km."), ("It cost $4.", "It cost €4.")])
 def test_what_is_part_of_a_figure_matters(one: str, other: str) -> None:
     """A comma within a number, and the sign of a currency, are no matter of style."""
-    assert plainly(one) != plainly(other)
+    assert comparable(one) != comparable(other)
 
 
 MARKED = [
@@ -280,13 +282,15 @@ MARKED = [
 @pytest.mark.parametrize(("one", "other", "left", "right"), MARKED)
 def test_differing_words_are_marked(one: str, other: str, left: str, right: str) -> None:
     """Those of each side that the other does not have."""
-    shown = ["".join(f"[{run.text}]" if run.differs else run.text for run in side) for side in marked(one, other)]
+    shown = [
+        "".join(f"[{run.text}]" if run.differs else run.text for run in side) for side in marked_differences(one, other)
+    ]
     assert shown == [left, right]
 
 
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_marking_loses_no_letter(one: str, other: str) -> None:
     """Both sentences can be read whole, and equal ones have no mark."""
-    left, right = marked(one, other)
+    left, right = marked_differences(one, other)
     assert ("".join(run.text for run in left), "".join(run.text for run in right)) == (one, other)
-    assert not any(run.differs for run in marked(one, one)[0])
+    assert not any(run.differs for run in marked_differences(one, one)[0])

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from kiwiresearch.api import open_shelf
 from kiwiresearch.errors import BookDamaged, BookNotFound, KiwiError, NotABook, PageNotFound
-from kiwiresearch.research.desk import Desk, find_page, open_desk
-from kiwiresearch.research.open_shelf import open_shelf
+from kiwiresearch.workspace.workspace import Workspace, find_page, open_workspace
 from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
-from kiwiresearch.zim.library import placed
+from kiwiresearch.zim.library import listed_book
 
 BOOKS = {
     "shared.zim": ("First book", {"Moon": "the first moon", "Red_sun": "a red sun"}),
@@ -34,11 +34,11 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, (title, pages) in BOOKS.items():
         _write(folder / "books" / name, title, pages)
     ready = tmp_path_factory.getbasetemp() / "ready"  # the sample book is built there once for all tests
-    open_desk({"KIWIRESEARCH_HOME": str(ready)}).sample()
+    open_workspace({"KIWIRESEARCH_HOME": str(ready)}).sample()
     shutil.copytree(ready / "cache", folder / "home" / "cache")
-    desk = open_desk({"KIWIRESEARCH_HOME": str(folder / "home")})
+    desk = open_workspace({"KIWIRESEARCH_HOME": str(folder / "home")})
     found = [row for name in BOOKS for row in desk.opener.look_up(str(folder / "books" / name))]
-    desk.shelf_file.add([placed(book, source) for book, source in found])
+    desk.shelf_file.add([listed_book(book, source) for book, source in found])
     return folder
 
 
@@ -56,13 +56,13 @@ def no_books(books: Path, home: Path) -> Path:
     return books
 
 
-def _titles(desk: Desk, *wanted: str) -> list[str]:
+def _titles(desk: Workspace, *wanted: str) -> list[str]:
     return [book.title for book in desk.shelf(wanted).books]
 
 
 def test_an_empty_shelf_is_the_sample_book(no_books: Path, home: Path) -> None:
     """Who has added no book works with the sample book, which is kept in the cache folder."""
-    shelf = open_desk().shelf()
+    shelf = open_workspace().shelf()
     assert shelf.is_sample
     assert [book.title for book in shelf.books] == ["kiwiresearch sample book"]
     assert shelf.books[0].source.path.parent == home / "cache"
@@ -70,14 +70,14 @@ def test_an_empty_shelf_is_the_sample_book(no_books: Path, home: Path) -> None:
 
 def test_the_sample_book_is_built_once(no_books: Path, home: Path) -> None:
     """A second start uses the file that the first one built."""
-    file = open_desk().sample().source.path
+    file = open_workspace().sample().source.path
     before = file.stat()
-    assert open_desk().sample().source.path.stat() == before
+    assert open_workspace().sample().source.path.stat() == before
 
 
 def test_a_shelf_with_books_leaves_the_sample_out(books: Path) -> None:
     """The sample book is for an empty shelf; else it must be asked for by name."""
-    desk = open_desk()
+    desk = open_workspace()
     assert not desk.shelf().is_sample
     assert _titles(desk) == ["First book", "Second book"]
     assert _titles(desk, "sample") == ["kiwiresearch sample book"]
@@ -86,7 +86,7 @@ def test_a_shelf_with_books_leaves_the_sample_out(books: Path) -> None:
 @pytest.mark.parametrize("wanted", ["second", "SECOND", "Second book", " second BOOK ", "second.zim", "{id}", "{path}"])
 def test_a_book_is_picked_by_any_of_its_names(books: Path, wanted: str) -> None:
     """Name, title, UUID, file name and path all pick the same book, in any case."""
-    desk = open_desk()
+    desk = open_workspace()
     second = desk.shelf_file.books()[1]
     wanted = wanted.format(id=second.id, path=books / "second.zim")
     assert [str(book.source) for book in desk.shelf([wanted]).books] == [str(books / "second.zim")]
@@ -95,17 +95,17 @@ def test_a_book_is_picked_by_any_of_its_names(books: Path, wanted: str) -> None:
 def test_a_book_is_picked_by_a_relative_path(books: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A path counts from the folder the user is in."""
     monkeypatch.chdir(books.parent)
-    assert _titles(open_desk(), "books/second.zim") == ["Second book"]
+    assert _titles(open_workspace(), "books/second.zim") == ["Second book"]
 
 
 def test_a_book_named_twice_is_there_once(books: Path) -> None:
     """Two names of one book do not make two books; the order is the user's."""
-    assert _titles(open_desk(), "second", "Second book", "shared") == ["Second book", "First book"]
+    assert _titles(open_workspace(), "second", "Second book", "shared") == ["Second book", "First book"]
 
 
 def test_a_book_need_not_be_on_the_shelf(no_books: Path) -> None:
     """A path of a file or folder stands for its books without adding them."""
-    desk = open_desk()
+    desk = open_workspace()
     assert _titles(desk, str(no_books / "second.zim")) == ["Second book"]
     assert _titles(desk, str(no_books)) == ["Second book", "First book"]
     assert desk.shelf_file.books() == ()
@@ -114,9 +114,9 @@ def test_a_book_need_not_be_on_the_shelf(no_books: Path) -> None:
 def test_an_unknown_book_gets_a_guess(books: Path) -> None:
     """A name that no book has is refused with the nearest one that some book has."""
     with pytest.raises(BookNotFound, match=r"no book 'secnd' .*Did you mean 'second'\?"):
-        open_desk().shelf(["secnd"])
+        open_workspace().shelf(["secnd"])
     with pytest.raises(BookNotFound, match=r"no book 'zzz' on your shelf\. 'kiwi"):
-        open_desk().shelf(["zzz"])
+        open_workspace().shelf(["zzz"])
 
 
 def test_a_program_opens_the_shelf_of_its_user(books: Path) -> None:
@@ -137,7 +137,7 @@ def test_a_program_opens_what_it_names(no_books: Path) -> None:
         assert find_page(shelf, "Moon").page.text == "the second moon"
     with open_shelf([str(no_books)]) as shelf:
         assert len(shelf.books) == 2
-    assert open_desk().shelf_file.books() == ()
+    assert open_workspace().shelf_file.books() == ()
 
 
 def test_a_program_opens_a_server(no_books: Path, kiwix_serve: Callable[..., str]) -> None:
@@ -200,10 +200,10 @@ def test_a_book_that_cannot_be_opened_does_not_hide_the_others(books: Path, tmp_
     """Of several books one may be gone: pages of the others are still found."""
     lost = tmp_path / "lost.zim"
     shutil.copy2(books / "shared.zim", lost)
-    desk = open_desk()
+    desk = open_workspace()
     desk.shelf_file.remove(desk.shelf_file.books())
     rows = [*desk.opener.look_up(str(lost)), *desk.opener.look_up(str(books / "second.zim"))]
-    desk.shelf_file.add([placed(book, source) for book, source in rows])
+    desk.shelf_file.add([listed_book(book, source) for book, source in rows])
     lost.unlink()
     with open_shelf() as shelf:
         assert find_page(shelf, "Moon").page.text == "the second moon"
@@ -219,7 +219,7 @@ def test_good_files_are_kept_when_others_are_not(books: Path, tmp_path: Path) ->
     (mixed / "a.zim").touch()
     (mixed / "c.zim").write_text("no book")
     problems: list[KiwiError] = []
-    found = open_desk().look_up_each(str(mixed), problems)
+    found = open_workspace().look_up_each(str(mixed), problems)
     assert [(book.title, source.path.name) for book, source in found] == [("Second book", "b.zim")]
     assert [problem.message for problem in problems] == [
         f"The file {str(mixed / 'a.zim')!r} is empty.",
@@ -235,9 +235,9 @@ def test_a_damaged_book_is_read_only_on_demand(books: Path, home: Path, tmp_path
     damaged.write_bytes(content)
     environment = {"KIWIRESEARCH_HOME": str(home)}
     with pytest.raises(BookDamaged, match=r"do not match its checksum.*KIWIRESEARCH_ALLOW_DAMAGED=1"):
-        open_desk(environment).shelf([str(damaged)])
+        open_workspace(environment).shelf([str(damaged)])
     said: list[str] = []
-    desk = open_desk(environment | {"KIWIRESEARCH_ALLOW_DAMAGED": "1"}, say=said.append)
+    desk = open_workspace(environment | {"KIWIRESEARCH_ALLOW_DAMAGED": "1"}, say=said.append)
     with desk.shelf([str(damaged)]) as shelf:
         assert find_page(shelf, "Moon").page.text == "the second moon"
     assert said[0].endswith("do not match its checksum. Reading it all the same, as you asked.")

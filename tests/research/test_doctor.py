@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from kiwiresearch import __version__
-from kiwiresearch.research.desk import Desk, open_desk
-from kiwiresearch.research.doctor import MOST_SHOWN, Finding, examine, usual_folders
+from kiwiresearch.version import __version__
+from kiwiresearch.workspace.inventory import MAX_SHOWN, Diagnosis, diagnose, usual_folders
+from kiwiresearch.workspace.workspace import Workspace, open_workspace
 from kiwiresearch.zim.build import NewPage, write_book
-from kiwiresearch.zim.library import placed
+from kiwiresearch.zim.library import listed_book
 
 
 def _write(target: Path, title: str, *, index: bool = True) -> Path:
@@ -27,17 +27,17 @@ def _write(target: Path, title: str, *, index: bool = True) -> Path:
 def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two books, and a home that knows both to be sound."""
     folder = tmp_path_factory.mktemp("furnished")
-    desk = open_desk({"KIWIRESEARCH_HOME": str(folder / "home")})
+    desk = open_workspace({"KIWIRESEARCH_HOME": str(folder / "home")})
     desk.opener.look_up(str(_write(folder / "moon.zim", "Moon book")))
     desk.opener.look_up(str(_write(folder / "plain.zim", "Plain book", index=False)))
     return folder
 
 
 @pytest.fixture
-def desk(furnished: Path, home: Path) -> Desk:
+def desk(furnished: Path, home: Path) -> Workspace:
     """The desk of a user whose shelf is empty."""
     shutil.copytree(furnished / "home", home, ignore=shutil.ignore_patterns("state"))
-    return open_desk()
+    return open_workspace()
 
 
 @pytest.fixture
@@ -56,21 +56,21 @@ def dead() -> Iterator[str]:
         yield f"http://127.0.0.1:{taken.getsockname()[1]}"
 
 
-def _about(subject: str, findings: list[Finding]) -> list[Finding]:
+def _about(subject: str, findings: list[Diagnosis]) -> list[Diagnosis]:
     return [finding for finding in findings if finding.subject == subject]
 
 
-def _look(desk: Desk, subject: str, user: Path, **environment: str) -> list[Finding]:
-    return _about(subject, examine(desk, {"HOME": str(user), **environment}, servers=()))
+def _look(desk: Workspace, subject: str, user: Path, **environment: str) -> list[Diagnosis]:
+    return _about(subject, diagnose(desk, {"HOME": str(user), **environment}, servers=()))
 
 
-def _put_on_shelf(desk: Desk, what: object) -> None:
-    desk.shelf_file.add([placed(book, source) for book, source in desk.opener.look_up(str(what))])
+def _put_on_shelf(desk: Workspace, what: object) -> None:
+    desk.shelf_file.add([listed_book(book, source) for book, source in desk.opener.look_up(str(what))])
 
 
-def test_a_first_visit_finds_nothing_wrong(desk: Desk, user: Path) -> None:
+def test_a_first_visit_finds_nothing_wrong(desk: Workspace, user: Path) -> None:
     """With nothing there, all subjects are looked at and only the empty shelf is remarked on."""
-    findings = examine(desk, {"HOME": str(user)}, servers=())
+    findings = diagnose(desk, {"HOME": str(user)}, servers=())
     assert [(finding.subject, finding.state) for finding in findings] == [
         ("program", "fine"),
         ("settings", "fine"),
@@ -97,7 +97,7 @@ def test_a_first_visit_finds_nothing_wrong(desk: Desk, user: Path) -> None:
         "Downloads/kiwix/2026",
     ],
 )
-def test_books_in_the_usual_places_are_found(desk: Desk, furnished: Path, user: Path, place: str) -> None:
+def test_books_in_the_usual_places_are_found(desk: Workspace, furnished: Path, user: Path, place: str) -> None:
     """A ZIM file where people and Kiwix programs keep them is named, with the command that adds it."""
     file = user / place / "moon.zim"
     file.parent.mkdir(parents=True)
@@ -108,7 +108,7 @@ def test_books_in_the_usual_places_are_found(desk: Desk, furnished: Path, user: 
     assert finding.state == "note"
 
 
-def test_books_in_named_folders_are_found(desk: Desk, furnished: Path, user: Path) -> None:
+def test_books_in_named_folders_are_found(desk: Workspace, furnished: Path, user: Path) -> None:
     """KIWIRESEARCH_ZIM_FOLDERS names more places, as PATH does."""
     for name in ("one", "two"):
         (user / name).mkdir()
@@ -122,7 +122,7 @@ def test_books_in_named_folders_are_found(desk: Desk, furnished: Path, user: Pat
     ]
 
 
-def test_books_of_a_kiwix_library_are_found(desk: Desk, furnished: Path, user: Path) -> None:
+def test_books_of_a_kiwix_library_are_found(desk: Workspace, furnished: Path, user: Path) -> None:
     """The library.xml of a Kiwix program leads to books wherever they are; missing ones are left out."""
     library = user / ".local/share/kiwix/library.xml"
     library.parent.mkdir(parents=True)
@@ -132,7 +132,7 @@ def test_books_of_a_kiwix_library_are_found(desk: Desk, furnished: Path, user: P
     assert finding.message == f"{furnished / 'moon.zim'}: Moon book, not on the shelf"
 
 
-def test_a_broken_kiwix_library_is_named(desk: Desk, user: Path) -> None:
+def test_a_broken_kiwix_library_is_named(desk: Workspace, user: Path) -> None:
     """A library.xml that cannot be read is remarked on and ends nothing."""
     library = user / ".local/share/kiwix-desktop/library.xml"
     library.parent.mkdir(parents=True)
@@ -142,7 +142,7 @@ def test_a_broken_kiwix_library_is_named(desk: Desk, user: Path) -> None:
     assert findings[0].message.startswith(f"{str(library)!r} is no library of Kiwix: ")
 
 
-def test_books_on_the_shelf_are_not_offered_again(desk: Desk, furnished: Path, user: Path) -> None:
+def test_books_on_the_shelf_are_not_offered_again(desk: Workspace, furnished: Path, user: Path) -> None:
     """A file that is on the shelf is listed there and not among the files to add."""
     (user / "Kiwix").mkdir()
     shutil.copy2(furnished / "moon.zim", user / "Kiwix")
@@ -153,18 +153,18 @@ def test_books_on_the_shelf_are_not_offered_again(desk: Desk, furnished: Path, u
     assert str(shelf.message) == "Moon book (moon, 2026-01-01): 2 articles"
 
 
-def test_files_that_are_no_books_are_remarked_on(desk: Desk, user: Path) -> None:
+def test_files_that_are_no_books_are_remarked_on(desk: Workspace, user: Path) -> None:
     """Of many broken downloads the first are named with what is wrong, and the rest counted."""
     (user / "Downloads").mkdir()
-    for number in range(MOST_SHOWN + 3):
+    for number in range(MAX_SHOWN + 3):
         (user / "Downloads" / f"{number:02}.zim").touch()
     findings = _look(desk, "files", user)
-    assert len(findings) == MOST_SHOWN + 1
+    assert len(findings) == MAX_SHOWN + 1
     assert "00.zim' is empty. Copy or download it again." in findings[0].message
     assert findings[-1].message == "3 more ZIM files in the usual places."
 
 
-def test_what_a_book_lacks_is_said(desk: Desk, furnished: Path, user: Path) -> None:
+def test_what_a_book_lacks_is_said(desk: Workspace, furnished: Path, user: Path) -> None:
     """A book without a full-text index is a note, since its search is coarser."""
     _put_on_shelf(desk, furnished / "plain.zim")
     (finding,) = _look(desk, "shelf", user)
@@ -172,7 +172,7 @@ def test_what_a_book_lacks_is_said(desk: Desk, furnished: Path, user: Path) -> N
     assert "no full-text index" in finding.message
 
 
-def test_a_broken_book_is_found(desk: Desk, furnished: Path, user: Path, tmp_path: Path) -> None:
+def test_a_broken_book_is_found(desk: Workspace, furnished: Path, user: Path, tmp_path: Path) -> None:
     """A book whose file is gone or damaged is broken, with the command that takes it off; others are fine."""
     for name in ("gone.zim", "cut.zim"):
         shutil.copy2(furnished / "moon.zim", tmp_path / name)
@@ -187,7 +187,7 @@ def test_a_broken_book_is_found(desk: Desk, furnished: Path, user: Path, tmp_pat
     assert gone.remedy == f"kiwiresearch books remove {str(tmp_path / 'gone.zim')!r}"
 
 
-def test_a_folder_that_cannot_be_written_is_broken(desk: Desk, user: Path, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_broken(desk: Workspace, user: Path, tmp_path: Path) -> None:
     """Where nothing can be kept, the doctor says so and how to move."""
     locked = tmp_path / "locked"
     locked.mkdir(mode=0o500)
@@ -203,21 +203,21 @@ def test_a_folder_that_cannot_be_written_is_broken(desk: Desk, user: Path, tmp_p
 
 
 def test_a_running_server_is_found(
-    desk: Desk, furnished: Path, user: Path, dead: str, kiwix_serve: Callable[..., str]
+    desk: Workspace, furnished: Path, user: Path, dead: str, kiwix_serve: Callable[..., str]
 ) -> None:
     """A kiwix-serve is named with its books and the command that adds it, once added it is fine (R31)."""
     address = kiwix_serve(furnished / "moon.zim", furnished / "plain.zim")
-    (found,) = _about("servers", examine(desk, {"HOME": str(user)}, servers=(dead, address)))
+    (found,) = _about("servers", diagnose(desk, {"HOME": str(user)}, servers=(dead, address)))
     assert found.message == f"kiwix-serve at {address} with 2 books"
     assert (found.state, found.remedy) == ("note", f"kiwiresearch books add {address}")
     _put_on_shelf(desk, address)
-    (found,) = _about("servers", examine(desk, {"HOME": str(user)}, servers=(dead, address)))
+    (found,) = _about("servers", diagnose(desk, {"HOME": str(user)}, servers=(dead, address)))
     assert (found.state, found.remedy) == ("fine", "")
 
 
-def test_no_server_is_no_fault(desk: Desk, user: Path, dead: str) -> None:
+def test_no_server_is_no_fault(desk: Workspace, user: Path, dead: str) -> None:
     """Nothing listening where a server could be is nothing to mend."""
-    (found,) = _about("servers", examine(desk, {"HOME": str(user)}, servers=(dead,)))
+    (found,) = _about("servers", diagnose(desk, {"HOME": str(user)}, servers=(dead,)))
     assert found.record() == {
         "subject": "servers",
         "state": "fine",

@@ -14,16 +14,16 @@ import pytest
 import kiwiresearch
 from kiwiresearch.cli.start import run
 from kiwiresearch.errors import BadSettings
-from kiwiresearch.research.desk import open_desk
-from kiwiresearch.research.finding import Finder
-from kiwiresearch.research.models import embedder_of
-from kiwiresearch.research.settings import Settings
+from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.search_aids import configured_embedder
+from kiwiresearch.workspace.settings import Settings
+from kiwiresearch.workspace.workspace import open_workspace
 
 
 def searched(home: Path, monkeypatch: pytest.MonkeyPatch, sample_zim: Path, embedder: str) -> set[str]:
     """The signals of a search with this embedder."""
     monkeypatch.setenv("KIWIRESEARCH_EMBEDDER", embedder)
-    desk = open_desk()
+    desk = open_workspace()
     with desk.shelf([str(sample_zim)]) as shelf, Finder(desk, shelf) as finder:
         found = finder.find("red light in the evening sky")
     return {line.signal for hit in found.hits for line in hit.score.lines}
@@ -49,14 +49,14 @@ def test_vectors_of_what_was_looked_at_are_kept(home: Path, monkeypatch: pytest.
 def test_an_embedder_that_is_none_is_an_error(tmp_path: Path, name: str) -> None:
     """A name that stands for nothing is refused with what would do."""
     with pytest.raises(BadSettings, match="neither 'static', nor an address, nor a folder"):
-        embedder_of(Settings(embedder=name), tmp_path)
+        configured_embedder(Settings(embedder=name), tmp_path)
 
 
 def test_a_folder_without_a_tokenizer_is_refused(tmp_path: Path) -> None:
     """A folder must hold a model and its tokenizer."""
     (tmp_path / "model.onnx").write_bytes(b"")
     with pytest.raises(BadSettings, match=r"tokenizer\.json"):
-        embedder_of(Settings(embedder=str(tmp_path)), tmp_path)
+        configured_embedder(Settings(embedder=str(tmp_path)), tmp_path)
 
 
 @pytest.mark.parametrize("embedder", ["static", "/nowhere"])
@@ -121,7 +121,7 @@ def test_the_key_of_the_model_is_not_sent_to_the_embedder(tmp_path: Path) -> Non
             settings = Settings(
                 embedder=address, embedder_model="m", embedder_key=own, model_url="http://model", model_key="model-key"
             )
-            embedder = embedder_of(settings, tmp_path / (own or "none"))
+            embedder = configured_embedder(settings, tmp_path / (own or "none"))
             embedder.embed(["a text"])
             embedder.close()
         server.shutdown()

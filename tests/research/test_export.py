@@ -28,7 +28,7 @@ from tests.research.exported_runs import (
 )
 
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.research.export import FORMATS, export
+from kiwiresearch.export.exporter import FORMATS, export
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -344,7 +344,7 @@ def test_the_same_run_gives_the_same_bytes(tmp_path: Path, to: str) -> None:
     here = [file.read_bytes() for file in export(a_run(tmp_path / "a"), to)]
     run = a_run(tmp_path / "b")
     program = (
-        "import pathlib, sys; from kiwiresearch.research.export import export; "
+        "import pathlib, sys; from kiwiresearch.export.exporter import export; "
         "export(pathlib.Path(sys.argv[1]), sys.argv[2])"
     )
     there = os.environ | {"PYTHONHASHSEED": "7", "LC_ALL": "C", "TZ": "Asia/Tokyo", "PYTHONUTF8": "0"}

@@ -23,11 +23,10 @@ from tests.research.exported_runs import GRAPH_FORMATS, a_read_run, noted
 
 from kiwiresearch.brief.markdown import markdown
 from kiwiresearch.brief.report import report
-from kiwiresearch.brief.report_html import page
+from kiwiresearch.brief.report_html import report_page
 from kiwiresearch.errors import BadUsage, RunDamaged
-from kiwiresearch.research.export import FORMATS, export
-from kiwiresearch.research.note import Opinion, Target
-from kiwiresearch.research.notes import add_note, read_notes, set_gone
+from kiwiresearch.export.exporter import FORMATS, export
+from kiwiresearch.runs.notes import NoteOpinion, NoteTarget, add_note, read_notes, set_gone
 from kiwiresearch.zim.libzim import LibzimArchive
 
 READ_FORMATS = [to for to in FORMATS if to not in GRAPH_FORMATS]
@@ -48,7 +47,7 @@ def test_the_page_is_the_report_and_nothing_else(tmp_path: Path) -> None:
     """The same for HTML, which loads nothing."""
     (file,) = export(a_read_run(tmp_path), "html")
     text = file.read_text(encoding="utf-8")
-    assert (file.name, text) == ("brief.html", page(bronze_age()))
+    assert (file.name, text) == ("brief.html", report_page(bronze_age()))
     assert "default-src 'none'" in text
     assert "<script" not in text
 
@@ -263,7 +262,7 @@ def test_the_same_run_and_notes_give_the_same_bytes(tmp_path: Path) -> None:
     here = {to: [file.read_bytes() for file in export(run, to)] for to in READ_FORMATS}
     run = noted(a_read_run(tmp_path / "b"), claim)
     program = (
-        "import pathlib, sys; from kiwiresearch.research.export import export; "
+        "import pathlib, sys; from kiwiresearch.export.exporter import export; "
         "[print(to, *export(pathlib.Path(sys.argv[1]), to), sep='\\t') for to in sys.argv[2:]]"
     )
     there = os.environ | {"PYTHONHASHSEED": "7", "LC_ALL": "C", "TZ": "Asia/Tokyo", "PYTHONUTF8": "0"}
@@ -289,7 +288,7 @@ def test_a_note_on_one_page_does_not_need_the_names_of_others(tmp_path: Path) ->
     """A page whose path no note could name is no hindrance to the notes on the run."""
     brief = of_words("a\x00b")
     run = a_read_run(tmp_path, brief)
-    add_note(run, Target("run"), Opinion("agree", "Well done."), now="2026-02-05T10:00:00+00:00")
+    add_note(run, NoteTarget("run"), NoteOpinion("agree", "Well done."), now="2026-02-05T10:00:00+00:00")
     for to in set(WITH_NOTES) - {"claims-csv"}:
         assert b"Well done." in whole(export(run, to))
 

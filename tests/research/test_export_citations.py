@@ -13,7 +13,7 @@ from tests.brief.briefs import BOOK, PAGES, bronze_age, of_words
 from tests.research.exported_runs import a_read_run
 
 from kiwiresearch.brief.brief import Brief
-from kiwiresearch.research.export import export
+from kiwiresearch.export.exporter import export
 
 HOSTILE = ("{", "}", "a } b { c", "\\", "100% & more_$#~^", "two\nlines\rTY  - BOOK", 'a "b"', "@misc{x,", "日本 é")
 

@@ -13,7 +13,7 @@ from tests.brief.briefs import AROUND, BOOK, bronze_age, nothing, of_words
 from tests.research.exported_runs import a_read_run, noted
 
 from kiwiresearch.brief.brief import Brief
-from kiwiresearch.research.export import export
+from kiwiresearch.export.exporter import export
 
 OPF = "{http://www.idpf.org/2007/opf}"
 DC = "{http://purl.org/dc/elements/1.1/}"

@@ -17,11 +17,9 @@ from tests.brief.briefs import BOOK, bronze_age, of_words
 from tests.research.exported_runs import a_read_run, noted
 
 from kiwiresearch.errors import CannotWrite
-from kiwiresearch.research.export import export
-from kiwiresearch.research.export.kept_folder import RECORD, write_folder
-from kiwiresearch.research.export.note_names import note_names
-from kiwiresearch.research.export.obsidian_text import front_matter, in_words, tag
-from kiwiresearch.research.export.packing import Made
+from kiwiresearch.export.exporter import RECORD, export, write_folder
+from kiwiresearch.export.obsidian import escaped_words, front_matter, tag
+from kiwiresearch.export.packing import ExportedFile, unique_file_names
 
 WIKI = re.compile(r"(?<!\\)\[\[([^\]|#^]+)(?:[^\]]*)\]\]")
 MARKDOWN = re.compile(r"\]\(([^)]+\.md)(?:#[^)]*)?\)")
@@ -114,9 +112,9 @@ def test_an_export_of_an_older_version_is_told_from_words_of_the_user(tmp_path: 
 
 def test_a_file_is_known_whatever_capitals_its_name_has(tmp_path: Path) -> None:
     """Where capitals do not matter to the system, the file of the earlier export is there under the new name."""
-    write_folder(tmp_path, [Made("Pages/IUPAC.md", b"before")])
+    write_folder(tmp_path, [ExportedFile("Pages/IUPAC.md", b"before")])
     (tmp_path / "Pages" / "IUPAC.md").rename(tmp_path / "Pages" / "Iupac.md")
-    write_folder(tmp_path, [Made("Pages/Iupac.md", b"after")])
+    write_folder(tmp_path, [ExportedFile("Pages/Iupac.md", b"after")])
     assert (tmp_path / "Pages" / "Iupac.md").read_bytes() == b"after"
 
 
@@ -223,18 +221,18 @@ NAMES = [
 @pytest.mark.parametrize(("title", "name"), NAMES)
 def test_names_are_safe_everywhere(title: str, name: str) -> None:
     """No sign that Windows refuses or that Obsidian takes for a part of a link, and no reserved name."""
-    assert note_names([title]) == [name]
+    assert unique_file_names([title]) == [name]
 
 
 def test_names_do_not_differ_in_capitals_alone() -> None:
     """Windows and macOS would take them for one file."""
-    assert note_names(["Troy", "troy", "TROY?", "Troy 2"]) == ["Troy", "troy 2", "TROY 3", "Troy 2 2"]
+    assert unique_file_names(["Troy", "troy", "TROY?", "Troy 2"]) == ["Troy", "troy 2", "TROY 3", "Troy 2 2"]
 
 
 @given(st.lists(st.text(st.characters(), max_size=100), max_size=6))
 def test_any_titles_have_names_of_their_own(titles: list[str]) -> None:
     """Whatever the titles are, their names are as many, can be written, and fit into a path."""
-    names = note_names(titles)
+    names = unique_file_names(titles)
     assert len({name.casefold() for name in names}) == len(titles)
     for name in names:
         assert name == name.strip(" .") != ""
@@ -257,5 +255,5 @@ def test_any_words_make_a_tag(text: str) -> None:
 
 def test_escaped_signs_are_not_escaped_twice() -> None:
     """A backslash of the text stays one, and what Markdown has escaped stays escaped once."""
-    assert in_words("# a") == r"\# a"
-    assert in_words("\\#x 5% [y]") == r"\\\#x 5\% \[y\]"
+    assert escaped_words("# a") == r"\# a"
+    assert escaped_words("\\#x 5% [y]") == r"\\\#x 5\% \[y\]"

@@ -10,7 +10,7 @@ import pytest
 from tests.research.exported_runs import ATLAS, a_graph, a_manifest, a_read_run, a_run
 
 from kiwiresearch.errors import BadUsage, CannotWrite, KiwiError, RunDamaged, RunNotFound
-from kiwiresearch.research.export import FORMATS, export
+from kiwiresearch.export.exporter import FORMATS, export
 
 
 @pytest.mark.parametrize("to", ["svg", "", "GraphML", "csv\n"])

@@ -12,7 +12,7 @@ from tests.brief.briefs import bronze_age, nothing, of_words
 from tests.research.exported_runs import a_read_run, noted
 
 from kiwiresearch.errors import CannotWrite
-from kiwiresearch.research.export import export
+from kiwiresearch.export.exporter import export
 from kiwiresearch.zim.integrity import Verdicts
 from kiwiresearch.zim.library import Opener
 from kiwiresearch.zim.libzim import LibzimArchive

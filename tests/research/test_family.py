@@ -12,19 +12,21 @@ import pytest
 from tests.kin.families import Making
 from tests.kin.source_wikidata import a_family, endpoint_of
 
+from kiwiresearch.cases.case import Case
+from kiwiresearch.cases.exports import checked_form, people_table
+from kiwiresearch.cases.imports import import_gedcom
+from kiwiresearch.cases.places import CASE_FILE, find_case_folder, new_case_folder
+from kiwiresearch.cases.sources import Switches, open_case_sources, open_gate, set_plugin
 from kiwiresearch.errors import BadUsage, FolderTaken, NothingFound, SourceRefused
-from kiwiresearch.kin.loop.remembered import query_words
-from kiwiresearch.kin.privacy.redact import RedactedTree
-from kiwiresearch.kin.report.given import FamilyCase
+from kiwiresearch.kin.loop.revisits import query_label
+from kiwiresearch.kin.loop.settings import CaseSettings
+from kiwiresearch.kin.privacy.redaction import RedactedTree
+from kiwiresearch.kin.report.family_case import FamilyCase
 from kiwiresearch.kin.report.summary import summary
-from kiwiresearch.kin.sources.registry import plugins
+from kiwiresearch.kin.sources.registry import load_plugins
 from kiwiresearch.kin.sources.source import PersonQuery
+from kiwiresearch.kin.store.folder_lock import locked_folder
 from kiwiresearch.kin.tree import Person
-from kiwiresearch.research.family import Case, CaseSettings, folder_for, folder_of
-from kiwiresearch.research.family_folders import FILE, alone_in
-from kiwiresearch.research.family_forms import checked_form, people_table
-from kiwiresearch.research.family_import import import_gedcom
-from kiwiresearch.research.family_plugins import Switches, gate_of, opened_sources, switch
 
 HEAD = "0 HEAD\n1 GEDC\n2 VERS 5.5.1\n1 CHAR UTF-8\n"
 YEAR = 2026
@@ -53,32 +55,32 @@ def test_the_last_changed_case_is_meant(tmp_path: Path) -> None:
     """Without a name the case is the one that was written last; a name is a folder, or one below `cases`."""
     for number, name in enumerate(("old", "new", "older")):
         (tmp_path / name).mkdir()
-        file = tmp_path / name / FILE
+        file = tmp_path / name / CASE_FILE
         file.touch()
         os.utime(file, ns=(0, (5, 9, 3)[number]))
-    assert folder_of(cases=tmp_path) == tmp_path / "new"
-    assert folder_of("older", cases=tmp_path) == tmp_path / "older"
-    assert folder_of(str(tmp_path / "old"), cases=tmp_path) == tmp_path / "old"
+    assert find_case_folder(cases=tmp_path) == tmp_path / "new"
+    assert find_case_folder("older", cases=tmp_path) == tmp_path / "older"
+    assert find_case_folder(str(tmp_path / "old"), cases=tmp_path) == tmp_path / "old"
 
 
 @pytest.mark.parametrize("name", ["", "\x1b[31m", "~nobody-here/x", "a" * 5000, "no\0where"])
 def test_a_folder_that_cannot_be(tmp_path: Path, name: str) -> None:
     """Where no case is, the error says how to begin one; no name of a folder is a crash."""
     with pytest.raises(BadUsage):
-        folder_of(name, cases=tmp_path / "none")
+        find_case_folder(name, cases=tmp_path / "none")
 
 
 def test_names_become_folders() -> None:
     """A case of somebody goes into a folder that can be typed."""
-    assert folder_for("Charles Darwin") == Path("cases/charles-darwin")
-    assert folder_for("../../etc") == Path("cases/etc")
+    assert new_case_folder("Charles Darwin") == Path("cases/charles-darwin")
+    assert new_case_folder("../../etc") == Path("cases/etc")
 
 
 def test_a_folder_has_one_writer(tmp_path: Path) -> None:
     """Who comes second is told so, and may come when the first is done."""
-    with alone_in(tmp_path), pytest.raises(FolderTaken, match="Another command"), alone_in(tmp_path):
+    with locked_folder(tmp_path), pytest.raises(FolderTaken, match="Another command"), locked_folder(tmp_path):
         pass
-    with alone_in(tmp_path):
+    with locked_folder(tmp_path):
         pass
 
 
@@ -130,23 +132,23 @@ def test_forms_are_known_by_name() -> None:
 
 def test_an_address_is_told_as_a_page() -> None:
     """The log says what was looked for as a reader does."""
-    assert query_words("zim://1234/A/Edward_VII_of_the_United_Kingdom.html") == "Edward VII of the United Kingdom"
-    assert query_words("zim://1234/Zo%C3%AB") == "Zoë"
-    assert query_words("Ann Pell") == "Ann Pell"
+    assert query_label("zim://1234/A/Edward_VII_of_the_United_Kingdom.html") == "Edward VII of the United Kingdom"
+    assert query_label("zim://1234/Zo%C3%AB") == "Zoë"
+    assert query_label("Ann Pell") == "Ann Pell"
 
 
 def test_a_case_asks_nobody_until_told_to(tmp_path: Path) -> None:
     """What is switched on is of this case alone, and opens the gate for that plugin only."""
-    known = plugins()
+    known = load_plugins()
     with Case.empty(tmp_path / "one", CaseSettings()) as one, Case.empty(tmp_path / "two", CaseSettings()) as two:
         assert Switches.of(one.store) == Switches()
-        switch(one.store, known.named("find_a_grave"), on=True, terms=True)
+        set_plugin(one.store, known.named("find_a_grave"), on=True, terms=True)
         assert Switches.of(one.store) == Switches(on=("find_a_grave",), terms=("find_a_grave",))
         assert Switches.of(two.store) == Switches()
-        gate = gate_of(one.store, Switches.of(one.store), {})
+        gate = open_gate(one.store, Switches.of(one.store), {})
         assert gate.permit.enabled == gate.permit.terms_acknowledged == frozenset({"find_a_grave"})
         gate.close()
-        switch(one.store, known.named("find_a_grave"), on=False)
+        set_plugin(one.store, known.named("find_a_grave"), on=False)
         assert Switches.of(one.store) == Switches()
 
 
@@ -165,8 +167,8 @@ def test_no_child_is_left_out_of_the_summary() -> None:
 def test_an_endpoint_of_the_user_s_own_is_asked(tmp_path: Path) -> None:
     """Wikidata may be a server that the user names, for this case; of somebody who may live it is asked nothing."""
     with endpoint_of(a_family().store()) as site, Case.empty(tmp_path / "one", CaseSettings()) as case:
-        switch(case.store, plugins().named("wikidata"), on=True, endpoint=f"{site.address}/sparql")
-        opened = opened_sources(case.store, (), environment={}, clock=site.time.clock())
+        set_plugin(case.store, load_plugins().named("wikidata"), on=True, endpoint=f"{site.address}/sparql")
+        opened = open_case_sources(case.store, (), environment={}, clock=site.time.clock())
         assert [source.id for source in opened.sources] == ["wikipedia", "wikidata"]
         with pytest.raises(SourceRefused, match="may be alive"):
             opened.sources[1].find(PersonQuery("Osric Vane"))
@@ -181,7 +183,7 @@ def test_an_endpoint_has_to_be_an_address(tmp_path: Path, endpoint: str) -> None
     """Anything else is refused, and the plugin stays as it was."""
     with Case.empty(tmp_path / "one", CaseSettings()) as case:
         with pytest.raises(BadUsage, match="is no address"):
-            switch(case.store, plugins().named("wikidata"), on=True, endpoint=endpoint)
+            set_plugin(case.store, load_plugins().named("wikidata"), on=True, endpoint=endpoint)
         assert Switches.of(case.store) == Switches()
 
 
@@ -189,4 +191,4 @@ def test_an_endpoint_has_to_be_an_address(tmp_path: Path, endpoint: str) -> None
 def test_a_case_without_a_name_is_refused_in_words_of_families(name: str) -> None:
     """Nobody who begins a case is told about topics."""
     with pytest.raises(BadUsage, match="begins with a name"):
-        folder_for(name)
+        new_case_folder(name)

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from tests.kin.loop_family import NOW, named, open_family, researcher, run, waiting, write_family
 
+from kiwiresearch.cases.case import Case
+from kiwiresearch.cases.imports import import_gedcom
 from kiwiresearch.errors import BadUsage, NothingFound
 from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.store.case import CaseStore
-from kiwiresearch.research.family import Case
-from kiwiresearch.research.family_import import import_gedcom
 from kiwiresearch.search.open_book import OpenBook
 
 PEOPLE = """\
@@ -149,7 +149,7 @@ def test_imported_people_are_looked_for_and_joined(joined: tuple[CaseStore, Path
 def test_those_near_the_home_person_come_first(store: CaseStore, ged: Callable[[str], Path], book: OpenBook) -> None:
     """The home person is looked for first, then parents and children, then who is further; a bare first name never."""
     import_gedcom(store, ged("1 _ROOT @I2@\n"))
-    researcher(store, book).begin()
+    researcher(store, book).start()
     names = [item.context["name"] for item in waiting(store)]
     assert names[0] == "Aldous Penhallow"
     assert sorted(names[1:3]) == ["Barnaby Penhallow", "Edwin Penhallow"]

@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from kiwiresearch.cases.case import Case
 from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.tree import Tree
-from kiwiresearch.research.desk import open_desk
-from kiwiresearch.research.family import Case
-from kiwiresearch.research.finding import Finder
+from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.workspace import open_workspace
 
 
 @pytest.fixture(scope="module")
 def adamses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tree]:
     """The tree of a case about John Quincy Adams."""
     place: Path = tmp_path_factory.mktemp("adams")
-    desk = open_desk(environment={"KIWIRESEARCH_HOME": str(place / "home")})
+    desk = open_workspace(environment={"KIWIRESEARCH_HOME": str(place / "home")})
     with (
         desk.shelf() as shelf,
         Finder(desk, shelf) as finder,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from kiwiresearch.cases.records import person_record
 from kiwiresearch.kin.tree import Person, Relationship, Tree
-from kiwiresearch.research.family_told import person_record
 
 PEOPLE = ("Jo", "Sarah", "Elvera", "Max")
 TIES = (

@@ -11,10 +11,10 @@ from tests.llm.servers import Talk, Told, serving
 from tests.search.shelves import ELEMENT, PLANET, titles
 
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.research import finding
-from kiwiresearch.research.desk import Desk, open_desk
-from kiwiresearch.research.finding import MOST_HITS, Finder, record_of
-from kiwiresearch.search.find import Wish
+from kiwiresearch.search.find import SearchOptions
+from kiwiresearch.workspace import finder as finding
+from kiwiresearch.workspace.finder import MAX_HITS, Finder, search_record
+from kiwiresearch.workspace.workspace import Workspace, open_workspace
 from kiwiresearch.zim.library import Shelf
 
 BookMaker = Callable[..., Path]
@@ -33,7 +33,7 @@ def open_finder(settings: dict[str, str]) -> Iterator[Callable[..., Finder]]:
     opened: list[tuple[Finder, Shelf]] = []
 
     def start(*files: Path, all_books: bool = False, **more: str) -> Finder:
-        desk: Desk = open_desk({**settings, **more})
+        desk: Workspace = open_workspace({**settings, **more})
         shelf = desk.shelf([str(file) for file in files])
         finder = Finder(desk, shelf, all_books=all_books)
         opened.append((finder, shelf))
@@ -64,11 +64,11 @@ def test_a_query_without_words_is_refused(a_book: BookMaker, open_finder: OpenFi
         open_finder(a_book(PAGES)).find(text)
 
 
-@pytest.mark.parametrize("limit", [0, -1, MOST_HITS + 1])
+@pytest.mark.parametrize("limit", [0, -1, MAX_HITS + 1])
 def test_an_impossible_limit_is_refused(a_book: BookMaker, open_finder: OpenFinder, limit: int) -> None:
     """So many results cannot be shown."""
     with pytest.raises(BadUsage, match="cannot be shown"):
-        open_finder(a_book(PAGES)).find("mercury", Wish(limit=limit))
+        open_finder(a_book(PAGES)).find("mercury", SearchOptions(limit=limit))
 
 
 def test_the_setting_says_how_many_books_are_searched(a_book: BookMaker, open_finder: OpenFinder) -> None:
@@ -82,7 +82,7 @@ def test_the_setting_says_how_many_books_are_searched(a_book: BookMaker, open_fi
 def test_the_record_names_the_books(a_book: BookMaker, open_finder: OpenFinder) -> None:
     """What is shown as JSON has the book's name beside its UUID."""
     finder = open_finder(a_book(PAGES))
-    record = json.loads(json.dumps(record_of(finder.find("mercury"), finder)))
+    record = json.loads(json.dumps(search_record(finder.find("mercury"), finder)))
     (book,) = record["books"]
     assert book["name"] == "test_en"
     assert {(hit["book"], hit["book_id"]) for hit in record["hits"]} == {("test_en", book["id"])}
@@ -92,8 +92,10 @@ def test_the_record_names_the_books(a_book: BookMaker, open_finder: OpenFinder) 
 def test_what_is_near_is_offered(a_book: BookMaker, open_finder: OpenFinder) -> None:
     """Where nothing is found, titles that begin alike are named, else the user is told what to try."""
     finder = open_finder(a_book({"Harbour": "<p>Ships.</p>"}))
-    assert str(finder.nothing("harbz")) == "There is nothing about 'harbz' in 'Test book'. Near it are: 'Harbour'."
-    assert "Try fewer or other words" in finder.nothing("zeppelin").remedy
+    assert (
+        str(finder.nothing_found("harbz")) == "There is nothing about 'harbz' in 'Test book'. Near it are: 'Harbour'."
+    )
+    assert "Try fewer or other words" in finder.nothing_found("zeppelin").remedy
 
 
 def a_wikipedia(a_book: BookMaker) -> Path:
@@ -115,14 +117,14 @@ def test_a_real_server_is_asked_about_one_ambiguous_word(
     file = a_wikipedia(a_book)
     with serving(answering("mercury planet", "mercury element")) as told:
         finder = open_finder(file, KIWIRESEARCH_MODEL_URL=told.address)
-        first = finder.find("what is mercury", Wish(limit=40))
+        first = finder.find("what is mercury", SearchOptions(limit=40))
         assert first.hits
         assert len(told.chats) == 1
         assert "what is mercury" in asked(told)[0]
         (kept,) = (home / "cache" / "routing").iterdir()
         assert json.loads(kept.read_text())["phrases"] == ["mercury", "mercury planet", "mercury element"]
         finder.find("tell me about mercury")
-        later = open_finder(file, KIWIRESEARCH_MODEL_URL=told.address).find("what is mercury", Wish(limit=40))
+        later = open_finder(file, KIWIRESEARCH_MODEL_URL=told.address).find("what is mercury", SearchOptions(limit=40))
         assert later == first
         assert len(told.chats) == 1
 

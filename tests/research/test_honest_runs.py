@@ -8,10 +8,10 @@ import pytest
 from tests.research.proved_runs import told
 
 from kiwiresearch.crawl.settings import CrawlSettings
-from kiwiresearch.research.desk import open_desk
-from kiwiresearch.research.finding import Finder
-from kiwiresearch.research.run import Research, Task
-from kiwiresearch.research.verify import verify
+from kiwiresearch.runs.research import Research, ResearchTask
+from kiwiresearch.verify.run import verify_run
+from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.workspace import open_workspace
 
 
 @pytest.mark.parametrize(
@@ -20,8 +20,8 @@ from kiwiresearch.research.verify import verify
 )
 def test_an_untouched_run_holds(topic: str, sample_zim: Path, tmp_path: Path) -> None:
     """What the program wrote of a topic, it proves again without a complaint."""
-    desk = open_desk({"KIWIRESEARCH_HOME": str(tmp_path / "home")})
+    desk = open_workspace({"KIWIRESEARCH_HOME": str(tmp_path / "home")})
     with desk.shelf([str(sample_zim)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
         settings = CrawlSettings(fast=True, max_pages=25)
-        run = Research(finder, Task(topic, settings=settings)).run(tmp_path / "run").folder
-        assert told(verify(run, shelf)) == []
+        run = Research(finder, ResearchTask(topic, settings=settings)).run(tmp_path / "run").folder
+        assert told(verify_run(run, shelf)) == []

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from kiwiresearch.research.job_pages import Followed, SoFar, Taken, steps_file
-from kiwiresearch.research.journal import Journal
+from kiwiresearch.runs.journal import Journal
+from kiwiresearch.runs.progress import JournalFollower, PagesSoFar, TakenPage, steps_file
 
 HEADER = {"fingerprint": "sha256:1", "topic": "Bronze Age collapse"}
 
@@ -31,57 +31,57 @@ def journal(tmp_path: Path) -> Iterator[Journal]:
         yield journal
 
 
-def numbers(pages: tuple[Taken, ...]) -> list[tuple[int, str]]:
+def numbers(pages: tuple[TakenPage, ...]) -> list[tuple[int, str]]:
     return [(page.number, page.title) for page in pages]
 
 
 def test_pages_come_as_they_are_written(journal: Journal, tmp_path: Path) -> None:
     """Each page has its number, score and reason; those left for good are counted once; the end says why."""
-    steps, followed = steps_file(tmp_path), Followed()
-    assert followed.so_far(steps) == SoFar()
+    steps, followed = steps_file(tmp_path), JournalFollower()
+    assert followed.read_progress(steps) == PagesSoFar()
     journal.append({"step": "begun"})
     journal.append(a_page("Ugarit", 3.5))
-    (first,) = followed.so_far(steps).pages
+    (first,) = followed.read_progress(steps).pages
     assert (first.number, first.ref.path, first.points, first.reason) == (1, "Ugarit", 4.5, "why Ugarit")
     for row in (a_look("Cups", gone=False), a_look("Cups", gone=True), a_page("Sea Peoples", 2)):
         journal.append(row)
-    assert numbers(followed.so_far(steps).pages) == [(1, "Ugarit"), (2, "Sea Peoples")]
-    assert (followed.so_far(steps).left, followed.so_far(steps).ended) == (1, "")
+    assert numbers(followed.read_progress(steps).pages) == [(1, "Ugarit"), (2, "Sea Peoples")]
+    assert (followed.read_progress(steps).left, followed.read_progress(steps).ended) == (1, "")
     journal.append({"step": "ended", "why": "2 pages were taken", "left": 7})
-    assert followed.so_far(steps).ended == "2 pages were taken"
-    assert followed.so_far(steps) == Followed().so_far(steps)
+    assert followed.read_progress(steps).ended == "2 pages were taken"
+    assert followed.read_progress(steps) == JournalFollower().read_progress(steps)
 
 
 def test_a_line_that_is_not_whole_yet_is_not_read(journal: Journal, tmp_path: Path) -> None:
     """Reading neither waits for the writer nor changes what it wrote."""
-    steps, followed = steps_file(tmp_path), Followed()
+    steps, followed = steps_file(tmp_path), JournalFollower()
     journal.append(a_page("Ugarit", 3))
-    assert len(followed.so_far(steps).pages) == 1
+    assert len(followed.read_progress(steps).pages) == 1
     whole = steps.read_bytes()
     steps.write_bytes(whole + b'0123456789abcdef {"step": "vis')
-    assert len(followed.so_far(steps).pages) == 1
+    assert len(followed.read_progress(steps).pages) == 1
     assert steps.read_bytes().startswith(whole)
 
 
 def test_a_journal_that_was_cut_is_read_anew(journal: Journal, tmp_path: Path) -> None:
     """A run that is resumed may cut its last steps off and take others: what is shown is what is there."""
-    steps, followed = steps_file(tmp_path), Followed(most=1)
+    steps, followed = steps_file(tmp_path), JournalFollower(most=1)
     for title in ("Ugarit", "Hattusa", "Tin"):
         journal.append(a_page(title, 3))
-    assert len(followed.so_far(steps).pages) == 3
-    journal.cut(1)
-    assert numbers(followed.so_far(steps).pages) == [(1, "Ugarit")]
+    assert len(followed.read_progress(steps).pages) == 3
+    journal.truncate(1)
+    assert numbers(followed.read_progress(steps).pages) == [(1, "Ugarit")]
     for title in ("Cyprus", "Sea Peoples"):
         journal.append(a_page(title, 3))
-    assert len(followed.so_far(steps).pages) == 3
-    journal.cut(1)
+    assert len(followed.read_progress(steps).pages) == 3
+    journal.truncate(1)
     for title in ("Canaan", "Mycenaean Greece and all of its palaces"):
         journal.append(a_page(title, 3))
-    assert [title for _, title in numbers(followed.so_far(steps).pages)][1] == "Canaan"
+    assert [title for _, title in numbers(followed.read_progress(steps).pages)][1] == "Canaan"
 
 
 def test_a_run_without_a_journal_has_done_nothing(tmp_path: Path) -> None:
     """One that waits in line has no folder yet, and one that is done has no journal any more."""
-    followed = Followed(most=1)
+    followed = JournalFollower(most=1)
     for name in ("nowhere", "elsewhere"):
-        assert followed.so_far(steps_file(tmp_path / name)) == SoFar()
+        assert followed.read_progress(steps_file(tmp_path / name)) == PagesSoFar()

@@ -42,18 +42,18 @@ from kiwiresearch.errors import (
     StoreDamaged,
     StoreUnreachable,
 )
-from kiwiresearch.research.desk import Desk
-from kiwiresearch.research.job import BulkWish, Job, JobWish, place_of, wish_record
-from kiwiresearch.research.job_places import bulk_folder
-from kiwiresearch.research.jobs import Jobs, Limits
-from kiwiresearch.research.run_folder import RunFolder
-from kiwiresearch.store.job import JobRow
+from kiwiresearch.jobs.job import BulkRequest, Job, ResearchRequest, event_position, request_record
+from kiwiresearch.jobs.queue import JobQueue, QueueLimits
+from kiwiresearch.runs.writer import RunWriter
+from kiwiresearch.store.job_row import JobRow
+from kiwiresearch.workspace.places import bulk_folder
+from kiwiresearch.workspace.workspace import Workspace
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="this system has no signals")
 
 JOB = "bronze-age-collapse-1"
-LITTLE = Limits(running=1, queued=2)
-IDLE = Limits(running=0)
+LITTLE = QueueLimits(running=1, queued=2)
+IDLE = QueueLimits(running=0)
 
 
 @pytest.fixture(scope="module")
@@ -92,12 +92,12 @@ def gate(model: tuple[Told, list[Gate]]) -> Iterator[Gate]:
 
 
 @pytest.fixture
-def held_up(model: tuple[Told, list[Gate]], gate: Gate, tmp_path: Path) -> Desk:
+def held_up(model: tuple[Told, list[Gate]], gate: Gate, tmp_path: Path) -> Workspace:
     """A desk with the model that keeps runs waiting, and no replies from before."""
     return a_desk(tmp_path / "home", tmp_path / "runs", **asking(model[0]))
 
 
-def begun(jobs: Jobs, gate: Gate) -> Job:
+def begun(jobs: JobQueue, gate: Gate) -> Job:
     """A job that has two pages and is in the middle of the third."""
     job = jobs.start(a_wish())
     assert gate.reached.wait(60)
@@ -110,7 +110,7 @@ def test_a_job_gives_the_bytes_of_the_command(home: Path, sample_zim: Path, tmp_
         job = jobs.start(a_wish())
         assert (job.id, job.state, job.attempt) == ("bronze-age-collapse-1", "running", 1)
         done = ended(jobs, job.id)
-        told = jobs.since(job.id)
+        told = jobs.events_after(job.id)
         assert (done.state, done.pages, done.kept, done.problem) == ("done", 6, 0, "")
         assert in_store(jobs, job.id).state == "done"
     steps = [kind for kind in kinds(told) if kind not in ("note", "left", "put back", "learned")]
@@ -123,7 +123,7 @@ def test_a_job_gives_the_bytes_of_the_command(home: Path, sample_zim: Path, tmp_
 
 
 def test_a_job_that_is_cancelled_stops_between_steps_and_goes_on(
-    held_up: Desk, gate: Gate, sample_zim: Path, with_model: dict[str, bytes]
+    held_up: Workspace, gate: Gate, sample_zim: Path, with_model: dict[str, bytes]
 ) -> None:
     """Nothing is half-written, the step under way is kept, and resuming repeats none and gives the same bytes."""
     with jobs_on(held_up, sample_zim) as jobs:
@@ -139,7 +139,7 @@ def test_a_job_that_is_cancelled_stops_between_steps_and_goes_on(
         assert jobs.resume(job.id).attempt == 2
         done = ended(jobs, job.id)
         assert (done.state, done.kept, done.pages) == ("done", 3, 6)
-        told = [event.data["order"] for event in jobs.since(job.id).events if event.data["event"] == "page"]
+        told = [event.data["order"] for event in jobs.events_after(job.id).events if event.data["event"] == "page"]
         assert told == [1, 2, 3, 4, 5, 6]
         assert files(folder) == with_model
         assert not set(gate.asked[:asked]) & set(gate.asked[asked:])
@@ -148,7 +148,7 @@ def test_a_job_that_is_cancelled_stops_between_steps_and_goes_on(
 
 
 def test_a_killed_process_costs_nothing(
-    held_up: Desk, gate: Gate, sample_zim: Path, with_model: dict[str, bytes]
+    held_up: Workspace, gate: Gate, sample_zim: Path, with_model: dict[str, bytes]
 ) -> None:
     """After kill -9, as by a system out of memory, the job goes on by itself and gives the bytes of one in one go."""
     with jobs_on(held_up, sample_zim) as jobs:
@@ -171,7 +171,7 @@ def test_the_next_server_finds_all_jobs(
     desk = a_desk(tmp_path / "home", tmp_path / "runs", **asking(model[0], pages=6))
     gate.beyond.clear()
     with jobs_on(desk, sample_zim, LITTLE) as jobs:
-        job, waiting = begun(jobs, gate), jobs.start(JobWish("zzzz qqqq"))
+        job, waiting = begun(jobs, gate), jobs.start(ResearchRequest("zzzz qqqq"))
         assert waiting.state == "queued"
         gate.opened.set()
     gate.beyond.set()
@@ -193,14 +193,14 @@ def test_the_next_server_finds_all_jobs(
 
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="this system does not tell when a stranger ends")
 def test_no_process_outlives_its_server(
-    held_up: Desk, gate: Gate, model: tuple[Told, list[Gate]], sample_zim: Path
+    held_up: Workspace, gate: Gate, model: tuple[Told, list[Gate]], sample_zim: Path
 ) -> None:
     """When a server is killed, its processes end by themselves, and the next server goes on at once where they were."""
     program = (
         "import sys, threading\n"
-        "from kiwiresearch.research.desk import open_desk\n"
-        "from kiwiresearch.research.job import JobWish\n"
-        "from kiwiresearch.research.jobs import Jobs\n"
+        "from kiwiresearch.workspace.workspace import open_desk\n"
+        "from kiwiresearch.jobs.job import JobWish\n"
+        "from kiwiresearch.jobs.queue import Jobs\n"
         "desk = open_desk()\n"
         "jobs = Jobs(desk, desk.shelf([sys.argv[1]]).books, now=str)\n"
         f"job = jobs.start(JobWish({TOPIC!r}, max_pages=6))\n"
@@ -238,7 +238,7 @@ def test_no_process_outlives_its_server(
         assert done.losses == ("the process of its worker ended",)
 
 
-def test_jobs_wait_in_line(held_up: Desk, gate: Gate, sample_zim: Path) -> None:
+def test_jobs_wait_in_line(held_up: Workspace, gate: Gate, sample_zim: Path) -> None:
     """So many run at once, others wait in order, and no more than may wait; any can be cancelled.
 
     One that hangs in the middle of a step is ended when its grace is over.
@@ -258,7 +258,7 @@ def test_jobs_wait_in_line(held_up: Desk, gate: Gate, sample_zim: Path) -> None:
         assert jobs.cancel(third.id).state == "cancelled"
         assert jobs.cancel(second.id).state == "cancelled"
         assert not jobs.is_full
-        assert jobs.since(second.id).events == ()
+        assert jobs.events_after(second.id).events == ()
         jobs.cancel(first.id)
         assert (ended(jobs, first.id).state, jobs.get(first.id).pages) == ("cancelled", 2)
 
@@ -277,18 +277,18 @@ def test_a_process_that_cannot_be_started_is_told(
 @pytest.mark.parametrize(
     ("wish", "problem"),
     [
-        (JobWish(""), "The topic has no words."),
-        (JobWish("x" * 501), "The topic has 501 characters"),
-        (JobWish("a\0b"), "control character"),
-        (JobWish("Rome", focus="\x1b[2J"), "The focus holds a control character"),
-        (JobWish("Rome", aspect="\x1b[2J"), "The aspect holds a control character"),
-        (JobWish("Rome", depth=101), "depth is 101."),
-        (JobWish("Rome", max_pages=0), "max_pages is 0."),
-        (JobWish("Rome", strategy="dfs"), "strategy is 'dfs'."),
+        (ResearchRequest(""), "The topic has no words."),
+        (ResearchRequest("x" * 501), "The topic has 501 characters"),
+        (ResearchRequest("a\0b"), "control character"),
+        (ResearchRequest("Rome", focus="\x1b[2J"), "The focus holds a control character"),
+        (ResearchRequest("Rome", aspect="\x1b[2J"), "The aspect holds a control character"),
+        (ResearchRequest("Rome", depth=101), "depth is 101."),
+        (ResearchRequest("Rome", max_pages=0), "max_pages is 0."),
+        (ResearchRequest("Rome", strategy="dfs"), "strategy is 'dfs'."),
     ],
 )
 def test_a_wish_that_cannot_be_met_is_refused(
-    home: Path, sample_zim: Path, tmp_path: Path, wish: JobWish, problem: str
+    home: Path, sample_zim: Path, tmp_path: Path, wish: ResearchRequest, problem: str
 ) -> None:
     """Topics and bounds are refused as the command line refuses them, and leave nothing behind."""
     with jobs_on(a_desk(home, tmp_path / "runs"), sample_zim) as jobs:
@@ -311,9 +311,9 @@ def test_who_has_some_of_the_books_leaves_the_others(home: Path, sample_zim: Pat
     desk = a_desk(home, tmp_path / "runs")
     other = desk.shelf([str(a_book({"Rome": "<p>Rome is a city.</p>"}))]).books
     with jobs_on(desk, sample_zim, IDLE) as jobs:
-        whole, named = jobs.start(JobWish("Rome")), jobs.start(a_wish())
-        some = Jobs(desk, other, now=str, all_books=True)
-        own = some.start(JobWish("Rome"))
+        whole, named = jobs.start(ResearchRequest("Rome")), jobs.start(a_wish())
+        some = JobQueue(desk, other, now=str, all_books=True)
+        own = some.start(ResearchRequest("Rome"))
         assert (ended(some, own.id).state, some.has_work()) == ("done", False)
         some.close()
         assert [jobs.get(job.id).state for job in (whole, named)] == ["queued", "queued"]
@@ -325,9 +325,9 @@ def test_who_has_some_of_the_books_leaves_the_others(home: Path, sample_zim: Pat
 )
 def test_no_id_leads_out_of_the_folder(home: Path, sample_zim: Path, tmp_path: Path, job_id: str) -> None:
     """An id that is none, or names a file elsewhere, is not found."""
-    an_old_file(tmp_path, "x-1", JobWish("x"))
+    an_old_file(tmp_path, "x-1", ResearchRequest("x"))
     with jobs_on(a_desk(home, tmp_path / "runs"), sample_zim) as jobs:
-        for question in (jobs.get, jobs.cancel, jobs.resume, jobs.since):
+        for question in (jobs.get, jobs.cancel, jobs.resume, jobs.events_after):
             with pytest.raises(RunNotFound):
                 question(job_id)
 
@@ -336,8 +336,8 @@ def test_no_id_leads_out_of_the_folder(home: Path, sample_zim: Path, tmp_path: P
 def test_a_removed_job_leaves_no_folder_behind(home: Path, sample_zim: Path, tmp_path: Path, kept: str) -> None:
     """A run that was killed before its first page is gone with its job; a folder that holds more stays whole."""
     runs = tmp_path / "runs"
-    an_old_file(runs, "rome-1", JobWish("Rome"), state="interrupted")
-    killed = RunFolder.open(runs / "rome-1", "fingerprint", "Rome")
+    an_old_file(runs, "rome-1", ResearchRequest("Rome"), state="interrupted")
+    killed = RunWriter.open(runs / "rome-1", "fingerprint", "Rome")
     killed.journal.append({"step": "begun"})
     killed.close()
     if kept:
@@ -348,7 +348,7 @@ def test_a_removed_job_leaves_no_folder_behind(home: Path, sample_zim: Path, tmp
         assert [job.id for job in jobs.all()] == []
         assert (runs / "rome-1").exists() == bool(kept)
         assert not kept or files(runs / "rome-1") == before
-        assert jobs.start(JobWish("Rome")).id == ("rome-2" if kept else "rome-1")
+        assert jobs.start(ResearchRequest("Rome")).id == ("rome-2" if kept else "rome-1")
 
 
 def test_a_removed_job_leaves_no_empty_folder_behind(home: Path, sample_zim: Path, tmp_path: Path) -> None:
@@ -356,7 +356,7 @@ def test_a_removed_job_leaves_no_empty_folder_behind(home: Path, sample_zim: Pat
     runs = tmp_path / "runs"
     (tmp_path / "elsewhere").mkdir()
     for number in (1, 2):
-        an_old_file(runs, f"rome-{number}", JobWish("Rome"), state="interrupted")
+        an_old_file(runs, f"rome-{number}", ResearchRequest("Rome"), state="interrupted")
     (runs / "rome-1").mkdir()
     (runs / "rome-2").symlink_to(tmp_path / "elsewhere")
     with jobs_on(a_desk(home, runs), sample_zim, IDLE) as jobs:
@@ -369,7 +369,7 @@ def test_tables_that_were_left_are_not_written_into(home: Path, sample_zim: Path
     """The plan of a job that was removed stays in its folder, and the next job has another."""
     desk = a_desk(home, tmp_path / "runs")
     with jobs_on(desk, sample_zim, IDLE) as jobs:
-        wish = BulkWish("sample", ("titles",))
+        wish = BulkRequest("sample", ("titles",))
         first = jobs.start(wish)
         (bulk_folder(desk) / first.id).mkdir(parents=True)
         jobs.cancel(first.id)
@@ -390,8 +390,8 @@ def test_a_user_is_asked_about_once_for_a_look_along_the_line(
     with jobs_on(a_desk(home, tmp_path / "runs"), sample_zim, IDLE) as jobs:
         for user in ("ada", "bob") * 3:
             jobs.start(a_wish(), user=user)
-        monkeypatch.setattr("kiwiresearch.research.job_here.may_begin", nobody)
-        assert jobs.store.jobs.claim("worker", ("research",), lease_s=60, fits=jobs.here.fitting()) is None
+        monkeypatch.setattr("kiwiresearch.jobs.assignment.may_begin", nobody)
+        assert jobs.store.jobs.claim("worker", ("research",), lease_s=60, fits=jobs.assignment.eligibility()) is None
     assert sorted(asked) == ["ada", "bob"]
 
 
@@ -409,7 +409,7 @@ def test_the_end_of_a_users_work_reaches_the_audit(
             add(*told)
 
         monkeypatch.setattr(jobs.store.audit, "add", now_and_then)
-        job = jobs.start(JobWish("zzzz qqqq"), user="ada")
+        job = jobs.start(ResearchRequest("zzzz qqqq"), user="ada")
         news = threading.Event()
         with jobs.listening(news.set):
             while not jobs.is_idle:
@@ -421,8 +421,10 @@ def test_the_end_of_a_users_work_reaches_the_audit(
 def test_jobs_of_before_are_taken_over_once(home: Path, sample_zim: Path, tmp_path: Path) -> None:
     """Files of jobs become rows as they were; what ran then is in line, and what is no job is left where it is."""
     runs = tmp_path / "runs"
-    an_old_file(runs, "rome-1", JobWish("Rome", max_pages=3), state="failed", problem="No room.", attempt=2, turn=4)
-    whole = an_old_file(runs, "rome-8", JobWish("Rome"), state="running", turn=5).read_text()
+    an_old_file(
+        runs, "rome-1", ResearchRequest("Rome", max_pages=3), state="failed", problem="No room.", attempt=2, turn=4
+    )
+    whole = an_old_file(runs, "rome-8", ResearchRequest("Rome"), state="running", turn=5).read_text()
     (tmp_path / "elsewhere").write_text(whole.replace("rome-8", "rome-2"))
     (runs / "rome-2.job.json").symlink_to(tmp_path / "elsewhere")
     (runs / "rome-3.job.json").write_text(whole)
@@ -435,10 +437,10 @@ def test_jobs_of_before_are_taken_over_once(home: Path, sample_zim: Path, tmp_pa
             waiting, failed = jobs.all()
             assert (waiting.id, waiting.state, waiting.turn) == ("rome-8", "queued", 5)
             assert (failed.id, failed.state, failed.problem, failed.attempt) == ("rome-1", "failed", "No room.", 2)
-            assert failed.wish == JobWish("Rome", max_pages=3)
+            assert failed.wish == ResearchRequest("Rome", max_pages=3)
     assert sorted(file.name for file in runs.glob("*.job.json")) == [f"rome-{n}.job.json" for n in (2, 3, 4, 5, 6)]
     with jobs_on(a_desk(home, runs), sample_zim, IDLE) as jobs:
-        assert jobs.start(JobWish("Rome")).turn == 6
+        assert jobs.start(ResearchRequest("Rome")).turn == 6
 
 
 def test_a_row_that_is_no_job_is_told_and_removed(home: Path, sample_zim: Path, tmp_path: Path) -> None:
@@ -446,7 +448,7 @@ def test_a_row_that_is_no_job_is_told_and_removed(home: Path, sample_zim: Path, 
     desk = a_desk(home, tmp_path / "runs")
     with jobs_on(desk, sample_zim, IDLE) as jobs:
         odd = [jobs.store.jobs.add("odd", kind, {"topic": [1]}) for kind in ("research", "ask", "kin")]
-        outside = JobRow("../odd-1", "research", wish_record(a_wish()))
+        outside = JobRow("../odd-1", "research", request_record(a_wish()))
         assert jobs.store.jobs.put(outside)
         odd.append(outside)
         odd.append(jobs.store.jobs.add("odd", "dance", {}))
@@ -494,7 +496,7 @@ def test_an_id_is_a_name_that_files_can_have(
 ) -> None:
     """Whatever the script and the length of a topic, its job can be written and found."""
     with jobs_on(a_desk(home, tmp_path / "runs"), sample_zim, IDLE) as jobs:
-        job = jobs.start(JobWish(topic))
+        job = jobs.start(ResearchRequest(topic))
         assert job.id == job_id
         assert jobs.get(job_id) == job
 
@@ -522,4 +524,4 @@ def test_a_state_folder_that_cannot_be_made_is_told(home: Path, sample_zim: Path
 )
 def test_the_id_of_an_event_is_its_place(event_id: str, place: tuple[int, int]) -> None:
     """What a client saw last is understood, and anything else is the beginning."""
-    assert place_of(event_id) == place
+    assert event_position(event_id) == place

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kiwiresearch.research.journal import Journal, header_of
+from kiwiresearch.runs.journal import Journal, header_of
 
 HEADER = {"fingerprint": "f1", "topic": "Stone"}
 ROWS: list[dict[str, Any]] = [{"page": f"Größe {n}", "score": n / 7, "why": ["a\n", None]} for n in range(5)]
@@ -83,12 +83,12 @@ def test_steps_can_be_taken_back(path: Path, whole: bytes) -> None:
     written(path, [*ROWS[:2], {"wrong": 1}, {"wrong": 2}])
     journal = Journal(path, HEADER)
     journal.append({"wrong": 3})
-    journal.cut(2)
+    journal.truncate(2)
     assert (list(journal.rows), len(journal)) == (ROWS[:2], 2)
     for row in ROWS[2:]:
         journal.append(row)
     with pytest.raises(ValueError, match="6 is not between 0 and 5"):
-        journal.cut(6)
+        journal.truncate(6)
     journal.close()
     assert path.read_bytes() == whole
 

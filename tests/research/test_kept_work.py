@@ -25,28 +25,26 @@ from tests.research.job_tools import (
 )
 
 from kiwiresearch.errors import FolderTaken, LeaseLost, RunNotFound, StoreDamaged, StoreUnreachable
-from kiwiresearch.research import stores, work_kept
-from kiwiresearch.research.desk import Desk, open_desk
-from kiwiresearch.research.job import AskBatchWish, BulkWish, Job, JobWish, Wish
-from kiwiresearch.research.job_order import Order
-from kiwiresearch.research.job_stops import Lost, Stopped
-from kiwiresearch.research.job_work import do
-from kiwiresearch.research.jobs import Jobs, Limits
-from kiwiresearch.research.note import Opinion, Target
-from kiwiresearch.research.notes import add_note, change_note, read_notes
-from kiwiresearch.research.stores import store_of
-from kiwiresearch.research.work_kept import KeptWork, bring_files
-from kiwiresearch.store.files import Files
-from kiwiresearch.store.job import JobRow
-from kiwiresearch.store.open import Store
-from kiwiresearch.web.desk.job_view import JobViews
+from kiwiresearch.jobs.job import BulkRequest, Job, JobRequest, QuestionsRequest, ResearchRequest
+from kiwiresearch.jobs.process import JobOrder
+from kiwiresearch.jobs.queue import JobQueue, QueueLimits
+from kiwiresearch.jobs.work import do_order
+from kiwiresearch.runs import store_copy
+from kiwiresearch.runs.notes import NoteOpinion, NoteTarget, add_note, change_note, read_notes
+from kiwiresearch.runs.store_copy import JobLost, StoredWork, WorkStopped, download_files
+from kiwiresearch.store.job_row import JobRow
+from kiwiresearch.store.runs import Files
+from kiwiresearch.store.store import Store
+from kiwiresearch.web.desk.research import JobViews
+from kiwiresearch.workspace import workspace
+from kiwiresearch.workspace.workspace import Workspace, open_workspace, store_of
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="this system has no signals")
 
-IDLE = Limits(running=0)
+IDLE = QueueLimits(running=0)
 NOW = "2026-01-01T00:00:00+00:00"
-SMALL = JobWish(TOPIC, max_pages=2, model=False)
-QUESTIONS = AskBatchWish(
+SMALL = ResearchRequest(TOPIC, max_pages=2, model=False)
+QUESTIONS = QuestionsRequest(
     ('{"question": "When was Ugarit destroyed?"}', "", "no JSON", '{"question": "Who dug at Pylos?"}'), model=False
 )
 
@@ -63,7 +61,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.fixture(autouse=True)
 def _stores_are_closed() -> Iterator[None]:
     yield
-    stores.close_stores()
+    workspace.close_stores()
 
 
 @pytest.fixture
@@ -75,20 +73,20 @@ def gated() -> Iterator[tuple[Gate, Told]]:
         gate.opened.set()
 
 
-def a_host(tmp_path: Path, name: str, url: str, **more: str) -> Desk:
+def a_host(tmp_path: Path, name: str, url: str, **more: str) -> Workspace:
     """The desk of a host that shares nothing with others but the store."""
-    return open_desk({"KIWIRESEARCH_HOME": str(tmp_path / name), "KIWIRESEARCH_STORE": url, **more})
+    return open_workspace({"KIWIRESEARCH_HOME": str(tmp_path / name), "KIWIRESEARCH_STORE": url, **more})
 
 
-def an_order(jobs: Jobs, job: Job, worker: str) -> Order:
+def an_order(jobs: JobQueue, job: Job, worker: str) -> JobOrder:
     """The order of a job that a worker of this name has taken."""
     row = jobs.store.jobs.claim(worker, (job.wish.kind,), lease_s=60)
     assert row is not None
     assert row.id == job.id
-    return jobs.here.order(row, job)
+    return jobs.assignment.order(row, job)
 
 
-def done(order: Order, *, stop_at: str = "") -> tuple[dict[str, Any], list[str]]:
+def done(order: JobOrder, *, stop_at: str = "") -> tuple[dict[str, Any], list[str]]:
     """Do an order in this process, and stop after the first event of a kind; what was told of its steps."""
     told: list[str] = []
     stop = threading.Event()
@@ -99,8 +97,8 @@ def done(order: Order, *, stop_at: str = "") -> tuple[dict[str, Any], list[str]]
             stop.set()
 
     try:
-        return do(order, tell, stop), told
-    except Stopped:
+        return do_order(order, tell, stop), told
+    except WorkStopped:
         return {}, told
 
 
@@ -110,9 +108,9 @@ def test_a_run_is_seen_from_every_host(url: str, sample_zim: Path, tmp_path: Pat
     with jobs_on(here, sample_zim) as jobs, jobs_on(there, sample_zim, IDLE) as others:
         job = jobs.start(SMALL, user="ada")
         assert ended(jobs, job.id).state == "done"
-        seen = others.since(job.id)
+        seen = others.events_after(job.id)
         assert (seen.job.pages, seen.job.user, seen.job.story) == (2, "ada", jobs.get(job.id).story)
-        assert kinds(seen) == kinds(jobs.since(job.id))
+        assert kinds(seen) == kinds(jobs.events_after(job.id))
         assert kinds(seen).count("page") == 2
         (listed,) = others.runs.all()
         assert [entry.name for entry in listed.path.iterdir()] == ["manifest.json"]
@@ -133,10 +131,10 @@ def test_notes_are_shared(url: str, sample_zim: Path, tmp_path: Path) -> None:
         job = jobs.start(SMALL)
         done(an_order(jobs, job, "somebody"))
         mine, theirs = jobs.runs.get(job.id), others.runs.get(job.id)
-        note = add_note(mine.path, Target("run"), Opinion("doubt", "Why?"), now=NOW, kept=mine.notes)
-        change_note(theirs.path, note.id, Opinion("agree", "So."), now=NOW, kept=theirs.notes)
+        note = add_note(mine.path, NoteTarget("run"), NoteOpinion("doubt", "Why?"), now=NOW, kept=mine.note_lines)
+        change_note(theirs.path, note.id, NoteOpinion("agree", "So."), now=NOW, kept=theirs.note_lines)
         for run in (jobs.runs.get(job.id), others.runs.get(job.id)):
-            assert [one.opinion for one in read_notes(run.path).notes] == [Opinion("agree", "So.")]
+            assert [one.opinion for one in read_notes(run.path).notes] == [NoteOpinion("agree", "So.")]
             assert len((run.path / "notes.jsonl").read_bytes().splitlines()) == 2
 
 
@@ -150,7 +148,7 @@ def test_a_removed_run_is_gone_everywhere(url: str, sample_zim: Path, tmp_path: 
             jobs.remove(job.id, with_run=True)
         jobs.store.jobs.end(order.holder, job.id, "done", done(order)[0])
         run = jobs.runs.get(job.id)
-        add_note(run.path, Target("run"), Opinion("doubt", "Why?"), now=NOW, kept=run.notes)
+        add_note(run.path, NoteTarget("run"), NoteOpinion("doubt", "Why?"), now=NOW, kept=run.note_lines)
         assert len(others.runs.all()) == 1
         (others.runs.get(job.id).path / "mine.txt").write_text("mine")
         with pytest.raises(FolderTaken, match=f"has work to keep.*jobs remove {job.id} --yes"):
@@ -199,11 +197,11 @@ def test_files_of_a_run_are_brought_piece_by_piece(
     store = store_of(a_host(tmp_path, "here", url))
     store.files.put("", "x-1", {"large": bytes(2**21), "small": b"x"})
     monkeypatch.setattr(Files, "read", None)
-    bring_files(store, "x-1", tmp_path / "run")
+    download_files(store, "x-1", tmp_path / "run")
     assert (tmp_path / "run" / "large").read_bytes() == bytes(2**21)
     monkeypatch.setattr(Files, "pieces", torn)
     with pytest.raises(StoreDamaged):
-        bring_files(store, "x-1", tmp_path / "other")
+        download_files(store, "x-1", tmp_path / "other")
     assert list((tmp_path / "other").iterdir()) == []
 
 
@@ -249,7 +247,7 @@ def test_who_was_given_up_for_dead_writes_nothing_more(
         while not lost:  # a row that its worker is just writing is left out
             lost = slow.store.jobs.reap(most_tries=3, is_dead=lambda _: True)
         assert [(row.id, row.state) for row in lost] == [(job.id, "queued")]
-        with jobs_on(a_host(tmp_path, "there", url, **model), sample_zim, Limits(running=1)) as quick:
+        with jobs_on(a_host(tmp_path, "there", url, **model), sample_zim, QueueLimits(running=1)) as quick:
             gate.opened.set()
             finished = ended(quick, job.id)
             assert (finished.state, finished.attempt, finished.kept) == ("done", 2, 2)
@@ -266,7 +264,7 @@ def test_nothing_is_kept_of_a_lost_job(url: str, sample_zim: Path, tmp_path: Pat
         job = jobs.start(SMALL)
         order = an_order(jobs, job, "old")
         jobs.store.jobs.reap(most_tries=3, is_dead=lambda _: True)
-        with pytest.raises((LeaseLost, Lost)):
+        with pytest.raises((LeaseLost, JobLost)):
             done(order)
         assert (jobs.store.parts.sizes(job.id), jobs.store.files.names(job.id)) == ({}, {})
         with pytest.raises(LeaseLost):
@@ -285,20 +283,20 @@ def test_what_was_made_before_the_end_was_told_is_not_made_again(url: str, sampl
     with jobs_on(other, sample_zim) as others:
         finished = ended(others, job.id)
         assert (finished.state, finished.story, finished.pages) == ("done", made["story"], 2)
-        assert "page" not in kinds(others.since(job.id, (1, 10**6)))
+        assert "page" not in kinds(others.events_after(job.id, (1, 10**6)))
         assert others.store.files.revision(job.id) == revision
 
 
 @pytest.mark.parametrize("wish", [SMALL, QUESTIONS], ids=lambda wish: wish.kind)
 def test_outputs_that_did_not_reach_the_store_are_put_there(
-    url: str, sample_zim: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wish: Wish
+    url: str, sample_zim: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wish: JobRequest
 ) -> None:
     """A worker that is killed after its last file was written has made a run here, and the next attempt hands it in."""
     desk = a_host(tmp_path, "here", url)
     with jobs_on(desk, sample_zim, IDLE) as jobs:
         job = jobs.start(wish)
         with monkeypatch.context() as patch:
-            patch.setattr(KeptWork, "finish", killed)
+            patch.setattr(StoredWork, "finish", killed)
             order = an_order(jobs, job, "old")
             done(order)
         made = {file.name for file in order.out.iterdir() if file.is_file()}
@@ -310,12 +308,12 @@ def test_outputs_that_did_not_reach_the_store_are_put_there(
 
 
 def killed(*_: object) -> None:
-    raise Stopped
+    raise WorkStopped
 
 
 @pytest.mark.parametrize("wish", [SMALL, QUESTIONS], ids=lambda wish: wish.kind)
 def test_steps_that_were_not_dropped_are_dropped_by_the_next(
-    url: str, sample_zim: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wish: Wish
+    url: str, sample_zim: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wish: JobRequest
 ) -> None:
     """A worker that is killed between its outputs and the removal of its steps leaves none in the store for good."""
     with jobs_on(a_host(tmp_path, "here", url), sample_zim, IDLE) as jobs:
@@ -333,7 +331,7 @@ def test_steps_and_outputs_are_brought_when_the_store_is_back(
     url: str, sample_zim: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A store that goes away while a host reads what others did is waited for."""
-    monkeypatch.setattr(work_kept, "AGAIN_S", 0.0)
+    monkeypatch.setattr(store_copy, "AGAIN_S", 0.0)
     here, there = a_host(tmp_path, "here", url), a_host(tmp_path, "there", url)
     with jobs_on(here, sample_zim, IDLE) as jobs, jobs_on(there, sample_zim, IDLE) as others:
         job = jobs.start(SMALL)
@@ -346,7 +344,7 @@ def test_steps_and_outputs_are_brought_when_the_store_is_back(
         made, _ = done(order)
         assert (made["kept"], made["pages"]) == (1, 2)
         monkeypatch.setattr(store.files, "names", once_away(store.files.names))
-        assert KeptWork(store, order.holder, job.id, tmp_path / "third", ()).bring()
+        assert StoredWork(store, order.holder, job.id, tmp_path / "third", ()).restore()
         assert files(tmp_path / "third") == files(others.folder / job.id)
 
 
@@ -365,10 +363,10 @@ def once_away(ask: Callable[..., Any]) -> Callable[..., Any]:
 def test_tables_are_not_gone_on_with_by_who_lost_them(url: str, sample_zim: Path, tmp_path: Path) -> None:
     """A worker that was given up for dead writes no further batch into a folder that is another's by now."""
     with jobs_on(a_host(tmp_path, "here", url), sample_zim, IDLE) as jobs:
-        job = jobs.start(BulkWish("sample", ("titles",)))
+        job = jobs.start(BulkRequest("sample", ("titles",)))
         order = an_order(jobs, job, "old")
         jobs.store.jobs.reap(most_tries=3, is_dead=lambda _: True)
-        with pytest.raises(Lost):
+        with pytest.raises(JobLost):
             done(order)
         assert not (order.out / "manifest.json").exists()
 
@@ -376,7 +374,7 @@ def test_tables_are_not_gone_on_with_by_who_lost_them(url: str, sample_zim: Path
 def test_work_of_a_folder_stays_there_when_a_store_is_set(url: str, sample_zim: Path, tmp_path: Path) -> None:
     """An unfinished run of before, whose steps no store has, is not taken over by one that would begin it anew."""
     desk = a_host(tmp_path, "here", url)
-    file = an_old_file(desk.folders.state / "runs", "rome-1", JobWish("Rome"), state="running", pages=4)
+    file = an_old_file(desk.folders.state / "runs", "rome-1", ResearchRequest("Rome"), state="running", pages=4)
     with jobs_on(desk, sample_zim, IDLE) as jobs:
         assert (jobs.all(), file.is_file()) == ([], True)
 
@@ -395,9 +393,9 @@ def test_a_store_that_is_away_is_waited_for(url: str, tmp_path: Path, monkeypatc
             raise problem
         append(*given)
 
-    monkeypatch.setattr(work_kept, "AGAIN_S", 0.0)
+    monkeypatch.setattr(store_copy, "AGAIN_S", 0.0)
     monkeypatch.setattr(store.parts, "append", now_and_then)
-    kept = KeptWork(store, claimed.holder, row.id, tmp_path / "run", ("answers",))
+    kept = StoredWork(store, claimed.holder, row.id, tmp_path / "run", ("answers",))
     (tmp_path / "run" / ".journal").mkdir(parents=True)
     (tmp_path / "run" / ".journal" / "answers").write_bytes(b"{}\n")
     kept.copy()
@@ -405,7 +403,7 @@ def test_a_store_that_is_away_is_waited_for(url: str, tmp_path: Path, monkeypatc
     tries = iter([StoreUnreachable("It is away.")])
     (tmp_path / "run" / ".journal" / "answers").write_bytes(b"{}\n{}\n")
     kept.stop.set()
-    with pytest.raises(Stopped):
+    with pytest.raises(WorkStopped):
         kept.copy()
 
 
@@ -414,7 +412,7 @@ def test_a_run_goes_on_from_each_of_its_steps(url: str, sample_zim: Path, tmp_pa
     seen: list[str] = []
     first = a_host(tmp_path, "host0", url)
     with jobs_on(first, sample_zim, IDLE) as jobs:
-        job = jobs.start(JobWish(TOPIC, max_pages=3, model=False))
+        job = jobs.start(ResearchRequest(TOPIC, max_pages=3, model=False))
     made: dict[str, Any] = {}
     for number, stop_at in enumerate(("begun", "page", "ended", "")):
         desk = a_host(tmp_path, f"host{number}", url)
@@ -428,7 +426,7 @@ def test_a_run_goes_on_from_each_of_its_steps(url: str, sample_zim: Path, tmp_pa
     assert made["kept"] == 3
     with jobs_on(first, sample_zim, IDLE) as jobs:
         run = jobs.runs.get(job.id)
-    alone = Order(first.folders, open_desk({"KIWIRESEARCH_HOME": str(tmp_path / "host0")}).settings,
+    alone = JobOrder(first.folders, open_workspace({"KIWIRESEARCH_HOME": str(tmp_path / "host0")}).settings,
                   order.books, order.all_books, order.wish, tmp_path / "alone", "alone-1")  # fmt: skip
     done(alone)
     assert files(run.path) == files(tmp_path / "alone")
@@ -474,6 +472,6 @@ def test_a_store_is_opened_once(url: str, tmp_path: Path) -> None:
     desk = a_host(tmp_path, "here", url)
     store: Store = store_of(desk)
     assert store_of(desk) is store
-    assert (store.keeps_all, store.is_shared) == (True, url.startswith("postgresql"))
+    assert (store.is_primary, store.is_shared) == (True, url.startswith("postgresql"))
     store.close()
     assert store.jobs.all() == []

@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 
 from kiwiresearch.errors import RunDamaged, RunNotFound
-from kiwiresearch.research.run_folder import RunFolder, damaged, read_manifest
+from kiwiresearch.runs.folder import damaged_outputs, read_manifest
+from kiwiresearch.runs.writer import RunWriter
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     path = tmp_path / "run"
-    with RunFolder.open(path, "f1", "Stone") as folder:
+    with RunWriter.open(path, "f1", "Stone") as folder:
         folder.corpus.append(b"{}\n")
         folder.claims.append(b"[]\n[]\n")
         folder.finish({"report.md": "# Stone\n", "run.log": ""}, {"version": "1"})
@@ -37,16 +38,16 @@ def test_a_manifest_says_what_was_written(run: Path) -> None:
         "report.md": 8,
         "run.log": 0,
     }
-    assert damaged(run, manifest) == []
+    assert damaged_outputs(run, manifest) == []
 
 
 def test_damage_is_named(run: Path) -> None:
     """An output that is missing, changed, or no file any more is found."""
     (run / "corpus.jsonl").write_bytes(b"[]\n")
     (run / "report.md").unlink()
-    assert damaged(run, read_manifest(run)) == ["corpus.jsonl", "report.md"]
+    assert damaged_outputs(run, read_manifest(run)) == ["corpus.jsonl", "report.md"]
     (run / "report.md").mkdir()
-    assert damaged(run, read_manifest(run)) == ["corpus.jsonl", "report.md"]
+    assert damaged_outputs(run, read_manifest(run)) == ["corpus.jsonl", "report.md"]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
@@ -54,7 +55,7 @@ def test_a_pipe_is_not_waited_for(run: Path) -> None:
     """A pipe in the place of an output or of the manifest does not make the program hang."""
     (run / "report.md").unlink()
     os.mkfifo(run / "report.md")
-    assert damaged(run, read_manifest(run)) == ["report.md"]
+    assert damaged_outputs(run, read_manifest(run)) == ["report.md"]
     (run / "manifest.json").unlink()
     os.mkfifo(run / "manifest.json")
     with pytest.raises(RunNotFound):
@@ -69,7 +70,7 @@ def test_no_run_is_told_from_an_unfinished_one(tmp_path: Path) -> None:
         read_manifest(tmp_path / "with\0nul")
     with pytest.raises(RunNotFound, match="There is no run in"):
         read_manifest(tmp_path)
-    with RunFolder.open(tmp_path / "run", "f1", "Stone") as folder:
+    with RunWriter.open(tmp_path / "run", "f1", "Stone") as folder:
         folder.journal.append({"step": 1})
     with pytest.raises(RunNotFound, match=r"is not finished\. Start it once more"):
         read_manifest(tmp_path / "run")

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from kiwiresearch.research.models import chat_model, model_is_local, patience_of
-from kiwiresearch.research.settings import Settings
+from kiwiresearch.workspace.search_aids import chat_model, model_is_local, model_timeouts
+from kiwiresearch.workspace.settings import Settings
 
 
 def test_the_model_is_the_one_that_was_named() -> None:
@@ -20,7 +20,7 @@ def test_the_model_is_the_one_that_was_named() -> None:
 @pytest.mark.parametrize(("total", "silent"), [(600, 120), (60, 120), (1800, 360)])
 def test_a_slow_model_may_be_silent_for_longer(total: float, silent: float) -> None:
     """Whoever gives a model half an hour does not lose it to two minutes of reading a long prompt."""
-    patience = patience_of(replace(Settings(), model_timeout_s=total))
+    patience = model_timeouts(replace(Settings(), model_timeout_s=total))
     assert (patience.total_s, patience.read_s) == (total, silent)
 
 

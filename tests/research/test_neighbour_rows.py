@@ -14,26 +14,24 @@ import pytest
 
 from kiwiresearch.errors import HostAway
 from kiwiresearch.ids import BookId
-from kiwiresearch.research.neighbours import Neighbours
-from kiwiresearch.store.open import open_store
+from kiwiresearch.store.store import open_store
+from kiwiresearch.workspace.neighbours import OtherHosts
 from kiwiresearch.zim.libzim import LibzimArchive
-from kiwiresearch.zim.peer import text
-from kiwiresearch.zim.peer_calls import Call, Reply
-from kiwiresearch.zim.peer_sheet import sheet_of
-from kiwiresearch.zim.peer_wire import PING, pack_replies
+from kiwiresearch.zim.peer import announcement_of, checked_text
+from kiwiresearch.zim.peer_protocol import PING, Call, CallReply, pack_replies
 
 
 @pytest.mark.parametrize("since", [10**400, float("inf"), float("nan"), "yesterday", None, []])
 def test_a_host_that_tells_no_moment_is_known_all_the_same(tmp_path: Path, sample_zim: Path, since: Any) -> None:
     """Since when it is there is unknown then; its books are known, and so are the other hosts."""
     archive = LibzimArchive(sample_zim)
-    sheet = sheet_of(archive.book, None)
+    sheet = announcement_of(archive.book, None)
     archive.close()
-    with open_store(f"sqlite:///{tmp_path / 'store.sqlite'}", keeps_all=True, clock=time.monotonic) as store:
+    with open_store(f"sqlite:///{tmp_path / 'store.sqlite'}", is_primary=True, clock=time.monotonic) as store:
         store.hosts.announce("liar", "http://127.0.0.1:9", [sheet | {"since": since}])
         store.hosts.announce("other", "http://127.0.0.1:9", [sheet | {"since": 5.0}])
-        met = Neighbours(store, "ours")
-        met.look()
+        met = OtherHosts(store, "ours")
+        met.refresh()
     assert [(host.name, host.since, len(host.books)) for host in met.all()] == [("liar", 0.0, 1), ("other", 5.0, 1)]
 
 
@@ -53,7 +51,9 @@ class Lame:
                 self.rfile.read(int(self.headers["content-length"]))
                 is_knock = self.path.endswith(PING)
                 lame.asked += not is_knock
-                told = b"lame" if is_knock else b"".join(pack_replies([Reply("Sun")])) if lame.is_well else b"garbage"
+                told = (
+                    b"lame" if is_knock else b"".join(pack_replies([CallReply("Sun")])) if lame.is_well else b"garbage"
+                )
                 self.send_response(200)
                 self.send_header("Content-Length", str(len(told)))
                 self.end_headers()
@@ -75,24 +75,24 @@ class Lame:
 def test_who_fails_again_and_again_is_left_alone(tmp_path: Path, sample_zim: Path) -> None:
     """Once it is taken back as soon as it answers a knock; then it rests, until it has answered what it was asked."""
     archive = LibzimArchive(sample_zim)
-    sheet, book = sheet_of(archive.book, None), BookId(archive.book.id)
+    sheet, book = announcement_of(archive.book, None), BookId(archive.book.id)
     archive.close()
-    lame, call = Lame(), Call("title", ("Sun",), lambda value, _: text(value))
+    lame, call = Lame(), Call("title", ("Sun",), lambda value, _: checked_text(value))
     with (
-        open_store(f"sqlite:///{tmp_path / 'store.sqlite'}", keeps_all=True, clock=time.monotonic) as store,
+        open_store(f"sqlite:///{tmp_path / 'store.sqlite'}", is_primary=True, clock=time.monotonic) as store,
         lame.serving() as url,
     ):
         store.hosts.announce("lame", url, [sheet])
-        met = Neighbours(store, "ours")
-        met.look()
+        met = OtherHosts(store, "ours")
+        met.refresh()
         for is_up in (True, False, False):
             with pytest.raises(HostAway):
                 met.ask(book, [call])
-            met.knock()
+            met.retry_failed()
             assert [host.is_up for host in met.all()] == [is_up]
         assert lame.asked == 2
         lame.is_well = True
         met._rests.clear()  # its time is over
-        assert met.ask(book, [call]) == [Reply("Sun")]
+        assert met.ask(book, [call]) == [CallReply("Sun")]
         assert met._failed == {}
         met.close()

@@ -12,19 +12,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.research.proved_runs import a_finished_run, proved
 
-from kiwiresearch.disk import Lock
 from kiwiresearch.errors import BadUsage, CannotWrite, NoteChanged, RunNotFound
+from kiwiresearch.export.brief_files import note_as_text
 from kiwiresearch.ids import BookId
-from kiwiresearch.research import note_file
-from kiwiresearch.research.export.remarks import note_in_words
-from kiwiresearch.research.note import MOST_REASON, THE_RUN, Opinion, Target, plain
-from kiwiresearch.research.note_file import LOCK, NOTES
-from kiwiresearch.research.notes import add_note, change_note, read_notes, set_gone
-from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.runs import note_file
+from kiwiresearch.runs.note_file import LOCK, NOTES
+from kiwiresearch.runs.notes import (
+    MAX_REASON,
+    WHOLE_RUN,
+    NoteOpinion,
+    NoteTarget,
+    add_note,
+    change_note,
+    plain_text,
+    read_notes,
+    set_gone,
+)
+from kiwiresearch.system import FileLock
+from kiwiresearch.zim.archive import EntryRef
 
-CLAIM = Target("claim", "sha256:1")
-AGREE = Opinion("agree")
-DOUBT = Opinion("doubt", "The page names no source.")
+CLAIM = NoteTarget("claim", "sha256:1")
+AGREE = NoteOpinion("agree")
+DOUBT = NoteOpinion("doubt", "The page names no source.")
 NOW = "2026-03-04T05:06:07+00:00"
 LATER = "2026-03-05T05:06:07+00:00"
 
@@ -37,14 +46,16 @@ def test_a_run_without_notes_has_none(tmp_path: Path) -> None:
 
 def test_a_note_reads_as_it_was_written(tmp_path: Path) -> None:
     """Its target, verdict, words and time come back, in the order in which notes were made."""
-    page = Target.of_page(EntryRef(BookId("b-1"), "Salt_road"))
-    first = add_note(tmp_path, CLAIM, Opinion("correct", "Misprint:\r\n118", "It is 118 km long."), now=NOW, about="x")
+    page = NoteTarget.of_page(EntryRef(BookId("b-1"), "Salt_road"))
+    first = add_note(
+        tmp_path, CLAIM, NoteOpinion("correct", "Misprint:\r\n118", "It is 118 km long."), now=NOW, about="x"
+    )
     second = add_note(tmp_path, page, AGREE, now=NOW)
-    third = add_note(tmp_path, THE_RUN, DOUBT, now=LATER)
+    third = add_note(tmp_path, WHOLE_RUN, DOUBT, now=LATER)
     assert read_notes(tmp_path).notes == (first, second, third)
     assert first.reason == "Misprint:\n118"
     assert page.id == "zim://b-1/Salt_road"
-    assert read_notes(tmp_path).on(page) == (second,)
+    assert read_notes(tmp_path).notes_on(page) == (second,)
 
 
 def test_a_note_sent_twice_is_one(tmp_path: Path) -> None:
@@ -66,7 +77,7 @@ def test_a_note_of_nobody_names_nobody(tmp_path: Path) -> None:
     """Where nobody is told apart, a note is written and told as it always was."""
     note = add_note(tmp_path, CLAIM, DOUBT, now=NOW, about="Salt was carried.")
     assert (tmp_path / NOTES).read_text(encoding="utf-8") == OF_NOBODY
-    assert note_in_words(note) == "Doubted (2026-03-04): The page names no source."
+    assert note_as_text(note) == "Doubted (2026-03-04): The page names no source."
 
 
 def test_a_note_keeps_its_author(tmp_path: Path) -> None:
@@ -75,7 +86,7 @@ def test_a_note_keeps_its_author(tmp_path: Path) -> None:
     assert read_notes(tmp_path).notes == tuple(notes)
     changed = change_note(tmp_path, notes[0].id, AGREE, now=LATER, editor="Olga")
     assert (changed.author, changed.editor) == ("Ada", "Olga")
-    assert note_in_words(changed) == "Agreed by Ada (2026-03-05, changed by Olga)."
+    assert note_as_text(changed) == "Agreed by Ada (2026-03-05, changed by Olga)."
     again = change_note(tmp_path, notes[0].id, DOUBT, now=LATER, editor="Ada")
     assert read_notes(tmp_path).notes == (again, notes[1])
     assert (again.author, again.editor) == ("Ada", "")
@@ -86,7 +97,7 @@ def test_a_note_keeps_its_author(tmp_path: Path) -> None:
 def test_a_changed_note_keeps_its_name_place_and_first_time(tmp_path: Path) -> None:
     """The last change holds."""
     note = add_note(tmp_path, CLAIM, DOUBT, now=NOW, about="Salt was carried.")
-    add_note(tmp_path, THE_RUN, AGREE, now=NOW)
+    add_note(tmp_path, WHOLE_RUN, AGREE, now=NOW)
     change_note(tmp_path, note.id, AGREE, now=LATER)
     found = read_notes(tmp_path).notes
     assert (found[0].id, found[0].verdict, found[0].reason) == (note.id, "agree", "")
@@ -99,7 +110,7 @@ def test_of_two_changes_at_once_only_one_is_written(tmp_path: Path) -> None:
 
     def change(number: int) -> bool:
         try:
-            change_note(tmp_path, note.id, Opinion("doubt", f"Reason {number}"), now=LATER, seen=note.version)
+            change_note(tmp_path, note.id, NoteOpinion("doubt", f"Reason {number}"), now=LATER, seen=note.version)
         except NoteChanged:
             return False
         return True
@@ -132,8 +143,8 @@ WRONG = [
     ("doubt", " \n", "", "reason"),
     ("correct", "why", "", "should read"),
     ("correct", "", "words", "reason"),
-    ("agree", "x" * (MOST_REASON + 1), "", "2,000"),
-    ("correct", "why", "x" * (MOST_REASON + 1), "2,000"),
+    ("agree", "x" * (MAX_REASON + 1), "", "2,000"),
+    ("correct", "why", "x" * (MAX_REASON + 1), "2,000"),
 ]
 
 
@@ -141,20 +152,20 @@ WRONG = [
 def test_an_opinion_says_why(verdict: str, reason: str, correction: str, told: str) -> None:
     """Only who agrees may be silent."""
     with pytest.raises(BadUsage, match=told):
-        Opinion(verdict, reason, correction)  # type: ignore[arg-type]
+        NoteOpinion(verdict, reason, correction)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("kind", "name"), [("claim", ""), ("run", "x"), ("book", "x"), ("page", "x" * 5_000)])
 def test_a_note_is_about_something_of_the_run(kind: str, name: str) -> None:
     with pytest.raises(BadUsage, match="a claim, a page or the run"):
-        Target(kind, name)  # type: ignore[arg-type]
+        NoteTarget(kind, name)  # type: ignore[arg-type]
 
 
 @given(st.text(max_size=60))
 def test_any_words_come_back(words: str) -> None:
     """Whatever is typed can be written and read, but for characters that no text has."""
-    kept = plain(words)
-    assert plain(kept) == kept
+    kept = plain_text(words)
+    assert plain_text(kept) == kept
     kept.encode("utf-8")
 
 
@@ -194,13 +205,13 @@ def test_a_torn_line_takes_no_other_with_it(tmp_path: Path) -> None:
 def test_many_writers_at_once_lose_nothing(tmp_path: Path) -> None:
     """Eight threads and another process write at the same time, and every note is there."""
     program = (
-        "import sys; from pathlib import Path; from kiwiresearch.research.notes import *\n"
+        "import sys; from pathlib import Path; from kiwiresearch.runs.notes import *\n"
         "for n in range(40): add_note(Path(sys.argv[1]), Target('run'), Opinion('doubt', f'p{n}'), now='then')"
     )
     other = subprocess.Popen([sys.executable, "-c", program, str(tmp_path)])
     with ThreadPoolExecutor(8) as pool:
         for n in range(80):
-            pool.submit(add_note, tmp_path, THE_RUN, Opinion("doubt", f"t{n}"), now=NOW)
+            pool.submit(add_note, tmp_path, WHOLE_RUN, NoteOpinion("doubt", f"t{n}"), now=NOW)
     assert other.wait() == 0
     found = read_notes(tmp_path)
     assert {note.reason for note in found.notes} == {f"p{n}" for n in range(40)} | {f"t{n}" for n in range(80)}
@@ -208,8 +219,8 @@ def test_many_writers_at_once_lose_nothing(tmp_path: Path) -> None:
 
 
 def test_who_cannot_have_the_file_is_told_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(note_file, "PATIENCE_S", 0.05)
-    lock = Lock(tmp_path / LOCK)
+    monkeypatch.setattr(note_file, "TIMEOUT_S", 0.05)
+    lock = FileLock(tmp_path / LOCK)
     assert lock.acquire()
     try:
         with pytest.raises(CannotWrite, match="Save it again"):
@@ -233,7 +244,7 @@ def test_a_link_leads_no_note_out_of_the_run(tmp_path: Path, name: str) -> None:
 def test_notes_that_fill_their_file_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The notes that are there stay as they are."""
     note = add_note(tmp_path, CLAIM, AGREE, now=NOW)
-    monkeypatch.setattr(note_file, "MOST_BYTES", (tmp_path / NOTES).stat().st_size + 10)
+    monkeypatch.setattr(note_file, "MAX_BYTES", (tmp_path / NOTES).stat().st_size + 10)
     with pytest.raises(CannotWrite, match="too many"):
         add_note(tmp_path, CLAIM, AGREE, now=LATER)
     assert read_notes(tmp_path).notes == (note,)
@@ -242,6 +253,6 @@ def test_notes_that_fill_their_file_are_refused(tmp_path: Path, monkeypatch: pyt
 def test_a_run_with_notes_is_still_proved(tmp_path: Path) -> None:
     """Notes are no part of the run: its manifest, its seal and its proof hold as before."""
     run = a_finished_run(tmp_path)
-    add_note(run, THE_RUN, DOUBT, now=NOW)
+    add_note(run, WHOLE_RUN, DOUBT, now=NOW)
     assert proved(run).holds
     assert NOTES not in (run / "manifest.json").read_text(encoding="utf-8")

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tests.research.proved_runs import a_road_book
 
+from kiwiresearch.api import open_shelf
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.errors import KiwiError
-from kiwiresearch.research.open_shelf import open_shelf
 
 FAST = CrawlSettings(max_pages=2, fast=True)
 

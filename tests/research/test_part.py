@@ -10,20 +10,20 @@ from pathlib import Path
 import pytest
 
 from kiwiresearch.errors import CannotWrite, RunDamaged
-from kiwiresearch.research import part as module
-from kiwiresearch.research.part import Part
+from kiwiresearch.runs import journal as module
+from kiwiresearch.runs.journal import GrowingFile
 
 
 def test_lines_are_added_and_cut(tmp_path: Path) -> None:
     """What was added is there for the next process, up to where it was cut."""
-    part = Part(tmp_path / "lines")
+    part = GrowingFile(tmp_path / "lines")
     part.append(b"one\n")
     part.append(b"two\nthree\n")
-    part.cut(4)
+    part.truncate(4)
     part.append(b"2\n")
     assert part.size == 6
     part.close()
-    again = Part(tmp_path / "lines")
+    again = GrowingFile(tmp_path / "lines")
     assert again.size == 6
     assert b"".join(again.chunks()) == b"one\n2\n"
     again.close()
@@ -31,18 +31,18 @@ def test_lines_are_added_and_cut(tmp_path: Path) -> None:
 
 def test_half_a_line_is_a_bug(tmp_path: Path) -> None:
     """A line without its newline would run into the next one, and a cut cannot make a file longer."""
-    part = Part(tmp_path / "lines")
+    part = GrowingFile(tmp_path / "lines")
     with pytest.raises(ValueError, match="no whole line: b'half'"):
         part.append(b"half")
     with pytest.raises(ValueError, match="1 is not between 0 and 0"):
-        part.cut(1)
+        part.truncate(1)
     part.close()
 
 
 def test_a_large_file_is_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A corpus need not fit the memory, and what stands behind the last whole line is no part of it."""
     monkeypatch.setattr(module, "CHUNK", 4)
-    part = Part(tmp_path / "lines")
+    part = GrowingFile(tmp_path / "lines")
     part.append(b"123456789\n")
     with part.path.open("ab") as behind:
         behind.write(b"rubbish")
@@ -52,7 +52,7 @@ def test_a_large_file_is_read_in_pieces(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_a_file_cut_by_another_is_noticed(tmp_path: Path) -> None:
     """A corpus that is shorter than what was written to it is not passed on as the whole."""
-    part = Part(tmp_path / "lines")
+    part = GrowingFile(tmp_path / "lines")
     part.append(b"123456789\n")
     os.truncate(part.path, 5)
     with pytest.raises(RunDamaged, match="was cut while the run went on"):
@@ -63,7 +63,7 @@ def test_a_file_cut_by_another_is_noticed(tmp_path: Path) -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no disk that is always full")
 def test_a_full_disk_has_a_remedy() -> None:
     """No room is an error that names the folder and says that nothing is lost."""
-    part = Part(Path("/dev/full"))
+    part = GrowingFile(Path("/dev/full"))
     with pytest.raises(CannotWrite, match="The folder '/dev' cannot be written: No space left") as told:
         part.append(b"line\n")
     assert told.value.remedy == "Free some space, then start it again: it goes on where it stopped."
@@ -74,7 +74,7 @@ SHORT_OF_ROOM = """
 import resource, sys
 from pathlib import Path
 from kiwiresearch.errors import CannotWrite
-from kiwiresearch.research.part import Part
+from kiwiresearch.runs.journal import Part
 part = Part(Path(sys.argv[1]))
 part.append(b"first\\n")
 resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
@@ -101,5 +101,5 @@ def test_a_folder_in_the_way_is_told(tmp_path: Path) -> None:
     """What cannot be opened is an error with a remedy, not a traceback."""
     (tmp_path / "lines").mkdir()
     with pytest.raises(CannotWrite, match="cannot be written: Is a directory") as told:
-        Part(tmp_path / "lines")
+        GrowingFile(tmp_path / "lines")
     assert told.value.remedy.startswith("Make it a folder you may write to")

@@ -14,28 +14,28 @@ from typing import Any
 
 import pytest
 
-from kiwiresearch import __version__
 from kiwiresearch.crawl.settings import CrawlSettings, LinkFilters
-from kiwiresearch.crawl.step import Begun, Ended, Visited
+from kiwiresearch.crawl.step import EndStep, StartStep, VisitStep
 from kiwiresearch.errors import FolderTaken, NothingFound
-from kiwiresearch.research.desk import open_desk
-from kiwiresearch.research.finding import Finder
-from kiwiresearch.research.run import Progress, Research, Task
+from kiwiresearch.runs.research import Research, ResearchTask, RunProgress
+from kiwiresearch.version import __version__
+from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.workspace import open_workspace
 
 OUTPUTS = {"brief.json", "claims.jsonl", "corpus.jsonl", "graph.json", "report.html", "report.md", "run.log"}
 TOPIC = "causes of the Bronze Age collapse"
 
 
 @contextmanager
-def research(home: Path, task: Task, *books: Path) -> Iterator[Research]:
-    desk = open_desk({"KIWIRESEARCH_HOME": str(home)})
+def research(home: Path, task: ResearchTask, *books: Path) -> Iterator[Research]:
+    desk = open_workspace({"KIWIRESEARCH_HOME": str(home)})
     with desk.shelf([str(book) for book in books]) as shelf, Finder(desk, shelf, all_books=True) as finder:
         yield Research(finder, task)
 
 
-def quick(topic: str, *, focus: str = "", **settings: Any) -> Task:
+def quick(topic: str, *, focus: str = "", **settings: Any) -> ResearchTask:
     """A task without vectors, which take longest to load."""
-    return Task(topic, focus, CrawlSettings(**{"fast": True, "max_pages": 8} | settings))
+    return ResearchTask(topic, focus, CrawlSettings(**{"fast": True, "max_pages": 8} | settings))
 
 
 @pytest.fixture(scope="module")
@@ -44,14 +44,14 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def told() -> list[Progress]:
+def told() -> list[RunProgress]:
     return []
 
 
 @pytest.fixture(scope="module")
-def done(place: Path, told: list[Progress], sample_zim: Path) -> Path:
+def done(place: Path, told: list[RunProgress], sample_zim: Path) -> Path:
     """A finished run of twelve pages, with vectors."""
-    task = Task(TOPIC, settings=CrawlSettings(max_pages=12))
+    task = ResearchTask(TOPIC, settings=CrawlSettings(max_pages=12))
     with research(place / "home", task, sample_zim) as work:
         outcome = work.run(place / "done", told.append)
     assert (outcome.how, outcome.pages, outcome.kept, outcome.topic) == ("done", 12, 0, TOPIC)
@@ -244,18 +244,20 @@ def test_timings_are_in_a_file_of_their_own(done: Path) -> None:
     assert found["seconds"] == pytest.approx(sum(found["seconds_by_page"]), abs=0.001)
 
 
-def test_each_step_is_told_as_it_is_made(done: Path, told: list[Progress]) -> None:
+def test_each_step_is_told_as_it_is_made(done: Path, told: list[RunProgress]) -> None:
     """Whoever listens hears of the beginning, of each page in its order, and of the end."""
     steps = [progress.step for progress in told]
-    assert isinstance(steps[0], Begun)
-    assert isinstance(steps[-1], Ended)
-    assert [step.title for step in steps if isinstance(step, Visited)] == titles(done)
+    assert isinstance(steps[0], StartStep)
+    assert isinstance(steps[-1], EndStep)
+    assert [step.title for step in steps if isinstance(step, VisitStep)] == titles(done)
 
 
 def test_the_same_task_again_finds_it_finished(done: Path, place: Path, sample_zim: Path) -> None:
     """A finished run is not done again: its files are not touched."""
     before = {file.name: (file.stat().st_mtime_ns, file.read_bytes()) for file in done.iterdir()}
-    with research(place / "home", Task(f"  {TOPIC}\n", settings=CrawlSettings(max_pages=12)), sample_zim) as work:
+    with research(
+        place / "home", ResearchTask(f"  {TOPIC}\n", settings=CrawlSettings(max_pages=12)), sample_zim
+    ) as work:
         outcome = work.run(done)
     assert (outcome.how, outcome.pages) == ("was finished", 12)
     assert {file.name: (file.stat().st_mtime_ns, file.read_bytes()) for file in done.iterdir()} == before
@@ -270,7 +272,7 @@ def test_the_same_task_again_finds_it_finished(done: Path, place: Path, sample_z
     ids=["settings", "topic"],
 )
 def test_another_task_does_not_get_the_folder(
-    done: Path, place: Path, sample_zim: Path, task: Task, message: str
+    done: Path, place: Path, sample_zim: Path, task: ResearchTask, message: str
 ) -> None:
     """Other settings or another topic into the same folder are refused, and the topic of the run there is named."""
     with research(place / "home", task, sample_zim) as work, pytest.raises(FolderTaken) as caught:
@@ -282,8 +284,8 @@ def test_two_runs_do_not_share_a_folder(place: Path, tmp_path: Path, sample_zim:
     """While a run goes on, the same task into the same folder is refused, and the first one ends well."""
     refused: list[str] = []
 
-    def meanwhile(progress: Progress) -> None:
-        if isinstance(progress.step, Visited):
+    def meanwhile(progress: RunProgress) -> None:
+        if isinstance(progress.step, VisitStep):
             with research(place / "home", quick("Sunset"), sample_zim) as second, pytest.raises(FolderTaken) as caught:
                 second.run(tmp_path / "run")
             refused.append(caught.value.message)

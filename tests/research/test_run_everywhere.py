@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from kiwiresearch.crawl.settings import CrawlSettings
-from kiwiresearch.research.desk import open_desk
-from kiwiresearch.research.finding import Finder
-from kiwiresearch.research.manifest import damaged, read_manifest
-from kiwiresearch.research.run import Research, Task
+from kiwiresearch.runs.folder import damaged_outputs, read_manifest
+from kiwiresearch.runs.research import Research, ResearchTask
+from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.library import Shelf
 
 PROGRAM = "from kiwiresearch.cli.start import main; main()"
@@ -38,14 +38,14 @@ def corpus(folder: Path) -> list[dict[str, Any]]:
 
 @contextmanager
 def shelf_of(home: Path, *books: object) -> Iterator[tuple[Finder, Shelf]]:
-    desk = open_desk({"KIWIRESEARCH_HOME": str(home)})
+    desk = open_workspace({"KIWIRESEARCH_HOME": str(home)})
     with desk.shelf([str(book) for book in books]) as shelf, Finder(desk, shelf, all_books=True) as finder:
         yield finder, shelf
 
 
 def run(home: Path, out: Path, topic: str, *books: object, **settings: Any) -> Path:
     with shelf_of(home, *books) as (finder, _):
-        return Research(finder, Task(topic, settings=CrawlSettings(**settings))).run(out).folder
+        return Research(finder, ResearchTask(topic, settings=CrawlSettings(**settings))).run(out).folder
 
 
 @pytest.fixture(scope="module")
@@ -113,14 +113,14 @@ def test_the_same_bytes_everywhere(
 def test_other_settings_give_another_fingerprint(reference: Path, sample_zim: Path) -> None:
     """A run's fingerprint changes with each setting, with topic, focus and aspect, and with the books."""
     tasks = [
-        Task(TOPIC, settings=CrawlSettings(max_pages=10)),
-        Task(TOPIC, settings=CrawlSettings(max_pages=11)),
-        Task(TOPIC, settings=CrawlSettings(max_pages=10, fast=True)),
-        Task(TOPIC, settings=CrawlSettings(max_pages=10, strategy="bfs")),
-        Task(TOPIC, "drought", CrawlSettings(max_pages=10)),
-        Task(TOPIC, settings=CrawlSettings(max_pages=10), aspect="drought"),
-        Task("Sunset", settings=CrawlSettings(max_pages=10)),
-        Task(TOPIC, settings=CrawlSettings(max_pages=10), kiwix_url="http://127.0.0.1:8080"),
+        ResearchTask(TOPIC, settings=CrawlSettings(max_pages=10)),
+        ResearchTask(TOPIC, settings=CrawlSettings(max_pages=11)),
+        ResearchTask(TOPIC, settings=CrawlSettings(max_pages=10, fast=True)),
+        ResearchTask(TOPIC, settings=CrawlSettings(max_pages=10, strategy="bfs")),
+        ResearchTask(TOPIC, "drought", CrawlSettings(max_pages=10)),
+        ResearchTask(TOPIC, settings=CrawlSettings(max_pages=10), aspect="drought"),
+        ResearchTask("Sunset", settings=CrawlSettings(max_pages=10)),
+        ResearchTask(TOPIC, settings=CrawlSettings(max_pages=10), kiwix_url="http://127.0.0.1:8080"),
     ]
     with shelf_of(reference.parent / "warm", sample_zim) as (finder, _):
         found = [Research(finder, task).fingerprint for task in tasks]
@@ -147,7 +147,7 @@ def test_the_brief_links_to_the_user_s_kiwix_serve(home: Path, tmp_path: Path, a
     pages = dict.fromkeys(("Salt", "Salt/a b?(c)#d%", "Salt mine of Söder"), html)
     book = a_book(pages, name="my book.zim")
     with shelf_of(home, book) as (finder, _):
-        task = Task("salt", settings=CrawlSettings(fast=True), kiwix_url="http://127.0.0.1:8080/wiki/")
+        task = ResearchTask("salt", settings=CrawlSettings(fast=True), kiwix_url="http://127.0.0.1:8080/wiki/")
         folder = Research(finder, task).run(tmp_path / "run").folder
     start = "http://127.0.0.1:8080/wiki/content/my%20book/"
     wanted = {start + path for path in ("Salt", "Salt/a%20b%3F%28c%29%23d%25", "Salt%20mine%20of%20S%C3%B6der")}
@@ -183,7 +183,7 @@ def test_real_books_are_researched(
     """On real books of several makers a run ends with all its pages, and with outputs that fit together (R153)."""
     folder = run(home, tmp_path / "run", topic, shared_data / "zims" / name, max_pages=pages, fast=True)
     manifest = read_manifest(folder)
-    assert damaged(folder, manifest) == []
+    assert damaged_outputs(folder, manifest) == []
     taken = corpus(folder)
     graph = json.loads((folder / "graph.json").read_text(encoding="utf-8"))
     log = (folder / "run.log").read_text(encoding="utf-8")

@@ -11,24 +11,24 @@ from typing import get_args, get_type_hints
 import pytest
 from tests.research.illustrated_runs import an_illustrated_run
 
+from kiwiresearch.api import open_shelf
 from kiwiresearch.brief.brief import (
-    BookNote,
     Brief,
+    BriefPicture,
+    BriefSource,
+    BriefSources,
     Dispute,
+    DisputeView,
     Figure,
     Gap,
-    Group,
-    Moment,
-    Picture,
-    Source,
-    Sources,
+    SourceBook,
     Statement,
-    View,
+    StatementGroup,
+    TimelineMoment,
 )
-from kiwiresearch.brief.writer import Counts
-from kiwiresearch.claims.proposals import Reason
+from kiwiresearch.brief.writer import RewriteCounts
+from kiwiresearch.claims.proposals import DropReason
 from kiwiresearch.crawl.settings import CrawlSettings
-from kiwiresearch.research.open_shelf import open_shelf
 
 DOCS = Path(__file__).parents[2] / "docs" / "reference"
 PAGE = (DOCS / "run-files.md").read_text(encoding="utf-8")
@@ -86,12 +86,27 @@ def test_every_field_of_the_manifest_and_the_timings_is_named(run: Path) -> None
     assert set(manifest["outputs"]["graph.json"]) <= told("manifest.json")
     timings = json.loads((run / "timings.json").read_text(encoding="utf-8"))
     assert set(timings) <= told("timings.json")
-    assert {"claims_by_model", "sentences_by_model", *(part.name for part in fields(Counts))} <= told("manifest.json")
+    assert {"claims_by_model", "sentences_by_model", *(part.name for part in fields(RewriteCounts))} <= told(
+        "manifest.json"
+    )
 
 
 def test_every_field_of_the_brief_is_named(run: Path, illustrated: Path) -> None:
     """brief.json is documented down to its statements, and claims.jsonl is where the page says (R138)."""
-    kinds = (Brief, Dispute, Figure, Gap, Group, Moment, Picture, Source, Sources, Statement, View, BookNote)
+    kinds = (
+        Brief,
+        Dispute,
+        Figure,
+        Gap,
+        StatementGroup,
+        TimelineMoment,
+        BriefPicture,
+        BriefSource,
+        BriefSources,
+        Statement,
+        DisputeView,
+        SourceBook,
+    )
     named = {part.name for kind in kinds for part in fields(kind)} | {"book"}
     assert named <= told("brief.json")
     brief, plain = (json.loads((one / "brief.json").read_text(encoding="utf-8")) for one in (illustrated, run))
@@ -105,5 +120,5 @@ def test_every_field_of_the_brief_is_named(run: Path, illustrated: Path) -> None
 
 def test_every_reason_to_drop_a_claim_is_named() -> None:
     """The reasons that run.log gives for what a model proposed in vain are listed, and no others."""
-    reasons = {name for part in get_args(Reason) for name in get_args(part)}
+    reasons = {name for part in get_args(DropReason) for name in get_args(part)}
     assert set(re.findall(r"`([^`]+)`", part("run.log").partition("The reasons are:")[2].partition("\n")[0])) == reasons

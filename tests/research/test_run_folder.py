@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 from kiwiresearch.errors import CannotWrite, FolderTaken, KiwiError
-from kiwiresearch.research.run_folder import RunFolder
-from kiwiresearch.research.seal import seal_of
-from kiwiresearch.research.work import added
+from kiwiresearch.runs.folder import append_lines, seal_of
+from kiwiresearch.runs.writer import RunWriter
 
 FILES = {"graph.json": "{}\n", "run.log": "one\r\ntwo\n", "report.md": "# Größe\n"}
 STEPS = 3
@@ -26,14 +25,14 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "runs" / "stone"
 
 
-def opened(path: Path | str, fingerprint: str = "f1", topic: str = "Stone") -> RunFolder:
-    return RunFolder.open(path, fingerprint, topic)
+def opened(path: Path | str, fingerprint: str = "f1", topic: str = "Stone") -> RunWriter:
+    return RunWriter.open(path, fingerprint, topic)
 
 
-def step(folder: RunFolder) -> None:
+def step(folder: RunWriter) -> None:
     line = f'{{"page": {len(folder.journal)}}}\n'.encode()
     said = f'{{"claim": {len(folder.journal)}}}\n'.encode()
-    folder.journal.append(added("corpus", folder.corpus, line) | added("claims", folder.claims, said))
+    folder.journal.append(append_lines("corpus", folder.corpus, line) | append_lines("claims", folder.claims, said))
 
 
 def run(path: Path, files: Mapping[str, str] = FILES) -> None:

@@ -19,8 +19,8 @@ import json, os, shutil, signal, sys
 from pathlib import Path
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.research import journal, manifest, part, run_folder, work
-from kiwiresearch.research.run_folder import RunFolder
-from kiwiresearch.research.work import added
+from kiwiresearch.runs.writer import RunFolder
+from kiwiresearch.runs.folder import added
 
 WATCHED = {module.__file__ for module in (journal, manifest, part, run_folder, work)}
 TOP, STEPS = Path(sys.argv[1]), 5

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from kiwiresearch.research.finished import FinishedRuns
-from kiwiresearch.research.manifest import MANIFEST
-from kiwiresearch.research.remembered import Remembered
+from kiwiresearch.runs.folder import MANIFEST
+from kiwiresearch.runs.run import Runs
+from kiwiresearch.workspace.file_cache import FileCache
 
 MANY = 300
 
 COUNTED = """
 import sys
 from pathlib import Path
-from kiwiresearch.research.finished import FinishedRuns
+from kiwiresearch.runs.run import FinishedRuns
 
 folder = Path(sys.argv[1])
 lists = FinishedRuns(folder)
@@ -66,7 +66,7 @@ def test_only_what_changed_is_read(folder: Path) -> None:
 
 def test_runs_come_and_go(tmp_path: Path) -> None:
     """A run whose manifest is gone, or is none any more, is no longer listed; one that is done again is."""
-    runs = FinishedRuns(tmp_path)
+    runs = Runs(tmp_path)
     for name in ("a", "b", "c"):
         a_run(tmp_path, name)
     assert [run.id for run in runs.all()] == ["a", "b", "c"]
@@ -88,13 +88,13 @@ def test_what_is_remembered_is_bounded() -> None:
         asked.append(name)
         return name.upper()
 
-    remembered: Remembered[str] = Remembered(most=2)
+    remembered: FileCache[str] = FileCache(most=2)
     there = dict.fromkeys("abc", (1, 1, 1))
     for expected in (["a", "b", "c"], ["c"]):
         asked.clear()
-        assert remembered.all(there, read) == {"a": "A", "b": "B", "c": "C"}
+        assert remembered.read_all(there, read) == {"a": "A", "b": "B", "c": "C"}
         assert asked == expected
-    remembered.all({"b": (1, 1, 1)}, read)
+    remembered.read_all({"b": (1, 1, 1)}, read)
     asked.clear()
-    remembered.all({"a": (1, 1, 1), "b": (1, 1, 1)}, read)
+    remembered.read_all({"a": (1, 1, 1), "b": (1, 1, 1)}, read)
     assert asked == ["a"]

@@ -18,16 +18,21 @@ from tests.drawn import a_png
 from tests.research.illustrated_runs import ALT, CAPTION, CART, MAP, a_run_over, an_illustrated_book, an_illustrated_run
 from tests.research.proved_runs import a_finished_run, changed, forged, proved, told
 
-from kiwiresearch.brief.brief import Brief, Picture
-from kiwiresearch.brief.images import images_of, images_text
-from kiwiresearch.brief.record import brief_of, record_of
-from kiwiresearch.brief.report_html import page as report_page
+from kiwiresearch.brief.brief import (
+    Brief,
+    BriefPicture,
+    brief_from_record,
+    pictures_from_record,
+    pictures_json,
+    record_of,
+)
+from kiwiresearch.brief.report_html import report_page as report_page
 from kiwiresearch.errors import RunDamaged
+from kiwiresearch.export.exporter import export
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.research.export import export
-from kiwiresearch.research.job_removal import remove_copy
-from kiwiresearch.research.seal import sealed
-from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.runs.folder import sealed
+from kiwiresearch.runs.store_copy import remove_run_files
+from kiwiresearch.zim.archive import EntryRef
 from kiwiresearch.zim.libzim import LibzimArchive
 
 FIGURE = '<figure class="picture"><img src="data:image/png;base64,{}" alt="{}"/>'
@@ -48,7 +53,7 @@ def run(finished: Path, tmp_path: Path) -> Path:
 
 
 def brief_in(run: Path) -> Brief:
-    return brief_of(json.loads((run / "brief.json").read_text(encoding="utf-8")))
+    return brief_from_record(json.loads((run / "brief.json").read_text(encoding="utf-8")))
 
 
 def named(content: bytes) -> str:
@@ -64,7 +69,7 @@ def test_a_brief_shows_the_pictures_of_its_pages(finished: Path) -> None:
     assert cart.part is not None
     assert brief.body[cart.part].heading == "Trade"
     assert {one.ref.path for one in brief.pictures} == {"Salt_road"}
-    assert images_of(json.loads((finished / "pictures.json").read_text(encoding="utf-8"))) == {
+    assert pictures_from_record(json.loads((finished / "pictures.json").read_text(encoding="utf-8"))) == {
         named(MAP): MAP,
         named(CART): CART,
     }
@@ -108,7 +113,7 @@ def test_a_book_without_pictures_leaves_no_trace_of_them(tmp_path: Path) -> None
 
 
 def test_all_files_of_a_run_are_removed(run: Path) -> None:
-    remove_copy(run)
+    remove_run_files(run)
     assert not run.exists()
 
 
@@ -122,7 +127,7 @@ def test_a_run_with_pictures_is_proved(run: Path) -> None:
     assert "is not there" in problem
 
 
-def with_pictures(run: Path, *pictures: Picture) -> bytes:
+def with_pictures(run: Path, *pictures: BriefPicture) -> bytes:
     """The brief with other pictures, as a run writes it."""
     brief = replace(brief_in(run), pictures=pictures)
     return (canonical_json(record_of(brief), indent=1) + "\n").encode()
@@ -159,7 +164,7 @@ def test_a_picture_is_shown_once(run: Path) -> None:
 
 
 def pictures(**images: bytes) -> bytes:
-    return images_text(images).encode()
+    return pictures_json(images).encode()
 
 
 @pytest.mark.parametrize(

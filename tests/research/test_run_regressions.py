@@ -15,17 +15,19 @@ from markdown_it import MarkdownIt
 
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.errors import KiwiError
-from kiwiresearch.research.desk import open_desk
-from kiwiresearch.research.finding import Finder
-from kiwiresearch.research.places import place_for
-from kiwiresearch.research.run import Progress, Research, Task
+from kiwiresearch.runs.research import Research, ResearchTask, RunProgress
+from kiwiresearch.runs.writer import choose_run_folder
+from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.workspace import open_workspace
 
 FAST = CrawlSettings(fast=True, max_pages=4)
 
 
 @contextmanager
-def research(environment: dict[str, str], task: Task, *books: object, all_books: bool = True) -> Iterator[Research]:
-    desk = open_desk(environment)
+def research(
+    environment: dict[str, str], task: ResearchTask, *books: object, all_books: bool = True
+) -> Iterator[Research]:
+    desk = open_workspace(environment)
     with desk.shelf([str(book) for book in books]) as shelf, Finder(desk, shelf, all_books=all_books) as finder:
         yield Research(finder, task)
 
@@ -36,7 +38,7 @@ def test_how_many_books_are_searched_is_in_the_fingerprint(home: Path, tmp_path:
     found = []
     for number in "12":
         env = {"KIWIRESEARCH_HOME": str(home), "KIWIRESEARCH_SEARCH_BOOKS": number}
-        with research(env, Task("salt", settings=FAST), *books, all_books=False) as work:
+        with research(env, ResearchTask("salt", settings=FAST), *books, all_books=False) as work:
             folder = work.run(tmp_path / number).folder
             found.append((work.fingerprint, (folder / "corpus.jsonl").read_bytes()))
     assert found[0][1] != found[1][1]
@@ -53,7 +55,7 @@ def test_where_pages_are_linked_to_is_in_the_fingerprint(
     found = []
     servers = (kiwix_serve(sample_zim), kiwix_serve(sample_zim))
     for book, url in ((sample_zim, "http://h"), (renamed, "http://h"), *((server, "") for server in servers)):
-        with research(env, Task("Sunset", settings=FAST, kiwix_url=url), book) as work:
+        with research(env, ResearchTask("Sunset", settings=FAST, kiwix_url=url), book) as work:
             found.append(work.fingerprint)
     assert len(set(found)) == 4
 
@@ -61,7 +63,7 @@ def test_where_pages_are_linked_to_is_in_the_fingerprint(
 def test_an_embedder_that_failed_is_not_in_the_manifest(home: Path, tmp_path: Path, sample_zim: Path) -> None:
     """A run whose embedder did not answer says so in manifest, log and brief: it is not the run with meanings."""
     env = {"KIWIRESEARCH_HOME": str(home), "KIWIRESEARCH_EMBEDDER": "http://127.0.0.1:9"}
-    with research(env, Task("Sunset", settings=replace(FAST, fast=False)), sample_zim) as work:
+    with research(env, ResearchTask("Sunset", settings=replace(FAST, fast=False)), sample_zim) as work:
         folder = work.run(tmp_path / "run").folder
     assert json.loads((folder / "manifest.json").read_text())["embedder"] == ""
     assert "vectors off" in (folder / "run.log").read_text(encoding="utf-8")
@@ -73,7 +75,7 @@ def test_fast_compares_no_meanings_in_the_search_either(home: Path, tmp_path: Pa
     logs = []
     for embedder in ("", "static"):
         env = {"KIWIRESEARCH_HOME": str(home), "KIWIRESEARCH_EMBEDDER": embedder}
-        with research(env, Task("Sunset", settings=FAST), sample_zim) as work:
+        with research(env, ResearchTask("Sunset", settings=FAST), sample_zim) as work:
             logs.append((work.run(tmp_path / f"run{embedder}").folder / "run.log").read_text(encoding="utf-8"))
     assert logs[0] == logs[1]
 
@@ -81,7 +83,10 @@ def test_fast_compares_no_meanings_in_the_search_either(home: Path, tmp_path: Pa
 def test_nothing_found_leaves_no_folder(home: Path, tmp_path: Path, sample_zim: Path) -> None:
     """A search without result leaves nothing behind, not even the folders on the way."""
     environment = {"KIWIRESEARCH_HOME": str(home)}
-    with research(environment, Task("Ugaritology", settings=FAST), sample_zim) as work, pytest.raises(KiwiError):
+    with (
+        research(environment, ResearchTask("Ugaritology", settings=FAST), sample_zim) as work,
+        pytest.raises(KiwiError),
+    ):
         work.run(tmp_path / "runs" / "today")
     assert not (tmp_path / "runs").exists()
 
@@ -90,7 +95,7 @@ def test_control_characters_of_books_reach_no_output(home: Path, tmp_path: Path,
     """Whoever prints run.log or report.md on a terminal is not at the mercy of a book's titles."""
     page = "<p>Salt is dug.</p><h2>Use</h2><p>It is eaten.</p>"
     book = a_book({"Salt": page, "x": page}, titles={"x": "Salt \x1b[31mred\x07"})
-    with research({"KIWIRESEARCH_HOME": str(home)}, Task("salt", settings=FAST), book) as work:
+    with research({"KIWIRESEARCH_HOME": str(home)}, ResearchTask("salt", settings=FAST), book) as work:
         folder = work.run(tmp_path / "run").folder
     for name in ("run.log", "report.md", "report.html"):
         assert b"\x1b" not in (folder / name).read_bytes(), name
@@ -101,7 +106,7 @@ def test_a_path_with_a_line_break_breaks_no_list(home: Path, tmp_path: Path, a_b
     page = "<p>Salt is a mineral that people dig.</p><h2>Use</h2><p>It is eaten.</p>"
     paths = {"Salt": "Salt", "n\n# head\n- item": "Salt one", "What?#": "Salt two", "t\tab": "Salt three"}
     book = a_book(dict.fromkeys(paths, page), titles=paths)
-    with research({"KIWIRESEARCH_HOME": str(home)}, Task("salt", settings=FAST), book) as work:
+    with research({"KIWIRESEARCH_HOME": str(home)}, ResearchTask("salt", settings=FAST), book) as work:
         folder = work.run(tmp_path / "run").folder
     tokens = MarkdownIt().parse((folder / "report.md").read_text(encoding="utf-8"))
     links = [str(c.attrs["href"]) for t in tokens for c in t.children or [] if c.type == "link_open"]
@@ -117,26 +122,26 @@ def test_odd_things_in_the_default_folder_are_passed_by(tmp_path: Path, day: str
     """A folder in the place of the journal, or a circle of links, does not stop the choice of a folder."""
     (tmp_path / "2026-01-01_salt" / ".journal" / "steps").mkdir(parents=True)
     (tmp_path / "2026-01-02_salt").symlink_to("2026-01-02_salt")
-    assert place_for("salt", "f1", day, runs=tmp_path, resume=True).name.startswith(day)
+    assert choose_run_folder("salt", "f1", day, runs=tmp_path, resume=True).name.startswith(day)
 
 
 def test_a_run_goes_on_when_a_title_index_has_come(home: Path, tmp_path: Path, sample_zim: Path) -> None:
     """A large book gets its title index beside the work: a run that began without it is still the same run."""
     environment = {"KIWIRESEARCH_HOME": str(home)}
-    desk = open_desk(environment)
+    desk = open_workspace(environment)
     with desk.shelf([str(sample_zim)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
         (book,) = finder.books
         titles, book.titles = book.titles, None
-        work = Research(finder, Task("Sunset", settings=FAST))
+        work = Research(finder, ResearchTask("Sunset", settings=FAST))
 
-        def stop(progress: Progress) -> None:
+        def stop(progress: RunProgress) -> None:
             if len(progress.state.visited) == 2:
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
             work.run(tmp_path / "run", stop)
         book.titles = titles
-    with research(environment, Task("Sunset", settings=FAST), sample_zim) as later:
+    with research(environment, ResearchTask("Sunset", settings=FAST), sample_zim) as later:
         outcome = later.run(tmp_path / "run")
     assert (outcome.how, outcome.kept) == ("resumed", 2)
     manifest = json.loads((tmp_path / "run" / "manifest.json").read_text(encoding="utf-8"))

@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from kiwiresearch.crawl.settings import CrawlSettings
-from kiwiresearch.crawl.step import Visited
-from kiwiresearch.research.desk import open_desk
-from kiwiresearch.research.finding import Finder
-from kiwiresearch.research.run import Progress, Research, Task
+from kiwiresearch.crawl.step import VisitStep
+from kiwiresearch.runs.research import Research, ResearchTask, RunProgress
+from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.build import NewPage, write_book
 
 pytestmark = pytest.mark.skipif(not hasattr(fcntl, "F_SETPIPE_SZ"), reason="this system's pipes have a fixed size")
@@ -32,8 +32,8 @@ import json, os, signal, sys
 from pathlib import Path
 from kiwiresearch.cli.start import run
 from kiwiresearch.search import open_book
-from kiwiresearch.research.journal import Journal
-from kiwiresearch.research.part import Part
+from kiwiresearch.runs.journal import Journal
+from kiwiresearch.runs.journal import Part
 
 TOP, BOOK, PAGES, POINTS = Path(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])
 CHANGES = ("os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.truncate")
@@ -148,9 +148,9 @@ def little_book(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @contextmanager
 def work(folder: Path, book: Path) -> Iterator[Research]:
-    desk = open_desk({"KIWIRESEARCH_HOME": str(folder / "home")})
+    desk = open_workspace({"KIWIRESEARCH_HOME": str(folder / "home")})
     with desk.shelf([str(book)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
-        yield Research(finder, Task(TOPIC, settings=CrawlSettings(fast=True, max_pages=60)))
+        yield Research(finder, ResearchTask(TOPIC, settings=CrawlSettings(fast=True, max_pages=60)))
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -301,8 +301,8 @@ def test_a_full_disk_is_told_and_the_run_goes_on_later(furnished: Path, sample_z
 def test_a_run_stopped_at_each_page_ends_with_the_same_bytes(furnished: Path, sample_zim: Path, tmp_path: Path) -> None:
     """However often it is interrupted, each start goes on with the next page, and the last brings it to its end."""
 
-    def stop(progress: Progress) -> None:
-        if isinstance(progress.step, Visited) and len(progress.state.visited) % 7 == 0:
+    def stop(progress: RunProgress) -> None:
+        if isinstance(progress.step, VisitStep) and len(progress.state.visited) % 7 == 0:
             raise KeyboardInterrupt
 
     kept = []

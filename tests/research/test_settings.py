@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kiwiresearch.errors import BadSettings
-from kiwiresearch.research.setting_values import LIMITS
-from kiwiresearch.research.settings import Folders, Settings, folders, load
+from kiwiresearch.workspace.setting_values import RANGES
+from kiwiresearch.workspace.settings import Folders, Settings, folders, load
 
 DEFAULTS = Settings(cluster_cache_mb=64, serve_timeout_s=20.0, allow_damaged=False)
 
@@ -143,7 +143,7 @@ def test_any_variable_is_a_setting_or_a_clear_error(name: str, text: str) -> Non
         settings = load(nowhere, {f"KIWIRESEARCH_{name}": text})
     except BadSettings:
         return
-    for key, (low, high) in LIMITS.items():
+    for key, (low, high) in RANGES.items():
         assert low <= attrgetter(key)(settings) <= high
 
 
@@ -161,7 +161,7 @@ def test_any_file_is_settings_or_a_clear_error(content: bytes) -> None:
             settings = load(Folders(folder, folder, folder), {})
         except BadSettings:
             return
-    for key, (low, high) in LIMITS.items():
+    for key, (low, high) in RANGES.items():
         assert low <= attrgetter(key)(settings) <= high
 
 

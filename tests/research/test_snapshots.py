@@ -15,23 +15,23 @@ from tests.research.snapshot_books import LEADS, NEW, OLD, a_snapshot, spoil, tw
 
 from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import Claim
+from kiwiresearch.diff.changes import CHANGE_KINDS, ClaimChange, PageChange, checked_kinds
+from kiwiresearch.diff.snapshots import LEADS_ONLY, SnapshotPlace, diff_snapshots, snapshot_diff
 from kiwiresearch.errors import BadUsage, PageNotFound
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.research.snapshots import LEADS_ONLY, Place, diff, snapshots
-from kiwiresearch.research.snapshots_change import KINDS, Change, PageChange, checked_kinds
 from kiwiresearch.zim.policy import Policy
 
 
 @pytest.fixture(scope="module")
-def books(tmp_path_factory: pytest.TempPathFactory) -> tuple[Place, Place]:
+def books(tmp_path_factory: pytest.TempPathFactory) -> tuple[SnapshotPlace, SnapshotPlace]:
     old, new = two_books(tmp_path_factory.mktemp("coast"))
-    return Place(old), Place(new)
+    return SnapshotPlace(old), SnapshotPlace(new)
 
 
 @pytest.fixture(scope="module")
-def found(books: tuple[Place, Place]) -> list[PageChange]:
-    return list(diff(*books))
+def found(books: tuple[SnapshotPlace, SnapshotPlace]) -> list[PageChange]:
+    return list(diff_snapshots(*books))
 
 
 def of(found: Iterable[PageChange], title: str) -> PageChange:
@@ -45,7 +45,7 @@ def lines(found: Iterable[PageChange]) -> list[str]:
     return [canonical_json(record) for page in found for record in page.records()]
 
 
-def told(change: Change) -> tuple[str, str, str]:
+def told(change: ClaimChange) -> tuple[str, str, str]:
     """A change by its kind and by the words of its sides."""
     return change.kind, change.old.text if change.old else "", change.new.text if change.new else ""
 
@@ -114,7 +114,7 @@ def test_a_contradiction_that_was_there_before_is_no_news(tmp_path: Path) -> Non
     both = "<p>The harbour was 14 metres deep in 1900. The harbour was 17 metres deep in 1900. {}</p>"
     old = a_snapshot(tmp_path / "old.zim", {"Harbour": both.format("")})
     new = a_snapshot(tmp_path / "new.zim", {"Harbour": both.format("It was built in 1490 by the town council.")})
-    (page,) = diff(Place(old), Place(new))
+    (page,) = diff_snapshots(SnapshotPlace(old), SnapshotPlace(new))
     assert [(change.kind, change.doubts) for change in page.changes] == [("added", ())]
 
 
@@ -143,7 +143,7 @@ def test_claims_of_a_renamed_page_are_compared(found: list[PageChange]) -> None:
 
 
 def test_a_page_of_the_same_text_is_not_read_for_claims(
-    books: tuple[Place, Place], monkeypatch: pytest.MonkeyPatch
+    books: tuple[SnapshotPlace, SnapshotPlace], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether its bytes are the same or its maker has only written it otherwise."""
     read: list[str] = []
@@ -152,13 +152,13 @@ def test_a_page_of_the_same_text_is_not_read_for_claims(
         read.append(page.title)
         return claims_of(page, name)
 
-    monkeypatch.setattr("kiwiresearch.research.snapshots_sides.claims_of", noted)
-    changes = list(diff(*books))
+    monkeypatch.setattr("kiwiresearch.diff.snapshot.claims_of", noted)
+    changes = list(diff_snapshots(*books))
     assert of(changes, "Ostrava").is_same
     assert "Ostrava" not in read
     assert read.count("Salt road") == 2
     read.clear()
-    assert all(page.is_same for page in diff(books[0], books[0], force=True))
+    assert all(page.is_same for page in diff_snapshots(books[0], books[0], force=True))
     assert read == []
 
 
@@ -168,9 +168,9 @@ def test_all_pages_are_told_once(found: list[PageChange]) -> None:
     assert sorted(page.old.path for page in found if page.old) == sorted(OLD)
 
 
-def test_the_other_way_round_is_the_mirror(books: tuple[Place, Place], found: list[PageChange]) -> None:
+def test_the_other_way_round_is_the_mirror(books: tuple[SnapshotPlace, SnapshotPlace], found: list[PageChange]) -> None:
     """What was added is withdrawn, what was changed is changed back."""
-    back = list(diff(books[1], books[0]))
+    back = list(diff_snapshots(books[1], books[0]))
     mirrored = {"added": "withdrawn", "withdrawn": "added", "changed": "changed"}
 
     def kept(pages: Iterable[PageChange]) -> list[tuple[str, str, str]]:
@@ -181,28 +181,30 @@ def test_the_other_way_round_is_the_mirror(books: tuple[Place, Place], found: li
 
 
 def test_several_processes_tell_the_same_in_the_same_order(
-    books: tuple[Place, Place], found: list[PageChange], monkeypatch: pytest.MonkeyPatch
+    books: tuple[SnapshotPlace, SnapshotPlace], found: list[PageChange], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Byte for byte, whatever the number of processes and however many pages each takes at a time."""
-    monkeypatch.setattr("kiwiresearch.research.snapshots_crew.BATCH_PAGES", 1)
-    assert lines(diff(*books, workers=2)) == lines(found)
-    assert lines(diff(*books, workers=1)) == lines(found)
+    monkeypatch.setattr("kiwiresearch.diff.snapshots.BATCH_PAGES", 1)
+    assert lines(diff_snapshots(*books, workers=2)) == lines(found)
+    assert lines(diff_snapshots(*books, workers=1)) == lines(found)
 
 
-def test_there_are_as_many_processes_as_may_run(books: tuple[Place, Place], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_there_are_as_many_processes_as_may_run(
+    books: tuple[SnapshotPlace, SnapshotPlace], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whoever may use one processor of many compares alone."""
-    monkeypatch.setattr("kiwiresearch.research.snapshots_crew.WORTH_PAGES", 1)
+    monkeypatch.setattr("kiwiresearch.diff.snapshots.WORTH_PAGES", 1)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)
-    changes = diff(*books)
+    changes = diff_snapshots(*books)
     next(changes)
     assert multiprocessing.active_children() == []
     changes.close()
 
 
-def test_who_stops_half_way_leaves_no_process(books: tuple[Place, Place]) -> None:
+def test_who_stops_half_way_leaves_no_process(books: tuple[SnapshotPlace, SnapshotPlace]) -> None:
     """Whoever has seen enough ends the processes that compare."""
-    changes = diff(*books, workers=2)
+    changes = diff_snapshots(*books, workers=2)
     next(changes)
     changes.close()
     assert multiprocessing.active_children() == []
@@ -211,7 +213,7 @@ def test_who_stops_half_way_leaves_no_process(books: tuple[Place, Place]) -> Non
 KILLED = """
 import multiprocessing, sys
 from pathlib import Path
-from kiwiresearch.research.snapshots import Place, diff
+from kiwiresearch.diff.snapshots import Place, diff
 if __name__ == "__main__":
     changes = diff(*(Place(Path(name)) for name in sys.argv[1:]), workers=2)
     next(changes)
@@ -221,7 +223,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="only Linux tells when a process of others ends")
-def test_who_is_killed_leaves_no_process(books: tuple[Place, Place], tmp_path: Path) -> None:
+def test_who_is_killed_leaves_no_process(books: tuple[SnapshotPlace, SnapshotPlace], tmp_path: Path) -> None:
     """Those who compare see that nobody waits for them any more, and end."""
     script = tmp_path / "killed.py"
     script.write_text(KILLED, encoding="utf-8")
@@ -242,7 +244,7 @@ def test_older_books_spell_the_same_paths_otherwise(tmp_path: Path, found: list[
     spelled = {f"A/{path}.html": html for path, html in OLD.items()}
     old = a_snapshot(tmp_path / "old.zim", spelled)
     new = a_snapshot(tmp_path / "new.zim", NEW, LEADS)
-    changes = list(diff(Place(old), Place(new)))
+    changes = list(diff_snapshots(SnapshotPlace(old), SnapshotPlace(new)))
     assert [(page.page.title, page.state, page.moved) for page in changes] == [
         (page.page.title, page.state, page.moved) for page in found
     ]
@@ -253,7 +255,7 @@ def test_pages_whose_paths_all_changed_are_known_by_their_titles(tmp_path: Path)
     text = "<p>Hohen is a town of the coast, founded in {}.</p>"
     old = a_snapshot(tmp_path / "old.zim", {"Hohen": text.format(1201)})
     new = a_snapshot(tmp_path / "new.zim", {"p/4711": text.format(1202)}, titles={"p/4711": "Hohen"})
-    (page,) = diff(Place(old), Place(new))
+    (page,) = diff_snapshots(SnapshotPlace(old), SnapshotPlace(new))
     assert (page.state, page.moved, page.is_renamed) == ("both", "title", False)
     assert [change.numbers for change in page.changes] == [True]
 
@@ -262,7 +264,7 @@ def test_a_damaged_page_is_told_and_the_others_are_compared(tmp_path: Path, foun
     """It is no page that was removed, and its claims are not withdrawn."""
     old, new = two_books(tmp_path)
     spoil(old, "Harbour")
-    changes = list(diff(Place(old), Place(new)))
+    changes = list(diff_snapshots(SnapshotPlace(old), SnapshotPlace(new)))
     page = of(changes, "Harbour")
     assert (page.state, page.changes) == ("unreadable", ())
     assert page.problem == "In the old snapshot: It cannot be read: cluster index out of range."
@@ -284,7 +286,7 @@ def test_books_of_other_languages_are_compared(
     """By the rules of their language, or by their first sentence where there are none."""
     old = a_snapshot(tmp_path / "old.zim", {"Hohen": text.format(before)}, Language=language)
     new = a_snapshot(tmp_path / "new.zim", {"Hohen": text.format(after)}, Language=language)
-    (page,) = diff(Place(old), Place(new))
+    (page,) = diff_snapshots(SnapshotPlace(old), SnapshotPlace(new))
     assert [(change.kind, change.numbers) for change in page.changes] == [("changed", True)]
 
 
@@ -293,28 +295,28 @@ def test_a_book_of_introductions_is_compared_by_those(tmp_path: Path) -> None:
     whole = "<p>Hohen is a town of the coast.</p><h2>History</h2><p>Hohen was founded in 1201 by the sea.</p>"
     old = a_snapshot(tmp_path / "old.zim", {"Hohen": whole})
     new = a_snapshot(tmp_path / "new.zim", {"Hohen": "<p>Hohen is a town of the coast.</p>"}, Flavour="mini")
-    with snapshots(Place(old), Place(new)) as both:
+    with snapshot_diff(SnapshotPlace(old), SnapshotPlace(new)) as both:
         (page,) = both.changes()
         assert both.notes == [LEADS_ONLY]
     assert (page.changes, page.same) == ((), 1)
 
 
-def test_other_books_are_refused(tmp_path: Path, books: tuple[Place, Place]) -> None:
+def test_other_books_are_refused(tmp_path: Path, books: tuple[SnapshotPlace, SnapshotPlace]) -> None:
     """Books of another name or language, and a snapshot with itself, unless that is meant."""
-    other = Place(a_snapshot(tmp_path / "other.zim", NEW, Name="rail_en"))
-    translated = Place(a_snapshot(tmp_path / "translated.zim", NEW, Language="fra"))
+    other = SnapshotPlace(a_snapshot(tmp_path / "other.zim", NEW, Name="rail_en"))
+    translated = SnapshotPlace(a_snapshot(tmp_path / "translated.zim", NEW, Language="fra"))
     for one in (other, translated):
         with pytest.raises(BadUsage, match="are no snapshots of one book") as refused:
-            next(diff(books[0], one))
+            next(diff_snapshots(books[0], one))
         assert "--force" in refused.value.remedy
     with pytest.raises(BadUsage, match="the same UUID"):
-        next(diff(books[0], books[0]))
-    assert len(list(diff(books[0], other, force=True))) > len(NEW)
+        next(diff_snapshots(books[0], books[0]))
+    assert len(list(diff_snapshots(books[0], other, force=True))) > len(NEW)
 
 
-def test_one_page_is_found_by_any_of_its_names(books: tuple[Place, Place]) -> None:
+def test_one_page_is_found_by_any_of_its_names(books: tuple[SnapshotPlace, SnapshotPlace]) -> None:
     """By the title of either snapshot, also where it moved or is gone."""
-    with snapshots(*books) as both:
+    with snapshot_diff(*books) as both:
         names = ("Salt road", "lubmin", "Lubmin (town)", "Custom house", "Lighthouse")
         pages = [both.page(name) for name in names]
         with pytest.raises(PageNotFound, match="Neither snapshot has a page 'Atlantis'"):
@@ -328,16 +330,16 @@ def test_one_page_is_found_by_any_of_its_names(books: tuple[Place, Place]) -> No
     ]
 
 
-def test_hidden_pages_stay_hidden(books: tuple[Place, Place]) -> None:
+def test_hidden_pages_stay_hidden(books: tuple[SnapshotPlace, SnapshotPlace]) -> None:
     """What a policy hides is neither told as added nor as withdrawn."""
     policy = Policy(hidden=("Salt road", "Lighthouse", "Custom house"))
-    guarded = [Place(place.path, policy) for place in books]
-    titles = [page.page.title for page in diff(*guarded)]
+    guarded = [SnapshotPlace(place.path, policy) for place in books]
+    titles = [page.page.title for page in diff_snapshots(*guarded)]
     assert sorted(titles) == ["Harbour", "Lubmin (town)", "Old mill", "Ostrava", "Stone pit of Hohen"]
 
 
 @pytest.mark.parametrize(
-    ("words", "kinds"), [("", KINDS), ("changed", ("changed",)), (" Disputed,added ,", ("added", "disputed"))]
+    ("words", "kinds"), [("", CHANGE_KINDS), ("changed", ("changed",)), (" Disputed,added ,", ("added", "disputed"))]
 )
 def test_kinds_are_named_with_commas(words: str, kinds: tuple[str, ...]) -> None:
     assert checked_kinds(words) == kinds

@@ -13,21 +13,28 @@ import pyarrow.parquet
 import pytest
 from tests.research.snapshot_books import a_snapshot, spoil, two_books
 
-from kiwiresearch import __version__
 from kiwiresearch.bulk.run import write_book
 from kiwiresearch.claims.claim import Claim
-from kiwiresearch.claims.conflicts.saying import Disagreement
+from kiwiresearch.claims.conflicts.sentences import Disagreement
+from kiwiresearch.diff.changes import PageChange, contradiction
+from kiwiresearch.diff.snapshots import (
+    CLAIMS_ONLY,
+    EVERYTHING,
+    PAIRS_LEFT_OUT,
+    SnapshotPlace,
+    diff_snapshots,
+    folder_place,
+    snapshot_diff,
+    snapshot_places,
+)
 from kiwiresearch.errors import BadUsage, RunDamaged
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.research.desk import open_desk
-from kiwiresearch.research.snapshots import CLAIMS_ONLY, PAIRS_LEFT_OUT, Place, diff, snapshots
-from kiwiresearch.research.snapshots_change import PageChange
-from kiwiresearch.research.snapshots_doubts import contradiction
-from kiwiresearch.research.snapshots_places import EVERYTHING, folder_place, places_of
+from kiwiresearch.version import __version__
+from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.policy import Policy
 
 ALL = ("titles", "pages", "claims")
-Folded = Callable[..., Place]
+Folded = Callable[..., SnapshotPlace]
 
 
 def in_bulk(book: Path, what: Sequence[str], out: Path, batch: int = 0) -> Path:
@@ -51,7 +58,7 @@ def folders(books: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) 
 def folded(tmp_path: Path) -> Folded:
     """A folder as a place, with its index."""
 
-    def place(folder: Path, policy: Policy = EVERYTHING) -> Place:
+    def place(folder: Path, policy: Policy = EVERYTHING) -> SnapshotPlace:
         return folder_place(folder, policy, tmp_path / f"{len(list(tmp_path.iterdir()))}.index")
 
     return place
@@ -67,16 +74,16 @@ def test_folders_tell_what_books_tell(
 ) -> None:
     """Two folders, or a folder and a book: each change is the same to the last letter."""
     sides = [
-        folded(folder) if is_folder else Place(book)
+        folded(folder) if is_folder else SnapshotPlace(book)
         for is_folder, folder, book in zip(which, folders, books, strict=True)
     ]
-    assert lines(diff(*sides)) == lines(diff(*map(Place, books)))
+    assert lines(diff_snapshots(*sides)) == lines(diff_snapshots(*map(SnapshotPlace, books)))
 
 
 def test_several_processes_read_folders(folders: tuple[Path, Path], folded: Folded) -> None:
     """In the same order as one."""
     sides = [folded(folder) for folder in folders]
-    one, two = ([page.page.path for page in diff(*sides, workers=workers)] for workers in (1, 2))
+    one, two = ([page.page.path for page in diff_snapshots(*sides, workers=workers)] for workers in (1, 2))
     assert one == two
 
 
@@ -87,7 +94,7 @@ def test_a_folder_of_claims_alone_knows_the_pages_that_claim(
     manifest = json.loads((folders[1] / "manifest.json").read_text(encoding="utf-8"))
     tables = {name: manifest["tables"][name] for name in ("claims", "errors")}
     alone = _copied(folders[1], tmp_path / "claims", manifest | {"what": ["claims"], "tables": tables})
-    with snapshots(Place(books[0]), folded(alone)) as both:
+    with snapshot_diff(SnapshotPlace(books[0]), folded(alone)) as both:
         changes = list(both.changes())
         assert both.notes == [CLAIMS_ONLY]
         assert both.page("Salt road") in changes
@@ -109,12 +116,12 @@ def test_claims_of_another_version_are_refused(
     books: tuple[Path, Path], folders: tuple[Path, Path], tmp_path: Path
 ) -> None:
     """They would differ for that reason alone: the folder is named, and what to do."""
-    desk = open_desk({"KIWIRESEARCH_HOME": str(tmp_path / "home")})
+    desk = open_workspace({"KIWIRESEARCH_HOME": str(tmp_path / "home")})
     manifest = json.loads((folders[0] / "manifest.json").read_text(encoding="utf-8"))
     other = _copied(folders[0], tmp_path / "other", manifest | {"version": "0.0.1"})
     for new in (books[1], folders[1]):
         with pytest.raises(BadUsage, match=r"were read by version 0\.0\.1") as refused:  # noqa: SIM117
-            with places_of(desk, str(other), str(new)):
+            with snapshot_places(desk, str(other), str(new)):
                 pytest.fail("it was not refused")
         assert str(other) in refused.value.message
         assert "kiwiresearch bulk" in refused.value.remedy
@@ -136,7 +143,7 @@ def test_rows_that_are_no_claims_are_told(
     pyarrow.parquet.write_table(table.set_column(place, table.schema.field(place), pa.array(records)), file)
     manifest["tables"]["claims"]["shards"][0]["bytes"] = file.stat().st_size
     (folder / "manifest.json").write_text(canonical_json(manifest), encoding="utf-8")
-    (page,) = [page for page in diff(folded(folders[0]), folded(folder)) if page.state == "unreadable"]
+    (page,) = [page for page in diff_snapshots(folded(folders[0]), folded(folder)) if page.state == "unreadable"]
     assert page.new
     assert page.new.path == table.column("path").to_pylist()[0]
     assert "are no claims" in page.problem
@@ -166,7 +173,9 @@ def test_a_page_that_could_not_be_read_in_bulk_is_told(tmp_path: Path, folded: F
     old, new = two_books(tmp_path)
     spoil(old, "Harbour")
     in_bulk(old, ALL, tmp_path / "old")
-    (page,) = [page for page in diff(folded(tmp_path / "old"), Place(new)) if page.state == "unreadable"]
+    (page,) = [
+        page for page in diff_snapshots(folded(tmp_path / "old"), SnapshotPlace(new)) if page.state == "unreadable"
+    ]
     assert page.page.path == "Harbour"
     assert page.problem.startswith("In the old snapshot: It cannot be read")
 
@@ -185,7 +194,7 @@ def test_what_other_pages_contradict_is_told(tmp_path: Path, folded: Folded) -> 
     )
     pages = {"Salt_road": road + table.format(25), "Ostrava": said + table.format(15)}
     new = in_bulk(a_snapshot(tmp_path / "new.zim", pages), ALL, tmp_path / "new")
-    (page,) = [page for page in diff(Place(old), folded(new)) if page.state == "told again"]
+    (page,) = [page for page in diff_snapshots(SnapshotPlace(old), folded(new)) if page.state == "told again"]
     (change,) = page.changes
     assert (page.page.title, change.kind) == ("Ostrava", "disputed")
     (doubt,) = change.doubts
@@ -206,18 +215,18 @@ def test_a_subject_of_which_many_speak_is_compared_so_far(
         compared.append(other)
         return contradiction(one, other, language)
 
-    monkeypatch.setattr("kiwiresearch.research.snapshots_across.contradiction", noted)
+    monkeypatch.setattr("kiwiresearch.diff.changes.contradiction", noted)
     road = {"Salt_road": "<p>The Salt road was a trade route of the northern coast.</p>"}
     towns = {f"T{n}": f"<p>A town. The Salt road was {40 * n + 110} km long from end to end.</p>" for n in range(9)}
     old = a_snapshot(tmp_path / "old.zim", road)
     new = in_bulk(a_snapshot(tmp_path / "new.zim", road | towns), ALL, tmp_path / "new")
-    with snapshots(Place(old), folded(new)) as both:
+    with snapshot_diff(SnapshotPlace(old), folded(new)) as both:
         assert sum(page.state == "told again" for page in both.changes()) == 36
         assert (len(compared), both.notes) == (36, [])
     compared.clear()
-    monkeypatch.setattr("kiwiresearch.research.snapshots_across.MOST_OF_SUBJECT", 3)
-    monkeypatch.setattr("kiwiresearch.research.snapshots_across.MOST_PAIRS", 9)
-    with snapshots(Place(old), folded(new)) as both:
+    monkeypatch.setattr("kiwiresearch.diff.changes.MAX_OF_SUBJECT", 3)
+    monkeypatch.setattr("kiwiresearch.diff.changes.MAX_PAIRS", 9)
+    with snapshot_diff(SnapshotPlace(old), folded(new)) as both:
         assert "told again" in [page.state for page in both.changes()]
         assert both.notes == [PAIRS_LEFT_OUT]
     assert len(compared) <= 9
@@ -236,8 +245,8 @@ def test_a_hidden_page_is_hidden_by_path_and_title(tmp_path: Path, folded: Folde
     for what in (ALL, ("titles", "claims"), ("pages", "claims"), ("claims",)):
         tables = {name: manifest["tables"][name] for name in (*what, "errors")}
         some = _copied(tmp_path / "new", tmp_path / "-".join(what), manifest | {"what": what, "tables": tables})
-        assert len(list(diff(Place(old), folded(some)))) == 3
-        shown = diff(Place(old), folded(some, Policy(hidden=("Old fort",))))
+        assert len(list(diff_snapshots(SnapshotPlace(old), folded(some)))) == 3
+        shown = diff_snapshots(SnapshotPlace(old), folded(some, Policy(hidden=("Old fort",))))
         assert [page.page.title for page in shown] == ["Salt road"], what
 
 
@@ -248,11 +257,11 @@ def test_a_hidden_page_that_could_not_be_read_stays_hidden(tmp_path: Path, folde
     new = a_snapshot(tmp_path / "new.zim", road | {"p/4711": HIDDEN}, titles={"p/4711": "Old fort"})
     spoil(new, "p/4711")
     side = folded(in_bulk(new, ALL, tmp_path / "new"), Policy(hidden=("Old fort",)))
-    assert [page.page.title for page in diff(Place(old), side)] == ["Salt road"]
+    assert [page.page.title for page in diff_snapshots(SnapshotPlace(old), side)] == ["Salt road"]
 
 
 def test_hidden_pages_stay_hidden_in_folders(folders: tuple[Path, Path], folded: Folded) -> None:
     """A policy holds for what was read from a book as for the book."""
     policy = Policy(hidden=("Salt road", "Lighthouse", "Custom house"))
-    titles = [page.page.title for page in diff(*(folded(folder, policy) for folder in folders))]
+    titles = [page.page.title for page in diff_snapshots(*(folded(folder, policy) for folder in folders))]
     assert sorted(titles) == ["Harbour", "Lubmin (town)", "Old mill", "Ostrava", "Stone pit of Hohen"]

@@ -7,21 +7,21 @@ from dataclasses import replace
 import pytest
 
 from kiwiresearch.claims.by_rule import claims_of
+from kiwiresearch.diff.pairs import ComparedClaim, describe_change, pair_claims, row_label
 from kiwiresearch.ids import BookId
 from kiwiresearch.page.read import read_page
-from kiwiresearch.research.claim_pairs import Compared, change_of, label_of, paired
 from kiwiresearch.text.when import dates_in
-from kiwiresearch.zim.entry import Entry, EntryRef
+from kiwiresearch.zim.archive import Entry, EntryRef
 
 
-def of(html: str) -> list[Compared]:
+def of(html: str) -> list[ComparedClaim]:
     """The claims of a page about a song, behind its first sentence."""
     content = f"<p>Hit the Road is a song by Ray Charles. {html}".encode()
     page = read_page(Entry(EntryRef(BookId("b"), "Hit"), "Hit the Road", "text/html", content))
-    return [Compared(number, claim) for number, claim in enumerate(claims_of(page))]
+    return [ComparedClaim(number, claim) for number, claim in enumerate(claims_of(page))]
 
 
-def of_box(row: str) -> list[Compared]:
+def of_box(row: str) -> list[ComparedClaim]:
     """The same with a box of one row."""
     return of(f'</p><table class="infobox">{row}</table>')
 
@@ -41,14 +41,14 @@ HYPHENS = [
 @pytest.mark.parametrize(("old", "new"), SAME_NUMBERS)
 def test_a_number_written_otherwise_is_the_same(old: str, new: str) -> None:
     """As an ordinal in words, as a rank, and with a hyphen."""
-    found = paired(of(old), of(new))
-    assert [change_of(*pair).numbers for pair in found.changed] == [False]
+    found = pair_claims(of(old), of(new))
+    assert [describe_change(*pair).numbers for pair in found.changed] == [False]
 
 
 @pytest.mark.parametrize(("old", "new"), HYPHENS)
 def test_a_hyphen_between_words_is_a_space(old: str, new: str) -> None:
     """A claim that got or lost one is the same claim."""
-    found = paired(of(old), of(new))
+    found = pair_claims(of(old), of(new))
     assert found.same
     assert (found.changed, found.gone, found.new) == ((), (), ())
 
@@ -57,15 +57,15 @@ def test_a_year_that_was_read_as_one_in_one_of_the_two_is_the_same() -> None:
     """And another year is not."""
     texts = ("Charles' 1960 hit was sold.", "Charles's 1960 hit was sold.", "Charles's 1961 hit was sold.")
     claim = of("")[0].claim
-    old, new, other = (Compared(0, replace(claim, text=text, dates=tuple(dates_in(text)))) for text in texts)
+    old, new, other = (ComparedClaim(0, replace(claim, text=text, dates=tuple(dates_in(text)))) for text in texts)
     assert (len(old.claim.dates), len(new.claim.dates)) == (0, 1)
-    assert old.has_numbers_of(new)
-    assert not old.has_numbers_of(other)
+    assert old.has_same_numbers(new)
+    assert not old.has_same_numbers(other)
 
 
 def test_another_ordinal_is_another_number() -> None:
     old, new = (of(f"The song was the {rank} hit of Ray Charles in 1961.") for rank in ("twelfth", "ninth"))
-    assert [change_of(*pair).numbers for pair in paired(old, new).changed] == [True]
+    assert [describe_change(*pair).numbers for pair in pair_claims(old, new).changed] == [True]
 
 
 def test_rows_of_a_box_are_paired_by_what_they_are_of() -> None:
@@ -73,9 +73,9 @@ def test_rows_of_a_box_are_paired_by_what_they_are_of() -> None:
     format_row = of_box("<tr><th>Format</th><td>7 inch, 1961</td></tr>")
     recorded = of_box("<tr><th>Recorded</th><td>June 1961</td></tr>")
     later = of_box("<tr><th>Recorded</th><td>July 1961</td></tr>")
-    other = paired(format_row, recorded)
+    other = pair_claims(format_row, recorded)
     assert (len(other.changed), len(other.gone), len(other.new)) == (0, 1, 1)
-    assert [change_of(*pair).numbers for pair in paired(recorded, later).changed] == [True]
+    assert [describe_change(*pair).numbers for pair in pair_claims(recorded, later).changed] == [True]
 
 
 LABELS = [
@@ -89,4 +89,4 @@ LABELS = [
 @pytest.mark.parametrize(("text", "label"), LABELS)
 def test_what_a_row_is_of_is_told_from_its_words(text: str, label: str) -> None:
     """A sentence with a dash and a colon is no row."""
-    assert label_of(replace(of("")[0].claim, text=text)) == label
+    assert row_label(replace(of("")[0].claim, text=text)) == label

@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 from tests.research.job_tools import a_desk, jobs_on
 
-from kiwiresearch.research import stores
-from kiwiresearch.research.job import AskBatchWish, wish_record
-from kiwiresearch.research.job_places import ANSWERS
-from kiwiresearch.research.job_rows import job_of
-from kiwiresearch.research.job_work import do
-from kiwiresearch.research.jobs import Jobs, Limits
+from kiwiresearch.jobs.job import QuestionsRequest, job_from_row, request_record
+from kiwiresearch.jobs.queue import JobQueue, QueueLimits
+from kiwiresearch.jobs.work import do_order
+from kiwiresearch.workspace import workspace
+from kiwiresearch.workspace.places import ANSWERS
 
 ASKED = ("When was Ugarit destroyed?", "What is bronze?")
 JOB = "questions-1"
@@ -25,26 +24,26 @@ JOB = "questions-1"
 @pytest.fixture(autouse=True)
 def _stores_are_closed() -> Iterator[None]:
     yield
-    stores.close_stores()
+    workspace.close_stores()
 
 
 @contextmanager
-def jobs_of(tmp_path: Path, book: Path, store: str) -> Iterator[Jobs]:
+def jobs_of(tmp_path: Path, book: Path, store: str) -> Iterator[JobQueue]:
     """The jobs of a store on the one home; of its own store where none is named."""
     named = {"KIWIRESEARCH_STORE": f"sqlite:///{tmp_path / store}.sqlite"} if store else {}
-    with jobs_on(a_desk(tmp_path / "home", tmp_path / "runs", **named), book, Limits(running=0)) as jobs:
+    with jobs_on(a_desk(tmp_path / "home", tmp_path / "runs", **named), book, QueueLimits(running=0)) as jobs:
         yield jobs
 
 
-def answered(jobs: Jobs, question: str) -> Path:
+def answered(jobs: JobQueue, question: str) -> Path:
     """Have a question answered as a worker would; where that was done."""
-    wish = AskBatchWish((json.dumps({"question": question}),))
-    added = jobs.store.jobs.add("questions", "ask", wish_record(wish))
+    wish = QuestionsRequest((json.dumps({"question": question}),))
+    added = jobs.store.jobs.add("questions", "ask", request_record(wish))
     row = jobs.store.jobs.claim("w", ["ask"], lease_s=60.0)
     assert row is not None
     assert row.id == added.id == JOB
-    order = jobs.here.order(row, job_of(row))
-    told = do(order, lambda **_: None, threading.Event())
+    order = jobs.assignment.order(row, job_from_row(row))
+    told = do_order(order, lambda **_: None, threading.Event())
     assert told["story"] == "1 question was answered."
     jobs.store.jobs.end(row.holder, row.id, "done", told)
     return order.out

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from kiwiresearch.background import RUNNING
-from kiwiresearch.disk import Lock
-from kiwiresearch.research import title_indexes
-from kiwiresearch.research.title_child import main
-from kiwiresearch.research.title_indexes import TitleIndexes
+from kiwiresearch.search.title_child import main
+from kiwiresearch.system import RUNNING, FileLock
+from kiwiresearch.workspace import search_aids
+from kiwiresearch.workspace.search_aids import TitleIndexes
 from kiwiresearch.zim.libzim import LibzimArchive
 
 BookMaker = Callable[..., Path]
@@ -51,7 +50,7 @@ def test_a_large_book_is_indexed_beside_the_work(
     archive: LibzimArchive, indexes: TitleIndexes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The search goes on without the index, and a later one has it (R247)."""
-    monkeypatch.setattr(title_indexes, "AT_ONCE", 1)
+    monkeypatch.setattr(search_aids, "MAX_BUILT_AT_ONCE", 1)
     assert indexes.open(archive) is None
     child = RUNNING.pop()
     assert child.wait(60) == 0
@@ -67,7 +66,7 @@ def test_a_part_of_a_large_book_is_used_meanwhile(
 ) -> None:
     """What there is already serves, and the rest is fetched beside the work (R248)."""
     indexes.build(archive, limit=2)
-    monkeypatch.setattr(title_indexes, "AT_ONCE", 1)
+    monkeypatch.setattr(search_aids, "MAX_BUILT_AT_ONCE", 1)
     index = indexes.open(archive)
     assert index
     assert (index.rows, index.complete) == (2, False)
@@ -83,9 +82,9 @@ def test_no_second_process_is_started(
     archive: LibzimArchive, indexes: TitleIndexes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While a build is under way, another search neither waits for it nor starts one more."""
-    monkeypatch.setattr(title_indexes, "AT_ONCE", 1)
+    monkeypatch.setattr(search_aids, "MAX_BUILT_AT_ONCE", 1)
     file = indexes.file(archive)
-    held = Lock(file.with_name(f"{file.name}.lock"))
+    held = FileLock(file.with_name(f"{file.name}.lock"))
     assert held.acquire()
     assert indexes.open(archive) is None
     assert RUNNING == []
@@ -95,7 +94,7 @@ def test_no_second_process_is_started(
 def test_a_small_book_that_is_being_indexed_is_searched_without(archive: LibzimArchive, indexes: TitleIndexes) -> None:
     """A search does not wait for another process (R247)."""
     file = indexes.file(archive)
-    held = Lock(file.with_name(f"{file.name}.lock"))
+    held = FileLock(file.with_name(f"{file.name}.lock"))
     assert held.acquire()
     assert indexes.open(archive) is None
     held.release()
@@ -109,7 +108,7 @@ def test_a_folder_that_cannot_be_written_costs_the_index_only(
     archive: LibzimArchive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int
 ) -> None:
     """Where a file is in the folder's place there is no index, and no error (R247)."""
-    monkeypatch.setattr(title_indexes, "AT_ONCE", at_once)
+    monkeypatch.setattr(search_aids, "MAX_BUILT_AT_ONCE", at_once)
     place = tmp_path / "in the way"
     place.write_text("no folder")
     assert TitleIndexes(place).open(archive) is None
@@ -119,7 +118,7 @@ def test_a_folder_that_cannot_be_written_costs_the_index_only(
 def test_the_process_beside_the_work_builds_the_index(archive: LibzimArchive, indexes: TitleIndexes) -> None:
     """Given a book and a folder it leaves the whole index there, and says nothing."""
     folder = indexes.file(archive).parent
-    command = [sys.executable, "-P", "-m", "kiwiresearch.research.title_child", archive.book.source, str(folder)]
+    command = [sys.executable, "-P", "-m", "kiwiresearch.search.title_child", archive.book.source, str(folder)]
     done = subprocess.run(command, capture_output=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert indexes.build(archive).state == "kept"

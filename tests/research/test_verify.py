@@ -13,33 +13,39 @@ from typing import Any
 import pytest
 from tests.research.proved_runs import METADATA, a_finished_run, changed, forged, proved, told
 
+from kiwiresearch.api import open_shelf
 from kiwiresearch.brief import draft
-from kiwiresearch.brief.brief import Brief, Context, Dispute, Gap, Group, Moment, Statement, View
+from kiwiresearch.brief.brief import (
+    Brief,
+    Dispute,
+    DisputeView,
+    Gap,
+    QuoteContext,
+    Statement,
+    StatementGroup,
+    TimelineMoment,
+    brief_from_record,
+)
+from kiwiresearch.brief.brief import record_of as brief_record
 from kiwiresearch.brief.markdown import markdown
-from kiwiresearch.brief.record import brief_of
-from kiwiresearch.brief.record import record_of as brief_record
 from kiwiresearch.brief.report import report
-from kiwiresearch.brief.report_html import page as report_page
-from kiwiresearch.claims.claim import Claim, ClaimId
-from kiwiresearch.claims.completion import completed
+from kiwiresearch.brief.report_html import report_page as report_page
+from kiwiresearch.claims.claim import Claim, ClaimId, claim_from_record, claim_record
 from kiwiresearch.claims.conflicts.compare import compare_texts
-from kiwiresearch.claims.record import claim_of, record_of
+from kiwiresearch.claims.page_claims import claims_of_page
+from kiwiresearch.claims.proposals import complete_claim
 from kiwiresearch.errors import RunNotFound
-from kiwiresearch.evidence.quote import ground as quote_of
+from kiwiresearch.evidence import ground as quote_of
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.page.plain import page_of_text
-from kiwiresearch.research.claiming import claims_of_page
-from kiwiresearch.research.open_shelf import open_shelf
-from kiwiresearch.research.proof import files as files_module
-from kiwiresearch.research.proof.claims import Filed, Ground, prove_claims
-from kiwiresearch.research.proof.files import Row, written
-from kiwiresearch.research.proof.judgements import prove_judgements
-from kiwiresearch.research.proof.ledger import Ledger
-from kiwiresearch.research.proof.statements import prove_statements
-from kiwiresearch.research.run_folder import RunFolder
-from kiwiresearch.research.seal import seal_of, sealed
+from kiwiresearch.page.read import page_of_text
+from kiwiresearch.runs.folder import seal_of, sealed
+from kiwiresearch.runs.writer import RunWriter
+from kiwiresearch.verify import ledger as files_module
+from kiwiresearch.verify.claims import FiledClaim, PageEvidence, prove_claims
+from kiwiresearch.verify.ledger import JsonLine, Ledger, canonical_bytes
+from kiwiresearch.verify.statements import prove_judgements, prove_statements
+from kiwiresearch.zim.archive import Entry
 from kiwiresearch.zim.build import NewPage, write_book
-from kiwiresearch.zim.entry import Entry
 
 OUTPUTS = ("brief.json", "claims.jsonl", "corpus.jsonl", "graph.json", "report.html", "report.md", "run.log")
 
@@ -124,9 +130,9 @@ def test_a_pipe_is_not_waited_for(run: Path) -> None:
 def test_a_huge_file_is_not_read(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file larger than any of a run is told by its size."""
     size = (run / "corpus.jsonl").stat().st_size
-    monkeypatch.setattr(files_module, "MOST_BYTES", size - 1)
+    monkeypatch.setattr(files_module, "MAX_BYTES", size - 1)
     assert f"corpus.jsonl: it has {size:,} bytes, which is more than a run writes." in told(proved(run))
-    monkeypatch.setattr(files_module, "MOST_BYTES", 10)
+    monkeypatch.setattr(files_module, "MAX_BYTES", 10)
     assert [line.partition(":")[0] for line in told(proved(run))] == ["manifest.json"]
 
 
@@ -153,7 +159,7 @@ def test_no_run_is_an_error(tmp_path: Path, run: Path) -> None:
     (run / "manifest.json").unlink()
     with pytest.raises(RunNotFound, match="There is no run in"):
         proved(run)
-    with RunFolder.open(tmp_path / "begun", "f1", "Stone") as folder:
+    with RunWriter.open(tmp_path / "begun", "f1", "Stone") as folder:
         folder.journal.append({"step": 1})
     with pytest.raises(RunNotFound, match="is not finished"):
         proved(tmp_path / "begun", run.parent / "road.zim")
@@ -248,7 +254,7 @@ def test_a_model_may_add_tags_and_no_more(run: Path) -> None:
     page = page_of_text(TEXT, "Ostrava")
     (claim,) = claims_of_page(page, "road_en").claims
     more = replace(claim, tags=(*claim.tags, "fires"))
-    ground = Ground(page.text, page.title, "eng", "road_en", (), page, again=True)
+    ground = PageEvidence(page.text, page.title, "eng", "road_en", (), page, same_version=True)
     assert faults(claim, ground) == []
     assert faults(more, ground) == ["topic_tags is not what the page gives"]
     assert faults(more, replace(ground, with_model=True)) == []
@@ -258,20 +264,20 @@ def test_a_model_may_add_tags_and_no_more(run: Path) -> None:
 TEXT = "Ostrava was rebuilt within six years after the fire of 1512, which may have begun in a bakery."
 
 
-def model_claim(text: str) -> tuple[Claim, Ground]:
+def model_claim(text: str) -> tuple[Claim, PageEvidence]:
     page = page_of_text(TEXT, "Ostrava")
     quote = quote_of("rebuilt within six years after the fire of 1512", page)
-    claim = completed(page, text, "timeline", (quote,), section=0, book_name="road_en")
+    claim = complete_claim(page, text, "timeline", (quote,), section=0, book_name="road_en")
     claim = replace(claim, score=claim.score.plus("the model's own estimate", 0.3))
-    return claim, Ground(page.text, page.title, "eng", "road_en", (), page, again=True)
+    return claim, PageEvidence(page.text, page.title, "eng", "road_en", (), page, same_version=True)
 
 
-def faults(claim: Claim, ground: Ground) -> list[str]:
+def faults(claim: Claim, ground: PageEvidence) -> list[str]:
     """What is wrong with a claim, apart from the rules' own claims, which are missing beside it."""
     ledger = Ledger()
-    row = record_of(claim)
-    prove_claims([Filed(Row(1, written(row), row), claim)], ground, ledger)
-    return [failure.what for failure in ledger.closed(Path()).failures if "is missing" not in failure.what]
+    row = claim_record(claim)
+    prove_claims([FiledClaim(JsonLine(1, canonical_bytes(row), row), claim)], ground, ledger)
+    return [failure.what for failure in ledger.result(Path()).failures if "is missing" not in failure.what]
 
 
 def test_a_model_s_claim_is_proved_like_any_other() -> None:
@@ -288,19 +294,19 @@ def test_a_model_s_claim_is_proved_like_any_other() -> None:
 
 def test_what_the_program_says_of_statements_is_said_again(run: Path) -> None:
     """How sure a statement is, and how two views disagree, must be what the rules say of their claims."""
-    claims = [claim_of(json.loads(line)) for line in (run / "claims.jsonl").read_bytes().splitlines()]
+    claims = [claim_from_record(json.loads(line)) for line in (run / "claims.jsonl").read_bytes().splitlines()]
     one, other = (next(claim for claim in claims if value in claim.text) for value in ("118 km long", "186 km long"))
-    views = tuple(View("", Statement(claim.text, (claim.id,), "one source")) for claim in (one, other))
+    views = tuple(DisputeView("", Statement(claim.text, (claim.id,), "one source")) for claim in (one, other))
     outcome = compare_texts(one.text, other.text, "Salt road")
     dispute = Dispute(one.subject, views, f"{outcome.kind}: {outcome.why}")
-    brief = brief_of(json.loads((run / "brief.json").read_bytes()))
+    brief = brief_from_record(json.loads((run / "brief.json").read_bytes()))
     brief = replace(brief, disputes=(dispute,), claims={claim.id: claim for claim in claims})
 
     def wrong(changed: Brief) -> list[str]:
         ledger = Ledger()
         prove_statements(changed, {}, ledger)
         prove_judgements(changed, claims, {}, ledger)
-        return [failure.what for failure in ledger.closed(run).failures]
+        return [failure.what for failure in ledger.result(run).failures]
 
     assert wrong(brief) == []
     kind = replace(dispute, kind="different year: one is newer")
@@ -320,14 +326,14 @@ def test_what_the_program_says_of_statements_is_said_again(run: Path) -> None:
 
 def test_a_model_s_sentence_is_proved_fact_by_fact(run: Path) -> None:
     """A sentence that a model wrote may have other words than its claims, but no other number, date or name (R138)."""
-    brief = brief_of(json.loads((run / "brief.json").read_bytes()))
+    brief = brief_from_record(json.loads((run / "brief.json").read_bytes()))
     first = brief.summary[0]
 
     def wrong(text: str) -> list[str]:
         ledger = Ledger()
         statement = replace(first, text=text, written="model")
         prove_statements(replace(brief, summary=(statement,)), {}, ledger)
-        return [failure.what.partition("…' ")[2] or failure.what for failure in ledger.closed(run).failures]
+        return [failure.what.partition("…' ")[2] or failure.what for failure in ledger.result(run).failures]
 
     words = first.text.split()
     assert wrong(" ".join(["Indeed,", words[0].lower(), *words[1:]])) == []
@@ -344,7 +350,7 @@ def told_of(run: Path, brief: Brief) -> list[str]:
 
 
 def brief_in(run: Path) -> Brief:
-    return brief_of(json.loads((run / "brief.json").read_bytes()))
+    return brief_from_record(json.loads((run / "brief.json").read_bytes()))
 
 
 def test_what_a_brief_shows_around_a_quote_stands_there(run: Path) -> None:
@@ -354,23 +360,23 @@ def test_what_a_brief_shows_around_a_quote_stands_there(run: Path) -> None:
     before, after = brief.context[one].before, brief.context[one].after
     assert told_of(run, brief) == []
 
-    def said(context: dict[ClaimId, Context]) -> list[str]:
+    def said(context: dict[ClaimId, QuoteContext]) -> list[str]:
         return [line.removeprefix(f"brief.json, {one}: ") for line in told_of(run, replace(brief, context=context))]
 
     for wrong in (
-        Context(before.replace("a", "e"), after),
-        Context(before, f"{after} No more."),
-        Context(f"{before} ", after),
-        Context(after, before),
-        Context("x" * 100_000, ""),
+        QuoteContext(before.replace("a", "e"), after),
+        QuoteContext(before, f"{after} No more."),
+        QuoteContext(f"{before} ", after),
+        QuoteContext(after, before),
+        QuoteContext("x" * 100_000, ""),
     ):
         (line,) = said(brief.context | {one: wrong})
         assert re.match(r"the page does not say .* before its quote and .* after it\.", line)
-    cut = brief.context | {one: Context(before, "")}
+    cut = brief.context | {one: QuoteContext(before, "")}
     none = {claim: found for claim, found in brief.context.items() if claim != one}
     for context in (cut, none):
         assert said(context) == ["its context is not what a run shows around its quote."]
-    stray = brief.context | {ClaimId("sha256:0"): Context(before, after)}
+    stray = brief.context | {ClaimId("sha256:0"): QuoteContext(before, after)}
     assert said(stray) == ["brief.json, sha256:0: this claim has a context and is not there."]
 
 
@@ -387,7 +393,10 @@ def test_a_sentence_that_leans_stands_behind_the_one_before_it(run: Path) -> Non
     first, long, opened, *rest = brief.summary
     assert (long.text, opened.text) == (LONG, OPENED)
     assert told_of(run, brief) == []
-    assert told_of(run, replace(brief, summary=tuple(rest), body=(Group("Salt road", (first, long, opened)),))) == []
+    assert (
+        told_of(run, replace(brief, summary=tuple(rest), body=(StatementGroup("Salt road", (first, long, opened)),)))
+        == []
+    )
     wrong = [
         ((long, opened), [LONG]),  # its sentence is gone
         ((long, first, opened), [LONG, OPENED]),  # it stands before it
@@ -396,8 +405,8 @@ def test_a_sentence_that_leans_stands_behind_the_one_before_it(run: Path) -> Non
     ]
     for statements, texts in wrong:
         assert told_of(run, replace(brief, summary=(*statements, rest[-1]))) == list(map(lone, texts))
-        assert told_of(run, replace(brief, body=(Group("Salt road", statements),))) == list(map(lone, texts))
-    assert told_of(run, replace(brief, summary=(first,), body=(Group("Salt road", (long,)),))) == [lone(LONG)]
+        assert told_of(run, replace(brief, body=(StatementGroup("Salt road", statements),))) == list(map(lone, texts))
+    assert told_of(run, replace(brief, summary=(first,), body=(StatementGroup("Salt road", (long,)),))) == [lone(LONG)]
 
 
 def test_a_sentence_that_leans_has_no_place_in_a_list(run: Path) -> None:
@@ -405,8 +414,8 @@ def test_a_sentence_that_leans_has_no_place_in_a_list(run: Path) -> None:
     brief = brief_in(run)
     opened = brief.summary[2]
     (date,) = brief.claims[opened.claims[0]].dates
-    group = Group("Salt road", (opened,))
-    moment = Moment("1390", date.when.earliest, date.when.latest, opened)
+    group = StatementGroup("Salt road", (opened,))
+    moment = TimelineMoment("1390", date.when.earliest, date.when.latest, opened)
     for changed_brief in (
         replace(brief, definitions=(*brief.definitions, group)),
         replace(brief, mechanisms=(*brief.mechanisms, group)),
@@ -443,7 +452,7 @@ def test_whom_she_means_is_known_on_the_topic_s_own_page_alone(run: Path) -> Non
     def wrong(changed: Brief) -> list[str]:
         ledger = Ledger()
         prove_statements(changed, {}, ledger)
-        return [failure.what for failure in ledger.closed(run).failures]
+        return [failure.what for failure in ledger.result(run).failures]
 
     alone = replace(
         brief,
@@ -474,7 +483,7 @@ def test_headings_are_proved_though_another_version_made_the_claims(run: Path, h
     """The path of headings over a claim must be that of its page, with whatever rules it was found."""
     rows = [json.loads(line) for line in (run / "claims.jsonl").read_bytes().splitlines()]
     number = next(n for n, row in enumerate(rows) if row["headings"] == ["Trade"])
-    rows[number] = record_of(claim_of(rows[number] | {"headings": headings}))
+    rows[number] = claim_record(claim_from_record(rows[number] | {"headings": headings}))
     with_manifest(run, version="0.0.1")
     with forged(run, "claims.jsonl", "".join(f"{canonical_json(row)}\n" for row in rows).encode()):
         lines = [line for line in told(proved(run)) if line.startswith("claims.jsonl")]
@@ -572,14 +581,14 @@ def test_a_model_tears_no_sentence_from_the_one_it_leans_on(run: Path, monkeypat
     monkeypatch.setattr(draft, "FEWEST_SUMMARY", 2)
     brief = brief_in(run)
     first, *_, last = brief.summary
-    desk = draft.Desk(brief)
+    desk = draft.StatementKeys(brief)
     text = "The Salt road was given up because cheaper salt was shipped from France, and not from Ostrava."
-    line = draft.Line(replace(last, text=text, claims=(*last.claims, *first.claims), written="model"), last)
-    written = draft.assembled(desk, {"summary": (line,)})
+    line = draft.DraftLine(replace(last, text=text, claims=(*last.claims, *first.claims), written="model"), last)
+    written = draft.assemble(desk, {"summary": (line,)})
     assert [one.text for one in written.summary] == [brief.summary[3].text, text]
     ledger = Ledger()
     prove_statements(written, {}, ledger)
-    assert [one.what for one in ledger.closed(run).failures] == []
-    whole = draft.Line(replace(line.statement, claims=(*first.claims, *last.claims)), first)
-    written = draft.assembled(desk, {"summary": (whole,)})
+    assert [one.what for one in ledger.result(run).failures] == []
+    whole = draft.DraftLine(replace(line.statement, claims=(*first.claims, *last.claims)), first)
+    written = draft.assemble(desk, {"summary": (whole,)})
     assert [one.text for one in written.summary] == [text, *(one.text for one in brief.summary[1:-1])]

@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.research.proved_runs import a_finished_run, changed, forged, told
 
+from kiwiresearch.brief.brief import brief_from_record
 from kiwiresearch.brief.markdown import markdown
-from kiwiresearch.brief.record import brief_of
 from kiwiresearch.brief.report import report
-from kiwiresearch.claims.record import claim_of, record_of
+from kiwiresearch.claims.claim import claim_from_record, claim_record
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.research.desk import open_desk
-from kiwiresearch.research.verify import verify
+from kiwiresearch.verify.run import verify_run
+from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.library import Shelf
 
 FILES = (
@@ -36,13 +36,13 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def shelf(run: Path) -> Shelf:
     """The run's book, opened once for all proofs."""
-    desk = open_desk({"KIWIRESEARCH_HOME": str(run.parent / "home")})
+    desk = open_workspace({"KIWIRESEARCH_HOME": str(run.parent / "home")})
     return desk.shelf([str(run.parent / "road.zim")])
 
 
 def test_the_run_holds_before_anything_is_changed(run: Path, shelf: Shelf) -> None:
     """Nothing fails in a run as it was written, and it has something of everything."""
-    found = verify(run, shelf)
+    found = verify_run(run, shelf)
     assert told(found) == []
     assert {file.name for file in run.iterdir()} == set(FILES)
     assert found.files == len(FILES)
@@ -62,7 +62,7 @@ def test_one_character_anywhere_is_noticed(run: Path, shelf: Shelf, data: st.Dat
     if other == text:
         return
     with changed(file, other.encode("utf-8")):
-        assert not verify(run, shelf).holds
+        assert not verify_run(run, shelf).holds
 
 
 @given(data=st.data())
@@ -74,7 +74,7 @@ def test_any_bytes_instead_of_a_file_are_noticed(run: Path, shelf: Shelf, data: 
     cut = st.integers(0, len(whole) - 1).map(lambda end: whole[:end])
     odd = st.sampled_from([b"", b"\0" * 50, b"null", b"[]", b"{}", b"[" * 9_000, b'{"outputs":{}}', b"\xff\xfe"])
     with changed(file, data.draw(cut | odd | st.binary(max_size=60))):
-        assert not verify(run, shelf).holds
+        assert not verify_run(run, shelf).holds
 
 
 def lines_of(run: Path, name: str) -> list[dict[str, Any]]:
@@ -122,10 +122,10 @@ def test_a_forged_claim_is_noticed(
         row["support_snippets"][0] = forgery(quote, number)
     if in_quotes != "quote" or number >= spots(quote, pattern):
         row["claim"] = forgery(row["claim"], number)
-    mended = record_of(claim_of(row))
+    mended = claim_record(claim_from_record(row))
     rows = [mended if one is row else one for one in rows]
     with forged(run, "claims.jsonl", as_lines(rows)):
-        assert any("claims.jsonl" in line for line in told(verify(run, shelf)))
+        assert any("claims.jsonl" in line for line in told(verify_run(run, shelf)))
 
 
 @pytest.mark.parametrize(
@@ -146,21 +146,21 @@ def test_a_forged_field_of_a_claim_is_noticed(run: Path, shelf: Shelf, key: str,
     number = next(n for n, row in enumerate(rows) if row[key] not in (value, [], "") and row["section"] != "facts box")
     row = rows[number] | {key: value}
     row["section_heading"] = row["section"]
-    rows[number] = record_of(claim_of(row))
+    rows[number] = claim_record(claim_from_record(row))
     with forged(run, "claims.jsonl", as_lines(rows)):
-        assert any(line.startswith("claims.jsonl") for line in told(verify(run, shelf)))
+        assert any(line.startswith("claims.jsonl") for line in told(verify_run(run, shelf)))
 
 
 def test_a_claim_that_was_left_out_or_put_in_is_noticed(run: Path, shelf: Shelf) -> None:
     """A claim that is gone, one that is there twice, and one of another page than the corpus has are told."""
     rows = lines_of(run, "claims.jsonl")
     with forged(run, "claims.jsonl", as_lines(rows[1:])):
-        assert any("is missing" in line for line in told(verify(run, shelf)))
+        assert any("is missing" in line for line in told(verify_run(run, shelf)))
     with forged(run, "claims.jsonl", as_lines([*rows, rows[0]])):
-        assert not verify(run, shelf).holds
-    strayed = record_of(claim_of(rows[0] | {"path": "Elsewhere"}))
+        assert not verify_run(run, shelf).holds
+    strayed = claim_record(claim_from_record(rows[0] | {"path": "Elsewhere"}))
     with forged(run, "claims.jsonl", as_lines([*rows, strayed])):
-        assert any("its page 'Elsewhere' is not in the corpus" in line for line in told(verify(run, shelf)))
+        assert any("its page 'Elsewhere' is not in the corpus" in line for line in told(verify_run(run, shelf)))
 
 
 @given(data=st.data())
@@ -173,7 +173,7 @@ def test_a_forged_page_is_noticed(run: Path, shelf: Shelf, forgery: Forgery, pat
     number = data.draw(st.integers(0, spots(row["plain_text"], pattern) - 1))
     row["plain_text"] = forgery(row["plain_text"], number)
     with forged(run, "corpus.jsonl", as_lines(rows)):
-        assert any("plain_text" in line and "not what the book has" in line for line in told(verify(run, shelf)))
+        assert any("plain_text" in line and "not what the book has" in line for line in told(verify_run(run, shelf)))
 
 
 def strings_in(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -212,11 +212,11 @@ def test_a_forged_brief_is_noticed(
     at(record, path[:-1])[path[-1]] = forgery(text, number)
     content = (canonical_json(record, indent=1) + "\n").encode()
     try:
-        rendered = markdown(report(brief_of(record))).encode()
+        rendered = markdown(report(brief_from_record(record))).encode()
     except Exception:
         rendered = (run / "report.md").read_bytes()
     with forged(run, "brief.json", content), forged(run, "report.md", rendered):
-        assert any(line.startswith("brief.json") for line in told(verify(run, shelf)))
+        assert any(line.startswith("brief.json") for line in told(verify_run(run, shelf)))
 
 
 UNPROVED = frozenset({"disagrees"})
@@ -230,5 +230,5 @@ def test_a_forged_report_is_noticed(run: Path, shelf: Shelf, name: str, old: str
     content = (run / name).read_text(encoding="utf-8")
     assert old in content
     with forged(run, name, content.replace(old, old[:-1] + "x", 1).encode()):
-        (line,) = told(verify(run, shelf))
+        (line,) = told(verify_run(run, shelf))
     assert re.match(rf"{re.escape(name)}, line \d+: it is not what brief\.json gives: ", line)

@@ -8,7 +8,16 @@ from pathlib import Path
 import pytest
 
 from kiwiresearch.errors import FolderTaken
-from kiwiresearch.research.work import PARTS, FolderLock, Work, added, begin, remove, sweep, take_lock
+from kiwiresearch.runs.folder import (
+    PARTS,
+    FolderLock,
+    OpenWork,
+    append_lines,
+    open_work,
+    remove_leftovers,
+    remove_work,
+    take_lock,
+)
 
 HEADER = {"fingerprint": "f1", "topic": "Stone"}
 LINES = [b"one\n", b"", b"three\n", b"four four\n"]
@@ -46,17 +55,17 @@ def test_removing_leaves_nothing_of_a_run(tmp_path: Path) -> None:
     lock = take_lock(tmp_path)
     (tmp_path / ".journal" / "outputs").mkdir()
     (tmp_path / ".journal" / "outputs" / "half").write_text("half")
-    remove(tmp_path, lock)
+    remove_work(tmp_path, lock)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_what_is_in_use_is_not_swept(tmp_path: Path) -> None:
     """Cleaning up after a killed run leaves a run alone that is alive."""
     work = _work(tmp_path)
-    sweep(tmp_path)
+    remove_leftovers(tmp_path)
     assert (tmp_path / ".journal" / "steps").exists()
     work.close()
-    sweep(tmp_path)
+    remove_leftovers(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -64,7 +73,7 @@ def test_a_file_of_another_is_never_removed(tmp_path: Path) -> None:
     """What somebody put among the files of the work stays."""
     _work(tmp_path).close()
     (tmp_path / ".journal" / "notes").write_text("mine")
-    sweep(tmp_path)
+    remove_leftovers(tmp_path)
     assert [file.name for file in (tmp_path / ".journal").iterdir()] == ["notes"]
 
 
@@ -86,8 +95,8 @@ def test_a_hidden_folder_of_another_is_refused(tmp_path: Path, kind: str) -> Non
     assert list(elsewhere.iterdir()) == []
 
 
-def _work(folder: Path) -> Work:
-    return begin(folder, HEADER, take_lock(folder))
+def _work(folder: Path) -> OpenWork:
+    return open_work(folder, HEADER, take_lock(folder))
 
 
 @pytest.fixture(params=PARTS)
@@ -102,7 +111,7 @@ def _four_steps(folder: Path, name: str) -> None:
     for number, line in enumerate(LINES):
         row: dict[str, object] = {"number": number}
         if line:
-            row |= added(name, work.parts[name], line)
+            row |= append_lines(name, work.parts[name], line)
         work.journal.append(row)
     work.close()
 
@@ -162,7 +171,9 @@ def test_what_one_part_lost_the_other_gives_up_too(tmp_path: Path, behind: str) 
     """A step counts only if the page and its claims are both there: otherwise both are taken again."""
     work = _work(tmp_path)
     for page, said in ((b"page 1\n", b"claim 1\n"), (b"page 2\n", b""), (b"page 3\n", b"claim 2\nclaim 3\n")):
-        work.journal.append(added("corpus", work.parts["corpus"], page) | added("claims", work.parts["claims"], said))
+        work.journal.append(
+            append_lines("corpus", work.parts["corpus"], page) | append_lines("claims", work.parts["claims"], said)
+        )
     work.close()
     part = tmp_path / ".journal" / behind
     part.write_bytes(part.read_bytes()[:-3])

@@ -15,36 +15,35 @@ import pytest
 from tests.research.job_tools import TOPIC, a_desk, awaited, jobs_on
 
 from kiwiresearch.bulk.tables import CHOICES
-from kiwiresearch.disk import Lock
 from kiwiresearch.errors import BadUsage, CannotWrite, FolderInUse, HostAway, KiwiError, StoreUnreachable
-from kiwiresearch.research import job_child, stores
-from kiwiresearch.research.job import (
+from kiwiresearch.jobs import child
+from kiwiresearch.jobs.assignment import JobAssignment
+from kiwiresearch.jobs.job import (
     BULK_TABLES,
-    MOST_ROWS,
-    AskBatchWish,
-    BulkWish,
-    FamilyWish,
+    MAX_ROWS,
+    BulkRequest,
+    FamilyRequest,
     Job,
-    JobWish,
-    Wish,
-    checked_wish,
-    wish_of,
-    wish_record,
+    JobRequest,
+    QuestionsRequest,
+    ResearchRequest,
+    checked_request,
+    request_from_record,
+    request_record,
 )
-from kiwiresearch.research.job_here import JobsHere
-from kiwiresearch.research.job_order import Order, order_of
-from kiwiresearch.research.job_process import MOST_ORDERS, JobProcesses
-from kiwiresearch.research.settings import Settings
-from kiwiresearch.research.stores import store_of
-from kiwiresearch.research.worker_job import HeldJob
-from kiwiresearch.research.worker_life import WorkerLife
+from kiwiresearch.jobs.leases import LeasedJob, WorkerLock
+from kiwiresearch.jobs.process import MAX_ORDERS, JobOrder, JobProcesses, order_from_line
+from kiwiresearch.system import FileLock
+from kiwiresearch.workspace import workspace
+from kiwiresearch.workspace.settings import Settings
+from kiwiresearch.workspace.workspace import store_of
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="this system has no signals")
 
 DYING = """
 import sys
 from pathlib import Path
-from kiwiresearch.research.worker_life import WorkerLife
+from kiwiresearch.jobs.leases import WorkerLife
 
 life = WorkerLife(Path(sys.argv[1]))
 print(life.name, flush=True)
@@ -55,14 +54,14 @@ sys.stdin.read()
 @pytest.fixture(autouse=True)
 def _stores_are_closed() -> Iterator[None]:
     yield
-    stores.close_stores()
+    workspace.close_stores()
 
 
-def an_order(tmp_path: Path, book: Path, number: int) -> Order:
+def an_order(tmp_path: Path, book: Path, number: int) -> JobOrder:
     desk = a_desk(tmp_path / "home", tmp_path / "runs")
-    wish = JobWish(TOPIC, max_pages=1)
+    wish = ResearchRequest(TOPIC, max_pages=1)
     books = tuple(desk.shelf([str(book)]).books)
-    return Order(desk.folders, desk.settings, books, True, wish, tmp_path / "runs" / f"r-{number}", f"r-{number}")
+    return JobOrder(desk.folders, desk.settings, books, True, wish, tmp_path / "runs" / f"r-{number}", f"r-{number}")
 
 
 def test_a_process_does_one_job_after_the_other(tmp_path: Path, sample_zim: Path) -> None:
@@ -70,55 +69,55 @@ def test_a_process_does_one_job_after_the_other(tmp_path: Path, sample_zim: Path
     processes = JobProcesses()
     seen = []
     for number in (1, 2):
-        process = processes.take()
+        process = processes.acquire()
         told = [event["event"] for event in process.events(an_order(tmp_path, sample_zim, number))]
         assert (process.last["event"], told.count("page")) == ("done", 1)
         seen.append(process.pid)
         os.kill(process.pid, signal.SIGTERM)
-        processes.give(process)
+        processes.release(process)
     assert seen[0] == seen[1]
-    processes.let_go(idle_s=0.0)
+    processes.close_idle(idle_s=0.0)
     assert not process.is_usable
     with pytest.raises(ProcessLookupError):
         os.kill(seen[0], 0)
-    assert process.orders == 2 < MOST_ORDERS
+    assert process.orders == 2 < MAX_ORDERS
 
 
 def test_a_job_that_is_stopped_before_it_begins_does_nothing(tmp_path: Path, sample_zim: Path) -> None:
     """The word to stop is heard though the order comes after it, long before its grace is over."""
     processes = JobProcesses()
-    process = processes.take()
+    process = processes.acquire()
     process.stop(600)
     told = [event["event"] for event in process.events(an_order(tmp_path, sample_zim, 1))]
     assert (process.last, "page" in told) == ({"event": "stopped"}, False)
     assert process.ending(is_cancelled=False) is None
-    processes.give(process)
+    processes.release(process)
     assert not (tmp_path / "runs").exists()
 
 
 def test_the_dead_are_known_at_once(tmp_path: Path) -> None:
     """A worker that lives is not taken for dead, one that was killed is, and once told it is forgotten."""
-    ours = WorkerLife(tmp_path)
+    ours = WorkerLock(tmp_path)
     with subprocess.Popen(
         [sys.executable, "-c", DYING, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as other:
         assert other.stdout
         name = other.stdout.readline().strip()
-        assert ours.dead() == ()
+        assert ours.dead_workers() == ()
         other.kill()
-    assert ours.dead() == (name,)
-    ours.forget(ours.dead())
-    assert ours.dead() == ()
+    assert ours.dead_workers() == (name,)
+    ours.forget(ours.dead_workers())
+    assert ours.dead_workers() == ()
     ours.end()
     assert list((tmp_path / "workers").iterdir()) == []
 
 
 def test_a_neighbour_that_comes_too_early_does_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that takes a new worker for dead, and forgets it, keeps the lock from it for a moment only."""
-    before = WorkerLife(tmp_path)
-    monkeypatch.setattr("kiwiresearch.research.worker_life.secrets.token_hex", lambda _: "same")
+    before = WorkerLock(tmp_path)
+    monkeypatch.setattr("kiwiresearch.jobs.leases.secrets.token_hex", lambda _: "same")
     file = tmp_path / "workers" / f"{before.name.rpartition('.')[0]}.same"
-    neighbour = Lock(file)
+    neighbour = FileLock(file)
     assert neighbour.acquire()
 
     def forget() -> None:
@@ -127,10 +126,10 @@ def test_a_neighbour_that_comes_too_early_does_no_harm(tmp_path: Path, monkeypat
 
     forgetting = threading.Timer(0.1, forget)
     forgetting.start()
-    new = WorkerLife(tmp_path)
+    new = WorkerLock(tmp_path)
     forgetting.join()
-    assert not Lock(file).acquire()
-    assert (new.name, before.dead()) == (file.name, ())
+    assert not FileLock(file).acquire()
+    assert (new.name, before.dead_workers()) == (file.name, ())
     new.end()
     before.end()
 
@@ -141,7 +140,7 @@ def test_events_are_told_in_their_order(tmp_path: Path, monkeypatch: pytest.Monk
     store.jobs.add("x", "research", {})
     row = store.jobs.claim("worker", ("research",), lease_s=60)
     assert row is not None
-    held = HeldJob(store, row, Job(row.id, JobWish("x"), "running", attempt=1))
+    held = LeasedJob(store, row, Job(row.id, ResearchRequest("x"), "running", attempt=1))
     add, begun, go_on = store.jobs.add_events, threading.Event(), threading.Event()
 
     def slowly(*told: Any) -> None:
@@ -151,11 +150,11 @@ def test_events_are_told_in_their_order(tmp_path: Path, monkeypatch: pytest.Monk
         add(*told)
 
     monkeypatch.setattr(store.jobs, "add_events", slowly)
-    threads = [threading.Thread(target=held.tell_store) for _ in range(2)]
-    held.hear({"event": "first"})
+    threads = [threading.Thread(target=held.store_events) for _ in range(2)]
+    held.add_event({"event": "first"})
     threads[0].start()
     assert begun.wait(60)
-    held.hear({"event": "second"})
+    held.add_event({"event": "second"})
     threads[1].start()
     threads[1].join(0.2)  # it has time to come first, if it could
     go_on.set()
@@ -181,8 +180,8 @@ def test_what_passes_by_itself_fails_no_job(
         raise problem
 
     heard = Heard()
-    monkeypatch.setattr(job_child, "do", refused)
-    job_child._end(an_order(tmp_path, sample_zim, 1), threading.Event(), heard)  # type: ignore[arg-type]
+    monkeypatch.setattr(child, "do", refused)
+    child._end(an_order(tmp_path, sample_zim, 1), threading.Event(), heard)  # type: ignore[arg-type]
     assert heard.events == [{"event": "away", "problem": "x"}]
 
 
@@ -191,12 +190,12 @@ def test_a_store_that_is_away_when_a_job_begins_fails_none(
 ) -> None:
     """The job goes back into the line with the reason."""
 
-    def refused(*_: object) -> Order:
+    def refused(*_: object) -> JobOrder:
         raise StoreUnreachable("The store is away.")
 
-    monkeypatch.setattr(JobsHere, "order", refused)
+    monkeypatch.setattr(JobAssignment, "order", refused)
     with jobs_on(a_desk(tmp_path / "home", tmp_path / "runs"), sample_zim) as jobs:
-        job = jobs.start(JobWish(TOPIC))
+        job = jobs.start(ResearchRequest(TOPIC))
         waiting = awaited(jobs, job.id, lambda seen: bool(seen.job.losses)).job
         assert (waiting.state, waiting.losses) == ("queued", ("The store is away.",))
 
@@ -205,7 +204,7 @@ def test_a_place_without_workers_is_told(tmp_path: Path) -> None:
     """Where no lock can be made, the words say what to do."""
     (tmp_path / "workers").write_text("no folder")
     with pytest.raises(CannotWrite, match="cannot be written"):
-        WorkerLife(tmp_path)
+        WorkerLock(tmp_path)
 
 
 def test_the_tables_of_a_job_are_those_of_the_command() -> None:
@@ -213,45 +212,45 @@ def test_the_tables_of_a_job_are_those_of_the_command() -> None:
     assert set(BULK_TABLES) == set(CHOICES)
 
 
-WISHES: list[Wish] = [
-    JobWish("Rome", "walls", 1, 2, 3, "bfs", ("a", "b"), True, False, "causes"),
-    FamilyWish("5f0c9a3be812", 4, False, "abc"),
-    AskBatchWish(('{"question": "What?"}', "", "½ \ud800"), "eli10", 3, ("a",), False),
-    BulkWish("valley_en", ("titles", "links")),
+WISHES: list[JobRequest] = [
+    ResearchRequest("Rome", "walls", 1, 2, 3, "bfs", ("a", "b"), True, False, "causes"),
+    FamilyRequest("5f0c9a3be812", 4, False, "abc"),
+    QuestionsRequest(('{"question": "What?"}', "", "½ \ud800"), "eli10", 3, ("a",), False),
+    BulkRequest("valley_en", ("titles", "links")),
 ]
 
 
 def test_a_wish_of_an_older_program_is_read() -> None:
     """A row that was written before a side of the topic could be asked for asks for none."""
-    wish = JobWish("Rome", "walls", max_pages=2)
-    row = {name: value for name, value in wish_record(wish).items() if name != "aspect"}
-    assert wish_of(row) == wish
+    wish = ResearchRequest("Rome", "walls", max_pages=2)
+    row = {name: value for name, value in request_record(wish).items() if name != "aspect"}
+    assert request_from_record(row) == wish
 
 
 @pytest.mark.parametrize("wish", WISHES, ids=lambda wish: wish.kind)
-def test_a_wish_is_the_same_after_a_journey(tmp_path: Path, wish: Wish) -> None:
+def test_a_wish_is_the_same_after_a_journey(tmp_path: Path, wish: JobRequest) -> None:
     """What is written down of a wish, or told to a process, is the wish."""
     desk = a_desk(tmp_path / "home", tmp_path / "runs")
-    order = Order(desk.folders, desk.settings, (), False, wish, tmp_path / "x", "x-1", "worker#1", 3)
-    assert wish_of(wish_record(wish)) == wish
-    assert order_of(order.line()) == order
+    order = JobOrder(desk.folders, desk.settings, (), False, wish, tmp_path / "x", "x-1", "worker#1", 3)
+    assert request_from_record(request_record(wish)) == wish
+    assert order_from_line(order.to_line()) == order
 
 
 @pytest.mark.parametrize(
     ("wish", "problem"),
     [
-        (AskBatchWish(()), "There is no question."),
-        (AskBatchWish(("", " ")), "There is no question."),
-        (AskBatchWish(("x",) * (MOST_ROWS + 1)), "5,001 questions are too many for one job."),
-        (AskBatchWish(("x" * 2**20, "x")), "2 questions are too many for one job."),
-        (AskBatchWish(("x",), mode="rude"), "There is no mode 'rude'."),
-        (BulkWish("valley_en", ()), "No table is named."),
-        (BulkWish("valley_en", ("titles", "poems")), "There is no table 'poems'."),
-        (BulkWish(" ", ("titles",)), "No book is named."),
+        (QuestionsRequest(()), "There is no question."),
+        (QuestionsRequest(("", " ")), "There is no question."),
+        (QuestionsRequest(("x",) * (MAX_ROWS + 1)), "5,001 questions are too many for one job."),
+        (QuestionsRequest(("x" * 2**20, "x")), "2 questions are too many for one job."),
+        (QuestionsRequest(("x",), mode="rude"), "There is no mode 'rude'."),
+        (BulkRequest("valley_en", ()), "No table is named."),
+        (BulkRequest("valley_en", ("titles", "poems")), "There is no table 'poems'."),
+        (BulkRequest(" ", ("titles",)), "No book is named."),
     ],
 )
-def test_a_wish_that_makes_no_sense_is_refused(wish: Wish, problem: str) -> None:
+def test_a_wish_that_makes_no_sense_is_refused(wish: JobRequest, problem: str) -> None:
     """Each refusal says what is wrong."""
     with pytest.raises(BadUsage) as refused:
-        checked_wish(wish, Settings())
+        checked_request(wish, Settings())
     assert refused.value.message == problem

@@ -11,17 +11,16 @@ from typing import Any
 import pytest
 
 from kiwiresearch.errors import KiwiError
-from kiwiresearch.research import worker
-from kiwiresearch.research.job import Job, JobWish, wish_record
-from kiwiresearch.research.job_order import Order
-from kiwiresearch.research.job_told import Listeners
-from kiwiresearch.research.worker import Work, Worker
-from kiwiresearch.research.worker_life import WorkerLife
-from kiwiresearch.store.jobs import JobRow
-from kiwiresearch.store.open import Store, open_store
+from kiwiresearch.jobs import worker
+from kiwiresearch.jobs.job import Job, ResearchRequest, request_record
+from kiwiresearch.jobs.leases import Listeners, WorkerLock
+from kiwiresearch.jobs.process import JobOrder
+from kiwiresearch.jobs.worker import Worker, WorkerContext
+from kiwiresearch.store.job_row import JobRow
+from kiwiresearch.store.store import Store, open_store
 
 SOON_S = 30.0
-WISH = wish_record(JobWish("Sky", max_pages=1))
+WISH = request_record(ResearchRequest("Sky", max_pages=1))
 
 
 @pytest.fixture
@@ -31,7 +30,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, engine: str) -> Iterat
     if engine == "postgresql":
         database: Callable[[], str] = request.getfixturevalue("postgres_server")
         url = database()
-    with open_store(url, keeps_all=True, clock=time.monotonic) as found:
+    with open_store(url, is_primary=True, clock=time.monotonic) as found:
         yield found
 
 
@@ -42,14 +41,16 @@ class Line:
         self.begun, self.over = threading.Event(), threading.Event()
         self.is_to_hang, self.hangs, self.go_on = threading.Event(), threading.Event(), threading.Event()
 
-    def work(self, *, inside: bool) -> Work:
-        return Work(self._order, self._fits_inside if inside else self._fits_before, lambda: "2026-11-16T08:00:00")
+    def work(self, *, inside: bool) -> WorkerContext:
+        return WorkerContext(
+            self._order, self._fits_inside if inside else self._fits_before, lambda: "2026-11-16T08:00:00"
+        )
 
     def end(self) -> None:
         for event in (self.go_on, self.over):
             event.set()
 
-    def _order(self, _: JobRow, __: Job) -> Order:
+    def _order(self, _: JobRow, __: Job) -> JobOrder:
         self.begun.set()
         assert self.over.wait(SOON_S)
         raise KiwiError("The test is over.")
@@ -85,7 +86,7 @@ def renewed(monkeypatch: pytest.MonkeyPatch, store: Store) -> threading.Event:
 
     monkeypatch.setattr(store.jobs, "renew", watched)
     monkeypatch.setattr(worker, "RENEW_S", 0.0)
-    monkeypatch.setattr(worker, "LOOK_S", 0.01)
+    monkeypatch.setattr(worker, "POLL_S", 0.01)
     return told
 
 
@@ -99,7 +100,7 @@ def test_a_claim_that_hangs_stops_no_renewal(
     """
     line = Line()
     store.jobs.add("first", "research", WISH)
-    working = Worker(store, line.work(inside=inside), WorkerLife(tmp_path), Listeners(), at_once=2, grace_s=0.1)
+    working = Worker(store, line.work(inside=inside), WorkerLock(tmp_path), Listeners(), at_once=2, grace_s=0.1)
     try:
         assert line.begun.wait(SOON_S)
         line.is_to_hang.set()

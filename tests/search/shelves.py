@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from kiwiresearch.search.hit import Hit, Score
-from kiwiresearch.zim.book import Book, Kind
-from kiwiresearch.zim.entry import Entry, EntryRef, Match
+from kiwiresearch.search.query import Hit, Score
+from kiwiresearch.zim.archive import Book, BookKind, Entry, EntryRef, Match
 from kiwiresearch.zim.memory import MemoryArchive
 
 PLANET = "<p>Mercury is the smallest planet and the closest to the Sun.</p>"
@@ -23,7 +22,7 @@ class Noting(MemoryArchive):
         pages: Mapping[str, str],
         aliases: Mapping[str, str] | None = None,
         *,
-        kind: Kind = "wikipedia",
+        kind: BookKind = "wikipedia",
         title: str = "Memory",
         language: str = "eng",
     ) -> None:

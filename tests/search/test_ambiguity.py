@@ -10,13 +10,12 @@ import pytest
 from tests.search.shelves import ELEMENT, GOD, PLANET, Noting, titles
 
 from kiwiresearch.errors import BadReply, KiwiError, ModelUnreachable, PromptTooLong
-from kiwiresearch.llm.scripted import Line, ScriptedModel
-from kiwiresearch.search.ambiguity import is_ambiguous, phrases_for, sane
-from kiwiresearch.search.find import Advice, Wish, find
+from kiwiresearch.llm.scripted import ScriptedModel, ScriptLine
+from kiwiresearch.search.ambiguity import PhraseCache, is_ambiguous, phrases_for, usable_phrases
+from kiwiresearch.search.find import SearchHelpers, SearchOptions, find
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.query import parse
-from kiwiresearch.search.routing import RoutingCache
-from kiwiresearch.zim.book import Kind
+from kiwiresearch.search.query import parse_query
+from kiwiresearch.zim.archive import BookKind
 
 Ready = Callable[..., OpenBook]
 PAGES = {"Mercury (planet)": PLANET, "Mercury (element)": ELEMENT, "Mercury (mythology)": GOD, "Tin": "<p>A metal.</p>"}
@@ -26,9 +25,9 @@ def reply(*phrases: str) -> str:
     return json.dumps({"phrases": list(phrases)})
 
 
-def advice(*lines: Line) -> tuple[Advice, ScriptedModel]:
+def advice(*lines: ScriptLine) -> tuple[SearchHelpers, ScriptedModel]:
     model = ScriptedModel(*lines)
-    return Advice(model, RoutingCache(lambda: 0.0)), model
+    return SearchHelpers(model, PhraseCache(lambda: 0.0)), model
 
 
 @pytest.mark.parametrize(
@@ -40,7 +39,7 @@ def advice(*lines: Line) -> tuple[Advice, ScriptedModel]:
 )  # fmt: skip
 def test_one_word_after_a_definitional_opening_is_asked_about(question: str) -> None:
     """A question for what one thing is may be helped by a model (R184, R187)."""
-    assert is_ambiguous(parse(question), Noting(PAGES).book, ScriptedModel())
+    assert is_ambiguous(parse_query(question), Noting(PAGES).book, ScriptedModel())
 
 
 @pytest.mark.parametrize(
@@ -52,7 +51,7 @@ def test_one_word_after_a_definitional_opening_is_asked_about(question: str) -> 
 )  # fmt: skip
 def test_colloquial_forms_are_definitional(question: str) -> None:
     """What people say instead of 'what is' counts as much, with and without apostrophe (R185)."""
-    assert is_ambiguous(parse(question), Noting(PAGES).book, ScriptedModel())
+    assert is_ambiguous(parse_query(question), Noting(PAGES).book, ScriptedModel())
 
 
 @pytest.mark.parametrize(
@@ -64,7 +63,7 @@ def test_colloquial_forms_are_definitional(question: str) -> None:
 )  # fmt: skip
 def test_other_queries_are_not(question: str) -> None:
     """Queries that do not ask what a thing is, or leave more than one word, are searched as they are (R184, R187)."""
-    assert not is_ambiguous(parse(question), Noting(PAGES).book, ScriptedModel())
+    assert not is_ambiguous(parse_query(question), Noting(PAGES).book, ScriptedModel())
 
 
 @pytest.mark.parametrize("text", ["what is {}", "tell me about {}", "{}"])
@@ -77,7 +76,7 @@ def test_several_words_never_enter_the_path(ready: Ready, text: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["wiki", "stackexchange", "devdocs", "gutenberg", "website", "ted", "other"])
-def test_only_a_wikipedia_is_ambiguous_in_this_way(ready: Ready, kind: Kind) -> None:
+def test_only_a_wikipedia_is_ambiguous_in_this_way(ready: Ready, kind: BookKind) -> None:
     """The model is not asked about any other kind of book (R186)."""
     asked, model = advice()
     found = find([ready(Noting(PAGES, kind=kind))], "what is mercury", advice=asked)
@@ -95,10 +94,10 @@ def test_only_a_wikipedia_is_ambiguous_in_this_way(ready: Ready, kind: Kind) -> 
         (True, "what is mercury poisoning", "wikipedia", False),
     ],
 )
-def test_all_four_conditions_must_hold(has_model: bool, question: str, kind: Kind, asked: bool) -> None:
+def test_all_four_conditions_must_hold(has_model: bool, question: str, kind: BookKind, asked: bool) -> None:
     """Any one of the four that fails keeps the model out (R182, R183, R190)."""
     model = ScriptedModel() if has_model else None
-    assert is_ambiguous(parse(question), Noting(PAGES, kind=kind).book, model) is asked
+    assert is_ambiguous(parse_query(question), Noting(PAGES, kind=kind).book, model) is asked
 
 
 def test_without_a_model_the_search_is_whole(ready: Ready) -> None:
@@ -110,7 +109,7 @@ def test_without_a_model_the_search_is_whole(ready: Ready) -> None:
 def test_the_model_is_asked_for_two_or_three_phrases() -> None:
     """The prompt names the word and the question and asks for several phrases, not one guess (R191)."""
     model = ScriptedModel(reply("mercury planet", "mercury element"))
-    said = phrases_for(parse("what is mercury"), model, RoutingCache(lambda: 0.0))
+    said = phrases_for(parse_query("what is mercury"), model, PhraseCache(lambda: 0.0))
     assert [query.text for query in said] == ["mercury", "mercury planet", "mercury element"]
     (asked,) = model.asked
     assert "two or three search phrases" in asked.text
@@ -121,7 +120,7 @@ def test_the_model_is_asked_for_two_or_three_phrases() -> None:
 def test_at_most_three_phrases_beside_the_bare_word() -> None:
     """A model that offers more is cut off, and the bare word is always searched (R191)."""
     model = ScriptedModel(reply(*(f"mercury {word}" for word in ("planet", "element", "god", "car", "singer"))))
-    said = phrases_for(parse("what is mercury"), model, RoutingCache(lambda: 0.0))
+    said = phrases_for(parse_query("what is mercury"), model, PhraseCache(lambda: 0.0))
     assert [query.text for query in said] == ["mercury", "mercury planet", "mercury element", "mercury god"]
 
 
@@ -142,16 +141,16 @@ def test_at_most_three_phrases_beside_the_bare_word() -> None:
 )
 def test_a_phrase_must_hold_the_word_as_a_word(term: str, offered: list[str], kept: tuple[str, ...]) -> None:
     """Phrases without the word itself, with it only inside another, or of many words are dropped (R201, R202)."""
-    assert sane(term, offered) == kept
+    assert usable_phrases(term, offered) == kept
 
 
 @pytest.mark.parametrize("question", ["what is C", "what is c", "tell me about C?"])
 def test_one_letter_is_a_word(question: str) -> None:
     """A name of one letter is asked about like any other (R202)."""
     model = ScriptedModel(reply("chemical element", "C language", "vitamin C"))
-    query = parse(question)
+    query = parse_query(question)
     assert is_ambiguous(query, Noting(PAGES).book, model)
-    said = phrases_for(query, model, RoutingCache(lambda: 0.0))
+    said = phrases_for(query, model, PhraseCache(lambda: 0.0))
     assert [one.text for one in said] == ["c", "c language", "vitamin c"]
 
 
@@ -163,11 +162,11 @@ def a_crowded_book() -> Noting:
 
 def test_each_phrase_is_really_searched_and_all_is_pooled(ready: Ready) -> None:
     """A page that only a phrase leads to is among the results of the bare word (R181, R192, R193, R203)."""
-    without = find([ready(a_crowded_book())], "what is mercury", Wish(limit=40))
+    without = find([ready(a_crowded_book())], "what is mercury", SearchOptions(limit=40))
     assert "Innermost world" not in titles(without.hits)
     archive = a_crowded_book()
     asked, _ = advice(reply("mercury planet", "mercury god"))
-    found = find([ready(archive)], "what is mercury", Wish(limit=40), asked)
+    found = find([ready(archive)], "what is mercury", SearchOptions(limit=40), asked)
     assert "Innermost world" in titles(found.hits)
     assert {"mercury", "planet", "god"} <= set(archive.searched)
 
@@ -199,8 +198,8 @@ def test_the_scoring_alone_picks_the_winner(ready: Ready) -> None:
 
 def test_the_candidates_are_kept_under_their_key(tmp_path: Path) -> None:
     """The routing cache holds them under 'disambig_candidates:' and the cleaned term (R195)."""
-    cache = RoutingCache(lambda: 0.0, tmp_path)
-    phrases_for(parse("What is the Mercury?"), ScriptedModel(reply("mercury planet")), cache)
+    cache = PhraseCache(lambda: 0.0, tmp_path)
+    phrases_for(parse_query("What is the Mercury?"), ScriptedModel(reply("mercury planet")), cache)
     (file,) = tmp_path.iterdir()
     kept = json.loads(file.read_text())
     assert kept["key"] == "disambig_candidates:mercury"
@@ -209,9 +208,9 @@ def test_the_candidates_are_kept_under_their_key(tmp_path: Path) -> None:
 
 def test_a_term_is_asked_about_once_however_it_is_put() -> None:
     """Two wordings of one question cost one call (R196)."""
-    model, cache = ScriptedModel(reply("mercury planet")), RoutingCache(lambda: 0.0)
-    first = phrases_for(parse("what is mercury"), model, cache)
-    second = phrases_for(parse("tell me about Mercury!"), model, cache)
+    model, cache = ScriptedModel(reply("mercury planet")), PhraseCache(lambda: 0.0)
+    first = phrases_for(parse_query("what is mercury"), model, cache)
+    second = phrases_for(parse_query("tell me about Mercury!"), model, cache)
     assert [query.core for query in first] == [query.core for query in second]
     assert len(model.asked) == 1
 
@@ -238,8 +237,8 @@ def test_the_search_runs_fresh_each_time(ready: Ready) -> None:
 def test_a_failed_call_leaves_the_bare_word_and_is_not_kept(tmp_path: Path, failure: list[KiwiError | str]) -> None:
     """A call that failed falls back to the word itself, and the next search asks again (R198)."""
     model = ScriptedModel(*failure, reply("mercury planet"))
-    cache = RoutingCache(lambda: 0.0, tmp_path)
-    query = parse("what is mercury")
+    cache = PhraseCache(lambda: 0.0, tmp_path)
+    query = parse_query("what is mercury")
     assert [one.text for one in phrases_for(query, model, cache)] == ["mercury"]
     assert list(tmp_path.iterdir()) == []
     assert [one.text for one in phrases_for(query, model, cache)] == ["mercury", "mercury planet"]
@@ -247,8 +246,8 @@ def test_a_failed_call_leaves_the_bare_word_and_is_not_kept(tmp_path: Path, fail
 
 def test_phrases_that_fail_the_check_are_kept() -> None:
     """A model that answered uselessly would do so again, so it is not asked again (R199)."""
-    model, cache = ScriptedModel(reply("quicksilver", "innermost planet")), RoutingCache(lambda: 0.0)
-    query = parse("what is mercury")
+    model, cache = ScriptedModel(reply("quicksilver", "innermost planet")), PhraseCache(lambda: 0.0)
+    query = parse_query("what is mercury")
     for _ in range(2):
         assert [one.text for one in phrases_for(query, model, cache)] == ["mercury"]
     assert len(model.asked) == 1

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 from tests.search.shelves import Noting, titles
 
-from kiwiresearch.search.find import MAX_BOOKS, Wish, find
-from kiwiresearch.search.hit import Hit
-from kiwiresearch.search.in_book import BookSearch, lists_senses
+from kiwiresearch.search.book_search import BookSearch, is_disambiguation_text
+from kiwiresearch.search.find import MAX_BOOKS, SearchOptions, find
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.query import parse
+from kiwiresearch.search.query import Hit, parse_query
 from kiwiresearch.zim.libzim import LibzimArchive
 
 Ready = Callable[..., OpenBook]
@@ -52,7 +51,7 @@ def test_a_book_far_behind_is_left_out(ready: Ready) -> None:
     """A book whose best page has less than half of the overall best adds nothing (R177)."""
     far = ready(Noting({"Cheese": f"<p>{'Cheese is good. ' * 80} The moon is none.</p>"}, title="Far"))
     near = ready(Noting(MOON, title="Near"))
-    assert BookSearch(far, parse("moon")).by_text(1).hits
+    assert BookSearch(far, parse_query("moon")).by_text(1).hits
     found = find([far, near], "moon")
     assert set(found.books) == {near.book.id}
     assert titles(found.hits) == ["Moon", "Tide"]
@@ -65,7 +64,7 @@ def test_books_of_all_languages_and_kinds_are_merged(ready: Ready) -> None:
         ready(Noting({"Berlin": "<p>Berlin ist eine Stadt.</p>"}, title="Deutsch", language="deu")),
         ready(Noting({"Where is Berlin?": "<p>Berlin is in Germany.</p>"}, title="Board", kind="stackexchange")),
     ]
-    found = find(books, "Berlin", Wish(max_books=3))
+    found = find(books, "Berlin", SearchOptions(max_books=3))
     assert {hit.ref.book for hit in found.hits} == {book.book.id for book in books}
     assert found.order == "ranks"
 
@@ -101,14 +100,14 @@ def test_the_order_of_the_shelf_does_not_matter(ready: Ready) -> None:
 def test_no_more_is_shown_than_was_asked_for(ready: Ready, limit: int) -> None:
     """The limit is one for all books together, and a longer list begins like a shorter one."""
     books = [ready(Noting(MOON, title="A")), ready(Noting(SUN, title="B"))]
-    assert find(books, "moon", Wish(limit=limit)).hits == find(books, "moon").hits[:limit]
+    assert find(books, "moon", SearchOptions(limit=limit)).hits == find(books, "moon").hits[:limit]
 
 
 @pytest.mark.parametrize("index", [False, True])
 def test_a_quick_search_reads_no_page(ready: Ready, index: bool) -> None:
     """Titles, suggestions and the book's own lists are enough for it."""
     archive = Noting(MOON)
-    found = find([ready(archive, index=index)], "what is the moon", Wish(fast=True))
+    found = find([ready(archive, index=index)], "what is the moon", SearchOptions(fast=True))
     assert titles(found.hits)[0] == "Moon"
     assert archive.pages_read == []
 
@@ -116,7 +115,7 @@ def test_a_quick_search_reads_no_page(ready: Ready, index: bool) -> None:
 def test_a_search_reads_the_most_promising_pages_only(ready: Ready) -> None:
     """However many pages hold the words, a limited number is read, each once."""
     archive = Noting({f"Page {n}": "<p>The moon again.</p>" for n in range(150)})
-    find([ready(archive)], "moon", Wish(limit=100))
+    find([ready(archive)], "moon", SearchOptions(limit=100))
     assert 0 < len(archive.pages_read) == len(set(archive.pages_read)) < 100
 
 
@@ -133,8 +132,10 @@ def test_the_title_index_finds_what_the_book_alone_does_not(ready: Ready) -> Non
     """Words of a title are looked up one or the other, so that a question in prose finds it (R218, R232)."""
     pages = {"Orange sky at sunset": "<p>Light.</p>", "Cake": "<p>Flour.</p>"}
     question = "orange clouds sunset why"
-    assert find([ready(Noting(pages))], question, Wish(fast=True)).hits == ()
-    assert titles(find([ready(Noting(pages), index=True)], question, Wish(fast=True)).hits) == ["Orange sky at sunset"]
+    assert find([ready(Noting(pages))], question, SearchOptions(fast=True)).hits == ()
+    assert titles(find([ready(Noting(pages), index=True)], question, SearchOptions(fast=True)).hits) == [
+        "Orange sky at sunset"
+    ]
 
 
 def test_the_beginning_of_a_title_is_enough(ready: Ready) -> None:
@@ -158,7 +159,9 @@ def test_the_name_that_led_to_a_page_is_told(ready: Ready) -> None:
 
 def test_points_add_up_to_the_score(ready: Ready) -> None:
     """Every score is the sum of its lines."""
-    for hit in find([ready(Noting(MOON)), ready(Noting(SUN))], "why does the moon make a tide", Wish(focus="sun")).hits:
+    for hit in find(
+        [ready(Noting(MOON)), ready(Noting(SUN))], "why does the moon make a tide", SearchOptions(focus="sun")
+    ).hits:
         assert hit.score.total == round(sum(line.points for line in hit.score.lines), 2)
 
 
@@ -173,7 +176,7 @@ def test_books_are_named_that_gave_something(ready: Ready) -> None:
 def test_a_hint_ends_the_question_which_sense_is_meant(ready: Ready, focus: str, shown: int) -> None:
     """Senses are offered to one who has not said which, and to no other."""
     book = ready(Noting({"Nova (god)": "<p>Nova is a god.</p>", "Nova (star)": "<p>Nova is a star.</p>"}))
-    assert len(find([book], "nova", Wish(focus=focus)).senses) == shown
+    assert len(find([book], "nova", SearchOptions(focus=focus)).senses) == shown
 
 
 def test_nothing_is_an_empty_list(ready: Ready) -> None:
@@ -198,7 +201,7 @@ def test_a_page_that_lists_senses_is_known(ready: Ready, title: str, text: str, 
     """It says so at once or by its title, and it is short."""
     page = ready(Noting({title: f"<p>{text}</p>"})).text(title.replace(" ", "_"))
     assert page
-    assert lists_senses(page, "eng") is is_one
+    assert is_disambiguation_text(page, "eng") is is_one
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,12 @@ from tests.search.shelves import Noting, titles
 
 from kiwiresearch.cli.start import run
 from kiwiresearch.llm.scripted import ScriptedModel
-from kiwiresearch.search.ambiguity import is_ambiguous, phrases_for
-from kiwiresearch.search.find import Wish, find
+from kiwiresearch.search.ambiguity import PhraseCache, is_ambiguous, phrases_for
+from kiwiresearch.search.find import SearchOptions, find
+from kiwiresearch.search.interpretation import corrected_query
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.query import parse
-from kiwiresearch.search.routing import RoutingCache
-from kiwiresearch.search.spelling import corrected
-from kiwiresearch.zim.entry import Match
+from kiwiresearch.search.query import parse_query
+from kiwiresearch.zim.archive import Match
 from kiwiresearch.zim.libzim import LibzimArchive
 
 Ready = Callable[..., OpenBook]
@@ -33,14 +32,14 @@ class Unindexed(Noting):
 def test_words_that_pages_hold_are_not_mended(ready: Ready) -> None:
     """A word many pages hold is right, though no title has it and one title is near it."""
     pages = {"Heat": "<p>Heat flows.</p>", **{f"Organ {n}": "<p>The heart beats.</p>" for n in range(20)}}
-    assert corrected(ready(Noting(pages), index=True), parse("heart")) is None
+    assert corrected_query(ready(Noting(pages), index=True), parse_query("heart")) is None
 
 
 def test_common_words_of_a_real_book_are_not_mended(ready: Ready, shared_data: Path) -> None:
     """Words on hundreds of pages stay as they are."""
     book = ready(LibzimArchive(shared_data / "zims" / "schools-2007.zim"), index=True)
     words = ["heart", "father", "victory", "leader", "native", "person", "future", "method"]
-    assert [word for word in words if corrected(book, parse(word))] == []
+    assert [word for word in words if corrected_query(book, parse_query(word))] == []
 
 
 @pytest.mark.parametrize(("hint", "first"), [("planet", "Mercury (planet)"), ("god", "Mercury (mythology)")])
@@ -48,19 +47,19 @@ def test_common_words_of_a_real_book_are_not_mended(ready: Ready, shared_data: P
 def test_a_hint_decides(ready: Ready, sample_zim: Path, hint: str, first: str, index: bool) -> None:
     """The senses are scored against the name and the user's hint (R76)."""
     book = ready(LibzimArchive(sample_zim), index=index)
-    assert titles(find([book], "mercury", Wish(focus=hint)).hits)[0] == first
+    assert titles(find([book], "mercury", SearchOptions(focus=hint)).hits)[0] == first
 
 
 @pytest.mark.parametrize("question", ["What’s the deal with mercury?", "what’s up with mercury", "what’s mercury"])
 def test_typographic_apostrophes_are_definitional(question: str) -> None:
     """A curly apostrophe, which phones write, asks the same as a straight one (R185)."""
-    assert is_ambiguous(parse(question), Noting({"Mercury": "<p>M</p>"}).book, ScriptedModel())
+    assert is_ambiguous(parse_query(question), Noting({"Mercury": "<p>M</p>"}).book, ScriptedModel())
 
 
 @pytest.mark.parametrize("question", ["what is AC/DC", "what is e-mail", "what is 2.0"])
 def test_a_name_of_two_words_is_not_one(question: str) -> None:
     """A name with a sign inside is two words to the book, so no model is asked about one of them (R187)."""
-    assert not is_ambiguous(parse(question), Noting({"Mercury": "<p>M</p>"}).book, ScriptedModel())
+    assert not is_ambiguous(parse_query(question), Noting({"Mercury": "<p>M</p>"}).book, ScriptedModel())
 
 
 @pytest.mark.parametrize(
@@ -68,7 +67,9 @@ def test_a_name_of_two_words_is_not_one(question: str) -> None:
 )
 def test_names_with_marks_are_words(question: str, offered: str) -> None:
     """A name that keeps its signs, or loses them, is found in what the model offers (R201)."""
-    said = phrases_for(parse(question), ScriptedModel(json.dumps({"phrases": [offered]})), RoutingCache(lambda: 0.0))
+    said = phrases_for(
+        parse_query(question), ScriptedModel(json.dumps({"phrases": [offered]})), PhraseCache(lambda: 0.0)
+    )
     assert len(said) == 2
 
 
@@ -78,10 +79,10 @@ def test_names_with_marks_are_words(question: str, offered: str) -> None:
 )
 def test_a_broken_file_is_as_none(tmp_path: Path, content: bytes) -> None:
     """A kept file that is damaged is not believed."""
-    RoutingCache(lambda: 5.0, tmp_path).get("k", lambda: ("a",))
+    PhraseCache(lambda: 5.0, tmp_path).get("k", lambda: ("a",))
     (file,) = tmp_path.iterdir()
     file.write_bytes(content)
-    assert RoutingCache(lambda: 5.0, tmp_path).get("k", lambda: ("b",)) == ("b",)
+    assert PhraseCache(lambda: 5.0, tmp_path).get("k", lambda: ("b",)) == ("b",)
 
 
 def test_a_mistyped_name_is_found_in_any_book_of_the_shelf(ready: Ready) -> None:
@@ -170,7 +171,7 @@ def test_a_served_book_does_not_keep_the_others_from_their_index(
 )
 def test_a_question_about_capitals_is_not_shouted(text: str, content: tuple[str, ...]) -> None:
     """Whether a query is in capitals is seen from all of it, not from what it asks about."""
-    assert parse(text).content == content
+    assert parse_query(text).content == content
 
 
 def test_a_roman_number_is_found_without_a_title_index(ready: Ready) -> None:

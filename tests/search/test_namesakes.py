@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from kiwiresearch.search.find import Wish, find
+from kiwiresearch.search.find import SearchOptions, find
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.title_build import build_titles, titles_file
 from kiwiresearch.search.titles import open_titles
 from kiwiresearch.zim.libzim import LibzimArchive
 
 QUALIFIED = re.compile(r"^(?P<name>.*\S)\s*\((?P<qualifier>[^()]*)\)$")
-FAST = Wish(limit=1, fast=True)
+FAST = SearchOptions(limit=1, fast=True)
 FOURTH = 4
 """Reading pages takes time, so the full ranking is shown for every fourth family."""
 
@@ -38,7 +38,7 @@ def known(book: OpenBook) -> frozenset[str]:
     return frozenset(entry.title for entry in book.archive.titles())
 
 
-def first_of(book: OpenBook, query: str, wish: Wish) -> str:
+def first_of(book: OpenBook, query: str, wish: SearchOptions) -> str:
     hits = find([book], query, wish).hits
     return hits[0].title if hits else ""
 
@@ -49,18 +49,18 @@ def families(known: frozenset[str]) -> list[re.Match[str]]:
     return found
 
 
-@pytest.mark.parametrize("wish", [FAST, Wish(limit=1)], ids=["fast", "full"])
-def test_the_plain_name_stands_first_for_itself(book: OpenBook, known: frozenset[str], wish: Wish) -> None:
+@pytest.mark.parametrize("wish", [FAST, SearchOptions(limit=1)], ids=["fast", "full"])
+def test_the_plain_name_stands_first_for_itself(book: OpenBook, known: frozenset[str], wish: SearchOptions) -> None:
     """Where a book has both 'Name' and 'Name (qualifier)', 'Name' is the first page for its name (R74)."""
     names = sorted({match["name"] for match in families(known)} & known)
     assert names
     assert {name: first_of(book, name, wish) for name in names} == {name: name for name in names}
 
 
-@pytest.mark.parametrize("wish", [FAST, Wish(limit=1)], ids=["fast", "full"])
+@pytest.mark.parametrize("wish", [FAST, SearchOptions(limit=1)], ids=["fast", "full"])
 @pytest.mark.parametrize("spelling", ["{name} ({qualifier})", "{name} {qualifier}"])
 def test_a_qualified_page_stands_first_for_name_and_qualifier(
-    book: OpenBook, known: frozenset[str], spelling: str, wish: Wish
+    book: OpenBook, known: frozenset[str], spelling: str, wish: SearchOptions
 ) -> None:
     """'Name (qualifier)' is the first page for its name and qualifier, with brackets and without (R74)."""
     some = families(known) if wish.fast else families(known)[::FOURTH]

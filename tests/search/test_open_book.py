@@ -61,7 +61,7 @@ def test_both_texts_of_a_page_have_the_same_offsets(memory_book: Callable[..., O
     """The levelled text is the text, letter for letter."""
     page = memory_book({"Café": "<p>Ein Café in ÅLAND</p>"}).text("Café")
     assert page
-    assert (page.title, page.text, page.levelled) == ("Café", "Ein Café in ÅLAND", "ein cafe in aland")
+    assert (page.title, page.text, page.lowered) == ("Café", "Ein Café in ÅLAND", "ein cafe in aland")
 
 
 def test_a_page_is_read_under_the_name_of_its_target(memory_book: Callable[..., OpenBook]) -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from tests.search.shelves import Noting, titles
 
-from kiwiresearch.search.find import Wish, find
+from kiwiresearch.search.find import SearchOptions, find
+from kiwiresearch.search.interpretation import corrected_query
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.query import parse
+from kiwiresearch.search.query import parse_query
 from kiwiresearch.search.recall import recall
-from kiwiresearch.search.spelling import corrected
 from kiwiresearch.zim.libzim import LibzimArchive
 
 Ready = Callable[..., OpenBook]
@@ -52,14 +52,14 @@ def test_an_abbreviation_leads_to_its_title(
     ready: Ready, index: bool, fast: bool, asked: str, title: str, alias: str
 ) -> None:
     """What people type for a long title is another name of the page, though the book has no such redirect."""
-    hit = find([ready(Noting(PAGES), index=index)], asked, Wish(fast=fast)).hits[0]
+    hit = find([ready(Noting(PAGES), index=index)], asked, SearchOptions(fast=fast)).hits[0]
     assert (hit.title, hit.alias) == (title, alias)
 
 
 @pytest.mark.parametrize(("asked", "language"), [("nycx", "eng"), ("nyc", "deu"), ("USSR", "eng")])
 def test_other_words_are_no_abbreviations(ready: Ready, asked: str, language: str) -> None:
     """Neither a longer word, nor a word of another language, nor one whose title the book lacks leads anywhere."""
-    assert recall(ready(Noting(PAGES), index=True), parse(asked, language)) == []
+    assert recall(ready(Noting(PAGES), index=True), parse_query(asked, language)) == []
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_figure_is_a_roman_number(ready: Ready, index: bool, asked: str, title
 )
 def test_joined_and_split_words_find_the_title(ready: Ready, fast: bool, asked: str, title: str) -> None:
     """A title is found wherever its spaces are put, and the query is taken in the title's spelling."""
-    found = find([ready(Noting(PAGES), index=True)], asked, Wish(fast=fast))
+    found = find([ready(Noting(PAGES), index=True)], asked, SearchOptions(fast=fast))
     assert titles(found.hits)[0] == title
     assert found.corrected == title.casefold()
 
@@ -103,12 +103,12 @@ def test_joined_and_split_words_find_the_title(ready: Ready, fast: bool, asked: 
 )
 def test_words_stay_apart_where_a_title_has_them_so(ready: Ready, asked: str) -> None:
     """What is spelt like a title, or like none, is not respelt."""
-    assert corrected(ready(Noting(PAGES), index=True), parse(asked)) is None
+    assert corrected_query(ready(Noting(PAGES), index=True), parse_query(asked)) is None
 
 
 def test_a_joined_word_within_a_query_is_split(ready: Ready) -> None:
     """A word no page has is taken apart as a title has it; the others stay."""
-    fixed = corrected(ready(Noting(PAGES), index=True), parse("how large is a blackhole among many trees"))
+    fixed = corrected_query(ready(Noting(PAGES), index=True), parse_query("how large is a blackhole among many trees"))
     assert fixed
     assert fixed.text == "how large is a black hole among many trees"
 
@@ -126,4 +126,4 @@ def test_a_real_book_is_found_by_all_of_them(ready: Ready, shared_data: Path) ->
         "rain forest": "Rainforest",
     }
     for fast in (False, True):
-        assert {query: find([book], query, Wish(fast=fast)).hits[0].title for query in asked} == asked
+        assert {query: find([book], query, SearchOptions(fast=fast)).hits[0].title for query in asked} == asked

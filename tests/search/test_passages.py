@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiwiresearch.search.passages import LEAD, STEP, TextMatch, match
-from kiwiresearch.search.query import parse
-from kiwiresearch.text.words import level
+from kiwiresearch.search.query import parse_query
+from kiwiresearch.search.rank import LEAD, STEP, TextMatch, match
+from kiwiresearch.text.words import plain_lower
 
 FILLER = "and so it went on and on "
 
@@ -16,8 +16,10 @@ def found(
     text: str, asked: str, rare: dict[str, float] | None = None, titled: frozenset[str] = frozenset()
 ) -> TextMatch:
     """A text matched with a query whose words are all as rare, unless told otherwise."""
-    terms = parse(asked).terms
-    return match(level(text), terms, {term.stem: (rare or {}).get(term.word, 1.0) for term in terms}, "eng", titled)
+    terms = parse_query(asked).terms
+    return match(
+        plain_lower(text), terms, {term.stem: (rare or {}).get(term.word, 1.0) for term in terms}, "eng", titled
+    )
 
 
 def test_a_text_without_the_words_says_nothing() -> None:
@@ -63,7 +65,7 @@ def test_the_lead_is_the_beginning_only() -> None:
 
 def test_the_lead_begins_where_the_article_does() -> None:
     """What stands before the first paragraph is no part of the lead, and its length is counted from there."""
-    (term,) = parse("galaxy").terms
+    (term,) = parse_query("galaxy").terms
     note = "galaxy here and there " * 2
     text = note + "x" * (LEAD - 2) + " galaxy"
     assert match(text, [term], {term.stem: 1.0}, "eng", lead=len(note)).lead == 1
@@ -117,7 +119,7 @@ def test_words_of_the_title_count_though_the_text_has_none() -> None:
 
 def test_boxes_are_weighed_by_themselves() -> None:
     """A word counts for the boxes if it stands in them, and not if it stands before."""
-    (term,) = parse("galaxy").terms
+    (term,) = parse_query("galaxy").terms
     text = "a galaxy of stars galaxy"
     assert match(text, [term], {term.stem: 1.0}, "eng", boxes=text.rindex("galaxy")).boxes == 1
     assert match(text, [term], {term.stem: 1.0}, "eng", boxes=len(text)).boxes == 0

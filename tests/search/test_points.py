@@ -7,25 +7,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kiwiresearch.ids import BookId
-from kiwiresearch.search.hit import Hit, Score, in_order
-from kiwiresearch.search.points import points, table
-from kiwiresearch.search.query import parse
-from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.search.query import Hit, Score, parse_query, sorted_hits
+from kiwiresearch.search.rank import point_table, title_points
+from kiwiresearch.zim.archive import EntryRef
 
 ANYTHING = st.text(st.characters(exclude_categories=()))
 
 
 def test_the_table_has_the_points_that_were_asked_for() -> None:
     """The values of the table are data in one file (R161-R169, R171)."""
-    assert table()["title"] == {"exact": 20, "stemmed": 15, "starts": 10, "starts_letters": 4, "word": 5}
-    assert table()["excerpt"] == {"most": 10}
-    assert table()["list"] == {
+    assert point_table()["title"] == {"exact": 20, "stemmed": 15, "starts": 10, "starts_letters": 4, "word": 5}
+    assert point_table()["excerpt"] == {"most": 10}
+    assert point_table()["list"] == {
         "penalty": -10,
         "starts": ["list of", "lists of", "index of", "outline of", "category:"],
         "offset_definitional": 8,
         "offset_other": 3,
     }
-    assert table()["book"] == {"primary": 2}
+    assert point_table()["book"] == {"primary": 2}
 
 
 @pytest.mark.parametrize(
@@ -41,7 +40,7 @@ def test_the_table_has_the_points_that_were_asked_for() -> None:
 )
 def test_a_title_that_is_the_query_has_the_most(asked: str, title: str, score: str) -> None:
     """Case and white space apart, the same title is worth 20 (R161)."""
-    assert str(points(parse(asked), title)) == score
+    assert str(title_points(parse_query(asked), title)) == score
 
 
 @pytest.mark.parametrize(
@@ -56,7 +55,7 @@ def test_a_title_that_is_the_query_has_the_most(asked: str, title: str, score: s
 )
 def test_a_title_in_another_form_of_the_query(asked: str, title: str, score: str) -> None:
     """The whole query and the title as forms of the same words are worth 15 (R162)."""
-    assert str(points(parse(asked), title)) == score
+    assert str(title_points(parse_query(asked), title)) == score
 
 
 @pytest.mark.parametrize(
@@ -72,13 +71,13 @@ def test_a_title_in_another_form_of_the_query(asked: str, title: str, score: str
 )
 def test_one_word_of_the_query_may_be_the_title(asked: str, title: str, score: str) -> None:
     """A meaningful word of the query that is a form of the title is worth 15 (R163, R174, N1)."""
-    assert str(points(parse(asked), title)) == score
+    assert str(title_points(parse_query(asked), title)) == score
 
 
 @pytest.mark.parametrize("asked", ["galaxy", "galaxy galaxies", "galaxies", "galaxy or galaxy", "galaxies, galaxy"])
 def test_the_two_title_matches_exclude_each_other(asked: str) -> None:
     """A title is exact or stemmed, never both, and stemmed once however many words say so (N2)."""
-    signals = [line.signal for line in points(parse(asked), "Galaxy").lines]
+    signals = [line.signal for line in title_points(parse_query(asked), "Galaxy").lines]
     assert signals.count("exact title") + signals.count("stemmed title") == 1
 
 
@@ -94,7 +93,7 @@ def test_the_two_title_matches_exclude_each_other(asked: str) -> None:
 )
 def test_a_title_that_begins_with_a_word_of_the_query(asked: str, title: str, score: str) -> None:
     """A word of four letters or more at the beginning of the title is worth 10, once (R164)."""
-    assert str(points(parse(asked), title)) == score
+    assert str(title_points(parse_query(asked), title)) == score
 
 
 @pytest.mark.parametrize(
@@ -109,7 +108,7 @@ def test_a_title_that_begins_with_a_word_of_the_query(asked: str, title: str, sc
 )
 def test_each_word_in_the_title_counts(asked: str, title: str, score: str) -> None:
     """Each word of the query that is in the title in any form is worth 5, each once (R165)."""
-    assert str(points(parse(asked), title)) == score
+    assert str(title_points(parse_query(asked), title)) == score
 
 
 @pytest.mark.parametrize(
@@ -127,14 +126,16 @@ def test_each_word_in_the_title_counts(asked: str, title: str, score: str) -> No
 )
 def test_words_of_the_excerpt_are_a_share_of_its_length(asked: str, excerpt: str, score: str) -> None:
     """Hits are divided by the excerpt's words and are worth 10 at most; the fraction is kept (R166, R172, N3)."""
-    assert str(points(parse(asked), "Elsewhere", excerpt)) == score
+    assert str(title_points(parse_query(asked), "Elsewhere", excerpt)) == score
 
 
 def test_a_short_excerpt_about_it_beats_a_long_loose_one() -> None:
     """More words to meet by chance do not win (R172)."""
-    query = parse("spiral galaxy")
-    short = points(query, "A", "A spiral galaxy")
-    long = points(query, "B", "Of the spiral stairs of the town hall one sees the galaxy of lights that the harbour is")
+    query = parse_query("spiral galaxy")
+    short = title_points(query, "A", "A spiral galaxy")
+    long = title_points(
+        query, "B", "Of the spiral stairs of the town hall one sees the galaxy of lights that the harbour is"
+    )
     assert short.total > long.total
 
 
@@ -153,38 +154,38 @@ def test_a_short_excerpt_about_it_beats_a_long_loose_one() -> None:
 )
 def test_a_list_is_never_wholly_forgiven(asked: str, title: str, score: str) -> None:
     """A list page loses 10 and is given back 8 by a definitional query and 3 by others (R167-R169)."""
-    assert str(points(parse(asked), title)) == score
+    assert str(title_points(parse_query(asked), title)) == score
 
 
 @given(ANYTHING, ANYTHING, ANYTHING, st.booleans())
 def test_the_offset_comes_only_with_the_penalty(asked: str, title: str, excerpt: str, primary: bool) -> None:
     """No page is given the offset for anything but being a list (R170)."""
-    signals = [line.signal for line in points(parse(asked), title, excerpt, primary=primary).lines]
+    signals = [line.signal for line in title_points(parse_query(asked), title, excerpt, primary=primary).lines]
     assert ("list offset" in signals) == ("list page" in signals)
 
 
 def test_a_definitional_query_gives_no_other_page_a_bonus() -> None:
     """'what is' adds nothing to a page that is no list (R170)."""
-    assert str(points(parse("what is a galaxy"), "Milky Way")) == "0 (no signal)"
+    assert str(title_points(parse_query("what is a galaxy"), "Milky Way")) == "0 (no signal)"
 
 
 def test_the_primary_book_has_two_points_more() -> None:
     """The same page is worth 2 more in the book that was chosen first (R171)."""
-    query = parse("galaxies")
-    assert str(points(query, "Galaxy")) == "20 (stemmed title +15, title word +5)"
-    assert str(points(query, "Galaxy", primary=True)) == "22 (stemmed title +15, title word +5, primary book +2)"
+    query = parse_query("galaxies")
+    assert str(title_points(query, "Galaxy")) == "20 (stemmed title +15, title word +5)"
+    assert str(title_points(query, "Galaxy", primary=True)) == "22 (stemmed title +15, title word +5, primary book +2)"
 
 
 def test_comparable_senses_tie() -> None:
     """The table knows words and structure only: two senses with the same words have the same points (R179)."""
-    query = parse("what is galaxy")
-    assert str(points(query, "Galaxy (chocolate)")) == str(points(query, "Galaxy (astronomy)"))
+    query = parse_query("what is galaxy")
+    assert str(title_points(query, "Galaxy (chocolate)")) == str(title_points(query, "Galaxy (astronomy)"))
 
 
 @given(ANYTHING, ANYTHING, ANYTHING, st.booleans())
 def test_any_strings_can_be_scored(asked: str, title: str, excerpt: str, primary: bool) -> None:
     """No title or excerpt fails, the total is the sum of the lines, and no line is empty."""
-    score = points(parse(asked), title, excerpt, primary=primary)
+    score = title_points(parse_query(asked), title, excerpt, primary=primary)
     assert f"{score.total:.2f}" == f"{sum(line.points for line in score.lines):.2f}".replace("-0.00", "0.00")
     assert all(line.points for line in score.lines)
     assert len({line.signal for line in score.lines}) == len(score.lines)
@@ -211,7 +212,7 @@ HITS = st.builds(
 @given(st.lists(HITS, unique_by=lambda hit: hit.ref), st.data())
 def test_the_order_of_hits_does_not_depend_on_arrival(hits: list[Hit], data: st.DataObject) -> None:
     """Hits come best first, equal ones by book and path, whichever came in first."""
-    ordered = in_order(hits)
-    assert in_order(data.draw(st.permutations(hits))) == ordered
+    ordered = sorted_hits(hits)
+    assert sorted_hits(data.draw(st.permutations(hits))) == ordered
     keys = [(-hit.score.total, hit.ref) for hit in ordered]
     assert keys == sorted(keys)

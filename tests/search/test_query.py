@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiwiresearch.search.query import LONGEST_PHRASE, MOST_CHARS, MOST_WORDS, parse
-from kiwiresearch.text.fold import fold
-from kiwiresearch.text.stem import stemmer
+from kiwiresearch.search.query import LONGEST_PHRASE, MAX_CHARS, MAX_WORDS, parse_query
+from kiwiresearch.text.languages import stemmer
+from kiwiresearch.text.words import fold
 
 ANYTHING = st.text(st.characters(exclude_categories=()))
 LANGUAGES = st.sampled_from(["eng", "deu", "fra", "rus", "ara", "jpn", "zxx", ""])
@@ -44,7 +44,7 @@ LANGUAGES = st.sampled_from(["eng", "deu", "fra", "rus", "ara", "jpn", "zxx", ""
 )
 def test_a_definitional_question_is_recognised(text: str, core: str) -> None:
     """Each way of asking what something is makes the query definitional and leaves what it is about (R168)."""
-    query = parse(text)
+    query = parse_query(text)
     assert (query.core, query.definitional) == (core, True)
 
 
@@ -62,8 +62,8 @@ def test_a_definitional_question_is_recognised(text: str, core: str) -> None:
 )
 def test_other_queries_are_not_definitional(text: str) -> None:
     """A question about one fact, or words that only look like an opening, stay whole."""
-    assert parse(text).definitional is False
-    assert parse(text).core == text
+    assert parse_query(text).definitional is False
+    assert parse_query(text).core == text
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_other_queries_are_not_definitional(text: str) -> None:
 )
 def test_framing_is_taken_off_where_something_is_left(text: str, core: str) -> None:
     """Words around a question are no part of it, unless there is nothing else."""
-    assert parse(text).core == core
+    assert parse_query(text).core == core
 
 
 @pytest.mark.parametrize(
@@ -100,8 +100,8 @@ def test_framing_is_taken_off_where_something_is_left(text: str, core: str) -> N
 )
 def test_what_was_asked_is_kept_without_framing(text: str, asked: str) -> None:
     """The question itself stays whole, and the text as it was typed beside it."""
-    query = parse(text)
-    assert (query.text, query.asked) == (text, asked)
+    query = parse_query(text)
+    assert (query.text, query.unframed) == (text, asked)
 
 
 @pytest.mark.parametrize(
@@ -128,18 +128,18 @@ def test_what_was_asked_is_kept_without_framing(text: str, asked: str) -> None:
 )
 def test_the_words_that_matter(text: str, content: tuple[str, ...]) -> None:
     """Stop words go unless nothing else is there or capitals make them names; each stem counts once."""
-    assert parse(text).content == content
+    assert parse_query(text).content == content
 
 
 def test_stop_words_are_those_of_the_language() -> None:
     """A German query is taken apart with German words: 'die' is an article there and a verb in English."""
-    assert parse("die Galaxie", "deu").content == ("galaxie",)
-    assert parse("die Galaxie", "eng").content == ("die", "galaxie")
+    assert parse_query("die Galaxie", "deu").content == ("galaxie",)
+    assert parse_query("die Galaxie", "eng").content == ("die", "galaxie")
 
 
 def test_phrases_run_from_word_to_word_longest_first() -> None:
     """Small words stay inside a phrase but never begin or end it."""
-    assert parse("who signed the Treaty of Versailles").phrases() == [
+    assert parse_query("who signed the Treaty of Versailles").phrases() == [
         "signed the treaty of versailles",
         "signed the treaty",
         "treaty of versailles",
@@ -151,43 +151,43 @@ def test_phrases_run_from_word_to_word_longest_first() -> None:
 
 def test_a_hint_is_taken_apart_like_a_query() -> None:
     """Of a hint the words that matter are kept; an empty one says nothing."""
-    assert [term.stem for term in parse("mercury", focus="the planets").focus] == [stemmer("eng")("planets")]
-    assert parse("mercury", focus="  ").focus == ()
+    assert [term.stem for term in parse_query("mercury", focus="the planets").focus] == [stemmer("eng")("planets")]
+    assert parse_query("mercury", focus="  ").focus == ()
 
 
 def test_a_query_as_long_as_a_page_is_cut() -> None:
     """Ten thousand words are searched by the first of them."""
-    query = parse(" ".join(f"word{number}" for number in range(10_000)))
-    assert len(query.words) == MOST_WORDS
-    assert query.words[-1] == f"word{MOST_WORDS - 1}"
+    query = parse_query(" ".join(f"word{number}" for number in range(10_000)))
+    assert len(query.words) == MAX_WORDS
+    assert query.words[-1] == f"word{MAX_WORDS - 1}"
     assert max(len(phrase.split()) for phrase in query.phrases()) == LONGEST_PHRASE
 
 
 def test_a_word_as_long_as_a_page_is_cut() -> None:
     """Text without a space is searched by its first letters, and a hint by its first words."""
-    assert parse("x" * 100_000).text == "x" * MOST_CHARS
+    assert parse_query("x" * 100_000).text == "x" * MAX_CHARS
     hint = " ".join(f"word{number}" for number in range(10_000))
-    assert [term.word for term in parse("mercury", focus=hint).focus] == hint.split()[:MOST_WORDS]
+    assert [term.word for term in parse_query("mercury", focus=hint).focus] == hint.split()[:MAX_WORDS]
 
 
 @given(ANYTHING, LANGUAGES, ANYTHING)
 def test_any_text_can_be_taken_apart(text: str, language: str, focus: str) -> None:
     """No query fails; every term's place is that of its word, and the content is the parts of the terms."""
-    query = parse(text, language, focus)
+    query = parse_query(text, language, focus)
     stem_of = stemmer(language)
     for term in query.terms:
         assert stem_of(query.words[term.place]) == stem_of(term.word) == term.stem
     assert len({term.stem for term in query.terms}) == len(query.terms)
-    assert len(query.terms) <= len(query.words) <= MOST_WORDS
+    assert len(query.terms) <= len(query.words) <= MAX_WORDS
     parts = [part for term in query.terms for part in fold(term.word).split()]
     assert query.content == tuple(dict.fromkeys(parts))
-    assert len(query.text) <= MOST_CHARS
+    assert len(query.text) <= MAX_CHARS
 
 
 @given(st.lists(st.sampled_from(["the", "galaxy", "of", "Rome", "what", "is", "C++", "U.S.", "’s", "?"])).map(" ".join))
 def test_phrases_are_runs_of_the_querys_words(text: str) -> None:
     """Every phrase stands in the query, none twice, and longer ones come first."""
-    query = parse(text)
+    query = parse_query(text)
     said = f" {' '.join(query.words)} "
     phrases = query.phrases()
     assert all(f" {phrase} " in said for phrase in phrases)

@@ -8,15 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiwiresearch.search.find import Wish, find
-from kiwiresearch.search.hit import Score
-from kiwiresearch.search.in_book import BookSearch
+from kiwiresearch.search.book_search import BookSearch
+from kiwiresearch.search.find import SearchOptions, find
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.passages import TextMatch
-from kiwiresearch.search.points import points
-from kiwiresearch.search.query import parse
-from kiwiresearch.search.rank import Judge
-from kiwiresearch.search.recall import Candidate
+from kiwiresearch.search.query import Score, parse_query
+from kiwiresearch.search.rank import QueryScorer, TextMatch, title_points
+from kiwiresearch.search.recall import SearchCandidate
 from kiwiresearch.zim.memory import MemoryArchive
 
 PAGES = {
@@ -36,14 +33,14 @@ TABLE = (
 )  # fmt: skip
 
 
-def judge(asked: str) -> Judge:
-    return Judge.of(OpenBook(MemoryArchive(PAGES)), parse(asked))
+def judge(asked: str) -> QueryScorer:
+    return QueryScorer.of(OpenBook(MemoryArchive(PAGES)), parse_query(asked))
 
 
 def quick(asked: str, title: str, *aliases: str) -> Score:
     """The score of a page that only its names speak for."""
     one = judge(asked)
-    candidate = Candidate("x", title, frozenset(aliases))
+    candidate = SearchCandidate("x", title, frozenset(aliases))
     return one.quick(candidate, one.title(candidate))
 
 
@@ -62,7 +59,7 @@ def test_every_hit_of_a_search_is_scored_by_the_table(
     memory_book: Callable[..., OpenBook], asked: str, fast: bool
 ) -> None:
     """Whether pages are read or not, each score has the lines of the one point table (R159)."""
-    query = parse(asked)
+    query = parse_query(asked)
     hits = (
         BookSearch(memory_book(PAGES), query).by_titles(10)
         if fast
@@ -70,30 +67,30 @@ def test_every_hit_of_a_search_is_scored_by_the_table(
     ).hits
     assert hits
     for hit in hits:
-        assert from_table(hit.score) == said_by_table(points(query, hit.title, hit.snippet))
+        assert from_table(hit.score) == said_by_table(title_points(query, hit.title, hit.snippet))
 
 
 def test_pooled_candidates_are_scored_by_the_query_itself(memory_book: Callable[..., OpenBook]) -> None:
     """A page that another phrase brought in is scored as if the query had found it (R159)."""
     book = memory_book({**PAGES, "Nougat": "<p>A sweet.</p>", "Chocolate galaxy bar": "<p>Sold since 1960.</p>"})
-    query = parse("chocolates")
-    hits = BookSearch(book, query, pooled=[parse("bar sold since 1960")]).by_text(10).hits
+    query = parse_query("chocolates")
+    hits = BookSearch(book, query, pooled=[parse_query("bar sold since 1960")]).by_text(10).hits
     assert "Chocolate_galaxy_bar" in [hit.ref.path for hit in hits]
     for hit in hits:
-        assert from_table(hit.score) == said_by_table(points(query, hit.title, hit.snippet))
+        assert from_table(hit.score) == said_by_table(title_points(query, hit.title, hit.snippet))
 
 
 @pytest.mark.parametrize("fast", [False, True], ids=["read", "fast"])
 def test_several_books_are_scored_by_the_same_table(memory_book: Callable[..., OpenBook], fast: bool) -> None:
     """Hits of two books have the lines of the same table; only the first book's have the bonus (R159, R171)."""
-    query = parse("spiral galaxies")
+    query = parse_query("spiral galaxies")
     first = memory_book({"Spiral galaxy": "<p>A spiral galaxy has arms.</p>", "Arm": "<p>Of a body.</p>"})
     second = memory_book({"Spiral galaxy (barred)": "<p>A spiral galaxy with a bar.</p>"})
-    found = find([first, second], query.text, Wish(limit=10, fast=fast))
+    found = find([first, second], query.text, SearchOptions(limit=10, fast=fast))
     bonus = {hit.ref.book: "primary book +2" in said_by_table(hit.score) for hit in found.hits}
     assert bonus == {first.book.id: True, second.book.id: False}
     for hit in found.hits:
-        given = points(query, hit.title, hit.snippet, primary=bonus[hit.ref.book])
+        given = title_points(query, hit.title, hit.snippet, primary=bonus[hit.ref.book])
         assert from_table(hit.score) == said_by_table(given)
 
 
@@ -119,7 +116,7 @@ def test_of_two_titles_the_nearer_one_leads(asked: str, better: str, worse: str)
 def test_a_page_is_judged_by_the_best_of_its_names() -> None:
     """A redirect that says what was asked speaks for the page, and is remembered."""
     one = judge("island universe")
-    candidate = Candidate("x", "Galaxy", frozenset({"Island universe", "Star city"}))
+    candidate = SearchCandidate("x", "Galaxy", frozenset({"Island universe", "Star city"}))
     assert one.title(candidate).name == "Island universe"
     assert quick("island universe", "Galaxy", "Island universe").total > quick("island universe", "Galaxy").total
 
@@ -127,7 +124,10 @@ def test_a_page_is_judged_by_the_best_of_its_names() -> None:
 def test_what_is_in_brackets_costs_a_title_nothing() -> None:
     """'Mercury (planet)' says no more than 'Mercury' where nobody asked for the planet."""
     one = judge("mercury")
-    assert one.title(Candidate("x", "Mercury (planet)")).said == one.title(Candidate("x", "Mercury")).said
+    assert (
+        one.title(SearchCandidate("x", "Mercury (planet)")).title_share
+        == one.title(SearchCandidate("x", "Mercury")).title_share
+    )
 
 
 @pytest.mark.parametrize(
@@ -148,25 +148,29 @@ def test_what_is_in_brackets_costs_a_title_nothing() -> None:
 )
 def test_a_title_that_is_the_query_is_known(asked: str, title: str, whole: float) -> None:
     """The same words are the whole, other forms of them half of it, and any word more or less is neither."""
-    assert judge(asked).title(Candidate("x", title)).whole == whole
+    assert judge(asked).title(SearchCandidate("x", title)).exactness == whole
 
 
 def test_a_hint_decides_against_the_plain_name() -> None:
     """With a hint the page that is called like the query has no claim of its own."""
-    one = Judge.of(OpenBook(MemoryArchive(PAGES)), parse("galaxy", focus="chocolate"))
-    assert one.title(Candidate("x", "Galaxy")).whole == 0
+    one = QueryScorer.of(OpenBook(MemoryArchive(PAGES)), parse_query("galaxy", focus="chocolate"))
+    assert one.title(SearchCandidate("x", "Galaxy")).exactness == 0
 
 
 def test_a_title_that_holds_little_of_the_query_says_little() -> None:
     """Two titles that say nothing besides the query: the one that holds more of it counts more."""
     one = judge("andromeda galaxy distance")
-    assert one.title(Candidate("x", "Andromeda Galaxy")).said > one.title(Candidate("x", "Galaxy")).said > 0
+    assert (
+        one.title(SearchCandidate("x", "Andromeda Galaxy")).title_share
+        > one.title(SearchCandidate("x", "Galaxy")).title_share
+        > 0
+    )
 
 
 def test_a_title_named_in_the_query_stands_there_word_for_word() -> None:
     """The words of a title scattered over the query do not name it."""
-    assert judge("who wrote the art of war").title(Candidate("x", "Art of War")).named > 0
-    assert judge("the war on modern art").title(Candidate("x", "Art of War")).named == 0
+    assert judge("who wrote the art of war").title(SearchCandidate("x", "Art of War")).name_share > 0
+    assert judge("the war on modern art").title(SearchCandidate("x", "Art of War")).name_share == 0
 
 
 def test_without_words_nothing_is_said_for_any_page() -> None:
@@ -178,9 +182,9 @@ def test_without_words_nothing_is_said_for_any_page() -> None:
 def test_lists_and_shared_words_lift_a_page_that_was_not_read() -> None:
     """The place in a word's list and the words held together each have a line of their own."""
     one = judge("galaxy")
-    title = one.title(Candidate("x", "Andromeda"))
-    plain = one.quick(Candidate("x", "Andromeda"), title)
-    lifted = one.quick(Candidate("x", "Andromeda", listed=1.0, shared=1.0), title)
+    title = one.title(SearchCandidate("x", "Andromeda"))
+    plain = one.quick(SearchCandidate("x", "Andromeda"), title)
+    lifted = one.quick(SearchCandidate("x", "Andromeda", listed=1.0, shared=1.0), title)
     assert {line.signal for line in lifted.lines} - {line.signal for line in plain.lines} == {
         "listed for words",
         "holds words",
@@ -191,7 +195,7 @@ def test_lists_and_shared_words_lift_a_page_that_was_not_read() -> None:
 def test_each_part_of_a_page_has_a_line() -> None:
     """What the passage, the page, the lead, neighbours and boxes say is told apart."""
     one = judge("galaxy")
-    candidate = Candidate("x", "Andromeda")
+    candidate = SearchCandidate("x", "Andromeda")
     score = one.full(
         candidate, one.title(candidate), TextMatch(passage=1.0, page=1.0, lead=1.0, together=1.0, boxes=1.0), ""
     )
@@ -220,9 +224,9 @@ def test_a_hint_decides_between_senses(
 ) -> None:
     """Of two pages of one name the one leads that the hint speaks for, by its title and by what it says."""
     hits = (
-        BookSearch(memory_book(PAGES), parse("mercury", focus=hint)).by_titles(5)
+        BookSearch(memory_book(PAGES), parse_query("mercury", focus=hint)).by_titles(5)
         if fast
-        else BookSearch(memory_book(PAGES), parse("mercury", focus=hint)).by_text(5)
+        else BookSearch(memory_book(PAGES), parse_query("mercury", focus=hint)).by_text(5)
     ).hits
     assert hits[0].ref.path == path
     assert [line.signal for line in hits[0].score.lines if line.signal.startswith("focus")] == lines
@@ -230,13 +234,13 @@ def test_a_hint_decides_between_senses(
 
 def test_a_page_that_lists_senses_comes_after_them(memory_book: Callable[..., OpenBook]) -> None:
     """The senses of a name stand before the page that only tells them apart."""
-    hits = BookSearch(memory_book(PAGES), parse("mercury")).by_text(5).hits
+    hits = BookSearch(memory_book(PAGES), parse_query("mercury")).by_text(5).hits
     assert {hit.ref.path for hit in hits[:2]} == {"Mercury_(planet)", "Mercury_(element)"}
 
 
 def test_a_page_that_lists_senses_is_lost_on_a_hint(memory_book: Callable[..., OpenBook]) -> None:
     """It names every sense, so a hint says nothing for it."""
-    hits = BookSearch(memory_book(PAGES), parse("mercury", focus="planet")).by_text(9).hits
+    hits = BookSearch(memory_book(PAGES), parse_query("mercury", focus="planet")).by_text(9).hits
     lines = {hit.title: {line.signal for line in hit.score.lines} for hit in hits}
     assert "focus" in lines["Mercury (planet)"]
     assert "disambiguation page" in lines["Mercury (disambiguation)"]
@@ -246,7 +250,7 @@ def test_a_page_that_lists_senses_is_lost_on_a_hint(memory_book: Callable[..., O
 def test_comparable_senses_stand_by_path(memory_book: Callable[..., OpenBook]) -> None:
     """Nothing but words and structure is known: equal pages tie, and the path decides (R179)."""
     pages = {"Nova (film)": "<p>Nova is a name.</p>", "Nova (star)": "<p>Nova is a name.</p>"}
-    one, other = BookSearch(memory_book(pages), parse("what is a nova")).by_text(5).hits
+    one, other = BookSearch(memory_book(pages), parse_query("what is a nova")).by_text(5).hits
     assert str(one.score) == str(other.score)
     assert [one.ref.path, other.ref.path] == ["Nova_(film)", "Nova_(star)"]
 
@@ -254,7 +258,7 @@ def test_comparable_senses_stand_by_path(memory_book: Callable[..., OpenBook]) -
 def test_an_empty_page_and_one_that_is_gone_do_no_harm(memory_book: Callable[..., OpenBook]) -> None:
     """A page without a word is found by its title; a path that leads nowhere is no hit."""
     book = memory_book(PAGES)
-    hits = BookSearch(book, parse("empty"), besides=["Gone"]).by_text(5).hits
+    hits = BookSearch(book, parse_query("empty"), besides=["Gone"]).by_text(5).hits
     assert [(hit.ref.path, hit.snippet) for hit in hits] == [("Empty", "")]
 
 
@@ -267,6 +271,8 @@ PHRASES = st.lists(WORDS, max_size=6).map(" ".join)
 @given(PHRASES, PHRASES, PHRASES)
 def test_title_shares_stay_in_bounds(asked: str, title: str, alias: str) -> None:
     """Shares lie between nothing and all, and the name looked at is one of the page's."""
-    found = judge(asked).title(Candidate("x", title, frozenset({alias})))
-    assert all(0 <= share <= 1 + 1e-9 for share in (found.asked, found.said, found.named, found.whole))
+    found = judge(asked).title(SearchCandidate("x", title, frozenset({alias})))
+    assert all(
+        0 <= share <= 1 + 1e-9 for share in (found.query_share, found.title_share, found.name_share, found.exactness)
+    )
     assert found.name in (title, alias)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kiwiresearch.errors import ModelUnreachable
-from kiwiresearch.search.routing import TTL_S, RoutingCache
+from kiwiresearch.search.ambiguity import TTL_S, PhraseCache
 
 
 class Clock:
@@ -41,14 +41,14 @@ def unreachable() -> tuple[str, ...]:
 
 def test_the_same_key_is_asked_once() -> None:
     """A second wish for the same thing is answered from what is kept (R196)."""
-    cache, oracle = RoutingCache(Clock()), Oracle(("mercury", "mercury planet"))
+    cache, oracle = PhraseCache(Clock()), Oracle(("mercury", "mercury planet"))
     assert cache.get("k", oracle) == cache.get("k", oracle) == ("mercury", "mercury planet")
     assert oracle.asked == 1
 
 
 def test_other_keys_are_asked_for_themselves() -> None:
     """What is kept for one term is not given for another."""
-    cache = RoutingCache(Clock())
+    cache = PhraseCache(Clock())
     cache.get("disambig_candidates:mercury", Oracle(("mercury",)))
     assert cache.get("disambig_candidates:galaxy", Oracle(("galaxy",))) == ("galaxy",)
 
@@ -62,10 +62,10 @@ def test_what_is_kept_is_good_for_an_hour(tmp_path: Path, later: float, kept: bo
     """An answer is used until its time is over, and not when the clock was set back (R200)."""
     clock, oracle = Clock(), Oracle(("old",), ("new",))
     folder = tmp_path if on_disk else None
-    cache = RoutingCache(clock, folder)
+    cache = PhraseCache(clock, folder)
     cache.get("k", oracle)
     clock.now += later
-    fresh = RoutingCache(clock, folder) if on_disk else cache
+    fresh = PhraseCache(clock, folder) if on_disk else cache
     assert fresh.get("k", oracle) == (("old",) if kept else ("new",))
     assert TTL_S == 3_600
 
@@ -73,18 +73,18 @@ def test_what_is_kept_is_good_for_an_hour(tmp_path: Path, later: float, kept: bo
 def test_the_time_can_be_set() -> None:
     """A user's own time to live counts; none at all asks every time (R200)."""
     clock = Clock()
-    short, oracle = RoutingCache(clock, ttl_s=10), Oracle(("a",), ("b",))
+    short, oracle = PhraseCache(clock, ttl_s=10), Oracle(("a",), ("b",))
     short.get("k", oracle)
     clock.now += 10
     assert short.get("k", oracle) == ("b",)
-    none, oracle = RoutingCache(clock, ttl_s=0), Oracle(("a",), ("b",))
+    none, oracle = PhraseCache(clock, ttl_s=0), Oracle(("a",), ("b",))
     none.get("k", oracle)
     assert none.get("k", oracle) == ("b",)
 
 
 def test_a_failure_is_passed_on_and_not_kept(tmp_path: Path) -> None:
     """After a failure the next wish asks again, in this process and in the next (R198)."""
-    cache = RoutingCache(Clock(), tmp_path)
+    cache = PhraseCache(Clock(), tmp_path)
     with pytest.raises(ModelUnreachable):
         cache.get("k", unreachable)
     assert list(tmp_path.iterdir()) == []
@@ -94,10 +94,10 @@ def test_a_failure_is_passed_on_and_not_kept(tmp_path: Path) -> None:
 def test_another_process_finds_what_was_kept(tmp_path: Path) -> None:
     """What is kept in a folder outlives the process, and the file says under which key (R195)."""
     key = "disambig_candidates:mercury"
-    RoutingCache(Clock(5.0), tmp_path).get(key, Oracle(("mercury", "mercury planet")))
+    PhraseCache(Clock(5.0), tmp_path).get(key, Oracle(("mercury", "mercury planet")))
     (file,) = tmp_path.iterdir()
     assert json.loads(file.read_text()) == {"key": key, "at": 5.0, "phrases": ["mercury", "mercury planet"]}
-    assert RoutingCache(Clock(6.0), tmp_path).get(key, unreachable) == ("mercury", "mercury planet")
+    assert PhraseCache(Clock(6.0), tmp_path).get(key, unreachable) == ("mercury", "mercury planet")
 
 
 @pytest.mark.parametrize(
@@ -110,11 +110,11 @@ def test_another_process_finds_what_was_kept(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_a_broken_file_is_as_none(tmp_path: Path, content: bytes) -> None:
     """A kept file that is damaged or of another key is not believed, and is written anew."""
-    cache = RoutingCache(Clock(5.0), tmp_path)
+    cache = PhraseCache(Clock(5.0), tmp_path)
     cache.get("k", Oracle(("a",)))
     (file,) = tmp_path.iterdir()
     file.write_bytes(content)
-    assert RoutingCache(Clock(5.0), tmp_path).get("k", Oracle(("b",))) == ("b",)
+    assert PhraseCache(Clock(5.0), tmp_path).get("k", Oracle(("b",))) == ("b",)
     assert json.loads(file.read_text())["phrases"] == ["b"]
 
 
@@ -122,13 +122,13 @@ def test_a_folder_that_cannot_be_written_costs_only_the_file(tmp_path: Path) -> 
     """Where a file stands in the folder's place, answers are still given and kept in memory."""
     place = tmp_path / "routing"
     place.write_text("no folder")
-    cache, oracle = RoutingCache(Clock(), place), Oracle(("a",))
+    cache, oracle = PhraseCache(Clock(), place), Oracle(("a",))
     assert cache.get("k", oracle) == cache.get("k", oracle) == ("a",)
 
 
 def test_equal_wishes_at_once_are_one_question() -> None:
     """Threads that want the same thing while it is being asked wait for the one answer (R196)."""
-    cache = RoutingCache(Clock())
+    cache = PhraseCache(Clock())
     asking, released = threading.Event(), threading.Event()
     asked: list[int] = []
 
@@ -156,7 +156,7 @@ def test_equal_wishes_at_once_are_one_question() -> None:
 
 def test_a_slow_question_holds_up_no_other() -> None:
     """While one key is being asked, another is answered."""
-    cache = RoutingCache(Clock())
+    cache = PhraseCache(Clock())
     asking, released = threading.Event(), threading.Event()
 
     def slow() -> tuple[str, ...]:
@@ -174,7 +174,7 @@ def test_a_slow_question_holds_up_no_other() -> None:
 
 def test_who_waited_for_a_failure_asks_for_themselves() -> None:
     """A thread that waited for a question that failed asks its own (R198)."""
-    cache = RoutingCache(Clock())
+    cache = PhraseCache(Clock())
     asking, released = threading.Event(), threading.Event()
 
     def failing() -> tuple[str, ...]:

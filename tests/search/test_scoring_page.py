@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from kiwiresearch.search import points as points_module
-from kiwiresearch.search.find import Wish, find
+from kiwiresearch.search import rank as points_module
+from kiwiresearch.search.find import SearchOptions, find
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.points import points, table
-from kiwiresearch.search.query import parse
+from kiwiresearch.search.query import parse_query
+from kiwiresearch.search.rank import point_table, title_points
 from kiwiresearch.zim.libzim import LibzimArchive
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "scoring.md").read_text(encoding="utf-8")
@@ -65,13 +65,13 @@ def test_the_page_names_the_signals_of_the_code_and_no_others() -> None:
 
 def test_every_entry_of_the_table_is_explained() -> None:
     """No number can be added to the file without a place on the page."""
-    assert {(section, key) for section, entries in table().items() for key in entries} == set(SIGNALS)
+    assert {(section, key) for section, entries in point_table().items() for key in entries} == set(SIGNALS)
 
 
 @pytest.mark.parametrize(("section", "key"), SIGNALS)
 def test_every_number_stands_beside_its_signal(section: str, key: str) -> None:
     """The points and limits on the page are those of the file (R160)."""
-    worth = table()[section][key]
+    worth = point_table()[section][key]
     row = " ".join(ROWS[SIGNALS[section, key]])
     if isinstance(worth, list):
         assert re.findall(r'"([^"]+)"', row) == worth
@@ -82,7 +82,7 @@ def test_every_number_stands_beside_its_signal(section: str, key: str) -> None:
 def test_each_number_of_the_page_is_in_the_file() -> None:
     """A column of points holds nothing but what the file says."""
     for signal, (worth, _) in ROWS.items():
-        entries = [table()[section][key] for (section, key), name in SIGNALS.items() if name == signal]
+        entries = [point_table()[section][key] for (section, key), name in SIGNALS.items() if name == signal]
         assert all(int(number) in entries for number in re.findall(r"-?\d+", worth))
 
 
@@ -97,7 +97,7 @@ def example() -> list[list[str]]:
 def test_the_example_is_what_the_program_says(sample_zim: Path) -> None:
     """The worked example shows the pages of the sample book and their lines in order (R160)."""
     archive = LibzimArchive(sample_zim)
-    found = find([OpenBook(archive)], "who were the Hittites", Wish(limit=2))
+    found = find([OpenBook(archive)], "who were the Hittites", SearchOptions(limit=2))
     archive.close()
     shown = [[" ".join(line.split()) for line in lines] for _, *lines in example()]
     assert shown == [[f"{line.points:+.2f} {line.signal}" for line in hit.score.lines] for hit in found.hits]
@@ -113,7 +113,7 @@ def test_the_examples_lines_add_up() -> None:
 def test_the_fraction_in_the_notes_is_true() -> None:
     """Two words of thirty are +0.67, as the page says (N3)."""
     excerpt = " ".join(["spiral", "galaxy", *(f"other{number}" for number in range(28))])
-    assert f"{points(parse('spiral galaxies'), 'Elsewhere', excerpt).total:+g}" in PAGE
+    assert f"{title_points(parse_query('spiral galaxies'), 'Elsewhere', excerpt).total:+g}" in PAGE
 
 
 def test_the_limit_is_told() -> None:

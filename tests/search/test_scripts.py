@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from kiwiresearch.search.find import find
+from kiwiresearch.search.interpretation import corrected_query
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.query import parse
-from kiwiresearch.search.spelling import corrected
-from kiwiresearch.text.spellings import one_spelling, spellings
-from kiwiresearch.text.stem import stemmer
-from kiwiresearch.text.words import level, occurrences
+from kiwiresearch.search.query import parse_query
+from kiwiresearch.text.languages import one_spelling, spellings, stemmer
+from kiwiresearch.text.words import occurrences, plain_lower
 from kiwiresearch.zim.build import NewPage, write_book
 from kiwiresearch.zim.libzim import LibzimArchive
 
@@ -130,7 +129,7 @@ def test_other_words_are_spelt_one_way(word: str) -> None:
 )
 def test_forms_of_an_arabic_word_are_found_on_a_page(text: str, word: str, places: list[int]) -> None:
     """With the article, a small word written onto it, or marks; with figures and signs; not another that begins so."""
-    assert occurrences(level(text), word, stemmer("ara")) == places
+    assert occurrences(plain_lower(text), word, stemmer("ara")) == places
 
 
 @pytest.mark.parametrize(
@@ -145,4 +144,4 @@ def test_forms_of_an_arabic_word_are_found_on_a_page(text: str, word: str, place
 )
 def test_a_name_that_no_page_has_is_not_cut(shelf: Shelf, code: str, word: str) -> None:
     """Chinese words are cut in twos only where one page has all of them."""
-    assert corrected(shelf[code, True], parse(word, code)) is None
+    assert corrected_query(shelf[code, True], parse_query(word, code)) is None

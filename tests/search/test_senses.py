@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from tests.search.shelves import ELEMENT, GOD, PLANET, Noting, titles
 
 from kiwiresearch.page.read import open_page
-from kiwiresearch.search.find import Wish, find
+from kiwiresearch.search.find import SearchOptions, find
+from kiwiresearch.search.interpretation import LINE, first_line, sense_paths, shortened
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.query import parse
-from kiwiresearch.search.senses import LINE, first_line, sense_paths, shortened
+from kiwiresearch.search.query import parse_query
 from kiwiresearch.search.title_build import build_titles, titles_file
 from kiwiresearch.search.titles import open_titles
 from kiwiresearch.zim.libzim import LibzimArchive
@@ -76,7 +76,7 @@ def test_an_ambiguous_name_shows_its_senses(sample: OpenBook, query: str, some: 
 @pytest.mark.parametrize("query", ["mercury", "what is mercury", "galaxy", "tell me about galaxy", "John Adams"])
 def test_a_page_of_senses_comes_after_them(sample: OpenBook, query: str) -> None:
     """A page that only lists senses is no answer while there are senses: it ranks behind them (R74)."""
-    found = find([sample], query, Wish(limit=40))
+    found = find([sample], query, SearchOptions(limit=40))
     name = query.split()[-1].capitalize() if "John" not in query else "John Adams"
     listing = "Mercury" if name == "Mercury" else f"{name} (disambiguation)"
     order = titles(found.hits)
@@ -113,7 +113,7 @@ def test_a_name_leads_to_its_page(sample: OpenBook, query: str, first: str) -> N
 )
 def test_a_hint_decides(sample: OpenBook, query: str, hint: str, first: str) -> None:
     """The senses are scored against the name and the user's hint (R76)."""
-    found = find([sample], query, Wish(focus=hint))
+    found = find([sample], query, SearchOptions(focus=hint))
     assert titles(found.hits)[0] == first
     assert "focus" in {line.signal for line in found.hits[0].score.lines}
 
@@ -136,7 +136,7 @@ def test_words_beside_the_name_decide(sample: OpenBook, query: str, first: str) 
 def test_a_page_of_senses_gives_what_it_links_to(ready: Ready) -> None:
     """Its targets come with what it says of them; a link of another name is no sense (R75)."""
     book = ready(Noting(FAMILY), index=True)
-    assert sense_paths(book, parse("mercury")) == {
+    assert sense_paths(book, parse_query("mercury")) == {
         "Mercury_(planet)": "Mercury (planet), the closest to the Sun",
         "Mercury_(element)": "Mercury (element), a liquid metal",
         "Freddie_Mercury": "Freddie Mercury, a singer",
@@ -147,7 +147,7 @@ def test_without_a_page_of_senses_the_titles_tell(ready: Ready) -> None:
     """Titles of the form 'Name (…)' are senses, and a redirect of that form leads to one."""
     pages = {"Mercury (planet)": PLANET, "Roman god of trade": GOD, "Mercury poisoning": "<p>Mercury is toxic.</p>"}
     book = ready(Noting(pages, {"Mercury (god)": "Roman god of trade"}), index=True)
-    assert sorted(sense_paths(book, parse("what is mercury"))) == ["Mercury_(planet)", "Roman_god_of_trade"]
+    assert sorted(sense_paths(book, parse_query("what is mercury"))) == ["Mercury_(planet)", "Roman_god_of_trade"]
 
 
 @pytest.mark.parametrize("query", ["tin", "zeppelin", "mercury planet closest to the sun", "???"])
@@ -180,13 +180,13 @@ def test_senses_are_pages_that_exist(ready: Ready) -> None:
 def test_a_damaged_page_of_senses_is_passed_over(ready: Ready) -> None:
     """Links in a circle end nowhere, and nothing is raised."""
     book = ready(Noting(FAMILY, {"Mercury (loop)": "Mercury (pool)", "Mercury (pool)": "Mercury (loop)"}), index=True)
-    assert "Mercury_(loop)" not in sense_paths(book, parse("mercury"))
+    assert "Mercury_(loop)" not in sense_paths(book, parse_query("mercury"))
 
 
 def test_fast_shows_no_senses_and_reads_no_page(ready: Ready) -> None:
     """A quick search opens nothing: titles and lists are all it looks at."""
     archive = Noting(FAMILY)
-    found = find([ready(archive, index=True)], "mercury", Wish(fast=True))
+    found = find([ready(archive, index=True)], "mercury", SearchOptions(fast=True))
     assert found.hits
     assert found.senses == ()
     assert archive.pages_read == []

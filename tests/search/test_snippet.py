@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiwiresearch.search.snippet import LENGTH, beginning, snippet, tidy
+from kiwiresearch.search.book_search import LENGTH, excerpt_from, snippet, tidy_excerpt
 
 FILLER = "Another sentence stands here. "
 
@@ -66,10 +66,10 @@ def test_text_without_spaces_is_cut_all_the_same() -> None:
 def test_a_beginning_is_shown_from_where_it_is_told() -> None:
     """A page that is the subject is shown from its lead on, without a sign that something stands before."""
     text = "A note. The first sentence, with a galaxy in it. " + FILLER * 20
-    shown = beginning(text, text.index("The first"))
+    shown = excerpt_from(text, text.index("The first"))
     assert shown.startswith("The first sentence, with a galaxy in it. Another")
     assert shown.endswith(" …")
-    assert beginning("All of it.") == "All of it."
+    assert excerpt_from("All of it.") == "All of it."
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_beginning_is_shown_from_where_it_is_told() -> None:
 )
 def test_loose_signs_are_set_to_their_words(loose: str, tidied: str) -> None:
     """Text whose pieces were joined by spaces reads as it was written."""
-    assert tidy(loose) == tidied
+    assert tidy_excerpt(loose) == tidied
 
 
 SENTENCES = st.lists(
@@ -101,5 +101,5 @@ def test_a_snippet_is_a_part_of_the_tidied_text(text: str, places: list[tuple[in
     """What is shown stands on the page word for word, whatever places are asked for."""
     inside = sorted(place for place in places if place[0] < len(text))
     shown = snippet(text, inside).removeprefix("… ").removesuffix(" …")
-    assert shown in tidy(text)
+    assert shown in tidy_excerpt(text)
     assert len(shown) <= LENGTH

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 from tests.search.shelves import Noting, titles
 
-from kiwiresearch.search.find import Wish, find
+from kiwiresearch.search.find import SearchOptions, find
+from kiwiresearch.search.interpretation import corrected_query
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.query import parse
-from kiwiresearch.search.spelling import corrected
+from kiwiresearch.search.query import parse_query
 
 Ready = Callable[..., OpenBook]
 
@@ -43,7 +43,7 @@ def book(ready: Ready) -> OpenBook:
 )
 def test_a_mistyped_title_is_mended(book: OpenBook, typed: str, meant: str) -> None:
     """A word the book does not have becomes the nearest word of its titles, and the page is found."""
-    fixed = corrected(book, parse(typed))
+    fixed = corrected_query(book, parse_query(typed))
     assert fixed
     assert fixed.text == meant
     found = find([book], typed)
@@ -57,7 +57,7 @@ def test_a_mistyped_title_is_mended(book: OpenBook, typed: str, meant: str) -> N
 )
 def test_what_may_be_right_is_left_alone(book: OpenBook, typed: str) -> None:
     """Titles, words that some page holds, short words and words near no other stay as they are."""
-    assert corrected(book, parse(typed)) is None
+    assert corrected_query(book, parse_query(typed)) is None
     assert find([book], typed).corrected == ""
 
 
@@ -80,35 +80,35 @@ def crowd(word: str, pages: int) -> dict[str, str]:
 )
 def test_a_word_that_is_spelt_right_is_never_replaced(ready: Ready, asked: str, pages: dict[str, str]) -> None:
     """A word on a page stays, unless another is fifty times commoner, no form of it, and makes a title."""
-    assert corrected(ready(Noting(pages), index=True), parse(asked)) is None
+    assert corrected_query(ready(Noting(pages), index=True), parse_query(asked)) is None
 
 
 def test_a_slip_that_a_page_has_as_well_is_mended(ready: Ready) -> None:
     """A page that is mistyped itself does not make the slip a word, if a title is meant and fifty pages know it."""
     pages = {"Einstein": "<p>Einstein, once written Einsten.</p>", **crowd("einstein", 60)}
-    fixed = corrected(ready(Noting(pages), index=True), parse("einsten"))
+    fixed = corrected_query(ready(Noting(pages), index=True), parse_query("einsten"))
     assert fixed
     assert fixed.text == "einstein"
 
 
 def test_a_word_of_another_book_is_right(book: OpenBook) -> None:
     """What any book of the shelf knows is not mended for one that does not."""
-    typed = parse("how do napolean leaves grow in light")
-    assert corrected(book, typed)
-    assert corrected(book, typed, known=lambda word: True) is None
+    typed = parse_query("how do napolean leaves grow in light")
+    assert corrected_query(book, typed)
+    assert corrected_query(book, typed, known=lambda word: True) is None
 
 
 def test_one_mistyped_word_of_several_is_mended_alone(book: OpenBook) -> None:
     """The words that are right are searched as they stand."""
-    fixed = corrected(book, parse("when was the physicist albert einstien born in germany"))
+    fixed = corrected_query(book, parse_query("when was the physicist albert einstien born in germany"))
     assert fixed
     assert fixed.text == "when was the physicist albert einstein born in germany"
 
 
 def test_the_rest_of_the_query_stays(book: OpenBook) -> None:
     """The hint, the language and what kind of question it is are those of the query as typed."""
-    typed = parse("what is photosyntesis", focus="leaves")
-    fixed = corrected(book, typed)
+    typed = parse_query("what is photosyntesis", focus="leaves")
+    fixed = corrected_query(book, typed)
     assert fixed
     assert (fixed.focus, fixed.definitional, fixed.language) == (typed.focus, True, "eng")
 
@@ -116,10 +116,10 @@ def test_the_rest_of_the_query_stays(book: OpenBook) -> None:
 def test_without_a_title_index_nothing_is_mended(ready: Ready) -> None:
     """There is nothing to compare with, and the query is searched as it stands."""
     bare = ready(Noting(PAGES))
-    assert corrected(bare, parse("Albrt Einstien")) is None
+    assert corrected_query(bare, parse_query("Albrt Einstien")) is None
     assert find([bare], "Albert Einstein").hits[0].title == "Albert Einstein"
 
 
 def test_a_mistyped_name_is_found_in_a_quick_search_too(book: OpenBook) -> None:
     """Mending needs no page to be read."""
-    assert titles(find([book], "Albrt Einstien", Wish(fast=True)).hits)[0] == "Albert Einstein"
+    assert titles(find([book], "Albrt Einstien", SearchOptions(fast=True)).hits)[0] == "Albert Einstein"

@@ -14,10 +14,10 @@ import pytest
 
 from kiwiresearch.errors import BadSettings, BadUsage, NotOffered
 from kiwiresearch.search import title_build
-from kiwiresearch.search.title_build import Built, build_titles, titles_file
+from kiwiresearch.search.title_build import IndexBuild, build_titles, titles_file
 from kiwiresearch.search.titles import open_titles
+from kiwiresearch.zim.archive import TitleEntry
 from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
-from kiwiresearch.zim.entry import TitleEntry
 from kiwiresearch.zim.libzim import LibzimArchive
 from kiwiresearch.zim.memory import MemoryArchive
 
@@ -58,7 +58,7 @@ def test_one_file_a_book(archive: LibzimArchive, tmp_path: Path) -> None:
     """The index is one SQLite file named by the book's UUID, with full-text search over titles (R218, R237)."""
     target = titles_file(tmp_path, archive.book)
     assert target.name == f"titles-{archive.book.id}.sqlite"
-    assert build_titles(archive, target) == Built(target, ENTRIES, complete=True, state="built")
+    assert build_titles(archive, target) == IndexBuild(target, ENTRIES, complete=True, state="built")
     assert names(tmp_path) == [target.name, f"{target.name}.lock"]
     connection = sqlite3.connect(target)
     found = connection.execute('SELECT count(*) FROM held WHERE held MATCH \'"7" OR "11"\'').fetchone()
@@ -84,18 +84,18 @@ def test_a_complete_index_is_kept(archive: LibzimArchive, file: Path) -> None:
 
 def test_a_limit_gives_a_partial_index_that_can_be_extended(archive: LibzimArchive, file: Path) -> None:
     """A partial index is of the first titles and says so; a higher limit, or none, extends it (R244, R248)."""
-    assert build_titles(archive, file, limit=10) == Built(file, 10, complete=False, state="built")
+    assert build_titles(archive, file, limit=10) == IndexBuild(file, 10, complete=False, state="built")
     index = open_titles(file, archive.book)
     assert index
     assert (index.rows, index.complete) == (10, False)
     assert [row.path for row in index.exact("Figure 0")] == ["Number_0"]
     assert index.exact("Number 0") == ()
     index.close()
-    assert build_titles(archive, file, limit=5) == Built(file, 10, complete=False, state="kept")
+    assert build_titles(archive, file, limit=5) == IndexBuild(file, 10, complete=False, state="kept")
     told: list[int] = []
     assert build_titles(archive, file, limit=25, progress=lambda done, _: told.append(done)).rows == 25
     assert told[0] == ENTRIES, "fifteen more were one batch"
-    assert build_titles(archive, file) == Built(file, ENTRIES, complete=True, state="built")
+    assert build_titles(archive, file) == IndexBuild(file, ENTRIES, complete=True, state="built")
     fresh = file.with_name("fresh")
     build_titles(archive, fresh)
     assert file.read_bytes() == fresh.read_bytes()
@@ -169,7 +169,7 @@ def test_a_killed_build_goes_on_where_it_was(
         return listed(start)
 
     monkeypatch.setattr(archive, "titles", watched)
-    assert build_titles(archive, file) == Built(file, ENTRIES, complete=True, state="built")
+    assert build_titles(archive, file) == IndexBuild(file, ENTRIES, complete=True, state="built")
     assert started == [min(max(at, 50), ENTRIES)]
     fresh = file.with_name("fresh")
     build_titles(archive, fresh)
@@ -183,10 +183,10 @@ def test_two_at_once_do_not_disturb_each_other(zim: Path, archive: LibzimArchive
         assert process.stdout
         assert process.stdout.readline() == "waiting\n"
         before = names(file.parent)
-        assert build_titles(archive, file) == Built(file, 0, complete=False, state="busy")
+        assert build_titles(archive, file) == IndexBuild(file, 0, complete=False, state="busy")
         assert names(file.parent) == before
         assert process.communicate("go on\n")[0] == "built\n"
-    assert build_titles(archive, file) == Built(file, ENTRIES, complete=True, state="kept")
+    assert build_titles(archive, file) == IndexBuild(file, ENTRIES, complete=True, state="kept")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no limits on the size of files")
@@ -222,7 +222,7 @@ def test_an_index_of_another_book_is_replaced(archive: LibzimArchive, file: Path
     """What lies there of another book, finished or not, is built anew."""
     other = MemoryArchive({"Sky": "<p>blue</p>", "Sea": "<p>deep</p>"})
     build_titles(other, file, limit=1)
-    assert build_titles(archive, file) == Built(file, ENTRIES, complete=True, state="built")
+    assert build_titles(archive, file) == IndexBuild(file, ENTRIES, complete=True, state="built")
 
 
 @pytest.mark.parametrize("suffix", ["", ".rows", ".new"])
@@ -243,7 +243,7 @@ def test_gathered_rows_that_cannot_be_read_are_gathered_again(
     data = bytearray(rows.read_bytes())
     data[3 * 4096 : 5 * 4096] = b"\xff" * 8192
     rows.write_bytes(data)
-    assert build_titles(archive, file) == Built(file, ENTRIES, complete=True, state="built")
+    assert build_titles(archive, file) == IndexBuild(file, ENTRIES, complete=True, state="built")
 
 
 def test_titles_that_cannot_be_written_are_left_out(file: Path) -> None:
@@ -273,7 +273,7 @@ def test_a_book_that_cannot_be_listed_leaves_nothing_behind(file: Path) -> None:
 def test_a_book_without_titles_has_an_empty_index(file: Path) -> None:
     """No titles are no error."""
     archive = MemoryArchive({})
-    assert build_titles(archive, file) == Built(file, 0, complete=True, state="built")
+    assert build_titles(archive, file) == IndexBuild(file, 0, complete=True, state="built")
     index = open_titles(file, archive.book)
     assert index
     assert (index.exact("Sky"), index.by_words(["sky"], 5), index.correct("skies")) == ((), (), ())

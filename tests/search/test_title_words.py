@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
 from kiwiresearch.search.title_build import build_titles
-from kiwiresearch.search.title_words import PER_SIZE, Correction, slips
-from kiwiresearch.search.titles import TitleIndex, open_titles
+from kiwiresearch.search.titles import PER_SIZE, Correction, TitleIndex, open_titles, slips
 from kiwiresearch.zim.libzim import LibzimArchive
 from kiwiresearch.zim.memory import MemoryArchive
 

@@ -16,8 +16,7 @@ from kiwiresearch.errors import IndexStale
 from kiwiresearch.ids import BookId
 from kiwiresearch.search.title_build import build_titles, titles_file
 from kiwiresearch.search.titles import ALL_ROWS, TitleIndex, TitleRow, open_titles
-from kiwiresearch.zim.book import Book
-from kiwiresearch.zim.entry import TitleEntry
+from kiwiresearch.zim.archive import Book, TitleEntry
 from kiwiresearch.zim.libzim import LibzimArchive
 from kiwiresearch.zim.memory import MemoryArchive
 

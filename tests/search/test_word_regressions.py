@@ -7,14 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from kiwiresearch.search.in_book import BookSearch
+from kiwiresearch.search.book_search import BookSearch, snippet
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.points import points
-from kiwiresearch.search.query import MOST_CHARS, MOST_WORDS, parse
+from kiwiresearch.search.query import MAX_CHARS, MAX_WORDS, parse_query
+from kiwiresearch.search.rank import title_points
 from kiwiresearch.search.recall import recall
-from kiwiresearch.search.snippet import snippet
-from kiwiresearch.text.stem import stemmer
-from kiwiresearch.text.words import level, occurrences, words_in
+from kiwiresearch.text.languages import stemmer
+from kiwiresearch.text.words import occurrences, plain_lower, words_in
 from kiwiresearch.zim.memory import MemoryArchive
 
 
@@ -47,7 +46,7 @@ def test_stems_are_the_same_in_every_thread() -> None:
 )
 def test_words_with_signs_inside_are_found(word: str, text: str) -> None:
     """Names, initials and figures are found on a page as they are written."""
-    assert len(occurrences(level(text), word, stemmer("eng"))) == 1
+    assert len(occurrences(plain_lower(text), word, stemmer("eng"))) == 1
 
 
 @pytest.mark.parametrize(
@@ -70,25 +69,25 @@ def test_marks_belong_to_their_word(text: str, words: list[str]) -> None:
 )
 def test_initials_at_the_end_stay_one_word(text: str, words: tuple[str, ...]) -> None:
     """The full stop of an abbreviation is not the end of the query."""
-    assert parse(text).words == words
+    assert parse_query(text).words == words
 
 
 @pytest.mark.parametrize("text", ["What’s a galaxy?", "What’s the deal with galaxies", "Who’s Hannibal"])
 def test_a_curly_apostrophe_asks_the_same(text: str) -> None:
     """A question typed on a phone is as definitional as one typed on a keyboard."""
-    assert parse(text).definitional
+    assert parse_query(text).definitional
 
 
 def test_a_hint_as_long_as_a_page_is_cut() -> None:
     """A hint has no more words than a query."""
-    assert len(parse("mercury", focus=" ".join(f"word{n}" for n in range(10_000))).focus) == MOST_WORDS
+    assert len(parse_query("mercury", focus=" ".join(f"word{n}" for n in range(10_000))).focus) == MAX_WORDS
 
 
 def test_a_hint_counts_in_the_title_of_a_page_that_was_read() -> None:
     """What a title says in brackets need not be said again in the text."""
     text = "<p>Mercury is a liquid metal.</p>"
     book = OpenBook(MemoryArchive({"Mercury_(a_planet)": text, "Mercury_(element)": text}))
-    hits = BookSearch(book, parse("mercury", focus="element")).by_text(5).hits
+    hits = BookSearch(book, parse_query("mercury", focus="element")).by_text(5).hits
     assert hits[0].title == "Mercury (element)"
 
 
@@ -96,8 +95,8 @@ def test_a_hint_counts_in_the_title_of_a_page_that_was_read() -> None:
 def test_a_query_of_nothing_has_no_candidates(asked: str) -> None:
     """Where nothing was asked, the page 'S' is no answer."""
     book = OpenBook(MemoryArchive({"S": "<p>A letter.</p>"}))
-    assert recall(book, parse(asked)) == []
-    assert BookSearch(book, parse(asked), primary=True).by_text(5).hits == ()
+    assert recall(book, parse_query(asked)) == []
+    assert BookSearch(book, parse_query(asked), primary=True).by_text(5).hits == ()
 
 
 def test_half_a_character_is_looked_for_in_memory() -> None:
@@ -125,7 +124,7 @@ def test_two_words_of_equal_rarity_count_as_two() -> None:
 )
 def test_words_are_compared_in_one_spelling(asked: str, title: str, excerpt: str) -> None:
     """Figures, initials and letters with strokes meet themselves in titles and excerpts."""
-    assert str(points(parse(asked), title, excerpt)) in (
+    assert str(title_points(parse_query(asked), title, excerpt)) in (
         "5 (title word +5)",
         "10 (title word +10)",
         "10 (excerpt words +10)",
@@ -134,32 +133,34 @@ def test_words_are_compared_in_one_spelling(asked: str, title: str, excerpt: str
 
 def test_framing_without_end_is_taken_off_a_few_times() -> None:
     """A query of framing alone, as long as a page, is cut and searched by the words it has."""
-    asked = parse("please so, " * 1000 + "galaxy")
-    assert len(asked.text) == MOST_CHARS
-    assert asked.asked.startswith("please so, ")
+    asked = parse_query("please so, " * 1000 + "galaxy")
+    assert len(asked.text) == MAX_CHARS
+    assert asked.unframed.startswith("please so, ")
     assert asked.content == ("please", "so")
-    assert parse("please so, " * 2 + "galaxy").core == "galaxy"
-    assert parse("please so, " * 100 + "galaxy").core.endswith("galaxy")
-    assert parse("please so, " * 20 + "what is a galaxy").content == ("galaxy",)
+    assert parse_query("please so, " * 2 + "galaxy").core == "galaxy"
+    assert parse_query("please so, " * 100 + "galaxy").core.endswith("galaxy")
+    assert parse_query("please so, " * 20 + "what is a galaxy").content == ("galaxy",)
 
 
 @pytest.mark.parametrize(("word", "text"), [("lodz", "in Łódź"), ("soren", "by Søren")])
 def test_letters_with_a_stroke_are_plain_letters(word: str, text: str) -> None:
     """What folds alike in titles is found alike on pages."""
-    assert len(occurrences(level(text), word, stemmer("eng"))) == 1
+    assert len(occurrences(plain_lower(text), word, stemmer("eng"))) == 1
 
 
 def test_framing_is_off_before_scoring() -> None:
     """What is said around a query does not cost a page its stemmed title."""
-    assert "stemmed title" in str(points(parse("everyone keeps talking about spiral galaxies"), "Spiral galaxy"))
+    assert "stemmed title" in str(
+        title_points(parse_query("everyone keeps talking about spiral galaxies"), "Spiral galaxy")
+    )
 
 
 @pytest.mark.parametrize("text", ["well water pump", "hi fi systems"])
 def test_a_noun_is_no_framing(text: str) -> None:
     """'well' and 'hi' frame a question only before a comma."""
-    assert parse(text).core == text
+    assert parse_query(text).core == text
 
 
 def test_a_query_in_capitals_has_stop_words_too() -> None:
     """Capitals make names of small words only where others are small."""
-    assert parse("HISTORY OF THE ROMAN ARMY").content == ("history", "roman", "army")
+    assert parse_query("HISTORY OF THE ROMAN ARMY").content == ("history", "roman", "army")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.store.stores import Opener, opened
 
-from kiwiresearch.store.open import Store
+from kiwiresearch.store.store import Store
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -9,8 +9,8 @@ from itertools import count
 
 from sqlalchemy import create_engine, text
 
-from kiwiresearch.store.open import Store, open_store
-from kiwiresearch.store.place import FILE, file_of, server_url
+from kiwiresearch.store.engine import FILE_SCHEME, file_path, server_url
+from kiwiresearch.store.store import Store, open_store
 
 Opener = Callable[[], Store]
 LAPSED_S = -1.0
@@ -21,12 +21,12 @@ SECONDS = count(1_800_000_000)
 
 def opened(url: str, *, keeps_all: bool = True, busy_s: float = 30.0) -> Store:
     """A store whose clock, where it is asked for, goes on by a second at each look."""
-    return open_store(url, keeps_all=keeps_all, clock=lambda: float(next(SECONDS)), busy_s=busy_s)
+    return open_store(url, is_primary=keeps_all, clock=lambda: float(next(SECONDS)), busy_s=busy_s)
 
 
 def changed(url: str, sql: str) -> int:
     """Change a store as nobody should; how many rows that met."""
-    address = f"sqlite:///{file_of(url)}" if url.startswith(FILE) else server_url(url)
+    address = f"sqlite:///{file_path(url)}" if url.startswith(FILE_SCHEME) else server_url(url)
     engine = create_engine(address)
     with engine.begin() as connection:
         met = connection.execute(text(sql)).rowcount
@@ -37,7 +37,7 @@ def changed(url: str, sql: str) -> int:
 CROWD = """
 import os, sys, time, traceback
 import psycopg
-from kiwiresearch.store.open import open_store
+from kiwiresearch.store.store import open_store
 url, number, code = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 waiting, starting = os.pipe()
 def say(*words):

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from tests.store.stores import LEASE_S, Opener, changed, opened
 
 from kiwiresearch.errors import CannotWrite, RunNotFound, StoreDamaged
-from kiwiresearch.store import notes, packing
-from kiwiresearch.store.open import Store
+from kiwiresearch.store import runs
+from kiwiresearch.store.store import Store
 
 LARGE = bytes(range(256)) * 10_000
 """More than two pieces."""
@@ -78,7 +78,7 @@ def test_parts_are_like_a_file_that_is_cut_and_appended_to(
 ) -> None:
     """After any writes the bytes are those of a file that was treated the same way."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(packing, "PIECE", 4)
+        patch.setattr(runs, "PIECE_BYTES", 4)
         with opened(f"sqlite:///{tmp_path_factory.mktemp('law')}/store.sqlite") as store:
             who, file = holder(store), b""
             for start, content in writes:
@@ -220,7 +220,7 @@ def test_all_files_of_a_run_are_put_or_none(store: Store, store_url: str) -> Non
 MUCH = """
 import resource, sys, time
 from pathlib import Path
-from kiwiresearch.store.open import open_store
+from kiwiresearch.store.store import open_store
 with open_store(sys.argv[1], keeps_all=True, clock=time.time) as store:
     store.files.put("", "warm-1", {"x": b"x" * 2**21})
     list(store.files.pieces("warm-1", "x"))
@@ -247,7 +247,7 @@ def test_a_large_run_needs_little_memory(store_url: str, tmp_path: Path) -> None
 FULL = """
 import os, resource, sys, time
 from kiwiresearch.errors import KiwiError
-from kiwiresearch.store.open import open_store
+from kiwiresearch.store.store import open_store
 with open_store(sys.argv[1], keeps_all=True, clock=time.time) as store:
     resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
     try:
@@ -301,7 +301,7 @@ def test_notes_of_a_block_that_fails_are_not_kept(store: Store) -> None:
 
 def test_a_run_has_only_so_many_notes(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond a size no more are taken, and those that are there stay."""
-    monkeypatch.setattr(notes, "MOST_BYTES", 10)
+    monkeypatch.setattr(runs, "MAX_NOTE_BYTES", 10)
 
     def write(line: bytes) -> None:
         with store.notes.appending("a-1") as append:

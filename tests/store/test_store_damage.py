@@ -11,8 +11,8 @@ from tests.store.stores import LAPSED_S, LEASE_S, changed, opened
 
 from kiwiresearch.errors import StoreDamaged
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.store.job import JobRow
-from kiwiresearch.store.open import Store
+from kiwiresearch.store.job_row import JobRow
+from kiwiresearch.store.store import Store
 
 WRONG = [
     ("wish", "'{'"),

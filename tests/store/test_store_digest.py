@@ -7,8 +7,7 @@ from pathlib import Path
 
 from tests.store.stores import LEASE_S, opened
 
-from kiwiresearch.store.cases import CaseRow
-from kiwiresearch.store.open import Store
+from kiwiresearch.store.store import CaseEntry, Store
 
 AT = "2026-01-01T00:00:00+00:00"
 
@@ -38,7 +37,7 @@ def worked_on(store: Store) -> list[str]:
     with store.notes.appending("x-1") as append:
         append(b"\xff\n")
     store.hosts.announce("north", "http://north", [{"id": "b"}])
-    then(store.cases.add(CaseRow("c", "Ann", "case_c", AT, AT)))
+    then(store.cases.add(CaseEntry("c", "Ann", "case_c", AT, AT)))
     store.files.remove("x-2")
     store.jobs.remove("x-4")
     then("all that was removed")

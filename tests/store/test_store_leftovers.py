@@ -9,12 +9,12 @@ from collections.abc import Callable
 import pytest
 from tests.store.stores import LEASE_S, changed
 
-from kiwiresearch.store.open import Store
+from kiwiresearch.store.store import Store
 
 KILLED = """
 import sys, time
 from collections.abc import Mapping
-from kiwiresearch.store.open import open_store
+from kiwiresearch.store.store import open_store
 
 class Files(Mapping):
     def __getitem__(self, name):

@@ -14,9 +14,9 @@ import pytest
 from tests.store.stores import changed, crowd, opened
 
 from kiwiresearch.errors import BadUsage, CannotWrite, StoreDamaged, StoreUnreachable
-from kiwiresearch.store import versions
-from kiwiresearch.store.open import Store
-from kiwiresearch.store.place import file_of
+from kiwiresearch.store import store as versions
+from kiwiresearch.store.engine import file_path
+from kiwiresearch.store.store import Store
 
 PATHS = [
     ("sqlite:///srv/kiwi/store.sqlite", "/srv/kiwi/store.sqlite"),
@@ -33,7 +33,7 @@ WHERE pid <> pg_backend_pid() AND datname = current_database() AND backend_type 
 @pytest.mark.parametrize(("url", "path"), PATHS)
 def test_a_file_is_always_named_from_the_root(url: str, path: str) -> None:
     """Three slashes and four name the same file, and no part of the name is read as anything else."""
-    assert file_of(url) == Path(path)
+    assert file_path(url) == Path(path)
 
 
 @pytest.mark.parametrize(
@@ -99,10 +99,10 @@ def test_a_new_store_is_there_for_the_next_who_opens_it(store_url: str) -> None:
     """What one process keeps, another finds."""
     with opened(store_url) as store:
         store.jobs.add("galaxy", "research", {"topic": "Galaxy"})
-        assert (store.keeps_all, store.is_shared) == (True, store_url.startswith("postgresql"))
+        assert (store.is_primary, store.is_shared) == (True, store_url.startswith("postgresql"))
     with opened(store_url, keeps_all=False) as store:
         assert [job.id for job in store.jobs.all()] == ["galaxy-1"]
-        assert not store.keeps_all
+        assert not store.is_primary
 
 
 def test_many_processes_open_a_fresh_store_at_once(store_url: str) -> None:
@@ -211,7 +211,7 @@ def test_a_place_that_cannot_be_written_says_so(tmp_path: Path) -> None:
 READ_ONLY = """
 import os, sys, time
 from kiwiresearch.errors import KiwiError
-from kiwiresearch.store.open import open_store
+from kiwiresearch.store.store import open_store
 os.setgroups([]); os.setgid(65534); os.setuid(65534)
 for url in sys.argv[1:]:
     try:

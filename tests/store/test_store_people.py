@@ -10,9 +10,8 @@ import pytest
 from tests.store.stores import Opener, changed, opened
 
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.store.cases import CaseRow
-from kiwiresearch.store.open import Store
-from kiwiresearch.store.people import People, TokenRow, UserRow
+from kiwiresearch.store.store import CaseEntry, Store
+from kiwiresearch.store.users import TokenRow, UserRow, Users
 
 NOW, LATER = "2026-01-01T00:00:00+00:00", "2026-01-02T00:00:00+00:00"
 
@@ -90,7 +89,7 @@ def test_one_owner_stays_whoever_asks_at_once(store: Store, another: Opener, way
         store.people.add(name, "owner", made_at=NOW)
     together = threading.Barrier(2)
 
-    def take(people: People, name: str) -> str:
+    def take(people: Users, name: str) -> str:
         together.wait(30)
         try:
             people.remove(name) if way == "remove" else people.set_role(name, "reader")
@@ -226,13 +225,13 @@ def test_all_hosts_of_a_store_share_a_secret_that_others_have_not(
 
 def test_cases_are_known_by_an_id(store: Store, another: Opener) -> None:
     """Where a case is and how it is called can be looked up on every host; an id is taken once."""
-    one = CaseRow("c2", "Ann Smith", "case_c2", NOW, NOW)
+    one = CaseEntry("c2", "Ann Smith", "case_c2", NOW, NOW)
     assert store.cases.add(one)
-    assert not store.cases.add(CaseRow("c2", "Somebody else", "elsewhere", LATER, LATER))
-    store.cases.add(CaseRow("c1", "Bob", "case_c1", NOW, NOW))
+    assert not store.cases.add(CaseEntry("c2", "Somebody else", "elsewhere", LATER, LATER))
+    store.cases.add(CaseEntry("c1", "Bob", "case_c1", NOW, NOW))
     other = another().cases
     other.note_change("c2", at=LATER)
-    assert store.cases.get("c2") == CaseRow("c2", "Ann Smith", "case_c2", NOW, LATER)
+    assert store.cases.get("c2") == CaseEntry("c2", "Ann Smith", "case_c2", NOW, LATER)
     assert [case.id for case in other.all()] == ["c1", "c2"]
     other.remove("c2")
     assert (store.cases.get("c2"), len(store.cases.all())) == (None, 1)

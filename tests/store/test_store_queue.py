@@ -10,9 +10,9 @@ import pytest
 from tests.store.stores import LAPSED_S, LEASE_S, SECONDS, Opener, opened
 
 from kiwiresearch.errors import BadUsage, FolderTaken, LeaseLost, RunNotFound
-from kiwiresearch.store import claiming, events, lapsed
-from kiwiresearch.store.job import JobRow
-from kiwiresearch.store.open import Store
+from kiwiresearch.store import job_row, jobs
+from kiwiresearch.store.job_row import JobRow
+from kiwiresearch.store.store import Store
 
 ALL = ("research", "ask", "bulk", "kin")
 
@@ -97,7 +97,7 @@ def test_shares_are_fair_over_time(store: Store) -> None:
 
 def test_a_worker_takes_only_what_it_can_do(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Kinds that it does not know and jobs that do not fit stay for others, at their place."""
-    monkeypatch.setattr(claiming, "AT_ONCE", 5)
+    monkeypatch.setattr(jobs, "CANDIDATES_PER_READ", 5)
     for number in range(12):
         store.jobs.add("far", "research", {"number": number})
     store.jobs.add("near", "research", {"number": 7_000})
@@ -355,7 +355,7 @@ def test_only_the_latest_events_are_kept(store: Store) -> None:
 
 def test_events_of_jobs_that_ended_long_ago_are_dropped(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that runs for years keeps those of its latest jobs, and of all that have not ended."""
-    monkeypatch.setattr(events, "KEPT_JOBS", 2)
+    monkeypatch.setattr(jobs, "MAX_JOBS_WITH_EVENTS", 2)
     for state in ("done", "running", "failed", "done", "running"):
         job = running(store)
         store.jobs.add_events(job.holder, job.id, 1, [{"order": 1}])
@@ -366,7 +366,7 @@ def test_events_of_jobs_that_ended_long_ago_are_dropped(store: Store, monkeypatc
 
 def test_losses_do_not_pile_up(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """A job that is given back again and again tells of the latest losses only."""
-    monkeypatch.setattr(lapsed, "KEPT", 3)
+    monkeypatch.setattr(job_row, "MAX_LOSSES", 3)
     store.jobs.add("x", "research", {})
     for number in range(5):
         store.jobs.claim("w", ALL, lease_s=LEASE_S)
@@ -376,7 +376,7 @@ def test_losses_do_not_pile_up(store: Store, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_giving_back_does_not_push_out_the_reasons_of_tries(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """A job that waited for long, and was lost before and after, tells all that it failed for."""
-    monkeypatch.setattr(lapsed, "KEPT", 3)
+    monkeypatch.setattr(job_row, "MAX_LOSSES", 3)
     store.jobs.add("x", "research", {})
     for left in (2, 1, 0):
         store.jobs.claim("w", ALL, lease_s=LAPSED_S)

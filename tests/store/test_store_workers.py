@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.store.stores import LAPSED_S, LEASE_S, crowd, opened
 
-from kiwiresearch.store.open import Store
+from kiwiresearch.store.store import Store
 
 CLAIMING = """
 while job := store.jobs.claim(f"w{me}", ["research"], lease_s=60):
@@ -82,7 +82,7 @@ def test_many_writers_at_once_lose_nothing(store_url: str) -> None:
 
 HOLDING = """
 import sys, time
-from kiwiresearch.store.open import open_store
+from kiwiresearch.store.store import open_store
 store = open_store(sys.argv[1], keeps_all=True, clock=time.time)
 job = store.jobs.claim("dies", ["research"], lease_s=float(sys.argv[2]))
 store.parts.append(job.holder, job.id, {"steps": (0, b"one\\n")})

@@ -6,9 +6,9 @@ import tomllib
 
 import pytest
 
-from kiwiresearch.text.aspect import AspectWords, of_one_family, stems_in
-from kiwiresearch.text.fold import fold
-from kiwiresearch.text.languages import DATA, words_of
+from kiwiresearch.text.languages import DATA, language_words
+from kiwiresearch.text.similarity import AspectWords, are_related_forms, stems_in
+from kiwiresearch.text.words import fold
 
 LANGUAGES = sorted(file.name.removesuffix(".toml") for file in DATA.iterdir() if file.name.endswith(".toml"))
 
@@ -46,25 +46,25 @@ def test_no_heading_is_about_nothing() -> None:
 def test_synonyms_count_up_to_two_and_own_words_by_their_share() -> None:
     """More words that ask for the same are no more than two of them; own words count by their share."""
     words = AspectWords.of("treatment", "eng")
-    assert words.asks(stems_in("A cure.", "eng")) == 1
-    assert words.asks(stems_in("A cure, drugs, a remedy, therapy and medicine.", "eng")) == 2
-    assert words.asks(stems_in("The treatment.", "eng")) == 2  # its own word, and one that asks for it
-    assert AspectWords.of("old stone walls", "eng").asks(stems_in("old walls", "eng")) == pytest.approx(2 / 3)
+    assert words.naming_score(stems_in("A cure.", "eng")) == 1
+    assert words.naming_score(stems_in("A cure, drugs, a remedy, therapy and medicine.", "eng")) == 2
+    assert words.naming_score(stems_in("The treatment.", "eng")) == 2  # its own word, and one that asks for it
+    assert AspectWords.of("old stone walls", "eng").naming_score(stems_in("old walls", "eng")) == pytest.approx(2 / 3)
 
 
 def test_words_that_speak_of_an_aspect_do_not_name_it() -> None:
     """'Dose' is said of a treatment, and asks for none; what asks is not counted again as what is said."""
     words = AspectWords.of("treatment", "eng")
     stems = stems_in("The dose is small.", "eng")
-    assert (words.asks(stems), words.says(stems)) == (0, 1)
-    assert words.says(stems_in("A dose of antibiotics had cured and treated all.", "eng")) == 2
-    assert words.asked.isdisjoint(words.said)
+    assert (words.naming_score(stems), words.mention_count(stems)) == (0, 1)
+    assert words.mention_count(stems_in("A dose of antibiotics had cured and treated all.", "eng")) == 2
+    assert words.synonyms.isdisjoint(words.related)
 
 
 def test_an_aspect_of_no_list_has_its_own_words_alone() -> None:
     """A side that no list knows is recognised by its own words."""
     words = AspectWords.of("wooden puppets", "eng")
-    assert (words.asked, words.said) == (frozenset(), frozenset())
+    assert (words.synonyms, words.related) == (frozenset(), frozenset())
     assert words.own == stems_in("wooden puppets", "eng")
 
 
@@ -81,7 +81,7 @@ def test_an_aspect_of_no_list_has_its_own_words_alone() -> None:
 )
 def test_names_in_an_aspect_are_needed(aspect: str, text: str, lacks: bool) -> None:
     """What has no word of a name that the aspect has is about something else."""
-    assert AspectWords.of(aspect, "eng").lacks(stems_in(text, "eng")) == lacks
+    assert AspectWords.of(aspect, "eng").lacks_required(stems_in(text, "eng")) == lacks
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_names_in_an_aspect_are_needed(aspect: str, text: str, lacks: bool) -> N
 )
 def test_words_of_one_family(one: str, other: str, are: bool) -> None:
     """Words that begin alike, for four letters and for most of the longer one, are forms of one."""
-    assert of_one_family(one, other) == of_one_family(other, one) == are
+    assert are_related_forms(one, other) == are_related_forms(other, one) == are
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -125,14 +125,14 @@ def test_every_table_of_aspects_is_well_formed(language: str) -> None:
 def test_every_language_finds_its_sides_by_their_words(language: str) -> None:
     """Each word that asks for a side finds it, also with accents and a capital, and its heading is known."""
     table = tomllib.loads((DATA / f"{language}.toml").read_text(encoding="utf-8"))["aspects"]
-    known = words_of(language)
+    known = language_words(language)
     assert set(known.aspects) == set(table)
     for name, (line, *_) in table.items():
         for word in line.split():
             if fold(word) in known.stop_words:
                 continue
             words = AspectWords.of(word.capitalize(), language)
-            assert words.own <= words.asked, (name, word)
+            assert words.own <= words.synonyms, (name, word)
             assert words.names(word.capitalize()), (name, word)
             for other in line.split():
                 assert fold(other) in known.stop_words or words.names(other), (name, word, other)
@@ -141,7 +141,7 @@ def test_every_language_finds_its_sides_by_their_words(language: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_links_a_side_to_its_thing(language: str) -> None:
     """There are words as 'of' and 'in' are, in small letters, and they are not those between two things."""
-    known = words_of(language)
+    known = language_words(language)
     assert known.linking
     assert all(word.isalpha() and word == word.casefold() for word in known.linking)
     assert known.linking.isdisjoint(known.joining)

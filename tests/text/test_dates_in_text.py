@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiwiresearch.text.when import Dated, dates_in
+from kiwiresearch.text.when import DateMention, dates_in
 
 READ = [
     # days
@@ -365,7 +365,7 @@ SCRAPPY = st.lists(st.tuples(SCRAPS, st.sampled_from(["", " ", " "])), max_size=
 )
 
 
-def check(text: str, dates: list[Dated]) -> None:
+def check(text: str, dates: list[DateMention]) -> None:
     end = 0
     for start, stop, when in dates:
         assert end <= start < stop <= len(text)

@@ -10,7 +10,7 @@ from evals.hedging import LABELLED, scores
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiwiresearch.text.hedges import Hedge, Kind, hedges_in
+from kiwiresearch.text.sentences import Hedge, HedgeKind, hedges_in
 
 
 def cues(text: str) -> list[str]:
@@ -53,7 +53,7 @@ def test_cues_of_every_kind(text: str, found: list[str]) -> None:
 
 def test_the_flags_are_those_of_a_claim() -> None:
     """The kinds are exactly the four flags of a claim (R123)."""
-    assert set(get_args(Kind)) == {"may", "some", "debated", "uncertain"}
+    assert set(get_args(HedgeKind)) == {"may", "some", "debated", "uncertain"}
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_offsets_are_true(text: str) -> None:
         assert isinstance(hedge, Hedge)
         assert last <= hedge.start < hedge.end <= len(text)
         assert text[hedge.start : hedge.end].lower() == hedge.cue
-        assert hedge.kind in get_args(Kind)
+        assert hedge.kind in get_args(HedgeKind)
         last = hedge.end
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kiwiresearch.text.languages import phrases, three_letter_code, words_of
+from kiwiresearch.text.languages import language_words, phrase_pattern, three_letter_code
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_codes_of_every_spelling(written: str, code: str) -> None:
 )
 def test_words_of_a_language(language: str, see_also: str, list_title: str, suffix: str) -> None:
     """Each language has its own words, in lower case, and English serves where there are none."""
-    words = words_of(language)
+    words = language_words(language)
     assert see_also in words.see_also
     assert list_title in words.list_titles
     assert suffix in words.disambiguation_suffixes
@@ -39,7 +39,7 @@ def test_words_of_a_language(language: str, see_also: str, list_title: str, suff
 @pytest.mark.parametrize("language", ["bel", "deu", "eng", "epo", "fra", "ita", "nld", "por", "rus", "spa"])
 def test_every_language_knows_the_kinds_of_pages(language: str) -> None:
     """A language that is listed can tell lists, meanings, related pages, stubs and doubts."""
-    words = words_of(language)
+    words = language_words(language)
     assert words.list_titles
     assert words.disambiguation_suffixes
     assert words.may_refer
@@ -59,7 +59,7 @@ def test_every_language_knows_the_kinds_of_pages(language: str) -> None:
 )  # fmt: skip
 def test_sections_beside_the_point_are_known_by_their_headings(language: str, heading: str, is_aside: bool) -> None:
     """In whole words of their own language, as a part of the heading or all of it; without a list none is."""
-    assert words_of(language).is_aside(heading) is is_aside
+    assert language_words(language).is_aside(heading) is is_aside
 
 
 @pytest.mark.parametrize(
@@ -72,13 +72,13 @@ def test_sections_beside_the_point_are_known_by_their_headings(language: str, he
 )  # fmt: skip
 def test_what_is_not_known_is_said_in_the_words_of_a_language(language: str, sentence: str, is_open: bool) -> None:
     """Also with a typographic apostrophe; a language without such words says so of nothing."""
-    assert (words_of(language).open_questions.search(sentence) is not None) is is_open
+    assert (language_words(language).open_questions.search(sentence) is not None) is is_open
 
 
 def test_phrases_may_go_on_where_they_say_so() -> None:
     """A phrase is whole words unless it ends in a star; no phrases match nothing."""
-    found = phrases(["fiction*", "film", "(see"])
+    found = phrase_pattern(["fiction*", "film", "(see"])
     assert [bool(found.search(text)) for text in ("Fictional", "films", "a film", "so (see x)", "nonfiction")] == [
         True, False, True, True, False
     ]  # fmt: skip
-    assert phrases([]).search("") is None
+    assert phrase_pattern([]).search("") is None

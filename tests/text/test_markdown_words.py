@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from kiwiresearch.text.markdown import escaped, escaped_anywhere
-from kiwiresearch.text.plain import printable
+from kiwiresearch.text.display import escaped, escaped_anywhere, printable
 
 SIGNS = "_*[]()<>!#`~\\&;:a1 \t\n.-+=|\"'h"
 """What Markdown is made of."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kiwiresearch.text.plain import quoted
+from kiwiresearch.text.display import quoted
 
 QUOTED = [
     ("Tin", "'Tin'"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kiwiresearch.text.plural import counted
+from kiwiresearch.text.display import count_of
 
 
 @pytest.mark.parametrize(
@@ -20,4 +20,4 @@ from kiwiresearch.text.plural import counted
 )
 def test_only_one_is_one(number: int, forms: tuple[str, ...], words: str) -> None:
     """One thing has the form for one, and every other number the form for many, with commas from a thousand on."""
-    assert counted(number, *forms) == words
+    assert count_of(number, *forms) == words

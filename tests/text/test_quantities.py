@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kiwiresearch.page.read import open_page
-from kiwiresearch.text.quantities import Quantity, quantities_in, relation
+from kiwiresearch.text.quantities import quantities_in
+from kiwiresearch.text.quantity import Quantity, quantity_relation
 from kiwiresearch.zim.libzim import LibzimArchive
 
 
@@ -306,8 +307,8 @@ def test_dates_found_before_are_no_part_of_a_quantity() -> None:
 )
 def test_two_quantities_are_related_by_what_may_explain_their_difference(one: str, other: str, expected: str) -> None:
     """Rounding, open ends and units explain some differences; the others are contradictions."""
-    assert relation(only(one), only(other)) == expected
-    assert relation(only(other), only(one)) == expected
+    assert quantity_relation(only(one), only(other)) == expected
+    assert quantity_relation(only(other), only(one)) == expected
 
 
 PIECES = [
@@ -413,9 +414,9 @@ def test_any_text_is_read_in_order_and_within_its_bounds(text: str, closed: list
 def test_relation_is_symmetric_and_same_with_itself(one: str, other: str) -> None:
     """The order of two quantities makes no difference, and each is the same as itself."""
     for first in quantities_in(one):
-        assert relation(first, first) == "same"
+        assert quantity_relation(first, first) == "same"
         for second in quantities_in(other):
-            assert relation(first, second) == relation(second, first)
+            assert quantity_relation(first, second) == quantity_relation(second, first)
 
 
 @given(st.integers(0, 10**9), st.sampled_from(["km", "kg", "people", "%", "years"]))

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiwiresearch.text.fold import fold
-from kiwiresearch.text.stem import ALGORITHMS, EXCEPTIONS, roots, share_root, stemmer
+from kiwiresearch.text.languages import ALGORITHMS, EXCEPTIONS, roots, share_root, stemmer
+from kiwiresearch.text.words import fold
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kiwiresearch.text.dates import units
-from kiwiresearch.text.dates.days import Calendar, day_at, day_number, month_length
-from kiwiresearch.text.dates.language import written
-from kiwiresearch.text.when import DateRange, Qualifier, Relation, dates_in, relation
+from kiwiresearch.text.dates import calendar as units
+from kiwiresearch.text.dates.calendar import Calendar, day_at, day_number, month_length
+from kiwiresearch.text.dates.language import written_forms
+from kiwiresearch.text.dates.ranges import DateRange, Qualifier, Relation, date_relation
+from kiwiresearch.text.when import dates_in
 
 CALENDARS: tuple[Calendar, ...] = ("julian", "gregorian")
 
@@ -107,8 +108,8 @@ RELATIONS: list[tuple[str, str, Relation]] = [
 @pytest.mark.parametrize(("one", "other", "expected"), RELATIONS)
 def test_two_dates_are_compared(one: str, other: str, expected: Relation) -> None:
     """Dates that differ only in precision, in calendar or in the start of the year do not contradict each other."""
-    assert relation(when(one), when(other)) == expected
-    assert relation(when(other), when(one)) == expected
+    assert date_relation(when(one), when(other)) == expected
+    assert date_relation(when(other), when(one)) == expected
 
 
 YEARS = st.integers(-9000, -1) | st.integers(1, 2100)
@@ -122,7 +123,7 @@ def single_dates(draw: st.DrawFn) -> DateRange:
     year, part = draw(YEARS), draw(PARTS)
     bc, number = year < 0, abs(year)
     spans = {
-        "day": units.Span(*[draw(st.integers(day_number(year, 1, 1), day_number(year, 12, 31)))] * 2),
+        "day": units.DaySpan(*[draw(st.integers(day_number(year, 1, 1), day_number(year, 12, 31)))] * 2),
         "month": units.month_days(year, draw(st.integers(1, 12)), part),
         "season": units.season(year, draw(SEASONS)) if part == (0, 100) else units.part_of_year(year, part),
         "year": units.years(year, year),
@@ -135,7 +136,7 @@ def single_dates(draw: st.DrawFn) -> DateRange:
     return made(spans[precision], precision)
 
 
-def made(span: units.Span, precision: str, *, lasts: bool = False, qualifier: Qualifier = "") -> DateRange:
+def made(span: units.DaySpan, precision: str, *, lasts: bool = False, qualifier: Qualifier = "") -> DateRange:
     calendar: Calendar = "julian" if span.latest < 2299161 else "gregorian"
     return DateRange(span.earliest, span.latest, precision, qualifier, calendar, lasts)  # type: ignore[arg-type]
 
@@ -145,7 +146,7 @@ def qualified_dates(draw: st.DrawFn) -> DateRange:
     one = draw(single_dates())
     qualifier: Qualifier = draw(st.sampled_from(["", "about", "before", "after"]))
     lasts = qualifier in ("before", "after") and one.precision != "age" and draw(st.booleans())
-    return made(units.Span(one.earliest, one.latest), one.precision, lasts=lasts, qualifier=qualifier)
+    return made(units.DaySpan(one.earliest, one.latest), one.precision, lasts=lasts, qualifier=qualifier)
 
 
 @st.composite
@@ -158,17 +159,17 @@ def pairs(draw: st.DrawFn) -> DateRange:
         least, most = sorted(draw(st.lists(st.integers(1000, 10**9), min_size=2, max_size=2, unique=True)))
         return made(units.ago(most, least), precision, lasts=draw(st.booleans()))
     spans = {
-        "day": units.Span(day_number(first, month, 28), day_number(last, other, 2)),
-        "month": units.Span(units.month_days(first, month).earliest, units.month_days(last, other).latest),
+        "day": units.DaySpan(day_number(first, month, 28), day_number(last, other, 2)),
+        "month": units.DaySpan(units.month_days(first, month).earliest, units.month_days(last, other).latest),
         "year": units.years(first, last),
-        "century": units.Span(whole_century(first).earliest, whole_century(last).latest),
+        "century": units.DaySpan(whole_century(first).earliest, whole_century(last).latest),
     }
     span = spans[precision]
     lasts = draw(st.booleans()) if span != whole_century(first) else False
     return made(span, precision, lasts=lasts, qualifier=draw(st.sampled_from(["", "about"])))
 
 
-def whole_century(year: int) -> units.Span:
+def whole_century(year: int) -> units.DaySpan:
     return units.years(*units.grouped((abs(year) - 1) // 100 + 1, 100, bc=year < 0))
 
 
@@ -193,14 +194,14 @@ def test_a_stated_calendar_is_written_and_read_back(year: int, month: int, day: 
 
 
 def month_name(month: int) -> str:
-    return written("eng")["months"][month - 1]  # type: ignore[no-any-return]
+    return written_forms("eng")["months"][month - 1]  # type: ignore[no-any-return]
 
 
 @given(qualified_dates() | pairs(), qualified_dates() | pairs())
 def test_a_relation_is_the_same_from_both_sides(one: DateRange, other: DateRange) -> None:
     """Comparing in the other order changes nothing, and a date is the same as itself."""
-    assert relation(one, other) == relation(other, one)
-    assert relation(one, one) == "same"
+    assert date_relation(one, other) == date_relation(other, one)
+    assert date_relation(one, one) == "same"
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiwiresearch.text.stem import stemmer
-from kiwiresearch.text.words import has_no_spaces, level, occurrences, words_in
+from kiwiresearch.text.languages import stemmer
+from kiwiresearch.text.words import has_no_spaces, occurrences, plain_lower, words_in
 
 ANYTHING = st.text(st.characters(exclude_categories=()))
 
@@ -50,13 +50,13 @@ def test_words_are_cut_out_as_people_see_them(text: str, words: list[str]) -> No
 )
 def test_a_levelled_text_has_small_plain_letters(text: str, levelled: str) -> None:
     """Case and accents go; of a joined letter the first is kept, so that nothing moves."""
-    assert level(text) == levelled
+    assert plain_lower(text) == levelled
 
 
 @given(ANYTHING)
 def test_levelling_keeps_every_offset(text: str) -> None:
     """A levelled text is as long as it was, whatever is in it."""
-    assert len(level(text)) == len(text)
+    assert len(plain_lower(text)) == len(text)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_levelling_keeps_every_offset(text: str) -> None:
 )
 def test_forms_of_a_word_are_found_where_they_begin(text: str, word: str, found: list[str]) -> None:
     """Each place is the beginning of a form of the word, and no form is left out."""
-    levelled = level(text)
+    levelled = plain_lower(text)
     places = occurrences(levelled, word, stemmer("eng"))
     assert [levelled[place:].split(",")[0].split()[0].split("'")[0].split("-")[0] for place in places] == found
 
@@ -112,6 +112,6 @@ def test_a_word_of_the_text_is_always_found(words: list[str], data: st.DataObjec
 @given(ANYTHING, ANYTHING)
 def test_any_text_can_be_searched_for_any_word_in_it(text: str, more: str) -> None:
     """No signs, halves of characters or scripts make the search fail or go on for ever."""
-    levelled = level(text + " " + more)
+    levelled = plain_lower(text + " " + more)
     for word in words_in(more):
         assert all(0 <= place < len(levelled) for place in occurrences(levelled, word, stemmer("eng")))

@@ -10,18 +10,18 @@ from tests.web.peopled import UNLIMITED, Peopled, peopled
 from tests.web.running import UNHURRIED, a_browser, a_client, a_room, running
 
 from kiwiresearch.web.app import make_app
-from kiwiresearch.web.room import Room
+from kiwiresearch.web.context import ServerContext
 
 
 @pytest.fixture(scope="session")
-def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
+def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerContext]:
     """The sample book, open for requests."""
     with a_room(tmp_path_factory.mktemp("room"), **UNHURRIED) as room:
         yield room
 
 
 @pytest.fixture(scope="session")
-def server(room: Room) -> Iterator[str]:
+def server(room: ServerContext) -> Iterator[str]:
     """The address of a server on the sample book."""
     with running(room, make_app) as address:
         yield address

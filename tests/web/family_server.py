@@ -13,10 +13,11 @@ from tests.cli.kin_book import family_book
 from tests.web.guarded import guarded
 from tests.web.running import a_client, a_room
 
-from kiwiresearch.research.family import Case, CaseSettings
-from kiwiresearch.research.family_cases import Cases
-from kiwiresearch.research.settings import ServeSettings
-from kiwiresearch.web.room import Room
+from kiwiresearch.cases.case import Case
+from kiwiresearch.cases.registry import CaseRegistry
+from kiwiresearch.kin.loop.settings import CaseSettings
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.workspace.settings import ServeSettings
 
 SEED = "Edmund Wendover"
 LIVING_SEED = "Nora Wendover"
@@ -26,7 +27,7 @@ LIVING_SEED = "Nora Wendover"
 class Families:
     """A room with two cases: one that is done, and one that has just begun, with somebody who may be living."""
 
-    room: Room
+    room: ServerContext
     place: Path
     done: str
     """The id of the first."""
@@ -50,8 +51,8 @@ class Families:
 @contextlib.contextmanager
 def families(place: Path) -> Iterator[Families]:
     with a_room(place / "home", str(family_book(place))) as room:
-        cases = Cases(place / "cases")
-        with room.reading() as finder:
+        cases = CaseRegistry(place / "cases")
+        with room.locked_finder() as finder:
             done = cases.start(CaseSettings(seeds=(SEED,)), finder)
             with Case.open(cases.folder(done), finder) as case:
                 assert [took.what for took in case.steps()][-1] == "stop"

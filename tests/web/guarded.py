@@ -10,28 +10,28 @@ from dataclasses import replace
 
 from fastapi import FastAPI
 
-from kiwiresearch.research.settings import ServeSettings
 from kiwiresearch.web.app import make_app
-from kiwiresearch.web.guard.ending import Ending
-from kiwiresearch.web.room import Room
-from kiwiresearch.web.serving import Server, listen
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.guard.limits import Shutdown
+from kiwiresearch.web.server import Server, listen
+from kiwiresearch.workspace.settings import ServeSettings
 
 TOKEN = "long-and-secret"
 
 
-def room_with(room: Room, serve: ServeSettings) -> Room:
+def room_with(room: ServerContext, serve: ServeSettings) -> ServerContext:
     """The same open shelf under other settings; whoever opened it closes it."""
     desk = replace(room.desk, settings=replace(room.desk.settings, serve=serve))
-    return Room(desk, room.shelf)
+    return ServerContext(desk, room.shelf)
 
 
 @contextlib.contextmanager
 def guarded(
-    room: Room, serve: ServeSettings | None = None, also: Callable[[FastAPI], None] | None = None
+    room: ServerContext, serve: ServeSettings | None = None, also: Callable[[FastAPI], None] | None = None
 ) -> Iterator[int]:
     """A server with these settings and these further routes; its port."""
     with listen("127.0.0.1", 0) as door:
-        ending = Ending(grace_s=0.2)
+        ending = Shutdown(grace_s=0.2)
         app = make_app(room_with(room, serve or ServeSettings()), ending=ending)
         if also:
             also(app)

@@ -13,17 +13,16 @@ import httpx2
 from fastapi import FastAPI
 from tests.web.running import a_browser, a_client
 
-from kiwiresearch.cli.serving import _mcp
-from kiwiresearch.research.desk import open_desk
-from kiwiresearch.research.people import Changer, Register
-from kiwiresearch.research.stores import store_of
-from kiwiresearch.store.open import Store
+from kiwiresearch.cli.server import _mcp
+from kiwiresearch.store.store import Store
 from kiwiresearch.web.app import make_app
-from kiwiresearch.web.guard.ending import Ending
-from kiwiresearch.web.guard.house import now
-from kiwiresearch.web.research import jobs_of
-from kiwiresearch.web.room import Room
-from kiwiresearch.web.serving import Server, listen
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.guard.limits import Shutdown
+from kiwiresearch.web.guard.setup import utc_now
+from kiwiresearch.web.runs import make_jobs
+from kiwiresearch.web.server import Server, listen
+from kiwiresearch.workspace.users import Actor, UserRegister
+from kiwiresearch.workspace.workspace import open_workspace, store_of
 
 UNLIMITED = {f"KIWIRESEARCH_LIMITS_{role}_REQUESTS_A_MINUTE": "1000000" for role in ("READER", "RESEARCHER", "OWNER")}
 """Limits of users whose tests ask many times in a short time."""
@@ -36,14 +35,14 @@ class Peopled:
 
     address: str
     app: FastAPI
-    room: Room
+    room: ServerContext
     store: Store
     tokens: Mapping[str, str]
     ids: Mapping[str, str]
 
     @property
-    def register(self) -> Register:
-        return Register(self.store, now, Changer())
+    def register(self) -> UserRegister:
+        return UserRegister(self.store, utc_now, Actor())
 
     def client(self, name: str = "") -> httpx2.Client:
         """A program of a user; of nobody where no name is given."""
@@ -65,19 +64,19 @@ class Peopled:
 def peopled(home: Path, *books: str, **environment: str) -> Iterator[Peopled]:
     """A server with the four users of `USERS`."""
     told = {"KIWIRESEARCH_HOME": str(home), "KIWIRESEARCH_SERVE_USERS": "true", **environment}
-    desk = open_desk(environment=told)
+    desk = open_workspace(environment=told)
     store = store_of(desk)
-    register = Register(store, now, Changer())
+    register = UserRegister(store, utc_now, Actor())
     made: dict[str, Any] = {}
     for name, role in USERS.items():
         register.add(name, role)
         made[name] = register.new_token(name, "test")
     with (
-        Room(desk, desk.shelf(list(books) or ["sample"])) as room,
-        contextlib.closing(jobs_of(room)) as jobs,
+        ServerContext(desk, desk.shelf(list(books) or ["sample"])) as room,
+        contextlib.closing(make_jobs(room)) as jobs,
         listen("127.0.0.1", 0) as door,
     ):
-        ending = Ending(grace_s=0.2)
+        ending = Shutdown(grace_s=0.2)
         app = make_app(room, jobs=jobs, mounts=_mcp(room, jobs), ending=ending)
         up = threading.Event()
         server = Server(app, ending, up.set)

@@ -13,9 +13,9 @@ import httpx2
 import uvicorn
 from fastapi import FastAPI
 
-from kiwiresearch.research.desk import open_desk
-from kiwiresearch.web.room import Room
-from kiwiresearch.web.serving import listen
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.server import listen
+from kiwiresearch.workspace.workspace import open_workspace
 
 UNHURRIED = {"KIWIRESEARCH_SERVE_REQUESTS_A_MINUTE": "1000000"}
 """Settings of a server that many tests ask in a short time."""
@@ -43,16 +43,16 @@ def heard(lines: Iterable[str]) -> Iterator[Heard]:
 
 
 @contextlib.contextmanager
-def a_room(home: Path, *books: str, **environment: str) -> Iterator[Room]:
+def a_room(home: Path, *books: str, **environment: str) -> Iterator[ServerContext]:
     """An open shelf of a user who has a home of their own."""
     by_words = {"KIWIRESEARCH_ASK_READER": "false"}  # tests of what reading changes switch it on
-    desk = open_desk(environment={"KIWIRESEARCH_HOME": str(home), **by_words, **environment})
-    with Room(desk, desk.shelf(list(books) or ["sample"])) as room:
+    desk = open_workspace(environment={"KIWIRESEARCH_HOME": str(home), **by_words, **environment})
+    with ServerContext(desk, desk.shelf(list(books) or ["sample"])) as room:
         yield room
 
 
 @contextlib.contextmanager
-def running(room: Room, make: Callable[[Room], FastAPI]) -> Iterator[str]:
+def running(room: ServerContext, make: Callable[[ServerContext], FastAPI]) -> Iterator[str]:
     """A server for the room, and its address; it ends with the block."""
     with listen("127.0.0.1", 0) as door:
         room.public_url = f"http://127.0.0.1:{door.getsockname()[1]}"

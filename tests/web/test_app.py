@@ -16,16 +16,16 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from kiwiresearch import __version__
+from kiwiresearch.version import __version__
 from kiwiresearch.web.app import make_app
-from kiwiresearch.web.health import Glance
-from kiwiresearch.web.room import Room
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.health import PolledValue
 
 HERE = "http://127.0.0.1"
 
 
 @pytest.fixture(scope="module")
-def client(room: Room) -> TestClient:
+def client(room: ServerContext) -> TestClient:
     return TestClient(make_app(room), base_url=HERE)
 
 
@@ -77,12 +77,12 @@ def test_every_reference_of_the_openapi_leads_somewhere(schema: dict[str, Any]) 
     assert set(references(schema)) <= known
 
 
-def test_a_book_opens_at_its_first_page(client: TestClient, room: Room) -> None:
+def test_a_book_opens_at_its_first_page(client: TestClient, room: ServerContext) -> None:
     """The address of a book alone opens its first page."""
     assert client.get(f"/read/{room.shelf.books[0].id}/").status_code == 200
 
 
-def test_health_tells_of_books_and_indexes(client: TestClient, room: Room) -> None:
+def test_health_tells_of_books_and_indexes(client: TestClient, room: ServerContext) -> None:
     """Health has what the seed's has: no use of the internet, the model's name, the indexes."""
     health = client.get("/api/health").json()
     book = room.shelf.books[0]
@@ -92,12 +92,12 @@ def test_health_tells_of_books_and_indexes(client: TestClient, room: Room) -> No
     assert [row["id"] for row in health["books"]] == [book.id]
 
 
-def _with_model(room: Room, address: str) -> Room:
+def _with_model(room: ServerContext, address: str) -> ServerContext:
     settings = replace(room.desk.settings, model_url=address, model_name="small")
-    return Room(replace(room.desk, settings=settings), room.shelf)
+    return ServerContext(replace(room.desk, settings=settings), room.shelf)
 
 
-def test_health_asks_nobody_but_the_model(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_health_asks_nobody_but_the_model(room: ServerContext, monkeypatch: pytest.MonkeyPatch) -> None:
     """The only connection that health opens is to the model the user set, and one that is away is no error."""
     called: list[object] = []
     connect = socket.socket.connect
@@ -117,7 +117,7 @@ def test_health_asks_nobody_but_the_model(room: Room, monkeypatch: pytest.Monkey
     assert set(called) <= {place}
 
 
-def test_health_does_not_wait_for_a_silent_model(room: Room) -> None:
+def test_health_does_not_wait_for_a_silent_model(room: ServerContext) -> None:
     """While a model does not answer, health says that nobody knows yet."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"http://127.0.0.1:{silent.getsockname()[1]}"
@@ -129,13 +129,13 @@ def test_health_does_not_wait_for_a_silent_model(room: Room) -> None:
 def test_a_glance_looks_once_while_it_is_fresh() -> None:
     """A fact is looked up by one thread, and again only when it is old."""
     looks = itertools.count(1)
-    fresh = Glance(lambda: next(looks), fresh_s=3_600)
+    fresh = PolledValue(lambda: next(looks), fresh_s=3_600)
     assert [fresh.latest(patience_s=10) for _ in range(3)] == [1, 1, 1]
-    old = Glance(lambda: next(looks), fresh_s=0)
+    old = PolledValue(lambda: next(looks), fresh_s=0)
     assert [old.latest(patience_s=10) for _ in range(3)] == [2, 3, 4]
 
 
-def test_an_app_of_others_answers_behind_the_same_walls(room: Room) -> None:
+def test_an_app_of_others_answers_behind_the_same_walls(room: ServerContext) -> None:
     """What is mounted sees its whole path, begins and ends with the server, and is guarded like the rest."""
     steps: list[str] = []
 

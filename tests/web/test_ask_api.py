@@ -14,15 +14,14 @@ import pytest
 from tests.web.running import UNHURRIED, Heard, a_client, a_room, heard, running
 from tests.web.told import ToldAsker
 
-from kiwiresearch.ask.answer import Answer
-from kiwiresearch.ask.events import Done, Found, Thought, Token
+from kiwiresearch.ask.answer import Answer, AnswerText, Done, EvidenceFound, Thought
 from kiwiresearch.errors import ModelUnreachable
 from kiwiresearch.llm.scripted import ScriptedModel
-from kiwiresearch.research.asking import Asker
 from kiwiresearch.web import streams
-from kiwiresearch.web.answer_replies import AnswerReply, CitationReply, FoundReply, PassageReply
+from kiwiresearch.web.answers import AnswerReply, CitationReply, FoundReply, PassageReply
 from kiwiresearch.web.app import make_app
-from kiwiresearch.web.room import Room
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.workspace.asker import Asker
 
 SUNSET = "Why is the sky orange at sunset?"
 EINSTEIN = "When was Einstein born?"
@@ -43,20 +42,20 @@ def streamed(client: httpx2.Client, method: str, path: str, **more: Any) -> list
 
 
 @pytest.fixture(scope="module")
-def told_room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
+def told_room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerContext]:
     """A room with three hands."""
     with a_room(tmp_path_factory.mktemp("told"), KIWIRESEARCH_SERVE_AT_ONCE="3", **UNHURRIED) as room:
         yield room
 
 
 @pytest.fixture(scope="module")
-def told_client(told_room: Room) -> Iterator[httpx2.Client]:
+def told_client(told_room: ServerContext) -> Iterator[httpx2.Client]:
     with running(told_room, make_app) as address, a_client(address) as client:
         yield client
 
 
 @pytest.fixture
-def told(told_room: Room, told_client: httpx2.Client) -> Iterator[Told]:
+def told(told_room: ServerContext, told_client: httpx2.Client) -> Iterator[Told]:
     """Who answers as the test tells it to, and a client who asks."""
     asker = told_room.asker = ToldAsker()
     yield asker, told_client
@@ -123,7 +122,7 @@ def test_a_stream_is_neither_cached_nor_kept_back(client: httpx2.Client) -> None
         reply.read()
 
 
-def test_a_citation_leads_to_its_words(client: httpx2.Client, room: Room) -> None:
+def test_a_citation_leads_to_its_words(client: httpx2.Client, room: ServerContext) -> None:
     """The quote of a citation stands in the page at its offsets, and its address names book, path and place."""
     for cited in client.post("/api/ask", json={"question": EINSTEIN}).json()["citations"]:
         page = client.get("/api/page", params={"path": cited["path"], "book": cited["book_id"]}).json()
@@ -179,20 +178,27 @@ def test_a_refusal_is_an_answer(client: httpx2.Client) -> None:
 def test_thoughts_and_words_come_between(told: Told) -> None:
     """Reasoning frames and words of a model stand between the citations and the end, in their order (R241)."""
     asker, client = told
-    asker.tell(Found(FOUND), Thought("Let me "), Thought("see."), Token("It was "), Token("she."), Done(WHOLE))
+    asker.tell(
+        EvidenceFound(FOUND),
+        Thought("Let me "),
+        Thought("see."),
+        AnswerText("It was "),
+        AnswerText("she."),
+        Done(WHOLE),
+    )
     events = streamed(client, "POST", "/api/chat", json={"question": "Who?"})
     words = [(event.name, event.data.get("text")) for event in events[1:-1]]
     assert words == [("reasoning", "Let me "), ("reasoning", "see."), ("token", "It was "), ("token", "she.")]
     assert events[-1].data["answer"] == "It was she."
 
 
-def test_a_model_words_the_answer_behind_its_citations(told_room: Room, told_client: httpx2.Client) -> None:
+def test_a_model_words_the_answer_behind_its_citations(told_room: ServerContext, told_client: httpx2.Client) -> None:
     """With a model, its thinking and its checked words are streamed, and what it made up is not (R241)."""
-    with told_room.reading() as finder:
+    with told_room.locked_finder() as finder:
         key = Asker(finder, told_room.desk.settings.ask).ask(EINSTEIN).passages[0].key
     born = f"Albert Einstein was born on 14 March 1879 [{key}]."
     model = ScriptedModel(f"<think>A birthday.</think>{born} He had 77 cats [{key}].")
-    with told_room.reading() as finder:
+    with told_room.locked_finder() as finder:
         told_room.asker = Asker(finder, told_room.desk.settings.ask, model=model)
     events = streamed(told_client, "POST", "/api/chat", json={"question": EINSTEIN})
     names = [event.name for event in events]
@@ -207,7 +213,7 @@ def test_a_model_words_the_answer_behind_its_citations(told_room: Room, told_cli
 def test_what_is_asked_for_arrives(told: Told) -> None:
     """Mode, number of passages, page, earlier turns and the wish for no model reach whoever answers."""
     asker, client = told
-    asker.tell(Found(WHOLE), Done(WHOLE))
+    asker.tell(EvidenceFound(WHOLE), Done(WHOLE))
     turns = [{"question": EINSTEIN, "subject": "Albert Einstein", "answer": "In 1879."}]
     body = {"question": "And\nhis\x00wife?", "mode": "eli10", "k": 3, "page": "Sunset", "turns": turns, "model": False}
     client.post("/api/ask", json=body).raise_for_status()
@@ -233,7 +239,7 @@ def test_an_error_before_the_first_word_has_its_status(told: Told, stream: bool)
 def test_an_error_in_the_middle_is_an_event(told: Told, error: Exception, status: int) -> None:
     """What goes wrong behind the citations is told as the last event, and a fault of ours without its insides."""
     asker, client = told
-    asker.tell(Found(FOUND), Token("It "), error)
+    asker.tell(EvidenceFound(FOUND), AnswerText("It "), error)
     events = streamed(client, "POST", "/api/chat", json={"question": "Who?"})
     assert [event.name for event in events] == ["citations", "token", "error"]
     assert events[-1].data["status"] == status
@@ -243,7 +249,7 @@ def test_an_error_in_the_middle_is_an_event(told: Told, error: Exception, status
 def test_a_client_who_leaves_ends_the_work(told: Told) -> None:
     """When a client hangs up in the middle of an answer, the generator behind it is closed."""
     asker, client = told
-    asker.tell(Found(FOUND), endless=Token("and so on "))
+    asker.tell(EvidenceFound(FOUND), endless=AnswerText("and so on "))
     host, port = str(client.base_url.host), client.base_url.port or 0
     with socket.create_connection((host, port)) as line:
         line.sendall(b"GET /api/ask?q=Who&stream=true HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
@@ -254,7 +260,7 @@ def test_a_client_who_leaves_ends_the_work(told: Told) -> None:
 def test_more_streams_than_hands_are_asked_to_come_again(told: Told) -> None:
     """A server with all hands busy says so with 503 and when to try again, and serves on when one is free."""
     asker, client = told
-    asker.tell(Found(FOUND), Done(WHOLE), hold=3)
+    asker.tell(EvidenceFound(FOUND), Done(WHOLE), hold=3)
 
     def ask() -> httpx2.Response:
         """Ask until a hand is free: one may still be at work for a client of another test who has left."""
@@ -278,7 +284,7 @@ def test_a_silent_stream_says_that_it_is_alive(told: Told, monkeypatch: pytest.M
     assert streams.PING_S == 15
     monkeypatch.setattr(streams, "PING_S", 0.05)
     asker, client = told
-    asker.tell(Found(FOUND), Done(WHOLE), hold=1, after=1)
+    asker.tell(EvidenceFound(FOUND), Done(WHOLE), hold=1, after=1)
     with client.stream("POST", "/api/chat", json={"question": "Who?"}) as reply:
         lines = iter(reply.iter_lines())
         assert next(line for line in lines if line.startswith(":")) == ": ping"

@@ -14,17 +14,17 @@ import pytest
 from tests.web.family_server import SEED, Families, families
 from tests.web.running import Heard, heard
 
+from kiwiresearch.cases.case import Case
+from kiwiresearch.cases.places import CASE_FILE
+from kiwiresearch.cases.records import CachedCase, conflict_records, evidence_records, summary_record, timeline_records
+from kiwiresearch.cases.registry import MAX_SEEN, CaseRegistry
+from kiwiresearch.cases.repository import case_id
+from kiwiresearch.cases.review import living_record, merges_record
 from kiwiresearch.errors import CannotWrite
-from kiwiresearch.kin.privacy.redact import MODES
+from kiwiresearch.kin.privacy.redaction import MODES
 from kiwiresearch.kin.store.case import CaseStore
+from kiwiresearch.kin.store.folder_lock import locked_folder
 from kiwiresearch.kin.tree import Tree
-from kiwiresearch.research.family import Case
-from kiwiresearch.research.family_cases import MOST_SEEN, Cases, case_id
-from kiwiresearch.research.family_folders import FILE, alone_in
-from kiwiresearch.research.family_living import living_record
-from kiwiresearch.research.family_merges import merges_record
-from kiwiresearch.research.family_seen import SeenCase, summary_record
-from kiwiresearch.research.family_told import conflict_records, evidence_records, timeline_records
 from kiwiresearch.web import family_files
 
 GEDCOM = (
@@ -54,7 +54,7 @@ def client(there: Families) -> Iterator[httpx2.Client]:
 def copied(there: Families) -> Iterator[tuple[str, Path]]:
     """A case of a test's own, to be changed: its address and its folder."""
     folder = there.folder / "copied"
-    shutil.copytree(Cases(there.folder).folder(there.done), folder)
+    shutil.copytree(CaseRegistry(there.folder).folder(there.done), folder)
     yield f"/api/family/{case_id(folder)}", folder
     shutil.rmtree(folder)
 
@@ -100,7 +100,7 @@ def test_families_leave_as_files(there: Families, client: httpx2.Client) -> None
     Pictures and reports can do nothing in a browser.
     """
     url = f"/api/family/{there.done}"
-    with Case.open(Cases(there.folder).folder(there.done)) as case:
+    with Case.open(CaseRegistry(there.folder).folder(there.done)) as case:
         for form in FORMS:
             reply = client.get(f"{url}/export/{form}")
             assert reply.content == case.export(form, "public").encode(), form  # type: ignore[arg-type]
@@ -173,7 +173,12 @@ def test_a_family_file_is_taken_in(there: Families, client: httpx2.Client) -> No
     assert told[-1].data["story"].startswith("2 people, 2 of them new")
     url = told[-1].data["case"]
     assert set(people(client, url)) == {"Ida Marlow", "Otto Marlow"}
-    assert {file.name for file in (there.folder / "marlow").iterdir()} <= {FILE, f"{FILE}-wal", f"{FILE}-shm", ".lock"}
+    assert {file.name for file in (there.folder / "marlow").iterdir()} <= {
+        CASE_FILE,
+        f"{CASE_FILE}-wal",
+        f"{CASE_FILE}-shm",
+        ".lock",
+    }
     shutil.rmtree(there.folder / "marlow")
 
 
@@ -196,7 +201,7 @@ def test_a_case_has_one_writer(client: httpx2.Client, copied: tuple[str, Path]) 
     """While another program works on a case it can be read, and whoever wants to change it is told to wait."""
     url, folder = copied
     person = people(client, url)["Ann Pell"]
-    with alone_in(folder):
+    with locked_folder(folder):
         for reply in (
             client.post(f"{url}/run"),
             client.put(f"{url}/people/{person}/living", json={"status": "living", "why": "x"}),
@@ -211,7 +216,7 @@ def test_a_case_that_cannot_be_read(there: Families, client: httpx2.Client) -> N
     """It is listed with what is wrong, the others are as they were, and asking for it is an error with a remedy."""
     folder = there.folder / "broken"
     folder.mkdir()
-    (folder / FILE).write_bytes(b"no database at all, but long enough to look at" * 100)
+    (folder / CASE_FILE).write_bytes(b"no database at all, but long enough to look at" * 100)
     rows = {one["id"]: one for one in client.get("/api/family").json()["cases"]}
     assert "is no case" in rows[case_id(folder)]["problem"]
     assert rows[there.done]["people"] == 9
@@ -242,7 +247,7 @@ def test_what_takes_long_is_worked_out_once(copied: tuple[str, Path], monkeypatc
 
     def looked_at(folder: Path) -> list[bool]:
         read.clear()
-        with SeenCase.open(folder) as case:
+        with CachedCase.open(folder) as case:
             for mode in MODES:
                 merges_record(case, case.tree(mode), case.mask(mode))
                 summary_record(case, mode)
@@ -256,31 +261,31 @@ def test_what_takes_long_is_worked_out_once(copied: tuple[str, Path], monkeypatc
     monkeypatch.setattr(CaseStore, "tree", counted)
     _, folder = copied
     with Case.open(folder) as case:
-        assert case.store.all_stand()
+        assert case.store.nothing_rejected()
         fact = tree_of(case.store).facts[0]
     assert looked_at(folder) == [False]
     with Case.open(folder) as case:
         case.store.set_status(fact.id, "rejected", "test")
-        assert not case.store.all_stand()
+        assert not case.store.nothing_rejected()
     assert sorted(looked_at(folder)) == [False, True]
 
 
 def test_the_case_worked_on_last_comes_first(tmp_path: Path) -> None:
     """A list of cases begins with the one that was changed last, whatever its name."""
-    with contextlib.closing(Cases(tmp_path)) as cases:
+    with contextlib.closing(CaseRegistry(tmp_path)) as cases:
         first, second = cases.begin_empty("Ann Pell"), cases.begin_empty("Clara Holt")
         for at, folder in enumerate(("clara-holt", "ann-pell")):
-            os.utime(tmp_path / folder / FILE, (1_000_000 + at, 1_000_000 + at))
-        with cases.seen(second):
+            os.utime(tmp_path / folder / CASE_FILE, (1_000_000 + at, 1_000_000 + at))
+        with cases.reading(second):
             assert cases.ids() == (first, second), "to read a case is no work on it"
-        os.utime(tmp_path / "clara-holt" / FILE, (2_000_000, 2_000_000))
+        os.utime(tmp_path / "clara-holt" / CASE_FILE, (2_000_000, 2_000_000))
         assert cases.ids() == (second, first)
 
 
 def test_where_cases_cannot_be_written_is_told(tmp_path: Path) -> None:
     """The folder of the cases is named; the case's own is not, for it has the name of a person."""
     (tmp_path / "cases").write_text("no folder")
-    with contextlib.closing(Cases(tmp_path / "cases")) as cases, pytest.raises(CannotWrite) as told:
+    with contextlib.closing(CaseRegistry(tmp_path / "cases")) as cases, pytest.raises(CannotWrite) as told:
         cases.begin_empty("Ann Pell")
     assert f"The folder of a case in {str(tmp_path / 'cases')!r} cannot be written" in str(told.value)
     assert "ann-pell" not in str(told.value)
@@ -288,15 +293,15 @@ def test_where_cases_cannot_be_written_is_told(tmp_path: Path) -> None:
 
 def test_no_folder_no_cases(tmp_path: Path) -> None:
     """Where nothing was begun yet there is nothing; of many cases few are kept open."""
-    assert Cases(tmp_path / "none").ids() == ()
-    with contextlib.closing(Cases(tmp_path)) as cases:
+    assert CaseRegistry(tmp_path / "none").ids() == ()
+    with contextlib.closing(CaseRegistry(tmp_path)) as cases:
         cases.begin_empty("Ann Pell")
-        for number in range(MOST_SEEN + 1):
+        for number in range(MAX_SEEN + 1):
             shutil.copytree(tmp_path / "ann-pell", tmp_path / f"copy-{number}")
         for one in cases.ids():
-            with cases.seen(one) as case:
+            with cases.reading(one) as case:
                 assert case.tree("public").persons == {}
-        assert len(cases._seen) == MOST_SEEN
+        assert len(cases._seen) == MAX_SEEN
 
 
 @pytest.mark.parametrize(
@@ -311,7 +316,7 @@ def test_nothing_but_cases_is_served(there: Families, client: httpx2.Client, pat
     """No id leads out of the folder of the cases, neither by dots nor by links nor by the name of a folder."""
     linked = there.folder / "linked"
     with contextlib.suppress(FileExistsError):
-        linked.symlink_to(Cases(there.folder).folder(there.done))
+        linked.symlink_to(CaseRegistry(there.folder).folder(there.done))
     for name in (path.replace("{done}", there.done), case_id(linked)):
         reply = client.get(f"/api/family/{name}")
         assert (reply.status_code, reply.headers["content-type"]) == (404, "application/problem+json"), reply.text

@@ -16,19 +16,21 @@ from tests.web.family_server import LIVING_SEED, Families, families
 from tests.web.guarded import TOKEN, guarded
 from tests.web.running import a_client, heard
 
+from kiwiresearch.cases.case import Case
+from kiwiresearch.cases.places import CASE_FILE
+from kiwiresearch.cases.registry import CaseRegistry
+from kiwiresearch.cases.repository import case_id
 from kiwiresearch.errors import BadSettings, RunDamaged
-from kiwiresearch.kin.privacy.redact import MODES
-from kiwiresearch.kin.privacy.scan import leaks
-from kiwiresearch.research.family import Case
-from kiwiresearch.research.family_cases import Cases, case_id
-from kiwiresearch.research.family_folders import FILE, alone_in
-from kiwiresearch.research.family_job import work_on
-from kiwiresearch.research.job import FamilyWish, Job, wish_of
-from kiwiresearch.research.job_order import Order
-from kiwiresearch.research.settings import ServeSettings
-from kiwiresearch.web.family_access import Access
+from kiwiresearch.jobs.family_work import work_on_case
+from kiwiresearch.jobs.job import FamilyRequest, Job, request_from_record
+from kiwiresearch.jobs.process import JobOrder
+from kiwiresearch.kin.privacy.redaction import MODES
+from kiwiresearch.kin.privacy.scan import find_leaks
+from kiwiresearch.kin.store.folder_lock import locked_folder
+from kiwiresearch.web.guard.identity import FamilyAccess
 from kiwiresearch.web.problems import Refused
-from kiwiresearch.web.serving import check
+from kiwiresearch.web.server import check_serve_settings
+from kiwiresearch.workspace.settings import ServeSettings
 
 ASKED = {
     "form": ("gedcom", "gedcom7", "gedcomx", "json", "markdown", "html", "csv"),
@@ -79,8 +81,8 @@ def all_of(reply: httpx2.Response) -> bytes:
 
 
 def leaked(there: Families, case: str, content: bytes) -> list[object]:
-    with Case.open(Cases(there.folder).folder(case)) as found:
-        seen = leaks(content, found.store.tree(), "public", found.year, **found.privacy())
+    with Case.open(CaseRegistry(there.folder).folder(case)) as found:
+        seen = find_leaks(content, found.store.tree(), "public", found.year, **found.privacy())
     by_eye = [secret for secret in (*SECRETS, "nora") if secret.encode() in content]
     return [*seen, *by_eye]
 
@@ -119,7 +121,7 @@ def test_a_case_is_begun_and_gone_on_with(there: Families, client: httpx2.Client
     answers = [begun, asked, *map(client.get, ("/api/research", job["url"], "/api/family", case["url"]))]
     assert answers[-1].json()["steps"] == 2
     folder = there.folder / "nora-wendover-2"
-    with alone_in(folder):
+    with locked_folder(folder):
         answers.append(client.post(f"{case['url']}/run"))
     assert answers[-1].status_code == 409
     files = [file.read_bytes() for file in (there.place / "home" / "state").glob("store.sqlite*")]
@@ -132,13 +134,13 @@ def test_a_broken_case_of_the_living_names_nobody(there: Families, client: httpx
     """Neither the server nor the process of a job says whose case it is that cannot be read."""
     folder = there.folder / "nora-wendover-the-second"
     folder.mkdir()
-    (folder / FILE).write_bytes(b"broken " * 1000)
+    (folder / CASE_FILE).write_bytes(b"broken " * 1000)
     url = f"/api/family/{case_id(folder)}"
     told = list(map(client.get, (url, f"{url}/export/html", "/api/family")))
     assert [one.status_code for one in told] == [500, 500, 200]
-    desk, wish = there.room.desk, FamilyWish(case_id(folder))
+    desk, wish = there.room.desk, FamilyRequest(case_id(folder))
     with pytest.raises(RunDamaged) as problem:
-        work_on(Order(desk.folders, desk.settings, (), True, wish, folder), wish, lambda **_: None)
+        work_on_case(JobOrder(desk.folders, desk.settings, (), True, wish, folder), wish, lambda **_: None)
     shutil.rmtree(folder)
     assert leaked(there, there.begun, b"\n".join([*map(all_of, told), str(problem.value).encode()])) == []
 
@@ -211,20 +213,20 @@ def test_who_the_owner_is(serve: ServeSettings, client: str, is_stranger: bool |
     scope: dict[str, Any] = {"type": "http", "headers": [], "client": (client, 1) if client else None, "state": {}}
     if is_stranger is not None:
         scope["state"]["is_stranger"] = is_stranger
-    access = Access(serve)
+    access = FamilyAccess(serve)
     assert access.is_owner(Request(scope)) is is_owner
     if not is_owner:
         with pytest.raises(Refused):
-            access.mode(Request(scope), "owner")
+            access.privacy_mode(Request(scope), "owner")
 
 
 @pytest.mark.parametrize("more", [{"public_url": "https://desk.school.lan"}, {"hosts": ("desk.school.lan",)}])
 def test_a_machine_that_others_reach_is_no_owner(more: dict[str, Any]) -> None:
     """A server that others reach by a name needs a token for that: behind a proxy all seem to be on this machine."""
     with pytest.raises(BadSettings, match="there is no token"):
-        check(ServeSettings(family_owner=True, **more))
-    check(ServeSettings(family_owner=True, token=TOKEN, **more))
-    check(ServeSettings(family_owner=True))
+        check_serve_settings(ServeSettings(family_owner=True, **more))
+    check_serve_settings(ServeSettings(family_owner=True, token=TOKEN, **more))
+    check_serve_settings(ServeSettings(family_owner=True))
 
 
 def test_what_is_told_is_what_is_described(there: Families, client: httpx2.Client) -> None:
@@ -272,7 +274,7 @@ def _fits(value: Any, schema: dict[str, Any], schemas: dict[str, Any], where: st
 
 def test_a_job_of_a_case_is_kept_without_names(there: Families) -> None:
     """What is written down of a job says which case it works on by its id alone."""
-    job = Job("family-1", FamilyWish(there.begun, 3, False, "abc"))
+    job = Job("family-1", FamilyRequest(there.begun, 3, False, "abc"))
     text = json.dumps(job.record())
-    assert wish_of(json.loads(text)["wish"]) == job.wish
+    assert request_from_record(json.loads(text)["wish"]) == job.wish
     assert leaked(there, there.begun, text.encode()) == []

@@ -17,14 +17,14 @@ from tests.web.running import a_client, a_room, running
 
 from kiwiresearch.web import replies
 from kiwiresearch.web.app import make_app
-from kiwiresearch.web.room import Room
+from kiwiresearch.web.context import ServerContext
 
 PROBLEM = "application/problem+json"
 TEXT = "Hattusa was burned about 1180 BC. It may have been abandoned before."
 
 
 @pytest.fixture(scope="module")
-def command(room: Room) -> Callable[..., Any]:
+def command(room: ServerContext) -> Callable[..., Any]:
     """The command line of the same user, and what it prints as JSON."""
 
     def run(*words: str, given: str | None = None) -> Any:
@@ -58,7 +58,7 @@ def without(key: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def test_a_search_is_what_the_command_gives_with_addresses(
-    client: httpx2.Client, command: Callable[..., Any], room: Room
+    client: httpx2.Client, command: Callable[..., Any], room: ServerContext
 ) -> None:
     """A search over HTTP has the hits, scores and senses of `search --json`, and an address for each page."""
     found = client.get("/api/search", params={"q": "mercury", "limit": 3}).json()
@@ -96,7 +96,9 @@ def test_one_book_can_be_searched_alone(two_books: httpx2.Client) -> None:
     assert {row["book_title"] for row in both[:2]} == {"Other book", "kiwiresearch sample book"}
 
 
-def test_books_are_told_without_where_they_are(client: httpx2.Client, command: Callable[..., Any], room: Room) -> None:
+def test_books_are_told_without_where_they_are(
+    client: httpx2.Client, command: Callable[..., Any], room: ServerContext
+) -> None:
     """The list of books is that of `books list --json`, and holds no path of the machine."""
     reply = client.get("/api/books")
     told = command("books", "list")["books"][0]
@@ -122,7 +124,9 @@ def test_a_book_that_cannot_be_opened_is_told(tmp_path: Path, sample_zim: Path) 
             replies.BooksReply.model_validate(reply.json())
 
 
-def test_a_page_is_what_the_command_gives(client: httpx2.Client, command: Callable[..., Any], room: Room) -> None:
+def test_a_page_is_what_the_command_gives(
+    client: httpx2.Client, command: Callable[..., Any], room: ServerContext
+) -> None:
     """A page over HTTP is that of `page --json`, by title or by path, with an address that opens it."""
     told = command("page", "Hattusa") | {"url": f"{room.public_url}/read/{_book(client)}/Hattusa"}
     assert client.get("/api/page", params={"title": "hattusa"}).json() == told

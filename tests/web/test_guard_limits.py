@@ -17,11 +17,11 @@ from starlette.responses import PlainTextResponse, StreamingResponse
 from tests.web.guarded import exchange, guarded, request, status_of
 
 from kiwiresearch.errors import ModelUnreachable
-from kiwiresearch.research.settings import ServeSettings
-from kiwiresearch.web.guard.bodies import Bodies
-from kiwiresearch.web.guard.rates import Buckets, client_of
-from kiwiresearch.web.room import Room
-from kiwiresearch.web.wire import Wire
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.guard.limits import Buckets, client_of
+from kiwiresearch.web.guard.requests import BodyCheck
+from kiwiresearch.web.server import HttpProtocol
+from kiwiresearch.workspace.settings import ServeSettings
 
 BOOKS = request("GET", "/api/books")
 WAIT = request("GET", "/api/wait")
@@ -63,7 +63,7 @@ def rest(line: socket.socket) -> bytes:
     return b"".join(iter(lambda: line.recv(65_536), b""))
 
 
-def test_a_crowd_is_asked_to_come_again(room: Room, gate: Gate) -> None:
+def test_a_crowd_is_asked_to_come_again(room: ServerContext, gate: Gate) -> None:
     """When all places are taken, a client hears when to come again, and is served once one is free."""
     with guarded(room, ServeSettings(at_once=2), gate.add_to) as port:
         with waiting(port, gate) as first, waiting(port, gate) as second:
@@ -75,7 +75,7 @@ def test_a_crowd_is_asked_to_come_again(room: Room, gate: Gate) -> None:
         assert status_of(exchange(port, BOOKS)) == 200
 
 
-def test_a_request_that_takes_too_long_is_ended(room: Room, gate: Gate) -> None:
+def test_a_request_that_takes_too_long_is_ended(room: ServerContext, gate: Gate) -> None:
     """The client is answered in time; the place counts as taken until the work has really ended."""
     with guarded(room, ServeSettings(at_once=1, request_timeout_s=0.2), gate.add_to) as port:
         heard = exchange(port, WAIT)
@@ -104,7 +104,7 @@ def _streams(app: FastAPI) -> None:
 
 
 @pytest.fixture(scope="module")
-def streams(room: Room) -> Iterator[int]:
+def streams(room: ServerContext) -> Iterator[int]:
     """A server that gives three seconds to a request, time enough for streams to begin on a busy machine."""
     with guarded(room, ServeSettings(request_timeout_s=3.0), _streams) as port:
         yield port
@@ -127,7 +127,7 @@ def test_what_is_no_stream_is_left_incomplete(streams: int) -> None:
     assert not heard.endswith(b"0\r\n\r\n")
 
 
-def test_a_stream_that_breaks_tells_of_it(room: Room) -> None:
+def test_a_stream_that_breaks_tells_of_it(room: ServerContext) -> None:
     """An error after the first event becomes the last event."""
     with guarded(room, ServeSettings(), _streams) as port:
         heard = exchange(port, request("GET", "/api/stream?fails=true"))
@@ -135,7 +135,7 @@ def test_a_stream_that_breaks_tells_of_it(room: Room) -> None:
     assert heard.endswith(b"\r\n0\r\n\r\n")
 
 
-def test_a_client_that_asks_too_often_is_told_to_wait(room: Room) -> None:
+def test_a_client_that_asks_too_often_is_told_to_wait(room: ServerContext) -> None:
     """Beyond what a minute allows, a client hears how long to wait."""
     with guarded(room, ServeSettings(requests_a_minute=3)) as port:
         assert [status_of(exchange(port, BOOKS)) for _ in range(3)] == [200] * 3
@@ -144,7 +144,7 @@ def test_a_client_that_asks_too_often_is_told_to_wait(room: Room) -> None:
         assert b"\r\nretry-after: 20\r\n" in refused
 
 
-def test_a_proxy_of_this_machine_may_name_its_client(room: Room) -> None:
+def test_a_proxy_of_this_machine_may_name_its_client(room: ServerContext) -> None:
     """Behind a proxy on loopback, each of its clients is counted apart."""
     with guarded(room, ServeSettings(requests_a_minute=1)) as port:
         from_one = request("GET", "/api/health", "X-Forwarded-For: 10.0.0.1")
@@ -203,17 +203,17 @@ def test_a_client_is_an_address_or_a_network(address: str, client: str) -> None:
     assert client_of({"client": (address, 1)}) == client
 
 
-def test_a_body_that_does_not_come_is_not_waited_for(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_body_that_does_not_come_is_not_waited_for(room: ServerContext, monkeypatch: pytest.MonkeyPatch) -> None:
     """A client that announces a body and sends none is told so, and hung up on."""
-    monkeypatch.setattr(Bodies, "patience_s", 0.1)
+    monkeypatch.setattr(BodyCheck, "patience_s", 0.1)
     with guarded(room) as port:
         sent = request("POST", "/api/ask", "Content-Type: application/json", "Content-Length: 9")
         assert status_of(exchange(port, sent)) == 408
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHost: localhost\r\n"])
-def test_a_silent_client_is_hung_up_on(room: Room, monkeypatch: pytest.MonkeyPatch, sent: bytes) -> None:
+def test_a_silent_client_is_hung_up_on(room: ServerContext, monkeypatch: pytest.MonkeyPatch, sent: bytes) -> None:
     """A connection without a whole request ends after a while."""
-    monkeypatch.setattr(Wire, "patience_s", 0.1)
+    monkeypatch.setattr(HttpProtocol, "patience_s", 0.1)
     with guarded(room) as port:
         assert exchange(port, sent) == b""

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 import pytest
 from tests.web.guarded import exchange, guarded, request, status_of
 
-from kiwiresearch.research.settings import ServeSettings
-from kiwiresearch.web.room import Room
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.workspace.settings import ServeSettings
 
 JSON = "Content-Type: application/json"
 TEXT = b'{"text": "The Moon is old."}'
 
 
 @pytest.fixture(scope="module")
-def port(room: Room) -> Iterator[int]:
+def port(room: ServerContext) -> Iterator[int]:
     with guarded(room, ServeSettings(max_body_kb=16, hosts=("desk.school.lan",))) as port:
         yield port
         assert status_of(exchange(port, request("GET", "/api/health"))) == 200, "it has survived all this"

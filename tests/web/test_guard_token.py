@@ -10,15 +10,15 @@ import pytest
 from tests.web.guarded import TOKEN, guarded
 from tests.web.running import a_browser, a_client
 
-from kiwiresearch.research.settings import ServeSettings
-from kiwiresearch.web.guard.token import COOKIE, Token
-from kiwiresearch.web.room import Room
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.guard.identity import COOKIE, ServerToken
+from kiwiresearch.workspace.settings import ServeSettings
 
 RIGHT = {"Authorization": f"Bearer {TOKEN}"}
 
 
 @pytest.fixture(scope="module")
-def address(room: Room) -> Iterator[str]:
+def address(room: ServerContext) -> Iterator[str]:
     with guarded(room, ServeSettings(token=TOKEN)) as port:
         yield f"http://127.0.0.1:{port}"
 
@@ -168,7 +168,7 @@ def test_a_form_of_another_site_is_refused(client: httpx2.Client) -> None:
     assert client.post("/login", data=data, headers={"Origin": "http://evil.example"}).status_code == 403
 
 
-def test_guesses_do_not_use_up_what_others_may_ask(room: Room) -> None:
+def test_guesses_do_not_use_up_what_others_may_ask(room: ServerContext) -> None:
     """Who has the token is counted apart from those behind the same address who have not."""
     with (
         guarded(room, ServeSettings(token=TOKEN, requests_a_minute=2)) as port,
@@ -178,7 +178,7 @@ def test_guesses_do_not_use_up_what_others_may_ask(room: Room) -> None:
         assert [c.get("/v1/models", headers=RIGHT).status_code for _ in range(3)] == [200, 200, 429]
 
 
-def test_without_a_token_there_is_no_form(room: Room) -> None:
+def test_without_a_token_there_is_no_form(room: ServerContext) -> None:
     """A server that needs no token has no page that asks for one."""
     with guarded(room) as port, a_client(f"http://127.0.0.1:{port}") as c:
         assert c.get("/login").status_code == 404
@@ -186,5 +186,5 @@ def test_without_a_token_there_is_no_form(room: Room) -> None:
 
 def test_the_cookie_does_not_tell_the_token() -> None:
     """What a browser keeps is no token, and is the same for the same token."""
-    assert Token("a").cookie == Token("a").cookie != Token("b").cookie
-    assert not Token("a").is_right(Token("a").cookie)
+    assert ServerToken("a").cookie == ServerToken("a").cookie != ServerToken("b").cookie
+    assert not ServerToken("a").is_right(ServerToken("a").cookie)

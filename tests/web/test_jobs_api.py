@@ -11,7 +11,7 @@ import pytest
 from tests.store.stores import opened
 from tests.web.running import UNHURRIED, a_browser, a_client, a_room, heard, running
 
-from kiwiresearch.store.job import JobRow
+from kiwiresearch.store.job_row import JobRow
 from kiwiresearch.web.app import make_app
 
 

@@ -17,11 +17,10 @@ from tests.ask.answers import a_cited, an_answer
 from tests.web.running import a_client, a_room, running
 from tests.web.told import ToldAsker
 
-from kiwiresearch.ask.answer import Answer, Line
-from kiwiresearch.ask.events import Done, Found, Thought, Token
+from kiwiresearch.ask.answer import Answer, AnswerSentence, AnswerText, Done, EvidenceFound, Thought
 from kiwiresearch.errors import ModelUnreachable
 from kiwiresearch.web.app import make_app
-from kiwiresearch.web.room import Room
+from kiwiresearch.web.context import ServerContext
 
 SUNSET = "Why is the sky orange at sunset?"
 WITH_PAGES = "### Task:\nAnswer with the context.\n<context>\nSome page.\n</context>"
@@ -50,21 +49,21 @@ class Scripted:
 
 
 @pytest.fixture(scope="module")
-def told_room(tmp_path_factory: pytest.TempPathFactory, sample_zim: Path) -> Iterator[Room]:
+def told_room(tmp_path_factory: pytest.TempPathFactory, sample_zim: Path) -> Iterator[ServerContext]:
     """A room of its own, since its asker is exchanged."""
     with a_room(tmp_path_factory.mktemp("told"), str(sample_zim)) as room:
         yield room
 
 
 @pytest.fixture(scope="module")
-def told_server(told_room: Room) -> Iterator[str]:
+def told_server(told_room: ServerContext) -> Iterator[str]:
     """A server on that room."""
     with running(told_room, make_app) as address:
         yield address
 
 
 @pytest.fixture
-def scripted(told_room: Room, told_server: str) -> Iterator[Scripted]:
+def scripted(told_room: ServerContext, told_server: str) -> Iterator[Scripted]:
     """A server that answers as told."""
     told_room.asker = asker = ToldAsker()
     with the_sdk(told_server) as client:
@@ -142,7 +141,7 @@ def test_sources_are_as_open_webui_reads_them(scripted: Scripted) -> None:
     """Numbers, names and ids of sources are all different, or Open WebUI would count two as one."""
     cited = [a_cited("It burned.", start=0), a_cited("It fell.", start=30), a_cited("It rose.", title="Troy")]
     answer = an_answer(*cited)
-    scripted.asker.tell(Found(answer), Done(answer))
+    scripted.asker.tell(EvidenceFound(answer), Done(answer))
     chunks = list(scripted.sdk.chat.completions.create(**asked("What happened?", stream=True)))
     sources = [event_of(chunk)["data"] for chunk in chunks if event_of(chunk).get("type") == "source"]
     assert [row["document"] for row in sources] == [["It burned."], ["It fell."], ["It rose."]]
@@ -159,7 +158,7 @@ def test_sources_are_as_open_webui_reads_them(scripted: Scripted) -> None:
 def test_words_of_a_book_come_once_and_with_their_numbers(scripted: Scripted) -> None:
     """What the asker says in the book's own words is streamed as it stands in the whole answer."""
     answer = an_answer(a_cited("It burned."), a_cited("It fell.", title="Troy"))
-    scripted.asker.tell(Found(answer), Token(answer.text), Done(answer))
+    scripted.asker.tell(EvidenceFound(answer), AnswerText(answer.text), Done(answer))
     words = words_in(list(scripted.sdk.chat.completions.create(**asked("What happened?", stream=True))))
     assert words.startswith("It burned. [1]\n\nIt fell. [2]\n\n---\n")
     assert words == scripted.sdk.chat.completions.create(**asked("What happened?")).choices[0].message.content
@@ -169,12 +168,14 @@ def test_a_model_streams_thoughts_and_words(scripted: Scripted) -> None:
     """Sources come first, thinking as reasoning, words as they come, with the numbers of the sources (R233, R241)."""
     one, two = a_cited("It burned."), a_cited("It fell.", title="Troy")
     found = an_answer(one, two)
-    lines = (Line("A fire.", (one.key,)), Line("A fall.", (two.key,)))
+    lines = (AnswerSentence("A fire.", (one.key,)), AnswerSentence("A fall.", (two.key,)))
     done = Answer(
         "q", "q", "title", "Why.", grounded=True, text="A fire. [1] A fall. [2]", lines=lines,
         citations=(one, two), books=found.books, model="m",
     )  # fmt: skip
-    scripted.asker.tell(Found(found), Thought("Hm."), Token("A fire. [1]"), Token(" A fall. [2]"), Done(done))
+    scripted.asker.tell(
+        EvidenceFound(found), Thought("Hm."), AnswerText("A fire. [1]"), AnswerText(" A fall. [2]"), Done(done)
+    )
     chunks = list(scripted.sdk.chat.completions.create(**asked("What happened?", stream=True)))
     thoughts = [(chunk.choices[0].delta.model_extra or {}).get("reasoning_content") for chunk in chunks]
     assert "Hm." in thoughts
@@ -194,7 +195,7 @@ def test_a_model_streams_thoughts_and_words(scripted: Scripted) -> None:
 def test_earlier_messages_become_turns(scripted: Scripted) -> None:
     """A follow-up knows what was asked and answered before; the system and our own ending are left out."""
     answer = an_answer(a_cited("It burned."))
-    scripted.asker.tell(Found(answer), Done(answer))
+    scripted.asker.tell(EvidenceFound(answer), Done(answer))
     scripted.sdk.chat.completions.create(
         model="kiwiresearch-eli10",
         messages=[
@@ -218,7 +219,7 @@ def test_earlier_messages_become_turns(scripted: Scripted) -> None:
 def test_the_books_alone_can_be_asked(scripted: Scripted) -> None:
     """One of the models is none: the books' own words."""
     answer = an_answer(a_cited("It burned."))
-    scripted.asker.tell(Found(answer), Done(answer))
+    scripted.asker.tell(EvidenceFound(answer), Done(answer))
     scripted.sdk.chat.completions.create(**asked("What happened?") | {"model": "kiwiresearch-books"})
     assert scripted.asker.asked[-1][1].with_model is False
 
@@ -226,7 +227,7 @@ def test_the_books_alone_can_be_asked(scripted: Scripted) -> None:
 def test_a_refusal_is_an_answer(scripted: Scripted) -> None:
     """Where the books hold nothing, a client is told so in words, with status 200."""
     refused = Answer("q", "q", "none", "No page is about it.", grounded=False)
-    scripted.asker.tell(Found(refused), Done(refused))
+    scripted.asker.tell(EvidenceFound(refused), Done(refused))
     content = scripted.sdk.chat.completions.create(**asked("Who?")).choices[0].message.content
     assert content == "No answer found in the books."
 
@@ -338,7 +339,7 @@ def test_a_model_that_is_away_is_a_bad_gateway(scripted: Scripted) -> None:
 def test_what_goes_wrong_in_a_stream_is_told_in_it(scripted: Scripted) -> None:
     """A problem behind the first word reaches the client as an error, and the stream ends in good order."""
     found = an_answer(a_cited("It burned."))
-    scripted.asker.tell(Found(found), ModelUnreachable("The model went away.", remedy="Start it."))
+    scripted.asker.tell(EvidenceFound(found), ModelUnreachable("The model went away.", remedy="Start it."))
     with a_client(scripted.address) as client, client.stream("POST", CHAT, json=asked("Who?", stream=True)) as reply:
         lines = [line.removeprefix("data: ") for line in reply.iter_lines() if line.startswith("data:")]
     assert json.loads(lines[-2])["error"]["message"] == "The model went away. Start it."
@@ -347,7 +348,7 @@ def test_what_goes_wrong_in_a_stream_is_told_in_it(scripted: Scripted) -> None:
 
 def test_a_client_that_leaves_ends_the_work(scripted: Scripted) -> None:
     """Nobody goes on thinking for a reader who has gone."""
-    scripted.asker.tell(Found(an_answer(a_cited("It burned."))), endless=Token("word "))
+    scripted.asker.tell(EvidenceFound(an_answer(a_cited("It burned."))), endless=AnswerText("word "))
     with a_client(scripted.address) as client, client.stream("POST", CHAT, json=asked("Who?", stream=True)) as reply:
         next(reply.iter_lines())
     assert scripted.asker.closed.wait(30)
@@ -395,7 +396,7 @@ def test_background_prompts_open_no_book(scripted: Scripted, form: str, expected
 def test_the_question_is_found_in_what_open_webui_wraps_around_it(scripted: Scripted, text: str) -> None:
     """With its own search switched on, Open WebUI puts pages before the question: the question is what is asked."""
     answer = an_answer(a_cited("It burned."))
-    scripted.asker.tell(Found(answer), Done(answer))
+    scripted.asker.tell(EvidenceFound(answer), Done(answer))
     scripted.sdk.chat.completions.create(**asked(text))
     assert scripted.asker.asked[-1][0] == "Who was he?"
 
@@ -403,13 +404,13 @@ def test_the_question_is_found_in_what_open_webui_wraps_around_it(scripted: Scri
 def test_a_question_about_tasks_is_a_question(scripted: Scripted) -> None:
     """Only a prompt with all marks of a background prompt is taken for one."""
     answer = an_answer(a_cited("It burned."))
-    scripted.asker.tell(Found(answer), Done(answer))
+    scripted.asker.tell(EvidenceFound(answer), Done(answer))
     for text in ('### Task: what does "title" mean?', 'What is <chat_history> with "tags": in it?'):
         scripted.sdk.chat.completions.create(**asked(text))
     assert len(scripted.asker.asked) == 2
 
 
-def test_nothing_of_the_machine_is_told(client: httpx2.Client, room: Room) -> None:
+def test_nothing_of_the_machine_is_told(client: httpx2.Client, room: ServerContext) -> None:
     """Answers name books, never files."""
     text = client.post(CHAT, json=asked(SUNSET)).text
     assert str(room.desk.folders.config) not in text

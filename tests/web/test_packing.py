@@ -13,9 +13,9 @@ from starlette.testclient import TestClient
 from starlette.types import Message, Receive, Scope, Send
 
 from kiwiresearch.web.app import make_app
-from kiwiresearch.web.desk.files import address_of
-from kiwiresearch.web.packing import Packing, takes_packed
-from kiwiresearch.web.room import Room
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.desk.static_files import file_address
+from kiwiresearch.web.guard.responses import Compression, accepts_gzip
 
 HERE = "http://127.0.0.1"
 PACKED = {"Accept-Encoding": "br, gzip"}
@@ -23,7 +23,7 @@ BARE = {"Accept-Encoding": "identity"}
 
 
 @pytest.fixture(scope="module")
-def client(room: Room) -> TestClient:
+def client(room: ServerContext) -> TestClient:
     return TestClient(make_app(room), base_url=HERE)
 
 
@@ -34,7 +34,7 @@ def _sent(client: TestClient, address: str, **headers: str) -> tuple[httpx2.Resp
 
 
 @pytest.mark.parametrize("address", ["/", "/find?q=Einstein", "/api/search?q=Einstein", "/read/{book}/Albert_Einstein"])
-def test_text_is_packed_for_those_who_take_it(client: TestClient, room: Room, address: str) -> None:
+def test_text_is_packed_for_those_who_take_it(client: TestClient, room: ServerContext, address: str) -> None:
     """Pages, replies and pages of books travel in less than half of their size, and say so."""
     address = address.format(book=room.shelf.books[0].id)
     answer, packed = _sent(client, address, **PACKED)
@@ -53,7 +53,7 @@ def _timeless(content: bytes) -> bytes:
 
 def test_packed_files_are_kept_by_browsers_as_others_are(client: TestClient) -> None:
     """The mark of a packed file is a weak one, and is known again."""
-    address = address_of("css/base.css")
+    address = file_address("css/base.css")
     answer, packed = _sent(client, address, **PACKED)
     bare, content = _sent(client, address, **BARE)
     assert gzip.decompress(packed) == content
@@ -90,7 +90,7 @@ SPOKEN = b"a word " * 1000
 def test_what_would_not_shrink_or_is_a_part_stays(status: int, headers: dict[str, str], is_packed: bool) -> None:
     """Pictures, files that are packed already and parts of files come as they were made."""
     made = Response(SPOKEN, status, headers)
-    answer, content = _sent(TestClient(Packing(made)), "/", **PACKED)
+    answer, content = _sent(TestClient(Compression(made)), "/", **PACKED)
     assert (answer.headers.get("content-encoding") == "gzip") is is_packed
     assert (gzip.decompress(content) if is_packed else content) == SPOKEN
 
@@ -112,7 +112,7 @@ def test_a_stream_begins_before_it_has_anything_to_say() -> None:
         return {"type": "http.request"}
 
     scope = {"type": "http", "headers": [(b"accept-encoding", b"gzip")]}
-    asyncio.run(Packing(stream)(scope, receive, send))
+    asyncio.run(Compression(stream)(scope, receive, send))
     assert told == ["http.response.start", "waits", "http.response.body"]
 
 
@@ -130,4 +130,4 @@ def test_a_stream_begins_before_it_has_anything_to_say() -> None:
 )
 def test_what_a_client_takes_is_read_with_care(accepted: str, is_taken: bool) -> None:
     """A client that refuses packed answers gets none."""
-    assert takes_packed(accepted) is is_taken
+    assert accepts_gzip(accepted) is is_taken

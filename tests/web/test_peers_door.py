@@ -15,15 +15,14 @@ from tests.web.running import a_client
 
 from kiwiresearch.errors import HostAway
 from kiwiresearch.ids import BookId
-from kiwiresearch.research import stores
-from kiwiresearch.research.settings import ServeSettings
-from kiwiresearch.web import peer_routes
-from kiwiresearch.web.peer_routes import address_for_hosts, own_address
-from kiwiresearch.zim import peer_line
+from kiwiresearch.web import peers
+from kiwiresearch.web.peers import address_for_hosts, own_address
+from kiwiresearch.workspace import workspace
+from kiwiresearch.workspace.settings import ServeSettings
+from kiwiresearch.zim import peer_client
 from kiwiresearch.zim.peer import PeerArchive
-from kiwiresearch.zim.peer_calls import Call
-from kiwiresearch.zim.peer_line import Line
-from kiwiresearch.zim.peer_wire import BUSY, MOST_BODY_BYTES, MOST_CALLS, TOGETHER_BYTES, unpack_replies
+from kiwiresearch.zim.peer_client import PeerClient
+from kiwiresearch.zim.peer_protocol import BUSY, MAX_BODY_BYTES, MAX_CALLS, TOGETHER_BYTES, Call, unpack_replies
 
 TOKEN = "a-token-of-readers"
 
@@ -35,7 +34,7 @@ def host(tmp_path_factory: pytest.TempPathFactory, sample_zim: Path) -> Iterator
     store = f"sqlite:///{folder / 'store.sqlite'}"
     with a_host(folder / "home", store, "door", sample_zim, KIWIRESEARCH_SERVE_TOKEN=TOKEN) as host:
         yield host
-    stores.close_stores()
+    workspace.close_stores()
 
 
 @pytest.fixture
@@ -114,8 +113,8 @@ def test_the_secret_is_told_nowhere(host: Host) -> None:
         (_calls(["read", 5]), 400),
         (_calls(["titles.by_words", [[1, "x"]], 5]), 400),
         (_calls(["titles.by_words", [["sky", 10**400]], 5]), 400),
-        (_calls(*[["title", "x"]] * (MOST_CALLS + 1)), 400),
-        (b" " * (MOST_BODY_BYTES + 1), 400),
+        (_calls(*[["title", "x"]] * (MAX_CALLS + 1)), 400),
+        (b" " * (MAX_BODY_BYTES + 1), 400),
     ],
 )
 def test_nonsense_is_refused(other: httpx2.Client, book: str, body: bytes, status: int) -> None:
@@ -134,7 +133,7 @@ def test_who_waits_hears_that_somebody_is_at_work(
     other: httpx2.Client, host: Host, book: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A slow answer begins with dots, so that a host at work is not taken for one that is gone."""
-    monkeypatch.setattr(peer_routes, "DOT_S", 0.02)
+    monkeypatch.setattr(peers, "KEEPALIVE_S", 0.02)
     held = host.presence.books._opened()[book].reading
     held.acquire()
     try:
@@ -154,10 +153,10 @@ def test_who_waits_hears_that_somebody_is_at_work(
 
 def test_a_host_that_gets_nowhere_is_not_waited_for(host: Host, book: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who only says to be at work is given up after a while, and is not well before its books answer again."""
-    monkeypatch.setattr(peer_routes, "DOT_S", 0.02)
-    monkeypatch.setattr(peer_routes, "WELL_S", 0.05)
-    monkeypatch.setattr(peer_line, "AT_WORK_S", 0.2)
-    line = Line("door", host.url, host.presence.secret)
+    monkeypatch.setattr(peers, "KEEPALIVE_S", 0.02)
+    monkeypatch.setattr(peers, "PING_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(peer_client, "AT_WORK_S", 0.2)
+    line = PeerClient("door", host.url, host.presence.secret)
     held = host.presence.books._opened()[book].reading
     with held:
         with pytest.raises(HostAway, match="does not come to an end"):
@@ -170,9 +169,9 @@ def test_a_host_that_gets_nowhere_is_not_waited_for(host: Host, book: str, monke
 
 def test_long_answers_are_given_in_portions(host: Host, book: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What does not fit into one answer is asked for again, and nothing of it is lost."""
-    monkeypatch.setattr("kiwiresearch.research.own_books.TOGETHER_BYTES", 3_000)
+    monkeypatch.setattr("kiwiresearch.workspace.shared_books.TOGETHER_BYTES", 3_000)
     assert TOGETHER_BYTES > 3_000
-    line = Line("door", host.url, host.presence.secret)
+    line = PeerClient("door", host.url, host.presence.secret)
     sent: list[int] = []
 
     class Neighbours:
@@ -180,13 +179,13 @@ def test_long_answers_are_given_in_portions(host: Host, book: str, monkeypatch: 
             sent.append(len(calls))
             return line.ask(which, calls)
 
-        def let_go(self) -> None:
+        def release(self) -> None:
             line.close()
 
     far = PeerArchive(host.room.shelf.open(host.room.shelf.books[0]).book, Neighbours())  # type: ignore[arg-type]
     home = host.room.shelf.open(host.room.shelf.books[0])
     paths = ["Sunset", "Galaxy", "Milky_Way", "Sky"]
-    far.ahead_simple("read", paths)
+    far.prefetch_simple("read", paths)
     assert [far.read(path).content for path in paths[:2]] == [home.read(path).content for path in paths[:2]]
     assert far.read(paths[2]) == home.read(paths[2])
     assert sent[0] == len(paths)
@@ -197,7 +196,7 @@ def test_long_answers_are_given_in_portions(host: Host, book: str, monkeypatch: 
 def test_a_line_knows_whom_it_speaks_to(host: Host) -> None:
     """A host of another name at the same address, or one that does not know us, is not the one we want."""
     for name, secret in (("somebody", host.presence.secret), ("door", "wrong")):
-        line = Line(name, host.url, secret)
+        line = PeerClient(name, host.url, secret)
         with pytest.raises(HostAway, match=repr(name)):
             line.ping()
         line.close()
@@ -205,7 +204,7 @@ def test_a_line_knows_whom_it_speaks_to(host: Host) -> None:
 
 def test_two_hosts_may_ask_each_other_at_once(host: Host, other: httpx2.Client, book: str) -> None:
     """Calls are answered while a search of our own holds the books, else two hosts could wait for each other."""
-    with host.room.reading():
+    with host.room.locked_finder():
         done = threading.Event()
 
         def ask() -> None:

@@ -18,11 +18,11 @@ from tests.web.peopled import Peopled, peopled
 from tests.web.running import UNHURRIED, a_client, a_room, heard
 
 from kiwiresearch.errors import CannotWrite
-from kiwiresearch.research.stores import store_of
 from kiwiresearch.store.audit import AuditRow
-from kiwiresearch.web.guard.house import now, open_house
-from kiwiresearch.web.guard.recording import Logbook, note_profile
-from kiwiresearch.web.room import Room
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.guard.audit import AuditLog, note_profile
+from kiwiresearch.web.guard.setup import open_accounts, utc_now
+from kiwiresearch.workspace.workspace import store_of
 from kiwiresearch.zim.policy import Policy
 
 QUESTION = "Why is the sky orange at sunset?"
@@ -248,7 +248,7 @@ def test_words_are_kept_where_the_settings_say_so(tmp_path: Path) -> None:
                 seq = row.seq
 
 
-def test_an_audit_without_users_is_kept_if_it_is_wanted(room: Room) -> None:
+def test_an_audit_without_users_is_kept_if_it_is_wanted(room: ServerContext) -> None:
     """A desk of one user keeps one only where its settings say so; it names an address and nobody."""
     serve = replace(room.desk.settings.serve, audit=True)
     with guarded(room, serve) as port, a_client(f"http://127.0.0.1:{port}") as client:
@@ -260,11 +260,11 @@ def test_an_audit_without_users_is_kept_if_it_is_wanted(room: Room) -> None:
 def test_a_new_policy_is_noted_once(tmp_path: Path) -> None:
     """When a server begins with another policy than the last, the audit tells; else it does not."""
     with a_room(tmp_path) as room:
-        logbook = Logbook(store_of(room.desk).audit, now)
+        logbook = AuditLog(store_of(room.desk).audit, utc_now)
         for policy in (Policy(), Policy(hidden=("Beer",)), Policy(hidden=("Beer",)), Policy()):
             note_profile(logbook, policy)
         assert len(logbook.audit.rows(action="profile")) == 2
-        assert open_house(room.desk).logbook is None
+        assert open_accounts(room.desk).audit_log is None
 
 
 @pytest.mark.parametrize("body", [b"{", b"[]", b"[1]", b'{"params": 1}', b'{"method": "tools/call", "params": []}'])

@@ -15,14 +15,14 @@ from tests.web.peopled import Peopled, peopled
 from tests.web.running import UNHURRIED, a_browser, a_client
 
 from kiwiresearch.errors import BadSettings
-from kiwiresearch.research.desk import open_desk
-from kiwiresearch.research.settings import ServeSettings
 from kiwiresearch.web.app import make_app
-from kiwiresearch.web.guard import people as door_module
-from kiwiresearch.web.guard.house import check_owners
-from kiwiresearch.web.guard.token import COOKIE
-from kiwiresearch.web.room import Room
-from kiwiresearch.web.serving import check
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.guard import users as door_module
+from kiwiresearch.web.guard.identity import COOKIE
+from kiwiresearch.web.guard.setup import check_owners
+from kiwiresearch.web.server import check_serve_settings
+from kiwiresearch.workspace.settings import ServeSettings
+from kiwiresearch.workspace.workspace import open_workspace
 
 SEARCH = "/api/search?q=sunset&fast=true"
 
@@ -145,7 +145,7 @@ def test_comparisons_take_the_same_time(people: Peopled, monkeypatch: pytest.Mon
     with people.client() as client:
         client.get("/", headers={"Cookie": f"{COOKIE}={'0' * 90}"})
     assert len(seen) == 1
-    assert "==" not in inspect.getsource(door_module.Door._is_ours)
+    assert "==" not in inspect.getsource(door_module.UserAuthenticator._is_ours)
 
 
 def test_attempts_to_log_in_are_limited(tmp_path: Path) -> None:
@@ -171,13 +171,13 @@ def test_a_form_that_is_led_elsewhere_leads_home(people: Peopled) -> None:
 def test_users_need_an_owner_and_no_common_token(home: Path) -> None:
     """A server with users does not begin where nobody could manage them, or where one token would open all."""
     with pytest.raises(BadSettings, match="users add"):
-        check_owners(open_desk({"KIWIRESEARCH_HOME": str(home), "KIWIRESEARCH_SERVE_USERS": "yes"}))
+        check_owners(open_workspace({"KIWIRESEARCH_HOME": str(home), "KIWIRESEARCH_SERVE_USERS": "yes"}))
     with pytest.raises(BadSettings, match="Both"):
-        check(ServeSettings(users=True, token="long-and-secret"))
-    check(ServeSettings(users=True, host="0.0.0.0"))
+        check_serve_settings(ServeSettings(users=True, token="long-and-secret"))
+    check_serve_settings(ServeSettings(users=True, host="0.0.0.0"))
 
 
-def test_nothing_changes_where_users_are_off(room: Room, client: httpx2.Client) -> None:
+def test_nothing_changes_where_users_are_off(room: ServerContext, client: httpx2.Client) -> None:
     """A desk of one user asks for nothing, keeps no audit, and has no pages about users."""
     assert client.get("/api/me").json()["name"] == ""
     for path in ("/api/users", "/api/audit", "/people", "/audit"):

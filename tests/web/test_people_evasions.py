@@ -14,9 +14,8 @@ from starlette.types import Message, Scope
 from tests.web.peopled import UNLIMITED, Peopled, peopled
 from tests.web.running import UNHURRIED, a_client
 
-from kiwiresearch.web.guard.house import now
-from kiwiresearch.web.guard.recording import Logbook, Recorded
-from kiwiresearch.web.guard.told import LONGEST, words_of
+from kiwiresearch.web.guard.audit import MAX_SUBJECT, AuditLog, AuditRecorder, asked_words
+from kiwiresearch.web.guard.setup import utc_now
 
 ASKED = "Why is the sky blue?"
 UNKEPT = ["\0", "\ud800", "\x1b[31m", "\r\n99  2026-11-16  olga  -  login  -  done"]
@@ -95,7 +94,7 @@ def test_a_fault_is_not_told_as_done(wordy: Peopled) -> None:
         "client": ("10.1.2.3", 1),
         "route": SimpleNamespace(path="/api/ask"),
     }
-    recorded = Recorded(broken, logbook=Logbook(wordy.store.audit, now))
+    recorded = AuditRecorder(broken, logbook=AuditLog(wordy.store.audit, utc_now))
     with pytest.raises(RuntimeError, match="a fault"):
         anyio.run(recorded, scope, body, unheard)
     rows = [row for row in wordy.store.audit.rows(action="ask", limit=100) if row.host == "10.1.2.3"]
@@ -105,7 +104,7 @@ def test_a_fault_is_not_told_as_done(wordy: Peopled) -> None:
 def test_words_are_cut_where_the_audit_ends_them() -> None:
     """A question that goes on and on takes no more room than others."""
     scope = {"headers": [], "query_string": b"q=" + b"x" * 100_000}
-    assert words_of(scope, b"") == "x" * LONGEST
+    assert asked_words(scope, b"") == "x" * MAX_SUBJECT
 
 
 def test_a_page_of_the_audit_beyond_all_numbers_is_refused(wordy: Peopled) -> None:

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from kiwiresearch.errors import LimitReached
-from kiwiresearch.research.limits import LimitSettings
-from kiwiresearch.research.neighbours import Neighbours
-from kiwiresearch.research.people import Changer, Register
-from kiwiresearch.store.open import Store, open_store
-from kiwiresearch.web.guard.house import now
-from kiwiresearch.web.guard.people import Door
-from kiwiresearch.web.guard.token import COOKIE
+from kiwiresearch.store.store import Store, open_store
+from kiwiresearch.web.guard.identity import COOKIE
+from kiwiresearch.web.guard.setup import utc_now
+from kiwiresearch.web.guard.users import UserAuthenticator
+from kiwiresearch.workspace.neighbours import OtherHosts
+from kiwiresearch.workspace.setting_values import LimitSettings
+from kiwiresearch.workspace.users import Actor, UserRegister
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -30,12 +30,14 @@ def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Sto
         server: Callable[[], str] = request.getfixturevalue("postgres_server")
         url = server()
     with contextlib.ExitStack() as opened:
-        first, second = (opened.enter_context(open_store(url, keeps_all=True, clock=lambda: 1_000.0)) for _ in range(2))
+        first, second = (
+            opened.enter_context(open_store(url, is_primary=True, clock=lambda: 1_000.0)) for _ in range(2)
+        )
         yield first, second
 
 
-def a_door(store: Store) -> Door:
-    return Door(store, LimitSettings(), now)
+def a_door(store: Store) -> UserAuthenticator:
+    return UserAuthenticator(store, LimitSettings(), utc_now)
 
 
 def shown(**headers: str) -> dict[str, Any]:
@@ -47,20 +49,20 @@ def shown(**headers: str) -> dict[str, Any]:
 def test_one_login_opens_every_host(stores: tuple[Store, Store]) -> None:
     """A cookie that one host gave is known by the other, until the token behind it is revoked at either."""
     here, there = map(a_door, stores)
-    register = Register(stores[0], now, Changer())
+    register = UserRegister(stores[0], utc_now, Actor())
     register.add("rita", "reader")
     token = register.new_token("rita")
     cookie = here.cookie_for(token.text, "192.0.2.7")
     assert cookie is not None
-    known = there.known(shown(Cookie=f"{COOKIE}={cookie}"))
+    known = there.visitor_of(shown(Cookie=f"{COOKIE}={cookie}"))
     assert known is not None
     assert (known.name, known.role) == ("rita", "reader")
-    by_header = there.known(shown(Authorization=f"Bearer {token.text}"))
+    by_header = there.visitor_of(shown(Authorization=f"Bearer {token.text}"))
     assert by_header == known
     assert there.by_key(known.reading_key) == known
-    Register(stores[1], now, Changer()).revoke("rita", token.id)
-    assert here.known(shown(Cookie=f"{COOKIE}={cookie}")) is None
-    assert here.known(shown(Authorization=f"Bearer {token.text}")) is None
+    UserRegister(stores[1], utc_now, Actor()).revoke("rita", token.id)
+    assert here.visitor_of(shown(Cookie=f"{COOKIE}={cookie}")) is None
+    assert here.visitor_of(shown(Authorization=f"Bearer {token.text}")) is None
     assert here.by_key(known.reading_key) is None
 
 
@@ -75,7 +77,7 @@ def test_a_role_that_nobody_knows_opens_nothing(stores: tuple[Store, Store]) -> 
 
     with store.people._db.writing() as connection:
         connection.execute(update(USER).where(USER.c.name == "eve").values(role="emperor"))
-    assert a_door(store).known(shown(Authorization=f"Bearer {token.text}")) is None
+    assert a_door(store).visitor_of(shown(Authorization=f"Bearer {token.text}")) is None
 
 
 @pytest.mark.parametrize("cookie", ["", "x", "0" * 16, "0" * 80, "é" * 40, "' OR 1=1 --", "\\udcff"])
@@ -86,10 +88,10 @@ def test_strange_cookies_open_nothing(stores: tuple[Store, Store], cookie: str) 
 
 def test_wrong_tokens_are_counted_for_each_address(stores: tuple[Store, Store]) -> None:
     """Ten tries a minute for an address, by header and by form together; another address is not held up."""
-    door = Door(stores[0], LimitSettings(), now, clock=lambda: 5.0)
+    door = UserAuthenticator(stores[0], LimitSettings(), utc_now, clock=lambda: 5.0)
     for number in range(5):
         assert door.cookie_for("nonsense", "192.0.2.7") is None
-        assert door.known(shown(Authorization=f"Bearer kiwi_{number:032}")) is None
+        assert door.visitor_of(shown(Authorization=f"Bearer kiwi_{number:032}")) is None
     with pytest.raises(LimitReached) as refused:
         door.cookie_for("nonsense", "192.0.2.7")
     assert refused.value.after_s > 0
@@ -98,11 +100,11 @@ def test_wrong_tokens_are_counted_for_each_address(stores: tuple[Store, Store]) 
 
 def test_a_cookie_grows_old(stores: tuple[Store, Store]) -> None:
     """After thirty days a browser is asked again, and nobody can make a cookie younger."""
-    register = Register(stores[0], now, Changer())
+    register = UserRegister(stores[0], utc_now, Actor())
     register.add("rita", "reader")
     token = register.new_token("rita")
     moment = ["2026-01-01T00:00:00+00:00"]
-    door = Door(stores[0], LimitSettings(), lambda: moment[0])
+    door = UserAuthenticator(stores[0], LimitSettings(), lambda: moment[0])
     cookie = door.cookie_for(token.text, "192.0.2.7")
     assert cookie is not None
     moment[0] = "2026-01-30T00:00:00+00:00"
@@ -115,7 +117,7 @@ def test_a_cookie_grows_old(stores: tuple[Store, Store]) -> None:
 
 def test_what_hosts_show_each_other_makes_no_cookie(stores: tuple[Store, Store]) -> None:
     """Whoever listens between two hosts gets their key, and can sign neither a cookie nor an address with it."""
-    register = Register(stores[0], now, Changer())
+    register = UserRegister(stores[0], utc_now, Actor())
     register.add("olga", "owner")
     token = register.new_token("olga")
     door = a_door(stores[0])
@@ -126,8 +128,8 @@ def test_what_hosts_show_each_other_makes_no_cookie(stores: tuple[Store, Store])
     def signed(key: str, words: str) -> str:
         return hmac.new(key.encode(), words.encode(), sha256).hexdigest()
 
-    shown_to_peers = Neighbours(stores[0], "")
-    shown_to_peers.look()
+    shown_to_peers = OtherHosts(stores[0], "")
+    shown_to_peers.refresh()
     for key in (shown_to_peers._secret, stores[0].hosts.secret()):
         assert door.by_cookie(begun + signed(key, f"cookie {begun}")) is None
         assert door.by_key(token.id + signed(key, f"reading {token.id}")) is None

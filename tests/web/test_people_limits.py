@@ -16,14 +16,14 @@ from tests.web.peopled import Peopled
 from tests.web.running import a_client, heard
 
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.research.job import JobWish, wish_record
-from kiwiresearch.research.limits import NAMES, Limits, LimitSettings, checked_limits, limits_of
-from kiwiresearch.research.people import may_begin
-from kiwiresearch.store.open import Store, open_store
+from kiwiresearch.jobs.assignment import may_start_job
+from kiwiresearch.jobs.job import ResearchRequest, request_record
+from kiwiresearch.store.store import Store, open_store
 from kiwiresearch.store.tables import JOB
-from kiwiresearch.web.desk.questions import Questions
-from kiwiresearch.web.guard.visitor import VISITOR, Visitor
-from kiwiresearch.web.people_replies import LimitsReply
+from kiwiresearch.web.desk.questions import QuestionHistory
+from kiwiresearch.web.guard.identity import CURRENT_VISITOR, Visitor
+from kiwiresearch.web.users import LimitsReply
+from kiwiresearch.workspace.setting_values import LIMIT_NAMES, LimitSettings, UserLimits, checked_limits, user_limits
 
 SEARCH = "/api/suggest?q=sun"
 NUMBERS = itertools.count(1)
@@ -116,7 +116,7 @@ def test_only_the_maker_or_an_owner_changes_a_run(people: Peopled) -> None:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(f"sqlite:///{tmp_path / 'store.sqlite'}", keeps_all=False, clock=lambda: 1_000.0) as store:
+    with open_store(f"sqlite:///{tmp_path / 'store.sqlite'}", is_primary=False, clock=lambda: 1_000.0) as store:
         yield store
 
 
@@ -129,7 +129,7 @@ def test_runs_at_once_are_limited_where_they_are_taken(store: Store) -> None:
         store.jobs.add("x", "research", {}, user=user)
 
     def fits(row: object) -> bool:
-        return may_begin(store, settings, row.user)  # type: ignore[attr-defined]
+        return may_start_job(store, settings, row.user)  # type: ignore[attr-defined]
 
     taken = [store.jobs.claim("w", ["research"], lease_s=60, fits=fits) for _ in range(5)]
     assert sorted(row.user for row in taken if row) == ["", "olga", "olga", "remy"]
@@ -142,7 +142,7 @@ def test_limits_that_cannot_be_read_keep_nobody_else_waiting(store: Store, tmp_p
         store.jobs.add("x", "research", {}, user=user)
     changed(f"sqlite:///{tmp_path / 'store.sqlite'}", "UPDATE kiwi_user SET limits = '[]' WHERE name = 'remy'")
     taken = store.jobs.claim(
-        "w", ["research"], lease_s=60, fits=lambda row: may_begin(store, LimitSettings(), row.user)
+        "w", ["research"], lease_s=60, fits=lambda row: may_start_job(store, LimitSettings(), row.user)
     )
     assert taken is not None
     assert taken.user == "ruth"
@@ -151,12 +151,12 @@ def test_limits_that_cannot_be_read_keep_nobody_else_waiting(store: Store, tmp_p
 def test_limits_are_those_of_the_role_but_for_ones_own() -> None:
     """What a user's own limits say counts; what cannot be a limit, in a database of others, is passed over."""
     settings = LimitSettings(reader_questions_a_day=5)
-    assert limits_of(settings, "reader", {}).questions_a_day == 5
-    assert limits_of(settings, "reader", {"questions_a_day": 9}).questions_a_day == 9
-    assert limits_of(settings, "reader", {"questions_a_day": "x", "queued": -1, "foo": 1}) == Limits(
+    assert user_limits(settings, "reader", {}).questions_a_day == 5
+    assert user_limits(settings, "reader", {"questions_a_day": 9}).questions_a_day == 9
+    assert user_limits(settings, "reader", {"questions_a_day": "x", "queued": -1, "foo": 1}) == UserLimits(
         settings.reader_requests_a_minute, 5
     )
-    assert limits_of(settings, "owner", {}).max_pages == 0
+    assert user_limits(settings, "owner", {}).max_pages == 0
 
 
 @pytest.mark.parametrize("own", [{"foo": 1}, {"queued": -1}, {"queued": 10**9}, {"queued": "5"}, {"queued": True}])
@@ -168,7 +168,7 @@ def test_a_limit_that_cannot_be_is_refused(own: dict[str, int]) -> None:
 
 def test_the_api_tells_every_limit() -> None:
     """A new limit is told to clients as well."""
-    assert set(LimitsReply.model_fields) == set(NAMES)
+    assert set(LimitsReply.model_fields) == set(LIMIT_NAMES)
 
 
 def test_questions_of_a_batch_are_for_who_asked_them(people: Peopled) -> None:
@@ -264,15 +264,15 @@ def test_a_new_user_is_not_the_old_one_of_that_name(people: Peopled) -> None:
     with limited(people, name="lola") as client, people.client("olga") as olga:
         assert client.get(f"/api/jobs/{made['id']}/answers").status_code == 403
         assert olga.get(f"/api/jobs/{made['id']}/answers").status_code == 200
-    questions = Questions(people.room.desk)
+    questions = QuestionHistory(people.room.desk)
     for since, latest in (("2026-01-01", ("Why?",)), ("2026-01-02", ())):
-        token = VISITOR.set(Visitor("lena", "reader", since=since))
+        token = CURRENT_VISITOR.set(Visitor("lena", "reader", since=since))
         try:
             if latest:
                 questions.add("Why?")
             assert questions.latest(5) == latest
         finally:
-            VISITOR.reset(token)
+            CURRENT_VISITOR.reset(token)
 
 
 def test_role_and_limits_change_together_or_not_at_all(people: Peopled) -> None:
@@ -290,7 +290,9 @@ def test_role_and_limits_change_together_or_not_at_all(people: Peopled) -> None:
 
 def test_a_model_may_ask_how_the_run_of_another_stands(people: Peopled) -> None:
     """Who may not go on with an interrupted run is told its state."""
-    made = people.store.jobs.add("20260101-000000-stands", "research", wish_record(JobWish("Sunset")), user="remy")
+    made = people.store.jobs.add(
+        "20260101-000000-stands", "research", request_record(ResearchRequest("Sunset")), user="remy"
+    )
     people.store.jobs.cancel(made.id)
     with people.store.people._db.writing() as connection:
         connection.execute(update(JOB).where(JOB.c.id == made.id).values(state="interrupted"))

@@ -11,8 +11,8 @@ import pytest
 from tests.research.compared_runs import run_over, snapshot
 from tests.web.peopled import Peopled
 
-from kiwiresearch.research.job_places import runs_folder
-from kiwiresearch.research.note_file import NOTES
+from kiwiresearch.runs.note_file import NOTES
+from kiwiresearch.workspace.places import runs_folder
 
 API = "/api/runs/road/notes"
 DOUBT: dict[str, Any] = {"target": {"kind": "run"}, "verdict": "doubt", "reason": "No source."}

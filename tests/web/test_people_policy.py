@@ -15,13 +15,13 @@ from tests.conftest import BookMaker
 from tests.web.peopled import UNLIMITED, Peopled, peopled
 from tests.web.running import UNHURRIED, a_room, heard, running
 
+from kiwiresearch.cases.imports import page_record
 from kiwiresearch.cli.options import open_books
 from kiwiresearch.errors import BookHidden, NothingFound, PageHidden
-from kiwiresearch.research.desk import Desk, find_page, open_desk
-from kiwiresearch.research.family_read import page_record
-from kiwiresearch.research.finding import Finder
 from kiwiresearch.web.app import make_app
-from kiwiresearch.zim.library import placed
+from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.workspace import Workspace, find_page, open_workspace
+from kiwiresearch.zim.library import listed_book
 
 WHO = "the policy of Lycée X"
 MADE_UNDER = f"Made under {WHO}: some pages or books are hidden by it."
@@ -204,13 +204,13 @@ def test_an_answer_says_so_in_the_readers_language(school: Peopled, language: st
 
 def test_a_family_is_not_read_from_it(school: Peopled) -> None:
     """Family research reads people from pages that are there, and is told of hidden ones."""
-    with school.room.reading() as finder, pytest.raises(PageHidden):
+    with school.room.locked_finder() as finder, pytest.raises(PageHidden):
         page_record(finder.books, "Sunset")
 
 
-def a_desk(home: Path, **policy: str) -> Desk:
+def a_desk(home: Path, **policy: str) -> Workspace:
     told = {f"KIWIRESEARCH_POLICY_{name.upper()}": value for name, value in policy.items()}
-    return open_desk({"KIWIRESEARCH_HOME": str(home), **told})
+    return open_workspace({"KIWIRESEARCH_HOME": str(home), **told})
 
 
 def test_the_command_line_obeys(home: Path) -> None:
@@ -251,7 +251,7 @@ def test_nothing_found_says_that_something_is_hidden(home: Path, a_book: BookMak
     file = a_book({"Zebu": "<p>The zebu is an ox with a hump.</p>", "Tea": "<p>Tea is a drink.</p>"})
     desk = a_desk(home, hidden="Zebu", name="Lycée X")
     with desk.shelf([str(file)]) as shelf, Finder(desk, shelf) as finder:
-        problem = finder.nothing("zebu")
+        problem = finder.nothing_found("zebu")
     assert isinstance(problem, NothingFound)
     assert "1 page is hidden by the policy of Lycée X." in problem.message
 
@@ -265,7 +265,7 @@ def test_books_that_are_not_allowed_are_not_on_the_shelf(
     home = tmp_path / "desk"
     desk = a_desk(home)
     rows = [row for file in (tea, rum) for row in desk.opener.look_up(str(file))]
-    desk.shelf_file.add([placed(book, source) for book, source in rows])
+    desk.shelf_file.add([listed_book(book, source) for book, source in rows])
     allowed = a_desk(home, books="Tea book", name="Lycée X")
     with open_books(allowed, []) as shelf:
         assert [book.name for book in shelf.books] == ["tea"]

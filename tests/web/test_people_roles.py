@@ -10,9 +10,9 @@ import httpx2
 import pytest
 from tests.web.peopled import USERS, Peopled
 
-from kiwiresearch.store.people import ROLES
-from kiwiresearch.web.guard.audience import PROGRAMS
-from kiwiresearch.web.guard.roles import CLOSED, RULES, TABLE, rule_for
+from kiwiresearch.store.users import ROLES
+from kiwiresearch.web.guard.requests import API_PATHS
+from kiwiresearch.web.guard.roles import OWNER_ONLY, ROLE_RULES, ROLE_TABLE, rule_for
 
 NOT_ALLOWED = "urn:kiwiresearch:problem:not-allowed"
 NAMED = {"reader": "rita", "researcher": "remy", "owner": "olga"}
@@ -33,7 +33,7 @@ def placed(routes: Iterable[Any]) -> Iterator[tuple[str, str]]:
 def asked(client: httpx2.Client, method: str, template: str) -> httpx2.Response:
     """What a request for something that is not there is answered."""
     path = re.sub(r"\{[^}]+\}", "nothing", template)
-    is_form = not path.startswith(PROGRAMS)
+    is_form = not path.startswith(API_PATHS)
     headers = {"Origin": str(client.base_url).rstrip("/")} if is_form else {}
     kind = "application/x-www-form-urlencoded" if is_form else "application/json"
     if path.endswith("/import"):
@@ -51,14 +51,14 @@ def is_refused(answer: httpx2.Response) -> bool:
 def test_every_route_has_its_place(people: Peopled) -> None:
     """A new route must be put into the table before it can be used by anybody but owners."""
     routes = set(placed(people.app.router.routes))
-    assert {f"{method} {path}" for method, path in routes if rule_for(method, path) is CLOSED} == set()
+    assert {f"{method} {path}" for method, path in routes if rule_for(method, path) is OWNER_ONLY} == set()
 
 
 def test_the_table_has_no_place_for_routes_that_are_gone(people: Peopled) -> None:
     """A line without a route is a slip of the pen, which could hide another."""
     routes = set(placed(people.app.router.routes))
-    assert {place for place in RULES if place not in routes and place[1] != "/mcp"} == set()
-    lines = [line.split()[2:] for line in TABLE.splitlines() if line.strip()]
+    assert {place for place in ROLE_RULES if place not in routes and place[1] != "/mcp"} == set()
+    lines = [line.split()[2:] for line in ROLE_TABLE.splitlines() if line.strip()]
     assert len(lines) == len({tuple(line) for line in lines})
 
 

@@ -16,8 +16,8 @@ from starlette.testclient import TestClient
 
 from kiwiresearch import errors
 from kiwiresearch.web.app import make_app
-from kiwiresearch.web.problems import problem_of, unexpected, without_places
-from kiwiresearch.web.room import Room
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.problems import logged_problem, problem_of, without_paths
 
 ALL = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, errors.KiwiError)]
 
@@ -44,7 +44,7 @@ def _add_failures(app: FastAPI) -> None:
 
 
 @pytest.fixture(scope="module")
-def client(room: Room) -> TestClient:
+def client(room: ServerContext) -> TestClient:
     app = make_app(room)
     _add_failures(app)
     return TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False)
@@ -168,12 +168,12 @@ def test_problems_for_chat_clients_also_speak_their_form(client: TestClient) -> 
 )
 def test_places_of_this_machine_are_not_told(told: str, shown: str) -> None:
     """Of a file only its name is told, never its folder."""
-    assert without_places(told) == shown
+    assert without_paths(told) == shown
     assert problem_of(errors.BookDamaged(told, remedy=told)).record()["detail"] == shown
 
 
 @given(st.text(), st.text())
 def test_any_words_make_a_problem(words: str, remedy: str) -> None:
     """Whatever letters an error holds, it can be told."""
-    answer = unexpected(errors.BookDamaged(words, remedy=remedy)).response("/v1/x")
+    answer = logged_problem(errors.BookDamaged(words, remedy=remedy)).response("/v1/x")
     assert answer.status_code == 503

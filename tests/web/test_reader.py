@@ -22,13 +22,13 @@ from tests.web.running import a_client, a_room, running
 
 from kiwiresearch.page.read import open_page
 from kiwiresearch.web.app import make_app
-from kiwiresearch.web.reader_banner import STYLE, style_for
-from kiwiresearch.web.room import Room
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.reader import STYLE, style_for
+from kiwiresearch.zim.archive import EntryRef
 from kiwiresearch.zim.build import NewPage, NewRedirect, plain_png, write_book
-from kiwiresearch.zim.entry import EntryRef
 
 GREEN = (0x2D, 0x6A, 0x4F)
-MOST_PICTURES = 5
+MAX_PICTURES = 5
 """A busy machine may take its picture before a frame has come to its mark; a frame that never does is found out."""
 YELLOW = (0xFF, 0xE4, 0x5C)
 BLUE = (0x12, 0x34, 0x56)
@@ -92,14 +92,14 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def reading(hostile: Path, tmp_path_factory: pytest.TempPathFactory, sample_zim: Path) -> Iterator[Room]:
+def reading(hostile: Path, tmp_path_factory: pytest.TempPathFactory, sample_zim: Path) -> Iterator[ServerContext]:
     """A shelf with that book and the sample book."""
     with a_room(tmp_path_factory.mktemp("reader"), str(hostile), str(sample_zim)) as room:
         yield room
 
 
 @pytest.fixture(scope="module")
-def address(reading: Room) -> Iterator[str]:
+def address(reading: ServerContext) -> Iterator[str]:
     """Where that shelf is served."""
     with running(reading, make_app) as address:
         yield address
@@ -113,7 +113,7 @@ def web(address: str) -> Iterator[httpx2.Client]:
 
 
 @pytest.fixture(scope="module")
-def root(reading: Room) -> str:
+def root(reading: ServerContext) -> str:
     """Where the hostile book begins."""
     return f"/read/{reading.shelf.books[0].id}/"
 
@@ -263,7 +263,7 @@ def test_pages_that_lead_in_a_circle_are_a_problem(web: httpx2.Client, root: str
     assert web.get(f"{root}Round").json()["type"] == "urn:kiwiresearch:problem:page-leads-only-to-itself"
 
 
-def test_a_page_of_another_book_is_not_in_this_one(web: httpx2.Client, reading: Room, root: str) -> None:
+def test_a_page_of_another_book_is_not_in_this_one(web: httpx2.Client, reading: ServerContext, root: str) -> None:
     """A book's address does not open another book, and an unknown book is a problem."""
     other = reading.shelf.books[1].id
     assert web.get(f"{root}{other}/Sunset").status_code == 404
@@ -284,9 +284,9 @@ def test_all_links_of_a_page_arrive(web: httpx2.Client, address: str, root: str)
             assert answer.status_code == 200, url
 
 
-def test_marked_words_are_where_the_citation_says(web: httpx2.Client, reading: Room) -> None:
+def test_marked_words_are_where_the_citation_says(web: httpx2.Client, reading: ServerContext) -> None:
     """The address of a citation opens its page with exactly the quoted words marked (R243)."""
-    with reading.reading() as finder:
+    with reading.locked_finder() as finder:
         page = open_page(finder.books[0].archive, "Main")
     start = page.text.index("quick brown fox jumps")
     url = reading.page_url(page.ref, span=(start, start + 21))
@@ -379,9 +379,9 @@ def test_a_style_of_a_page_is_noticed(content: bytes, is_styled: bool) -> None:
     assert (style_for(content) == STYLE) == is_styled
 
 
-def test_sections_of_the_sample_book_can_be_linked_to(web: httpx2.Client, reading: Room) -> None:
+def test_sections_of_the_sample_book_can_be_linked_to(web: httpx2.Client, reading: ServerContext) -> None:
     """Every anchor of every section is an id on the served page (N8)."""
-    with reading.reading() as finder:
+    with reading.locked_finder() as finder:
         archive = finder.books[1].archive
         pages = [open_page(archive, path) for path in list(archive.articles())[:8]]
     for page in pages:
@@ -413,7 +413,7 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
 
 
 def test_a_browser_shows_the_page_and_runs_nothing(
-    chromium: Callable[..., str], address: str, reading: Room, tmp_path: Path
+    chromium: Callable[..., str], address: str, reading: ServerContext, tmp_path: Path
 ) -> None:
     """Chromium with scripts off shows the marked words, the book's own style and its picture (R243)."""
     picture = tmp_path / "page.png"
@@ -427,12 +427,12 @@ def test_a_browser_shows_the_page_and_runs_nothing(
 
 
 def test_a_browser_shows_the_page_in_a_frame_of_the_desk(
-    chromium: Callable[..., str], address: str, reading: Room, tmp_path: Path
+    chromium: Callable[..., str], address: str, reading: ServerContext, tmp_path: Path
 ) -> None:
     """Chromium shows the page with its style and picture in the frame of the reading view, and goes to the mark."""
     picture = tmp_path / "desk.png"
     url = f"{address}/page/{reading.shelf.books[0].id}/Long?mark=2000-2018"
-    for _ in range(MOST_PICTURES):
+    for _ in range(MAX_PICTURES):
         chromium(f"--screenshot={picture}", "--window-size=1000,700", url, scripts=False)
         colours = _colours(picture.read_bytes())
         if colours[YELLOW]:

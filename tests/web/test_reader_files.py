@@ -14,8 +14,8 @@ from tests.zim.films import LARGE, SMALL, Counted, a_book_of_films, film
 
 from kiwiresearch.ids import BookId
 from kiwiresearch.web.app import make_app
-from kiwiresearch.web.reader_files import PIECE_BYTES, UNKNOWN, type_of
-from kiwiresearch.zim.entry import EntryRef, Item
+from kiwiresearch.web.book_pages import PIECE_BYTES, UNKNOWN, type_of
+from kiwiresearch.zim.archive import EntryInfo, EntryRef
 
 FEW_PIECES = 6 * PIECE_BYTES
 """What a piece on its way takes: in the reader, in the server, on the line and in the client."""
@@ -113,4 +113,4 @@ def test_a_film_behind_a_kiwix_serve_comes_in_parts(
 @pytest.mark.parametrize("named", ["text/плain", "te\u0660t/html", "text/html\r\nX: y", "text", ""])
 def test_a_type_that_no_header_can_hold_is_only_bytes(named: str) -> None:
     """What a book calls its files is told to browsers only where it is a type."""
-    assert type_of(Item(EntryRef(BookId("b"), "notes"), named, 5)) == UNKNOWN
+    assert type_of(EntryInfo(EntryRef(BookId("b"), "notes"), named, 5)) == UNKNOWN

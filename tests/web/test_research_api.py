@@ -19,22 +19,20 @@ from tests.llm.servers import Told, serving
 from tests.research.job_tools import TOPIC, Gate, an_old_file
 from tests.web.running import a_client, a_room, heard, running
 
-from kiwiresearch.research.desk import open_desk
-from kiwiresearch.research.job import Job, JobWish
-from kiwiresearch.research.job_files import take_over
-from kiwiresearch.research.jobs import Jobs, Limits
-from kiwiresearch.research.stores import store_of
-from kiwiresearch.web.problems import tell_problems
-from kiwiresearch.web.research import router
-from kiwiresearch.web.room import Room
+from kiwiresearch.jobs.job import Job, ResearchRequest
+from kiwiresearch.jobs.queue import JobQueue, QueueLimits, take_over
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.problems import install_problem_responses
+from kiwiresearch.web.runs import router
+from kiwiresearch.workspace.workspace import open_workspace, store_of
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="this system has no signals")
 
 
-def an_app(room: Room, jobs: Jobs | None = None) -> FastAPI:
+def an_app(room: ServerContext, jobs: JobQueue | None = None) -> FastAPI:
     app = FastAPI()
     app.include_router(router(room, jobs))
-    tell_problems(app)
+    install_problem_responses(app)
     return app
 
 
@@ -215,10 +213,10 @@ def test_a_request_that_makes_no_sense_is_refused(client: httpx2.Client, body: s
 
 def test_a_problem_of_a_run_names_no_place_of_the_machine(client: httpx2.Client, place: Path) -> None:
     """A run that fails says why in words, and where the folder is stays the server's own business."""
-    an_old_file(place / "runs", "rome-1", JobWish("Rome"), state="failed", turn=0)
+    an_old_file(place / "runs", "rome-1", ResearchRequest("Rome"), state="failed", turn=0)
     (place / "runs" / "rome-1").mkdir()
     (place / "runs" / "rome-1" / "letter.txt").write_text("dear reader")
-    store = store_of(open_desk({"KIWIRESEARCH_HOME": str(place / "home")}))
+    store = store_of(open_workspace({"KIWIRESEARCH_HOME": str(place / "home")}))
     take_over(place / "runs", store)
     url = "/api/research/rome-1"
     assert client.post(f"{url}/resume").status_code == 202
@@ -245,7 +243,7 @@ def test_a_run_is_cancelled_and_the_line_is_bounded(gated: tuple[Gate, Told], sa
     gate, told = gated
     settings = {"KIWIRESEARCH_SERVE_RUNS": str(tmp_path / "runs"), "KIWIRESEARCH_MODEL_URL": told.address}
     with a_room(tmp_path / "home", str(sample_zim), **settings) as room:
-        jobs = Jobs(room.desk, room.shelf.books, now=str, limits=Limits(running=1, queued=1))
+        jobs = JobQueue(room.desk, room.shelf.books, now=str, limits=QueueLimits(running=1, queued=1))
         with running(room, lambda room: an_app(room, jobs)) as address, a_client(address) as client:
             first = client.post("/api/research", json={"topic": TOPIC}).json()
             assert gate.reached.wait(60)
@@ -266,9 +264,9 @@ def test_a_run_is_cancelled_and_the_line_is_bounded(gated: tuple[Gate, Told], sa
         jobs.close()
 
 
-def jobs_there(room: Room) -> list[Job]:
+def jobs_there(room: ServerContext) -> list[Job]:
     """The jobs that the next server finds."""
-    later = Jobs(room.desk, room.shelf.books, now=str, limits=Limits(running=0))
+    later = JobQueue(room.desk, room.shelf.books, now=str, limits=QueueLimits(running=0))
     later.close()
     return later.all()
 

@@ -19,15 +19,15 @@ import typer
 from starlette.applications import Starlette
 from tests.web.guarded import exchange, request, status_of
 
-from kiwiresearch.cli import serving as serving_command
-from kiwiresearch.cli.serving import serve
+from kiwiresearch.cli import server as serving_command
+from kiwiresearch.cli.server import serve
 from kiwiresearch.errors import BadSettings, BadUsage, KiwiError
-from kiwiresearch.research.desk import open_desk
-from kiwiresearch.research.settings import ServeSettings
 from kiwiresearch.web.app import make_app
-from kiwiresearch.web.guard.ending import Ending
-from kiwiresearch.web.room import Room
-from kiwiresearch.web.serving import Server, check, listen, public_url
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.guard.limits import Shutdown
+from kiwiresearch.web.server import Server, check_serve_settings, listen, public_url
+from kiwiresearch.workspace.settings import ServeSettings
+from kiwiresearch.workspace.workspace import open_workspace
 
 SERVER = """\
 import asyncio, sys, threading
@@ -35,7 +35,7 @@ from sse_starlette import EventSourceResponse
 from starlette.applications import Starlette
 from starlette.routing import Route
 from kiwiresearch.cli.options import say
-from kiwiresearch.research.desk import open_desk
+from kiwiresearch.workspace.workspace import open_desk
 from kiwiresearch.web import serving
 
 async def endless():
@@ -98,7 +98,7 @@ def running(home: Path, grace_s: float) -> Iterator[Running]:
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home that has the sample book already."""
     folder = tmp_path_factory.mktemp("home")
-    open_desk({"KIWIRESEARCH_HOME": str(folder)}).sample()
+    open_workspace({"KIWIRESEARCH_HOME": str(folder)}).sample()
     return folder
 
 
@@ -186,7 +186,7 @@ def test_links_lead_to_the_real_port(home: Path) -> None:
         assert server.ended() == (0, b"")
 
 
-def test_a_part_that_cannot_begin_is_told(room: Room, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_part_that_cannot_begin_is_told(room: ServerContext, caplog: pytest.LogCaptureFixture) -> None:
     """A server that cannot begin says so with an error of its own, and its log says why."""
 
     @contextlib.asynccontextmanager
@@ -195,7 +195,7 @@ def test_a_part_that_cannot_begin_is_told(room: Room, caplog: pytest.LogCaptureF
         yield
 
     with listen("127.0.0.1", 0) as door:
-        ending = Ending()
+        ending = Shutdown()
         app = make_app(room, mounts={"/tools": Starlette(lifespan=broken)}, ending=ending)
         with pytest.raises(KiwiError, match="could not begin"):
             Server(app, ending, lambda: None).run([door])
@@ -242,7 +242,7 @@ def test_other_machines_need_a_token(monkeypatch: pytest.MonkeyPatch, home: Path
 def test_a_token_must_serve_its_purpose(host: str, token: str, wrong: str) -> None:
     """A token that cannot be sent, or that is soon guessed where others can try, is refused."""
     with pytest.raises(BadSettings, match=wrong) if wrong else contextlib.nullcontext():
-        check(ServeSettings(host=host, token=token))
+        check_serve_settings(ServeSettings(host=host, token=token))
 
 
 @pytest.mark.parametrize("host", ["192.0.2.1", "no such host", "\ud800", "x" * 300, "999.1.1.1"])
@@ -295,7 +295,7 @@ def test_people_at_other_machines_are_told_where_to_go(
 ) -> None:
     """A server on all addresses says by which one the others reach it: 127.0.0.1 would be their own machine."""
     monkeypatch.setattr(serving_command, "_own_address", lambda: "10.0.0.7")
-    assert serving_command._told_to_others(settings, "http://127.0.0.1:8321") == told
+    assert serving_command._address_for_others(settings, "http://127.0.0.1:8321") == told
 
 
 def test_the_address_of_this_machine_is_found() -> None:
@@ -315,6 +315,6 @@ def test_a_missing_browser_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pyte
 
 def test_help_needs_no_server() -> None:
     """The command's module is loaded for every --help, so it loads nothing of the web."""
-    program = "import sys, kiwiresearch.cli.serving; print(*sorted(sys.modules))"
+    program = "import sys, kiwiresearch.cli.server; print(*sorted(sys.modules))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert not {"fastapi", "starlette", "uvicorn", "anyio", "mcp", "pydantic", "httpx2"} & set(done.stdout.split())

@@ -11,7 +11,7 @@ import pytest
 from fastapi import HTTPException
 
 from kiwiresearch.errors import ModelUnreachable
-from kiwiresearch.web.streams import AHEAD, Slots, flowing, sse_event
+from kiwiresearch.web.streams import MAX_AHEAD, StreamSlots, sse_event, stream_in_thread
 
 
 def counting(seen: list[int], closed: threading.Event, most: int = 10_000) -> Generator[int, None, None]:
@@ -29,7 +29,7 @@ def test_items_arrive_in_order_from_one_thread() -> None:
     seen: list[int] = []
 
     async def read() -> list[int]:
-        return [number async for number in flowing(counting(seen, threading.Event(), 100))]
+        return [number async for number in stream_in_thread(counting(seen, threading.Event(), 100))]
 
     assert asyncio.run(read()) == list(range(100))
     assert len(set(seen)) == 1
@@ -41,7 +41,7 @@ def test_a_reader_who_leaves_closes_the_generator() -> None:
     closed = threading.Event()
 
     async def read_one() -> int:
-        async with contextlib.aclosing(flowing(counting([], closed))) as flow:
+        async with contextlib.aclosing(stream_in_thread(counting([], closed))) as flow:
             return await anext(flow)
 
     assert asyncio.run(read_one()) == 0
@@ -58,7 +58,7 @@ def test_a_reader_who_is_cancelled_closes_the_generator() -> None:
         yield from counting([], closed)
 
     async def read() -> None:
-        reading = asyncio.ensure_future(anext(flowing(Slots(1).holding(slow()))))
+        reading = asyncio.ensure_future(anext(stream_in_thread(StreamSlots(1).occupy(slow()))))
         await asyncio.to_thread(waits.wait, 10)
         reading.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -76,13 +76,13 @@ def test_a_slow_reader_holds_the_generator_back() -> None:
     closed = threading.Event()
 
     async def read_some() -> None:
-        async with contextlib.aclosing(flowing(counting(seen, closed))) as flow:
+        async with contextlib.aclosing(stream_in_thread(counting(seen, closed))) as flow:
             for _ in range(5):
                 await anext(flow)
 
     asyncio.run(read_some())
     assert closed.wait(10)
-    assert len(seen) <= 5 + AHEAD + 2
+    assert len(seen) <= 5 + MAX_AHEAD + 2
 
 
 def test_what_goes_wrong_is_raised_behind_what_went_well() -> None:
@@ -93,7 +93,7 @@ def test_what_goes_wrong_is_raised_behind_what_went_well() -> None:
         raise ModelUnreachable("The model is away.")
 
     async def read() -> int:
-        flow = flowing(breaking())
+        flow = stream_in_thread(breaking())
         first = await anext(flow)
         with pytest.raises(ModelUnreachable):
             await anext(flow)
@@ -104,16 +104,16 @@ def test_what_goes_wrong_is_raised_behind_what_went_well() -> None:
 
 def test_a_slot_is_free_again_when_its_stream_ends_in_any_way() -> None:
     """A stream takes a slot with its first item and gives it back when it is read, closed, broken or thrown away."""
-    slots = Slots(1)
-    taken = slots.holding(iter([1, 2]))
+    slots = StreamSlots(1)
+    taken = slots.occupy(iter([1, 2]))
     assert next(taken) == 1
     with pytest.raises(HTTPException) as refused:
-        next(slots.holding(iter([1])))
+        next(slots.occupy(iter([1])))
     assert refused.value.status_code == 503
     taken.close()
-    assert list(slots.holding(iter([1]))) == [1]
-    assert next(slots.holding(iter([1, 2]))) == 1
-    assert list(slots.holding(iter([1]))) == [1]
+    assert list(slots.occupy(iter([1]))) == [1]
+    assert next(slots.occupy(iter([1, 2]))) == 1
+    assert list(slots.occupy(iter([1]))) == [1]
 
 
 @pytest.mark.parametrize("text", ["a\nb\r\nc", "\u2028\x85", "\ud800", "data: x\n\nevent: done", "日本語"])

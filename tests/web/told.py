@@ -5,16 +5,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 
-from kiwiresearch.ask.events import Event
-from kiwiresearch.ask.wish import AskWish
-from kiwiresearch.research.asking import PLAIN, Asker
+from kiwiresearch.ask.answer import Event
+from kiwiresearch.ask.settings import AskOptions
+from kiwiresearch.workspace.asker import DEFAULT_WISH, Asker
 
 
 class ToldAsker(Asker):
     """Answers every question with the same events; an exception among them is raised in its place."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, AskWish]] = []
+        self.asked: list[tuple[str, AskOptions]] = []
         self.closed = threading.Event()
         """Set when a generator has ended in any way."""
         self.all_held = threading.Event()
@@ -30,7 +30,7 @@ class ToldAsker(Asker):
         self._lines, self._endless, self._hold, self._after = lines, endless, hold, after
         self._held = threading.Barrier(max(hold, 1), action=self.all_held.set)
 
-    def events(self, question: str, wish: AskWish = PLAIN) -> Iterator[Event]:
+    def events(self, question: str, wish: AskOptions = DEFAULT_WISH) -> Iterator[Event]:
         self.asked.append((question, wish))
         number = len(self.asked)
         try:

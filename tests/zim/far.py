@@ -7,13 +7,21 @@ from dataclasses import replace
 from typing import Any
 
 from kiwiresearch.ids import BookId
-from kiwiresearch.search.peer_titles import WAYS as TITLE_WAYS
+from kiwiresearch.search.open_book import TITLE_CALLS as TITLE_WAYS
 from kiwiresearch.search.titles import TitleIndex
 from kiwiresearch.zim.archive import Archive
-from kiwiresearch.zim.peer import PeerArchive
-from kiwiresearch.zim.peer_calls import WAYS, Call, Reply, answered
-from kiwiresearch.zim.peer_sheet import far_book, sheet_of
-from kiwiresearch.zim.peer_wire import BUSY, pack_calls, pack_replies, unpack_calls, unpack_replies
+from kiwiresearch.zim.peer import PeerArchive, announcement_of, peer_book
+from kiwiresearch.zim.peer_protocol import (
+    BOOK_CALLS,
+    BUSY,
+    Call,
+    CallReply,
+    answer_call,
+    pack_calls,
+    pack_replies,
+    unpack_calls,
+    unpack_replies,
+)
 
 
 class Wire:
@@ -24,14 +32,16 @@ class Wire:
         self._titles = titles
         self.requests: list[list[str]] = []
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Nothing is held open."""
 
-    def ask(self, _: BookId, calls: Sequence[Call[Any]]) -> list[Reply | None]:
+    def ask(self, _: BookId, calls: Sequence[Call[Any]]) -> list[CallReply | None]:
         asked = unpack_calls(pack_calls(calls))
         self.requests.append([call[0] for call in asked])
-        replies: list[Reply | None] = [
-            answered(TITLE_WAYS, self._titles, call) if call[0] in TITLE_WAYS else answered(WAYS, self._archive, call)
+        replies: list[CallReply | None] = [
+            answer_call(TITLE_WAYS, self._titles, call)
+            if call[0] in TITLE_WAYS
+            else answer_call(BOOK_CALLS, self._archive, call)
             for call in asked
         ]
         found = unpack_replies(BUSY * 3 + b"".join(pack_replies(replies)), len(calls))
@@ -43,4 +53,4 @@ class Wire:
 
 def from_afar(archive: Archive) -> PeerArchive:
     """A book as another host has it."""
-    return PeerArchive(far_book(sheet_of(archive.book, None)).book, Wire(archive))
+    return PeerArchive(peer_book(announcement_of(archive.book, None)).book, Wire(archive))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiwiresearch.zim.book import clean, flavour_of, kind_of, languages_of, tags_of
+from kiwiresearch.zim.archive import clean_metadata, flavour_of, kind_of, languages_of, tags_of
 from kiwiresearch.zim.libzim import LibzimArchive
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def test_kind_of_book(metadata: dict[str, str], filename: str, kind: str) -> Non
 )
 def test_metadata_is_cleaned(written: str, cleaned: str) -> None:
     """Control characters and the lone '=' of broken scrapers are no part of what was meant."""
-    assert clean(written) == cleaned
+    assert clean_metadata(written) == cleaned
 
 
 def test_tags_are_split_and_cleaned() -> None:

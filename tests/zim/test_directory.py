@@ -55,7 +55,7 @@ def test_pointers_that_lead_nowhere_are_told_as_articles_that_cannot_be_read() -
     import numpy as np
 
     from kiwiresearch.zim.directory import HEADER
-    from kiwiresearch.zim.layout import MAGIC
+    from kiwiresearch.zim.listing import MAGIC
 
     head = HEADER.pack(MAGIC, 6, 0, bytes(16), 3, 1, 80, 0, 0, 90, 0, 0, 0)
     data = head + (2**63).to_bytes(8, "little") + b"\xff" * 5

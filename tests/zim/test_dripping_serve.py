@@ -9,7 +9,7 @@ from tests.zim.dripping import CHUNKED, OK, dripping
 
 from kiwiresearch.errors import BookUnreachable
 from kiwiresearch.zim import serve
-from kiwiresearch.zim.serve import KiwixServer, Span
+from kiwiresearch.zim.serve import ByteRange, KiwixServer
 from kiwiresearch.zim.sources import SERVE_TIMEOUT_S
 
 
@@ -33,9 +33,9 @@ def test_a_server_that_drips_is_not_waited_for(
         for _ in range(good):
             assert server.get("/raw").content == b"host"
         with monkeypatch.context() as patch:
-            patch.setattr(serve, "WHOLE", 0.2 / SERVE_TIMEOUT_S)
+            patch.setattr(serve, "WHOLE_ANSWER_FACTOR", 0.2 / SERVE_TIMEOUT_S)
             with pytest.raises(BookUnreachable, match=r"does not come to an end in 0\.2 s"):
-                server.get("/raw", span=Span(0, 500_000))
+                server.get("/raw", span=ByteRange(0, 500_000))
         assert host.calls == good + 1
         host.good = good + 2
         assert server.get("/raw").content == b"host"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kiwiresearch.errors import BookChanged, KiwiError
-from kiwiresearch.zim.guard import FileGuard
+from kiwiresearch.zim.files import FileGuard
 from kiwiresearch.zim.libzim import LibzimArchive
 
 if TYPE_CHECKING:

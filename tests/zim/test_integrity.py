@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from kiwiresearch import background
-from kiwiresearch.disk import Lock
+from kiwiresearch import system
 from kiwiresearch.errors import BookDamaged, KiwiError, NotABook
+from kiwiresearch.system import FileLock
 from kiwiresearch.zim import integrity
 from kiwiresearch.zim.files import parts_of
 from kiwiresearch.zim.integrity import State, Verdict, Verdicts, probe
@@ -171,7 +171,7 @@ def test_large_files_are_checked_in_the_background(
     said: list[str] = []
     Opener(verdicts, say=said.append).open(Source(str(file))).close()
     assert said == [f"{file.name!r} has not been checked for damage yet; that goes on in the background."]
-    assert background.RUNNING.pop().wait(timeout=60) == 0
+    assert system.RUNNING.pop().wait(timeout=60) == 0
     assert verdicts.known(parts_of(file)) == Verdict(state, reason)
 
 
@@ -180,7 +180,7 @@ def test_one_check_at_a_time(sound: Path, verdicts: Verdicts, tmp_path: Path) ->
     verdicts.of(sound)
     (note,) = (tmp_path / "checks").glob("*.json")
     note.unlink()
-    lock = Lock(note.with_suffix(".lock"))
+    lock = FileLock(note.with_suffix(".lock"))
     assert lock.acquire() is True
     assert verdicts.check_in_background(sound) is False
     verdicts.run_check(sound)

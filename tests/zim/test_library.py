@@ -11,7 +11,7 @@ import pytest
 from kiwiresearch.errors import BadSettings, BadUsage, BookNotFound, KiwiError, NotABook
 from kiwiresearch.ids import BookId
 from kiwiresearch.zim.integrity import Verdicts
-from kiwiresearch.zim.library import Opener, Placed, Shelf, ShelfFile, pick, placed
+from kiwiresearch.zim.library import ListedBook, Opener, Shelf, ShelfFile, listed_book, pick_books
 from kiwiresearch.zim.sources import Source
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ UUID_A = "11111111-2222-3333-4444-555555555555"
 UUID_B = "99999999-2222-3333-4444-555555555555"
 
 RAY_FILE = "/books/wikipedia_en_ray_charles_maxi_2023-09.zim"
-RAY = Placed(BookId(UUID_A), "wikipedia_en_ray_charles", "Ray Charles", Source(RAY_FILE))
-DOCS = Placed(BookId(UUID_B), "devdocs_en_sqlite", "SQLite Docs", Source("http://host:8080", "sqlite_2025-04"))
+RAY = ListedBook(BookId(UUID_A), "wikipedia_en_ray_charles", "Ray Charles", Source(RAY_FILE))
+DOCS = ListedBook(BookId(UUID_B), "devdocs_en_sqlite", "SQLite Docs", Source("http://host:8080", "sqlite_2025-04"))
 BOOKS = (RAY, DOCS)
 
 
@@ -54,9 +54,9 @@ def shelf_file(tmp_path: Path) -> ShelfFile:
         (UUID_B, DOCS),
     ],
 )
-def test_books_are_picked_by_any_of_their_names(opener: Opener, wanted: str, book: Placed) -> None:
+def test_books_are_picked_by_any_of_their_names(opener: Opener, wanted: str, book: ListedBook) -> None:
     """Name, title, UUID, path, file name and stem all mean the book, in any case."""
-    assert pick(BOOKS, wanted, opener) == [book]
+    assert pick_books(BOOKS, wanted, opener) == [book]
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_books_are_picked_by_any_of_their_names(opener: Opener, wanted: str, boo
 def test_unknown_name_gets_a_guess(opener: Opener, wanted: str, hint: str) -> None:
     """A name that no book has is told, with the nearest name there is."""
     with pytest.raises(BookNotFound) as told:
-        pick(BOOKS, wanted, opener)
+        pick_books(BOOKS, wanted, opener)
     assert told.value.message == f"There is no book {wanted!r} on your shelf."
     assert told.value.remedy == f"{hint}'kiwiresearch books list' shows them all."
 
@@ -81,20 +81,20 @@ def test_unknown_name_gets_a_guess(opener: Opener, wanted: str, hint: str) -> No
 def test_empty_name_means_no_book(opener: Opener, wanted: str) -> None:
     """An empty name is told as such: it is neither a book nor the folder the user is in."""
     with pytest.raises(BadUsage, match="The name of the book is empty"):
-        pick(BOOKS, wanted, opener)
+        pick_books(BOOKS, wanted, opener)
 
 
 def test_two_books_of_one_name_are_both_meant(opener: Opener) -> None:
     """A name that two books share picks both; the UUID picks one."""
-    newer = Placed(BookId(UUID_B), RAY.name, RAY.title, Source("/books/newer.zim"))
-    assert pick((RAY, newer), "Ray Charles", opener) == [RAY, newer]
-    assert pick((RAY, newer), UUID_B, opener) == [newer]
+    newer = ListedBook(BookId(UUID_B), RAY.name, RAY.title, Source("/books/newer.zim"))
+    assert pick_books((RAY, newer), "Ray Charles", opener) == [RAY, newer]
+    assert pick_books((RAY, newer), UUID_B, opener) == [newer]
 
 
 def test_a_file_that_is_not_on_the_shelf_is_picked_by_its_path(opener: Opener, a_book: BookMaker) -> None:
     """A path to a book is enough, on the shelf or not."""
     file = a_book({"Sky": "<p>blue</p>"})
-    (found,) = pick(BOOKS, str(file), opener)
+    (found,) = pick_books(BOOKS, str(file), opener)
     assert (found.title, found.source) == ("Test book", Source(str(file)))
 
 
@@ -104,15 +104,15 @@ def test_a_relative_path_is_the_book_on_the_shelf(
     """A book on the shelf is known by a path relative to where the user is."""
     file = a_book({"Sky": "<p>blue</p>"})
     monkeypatch.chdir(file.parent.parent)
-    here = Placed(BookId(UUID_A), "name", "title", Source(str(file)))
-    assert pick([here], f"{file.parent.name}/{file.name}", opener) == [here]
+    here = ListedBook(BookId(UUID_A), "name", "title", Source(str(file)))
+    assert pick_books([here], f"{file.parent.name}/{file.name}", opener) == [here]
 
 
 @pytest.mark.parametrize("wanted", ["missing.zim", "./missing.zim", "/nowhere/book.zim", "folder/book"])
 def test_a_path_to_nothing_is_a_missing_file(opener: Opener, wanted: str) -> None:
     """What looks like a path is told as a missing file, not as an unknown name."""
     with pytest.raises(BookNotFound, match="There is no file"):
-        pick(BOOKS, wanted, opener)
+        pick_books(BOOKS, wanted, opener)
 
 
 def test_shelf_starts_empty_and_keeps_books(shelf_file: ShelfFile) -> None:
@@ -125,8 +125,8 @@ def test_shelf_starts_empty_and_keeps_books(shelf_file: ShelfFile) -> None:
 
 def test_a_book_is_added_once(shelf_file: ShelfFile) -> None:
     """The same book at the same place stays once; a copy elsewhere is a second book."""
-    copy = Placed(RAY.id, RAY.name, RAY.title, Source("/copy/ray.zim"))
-    renamed = Placed(RAY.id, RAY.name, "Another title", RAY.source)
+    copy = ListedBook(RAY.id, RAY.name, RAY.title, Source("/copy/ray.zim"))
+    renamed = ListedBook(RAY.id, RAY.name, "Another title", RAY.source)
     assert shelf_file.add([RAY, RAY]) == (RAY,)
     assert shelf_file.add([RAY, renamed]) == ()
     assert shelf_file.add([copy]) == (copy,)
@@ -144,7 +144,7 @@ def test_books_are_removed(shelf_file: ShelfFile) -> None:
 
 def test_shelf_file_can_be_read_by_people(shelf_file: ShelfFile) -> None:
     """The list of books is indented JSON with real letters, and the same books give the same bytes."""
-    book = Placed(BookId(UUID_A), "zürich", "Zürich", Source("/books/zürich.zim"))
+    book = ListedBook(BookId(UUID_A), "zürich", "Zürich", Source("/books/zürich.zim"))
     shelf_file.add([book])
     text = shelf_file.path.read_text(encoding="utf-8")
     assert '      "title": "Zürich"' in text.splitlines()
@@ -196,7 +196,7 @@ def test_shelf_opens_a_book_once(opener: Opener, a_book: BookMaker) -> None:
     """A shelf keeps its books open, and closes them all at its end."""
     file = a_book({"Sky": "<p>blue</p>"})
     ((book, source),) = opener.look_up(str(file))
-    with Shelf([placed(book, source)], opener) as shelf:
+    with Shelf([listed_book(book, source)], opener) as shelf:
         first = shelf.open(shelf.books[0])
         assert shelf.open(shelf.books[0]) is first
         assert shelf.archives() == [first]
@@ -207,9 +207,9 @@ def test_one_bad_book_does_not_close_the_shelf(opener: Opener, a_book: BookMaker
     """A book that cannot be opened is an error only where there is no other."""
     bad_file = tmp_path / "bad.zim"
     bad_file.write_bytes(b"no book")
-    bad = Placed(BookId(UUID_A), "bad", "Bad", Source(str(bad_file)))
+    bad = ListedBook(BookId(UUID_A), "bad", "Bad", Source(str(bad_file)))
     ((book, source),) = opener.look_up(str(a_book({"Sky": "<p>blue</p>"})))
-    with Shelf([bad, placed(book, source)], opener) as shelf:
+    with Shelf([bad, listed_book(book, source)], opener) as shelf:
         assert [archive.book.title for archive in shelf.archives()] == ["Test book"]
     with Shelf([bad], opener) as shelf, pytest.raises(NotABook):
         shelf.archives()

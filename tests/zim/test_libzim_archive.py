@@ -11,7 +11,7 @@ import pytest
 
 from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
 from kiwiresearch.zim.libzim import CLUSTER_CACHE_BYTES, LibzimArchive, set_cluster_cache
-from kiwiresearch.zim.lookup import find_path, near_titles
+from kiwiresearch.zim.paths import find_path, near_titles
 
 if TYPE_CHECKING:
     from pathlib import Path

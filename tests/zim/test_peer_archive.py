@@ -15,22 +15,24 @@ from tests.zim.far import Wire
 
 from kiwiresearch.errors import KiwiError, NotOffered, PageNotFound, RedirectLoop
 from kiwiresearch.ids import BookId
-from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.peer_titles import far_titles
+from kiwiresearch.search.open_book import OpenBook, peer_titles
 from kiwiresearch.search.title_build import build_titles
 from kiwiresearch.search.titles import TitleIndex, open_titles
 from kiwiresearch.zim import peer
 from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
 from kiwiresearch.zim.libzim import LibzimArchive
-from kiwiresearch.zim.peer import PeerArchive
-from kiwiresearch.zim.peer_calls import WAYS, Call, NotACall, Reply, answered
-from kiwiresearch.zim.peer_sheet import far_book, sheet_of
-from kiwiresearch.zim.peer_wire import (
+from kiwiresearch.zim.peer import PeerArchive, announcement_of, peer_book
+from kiwiresearch.zim.peer_protocol import (
+    BOOK_CALLS,
     LENGTH,
-    MOST_CALLS,
-    MOST_WORDS,
+    MAX_CALLS,
+    MAX_WORDS,
     READY,
-    NotAReply,
+    BadCall,
+    BadCallReply,
+    Call,
+    CallReply,
+    answer_call,
     pack_replies,
     unpack_calls,
     unpack_replies,
@@ -65,7 +67,7 @@ def both(book: Path) -> tuple[LibzimArchive, PeerArchive, TitleIndex]:
     build_titles(home, file)
     titles = open_titles(file, home.book)
     assert titles is not None
-    far = far_book(sheet_of(home.book, (titles.rows, titles.complete)))
+    far = peer_book(announcement_of(home.book, (titles.rows, titles.complete)))
     return home, PeerArchive(far.book, Wire(home, titles), far.titles), titles
 
 
@@ -135,7 +137,7 @@ def test_a_far_title_index_answers_as_at_home(
 ) -> None:
     """Titles are looked up on the host that has them, and come out in the same order."""
     _, far, titles = both
-    there = far_titles(far)
+    there = peer_titles(far)
     assert there is not None
     assert ask(there) == ask(titles)
 
@@ -145,7 +147,7 @@ def test_the_data_sheet_travels_but_for_the_place(both: tuple[LibzimArchive, Pee
     home, far, _ = both
     assert replace(far.book, source="") == replace(home.book, source="")
     assert far.book.source == f"peer://{home.book.id}/test.zim"
-    assert str(home.book.source) not in json.dumps(sheet_of(home.book, None))
+    assert str(home.book.source) not in json.dumps(announcement_of(home.book, None))
 
 
 def test_whole_lists_of_a_book_are_for_its_own_host(both: tuple[LibzimArchive, PeerArchive, TitleIndex]) -> None:
@@ -161,31 +163,31 @@ def test_what_is_said_ahead_is_asked_at_once(book: Path) -> None:
     """Many pages, titles and paths take one request each kind, and each page is sent once."""
     home = LibzimArchive(book)
     wire = Wire(home)
-    opened = OpenBook(PeerArchive(far_book(sheet_of(home.book, None)).book, wire))
+    opened = OpenBook(PeerArchive(peer_book(announcement_of(home.book, None)).book, wire))
     paths = ["Sun", "Star", "Open_AI"]
-    opened.texts_ahead(paths)
-    opened.titles_ahead(paths)
-    opened.resolve_ahead([*paths, "Nowhere"])
+    opened.prefetch_texts(paths)
+    opened.prefetch_titles(paths)
+    opened.prefetch_targets([*paths, "Nowhere"])
     assert [len(request) for request in wire.requests] == [3, 3, 4]
     assert [opened.text(path) for path in paths] == [OpenBook(home).text(path) for path in paths]
     assert [opened.title(path) for path in paths] == ["Sun", "Star", "Open AI"]
     assert opened.resolve("Nowhere") is None
-    opened.texts_ahead(paths)
-    opened.titles_ahead(paths)
+    opened.prefetch_texts(paths)
+    opened.prefetch_titles(paths)
     assert len(wire.requests) == 3
 
 
 def test_pages_that_nobody_comes_for_are_dropped(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was sent ahead takes no more room than it may, and every page is there all the same."""
-    monkeypatch.setattr(peer, "MOST_KEPT_BYTES", 100)
-    monkeypatch.setattr(peer, "AHEAD", 1)
+    monkeypatch.setattr(peer, "MAX_KEPT_BYTES", 100)
+    monkeypatch.setattr(peer, "MAX_CALLS_AT_ONCE", 1)
     home = LibzimArchive(book)
     wire = Wire(home)
-    far = PeerArchive(far_book(sheet_of(home.book, None)).book, wire)
+    far = PeerArchive(peer_book(announcement_of(home.book, None)).book, wire)
     paths = ["Sun", "Star", "Open_AI"]
     longest = max(len(home.read(path).content) for path in paths)
     for _ in range(3):
-        far.ahead_simple("read", paths)
+        far.prefetch_simple("read", paths)
         assert far._kept_bytes <= 100 + longest
         assert far._kept_bytes == sum(len(reply.value.content) for reply in far._kept.values())
     assert [far.read(path).content for path in paths] == [home.read(path).content for path in paths]
@@ -196,9 +198,9 @@ def test_long_links_are_sent_in_portions(book: Path) -> None:
     """A page with thousands of long links makes several requests, none of which is refused."""
     home = LibzimArchive(book)
     wire = Wire(home)
-    opened = OpenBook(PeerArchive(far_book(sheet_of(home.book, None)).book, wire))
+    opened = OpenBook(PeerArchive(peer_book(announcement_of(home.book, None)).book, wire))
     paths = [f"{number}{'ü' * 60_000}" for number in range(9)] + ["x" * 100_000] + [f"p{n}" for n in range(600)]
-    opened.resolve_ahead(paths)
+    opened.prefetch_targets(paths)
     assert sum(map(len, wire.requests)) == len(paths) - 1
     assert all(opened.resolve(path) is None for path in paths)
     assert 5 <= len(wire.requests) <= 8
@@ -207,13 +209,13 @@ def test_long_links_are_sent_in_portions(book: Path) -> None:
 def test_a_redirect_loop_is_told_as_one() -> None:
     """The error of a far book is the same kind as at home."""
     problem = RedirectLoop("The page 'A' only redirects in a circle.", remedy="Choose another.")
-    packed = b"".join(pack_replies([Reply(error=problem), None, Reply(["x"], b"abc")]))
+    packed = b"".join(pack_replies([CallReply(error=problem), None, CallReply(["x"], b"abc")]))
     first, later, last = unpack_replies(packed, 3)
     assert first is not None
     assert isinstance(first.error, RedirectLoop)
     assert (first.error.message, first.error.remedy) == (problem.message, problem.remedy)
     assert later is None
-    assert last == Reply(["x"], b"abc")
+    assert last == CallReply(["x"], b"abc")
 
 
 def test_an_error_is_told_in_few_words() -> None:
@@ -221,7 +223,7 @@ def test_an_error_is_told_in_few_words() -> None:
     (reply,) = unpack_replies(_framed({"replies": [["error", "PageNotFound", "x" * 10**6, "y" * 10**6]]}), 1)
     assert reply is not None
     assert reply.error is not None
-    assert (len(reply.error.message), len(reply.error.remedy)) == (MOST_WORDS, MOST_WORDS)
+    assert (len(reply.error.message), len(reply.error.remedy)) == (MAX_WORDS, MAX_WORDS)
 
 
 def _framed(head: Any, rest: bytes = b"") -> bytes:
@@ -252,7 +254,7 @@ BROKEN = [
 @pytest.mark.parametrize("body", BROKEN)
 def test_what_is_no_reply_is_refused(body: bytes) -> None:
     """Bytes that no host of ours would send are an error that names the fault, never an answer."""
-    with pytest.raises(NotAReply):
+    with pytest.raises(BadCallReply):
         unpack_replies(body, 1)
 
 
@@ -260,7 +262,7 @@ def test_what_is_no_reply_is_refused(body: bytes) -> None:
 def test_no_bytes_break_the_reader(body: bytes) -> None:
     """Whatever comes, it is a reply or it is refused."""
     for beginning in (b"", READY, READY + LENGTH.pack(len(body))):
-        with pytest.raises(NotAReply):
+        with pytest.raises(BadCallReply):
             unpack_replies(beginning + body, 1)
 
 
@@ -291,11 +293,11 @@ def test_lies_are_noticed(
     """A value of the wrong kind or size is not passed on as an answer."""
 
     class Liar:
-        def let_go(self) -> None:
+        def release(self) -> None:
             pass
 
-        def ask(self, _: BookId, calls: Sequence[Call[Any]]) -> list[Reply | None]:
-            return [Reply(calls[0].read(value, content))]
+        def ask(self, _: BookId, calls: Sequence[Call[Any]]) -> list[CallReply | None]:
+            return [CallReply(calls[0].read(value, content))]
 
     with pytest.raises((ValueError, TypeError)):
         ask(PeerArchive(both[0].book, Liar()))
@@ -307,14 +309,14 @@ def test_lies_are_noticed(
 )
 def test_requests_that_no_host_makes_are_refused(body: bytes) -> None:
     """A request without calls, or with something else, is a ValueError."""
-    with pytest.raises(NotACall):
+    with pytest.raises(BadCall):
         unpack_calls(body)
 
 
 def test_a_request_has_an_end() -> None:
     """Nobody asks for more than so many things at once."""
-    with pytest.raises(NotACall, match="1 to"):
-        unpack_calls(json.dumps({"calls": [["title", "x"]] * (MOST_CALLS + 1)}).encode())
+    with pytest.raises(BadCall, match="1 to"):
+        unpack_calls(json.dumps({"calls": [["title", "x"]] * (MAX_CALLS + 1)}).encode())
 
 
 @pytest.mark.parametrize(
@@ -337,13 +339,13 @@ def test_a_request_has_an_end() -> None:
 )
 def test_calls_that_no_host_makes_are_refused(book: Path, call: list[Any]) -> None:
     """Only what is on the list can be asked of a book, with values of the right kind."""
-    with pytest.raises(NotACall):
-        answered(WAYS, LibzimArchive(book), call)
+    with pytest.raises(BadCall):
+        answer_call(BOOK_CALLS, LibzimArchive(book), call)
 
 
 def test_errors_of_the_book_are_answers(book: Path) -> None:
     """That a page is not there is what the book says, and no fault of the host."""
-    reply = answered(WAYS, LibzimArchive(book), ["read", "Nowhere"])
+    reply = answer_call(BOOK_CALLS, LibzimArchive(book), ["read", "Nowhere"])
     assert isinstance(reply.error, PageNotFound)
 
 
@@ -371,4 +373,4 @@ def test_announcements_are_checked(both: tuple[LibzimArchive, PeerArchive, Title
     """A data sheet with something else in it is none."""
     sheet = asdict(both[0].book) | {"titles": None} | change
     with pytest.raises((ValueError, TypeError)):
-        far_book(sheet)
+        peer_book(sheet)

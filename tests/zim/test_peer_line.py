@@ -10,21 +10,24 @@ import pytest
 from tests.zim.dripping import CHUNKED, OK, Dripping, dripping
 
 from kiwiresearch.errors import HostAway
-from kiwiresearch.zim import peer_line
-from kiwiresearch.zim.peer_line import Line
+from kiwiresearch.zim import peer_client
+from kiwiresearch.zim.peer_client import PeerClient
 
 
 @contextlib.contextmanager
-def line_to(begins: bytes, drop: bytes, good: int = 0) -> Iterator[tuple[Dripping, Line]]:
+def line_to(begins: bytes, drop: bytes, good: int = 0) -> Iterator[tuple[Dripping, PeerClient]]:
     """A line to a host that answers well so many times, and then drips."""
-    with dripping(begins, drop, good) as (host, address), contextlib.closing(Line("host", address, "secret")) as line:
+    with (
+        dripping(begins, drop, good) as (host, address),
+        contextlib.closing(PeerClient("host", address, "secret")) as line,
+    ):
         yield host, line
 
 
 @pytest.fixture(autouse=True)
 def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, seconds in (("AT_WORK_S", 0.2), ("WHOLE_S", 0.4)):
-        monkeypatch.setattr(peer_line, name, seconds)
+        monkeypatch.setattr(peer_client, name, seconds)
 
 
 @pytest.mark.parametrize("good", [0, 2], ids=["at once", "on a line that was kept open"])
@@ -60,9 +63,9 @@ def test_a_limit_is_of_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
         for _ in range(20):
             line.ping()
         assert set(threading.enumerate()) == threads
-        monkeypatch.setattr(peer_line, "AT_WORK_S", 0.0)
+        monkeypatch.setattr(peer_client, "AT_WORK_S", 0.0)
         with pytest.raises(HostAway, match="does not come to an end"):
             line.ping()
-        monkeypatch.setattr(peer_line, "AT_WORK_S", 60.0)
+        monkeypatch.setattr(peer_client, "AT_WORK_S", 60.0)
         line.ping()
         assert host.calls == 22

@@ -14,13 +14,22 @@ from tests.conftest import BookMaker
 
 from kiwiresearch.errors import BadSettings, BookHidden, PageHidden, PageNotFound
 from kiwiresearch.zim.archive import Archive
-from kiwiresearch.zim.guarded import GuardedArchive, bare, guarded, hidden_among, hidden_at, hidden_named, hidden_offers
 from kiwiresearch.zim.integrity import Verdicts
 from kiwiresearch.zim.library import Opener
 from kiwiresearch.zim.libzim import LibzimArchive
-from kiwiresearch.zim.lookup import find_path, near_titles
 from kiwiresearch.zim.memory import MemoryArchive
-from kiwiresearch.zim.policy import Policy, Titles
+from kiwiresearch.zim.paths import find_path, near_titles
+from kiwiresearch.zim.policy import (
+    HiddenTitles,
+    Policy,
+    PolicyArchive,
+    hidden_at,
+    hidden_name_among,
+    hidden_offers,
+    hidden_page_named,
+    with_policy,
+    without_policy,
+)
 from kiwiresearch.zim.serve import KiwixServer, ServeArchive
 from kiwiresearch.zim.sources import Source
 
@@ -39,12 +48,12 @@ Make = Callable[[Policy], Archive]
 def make(request: pytest.FixtureRequest, a_book: BookMaker) -> Make:
     """The same book on every backend, behind a policy."""
     if request.param == "memory":
-        return lambda policy: guarded(MemoryArchive(PAGES, REDIRECTS, title="Test book"), policy)
+        return lambda policy: with_policy(MemoryArchive(PAGES, REDIRECTS, title="Test book"), policy)
     file = a_book(PAGES, REDIRECTS, main_path="Sunset")
     if request.param == "libzim":
-        return lambda policy: guarded(LibzimArchive(file), policy)
+        return lambda policy: with_policy(LibzimArchive(file), policy)
     server = KiwixServer(request.getfixturevalue("kiwix_serve")(file))
-    return lambda policy: guarded(ServeArchive(server, server.catalogue()[0]), policy)
+    return lambda policy: with_policy(ServeArchive(server, server.catalogue()[0]), policy)
 
 
 @pytest.mark.parametrize("path", ["Guillotine", "Torture_rack", "La_veuve"])
@@ -75,14 +84,14 @@ def test_no_search_offers_a_hidden_page(make: Make) -> None:
 )
 def test_who_asks_for_a_hidden_page_by_name_is_told(make: Make, words: str) -> None:
     """A page that is hidden is not missing: whatever spelling finds it is answered with the reason."""
-    assert isinstance(hidden_named([make(SCHOOL)], words), PageHidden)
+    assert isinstance(hidden_page_named([make(SCHOOL)], words), PageHidden)
 
 
 def test_a_page_that_is_not_hidden_is_told_nothing_of(make: Make) -> None:
     """Names of other pages, and of none, are no hidden ones."""
     archive = make(SCHOOL)
-    assert hidden_named([archive], "Sunset") is None
-    assert hidden_named([archive], "Moonrise") is None
+    assert hidden_page_named([archive], "Sunset") is None
+    assert hidden_page_named([archive], "Moonrise") is None
     assert hidden_at(archive, "Sunset") is None
     with pytest.raises(PageNotFound) as problem:
         archive.read("Moonrise")
@@ -102,8 +111,8 @@ def test_a_hidden_redirect_hides_its_name_and_not_the_page_behind(make: Make) ->
     assert archive.resolve("Dusk") is None
     with pytest.raises(PageHidden, match="'Dusk' is hidden by the policy of this desk"):
         archive.read("Dusk")
-    assert "'Dusk'" in str(hidden_named([archive], "Dusk"))
-    assert hidden_among([archive], ["dusk", "sunset"]) is None
+    assert "'Dusk'" in str(hidden_page_named([archive], "Dusk"))
+    assert hidden_name_among([archive], ["dusk", "sunset"]) is None
     assert b"orange" in archive.read("Sunset").content
 
 
@@ -112,20 +121,26 @@ def test_no_name_is_too_odd_to_look_for(make: Make, words: str) -> None:
     """Underscores stand for spaces, and a name of nothing else is that of no page."""
     archive = make(SCHOOL)
     assert find_path(archive, words) is None
-    assert hidden_among([archive], [words]) is None
+    assert hidden_name_among([archive], [words]) is None
 
 
 def test_lists_of_titles_and_articles_leave_hidden_pages_out(a_book: BookMaker) -> None:
     """What goes through a whole book obeys too; the book as it is stays at hand for indexes."""
-    archive = guarded(LibzimArchive(a_book(PAGES, REDIRECTS)), SCHOOL)
+    archive = with_policy(LibzimArchive(a_book(PAGES, REDIRECTS)), SCHOOL)
     assert list(archive.articles()) == ["Sunset"]
     assert {one.title for one in archive.titles()} == {"Sunset", "Dusk"}
-    assert {one.title for one in bare(archive).titles()} == {"Sunset", "Dusk", "Guillotine", "La veuve", "Torture rack"}
+    assert {one.title for one in without_policy(archive).titles()} == {
+        "Sunset",
+        "Dusk",
+        "Guillotine",
+        "La veuve",
+        "Torture rack",
+    }
 
 
 def test_a_page_is_hidden_by_its_title_whatever_its_path(a_book: BookMaker) -> None:
     """A path that tells nothing does not lead round a title."""
-    archive = guarded(LibzimArchive(a_book({"p/17": "<p>x</p>"}, titles={"p/17": "Guillotine"})), SCHOOL)
+    archive = with_policy(LibzimArchive(a_book({"p/17": "<p>x</p>"}, titles={"p/17": "Guillotine"})), SCHOOL)
     for path in ("p/17", "/p/17", "C/p/17"):
         with pytest.raises(PageNotFound):
             archive.read(path)
@@ -163,19 +178,19 @@ RULES = [
 @pytest.mark.parametrize(("rule", "title", "is_hidden"), RULES)
 def test_rules_mean_titles(rule: str, title: str, is_hidden: bool) -> None:
     """A rule is a title, or a beginning or an end with '*'; nothing of it is a regular expression."""
-    assert Titles([rule]).has(title) is is_hidden
+    assert HiddenTitles([rule]).has(title) is is_hidden
 
 
 @given(rule=st.text("ab*", min_size=1, max_size=8), title=st.text("ab", min_size=1, max_size=10))
 def test_a_star_stands_for_anything(rule: str, title: str) -> None:
     """However many there are, and whatever stands between them."""
     pattern = ".*".join(map(re.escape, rule.split("*")))
-    assert Titles([rule]).has(title) is (re.fullmatch(pattern, title) is not None)
+    assert HiddenTitles([rule]).has(title) is (re.fullmatch(pattern, title) is not None)
 
 
 def test_no_title_takes_long() -> None:
     """A rule with many stars is soon through with a title that almost fits in ever so many ways."""
-    assert not Titles(["*a*" * 50 + "b"]).has("a" * 5_000)
+    assert not HiddenTitles(["*a*" * 50 + "b"]).has("a" * 5_000)
 
 
 def test_a_rule_may_be_for_one_book(a_book: BookMaker) -> None:
@@ -183,16 +198,16 @@ def test_a_rule_may_be_for_one_book(a_book: BookMaker) -> None:
     file = a_book(PAGES, name="shelf.zim")
     for name in ("test_en", "Test book", "SHELF", "shelf.zim"):
         with pytest.raises(PageHidden):
-            guarded(LibzimArchive(file), Policy(hidden=(f"{name} | Sunset",))).read("Sunset")
-    assert guarded(LibzimArchive(file), Policy(hidden=("another | Sunset",))).read("Sunset").title == "Sunset"
+            with_policy(LibzimArchive(file), Policy(hidden=(f"{name} | Sunset",))).read("Sunset")
+    assert with_policy(LibzimArchive(file), Policy(hidden=("another | Sunset",))).read("Sunset").title == "Sunset"
 
 
 def test_a_book_without_hidden_pages_is_not_wrapped(a_book: BookMaker) -> None:
     """Who sets no policy, or one for other books, pays nothing for it."""
     archive = LibzimArchive(a_book(PAGES))
-    assert guarded(archive, Policy()) is archive
-    assert guarded(archive, Policy(name="School", hidden=("other | Sunset",))) is archive
-    assert not isinstance(bare(guarded(archive, SCHOOL)), GuardedArchive)
+    assert with_policy(archive, Policy()) is archive
+    assert with_policy(archive, Policy(name="School", hidden=("other | Sunset",))) is archive
+    assert not isinstance(without_policy(with_policy(archive, SCHOOL)), PolicyArchive)
 
 
 def test_only_allowed_books_are_opened(a_book: BookMaker, tmp_path: Path) -> None:

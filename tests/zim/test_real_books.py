@@ -9,7 +9,7 @@ import pytest
 
 from kiwiresearch.errors import NotABook, PageNotFound
 from kiwiresearch.page.read import open_page
-from kiwiresearch.zim.book import Indexes
+from kiwiresearch.zim.archive import Indexes
 from kiwiresearch.zim.libzim import LibzimArchive
 
 MAXI_2023 = "wikipedia_en_ray_charles_maxi_2023-09.zim"

@@ -13,10 +13,10 @@ import pytest
 from kiwiresearch.errors import RedirectLoop
 from kiwiresearch.zim.archive import MAX_HOPS, Archive
 from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
-from kiwiresearch.zim.layout import HEADER, REDIRECT
 from kiwiresearch.zim.libzim import LibzimArchive
-from kiwiresearch.zim.lookup import find_path
+from kiwiresearch.zim.listing import HEADER, REDIRECT
 from kiwiresearch.zim.memory import MemoryArchive
+from kiwiresearch.zim.paths import find_path
 
 if TYPE_CHECKING:
     from tests.conftest import BookMaker

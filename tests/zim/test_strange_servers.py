@@ -13,9 +13,8 @@ from tests.zim.newer_serve import ENTRY, FEED, UUID, NewerServe, answer, serving
 
 from kiwiresearch.errors import BookUnreachable
 from kiwiresearch.zim import serve
-from kiwiresearch.zim.catalog import parse_xml
 from kiwiresearch.zim.serve import KiwixServer, ServeArchive
-from kiwiresearch.zim.serve_addresses import root_of
+from kiwiresearch.zim.sources import parse_xml, serve_root
 
 Request = BaseHTTPRequestHandler
 
@@ -211,14 +210,14 @@ def test_strange_suggestions_are_none() -> None:
 )
 def test_root_of_a_copied_address(given: str, root: str) -> None:
     """The server's own address is found in any address of its pages."""
-    assert root_of(given) == root
+    assert serve_root(given) == root
 
 
 @pytest.mark.parametrize("given", ["ftp://host", "http://", "file:///books/library.xml", "://x"])
 def test_what_is_no_address_is_said(given: str) -> None:
     """An address that no kiwix-serve can have is told with an example of a good one."""
     with pytest.raises(BookUnreachable, match="is no address of a kiwix-serve") as told:
-        root_of(given)
+        serve_root(given)
     assert "http://host:8080" in told.value.remedy
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from kiwiresearch.zim.witness import Accident, Witness
+from kiwiresearch.zim.files import CrashReport, OpenFileNotes
 
 READER = """
 import sys
 from pathlib import Path
-from kiwiresearch.zim.witness import Witness
+from kiwiresearch.zim.files import Witness
 
 witness = Witness(Path(sys.argv[1]))
 witness.opened(tuple(Path(name) for name in sys.argv[2:]))
@@ -55,13 +55,13 @@ def test_a_killed_process_and_a_file_cut_short_are_told_once(notes: Path, book: 
     process = reader(notes, book)
     os.truncate(book, 1200)
     end(process, kill=True)
-    accidents = Witness(notes).accidents()
-    assert accidents == [Accident(str(book), 5000, 1200)]
+    accidents = OpenFileNotes(notes).crash_reports()
+    assert accidents == [CrashReport(str(book), 5000, 1200)]
     assert str(accidents[0]) == (
         f"An earlier command ended while reading {str(book)!r}: the file had 5,000 bytes and has 1,200 now."
         " Put a book in place by renaming, never by writing over it; what was saved is kept."
     )
-    assert Witness(notes).accidents() == []
+    assert OpenFileNotes(notes).crash_reports() == []
     assert list(notes.iterdir()) == []
 
 
@@ -70,14 +70,14 @@ def test_a_file_that_is_gone_is_told(notes: Path, book: Path) -> None:
     process = reader(notes, book)
     book.unlink()
     end(process, kill=True)
-    (accident,) = Witness(notes).accidents()
+    (accident,) = OpenFileNotes(notes).crash_reports()
     assert "the file had 5,000 bytes and is gone." in str(accident)
 
 
 def test_a_killed_process_with_its_file_unchanged_is_no_accident(notes: Path, book: Path) -> None:
     """A process may be killed for any reason; where its files are as they were, nothing is said."""
     end(reader(notes, book), kill=True)
-    assert Witness(notes).accidents() == []
+    assert OpenFileNotes(notes).crash_reports() == []
     assert list(notes.iterdir()) == []
 
 
@@ -87,16 +87,16 @@ def test_a_process_that_ends_in_order_leaves_no_note(notes: Path, book: Path) ->
     os.truncate(book, 1)
     end(process, kill=False)
     assert list(notes.iterdir()) == []
-    assert Witness(notes).accidents() == []
+    assert OpenFileNotes(notes).crash_reports() == []
 
 
 def test_a_process_that_still_runs_is_left_alone(notes: Path, book: Path) -> None:
     """The note of a living process is not taken for that of a dead one."""
     process = reader(notes, book)
     os.truncate(book, 1)
-    assert Witness(notes).accidents() == []
+    assert OpenFileNotes(notes).crash_reports() == []
     end(process, kill=True)
-    assert [accident.bytes_now for accident in Witness(notes).accidents()] == [1]
+    assert [accident.bytes_now for accident in OpenFileNotes(notes).crash_reports()] == [1]
 
 
 def test_only_the_changed_file_is_named(notes: Path, book: Path) -> None:
@@ -106,7 +106,7 @@ def test_only_the_changed_file_is_named(notes: Path, book: Path) -> None:
     process = reader(notes, book, other)
     os.truncate(other, 7)
     end(process, kill=True)
-    assert [accident.file for accident in Witness(notes).accidents()] == [str(other)]
+    assert [accident.file for accident in OpenFileNotes(notes).crash_reports()] == [str(other)]
 
 
 @pytest.mark.parametrize("written", ["", "[]", "{", '{"a": 1}', '{"a": ["x"]}', "null", '{"a": [1, 2, 3]}'])
@@ -114,20 +114,20 @@ def test_broken_notes_are_put_away(notes: Path, written: str) -> None:
     """A note that cannot be understood is removed without a word."""
     notes.mkdir()
     (notes / "123.json").write_text(written, encoding="utf-8")
-    assert Witness(notes).accidents() == []
+    assert OpenFileNotes(notes).crash_reports() == []
     assert list(notes.iterdir()) == []
 
 
 def test_no_notes_no_accidents(notes: Path) -> None:
     """The first start ever has nothing to tell, and makes no folder."""
-    assert Witness(notes).accidents() == []
+    assert OpenFileNotes(notes).crash_reports() == []
     assert not notes.exists()
 
 
 def test_a_home_that_cannot_be_written_is_no_error(tmp_path: Path, book: Path) -> None:
     """The note is a courtesy: where it cannot be written, books are read all the same."""
     (tmp_path / "file").touch()
-    witness = Witness(tmp_path / "file" / "open")
-    witness.opened((book,))
-    witness.closed()
-    assert Witness(tmp_path / "file" / "open").accidents() == []
+    witness = OpenFileNotes(tmp_path / "file" / "open")
+    witness.note_open((book,))
+    witness.remove_note()
+    assert OpenFileNotes(tmp_path / "file" / "open").crash_reports() == []

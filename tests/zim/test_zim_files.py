@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kiwiresearch.errors import BookNotFound, NotABook
-from kiwiresearch.zim.files import MAGIC, look_at, parts_of
-from kiwiresearch.zim.layout import in_cluster_order
+from kiwiresearch.zim.files import MAGIC, check_magic, parts_of
 from kiwiresearch.zim.libzim import LibzimArchive
+from kiwiresearch.zim.listing import in_cluster_order
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +40,7 @@ def test_what_a_file_is_instead(tmp_path: Path, beginning: bytes, meaning: str) 
     file = tmp_path / "book.zim"
     file.write_bytes(beginning)
     with pytest.raises(NotABook) as told:
-        look_at((file,))
+        check_magic((file,))
     assert told.value.message == f"The file {str(file)!r} {meaning}"
 
 
@@ -48,7 +48,7 @@ def test_a_file_that_begins_like_a_book_passes(tmp_path: Path) -> None:
     """The first look asks for the first four bytes only."""
     file = tmp_path / "book.zim"
     file.write_bytes(MAGIC + b"anything")
-    look_at((file,))
+    check_magic((file,))
 
 
 def test_unreadable_file_is_told(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_unreadable_file_is_told(tmp_path: Path) -> None:
         file.unlink()
         file.symlink_to(file)
     with pytest.raises(NotABook, match="cannot be read: ") as told:
-        look_at((file,))
+        check_magic((file,))
     assert told.value.remedy == "Check its permissions and the disk."
 
 

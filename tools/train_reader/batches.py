@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from tools.train_reader.examples import UNKNOWN, Example, Pronoun
 
-from kiwiresearch.reader.form import Form, Mention, Text, Window
+from kiwiresearch.reader.reader import InputEncoder, Mention, ReadingText, Window
 
 VERDICTS = {"yes": 0, "no": 1, "": UNKNOWN}
 
@@ -39,20 +39,20 @@ class Row:
 class Numbering:
     """Turns examples into rows with one form."""
 
-    def __init__(self, form: Form) -> None:
+    def __init__(self, form: InputEncoder) -> None:
         self._form = form
 
     def row(self, example: Example) -> Row:
         """The window of the passage in which the answer stands, or the first."""
         passage = example.passage
-        windows = list(self._form.windows(example.question, Text(passage.title, passage.heading, passage.units)))
+        windows = list(self._form.windows(example.question, ReadingText(passage.title, passage.heading, passage.units)))
         has_unit = (one for one in windows if any(unit.number == example.unit for unit in one.units))
         return self._labelled(example, next(has_unit, windows[0]))
 
     def same(self, example: Example, units: Sequence[int]) -> Row:
         """The row of these units, as another form gives it."""
         passage = example.passage
-        text = Text(passage.title, passage.heading, passage.units[units[0] : units[-1] + 1])
+        text = ReadingText(passage.title, passage.heading, passage.units[units[0] : units[-1] + 1])
         (window,) = self._form.windows(example.question, text)
         return self._labelled(example, window, units[0])
 

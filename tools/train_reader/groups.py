@@ -43,15 +43,15 @@ from tools.train_reader.pronouns import read_pronouns
 from tools.train_reader.split import drawn
 from tools.train_reader.teacher import MARKS
 
-from kiwiresearch.reader.form import Form, tokenizer_of
+from kiwiresearch.reader.reader import InputEncoder, tokenizer_of
 
 ROWS = 7
-LEAST_SHARED = 2
+MIN_SHARED = 2
 HELD_BACK = 0.15
 """Of what people asked, the share that never trains: how sure an answer is, is fitted on it."""
 JUDGED_SHARE = 0.04
 """Of the pages that questions were written for, the share whose questions and pronouns judge the training."""
-MOST_OF_TEACHER = 560
+MAX_OF_TEACHER = 560
 AT_ONCE = 512
 
 Array = np.ndarray[Any, Any]
@@ -119,7 +119,7 @@ def _by_words(question: str, answers: Sequence[str], passages: Sequence[Passage]
     shared = [
         len(asked & content(f"{one.passage.title} {one.passage.units[one.unit]}")) if one else -1 for one in found
     ]
-    if max(shared) < LEAST_SHARED:
+    if max(shared) < MIN_SHARED:
         return Group(tuple(Example(question, one, None) for one in passages[:ROWS]))
     first = shared.index(max(shared))
     rows = []
@@ -150,7 +150,9 @@ def _of_pronoun(one: Pronoun) -> Group:
     return Group(pronoun=one, weight=TWICE if weight and one.meant else weight)
 
 
-def numbered(groups: Iterable[Group], ours: Form, theirs: Form) -> Iterator[tuple[int, list[Row], list[Row]]]:
+def numbered(
+    groups: Iterable[Group], ours: InputEncoder, theirs: InputEncoder
+) -> Iterator[tuple[int, list[Row], list[Row]]]:
     """Each group's weight, its rows for the network, and the same for the teacher."""
     mine, other = Numbering(ours), Numbering(theirs)
     for group in groups:
@@ -160,16 +162,16 @@ def numbered(groups: Iterable[Group], ours: Form, theirs: Form) -> Iterator[tupl
         else:
             read = [(mine.row(example), example) for example in group.examples]
             rows = [(row, other.same(example, row.units)) for row, example in read]
-        rows = [(row, same) for row, same in rows if len(same.ids) <= MOST_OF_TEACHER]
+        rows = [(row, same) for row, same in rows if len(same.ids) <= MAX_OF_TEACHER]
         if rows:
             yield group.weight, [row for row, _ in rows], [same for _, same in rows]
 
 
 @cache
-def _forms(folder: Path) -> tuple[Form, Form]:
+def _forms(folder: Path) -> tuple[InputEncoder, InputEncoder]:
     words = (folder / "words.txt").read_text(encoding="utf-8").split("\n")
     teacher = Tokenizer.from_file(str(folder / "teacher_tokenizer.json"))
-    return Form(tokenizer_of(words)), Form(teacher, MARKS, most=4 * MOST_OF_TEACHER)
+    return InputEncoder(tokenizer_of(words)), InputEncoder(teacher, MARKS, most=4 * MAX_OF_TEACHER)
 
 
 def _numbered(folder: Path, groups: Sequence[Group]) -> list[tuple[int, list[Row], list[Row]]]:

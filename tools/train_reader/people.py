@@ -27,10 +27,10 @@ from tools.train_reader.gather import article_paths
 from tools.train_reader.passage import Passage, load
 from tools.train_reader.split import drawn, plain, questioned, squad_part
 
-from kiwiresearch.ask.desk import Desk
+from kiwiresearch.ask.context import AskContext
+from kiwiresearch.ask.page_units import PageCache
 from kiwiresearch.ask.question import read_question
-from kiwiresearch.ask.reading import Reading
-from kiwiresearch.ask.rereading import text_of, to_read
+from kiwiresearch.ask.reranker import reader_text, stretches_to_read
 from kiwiresearch.ask.settings import AskSettings
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.zim.libzim import LibzimArchive
@@ -38,7 +38,7 @@ from kiwiresearch.zim.libzim import LibzimArchive
 JAR = "pyserini/resources/jars/anserini-0.14.1-fatjar.jar"
 LIST = "topics-and-qrels/topics.dpr.nq.dev.txt"
 LIST_SUM = "95ab55300a28f079302502da5fe48b0e4ced4b25e111fa03d08cb1ba361834c1"
-MOST_ALIAS = 60
+MAX_ALIAS = 60
 SCHOOLS, SQUAD = "schools-2007.zim", "squad.zim"
 
 
@@ -63,13 +63,13 @@ def asked(wheel: Path) -> list[Asked]:
 
 
 def _short(answers: Sequence[str]) -> tuple[str, ...]:
-    return tuple(one for one in answers if len(one) <= MOST_ALIAS)
+    return tuple(one for one in answers if len(one) <= MAX_ALIAS)
 
 
 @cache
-def _desk(shared: Path, book: str) -> Desk:
+def _desk(shared: Path, book: str) -> AskContext:
     settings = AskSettings()
-    return Desk((OpenBook(LibzimArchive(shared / "zims" / book)),), settings, Reading(settings))
+    return AskContext((OpenBook(LibzimArchive(shared / "zims" / book)),), settings, PageCache(settings))
 
 
 @cache
@@ -88,10 +88,10 @@ def found_for(one: Asked, shared: Path) -> str:
     question = read_question(one.question)
     evidence = desk.climber(question).climb()
     passages = []
-    for stretch in to_read(question, evidence.units):
+    for stretch in stretches_to_read(question, evidence.units):
         page = stretch.read.page
         if plain(page.title) not in barred and plain(page.ref.path) not in barred:
-            text = text_of(stretch)
+            text = reader_text(stretch)
             passages.append(asdict(Passage(one.source, text.title, text.heading, text.units)))
     return json.dumps({**asdict(one), "passages": passages}, ensure_ascii=False) if passages else ""
 

@@ -18,10 +18,10 @@ from tools.train_reader.examples import Pronoun
 from tools.train_reader.gather import article_paths
 from tools.train_reader.split import drawn, plain, questioned
 
-from kiwiresearch.claims.pronouns import Context, context_on, sentences_around
+from kiwiresearch.ask.pronouns import PronounContext, context_on, sentences_around
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.read import open_page
-from kiwiresearch.reader.form import TITLE, Mention, Text
+from kiwiresearch.reader.reader import TITLE, Mention, ReadingText
 from kiwiresearch.zim.libzim import LibzimArchive
 
 LABELS = Path(__file__).parent / "labels" / "pronouns.jsonl"
@@ -65,7 +65,7 @@ def unlabelled(archive: LibzimArchive, barred: frozenset[str]) -> Iterator[Prono
                 yield _of(context, ())
 
 
-def _of(context: Context, meant: tuple[int, ...]) -> Pronoun:
+def _of(context: PronounContext, meant: tuple[int, ...]) -> Pronoun:
     return Pronoun(context.text, context.at, context.end, context.names, meant)
 
 
@@ -74,7 +74,9 @@ def read_pronouns(file: Path) -> Iterator[Pronoun]:
     for line in file.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         names = tuple(Mention(*one) for one in row["names"])
-        yield Pronoun(Text(row["title"], "", tuple(row["units"])), row["at"], row["end"], names, tuple(row["meant"]))
+        yield Pronoun(
+            ReadingText(row["title"], "", tuple(row["units"])), row["at"], row["end"], names, tuple(row["meant"])
+        )
 
 
 def main() -> None:

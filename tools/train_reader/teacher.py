@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from kiwiresearch.reader.form import CLS, HEADING, PRONOUN, SENTENCE, SEP
+from kiwiresearch.reader.reader import CLS, HEADING, PRONOUN, SENTENCE, SEP
 
 MARKS = {
     CLS: "<|im_start|>",

@@ -1,17 +1,47 @@
-"""What a question gives: an answer with its citations, or the reason why there is none."""
+"""An answer with its passages and citations, and the events by which it arrives."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from hashlib import sha256
+from typing import Literal, NamedTuple
 
-from kiwiresearch.ask.passages import Passage
 from kiwiresearch.ask.settings import Mode
-from kiwiresearch.evidence.citation import Citation
-from kiwiresearch.search.hit import Score
-from kiwiresearch.search.senses import Sense
-from kiwiresearch.zim.entry import EntryRef
-from kiwiresearch.zim.peer import Missing
+from kiwiresearch.evidence import Citation
+from kiwiresearch.search.interpretation import Sense
+from kiwiresearch.search.query import Score
+from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.zim.peer import MissingBooks
+
+PassageKind = Literal["text", "row", "box"]
+KEY_LENGTH = 6
+KEY_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
+
+
+class Passage(NamedTuple):
+    """A part of a page that can be cited: `page.text[start:end] == text`."""
+
+    ref: EntryRef
+    title: str
+    section: str
+    """The heading it stands below; empty in the introduction."""
+    anchor: str
+    kind: PassageKind
+    start: int
+    end: int
+    text: str
+
+    @property
+    def key(self) -> str:
+        """An opaque name of this place: nobody can make one up that happens to be right."""
+        return key_of(self.ref, self.start, self.end)
+
+
+def key_of(ref: EntryRef, start: int, end: int) -> str:
+    """Six letters from a hash of the place."""
+    digest = sha256(f"{ref.book}\n{ref.path}\n{start}\n{end}".encode("utf-8", "replace")).digest()
+    return "".join(KEY_ALPHABET[byte % len(KEY_ALPHABET)] for byte in digest[:KEY_LENGTH])
+
 
 Route = Literal["title", "fulltext", "widened", "page", "none"]
 """Which step of the ladder gave the answer; `page` where the user named one page."""
@@ -24,7 +54,7 @@ GENERAL = "General (no local cite): "
 
 
 @dataclass(frozen=True, slots=True)
-class BookNote:
+class AnswerBook:
     """The book an answer comes from: how old it is and what it leaves out."""
 
     id: str
@@ -36,12 +66,12 @@ class BookNote:
 
 
 @dataclass(frozen=True, slots=True)
-class Cited:
+class AnswerCitation:
     """A citation of an answer, under a key that only we can make."""
 
     key: str
     citation: Citation
-    book: BookNote
+    book: AnswerBook
     snippet: str
     """The passage around the quote, for a chip or a list."""
     number: int = 0
@@ -49,7 +79,7 @@ class Cited:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class AnswerSentence:
     """A sentence of an answer and the keys of the citations it rests on: none only in general words."""
 
     text: str
@@ -57,7 +87,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
+class AnswerConflict:
     """Two passages that do not agree, and how: the same kinds as in a brief."""
 
     kind: str
@@ -70,7 +100,7 @@ class Conflict:
 
 
 @dataclass(frozen=True, slots=True)
-class Dropped:
+class DroppedSentence:
     """Something a model said that is not shown, and why."""
 
     text: str
@@ -78,7 +108,7 @@ class Dropped:
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class ExaminedPage:
     """A page that was looked at, and the score that put it there."""
 
     ref: EntryRef
@@ -108,21 +138,21 @@ class Answer:
     verdict: Verdict = ""
     chosen: str = ""
     """Of two things that are compared, the one that the figures cited for both give."""
-    lines: tuple[Line, ...] = ()
-    citations: tuple[Cited, ...] = ()
-    closest: tuple[Cited, ...] = ()
+    lines: tuple[AnswerSentence, ...] = ()
+    citations: tuple[AnswerCitation, ...] = ()
+    closest: tuple[AnswerCitation, ...] = ()
     """Where nothing is claimed to answer: the sentences that come closest, best first."""
     senses: tuple[Sense, ...] = ()
     """What else a name in the question may mean; the answer is about one of them."""
     score: Score = NO_SCORE
     """What put the first line first, term by term."""
-    present: BookNote | None = None
+    present: AnswerBook | None = None
     """The book that answers a question about the present, which it knows only as of its date."""
     passages: tuple[Passage, ...] = ()
     """What was read closest, best first; shown also where nothing answers."""
-    pages: tuple[Looked, ...] = ()
-    conflicts: tuple[Conflict, ...] = ()
-    books: tuple[BookNote, ...] = ()
+    pages: tuple[ExaminedPage, ...] = ()
+    conflicts: tuple[AnswerConflict, ...] = ()
+    books: tuple[AnswerBook, ...] = ()
     sure: float = 0.0
     """How often answers with such evidence were right, from 0 to 1."""
     notices: tuple[str, ...] = ()
@@ -132,13 +162,55 @@ class Answer:
     """The model that put it into words; empty where the words are the page's own."""
     reader: str = ""
     """The reading model, by its id, that chose the sentences; empty where words alone did."""
-    dropped: tuple[Dropped, ...] = ()
+    dropped: tuple[DroppedSentence, ...] = ()
     subject: str = ""
     """What the question is about, for the next question of the conversation."""
-    missing: tuple[Missing, ...] = ()
+    missing: tuple[MissingBooks, ...] = ()
     """Books that could not be asked, since the hosts that have them are away."""
 
     @property
     def short_span(self) -> tuple[int, int]:
         """Where the short answer stands in the first line; an empty span where there is none."""
         return (self.short_at, self.short_at + len(self.short)) if self.short and self.short_at >= 0 else (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What words alone find, before the passages are read by meaning; what is found then takes its place."""
+
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceFound:
+    """Where the answer will be taken from.
+
+    The answer in it is whole but for the words of a model: route, why, citations,
+    passages, conflicts and books stand. Without a model it is the answer itself.
+    """
+
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """Thinking of a model, as it arrives; it is no part of the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerText:
+    """Words of the answer, checked, as they arrive: put together they are the answer's text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The last event: the whole answer."""
+
+    answer: Answer
+
+
+Event = Preview | EvidenceFound | Thought | AnswerText | Done

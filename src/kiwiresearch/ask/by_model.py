@@ -1,31 +1,206 @@
-"""An answer put into words by a model, which gets to add nothing: what no passage bears out is never shown."""
+"""An answer worded by a model: its prompt, its tool for more pages, and the check of every sentence."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+import json
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kiwiresearch.ask.answer import Answer
-from kiwiresearch.ask.briefing import briefing_of
+from kiwiresearch.ask.answer import Answer, AnswerBook, AnswerText, Done, Passage, Thought
 from kiwiresearch.ask.draft import Draft, QuoteOf
-from kiwiresearch.ask.events import Done, Thought, Token
-from kiwiresearch.ask.fetching import RESERVE, TOOL, Fetch, Fetches
 from kiwiresearch.ask.settings import AskSettings
-from kiwiresearch.errors import ModelError, ModelUnreachable
-from kiwiresearch.llm.model import Finish, Message, Model, Options, Piece, Reply, called
-from kiwiresearch.text.plain import printable
+from kiwiresearch.errors import KiwiError, ModelError, ModelUnreachable, PromptTooLong
+from kiwiresearch.evidence import citation_words
+from kiwiresearch.llm.model import (
+    PER_MESSAGE,
+    WRITE_UP,
+    Finish,
+    Message,
+    Model,
+    Options,
+    Piece,
+    PromptData,
+    Reply,
+    Schema,
+    Tool,
+    ToolCall,
+    estimate_prompt,
+    estimate_tokens,
+    fenced,
+    model_label,
+    prompt,
+    write_up,
+)
+from kiwiresearch.text.display import printable
 
 if TYPE_CHECKING:
     from kiwiresearch.reader.reader import Reader
 
-Words = Iterator[Thought | Token]
+DEFAULT_CONTEXT_TOKENS = 4_096
+"""What a model reads that does not tell."""
 
-OWN_WORDS = "The model's words were not borne out by the passages; these are the page's own."
+PER_FENCE = 32
+"""Tokens of the fence around a passage, and of its key in the list of keys."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPrompt:
+    """The first messages, the passages in them, and how many tokens are left for more."""
+
+    messages: tuple[Message, ...]
+    options: Options
+    passages: tuple[Passage, ...]
+    tokens_left: int
+
+
+def build_prompt(model: Model, found: Answer, settings: AskSettings, *, reserve: int = 0) -> ModelPrompt:
+    """The best passages that fit; PromptTooLong where not even the first does. `reserve` is kept free for tools."""
+    context = model.context_tokens() or DEFAULT_CONTEXT_TOKENS
+    max_tokens = max(min(settings.max_new_tokens, context // 3), 1)
+    around = estimate_prompt(message.text for message in _messages(found, ()))
+    room = context - max_tokens - around - reserve
+    passages = passages_that_fit(found.passages, min(room, settings.context_tokens), found.books)
+    if room < 0 or (found.passages and not passages):
+        raise PromptTooLong(
+            f"The model {model.name!r} reads {context:,} tokens at once, which is too little for a passage.",
+            remedy="Start the model server with a larger context.",
+        )
+    messages = _messages(found, passages)
+    room = context - max_tokens - reserve - estimate_prompt(message.text for message in messages)
+    return ModelPrompt(messages, write_up(WRITE_UP.low, max_tokens=max_tokens), passages, max(room, 0))
+
+
+def _messages(found: Answer, passages: Sequence[Passage]) -> tuple[Message, ...]:
+    question = found.question
+    if found.asked and found.asked != question:
+        question += f"\nThis is meant: {found.asked}"
+    disagreements = (f"{one.a_key}: {one.a_quote}\n{one.b_key}: {one.b_quote}\n{one.words}" for one in found.conflicts)
+    return prompt(f"ask_{found.mode}").fill(
+        passages=passage_data(passages, found.books),
+        conflicts="\n".join(disagreements) or "none",
+        question=question,
+        keys=" ".join(f"[{passage.key}]" for passage in passages) or "none",
+    )
+
+
+def passages_that_fit(passages: Sequence[Passage], room: int, books: Sequence[AnswerBook]) -> tuple[Passage, ...]:
+    """As many as fit into so many tokens; the first ones are the best."""
+    kept: list[Passage] = []
+    for passage, data in zip(passages, passage_data(passages, books), strict=True):
+        room -= estimate_tokens(data.text) + PER_FENCE
+        if room < 0:
+            break
+        kept.append(passage)
+    return tuple(kept)
+
+
+def passage_data(passages: Sequence[Passage], books: Sequence[AnswerBook]) -> tuple[PromptData, ...]:
+    """Each passage by its key, below a line that says where it stands."""
+    dates = {book.id: book.date for book in books}
+    return tuple(PromptData(one.key, f"{_location(one, dates)}\n{one.text}") for one in passages)
+
+
+def fenced_passages(passages: Sequence[Passage], books: Sequence[AnswerBook]) -> str:
+    return "\n".join(fenced(*data) for data in passage_data(passages, books))
+
+
+def _location(passage: Passage, dates: Mapping[str, str]) -> str:
+    date = dates.get(passage.ref.book, "")
+    words = f"{citation_words(passage.title, passage.section)} | path {passage.ref.path}"
+    return printable(f"{words} | book of {date}" if date else words)
+
+
+Fetch = Callable[[str], tuple[Passage, ...]]
+"""The passages of the page at a path of the shelf, best first; none where there is no such page."""
+
+TOOL_NAME = "fetch_article"
+MAX_FETCHES = 2
+LONGEST_PATH = 300
+TOOL = Tool(
+    TOOL_NAME,
+    "Reads more of one page of the reader's books. Use it only if the passages do not suffice.",
+    Schema.of(
+        TOOL_NAME,
+        {
+            "type": "object",
+            "properties": {"path": {"type": "string", "description": "the path of the page, as the passages name it"}},
+            "required": ["path"],
+        },
+    ),
+)
+TOOL_TOKENS = 2 * estimate_tokens(TOOL.purpose + TOOL.parameters.text)
+NO_MORE_PAGES = "No more pages can be read. Answer now, from the passages you have."
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedPages:
+    """What the calls of one reply gave: the turns to go on with, and passages that are new."""
+
+    messages: tuple[Message, ...]
+    passages: tuple[Passage, ...]
+
+
+class PageFetcher:
+    """Reads pages for a model, few of them and only as much as it can take in."""
+
+    def __init__(self, fetch: Fetch | None, books: Sequence[AnswerBook], room: int) -> None:
+        self._fetch = fetch
+        self._books = books
+        self._room = room
+        self._left = MAX_FETCHES if fetch else 0
+
+    @property
+    def can_fetch(self) -> bool:
+        return self._left > 0
+
+    def answer_calls(self, reply: Reply, known: Sequence[str]) -> FetchedPages:
+        """The reply with its calls, and an answer to each; passages with `known` keys are not shown again."""
+        turns = [Message("assistant", reply.text, reply.calls)]
+        new: list[Passage] = []
+        for call in reply.calls:
+            words, passages = self._answer(call, {*known, *(one.key for one in new)})
+            self._room -= estimate_tokens(words) + PER_MESSAGE
+            turns.append(Message("tool", words, call_id=call.id))
+            new += passages
+        return FetchedPages(tuple(turns), tuple(new))
+
+    def _answer(self, call: ToolCall, known: set[str]) -> tuple[str, tuple[Passage, ...]]:
+        path = _path_in(call.arguments)
+        if call.name != TOOL_NAME:
+            return f"There is no such tool. There is only {TOOL_NAME}.", ()
+        if not path:
+            return 'The arguments must be JSON like {"path": "..."}.', ()
+        if not self.can_fetch or self._fetch is None:
+            return NO_MORE_PAGES, ()
+        self._left -= 1
+        try:
+            found = self._fetch(path)
+        except KiwiError:
+            found = ()
+        if not found:
+            return f"The reader's books have no page of this path:\n{fenced('path', path)}", ()
+        new = passages_that_fit([one for one in found if one.key not in known], self._room, self._books)
+        if not new:
+            return "There is nothing more on this page, or no room for it. Answer from the passages you have.", ()
+        return fenced_passages(new, self._books), new
+
+
+def _path_in(arguments: str) -> str:
+    try:
+        path = json.loads(arguments)["path"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return ""
+    return path.strip()[:LONGEST_PATH] if isinstance(path, str) else ""
+
+
+ReplyEvents = Iterator[Thought | AnswerText]
+
+UNSUPPORTED = "The model's words were not borne out by the passages; these are the page's own."
 CUT_OFF = "The answer of the model was longer than allowed; its last sentence is left out."
 REPEATED = "The model repeated itself and was stopped."
 WITHHELD = "General words of a model are withheld here: the question is about something dangerous."
-MENDED = "The model named the wrong passage for {count}; the one that bears it out is cited instead."
+REKEYED = "The model named the wrong passage for {count}; the one that bears it out is cited instead."
 
 
 def answer_by_model(
@@ -38,33 +213,33 @@ def answer_by_model(
     *,
     dangerous: bool = False,
     strict: bool = False,
-) -> Iterator[Thought | Token | Done]:
+) -> Iterator[Thought | AnswerText | Done]:
     """The answer by rule in the words of a model, each sentence checked before it is shown.
 
     A model that fails leaves the answer by rule with a notice; with `strict` one that cannot be
     reached is told as such, as long as nothing has been shown. `dangerous` withholds general words.
     """
     draft = Draft(found, quote_of, reader, withhold_general=dangerous)
-    talk = Talk(model, found, fetch, settings, draft)
+    talk = ModelSession(model, found, fetch, settings, draft)
     trouble = ""
     try:
         name = model.name
-        yield from talk.words()
+        yield from talk.events()
     except ModelError as problem:
         if strict and isinstance(problem, ModelUnreachable) and not draft.text:
             raise
         trouble = printable(problem.message).rstrip(".")
-        name = name_of(model) if draft.text else ""
+        name = model_name(model) if draft.text else ""
         talk.give_up()
     if not draft.lines and not found.grounded and not trouble and not draft.is_general:
-        yield from map(Token, draft.general(talk.said))
+        yield from map(AnswerText, draft.general(talk.reply_text))
     answer = _finished(found, draft, talk, name, trouble)
     if not draft.text and answer.text:
-        yield Token(answer.text)
+        yield AnswerText(answer.text)
     yield Done(answer)
 
 
-def name_of(model: Model) -> str:
+def model_name(model: Model) -> str:
     try:
         return model.name
     except ModelError:
@@ -72,7 +247,7 @@ def name_of(model: Model) -> str:
 
 
 @dataclass(slots=True)
-class Talk:
+class ModelSession:
     """One conversation with a model, of as many turns as it fetches pages, and one more."""
 
     model: Model
@@ -80,33 +255,33 @@ class Talk:
     fetch: Fetch | None
     settings: AskSettings
     draft: Draft
-    said: str = ""
+    reply_text: str = ""
     """All that the model answered."""
     finish: Finish = "stop"
 
-    def words(self) -> Words:
-        briefing = briefing_of(self.model, self.found, self.settings, reserve=RESERVE if self.fetch else 0)
-        self.draft.give(briefing.passages)
-        room = min(briefing.room, self.settings.context_tokens)
-        fetches = Fetches(self.fetch, self.found.books, room)
+    def events(self) -> ReplyEvents:
+        briefing = build_prompt(self.model, self.found, self.settings, reserve=TOOL_TOKENS if self.fetch else 0)
+        self.draft.add_passages(briefing.passages)
+        room = min(briefing.tokens_left, self.settings.context_tokens)
+        fetches = PageFetcher(self.fetch, self.found.books, room)
         messages = briefing.messages
         while True:
-            tools = (TOOL,) if fetches.may_go_on else ()
+            tools = (TOOL,) if fetches.can_fetch else ()
             reply = yield from self._turn(messages, replace(briefing.options, tools=tools))
             self.finish = reply.finish
-            self.said = f"{self.said}\n{reply.text}".strip()
-            yield from map(Token, self.draft.end(is_whole=reply.finish == "stop"))
+            self.reply_text = f"{self.reply_text}\n{reply.text}".strip()
+            yield from map(AnswerText, self.draft.end(is_whole=reply.finish == "stop"))
             if not reply.calls or not tools:
                 return
-            fetched = fetches.answered(reply, tuple(self.draft.given))
-            self.draft.give(fetched.passages)
+            fetched = fetches.answer_calls(reply, tuple(self.draft.passages))
+            self.draft.add_passages(fetched.passages)
             messages = (*messages, *fetched.messages)
 
     def give_up(self) -> None:
         """What was under way when the model failed is not shown."""
         list(self.draft.end(is_whole=False))
 
-    def _turn(self, messages: tuple[Message, ...], options: Options) -> Generator[Thought | Token, None, Reply]:
+    def _turn(self, messages: tuple[Message, ...], options: Options) -> Generator[Thought | AnswerText, None, Reply]:
         """One reply as it comes; one that is empty is asked for once more, as a whole."""
         reply = Reply("")
         for piece in self.model.pieces(messages, options):
@@ -120,14 +295,14 @@ class Talk:
             yield from self._events(Piece("answer", reply.text))
         return reply
 
-    def _events(self, piece: Piece) -> Words:
+    def _events(self, piece: Piece) -> ReplyEvents:
         if piece.kind == "answer":
-            yield from map(Token, self.draft.feed(piece.text))
+            yield from map(AnswerText, self.draft.feed(piece.text))
         elif piece.text:
             yield Thought(piece.text)
 
 
-def _finished(found: Answer, draft: Draft, talk: Talk, name: str, trouble: str) -> Answer:
+def _finished(found: Answer, draft: Draft, talk: ModelSession, name: str, trouble: str) -> Answer:
     notices = [*found.notices, *_notices(found, draft, talk, trouble)]
     answer = replace(found, notices=tuple(dict.fromkeys(notices)), dropped=tuple(draft.dropped))
     if not draft.lines:
@@ -138,7 +313,7 @@ def _finished(found: Answer, draft: Draft, talk: Talk, name: str, trouble: str) 
     citations = draft.citations()
     of_conflicts = {key for one in found.conflicts for key in (one.a_key, one.b_key)} - {one.key for one in citations}
     shown = {passage.key for passage in found.passages}
-    fetched = [draft.given[one.key] for one in citations if one.key not in shown]
+    fetched = [draft.passages[one.key] for one in citations if one.key not in shown]
     return replace(
         answer,
         grounded=True,
@@ -148,19 +323,19 @@ def _finished(found: Answer, draft: Draft, talk: Talk, name: str, trouble: str) 
     )
 
 
-def _notices(found: Answer, draft: Draft, talk: Talk, trouble: str) -> Iterator[str]:
+def _notices(found: Answer, draft: Draft, talk: ModelSession, trouble: str) -> Iterator[str]:
     """What a reader should know about the part of the model in this answer."""
     if trouble and draft.lines:
-        yield f"{called(talk.model)} broke off: {trouble}."
+        yield f"{model_label(talk.model)} broke off: {trouble}."
     elif trouble:
-        yield f"{called(talk.model)} did not help: {trouble}."
+        yield f"{model_label(talk.model)} did not help: {trouble}."
     elif draft.is_general and not draft.lines and draft.dropped:
         yield WITHHELD
-    elif not draft.lines and not talk.said:
-        yield f"{called(talk.model)} gave no answer."
+    elif not draft.lines and not talk.reply_text:
+        yield f"{model_label(talk.model)} gave no answer."
     elif not draft.lines and found.grounded:
-        yield OWN_WORDS
+        yield UNSUPPORTED
     if draft.lines and not trouble and talk.finish != "stop":
         yield CUT_OFF if talk.finish == "length" else REPEATED
-    if draft.mended:
-        yield MENDED.format(count="one sentence" if draft.mended == 1 else f"{draft.mended} sentences")
+    if draft.rekeyed:
+        yield REKEYED.format(count="one sentence" if draft.rekeyed == 1 else f"{draft.rekeyed} sentences")

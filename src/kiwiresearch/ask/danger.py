@@ -1,23 +1,26 @@
-"""Questions whose answer is a number that can hurt, and what such an answer must show."""
+"""Questions about numbers that can do harm, and quotes widened until such a number can be understood."""
 
 from __future__ import annotations
 
 import re
 import tomllib
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import takewhile
 from typing import Any, Literal, get_args
 
-from kiwiresearch.ask.cue_phrases import CuePhrases
-from kiwiresearch.text.words import level
+from kiwiresearch.page.doc import Block
+from kiwiresearch.text.cue_phrases import CuePhrases
+from kiwiresearch.text.words import plain_lower
 
 DATA = files("kiwiresearch.ask") / "data" / "danger"
 LONGEST = 2_000
 """Of a question as long as a page, so many characters are looked at; of a passage ten times as many."""
 
-TELLING = "@telling"
+NARRATIVE = "@telling"
 """The group of words that tell a question about the past from one about what to do."""
 
 DangerKind = Literal[
@@ -41,15 +44,15 @@ def danger_of(question: str, passages: Sequence[str] = (), language: str = "eng"
     In a language without a table English words still count, since names of drugs and units are much the same.
     """
     table = danger_table(language)
-    text = level(question[:LONGEST])
+    text = plain_lower(question[:LONGEST])
     for rule in table.rules:
         found = rule.found_in(text)
         if found:
             return Danger(rule.kind, question[found.start() : found.end()].strip())
-    if not table.asks.search(text) or table.asks_not.search(text):
+    if not table.asks.search(text) or table.asks_excluded.search(text):
         return None
     for passage in passages:
-        levelled = level(passage[: LONGEST * 10])
+        levelled = plain_lower(passage[: LONGEST * 10])
         for rule in table.numbers:
             found = rule.found_in(levelled)
             if found:
@@ -64,30 +67,30 @@ def verbatim_notice(danger: Danger, language: str = "eng") -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class DangerRule:
     """A cue, what must stand beside it, and what must not."""
 
     kind: DangerKind
     cue: re.Pattern[str]
-    beside: tuple[re.Pattern[str], ...]
-    without: tuple[re.Pattern[str], ...]
+    required: tuple[re.Pattern[str], ...]
+    excluded: tuple[re.Pattern[str], ...]
 
     def found_in(self, text: str) -> re.Match[str] | None:
         """The cue in a levelled text, where all the rest holds."""
         found = self.cue.search(text)
-        if not found or not all(pattern.search(text) for pattern in self.beside):
+        if not found or not all(pattern.search(text) for pattern in self.required):
             return None
-        return None if any(pattern.search(text) for pattern in self.without) else found
+        return None if any(pattern.search(text) for pattern in self.excluded) else found
 
 
 @dataclass(frozen=True, slots=True)
 class DangerTable:
     """The words of one language, ready for looking up."""
 
-    rules: tuple[Rule, ...]
+    rules: tuple[DangerRule, ...]
     asks: re.Pattern[str]
-    asks_not: re.Pattern[str]
-    numbers: tuple[Rule, ...]
+    asks_excluded: re.Pattern[str]
+    numbers: tuple[DangerRule, ...]
     context: Mapping[str, re.Pattern[str]]
     notices: Mapping[str, str]
 
@@ -106,17 +109,139 @@ def _table(language: str) -> DangerTable:
     return DangerTable(
         rules=tuple(_rules(((kind, entry) for kind in get_args(DangerKind) for entry in data[kind]), phrases)),
         asks=phrases.pattern(hinges["asks"]),
-        asks_not=phrases.pattern(hinges["without"]),
+        asks_excluded=phrases.pattern(hinges["without"]),
         numbers=tuple(_rules(((entry["kind"], entry) for entry in hinges["number"]), phrases)),
         context={name: phrases.pattern(words) for name, words in data["context"].items()},
         notices=data["notices"],
     )
 
 
-def _rules(entries: Iterable[tuple[DangerKind, Mapping[str, Any]]], phrases: CuePhrases) -> Iterable[Rule]:
-    telling = phrases.pattern([TELLING])  # made once: it is long, and most rules have it
+def _rules(entries: Iterable[tuple[DangerKind, Mapping[str, Any]]], phrases: CuePhrases) -> Iterable[DangerRule]:
+    telling = phrases.pattern([NARRATIVE])  # made once: it is long, and most rules have it
     for kind, entry in entries:
         beside = tuple(map(phrases.pattern, entry.get("with", ())))
-        without = [phrase for phrase in entry.get("without", ()) if phrase != TELLING]
-        shared = (telling,) if TELLING in entry.get("without", ()) else ()
-        yield Rule(kind, phrases.pattern(entry["cues"]), beside, (*shared, phrases.pattern(without)))
+        without = [phrase for phrase in entry.get("without", ()) if phrase != NARRATIVE]
+        shared = (telling,) if NARRATIVE in entry.get("without", ()) else ()
+        yield DangerRule(kind, phrases.pattern(entry["cues"]), beside, (*shared, phrases.pattern(without)))
+
+
+FIGURE = re.compile(r"\d")
+MAX_SENTENCES = 2
+"""So many sentences at most are added on each side."""
+
+SHORT_LINE = 300
+"""Where nothing is known about blocks, a line up to this length may be a list item and is kept whole."""
+
+LONGEST_TABLE = 1_200
+"""Up to this length, rows from the head of the table on are kept, since units often stand there only."""
+
+
+def widen_quote(
+    text: str,
+    start: int,
+    end: int,
+    sentence_starts: Sequence[int],
+    blocks: Sequence[Block] = (),
+    language: str = "eng",
+) -> tuple[int, int]:
+    """The span that should be shown for `text[start:end]`; it always holds the span itself.
+
+    It is made of whole sentences, and of whole list items and rows. Neighbours in the same
+    paragraph join where only they tell the unit, the substance or the people a number is for.
+    """
+    start = max(0, min(start, len(text)))
+    end = max(start, min(end, len(text)))
+    page = _TextLines(text, sentence_starts, blocks, danger_table(language))
+    first, last = page.whole_units(start, end)
+    if page.is_listed(first, last):
+        return page.with_head(first, last)
+    return page.with_neighbours(first, last)
+
+
+@dataclass(frozen=True, slots=True)
+class _TextLines:
+    """A text with its sentences; blocks stand on lines of their own, cells of a row have tabs between."""
+
+    text: str
+    starts: Sequence[int]
+    blocks: Sequence[Block]
+    table: DangerTable
+
+    def whole_units(self, start: int, end: int) -> tuple[int, int]:
+        """The sentences, items and rows that a span touches."""
+        first, last = self._sentence(start)[0], self._sentence(max(start, end - 1))[1]
+        if self._is_item(self._line(first)):
+            first = self._line(first)[0]
+        if self._is_item(self._line(max(first, last - 1))):
+            last = self._line(max(first, last - 1))[1]
+        return min(first, start), max(last, end)
+
+    def is_listed(self, first: int, last: int) -> bool:
+        return self._is_item(self._line(first)) or self._is_item(self._line(max(first, last - 1)))
+
+    def with_head(self, first: int, last: int) -> tuple[int, int]:
+        """An item or row with the words above the list that its own words rest on."""
+        if self._has("units", first, last) and self._has("groups", first, last):
+            return first, last
+        head = first
+        while head > 0 and last - head < LONGEST_TABLE:
+            line = self._line(head - 1)
+            above = self.text[line[0] : line[1]].strip()
+            if not above or not (self._is_item(line) or above.endswith(":")):
+                break
+            head = line[0]
+            if above.endswith(":"):
+                return head, last
+        return (head, last) if "\t" in self.text[first:last] and last - head <= LONGEST_TABLE else (first, last)
+
+    def with_neighbours(self, first: int, last: int) -> tuple[int, int]:
+        """A sentence with those before and behind it in the paragraph that it cannot do without."""
+        line = self._line(first)[0], self._line(max(first, last - 1))[1]
+        for _ in range(MAX_SENTENCES):
+            if first <= line[0] or not self._depends_on_previous(first, last):
+                break
+            first = max(line[0], self._sentence(first - 1)[0])
+        for _ in range(MAX_SENTENCES):
+            following = self._next(last, line[1])
+            if following is None or not self._is_continuation(*following):
+                break
+            last = following[1]
+        return first, last
+
+    def _depends_on_previous(self, first: int, last: int) -> bool:
+        own = self._sentence(first)
+        if self._has("pointing", *own) or not self._has("units", first, last):
+            return True
+        before = self._sentence(first - 1)
+        return self._has("groups", *before) and not self._has("groups", first, last)
+
+    def _is_continuation(self, first: int, last: int) -> bool:
+        """Whether a sentence behind a number says for whom or how far it holds."""
+        if self._has("groups", first, last) or self._has("limits", first, last):
+            return True
+        return self._has("pointing", first, last) and FIGURE.search(self.text, first, last) is not None
+
+    def _has(self, name: str, start: int, end: int) -> bool:
+        return self.table.context[name].search(plain_lower(self.text[start:end])) is not None
+
+    def _line(self, at: int) -> tuple[int, int]:
+        end = self.text.find("\n", at)
+        return self.text.rfind("\n", 0, at) + 1, len(self.text) if end < 0 else end
+
+    def _sentence(self, at: int) -> tuple[int, int]:
+        line = self._line(at)
+        place = bisect_right(self.starts, at)
+        start = max(self.starts[place - 1] if place else 0, line[0])
+        end = min(self.starts[place] if place < len(self.starts) else len(self.text), line[1])
+        return start, start + len(self.text[start:end].rstrip())
+
+    def _next(self, last: int, limit: int) -> tuple[int, int] | None:
+        place = bisect_left(self.starts, last)
+        return self._sentence(self.starts[place]) if place < len(self.starts) and self.starts[place] < limit else None
+
+    def _is_item(self, line: tuple[int, int]) -> bool:
+        if not self.blocks:
+            return line[1] - line[0] <= SHORT_LINE or "\t" in self.text[line[0] : line[1]]
+        place = bisect_right(self.blocks, line[0], key=lambda block: block.start)
+        around = takewhile(lambda block: block.end > line[0], reversed(self.blocks[:place]))
+        return any(block.kind in ("item", "row") for block in around)

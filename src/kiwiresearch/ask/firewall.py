@@ -1,35 +1,85 @@
-"""Whether the passages bear out a sentence of a model: which of them, and if not, what is wrong.
-
-The claims layer knows what numbers, dates, names, denials and hedges are. A passage is longer than a
-claim, though, so a sentence is held against the few sentences of it that speak of the same things:
-a 'not' at the other end of a passage neither excuses a denial nor asks for one.
-"""
+"""Whether passages support a sentence of a model: which of them, and if not, what is wrong."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from kiwiresearch.ask.passages import Passage
-from kiwiresearch.ask.sources import Source, bare, figures_in, is_named, keys_in, sources_of
-from kiwiresearch.claims.conflicts.compare import compare, sayings_of
-from kiwiresearch.claims.facts import unsupported_facts
-from kiwiresearch.claims.firewall import OF_FACTS, WORD, Fault, begins_with_pronoun, content_stems, denies
-from kiwiresearch.claims.names import names_in, without_stops
-from kiwiresearch.claims.pronouns import PERSONAL, SENTENCES_BEFORE, SURE, context_in, meant
-from kiwiresearch.claims.wording import wording_of
-from kiwiresearch.reader.form import Text
-from kiwiresearch.text.hedges import hedges_in
-from kiwiresearch.text.stem import stemmer
+from kiwiresearch.ask.answer import Passage
+from kiwiresearch.ask.pronouns import PERSONAL, SENTENCES_BEFORE, SURE, context_in, likely_referent
+from kiwiresearch.claims.conflicts.compare import compare, sentences_to_compare
+from kiwiresearch.claims.firewall import (
+    OF_FACTS,
+    WORD,
+    SentenceFault,
+    begins_with_pronoun,
+    content_stems,
+    denies,
+    unsupported_facts,
+)
+from kiwiresearch.claims.language import fact_language
+from kiwiresearch.claims.mentions import name_key, name_words, names_in, numbers_in, without_initial_stops
+from kiwiresearch.reader.reader import ReadingText
+from kiwiresearch.text.languages import stemmer
+from kiwiresearch.text.sentences import hedges_in, sentence_starts
 
 if TYPE_CHECKING:
     from kiwiresearch.reader.reader import Reader
 
-Reason = (
-    Fault
+
+class PassageSentence(NamedTuple):
+    """A sentence or row of a passage, which is `passage.text[start:end]`."""
+
+    passage: Passage
+    start: int
+    end: int
+    text: str
+    stems: frozenset[str]
+    numbers: frozenset[Fraction]
+
+
+@lru_cache(maxsize=256)
+def passage_sentences(passage: Passage, language: str) -> tuple[PassageSentence, ...]:
+    """The sentences and rows of a passage, which every sentence of an answer is held against."""
+    text = passage.text
+    breaks = [found.end() for found in re.finditer(r"\n+", text)]
+    starts = sentence_starts(text, breaks, language)
+    found = []
+    for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
+        words = text[start:end].strip()
+        if words:
+            begin = text.index(words, start)
+            stems, figures = content_stems(words, language), figures_in(words, language)
+            found.append(PassageSentence(passage, begin, begin + len(words), words, stems, figures))
+    return tuple(found)
+
+
+def figures_in(text: str, language: str) -> frozenset[Fraction]:
+    return frozenset(number.value for number in numbers_in(without_initial_stops(text), language))
+
+
+def keys_in(text: str) -> frozenset[str]:
+    return frozenset(name_key(word) for word in WORD.findall(without_initial_stops(text)))
+
+
+def is_written_as_name(key: str, text: str) -> bool:
+    """Whether a word is written with a capital where that is no matter of grammar, or is the whole text."""
+    words = name_words(without_initial_stops(text))
+    return any(
+        one.key == key and one.text[0].isupper() and (not one.starts_sentence or len(words) == 1) for one in words
+    )
+
+
+def without_final_stop(text: str) -> str:
+    return " ".join(text.split()).rstrip(".?!… ")
+
+
+DropReason = (
+    SentenceFault
     | Literal[
         "no key",
         "unknown key",
@@ -51,30 +101,32 @@ FEW_WORDS = 3
 COPIED = 0.8
 """A sentence with so much of another is a copy of it, and has as many denials."""
 
-MOST_SUPPORT = 3
+MAX_SUPPORT = 3
 """A sentence that needs more sentences of a passage than these is a conclusion, not a report."""
 
 REPORTING = ["according", "passage", "source", "text", "article", "page", "book", "say", "state", "mention"]
 """Words about the passages, which need not stand in them."""
 
 CLAUSE = re.compile(r"[,;:()]\s*")
-ASIDE = re.compile(r"(?:which|who|whose|where|when|(?:al)?though|while|whereas|but|and|because|since)\b", re.IGNORECASE)
+ASIDE_OPENING = re.compile(
+    r"(?:which|who|whose|where|when|(?:al)?though|while|whereas|but|and|because|since)\b", re.IGNORECASE
+)
 
 
-OWNED = re.compile(r"(?:his|her|its|their)\s+(\S+)", re.IGNORECASE)
+POSSESSIVE_OPENING = re.compile(r"(?:his|her|its|their)\s+(\S+)", re.IGNORECASE)
 """'Her father' is somebody else than she."""
 
 
-class Borne(NamedTuple):
+class SupportedSentence(NamedTuple):
     """A sentence that is borne out: by which passages, by which of their sentences, and if not by those it named."""
 
     keys: tuple[str, ...]
-    support: tuple[Source, ...]
-    mended: bool = False
+    support: tuple[PassageSentence, ...]
+    rekeyed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
+class SentenceJudge:
     """What a language and a way to answer ask of a sentence."""
 
     language: str = "eng"
@@ -83,7 +135,9 @@ class Judge:
     reader: Reader | None = None
     """Resolves "he" and "she" in a passage; without it, they are taken to mean the subject of the page."""
 
-    def judged(self, text: str, keys: Sequence[str], given: Mapping[str, Passage], asked: str = "") -> Borne | Reason:
+    def judge(
+        self, text: str, keys: Sequence[str], given: Mapping[str, Passage], asked: str = ""
+    ) -> SupportedSentence | DropReason:
         """The sentence with the keys it rests on; or why it is not shown. `asked` is what a fragment answers.
 
         Models mix keys up. A sentence that another passage bears out has been proved as well as any
@@ -93,26 +147,28 @@ class Judge:
         known = [given[key] for key in keys if key in given]
         if not known:
             return "unknown key" if keys else "no key"
-        single = [found for passage in known if isinstance(found := self.proved(text, [passage], asked), tuple)]
+        single = [found for passage in known if isinstance(found := self.prove(text, [passage], asked), tuple)]
         if single:
-            return _borne([source for support in single for source in support])
-        joint = self.proved(text, known, asked)
+            return _supported([source for support in single for source in support])
+        joint = self.prove(text, known, asked)
         if isinstance(joint, tuple):
-            return _borne(joint)
+            return _supported(joint)
         named = asked or self._subject(text, [words for one in given.values() for words in (one.title, one.text)])
         for passage in given.values():
             if passage not in known and (named or any(passage.ref == one.ref for one in known)):
-                found = self.proved(text, [passage], asked)
+                found = self.prove(text, [passage], asked)
                 if isinstance(found, tuple):
-                    return _borne(found)._replace(mended=True)
+                    return _supported(found)._replace(rekeyed=True)
         return joint
 
-    def proved(self, text: str, passages: Sequence[Passage], asked: str = "") -> tuple[Source, ...] | Reason:
+    def prove(
+        self, text: str, passages: Sequence[Passage], asked: str = ""
+    ) -> tuple[PassageSentence, ...] | DropReason:
         """The sentences of these passages that bear the text out, or the first thing that is wrong."""
         if not self._stems(text) and not figures_in(text, self.language):
             return "empty"
-        sources = [source for passage in passages for source in sources_of(passage, self.language)]
-        same = next((source for source in sources if bare(source.text) == bare(text)), None)
+        sources = [source for passage in passages for source in passage_sentences(passage, self.language)]
+        same = next((source for source in sources if without_final_stop(source.text) == without_final_stop(text)), None)
         if same is not None:
             return (same,)
         if len(text) > LONGEST:
@@ -125,9 +181,9 @@ class Judge:
         if asked and len(self._stems(text)) < FEW_WORDS and not self._answers(text, asked, sources):
             return "another subject"
         support = self._support(whole, sources)
-        return self._fault(whole, support, told) or self._strayed(whole, support, asked) or support
+        return self._fault(whole, support, told) or self._mixing_fault(whole, support, asked) or support
 
-    def _answers(self, text: str, asked: str, sources: Sequence[Source]) -> bool:
+    def _answers(self, text: str, asked: str, sources: Sequence[PassageSentence]) -> bool:
         """Whether a few words stand in the sentence that has most of the question, and not in any other."""
         question, mine = self._stems(asked), self._stems(text) - self._stems(asked)
         titles = {one.passage: content_stems(one.passage.title, self.language) for one in sources}
@@ -138,9 +194,9 @@ class Judge:
             for one, overlap in zip(sources, asked_of, strict=True)
         )
 
-    def _fault(self, text: str, support: Sequence[Source], told: Sequence[str]) -> Reason | None:
+    def _fault(self, text: str, support: Sequence[PassageSentence], told: Sequence[str]) -> DropReason | None:
         """What is wrong with the words of a text whose facts all stand in the passages."""
-        if self._brings_in_holders(text, told):
+        if self._adds_holders(text, told):
             return "holder not in its sources"
         if not support or self._share(text, support) < self.share:
             return "other words"
@@ -153,14 +209,14 @@ class Judge:
             return "hedge added"
         return None
 
-    def _share(self, text: str, support: Sequence[Source]) -> float:
+    def _share(self, text: str, support: Sequence[PassageSentence]) -> float:
         """How much of a text its sentences have, apart from what it shares with the title of any page about it."""
         places = " ".join(words for one in support for words in (one.passage.title, one.passage.section))
         mine = self._stems(text) - content_stems(places, self.language)
         theirs = frozenset(stem for one in support for stem in one.stems)
         return len(mine & theirs) / len(mine) if mine else 1.0
 
-    def _strayed(self, text: str, support: Sequence[Source], asked: str) -> Reason | None:
+    def _mixing_fault(self, text: str, support: Sequence[PassageSentence], asked: str) -> DropReason | None:
         """Whether a text puts together what its sentences keep apart: a number of one with the subject of another."""
         if any(self._contradicts(text, source) for source in support):
             return "contradicts its passage"
@@ -185,11 +241,11 @@ class Judge:
         wrong = unsupported_facts(text, told, self.language)
         return not wrong and content_stems(text, self.language) <= content_stems(" ".join(told), self.language)
 
-    def _support(self, text: str, sources: Sequence[Source]) -> tuple[Source, ...]:
+    def _support(self, text: str, sources: Sequence[PassageSentence]) -> tuple[PassageSentence, ...]:
         """The sentences that have most of the text, each with something that those before it lack."""
         stems, figures = self._stems(text), figures_in(text, self.language)
-        chosen: list[Source] = []
-        while len(chosen) < MOST_SUPPORT:
+        chosen: list[PassageSentence] = []
+        while len(chosen) < MAX_SUPPORT:
             gains = [len(stems & one.stems) + 2 * len(figures & one.numbers) for one in sources]
             best = max(gains, default=0)
             if not best:
@@ -206,13 +262,13 @@ class Judge:
         stem = stemmer(self.language)
         return content_stems(text, self.language) - {stem(word) for word in REPORTING}
 
-    def _brings_in_holders(self, text: str, told: Sequence[str]) -> bool:
-        holders = wording_of(self.language).holders
+    def _adds_holders(self, text: str, told: Sequence[str]) -> bool:
+        holders = fact_language(self.language).holders
         known = {word.lower() for words in told for word in WORD.findall(words)}
         return any(word in holders and word not in known for word in map(str.lower, WORD.findall(text)))
 
-    def _changes_denial(self, text: str, support: Sequence[Source]) -> bool:
-        denied = [denies(self._to_the_point(text, source), self.language) for source in support]
+    def _changes_denial(self, text: str, support: Sequence[PassageSentence]) -> bool:
+        denied = [denies(self._relevant_clauses(text, source), self.language) for source in support]
         if not denies(text, self.language):
             return denied[0]
         mine = self._stems(text)
@@ -223,44 +279,44 @@ class Judge:
     def _denials(self, text: str) -> int:
         return sum(denies(word, self.language) for word in WORD.findall(text))
 
-    def _to_the_point(self, text: str, source: Source) -> str:
+    def _relevant_clauses(self, text: str, source: PassageSentence) -> str:
         """A sentence without the asides in it that say nothing of what the text says."""
         stems = self._stems(text)
         clauses = CLAUSE.split(source.text)
         return ", ".join(
             clause
             for clause in clauses
-            if not (ASIDE.match(clause) and (of_clause := content_stems(clause, self.language)))
+            if not (ASIDE_OPENING.match(clause) and (of_clause := content_stems(clause, self.language)))
             or not of_clause.isdisjoint(stems)
         )
 
-    def _contradicts(self, text: str, source: Source) -> bool:
+    def _contradicts(self, text: str, source: PassageSentence) -> bool:
         title = source.passage.title
         pairs = (
             (one, other)
-            for one in sayings_of(text, title, self.language)
-            for other in sayings_of(source.text, title, self.language)
+            for one in sentences_to_compare(text, title, self.language)
+            for other in sentences_to_compare(source.text, title, self.language)
         )
         return any((found := compare(*pair)) is not None and found.kind == "contradiction" for pair in pairs)
 
-    def _same_subject(self, text: str, source: Source, asked: str) -> bool:
+    def _same_subject(self, text: str, source: PassageSentence, asked: str) -> bool:
         """Whether a sentence has the name that a text begins with, or stands on its page and begins with no other."""
         if source.passage.kind != "text":
             return self._is_of_row(text, source)
-        owned = OWNED.match(source.text)
+        owned = POSSESSIVE_OPENING.match(source.text)
         if owned and not self._stems(text) & content_stems(owned[1], self.language):
             return False
         told = (source.passage.title, source.passage.text)
         title = keys_in(source.passage.title)
         mine = self._names(asked) if asked else self._subject(text, told)
-        theirs = _meant(self.reader, source, self.language) or self._subject(source.text, told)
+        theirs = _pronoun_name(self.reader, source, self.language) or self._subject(source.text, told)
         if mine and mine <= theirs:
             return True
         return mine <= keys_in(source.text) | (title if theirs <= title | mine else frozenset())
 
-    def _is_of_row(self, text: str, row: Source) -> bool:
+    def _is_of_row(self, text: str, row: PassageSentence) -> bool:
         """Whether a text names what a row is about, its first cell, and no name of another row."""
-        first = sources_of(row.passage, self.language)[0]
+        first = passage_sentences(row.passage, self.language)[0]
         header = "" if first.numbers else first.text
         if row.text == header:
             return True
@@ -270,36 +326,40 @@ class Judge:
 
     def _subject(self, text: str, told: Iterable[str]) -> frozenset[str]:
         """The words of the name that a text begins with; one word alone is a name if it is written so elsewhere."""
-        plain = without_stops(text)
+        plain = without_initial_stops(text)
         first = next(iter(names_in(plain, self.language)), ())
-        articles = wording_of(self.language).articles
+        articles = fact_language(self.language).articles
         if not first or any(word.lower() not in articles for word in plain[: first[0].start].split()):
             return frozenset()
-        is_name = len(first) > 1 or first[0].text.isupper() or any(is_named(first[0].key, words) for words in told)
+        is_name = (
+            len(first) > 1 or first[0].text.isupper() or any(is_written_as_name(first[0].key, words) for words in told)
+        )
         return frozenset(word.key for word in first) if is_name else frozenset()
 
     def _names(self, text: str) -> frozenset[str]:
-        return frozenset(word.key for name in names_in(without_stops(text), self.language) for word in name)
+        return frozenset(word.key for name in names_in(without_initial_stops(text), self.language) for word in name)
 
 
 @lru_cache(maxsize=256)
-def _meant(reader: Reader | None, source: Source, language: str) -> frozenset[str]:
+def _pronoun_name(reader: Reader | None, source: PassageSentence, language: str) -> frozenset[str]:
     """The words of the name that the "he" or "she" at the start of a sentence means, where the reader is sure."""
     pronoun = PERSONAL.match(source.text)
     if reader is None or pronoun is None:
         return frozenset()
-    own = sources_of(source.passage, language)
+    own = passage_sentences(source.passage, language)
     until = own[: own.index(source) + 1][-SENTENCES_BEFORE - 1 :]
-    text = Text(source.passage.title, "", tuple(one.text for one in until))
-    found = meant(reader, context_in(text, *pronoun.span(), source.passage.text, language))
+    text = ReadingText(source.passage.title, "", tuple(one.text for one in until))
+    found = likely_referent(reader, context_in(text, *pronoun.span(), source.passage.text, language))
     return keys_in(found.name) if found.confidence >= SURE else frozenset()
 
 
-def _borne(support: Sequence[Source]) -> Borne:
-    return Borne(tuple(dict.fromkeys(source.passage.key for source in support)), tuple(support))
+def _supported(support: Sequence[PassageSentence]) -> SupportedSentence:
+    return SupportedSentence(tuple(dict.fromkeys(source.passage.key for source in support)), tuple(support))
 
 
-def stands_alone(text: str, language: str, before: Iterable[Passage] | None, support: Iterable[Source]) -> bool:
+def pronoun_is_clear(
+    text: str, language: str, before: Iterable[Passage] | None, support: Iterable[PassageSentence]
+) -> bool:
     """Whether a reader knows whom the first words mean: what was shown just before is of the same page.
 
     `before` is empty where nothing came before but the question, and None where what came before is not shown.

@@ -10,20 +10,19 @@ from functools import cache
 from importlib.resources import files
 from typing import Literal, NamedTuple
 
-from kiwiresearch.search.query import Query, Term, parse
-from kiwiresearch.text.languages import words_of
-from kiwiresearch.text.stem import stemmer
-from kiwiresearch.text.words import level, words_in
+from kiwiresearch.search.query import Query, Term, parse_query
+from kiwiresearch.text.languages import language_words, stemmer
+from kiwiresearch.text.words import plain_lower, words_in
 
-Kind = Literal["person", "date", "place", "number", "reason", "manner", "definition", "choice", "yes_no", "topic"]
+AnswerKind = Literal["person", "date", "place", "number", "reason", "manner", "definition", "choice", "yes_no", "topic"]
 DATA = files("kiwiresearch.ask") / "data" / "questions"
 
 
-class AskedTerm(NamedTuple):
+class QuestionTerm(NamedTuple):
     """A word of the question that matters, and other words that may stand for it in the answer."""
 
     term: Term
-    others: tuple[str, ...]
+    related: tuple[str, ...]
     is_asking: bool
     """It only says what kind of answer is wanted."""
     is_name: bool
@@ -36,8 +35,8 @@ class Question:
 
     text: str
     query: Query
-    kind: Kind
-    terms: tuple[AskedTerm, ...]
+    kind: AnswerKind
+    terms: tuple[QuestionTerm, ...]
 
     @property
     def language(self) -> str:
@@ -46,7 +45,7 @@ class Question:
     @property
     def asks_about_present(self) -> bool:
         """Whether it is about how things are now."""
-        words = f" {' '.join(words_in(level(self.text)))} "
+        words = f" {' '.join(words_in(plain_lower(self.text)))} "
         return any(f" {phrase} " in words for phrase in question_words(self.language).present)
 
     @property
@@ -54,12 +53,12 @@ class Question:
         """Whether it is small talk, or none of its words says anything; two may still be a name, as 'The Who'."""
         if " ".join(self.query.words) in question_words(self.language).small_talk:
             return True
-        silent = words_of(self.language).stop_words
+        silent = language_words(self.language).stop_words
         is_name = self.query.definitional and len(self.terms) > 1
         return not is_name and all(asked.term.word in silent for asked in self.terms)
 
 
-class Measure(NamedTuple):
+class BoxMeasure(NamedTuple):
     """Words of a label in a fact box, and the unit of its values; `date` for dates."""
 
     words: tuple[str, ...]
@@ -69,7 +68,7 @@ class Measure(NamedTuple):
 SIDES = ("more", "less")
 
 
-class Direction(NamedTuple):
+class ComparisonDirection(NamedTuple):
     """What two things are compared by, and whether more of it is meant, or less."""
 
     measure: str
@@ -80,7 +79,7 @@ class Direction(NamedTuple):
 class QuestionWords:
     """What is known of the questions of a language."""
 
-    openings: tuple[tuple[str, Kind], ...]
+    openings: tuple[tuple[str, AnswerKind], ...]
     """The longest first."""
     asking: frozenset[str]
     related: Mapping[str, tuple[str, ...]]
@@ -90,27 +89,29 @@ class QuestionWords:
     """Stems of a question that ask for the first or the last end of a range."""
     joiners: frozenset[str]
     """Small words that stand inside names."""
-    whole: frozenset[str]
+    neutral_label_words: frozenset[str]
     """Words of a label that ask for nothing special, as 'Total'."""
     agents: frozenset[str]
     places: frozenset[str]
     """Words right before the name of a doer, and of a place."""
     forms: tuple[re.Pattern[str], ...]
     """How a question compares two things, 'a' and 'b'."""
-    compared: Mapping[str, Kind]
+    compared: Mapping[str, AnswerKind]
     """Words that compare, and the kind of answer they want."""
     small_talk: frozenset[str]
     """What people say to a chat that asks nothing of a book."""
     present: tuple[str, ...]
     """Words of a question that asks how things are now."""
-    measures: Mapping[str, tuple[Measure, ...]]
-    directions: Mapping[str, Direction]
+    measures: Mapping[str, tuple[BoxMeasure, ...]]
+    directions: Mapping[str, ComparisonDirection]
     """By a word that compares, such as 'bigger'."""
 
 
-NONE: frozenset[str] = frozenset()
-NO_ENDS = {"first": NONE, "last": NONE}
-UNKNOWN = QuestionWords((), NONE, {}, {}, NO_ENDS, NONE, NONE, NONE, NONE, (), {}, NONE, (), {}, {})
+NO_WORDS: frozenset[str] = frozenset()
+NO_ENDS = {"first": NO_WORDS, "last": NO_WORDS}
+NO_QUESTION_WORDS = QuestionWords(
+    (), NO_WORDS, {}, {}, NO_ENDS, NO_WORDS, NO_WORDS, NO_WORDS, NO_WORDS, (), {}, NO_WORDS, (), {}, {}
+)
 
 
 @cache
@@ -118,7 +119,7 @@ def question_words(language: str) -> QuestionWords:
     """The words of a language; none where nobody has written them down yet."""
     file = DATA / f"{language}.toml"
     if not file.is_file():
-        return UNKNOWN
+        return NO_QUESTION_WORDS
     table = tomllib.loads(file.read_text(encoding="utf-8"))
     openings = [(phrase, kind) for kind, phrases in table["openings"].items() for phrase in phrases]
     related: dict[str, list[str]] = {word: list(others) for word, others in table["related"].items()}
@@ -140,10 +141,15 @@ def question_words(language: str) -> QuestionWords:
         frozenset(table["talk"]["small"]),
         tuple(table["talk"]["present"]),
         {
-            name: tuple(Measure(tuple(of.split()), unit) for of, unit in rows)
+            name: tuple(BoxMeasure(tuple(of.split()), unit) for of, unit in rows)
             for name, rows in table["measures"].items()
         },
-        {word: Direction(by, side == "more") for side in SIDES for by, words in table[side].items() for word in words},
+        {
+            word: ComparisonDirection(by, side == "more")
+            for side in SIDES
+            for by, words in table[side].items()
+            for word in words
+        },
     )
 
 
@@ -153,14 +159,19 @@ def kind_patterns(language: str) -> Mapping[str, str]:
 
 def read_question(text: str, language: str = "eng") -> Question:
     """Take a question apart."""
-    query = parse(text, language)
+    query = parse_query(text, language)
     known = question_words(language)
     named = names_in(text)
     terms = tuple(
-        AskedTerm(term, known.related.get(level(term.word), ()), level(term.word) in known.asking, term.word in named)
+        QuestionTerm(
+            term,
+            known.related.get(plain_lower(term.word), ()),
+            plain_lower(term.word) in known.asking,
+            term.word in named,
+        )
         for term in query.terms
     )
-    return Question(text, query, kind_of(query.asked, known), terms)
+    return Question(text, query, kind_of(query.unframed, known), terms)
 
 
 def names_in(text: str) -> frozenset[str]:
@@ -179,7 +190,9 @@ POLITE = re.compile(
 )
 WHO = re.compile(r"who(?:'s| is| was| are| were)\s+(?P<rest>.+)")
 SHORT_NAME = 3
-INSIDE = re.compile(r"\b(?:in|on|at|by|from|to|for|of|with|during|under|near)\s+(what|which|whom)\s+([^\W\d_]+)")
+QUESTION_WORD_INSIDE = re.compile(
+    r"\b(?:in|on|at|by|from|to|for|of|with|during|under|near)\s+(what|which|whom)\s+([^\W\d_]+)"
+)
 
 
 def _is_bare_name(rest: str, text: str) -> bool:
@@ -193,9 +206,9 @@ def _is_bare_name(rest: str, text: str) -> bool:
     return len(words) <= SHORT_NAME
 
 
-def kind_of(text: str, known: QuestionWords) -> Kind:
+def kind_of(text: str, known: QuestionWords) -> AnswerKind:
     """The kind of answer that is wanted, by how the question begins; a question may also end in its own words."""
-    asked = POLITE.sub("", level(text).strip(" ¿\"'“”‘’«»"))
+    asked = POLITE.sub("", plain_lower(text).strip(" ¿\"'“”‘’«»"))
     begun = PREPOSITION.sub("", asked)
     who = WHO.match(begun)
     if who and "person" in {kind for _, kind in known.openings}:
@@ -204,7 +217,7 @@ def kind_of(text: str, known: QuestionWords) -> Kind:
         if begun.startswith(phrase) and not begun[len(phrase) :][:1].isalnum():
             return kind
     # 'The treaty was signed in what year?', 'Lincoln was born where?'
-    inside = INSIDE.search(asked)
+    inside = QUESTION_WORD_INSIDE.search(asked)
     tail = f"{inside[1]} {inside[2]}" if inside else asked.rstrip(" ?").rpartition(" ")[2]
     for phrase, kind in known.openings:
         if phrase == tail and kind in ("person", "date", "place", "number"):
@@ -217,7 +230,7 @@ def kind_of(text: str, known: QuestionWords) -> Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedThings:
     """Two things that a question compares, and what is asked of each."""
 
     things: tuple[str, str]
@@ -229,14 +242,14 @@ class Compared:
 
     def names(self, thing: str) -> tuple[str, ...]:
         """What a page about one of them may be called."""
-        is_whole = not self.noun or self.noun in level(thing).split()
+        is_whole = not self.noun or self.noun in plain_lower(thing).split()
         return (thing,) if is_whole else (f"{thing} {self.noun}", thing)
 
 
-def compared_in(question: Question) -> Compared | None:
+def comparison_in(question: Question) -> ComparedThings | None:
     """The two things of 'Which is older, A or B?'; None where nothing is compared."""
     known = question_words(question.language)
-    words = level(question.text).replace(",", " ").replace("?", " ").split()
+    words = plain_lower(question.text).replace(",", " ").replace("?", " ").split()
     word = next((word for word in words if word in known.compared), None)
     if word is None:
         return None
@@ -248,9 +261,9 @@ def compared_in(question: Question) -> Compared | None:
                 replace(read_question(f"{word} {thing}", question.language), kind=known.compared[word])
                 for thing in (a, b)
             )
-            noun = re.search(known.patterns.get("noun", r"(?!)"), level(question.text))
+            noun = re.search(known.patterns.get("noun", r"(?!)"), plain_lower(question.text))
             is_noun = noun is not None and noun[1] not in known.compared
-            return Compared((a, b), (first, second), word, noun[1] if noun and is_noun else "")
+            return ComparedThings((a, b), (first, second), word, noun[1] if noun and is_noun else "")
     return None
 
 

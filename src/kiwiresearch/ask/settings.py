@@ -1,4 +1,4 @@
-"""How far an answer looks, and how sure it must be; every number can be set."""
+"""What can be set about answers: settings of the program, and options of one question."""
 
 from __future__ import annotations
 
@@ -60,3 +60,31 @@ class AskSettings:
 
     verbatim_dangers: bool = True
     """Questions about doses, voltages, dilutions and poisons are answered with the passage alone, never by a model."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationTurn:
+    """An earlier question of the conversation, what it was about, and what was answered."""
+
+    question: str
+    subject: str = ""
+    answer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AskOptions:
+    """What a user may ask for beside the question itself."""
+
+    mode: Mode = "default"
+    passages: int = 0
+    """How many passages to show at most; 0 leaves it to the settings."""
+    page: str = ""
+    """Answer from the page of this title or path alone."""
+    book: str = ""
+    """The UUID of the book that page is in; empty looks in all of them."""
+    turns: tuple[ConversationTurn, ...] = ()
+    """The conversation so far, the oldest turn first."""
+    fast: bool = False
+    """Choose sentences by their words alone, without the reading model."""
+    with_model: bool = True
+    """False answers in the books' own words even where a model is set."""

@@ -12,20 +12,19 @@ from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
-from kiwiresearch.atlas.database import Database, opened
-from kiwiresearch.bulk.manifest import Subject
-from kiwiresearch.bulk.reading import BulkFolder, open_folder
-from kiwiresearch.disk import Lock
+from kiwiresearch.atlas.database import AtlasDatabase, open_database
+from kiwiresearch.bulk.finished_folder import BookIdentity, BulkFolder, open_folder
 from kiwiresearch.errors import CannotWrite, KiwiError
 from kiwiresearch.ids import canonical_json
+from kiwiresearch.system import FileLock
 
 FORMAT = 3
 """Changed whenever kept tables would be made otherwise."""
 MAGIC = b"PAR1"
 """How a Parquet file begins and ends."""
-PATIENCE_S = 3_600.0
+LOCK_TIMEOUT_S = 3_600.0
 """How long one process waits for another that works out the same."""
-MOST_KEPT = 3
+MAX_CACHE_FOLDERS = 3
 """Folders of one book that are kept, those worked on last: its editions, or the same with other tables."""
 
 
@@ -36,8 +35,8 @@ class Recipe:
     name: str
     files: tuple[str, ...]
     needs: tuple[str, ...]
-    make: Callable[[Database, Path, Subject], None]
-    helps: tuple[str, ...] = ()
+    make: Callable[[AtlasDatabase, Path, BookIdentity], None]
+    optional: tuple[str, ...] = ()
     """Tables that are used where they are there."""
 
 
@@ -46,23 +45,23 @@ class Atlas:
     """The shards of one book, and the folder that holds what is worked out from them, which may be deleted any time."""
 
     bulk: BulkFolder
-    kept: Path
+    cache_folder: Path
 
     @property
-    def book(self) -> Subject:
+    def book(self) -> BookIdentity:
         return self.bulk.manifest.book
 
     @property
     def language(self) -> str:
-        return language_of(self.book)
+        return book_language(self.book)
 
     def has_tables(self, *tables: str) -> bool:
-        return all(map(self.bulk.has, tables))
+        return all(map(self.bulk.has_table, tables))
 
     @contextlib.contextmanager
-    def database(self, *tables: str, files: Mapping[str, Sequence[Path]] | None = None) -> Iterator[Database]:
+    def database(self, *tables: str, files: Mapping[str, Sequence[Path]] | None = None) -> Iterator[AtlasDatabase]:
         """A database over some tables of the shards, and over files that were worked out."""
-        with opened(str(self.bulk.folder), self._views(tables) | dict(files or {})) as database:
+        with open_database(str(self.bulk.folder), self._views(tables) | dict(files or {})) as database:
             yield database
 
     def _views(self, tables: Sequence[str]) -> dict[str, Sequence[Path]]:
@@ -88,13 +87,13 @@ class Atlas:
         return {name: [file] for name, file in files.items()}
 
     def _files(self, recipe: Recipe) -> dict[str, Path]:
-        return {name: self.kept / f"{name}.parquet" for name in recipe.files}
+        return {name: self.cache_folder / f"{name}.parquet" for name in recipe.files}
 
     def _make(self, recipe: Recipe) -> None:
         try:
-            self.kept.mkdir(parents=True, exist_ok=True)
-            lock = Lock(self.kept / f"{recipe.name}.lock")
-            if not lock.wait(PATIENCE_S):
+            self.cache_folder.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(self.cache_folder / f"{recipe.name}.lock")
+            if not lock.wait(LOCK_TIMEOUT_S):
                 raise KiwiError(
                     f"Another process has been working on the {recipe.name} of this book for long.",
                     remedy="Wait until it has ended, then try again.",
@@ -103,23 +102,24 @@ class Atlas:
                 if not self.has(recipe):
                     self._write(recipe)
                     with contextlib.suppress(OSError):  # another process may be tidying as well
-                        _tidy(self.kept)
+                        _tidy(self.cache_folder)
             finally:
                 lock.release()
         except OSError as problem:
             raise CannotWrite(
-                f"What the atlas works out cannot be kept in {str(self.kept)!r}: {problem.strerror or problem}.",
+                f"What the atlas works out cannot be kept in {str(self.cache_folder)!r}:"
+                f" {problem.strerror or problem}.",
                 remedy="Free some of the disk, or set KIWIRESEARCH_HOME to a folder that can be written.",
             ) from problem
 
     def _write(self, recipe: Recipe) -> None:
         """Into a folder of its own first: a table appears whole or not at all. Who was killed has left such folders."""
-        for left in self.kept.glob(f".{recipe.name}-*"):
+        for left in self.cache_folder.glob(f".{recipe.name}-*"):
             shutil.rmtree(left, ignore_errors=True)
-        work = Path(tempfile.mkdtemp(prefix=f".{recipe.name}-", dir=self.kept))
+        work = Path(tempfile.mkdtemp(prefix=f".{recipe.name}-", dir=self.cache_folder))
         try:
-            tables = [*recipe.needs, *filter(self.bulk.has, recipe.helps)]
-            with opened(str(self.bulk.folder), self._views(tables), writable=work) as database:
+            tables = [*recipe.needs, *filter(self.bulk.has_table, recipe.optional)]
+            with open_database(str(self.bulk.folder), self._views(tables), writable=work) as database:
                 recipe.make(database, work, self.book)
             for name, file in self._files(recipe).items():
                 (work / f"{name}.parquet").replace(file)
@@ -132,15 +132,15 @@ def open_atlas(folder: Path, cache: Path) -> Atlas:
     bulk = open_folder(folder)
     book = bulk.manifest.book
     shelf = cache / "atlas" / sha256((book.name or book.id).encode("utf-8", "replace")).hexdigest()[:16]
-    return Atlas(bulk, shelf / f"{fingerprint_of(bulk)[:32]}-{FORMAT}")
+    return Atlas(bulk, shelf / f"{shards_fingerprint(bulk)[:32]}-{FORMAT}")
 
 
-def language_of(book: Subject) -> str:
+def book_language(book: BookIdentity) -> str:
     """The first language of a book."""
     return book.language.partition(",")[0] or "eng"
 
 
-def fingerprint_of(bulk: BulkFolder) -> str:
+def shards_fingerprint(bulk: BulkFolder) -> str:
     """A hash of the manifest, and with it of every row."""
     return sha256(canonical_json(bulk.manifest.record()).encode("utf-8", "replace")).hexdigest()
 
@@ -159,9 +159,9 @@ def _is_whole(file: Path) -> bool:
 def _tidy(kept: Path) -> None:
     """Remove what was worked out for older shards of the same book, unless somebody is at work there."""
     others = [(one.stat().st_mtime_ns, one.name) for one in kept.parent.iterdir() if one != kept and one.is_dir()]
-    for _, name in sorted(others, reverse=True)[MOST_KEPT - 1 :]:
+    for _, name in sorted(others, reverse=True)[MAX_CACHE_FOLDERS - 1 :]:
         folder = kept.parent / name
-        locks = [Lock(file) for file in folder.glob("*.lock")]
+        locks = [FileLock(file) for file in folder.glob("*.lock")]
         try:
             if all(lock.acquire() for lock in locks):
                 shutil.rmtree(folder, ignore_errors=True)

@@ -1,24 +1,288 @@
-"""Contradictions across a whole book: DuckDB finds what may contradict, the comparison of claims decides."""
+"""Contradictions within a book: DuckDB finds candidates, the comparison of claims decides."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import heapq
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, groupby, islice
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from kiwiresearch.atlas.atlas import Atlas, Recipe, language_of
-from kiwiresearch.atlas.candidates import found
-from kiwiresearch.atlas.database import Database, literal, save
-from kiwiresearch.atlas.disagreeing import Contradiction, Side
-from kiwiresearch.atlas.part import Part, Window, part
-from kiwiresearch.bulk.manifest import Subject
-from kiwiresearch.claims.conflicts.saying import Kind
+from kiwiresearch.atlas.atlas import Atlas, Recipe, book_language
+from kiwiresearch.atlas.database import AtlasDatabase, ResultPage, ResultWindow, save_query, select_page, sql_literal
+from kiwiresearch.atlas.facts import UniqueFact, fact_words, facts_of, lives_in
+from kiwiresearch.atlas.records import checked_claim, fact_of_person
+from kiwiresearch.bulk.finished_folder import BookIdentity
+from kiwiresearch.claims.claim import Claim
+from kiwiresearch.claims.conflicts.compare import compare
+from kiwiresearch.claims.conflicts.sentences import ComparedSentence, Disagreement, DisagreementKind, TextSpan
+from kiwiresearch.claims.conflicts.value_comparison import TOLERANCE, gap_of
+from kiwiresearch.evidence import FACTS_BOX
 from kiwiresearch.ids import BookId
+from kiwiresearch.text.quantity import Quantity
+from kiwiresearch.text.when import DateMention
 
-KINDS: tuple[Kind, ...] = ("contradiction", "estimate range", "unit or rounding", "different year", "different scope")
+MAX_OF_FACT = 24
+"""Of one fact so many tellings are compared with each other, those of its own page first: 276 pairs at most."""
+MAX_PAIRS = 3
+"""Pairs of values of one fact that are told; more would say the same again."""
+OTHER_SCOPE = 0.2
+"""A row of a table elsewhere that is further off than this is of a part: Russia in a table of Asia is not all of it."""
+MIN_STRENGTH = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class ContradictionSide:
+    """What one side says, and where in its words the value stands that differs."""
+
+    claim: Claim
+    span: TextSpan
+
+
+@dataclass(frozen=True, slots=True)
+class BookContradiction:
+    """Two sides that cannot both be right, or that differ in a way which is explained."""
+
+    about: str
+    """The path of the page about the subject."""
+    attribute: str
+    """What both tell of it; empty of two sentences that are word for word the same but for a value."""
+    disagreement: Disagreement
+    gap: float
+    """How far two numbers are apart, as a share of the larger; how many days two dates are."""
+    sides: tuple[ContradictionSide, ContradictionSide]
+
+
+def subject_contradictions(about: str, facts: Iterable[UniqueFact], language: str) -> Iterator[BookContradiction]:
+    """The disagreements of facts whose subject has the page `about`, each pair of values once."""
+    by_attribute: dict[str, list[UniqueFact]] = defaultdict(list)
+    for fact in facts:
+        by_attribute[fact.attribute].append(fact)
+    for attribute in sorted(by_attribute):
+        several = sorted(by_attribute[attribute], key=lambda fact: not fact.is_own)[:MAX_OF_FACT]
+        found: dict[frozenset[object], BookContradiction] = {}
+        for values, one in _of_facts(about, several, language):
+            found.setdefault(values, one)
+        yield from islice(found.values(), MAX_PAIRS)
+
+
+def sentence_contradictions(about: str, claims: Sequence[Claim], language: str) -> Iterator[BookContradiction]:
+    """Sentences of several places that are the same but for their figures."""
+    for one, other in combinations(claims[:MAX_OF_FACT], 2):
+        if (one.ref, one.section) == (other.ref, other.section):
+            continue
+        how = compare(_saying(one, language), _saying(other, language))
+        if how is None or how.strength < MIN_STRENGTH or how.what not in ("a number", "a date"):
+            continue
+        if one.text[how.a[1] :].lstrip()[:1] != "±":  # what tells its own error may differ by it
+            values = [_value_at(one, how.a), _value_at(other, how.b)]
+            yield BookContradiction(
+                about, "", how, _gap(*values), (ContradictionSide(one, how.a), ContradictionSide(other, how.b))
+            )
+
+
+def _of_facts(
+    about: str, facts: Sequence[UniqueFact], language: str
+) -> Iterator[tuple[frozenset[object], BookContradiction]]:
+    """Those that disagree, by their values: two pairs of the same values tell the same."""
+    for one, other in combinations(facts, 2):
+        if not one.must_agree_with(other):
+            continue
+        how = compare(one.saying(language), other.saying(language))
+        if how is None:
+            continue
+        how, gap = _explained(one, other, how)
+        if how.kind == "contradiction" and gap > OTHER_SCOPE and (_is_in_table(one) or _is_in_table(other)):
+            continue
+        sides = (ContradictionSide(one.claim, _span(one)), ContradictionSide(other.claim, _span(other)))
+        values = frozenset((_core(one.value), _core(other.value)))
+        yield (
+            values,
+            BookContradiction(about, one.attribute, replace(how, a=sides[0].span, b=sides[1].span), gap, sides),
+        )
+
+
+def _explained(one: UniqueFact, other: UniqueFact, how: Disagreement) -> tuple[Disagreement, float]:
+    """The disagreement with what facts tell beyond their words, and how far they are apart."""
+    gap = _gap(one.value, other.value)
+    if how.kind != "contradiction" or not isinstance(one.value, Quantity):
+        return replace(how, why=NO_COMMON_DAY if how.kind == "contradiction" else how.why), gap
+    if gap <= TOLERANCE:
+        return replace(how, kind="unit or rounding", why=f"They differ by {gap:.1%}, {ROUNDING_EXPLAINS}"), gap
+    if {one.basis, other.basis} == {"census", "estimate"}:
+        return replace(how, kind="estimate range", why=f"They differ by {gap:.1%}, {ROUNDING_EXPLAINS}"), gap
+    return replace(how, why=f"They differ by {gap:.0%}, more than the {TOLERANCE:.0%} allowed."), gap
+
+
+ROUNDING_EXPLAINS = "which rounding or estimating explains."
+NO_COMMON_DAY = "Both date the same, and no day is within both."
+
+
+def _core(value: Quantity | DateMention) -> object:
+    return value.when.latest if isinstance(value, DateMention) else (value.low, value.high)
+
+
+def _gap(one: Quantity | DateMention | None, other: Quantity | DateMention | None) -> float:
+    if isinstance(one, Quantity) and isinstance(other, Quantity):
+        return round(gap_of(one, other), 4)
+    if isinstance(one, DateMention) and isinstance(other, DateMention):
+        return float(max(one.when.earliest - other.when.latest, other.when.earliest - one.when.latest, 0))
+    return 0.0
+
+
+def _value_at(claim: Claim, span: TextSpan) -> Quantity | DateMention | None:
+    values: list[Quantity | DateMention] = [*(measure.quantity for measure in claim.measures), *claim.dates]
+    return next((value for value in values if value.start < span[1] and span[0] < value.end), None)
+
+
+def _is_in_table(fact: UniqueFact) -> bool:
+    return fact.is_label and not (fact.is_own and fact.claim.section == FACTS_BOX)
+
+
+def _span(fact: UniqueFact) -> TextSpan:
+    return fact.value.start, fact.value.end
+
+
+def _saying(claim: Claim, language: str) -> ComparedSentence:
+    quantities = tuple(measure.quantity for measure in claim.measures)
+    return ComparedSentence(claim.text, claim.subject, quantities, claim.dates, language)
+
+
+MAX_OF_SUBJECT = 2_000
+"""Claims about one subject that are looked at, those of its own page first."""
+MAX_ALIKE = 6
+"""Sentences that are alike but for their figures; more of them are a list."""
+SQL_NAME_KEY = "regexp_replace(lower(strip_accents({})), '^the ', '')"
+SQL_SKELETON = "regexp_replace(claim, '[0-9][0-9.,]*', '#', 'g')"
+LIFE_PATTERN = "([^()]{3,80}) [(][^()]{0,30}[0-9]{3,4}[^()]{0,30}[0-9]{3,4}[)]"
+"""Some words, and years in brackets behind them."""
+
+
+class ContradictionCandidate(NamedTuple):
+    """What may contradict something else that is said of the same subject: facts, or a sentence among its like."""
+
+    about: str
+    skeleton: str
+    """Of a sentence, what it has in common with the others; empty of facts."""
+    claim: Claim
+    facts: tuple[UniqueFact, ...] = ()
+
+
+def find_contradictions(database: AtlasDatabase, book: BookId, language: str) -> Iterator[BookContradiction]:
+    """Subject by subject, in the order of their paths; no more than the claims of one subject are in memory."""
+    _write_names(database)
+    streams = [_factual(database, language), _alike(database)]
+    if database.has("people"):
+        streams += [_lives(database, book), _mentioned(database)]
+    ordered = heapq.merge(*streams, key=itemgetter(0, 1))
+    for (about, skeleton), rows in groupby(ordered, key=itemgetter(0, 1)):
+        some = list(islice(rows, MAX_OF_SUBJECT))
+        if skeleton:
+            yield from sentence_contradictions(about, [row.claim for row in some], language)
+        else:
+            yield from subject_contradictions(about, (fact for row in some for fact in row.facts), language)
+
+
+def _factual(database: AtlasDatabase, language: str) -> Iterator[ContradictionCandidate]:
+    query = "SELECT about, record FROM factual ORDER BY about, path <> about, entry, number"
+    for about, record in database.stream(query):
+        claim = checked_claim(record)
+        if claim is not None:
+            yield ContradictionCandidate(about, "", claim, tuple(facts_of(claim, about, language)))
+
+
+def _alike(database: AtlasDatabase) -> Iterator[ContradictionCandidate]:
+    """Sentences about one subject that are the same but for their figures, from more than one place."""
+    query = f"""WITH twins AS (
+            SELECT about, {SQL_SKELETON} AS skeleton FROM told WHERE NOT contains(claim, ' — ')
+            GROUP BY about, skeleton HAVING count(DISTINCT claim) > 1 AND count(*) <= {MAX_ALIKE}
+        )
+        SELECT told.about, skeleton, record FROM told
+        JOIN twins ON told.about = twins.about AND {SQL_SKELETON.replace("claim", "told.claim")} = skeleton
+        ORDER BY told.about, skeleton, entry, number"""
+    for about, skeleton, record in database.stream(query):
+        claim = checked_claim(record)
+        if claim is not None:
+            yield ContradictionCandidate(about, skeleton, claim)
+
+
+def _lives(database: AtlasDatabase, book: BookId) -> Iterator[ContradictionCandidate]:
+    """Births and deaths as pages about people tell them; of those who died, since others may be alive."""
+    names = ("path", "title", "name", "field", "quote", "start", "end", "method", "earliest", "latest")
+    columns = ", ".join(f'"{name}"' for name in names)
+    query = f"""SELECT {columns} FROM people JOIN (SELECT path, title FROM titles WHERE redirect_to = '') USING (path)
+        WHERE field IN ('birth_date', 'death_date') AND earliest IS NOT NULL
+            AND path IN (SELECT path FROM people WHERE field = 'death_date')
+        ORDER BY path, number"""
+    for row in database.stream(query):
+        fact = fact_of_person(book, dict(zip(names, row, strict=True)))
+        if fact is not None:
+            yield ContradictionCandidate(fact.claim.ref.path, "", fact.claim, (fact,))
+
+
+def _mentioned(database: AtlasDatabase) -> Iterator[ContradictionCandidate]:
+    """People whom claims about other things name, with their years behind the longest name that is a page's."""
+    query = f"""WITH behind AS (
+            SELECT path, entry, number, record,
+                regexp_extract(claim, '{LIFE_PATTERN}', 1) AS before
+            FROM claims WHERE earliest IS NOT NULL AND contains(claim, '(')
+        ), cut AS (
+            SELECT *, string_split(trim(before), ' ') AS words FROM behind WHERE before <> ''
+        ), named AS (
+            SELECT path, entry, number, record, array_to_string(words[-size:], ' ') AS name
+            FROM cut, (SELECT unnest(range(2, 7)) AS size) WHERE len(words) >= size
+        )
+        SELECT about, max_by(name, length(name)) AS longest, any_value(record) FROM (
+            SELECT names.about, named.* FROM named JOIN names ON {SQL_NAME_KEY.format("named.name")} = names.name
+            WHERE names.about IN (SELECT path FROM people) AND names.about <> named.path
+        ) GROUP BY about, entry, number ORDER BY about, entry, number"""
+    for about, name, record in database.stream(query):
+        claim = checked_claim(record)
+        if claim is not None:
+            yield ContradictionCandidate(about, "", claim, tuple(lives_in(claim, name)))
+
+
+def _write_names(database: AtlasDatabase) -> None:
+    """Which page a subject is the name of; a name that two pages have tells neither."""
+    database.execute(
+        f"""CREATE TABLE names AS
+        SELECT {SQL_NAME_KEY.format("title")} AS name, min(about) AS about
+        FROM (SELECT title, CASE WHEN redirect_to = '' THEN path ELSE redirect_to END AS about FROM titles)
+        GROUP BY name HAVING count(DISTINCT about) = 1"""
+    )
+    # On the page 'Mini (car)', 'Mini' is that page's subject, whatever the page 'Mini' is about.
+    database.execute(
+        f"""CREATE TABLE own AS
+        SELECT path, {SQL_NAME_KEY.format("regexp_replace(title, ' [(][^()]*[)]$', '')")} AS name
+        FROM titles WHERE redirect_to = ''"""
+    )
+    cues = "|".join(fact_words().cues())
+    database.execute(
+        f"""CREATE VIEW told AS
+        SELECT CASE WHEN own.name = {SQL_NAME_KEY.format("claims.subject")} THEN own.path ELSE names.about END AS about,
+        claims.* FROM claims JOIN own ON claims.path = own.path
+        LEFT JOIN names ON {SQL_NAME_KEY.format("claims.subject")} = names.name
+        WHERE (claims.earliest IS NOT NULL OR claims.value IS NOT NULL)
+            AND (names.about IS NOT NULL OR own.name = {SQL_NAME_KEY.format("claims.subject")})"""
+    )
+    database.execute(
+        f"""CREATE VIEW factual AS SELECT about, entry, number, path, record FROM told
+        WHERE contains(claim, ' — ') OR contains(claim, ' (') OR regexp_matches(claim, '\\b({cues})\\b', 'i')"""
+    )
+
+
+KINDS: tuple[DisagreementKind, ...] = (
+    "contradiction",
+    "estimate range",
+    "unit or rounding",
+    "different year",
+    "different scope",
+)
 """In the order in which they are told."""
-What = Literal["a number", "a date"]
+ValueKind = Literal["a number", "a date"]
 SIDES = ("a", "b")
 COLUMNS = (
     "path", "title", "section", "anchor", "claim_id", "text", "value_start", "value_end", "quote", "start", "end",
@@ -26,18 +290,18 @@ COLUMNS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ContradictionFilter:
     """Which contradictions are wanted."""
 
-    kind: Kind | Literal[""] = ""
-    what: What | Literal[""] = ""
+    kind: DisagreementKind | Literal[""] = ""
+    what: ValueKind | Literal[""] = ""
     words: str = ""
     """Some of the subject's title, or of what both say."""
     page: str = ""
     """The title or path of a page that one of the sides stands on."""
 
 
-def contradictions(atlas: Atlas, wish: Wish, window: Window) -> Part:
+def contradictions(atlas: Atlas, wish: ContradictionFilter, window: ResultWindow) -> ResultPage:
     """Some of them, by kind, dates before numbers, those furthest apart first."""
     with atlas.database(files=atlas.files(CONTRADICTIONS)) as database:
         chosen: list[tuple[str, Any]] = []
@@ -50,11 +314,11 @@ def contradictions(atlas: Atlas, wish: Wish, window: Window) -> Part:
             chosen.append((f"contains({said}, lower(?))", [wish.words.strip()]))
         if wish.page:
             chosen.append(("list_contains([a_path, a_title, b_path, b_title], ?)", [wish.page]))
-        some = part(database, "contradictions", chosen, "number", window)
-    return Part(tuple(map(_row, some.rows)), some.total, some.offset)
+        some = select_page(database, "contradictions", chosen, "number", window)
+    return ResultPage(tuple(map(_row, some.rows)), some.total, some.offset)
 
 
-def counts(atlas: Atlas) -> dict[str, int]:
+def contradiction_counts(atlas: Atlas) -> dict[str, int]:
     """How many there are of each kind."""
     with atlas.database(files=atlas.files(CONTRADICTIONS)) as database:
         rows = database.rows("SELECT kind, count(*) AS rows FROM contradictions GROUP BY kind")
@@ -68,17 +332,17 @@ def _row(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: row[name] for name in plain} | {"sides": sides}
 
 
-def _make(database: Database, folder: Path, book: Subject) -> None:
+def _make(database: AtlasDatabase, folder: Path, book: BookIdentity) -> None:
     columns = [f"{side}_{name} {_type(name)}" for side in SIDES for name in COLUMNS]
-    database.do(
+    database.execute(
         "CREATE TABLE pairs (about VARCHAR, attribute VARCHAR, kind VARCHAR, what VARCHAR, why VARCHAR, "
         f"gap DOUBLE, {', '.join(columns)})"
     )
     blanks = ", ".join("?" * (6 + 2 * len(COLUMNS)))
-    for one in found(database, BookId(book.id), language_of(book)):
-        database.do(f"INSERT INTO pairs VALUES ({blanks})", _values(one))
-    order = " ".join(f"WHEN {literal(kind)} THEN {place}" for place, kind in enumerate(KINDS))
-    save(
+    for one in find_contradictions(database, BookId(book.id), book_language(book)):
+        database.execute(f"INSERT INTO pairs VALUES ({blanks})", _values(one))
+    order = " ".join(f"WHEN {sql_literal(kind)} THEN {place}" for place, kind in enumerate(KINDS))
+    save_query(
         database,
         folder,
         "contradictions",
@@ -89,13 +353,13 @@ def _make(database: Database, folder: Path, book: Subject) -> None:
     )
 
 
-def _values(one: Contradiction) -> list[Any]:
-    how = one.how
+def _values(one: BookContradiction) -> list[Any]:
+    how = one.disagreement
     told = [value for side in one.sides for value in _side(side)]
     return [one.about, one.attribute, how.kind, how.what, how.why, one.gap, *told]
 
 
-def _side(side: Side) -> list[Any]:
+def _side(side: ContradictionSide) -> list[Any]:
     claim, quote = side.claim, side.claim.quotes[0]
     return [
         claim.ref.path, claim.page_title, claim.section, claim.anchor, claim.id, claim.text, *side.span,
@@ -107,4 +371,4 @@ def _type(name: str) -> str:
     return "BIGINT" if name in ("value_start", "value_end", "start", "end") else "VARCHAR"
 
 
-CONTRADICTIONS = Recipe("contradictions", ("contradictions",), ("titles", "claims"), _make, helps=("people",))
+CONTRADICTIONS = Recipe("contradictions", ("contradictions",), ("titles", "claims"), _make, optional=("people",))

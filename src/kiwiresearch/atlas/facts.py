@@ -1,23 +1,152 @@
-"""Facts that a thing has one of, as claims tell them: when somebody was born, how many live in a town.
-
-In a whole book, two sentences that look alike are mostly about two things. A fact is only taken from a
-claim that says in so many words of what it is: a label of a box or table, or a plain sentence.
-"""
+"""Facts that a thing has only one of, read from claims: when somebody was born, how many live in a town."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from importlib.resources import files
 from itertools import chain
+from typing import Any
 
-from kiwiresearch.atlas.fact import Fact, Life
-from kiwiresearch.atlas.fact_words import plain_label, table
 from kiwiresearch.claims.claim import Claim, Measure
+from kiwiresearch.claims.conflicts.sentences import ComparedSentence
 from kiwiresearch.claims.conflicts.values import LIFE_YEARS, first_moment, last_moment
-from kiwiresearch.evidence.citation import BOX
-from kiwiresearch.text.quantities import Quantity, quantities_in
-from kiwiresearch.text.when import Dated
+from kiwiresearch.evidence import FACTS_BOX
+from kiwiresearch.text.dates.ranges import DateRange, date_relation
+from kiwiresearch.text.quantities import quantities_in
+from kiwiresearch.text.quantity import Quantity
+from kiwiresearch.text.when import DateMention
+
+BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+NO_WORD = re.compile(r"[^\w ]+|\d+|_")
+MONTHS = re.compile(
+    r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|"
+    r"jul|aug|sept?|oct|nov|dec)\b"
+)
+
+
+@lru_cache(maxsize=4_096)
+def plain_label(label: str) -> str:
+    """What a label is about: 'Population, July 2005 estimate' and 'Population (2005)' are 'population'."""
+    bare = MONTHS.sub(" ", NO_WORD.sub(" ", BRACKETS.sub(" ", label.lower())))
+    return " ".join(word for word in bare.split() if word not in fact_words().aside)
+
+
+@dataclass(frozen=True, slots=True)
+class FactWords:
+    """What facts are told by."""
+
+    lasting: frozenset[str]
+    changing: frozenset[str]
+    aside: frozenset[str]
+    people: frozenset[str]
+    adjectives: dict[str, str]
+    events: dict[str, str]
+    measured: re.Pattern[str]
+    happened: re.Pattern[str]
+    adjective: re.Pattern[str]
+
+    def cues(self) -> list[str]:
+        """Words of which a claim has one, if it tells a fact in a sentence."""
+        verbs = {cue.rpartition(" ")[2] for cue in self.events}
+        return sorted({*self.lasting, *self.changing, *self.adjectives, *verbs})
+
+
+@cache
+def fact_words() -> FactWords:
+    """The words of the table."""
+    text = (files("kiwiresearch.atlas") / "data" / "facts.toml").read_text(encoding="utf-8")
+    found: dict[str, Any] = tomllib.loads(text)
+    events = {cue: event for event, cues in found["events"].items() for cue in cues}
+    verbs = _any(cue for cue in events if cue.startswith("was ")) + r"|died|opened"
+    names, hedges = _any([*found["lasting"], *found["changing"]]), _any(found["hedging"])
+    return FactWords(
+        lasting=frozenset(found["lasting"]),
+        changing=frozenset(found["changing"]),
+        aside=frozenset(found["aside"]),
+        people=frozenset(found["people"]),
+        adjectives=found["adjectives"],
+        events=events,
+        measured=re.compile(
+            rf"(?:(?:^|(?<=\W))(?:{_any(found['before'])})\s+)*(?P<name>{names})\s+(?:{_any(found['linking'])})\s+"
+            rf"(?:(?:{hedges})\s+)*$",
+            re.IGNORECASE,
+        ),
+        happened=re.compile(rf"\s(?P<event>{verbs})(?: (?:on|in|around|about))?(?: the)? $", re.IGNORECASE),
+        adjective=re.compile(rf"(?: \([^()]*\))? ({'|'.join(found['adjectives'])})\b"),
+    )
+
+
+def _any(words: Any) -> str:
+    return "|".join(re.escape(word) for word in sorted(words, key=lambda word: (-len(word), word)))
+
+
+Life = tuple[DateRange, DateRange]
+
+
+@dataclass(frozen=True, slots=True)
+class UniqueFact:
+    """One value of one attribute of the claim's subject."""
+
+    claim: Claim
+    attribute: str
+    value: Quantity | DateMention
+    years: frozenset[int] = frozenset()
+    """At what time a number held; none where that is not said."""
+    lasting: bool = True
+    """Whether it hardly changes with time."""
+    is_label: bool = False
+    is_own: bool = False
+    """Whether it stands on the page about its subject."""
+    life: Life | None = None
+    """Birth and death, where both stand in brackets behind a name."""
+    place: str = ""
+    """Where on its page it stands, where its section does not tell."""
+    basis: str = ""
+    """'census' or 'estimate', where a row says so."""
+
+    @property
+    def value_text(self) -> str:
+        """The value as the claim writes it."""
+        return self.claim.text[self.value.start : self.value.end]
+
+    def saying(self, language: str) -> ComparedSentence:
+        """The fact in the form that all facts of its kind have, so that nothing but the values can differ."""
+        text = f"{self.claim.subject} — {self.attribute}: {self.value_text}"
+        start, end = len(text) - len(self.value_text), len(text)
+        if isinstance(self.value, DateMention):
+            return ComparedSentence(
+                text, self.claim.subject, (), (self.value._replace(start=start, end=end),), language
+            )
+        return ComparedSentence(text, self.claim.subject, (self.value._replace(start=start, end=end),), (), language)
+
+    def must_agree_with(self, other: UniqueFact) -> bool:
+        """Whether both must be equal if both are right: same attribute, same time, told in two places."""
+        if self.attribute != other.attribute or self.claim.id == other.claim.id:
+            return False
+        is_row_twice = self.is_label and other.is_label
+        is_near = self._section() == other._section()
+        if self.claim.ref == other.claim.ref and (is_row_twice or is_near):
+            return False  # two rows of one page are of two things, or they would not be two
+        if not self._is_one_life(other):
+            return False
+        return (self.lasting and not (self.years and other.years)) or bool(self.years & other.years)
+
+    def _section(self) -> str:
+        return self.claim.section or self.place
+
+    def _is_one_life(self, other: UniqueFact) -> bool:
+        """Years behind a name on another page may be those of a reign, unless one end of them is known to fit."""
+        for one, two in ((self, other), (other, self)):
+            if one.life and not one.is_own:
+                ends = zip(one.life, two.life, strict=True) if two.life else ()
+                if not any(date_relation(first, second) != "apart" for first, second in ends):
+                    return False
+        return True
+
 
 LABEL = re.compile(r"(?P<of>[^\n]{1,200}?) — (?P<label>[^\n]{1,120}): (?P<value>[^\n]+)")
 MONTH = r"(?:0?[1-9]|1[0-2])"
@@ -26,17 +155,17 @@ YEAR = re.compile(
     r"(1[0-9]{3}|20[0-9]{2})\b"
 )
 """A year, with the day and month before it or without; not the end of '45-1050', which counts something else."""
-LEADING = r"(?:(?:As of|In|By|At|On|According to) [^,]{1,60}, )?"
+LEADING_PHRASE = r"(?:(?:As of|In|By|At|On|According to) [^,]{1,60}, )?"
 """What may stand before the subject of a plain sentence: when, or who says so."""
-BEING = re.compile(r" (?:is|stands|rises|was)(?: about| approximately)? $")
+BEING_VERB = re.compile(r" (?:is|stands|rises|was)(?: about| approximately)? $")
 NOT_LIFE = re.compile(r"reign|rule|\br\.|\bfl\.|active|office|in power|founded|c\.|circa|\?|floruit|\bor\b|/", re.I)
 UNIT = re.compile(r"\(([^()\d]{1,12})\)$")
 BASES = ("census", "estimate")
-OPENING = 6
+LARGEST_OFFSET = 6
 """A value stands at the beginning of its row, or it is one of several."""
 
 
-def facts_of(claim: Claim, about: str, language: str = "eng") -> Iterator[Fact]:
+def facts_of(claim: Claim, about: str, language: str = "eng") -> Iterator[UniqueFact]:
     """The facts of a claim whose subject has the page `about`."""
     row = LABEL.fullmatch(claim.text)
     if row:
@@ -49,22 +178,22 @@ def facts_of(claim: Claim, about: str, language: str = "eng") -> Iterator[Fact]:
         yield replace(fact, is_own=claim.ref.path == about)
 
 
-def _of_row(claim: Claim, row: re.Match[str]) -> Iterator[Fact]:
+def _of_row(claim: Claim, row: re.Match[str]) -> Iterator[UniqueFact]:
     """What a row of a box says, or of a table whose label everybody uses in one sense."""
     label, start = plain_label(row["label"]), row.start("value")
-    event = table().events.get(label)
+    event = fact_words().events.get(label)
     if event:
         dates = [dated for dated in claim.dates if dated.start >= start]
         is_one = len(dates) == 1 and len(YEAR.findall(row["value"])) <= 1
-        if is_one and dates[0].start - start <= OPENING and not is_choice(claim.text, dates[0]):
+        if is_one and dates[0].start - start <= LARGEST_OFFSET and not is_alternative(claim.text, dates[0]):
             yield _date_fact(claim, event, dates[0], is_label=True)
-    elif label and (claim.section == BOX or label in table().lasting | table().changing):
-        values = [one for one in claim.measures if start <= one.quantity.start <= start + OPENING]
+    elif label and (claim.section == FACTS_BOX or label in fact_words().lasting | fact_words().changing):
+        values = [one for one in claim.measures if start <= one.quantity.start <= start + LARGEST_OFFSET]
         if values:
             yield _number_of_row(claim, row, label, min(values, key=lambda one: one.quantity.start))
 
 
-def _number_of_row(claim: Claim, row: re.Match[str], label: str, first: Measure) -> Fact:
+def _number_of_row(claim: Claim, row: re.Match[str], label: str, first: Measure) -> UniqueFact:
     years = frozenset(map(int, YEAR.findall(claim.text[row.start("label") :])))
     basis = next((word for word in BASES if word[:3] in row["label"].lower()), "")
     measured = first._replace(quantity=_with_unit(first.quantity, row["label"], claim.text))
@@ -81,7 +210,7 @@ def _with_unit(quantity: Quantity, label: str, text: str) -> Quantity:
     return read[0]._replace(start=quantity.start, end=quantity.end) if is_whole else quantity
 
 
-def lives_in(claim: Claim, name: str) -> Iterator[Fact]:
+def lives_in(claim: Claim, name: str) -> Iterator[UniqueFact]:
     """The birth and death of somebody whom a claim about something else names: 'a book of Einstein (1879–1955)'."""
     if claim.hedges:
         return
@@ -94,14 +223,14 @@ def lives_in(claim: Claim, name: str) -> Iterator[Fact]:
                 yield _date_fact(of_them, event, end, life=(life[0].when, life[1].when))
 
 
-def is_choice(text: str, dated: Dated) -> bool:
+def is_alternative(text: str, dated: DateMention) -> bool:
     """'1601 or 1602' settles nothing."""
     return bool(re.match(r"\s*(?:or\b|/|\?)", text[dated.end :]) or re.search(r"(?:\bor|/)\s*$", text[: dated.start]))
 
 
-def _measured(claim: Claim) -> Iterator[Fact]:
+def _measured(claim: Claim) -> Iterator[UniqueFact]:
     """'X has a population of 5,000', 'The area of X is 12 km²', 'X is 324 m tall'."""
-    known = table()
+    known = fact_words()
     for measure in claim.measures:
         quantity = measure.quantity
         if quantity.converted or quantity.qualifier not in ("", "about"):
@@ -113,21 +242,21 @@ def _measured(claim: Claim) -> Iterator[Fact]:
             yield _number_fact(claim, named["name"].lower(), measure, _years(measure, claim))
             continue
         adjective = known.adjective.match(behind)
-        if adjective and _is_subject(claim, BEING.sub("", before)):
+        if adjective and _is_subject(claim, BEING_VERB.sub("", before)):
             yield _number_fact(claim, known.adjectives[adjective[1]], measure, _years(measure, claim))
 
 
-def _dated(claim: Claim) -> Iterator[Fact]:
+def _dated(claim: Claim) -> Iterator[UniqueFact]:
     """'X was born on 14 March 1879', 'X (1879–1955) was …', 'X was founded in 1254'."""
     for dated in claim.dates:
-        told = table().happened.search(claim.text[: dated.start])
-        if told and not is_choice(claim.text, dated) and _is_subject(claim, claim.text[: told.start()]):
-            yield _date_fact(claim, table().events[told["event"].lower()], dated)
+        told = fact_words().happened.search(claim.text[: dated.start])
+        if told and not is_alternative(claim.text, dated) and _is_subject(claim, claim.text[: told.start()]):
+            yield _date_fact(claim, fact_words().events[told["event"].lower()], dated)
     for event, dated in zip(("birth", "death"), life := _life(claim), strict=False):
         yield _date_fact(claim, event, dated, life=(life[0].when, life[1].when))
 
 
-def _life(claim: Claim) -> tuple[Dated, ...]:
+def _life(claim: Claim) -> tuple[DateMention, ...]:
     """Birth and death in brackets right behind the name that a sentence begins with; nothing where they are not."""
     opening = claim.text.find("(")
     if opening < 0 or not _is_subject(claim, claim.text[:opening]):
@@ -139,7 +268,7 @@ def _life(claim: Claim) -> tuple[Dated, ...]:
     return _ends(dates[0])
 
 
-def _ends(one: Dated) -> tuple[Dated, ...]:
+def _ends(one: DateMention) -> tuple[DateMention, ...]:
     """The first and the last day of a time as long as a life; nothing of any other."""
     is_life = one.when.lasts and one.when.precision in ("day", "year")
     if not is_life or one.when.qualifier or one.when.last_year - one.when.first_year not in LIFE_YEARS:
@@ -151,10 +280,12 @@ def _is_subject(claim: Claim, words: str) -> bool:
     """Whether some words at the beginning of a sentence are its subject, with no other name beside it."""
     name = re.escape(claim.subject)
     said = re.sub(r"(?:['’]s?|,| has| had)$", "", words.strip())
-    return bool(re.fullmatch(rf"{LEADING}(?:[Tt]he )?{name}", said, re.IGNORECASE)) and _names_itself(claim)
+    return bool(re.fullmatch(rf"{LEADING_PHRASE}(?:[Tt]he )?{name}", said, re.IGNORECASE)) and _quote_names_subject(
+        claim
+    )
 
 
-def _names_itself(claim: Claim) -> bool:
+def _quote_names_subject(claim: Claim) -> bool:
     """Whether the page's own words name the subject.
 
     A claim says the name where the page says 'he', and a page about a king speaks of other kings.
@@ -166,14 +297,16 @@ def _names_itself(claim: Claim) -> bool:
 
 def _number_fact(
     claim: Claim, attribute: str, measure: Measure, years: frozenset[int], *, is_label: bool = False
-) -> Fact:
+) -> UniqueFact:
     quantity = measure.quantity
     named = f"{attribute} ({quantity.unit})" if quantity.unit else attribute
-    return Fact(claim, named, quantity, years, lasting=attribute in table().lasting, is_label=is_label)
+    return UniqueFact(claim, named, quantity, years, lasting=attribute in fact_words().lasting, is_label=is_label)
 
 
-def _date_fact(claim: Claim, event: str, dated: Dated, *, is_label: bool = False, life: Life | None = None) -> Fact:
-    return Fact(claim, event, dated, is_label=is_label, life=life)
+def _date_fact(
+    claim: Claim, event: str, dated: DateMention, *, is_label: bool = False, life: Life | None = None
+) -> UniqueFact:
+    return UniqueFact(claim, event, dated, is_label=is_label, life=life)
 
 
 def _years(measure: Measure, claim: Claim) -> frozenset[int]:

@@ -1,15 +1,63 @@
-"""A brief: statements, each resting on claims, in parts that a reader can take in."""
+"""A brief: statements that rest on claims, its sources and pictures, and all of it as JSON."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache
+from hashlib import sha256
+from types import UnionType
+from typing import Any, Literal, NewType, get_args, get_origin, get_type_hints
 
-from kiwiresearch.brief.images import MediaType
+from kiwiresearch.claims import claim as claims
 from kiwiresearch.claims.claim import Claim, ClaimId
 from kiwiresearch.errors import StatementWithoutClaims
-from kiwiresearch.ids import BookId
-from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.ids import BookId, canonical_json
+from kiwiresearch.zim.archive import EntryRef
+
+MediaType = Literal["image/gif", "image/jpeg", "image/png", "image/webp"]
+Images = Mapping[str, bytes]
+"""The bytes of pictures by their SHA-256."""
+
+SIGNATURES: tuple[tuple[bytes, MediaType], ...] = (
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+)
+
+
+def media_type_of(content: bytes) -> MediaType | None:
+    """What a picture is by its first bytes, whatever its name says; None for what browsers may run, such as SVG."""
+    if content.startswith(b"RIFF") and content[8:12] == b"WEBP":
+        return "image/webp"
+    return next((kind for beginning, kind in SIGNATURES if content.startswith(beginning)), None)
+
+
+def picture_file_name(sha: str, media_type: MediaType) -> str:
+    """The name of a picture where it is a file of its own."""
+    return f"pictures/{sha}.{media_type.partition('/')[2]}"
+
+
+def data_url(content: bytes, media_type: MediaType) -> str:
+    """The picture as an address that holds it."""
+    return f"data:{media_type};base64,{b64encode(content).decode()}"
+
+
+def pictures_json(images: Images) -> str:
+    """What `pictures.json` holds."""
+    return canonical_json({sha: b64encode(content).decode() for sha, content in images.items()}, indent=1) + "\n"
+
+
+def pictures_from_record(record: Mapping[str, Any]) -> dict[str, bytes]:
+    """The pictures of a `pictures.json`; ValueError if it is none, or if a picture does not have its hash."""
+    images = {sha: b64decode(str(row), validate=True) for sha, row in record.items()}
+    for sha, content in images.items():
+        if sha256(content).hexdigest() != sha:
+            raise ValueError(f"the picture {sha[:80]!r} does not have the hash that it is named by")
+    return images
+
 
 Sureness = Literal["well supported", "supported", "one source", "hedged", "disputed"]
 PartKey = Literal["summary", "body", "definitions", "timeline", "mechanisms", "actors", "disputes", "numbers", "gaps"]
@@ -32,7 +80,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class StatementGroup:
     """Statements under one heading: a concept, a mechanism, an actor."""
 
     heading: str
@@ -41,7 +89,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class TimelineMoment:
     """A line of the timeline: when, as readers write it and as it is ordered, and what happened."""
 
     when: str
@@ -51,7 +99,7 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class DisputeView:
     """One side of a dispute: who holds it, if the page says so, and what it says."""
 
     holder: str
@@ -65,7 +113,7 @@ class Dispute:
     """View A against view B; with one view only, the sources give one side."""
 
     about: str
-    views: tuple[View, ...]
+    views: tuple[DisputeView, ...]
     kind: str = ""
     """Of a contradiction: which kind it is, and why it is told apart."""
 
@@ -94,7 +142,7 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class BriefPicture:
     """A picture of a page, with the words that stand under it there. Its bytes are known by their hash."""
 
     ref: EntryRef
@@ -111,7 +159,7 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class BriefSource:
     """A page that was read: what it is, where a reader opens it, and why it was taken."""
 
     ref: EntryRef
@@ -127,7 +175,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class BookNote:
+class SourceBook:
     """A book that was used, as its maker describes it."""
 
     id: BookId
@@ -140,11 +188,11 @@ class BookNote:
 
 
 @dataclass(frozen=True, slots=True)
-class Sources:
+class BriefSources:
     """What a brief was made from, and how it was gathered."""
 
-    books: tuple[BookNote, ...]
-    pages: tuple[Source, ...]
+    books: tuple[SourceBook, ...]
+    pages: tuple[BriefSource, ...]
     """In the order in which they were read."""
     links: tuple[tuple[int, int], ...]
     """Which pages led to which, by their numbers in `pages`, from 0."""
@@ -154,7 +202,7 @@ class Sources:
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class QuoteContext:
     """What stands right before and after the first quote of a claim, letter by letter as on the page."""
 
     before: str
@@ -166,7 +214,7 @@ class Brief:
     """What is written about a topic, before it has a form. `claims` holds every claim that a statement rests on."""
 
     topic: str
-    sources: Sources
+    sources: BriefSources
     head: str
     """The thing that the topic was understood to be about."""
     aspect: str
@@ -175,21 +223,21 @@ class Brief:
     """Titles of other pages that the topic's name may mean, and that were left aside."""
     summary: tuple[Statement, ...]
     """Running text: what matters most, in the order in which the pages tell it."""
-    body: tuple[Group, ...]
+    body: tuple[StatementGroup, ...]
     """Running text under the headings of the main article, or the titles of other pages."""
-    definitions: tuple[Group, ...]
-    timeline: tuple[Moment, ...]
-    mechanisms: tuple[Group, ...]
-    actors: tuple[Group, ...]
+    definitions: tuple[StatementGroup, ...]
+    timeline: tuple[TimelineMoment, ...]
+    mechanisms: tuple[StatementGroup, ...]
+    actors: tuple[StatementGroup, ...]
     disputes: tuple[Dispute, ...]
     numbers: tuple[Figure, ...]
     gaps: tuple[Gap, ...]
     claims: dict[ClaimId, Claim] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     """What a reader should know first: a weak beginning, introductions only, a model that did not answer."""
-    context: dict[ClaimId, Context] = field(default_factory=dict)
+    context: dict[ClaimId, QuoteContext] = field(default_factory=dict)
     """What stands around the quotes of the claims, where there is something."""
-    pictures: tuple[Picture, ...] = ()
+    pictures: tuple[BriefPicture, ...] = ()
     """Pictures of its pages, in reading order; none where the books have none."""
 
     @property
@@ -213,3 +261,69 @@ class Brief:
         found += [one for group in (*self.mechanisms, *self.actors) for one in group.statements]
         found += [view.statement for dispute in self.disputes for view in dispute.views]
         return found + [figure.statement for figure in self.numbers]
+
+
+OMITTED_WHEN_EMPTY = frozenset({"pictures"})
+"""Fields that are written only where they hold something."""
+
+
+def record_of(brief: Brief) -> dict[str, Any]:
+    """What `brief.json` holds: the fields by their names, and the claims that its statements rest on."""
+    told = {part.name: _plain(getattr(brief, part.name)) for part in fields(brief) if part.name != "claims"}
+    told = {name: value for name, value in told.items() if value or name not in OMITTED_WHEN_EMPTY}
+    return told | {"claims": [claims.claim_record(claim) for claim in brief.claims.values()]}
+
+
+def brief_from_record(record: Mapping[str, Any]) -> Brief:
+    """The brief that a record was made of; ValueError, KeyError or TypeError if it was none."""
+    made = [claims.claim_from_record(row) for row in _of(list[Any], record["claims"], "claims")]
+    names = {name: hint for name, hint in _hints(Brief).items() if name in record or name not in OMITTED_WHEN_EMPTY}
+    told = {name: _of(hint, record[name], name) for name, hint in names.items() if name != "claims"}
+    return Brief(**told, claims={claim.id: claim for claim in made})
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value):
+        return {part.name: _plain(getattr(value, part.name)) for part in fields(value)}
+    if isinstance(value, dict):
+        return {name: _plain(one) for name, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, tuple) else value
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+def _of(hint: Any, value: Any, name: str) -> Any:
+    """The value as the type that its field has, which is why a new field needs no line here."""
+    if isinstance(hint, NewType):
+        return _of(hint.__supertype__, value, name)
+    if is_dataclass(hint) and isinstance(hint, type):
+        if not isinstance(value, Mapping):
+            raise TypeError(f"{name} is no record: {value!r:.60}")
+        return hint(**{one: _of(kind, value[one], f"{name}.{one}") for one, kind in _hints(hint).items()})
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return _checked(value, name, fits=value in inner)
+    if origin is UnionType:
+        return _checked(value, name, fits=isinstance(value, inner))
+    if origin in (tuple, list):
+        _checked(value, name, fits=isinstance(value, list))
+        kinds = [inner[0]] * len(value) if inner[-1] is ... or origin is list else inner
+        made = [_of(kind, one, name) for kind, one in zip(kinds, value, strict=True)]
+        return tuple(made) if origin is tuple else made
+    if origin is dict:
+        _checked(value, name, fits=isinstance(value, dict))
+        return {_of(inner[0], key, name): _of(inner[1], one, name) for key, one in value.items()}
+    if hint is Any:
+        return value
+    if hint is float:
+        return float(_checked(value, name, fits=type(value) in (int, float)))
+    return _checked(value, name, fits=type(value) is hint)
+
+
+def _checked(value: Any, name: str, *, fits: bool) -> Any:
+    if not fits:
+        raise TypeError(f"{name} cannot be {value!r:.60}")
+    return value

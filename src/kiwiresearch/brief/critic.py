@@ -13,23 +13,31 @@ from typing import Annotated, Literal, NamedTuple, get_args
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, WrapValidator
 
 from kiwiresearch.brief.brief import PartKey, Statement
-from kiwiresearch.brief.draft import MOST_SUMMARY, Desk, Drafts, Line, Rejected
-from kiwiresearch.brief.telling import disagreement_lines, fitting, offered, reply_tokens, room_of, statement_lines
+from kiwiresearch.brief.draft import (
+    MAX_SUMMARY,
+    DraftLine,
+    Drafts,
+    RejectedSentence,
+    StatementKeys,
+    disagreement_lines,
+    lines_that_fit,
+    reply_tokens,
+    statement_lines,
+    statements_for,
+    tokens_left,
+)
 from kiwiresearch.errors import ModelError
-from kiwiresearch.llm.budget import estimate_prompt
-from kiwiresearch.llm.lenient import or_none
-from kiwiresearch.llm.model import Model, called, extraction, write_up
-from kiwiresearch.llm.prompts import prompt
-from kiwiresearch.llm.structured import ask
-from kiwiresearch.text.plain import printable
+from kiwiresearch.llm.model import Model, estimate_prompt, extraction, model_label, prompt, write_up
+from kiwiresearch.llm.structured import ask, item_or_none
+from kiwiresearch.text.display import printable
 
 ProblemKind = Literal["overclaim", "missing dispute", "unsupported leap"]
 KINDS: tuple[ProblemKind, ...] = get_args(ProblemKind)
-MOST_PROBLEMS = 8
+MAX_PROBLEMS = 8
 LONGEST_WHY = 200
 
 
-class Named(BaseModel):
+class NamedProblem(BaseModel):
     """A problem as a model names it."""
 
     model_config = ConfigDict(json_schema_extra={"required": ["kind", "key", "why"]})
@@ -43,12 +51,16 @@ class Problems(BaseModel):
     """What a critic is asked for."""
 
     problems: Annotated[
-        list[Annotated[Named | None, WrapValidator(or_none), WithJsonSchema(Named.model_json_schema())]],
-        Field(json_schema_extra={"maxItems": MOST_PROBLEMS}),
+        list[
+            Annotated[
+                NamedProblem | None, WrapValidator(item_or_none), WithJsonSchema(NamedProblem.model_json_schema())
+            ]
+        ],
+        Field(json_schema_extra={"maxItems": MAX_PROBLEMS}),
     ]
 
 
-class Mended(BaseModel):
+class Replacement(BaseModel):
     """A sentence in the place of another."""
 
     model_config = ConfigDict(json_schema_extra={"required": ["replaces", "text", "keys"]})
@@ -62,75 +74,79 @@ class Revision(BaseModel):
     """What the writer is asked for then."""
 
     sentences: Annotated[
-        list[Annotated[Mended | None, WrapValidator(or_none), WithJsonSchema(Mended.model_json_schema())]],
-        Field(json_schema_extra={"maxItems": MOST_PROBLEMS}),
+        list[
+            Annotated[Replacement | None, WrapValidator(item_or_none), WithJsonSchema(Replacement.model_json_schema())]
+        ],
+        Field(json_schema_extra={"maxItems": MAX_PROBLEMS}),
     ]
 
 
-class Problem(NamedTuple):
+class DraftProblem(NamedTuple):
     """A problem with a sentence of the model, or a view that the summary leaves out."""
 
     kind: ProblemKind
     key: str
     why: str
     part: PartKey
-    line: Line
+    line: DraftLine
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class CriticResult:
     """What a second look made of the drafts."""
 
     drafts: Drafts
-    rejected: tuple[Rejected, ...] = ()
+    rejected: tuple[RejectedSentence, ...] = ()
     notes: tuple[str, ...] = ()
     problems: int = 0
     revised: int = 0
 
 
-def revised(desk: Desk, drafts: Drafts, writer: Model, critic: Model, *, temperature: float = 0.4) -> Look:
+def revise(
+    desk: StatementKeys, drafts: Drafts, writer: Model, critic: Model, *, temperature: float = 0.4
+) -> CriticResult:
     """The drafts after one round of criticism and revision."""
     try:
-        problems = criticised(desk, drafts, critic)
+        problems = criticise(desk, drafts, critic)
     except ModelError as failure:
-        return Look(drafts, notes=(_note("critic", critic, failure),))
+        return CriticResult(drafts, notes=(_note("critic", critic, failure),))
     if not problems:
-        return Look(drafts)
+        return CriticResult(drafts)
     notes: tuple[str, ...] = ()
     try:
-        mended = _mended(desk, problems, writer, temperature)
+        mended = _replacements(desk, problems, writer, temperature)
     except ModelError as failure:
         mended, notes = {}, (_note("reviser", writer, failure),)
-    rejected: list[Rejected] = []
+    rejected: list[RejectedSentence] = []
     lines = {part: list(of_part) for part, of_part in drafts.items()}
     count = 0
     for problem in problems:
-        line = _anew(desk, problem, mended.get(problem.key), rejected)
+        line = _replacement_line(desk, problem, mended.get(problem.key), rejected)
         count += line.statement.written == "model"
-        _put(lines.setdefault(problem.part, []), problem.line, line)
+        _replace_line(lines.setdefault(problem.part, []), problem.line, line)
     after = {part: tuple(of_part) for part, of_part in lines.items()}
-    return Look(after, tuple(rejected), notes, len(problems), count)
+    return CriticResult(after, tuple(rejected), notes, len(problems), count)
 
 
-def criticised(desk: Desk, drafts: Drafts, critic: Model) -> tuple[Problem, ...]:
+def criticise(desk: StatementKeys, drafts: Drafts, critic: Model) -> tuple[DraftProblem, ...]:
     """The problems that a critic finds: with sentences of the model, and views that nobody mentions."""
     empty = {"topic": desk.brief.topic, "sentences": "", "disagreements": ""}
-    room = room_of(critic, estimate_prompt(m.text for m in prompt("critic").fill(**empty)))
+    room = tokens_left(critic, estimate_prompt(m.text for m in prompt("critic").fill(**empty)))
     filled = empty | {
-        "sentences": fitting(_sentence_lines(desk, drafts), room * 3 // 4),
-        "disagreements": fitting(disagreement_lines(desk), room // 4),
+        "sentences": lines_that_fit(_sentence_lines(desk, drafts), room * 3 // 4),
+        "disagreements": lines_that_fit(disagreement_lines(desk), room // 4),
     }
     options = extraction(max_tokens=reply_tokens(critic))
     found = ask(critic, prompt("critic").fill(**filled), Problems, options).problems
-    problems: dict[str, Problem] = {}
-    for named in found[:MOST_PROBLEMS]:
-        problem = _understood(desk, drafts, named) if named else None
+    problems: dict[str, DraftProblem] = {}
+    for named in found[:MAX_PROBLEMS]:
+        problem = _known_problem(desk, drafts, named) if named else None
         if problem:
             problems.setdefault(problem.key, problem)
     return tuple(problems.values())
 
 
-def _sentence_lines(desk: Desk, drafts: Drafts) -> Iterator[str]:
+def _sentence_lines(desk: StatementKeys, drafts: Drafts) -> Iterator[str]:
     """Each sentence of the model in one piece with what it rests on, so that both fit or neither."""
     for line in (line for part in drafts.values() for line in part if line.statement.written == "model"):
         rests_on = [f"  rests on: {' '.join(words.split())}" for words in desk.sources([line.statement])[:4]]
@@ -138,7 +154,7 @@ def _sentence_lines(desk: Desk, drafts: Drafts) -> Iterator[str]:
         yield "\n".join([f"{desk.sentence_key(text)} | {text}", *rests_on])
 
 
-def _understood(desk: Desk, drafts: Drafts, named: Named) -> Problem | None:
+def _known_problem(desk: StatementKeys, drafts: Drafts, named: NamedProblem) -> DraftProblem | None:
     """A problem of a known kind with a known key; what a rule wrote is in the page's words and stays."""
     kind = next((one for one in KINDS if one == named.kind.strip().lower()), None)
     key = named.key.strip().strip("[]()").lower()
@@ -148,63 +164,67 @@ def _understood(desk: Desk, drafts: Drafts, named: Named) -> Problem | None:
     for part, lines in drafts.items():
         for line in lines:
             if line.statement.written == "model" and desk.sentence_key(line.statement.text) == key:
-                return Problem(kind, key, why, part, line)
+                return DraftProblem(kind, key, why, part, line)
     view = desk.statement(key)
-    is_view = view in offered(desk.brief, "disputes")
+    is_view = view in statements_for(desk.brief, "disputes")
     if kind != "missing dispute" or view is None or not is_view or "summary" not in drafts:
         return None
     if any(set(view.claims) & set(line.statement.claims) for line in drafts["summary"]):
         return None
-    return Problem(kind, key, why, "summary", Line(view, view))
+    return DraftProblem(kind, key, why, "summary", DraftLine(view, view))
 
 
-def _mended(desk: Desk, problems: Sequence[Problem], writer: Model, temperature: float) -> dict[str, Mended]:
+def _replacements(
+    desk: StatementKeys, problems: Sequence[DraftProblem], writer: Model, temperature: float
+) -> dict[str, Replacement]:
     """What the writer puts in the place of each sentence, by the key of the problem."""
     statements = list(dict.fromkeys(_grounds(desk, problems)))
     empty = {"topic": desk.brief.topic, "problems": "", "statements": ""}
-    room = room_of(writer, estimate_prompt(m.text for m in prompt("revise").fill(**empty)))
+    room = tokens_left(writer, estimate_prompt(m.text for m in prompt("revise").fill(**empty)))
     told = (f"{one.key} | {one.kind} | {one.why}\n  {one.line.statement.text}" for one in problems)
     filled = empty | {
-        "problems": fitting(told, room // 2),
-        "statements": fitting(statement_lines(desk, statements), room // 2),
+        "problems": lines_that_fit(told, room // 2),
+        "statements": lines_that_fit(statement_lines(desk, statements), room // 2),
     }
     options = write_up(temperature, max_tokens=reply_tokens(writer))
     found = ask(writer, prompt("revise").fill(**filled), Revision, options).sentences
-    return {one.replaces.strip().strip("[]()").lower(): one for one in reversed(found[:MOST_PROBLEMS]) if one}
+    return {one.replaces.strip().strip("[]()").lower(): one for one in reversed(found[:MAX_PROBLEMS]) if one}
 
 
-def _grounds(desk: Desk, problems: Sequence[Problem]) -> Iterator[Statement]:
+def _grounds(desk: StatementKeys, problems: Sequence[DraftProblem]) -> Iterator[Statement]:
     """The statements that the sentences rest on, then those that disagree."""
     claims = {claim for problem in problems for claim in problem.line.statement.claims}
     for statement in desk.brief.statements():
         if claims.intersection(statement.claims):
             yield statement
-    yield from offered(desk.brief, "disputes")
+    yield from statements_for(desk.brief, "disputes")
 
 
-def _anew(desk: Desk, problem: Problem, mended: Mended | None, rejected: list[Rejected]) -> Line:
+def _replacement_line(
+    desk: StatementKeys, problem: DraftProblem, mended: Replacement | None, rejected: list[RejectedSentence]
+) -> DraftLine:
     """The mended sentence, if it holds; else the sentence of the rules."""
-    rule = Line(problem.line.rule, problem.line.rule)
+    rule = DraftLine(problem.line.rule, problem.line.rule)
     if mended is None:
         return rule
-    judged = desk.judged(problem.part, mended.text, mended.keys)
-    if isinstance(judged, Rejected):
+    judged = desk.judge(problem.part, mended.text, mended.keys)
+    if isinstance(judged, RejectedSentence):
         rejected.append(judged)
         return rule
     if problem.part == "disputes" and judged.rule != rule.rule:
-        rejected.append(Rejected(problem.part, "unknown key", judged.statement.text[:120]))
+        rejected.append(RejectedSentence(problem.part, "unknown key", judged.statement.text[:120]))
         return rule
     return judged
 
 
-def _put(lines: list[Line], old: Line, new: Line) -> None:
+def _replace_line(lines: list[DraftLine], old: DraftLine, new: DraftLine) -> None:
     """In the place of the old line; a view that was missing comes last, if there is room."""
     if old in lines:
         lines[lines.index(old)] = new
-    elif len(lines) < MOST_SUMMARY:
+    elif len(lines) < MAX_SUMMARY:
         lines.append(new)
 
 
 def _note(role: str, model: Model, problem: ModelError) -> str:
     why = printable(problem.message).rstrip(".")
-    return f"{called(model)} did not help as a {role}: {why}."
+    return f"{model_label(model)} did not help as a {role}: {why}."

@@ -1,79 +1,175 @@
-"""What sources do not agree on: values that contradict each other, and views that are set against each other."""
+"""What sources disagree on: values that contradict each other, and views set against each other."""
 
 from __future__ import annotations
 
 import itertools
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from kiwiresearch.brief.brief import Dispute, View
-from kiwiresearch.brief.stating import stated
-from kiwiresearch.brief.support import Said
-from kiwiresearch.brief.themes import LEAST
-from kiwiresearch.brief.views import calls_disputed, holder_in, is_opposing, is_view, two_sides
-from kiwiresearch.brief.weighing import Scales
-from kiwiresearch.brief.wording import likeness, names_in, without_article
+from kiwiresearch.brief.brief import Dispute, DisputeView
+from kiwiresearch.brief.importance import ClaimWeights, capitalised_words, without_article
+from kiwiresearch.brief.support import Assertion, statement_of
+from kiwiresearch.brief.themes import MIN_SHARE
 from kiwiresearch.claims.claim import Claim, ClaimId
 from kiwiresearch.claims.conflicts.compare import compare
-from kiwiresearch.claims.conflicts.saying import Disagreement
+from kiwiresearch.claims.conflicts.sentences import Disagreement
+from kiwiresearch.text.similarity import jaccard
 
-MOST_COMPARED = 200
-MOST_CONTRADICTIONS = 8
-MOST_DISPUTES = 8
-MOST_ONE_SIDED = 5
+ARGUING = (
+    r"argue|claim|suggest|contend|propose|maintain|assert|question|criticise|criticize|caution|"
+    r"reject|dispute|disagree|deny|den|refute|challenge|doubt|oppose|object"
+)
+OPPOSED = r"reject|dispute|disagree|deny|den|refute|challenge|doubt|oppose|object"
+BELIEVING = r"believe|hold|held|consider|think|thought|say|said|see|saw|view|regard|prefer|answer|point"
+VERB_ENDING = r"(?:s|d|es|ed|ied|ies)?\b(?![\w-])"
+ADVERBS = r"(?:also\s+|still\s+|have\s+|has\s+|had\s+)*"
+PEOPLE = (
+    r"(?:historians|scholars|scientists|critics|experts|researchers|people|authors|archaeologists|economists|"
+    r"supporters|opponents|advocates|proponents|physicists|biologists|geologists|writers|sources|observers|linguists|"
+    r"philosophers|theorists|astronomers|analysts|commentators|sceptics|skeptics|doctors|groups|theologians|"
+    r"paleontologists)"
+)
+QUANTIFIER = r"(?:(?:[Ss]ome|[Mm]any|[Mm]ost|[Ss]everal|[Cc]ertain|[Ff]ew|[Oo]ther|[Mm]odern)\s+)+(?:[\w-]+\s+){0,2}?"
+STANDALONE_HOLDERS = (
+    r"[Ss]ome|[Mm]any|[Oo]thers|[Ss]ome others|[Cc]ritics|[Oo]pponents|[Ss][ck]eptics|[Pp]roponents|[Hh]istorians|"
+    r"[Ss]cholars"
+)
+NAME = r"(?:[A-Z][\w.’'-]*\s+(?:(?:and|of|de|von|van|the)\s+)?){0,4}?[A-Z][\w.’-]*"
+
+HOLDER = re.compile(
+    rf"According to\s+(?P<source>[^,]{{3,60}}),|"
+    rf"(?P<group>{QUANTIFIER}{PEOPLE}|[A-Z][\w-]+\s+{PEOPLE}|{STANDALONE_HOLDERS})\s+{ADVERBS}(?:{ARGUING}|{BELIEVING}){VERB_ENDING}|"
+    rf"(?P<name>{NAME})\s+{ADVERBS}(?:(?:{ARGUING}){VERB_ENDING} that\b|(?:{OPPOSED})(?:s|d|es|ed|ied|ies)\b)"
+)
+"""Who holds a view, at the beginning of a sentence. What somebody with a name believes is his, and opens no dispute."""
+
+BELIEVER = re.compile(rf"(?P<name>(?:[A-Z][\w.’-]*\s+){{1,4}}){ADVERBS}(?:{ARGUING}|{BELIEVING}){VERB_ENDING}")
+OPENING = re.compile(r"^(?:However|But|In contrast|By contrast|On the other hand|Conversely|Today|Nevertheless),? ")
+LONGEST_HOLDER = 6
+NOT_HOLDERS = frozenset(
+    ("it", "they", "he", "she", "this", "these", "there", "which", "that", "evidence", "recent", "in", "although",
+     "while", "when", "if", "as", "his", "her", "their", "what", "we", "studies", "one", "research", "both")
+)  # fmt: skip
+
+
+def holder_in(text: str, *, with_beliefs: bool = False) -> str:
+    """Who holds the view that a sentence begins with; with beliefs, also 'Ebba Lind holds that …'."""
+    text = OPENING.sub("", text)
+    found = HOLDER.match(text)
+    if found is None:
+        believer = BELIEVER.match(text) if with_beliefs else None
+        return believer["name"].strip() if believer else ""
+    who = (found["source"] or found["group"] or found["name"]).strip()
+    is_thing = found["name"] is not None and who.split()[0].lower() in NOT_HOLDERS
+    return "" if is_thing or len(who.split()) > LONGEST_HOLDER else who
+
+
+SHORTEST_SIDE = 25
+OTHER_SIDE = re.compile(r"[,;] (?:while|whereas|but|although|though|and|however,) (?=\w)")
+
+
+def two_sides(text: str) -> tuple[str, str] | None:
+    """A sentence that gives one view and then another: 'X argues …, while others …'."""
+    for found in OTHER_SIDE.finditer(text):
+        first, second = text[: found.start()], text[found.end() :]
+        second = f"{second[:1].upper()}{second[1:]}"
+        is_long = min(len(first), len(second)) >= SHORTEST_SIDE
+        if is_long and holder_in(first) and holder_in(second, with_beliefs=True):
+            return f"{first}.", second
+    return None
+
+
+OPPOSING = re.compile(
+    r"^(?:However|But|In contrast|By contrast|On the other hand|Conversely|Others?|Critics|Opponents|S[ck]eptics)\b"
+    rf"|^[^,;]{{0,60}}?\b(?:{OPPOSED}|question){VERB_ENDING}"
+)
+
+
+def is_opposing(text: str) -> bool:
+    """Whether a view begins as one that stands against the one before it."""
+    return OPPOSING.search(text) is not None
+
+
+DEBATE = r"(?:debate|dispute|controversy|disagreement)"
+DISPUTED = re.compile(
+    r"\b(?:is|are|remains?|has been|have been|continues? to be)\s+(?:\w+\s+){0,2}?"
+    r"(?:controversial|disputed|debated|contested|contentious|"
+    rf"(?:a|the)\s+(?:matter|subject|source|topic)\s+of\s+(?:\w+\s+){{0,2}}?{DEBATE})\b|"
+    r"\b(?:no|little)\s+(?:\w+\s+)?consensus\b|"
+    rf"\bthere\s+(?:is|are|has been|remains)\s+(?:\w+\s+){{0,2}}?{DEBATE}|"
+    rf"\b{PEOPLE}\s+(?:still\s+)?(?:disagree|differ|debate)\b",
+    re.IGNORECASE,
+)
+
+
+def calls_disputed(text: str) -> bool:
+    """Whether a sentence calls something disputed today."""
+    return DISPUTED.search(text) is not None
+
+
+def is_view(text: str) -> bool:
+    """Whether a sentence gives a view or calls something disputed; 'According to' alone only names a source."""
+    return calls_disputed(text) or not text.startswith("According to ")
+
+
+MAX_COMPARED = 200
+MAX_CONTRADICTIONS = 8
+MAX_DISPUTES = 8
+MAX_ONE_SIDED = 5
 NEAR_CHARS = 500
 """Two views that stand no further apart than this on one page can be set against each other."""
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
+class ClaimConflict:
     """Two things said that disagree, and how."""
 
-    one: Said
-    other: Said
+    one: Assertion
+    other: Assertion
     disagreement: Disagreement
 
 
-def conflicts(said: Sequence[Said], scales: Scales) -> list[Conflict]:
+def find_conflicts(said: Sequence[Assertion], scales: ClaimWeights) -> list[ClaimConflict]:
     """Disagreements among the claims that matter most, the clearest first."""
     about = (
         one
         for one in said
         if (one.best.measures or one.best.dates) and not one.best.depends_on and scales.is_about(one.claims[0])
     )
-    by_subject: dict[str, list[Said]] = defaultdict(list)
-    for one in itertools.islice(about, MOST_COMPARED):
+    by_subject: dict[str, list[Assertion]] = defaultdict(list)
+    for one in itertools.islice(about, MAX_COMPARED):
         by_subject[without_article(one.best.subject)].append(one)
     found = [
-        Conflict(one, other, how)
+        ClaimConflict(one, other, how)
         for several in by_subject.values()
-        for one, other in itertools.combinations(several[:MOST_OF_SUBJECT], 2)
+        for one, other in itertools.combinations(several[:MAX_OF_SUBJECT], 2)
         if (how := compare(one.claims[0].saying, other.claims[0].saying)) is not None and how.strength >= STRONG
     ]
     found.sort(key=lambda one: (one.disagreement.kind != "contradiction", -one.disagreement.strength, one.one.best.id))
-    return [one for one in found if _is_clear(one)]
+    return [one for one in found if _is_clear_pair(one)]
 
 
-MOST_OF_SUBJECT = 60
+MAX_OF_SUBJECT = 60
 STRONG = 0.6
 """Among all claims of a run few contradict, so weak signs are left out that count where two texts were picked."""
 
 
-def _is_clear(conflict: Conflict) -> bool:
+def _is_clear_pair(conflict: ClaimConflict) -> bool:
     one, other = conflict.one, conflict.other
     if one.best.ref == other.best.ref:
         return False  # on one page it is another case: black tea, green tea
-    return is_clear(one.best, other.best, likeness(one.stems, other.stems))
+    return is_clear_conflict(one.best, other.best, jaccard(one.stems, other.stems))
 
 
-def is_clear(one: Claim, other: Claim, alike: float) -> bool:
+def is_clear_conflict(one: Claim, other: Claim, alike: float) -> bool:
     """Whether two claims are about the same thing by name and words: a doubtful conflict is worse than none."""
-    if without_article(one.subject) != without_article(other.subject) or alike < CLEAR:
+    if without_article(one.subject) != without_article(other.subject) or alike < MIN_LIKENESS:
         return False
     if _label(one) != _label(other) or (_label(one) and one.ref == other.ref):
         return False  # two rows of tables are of different things, or their labels would be the same
-    return not (names_in(one.text) ^ names_in(other.text)) - MONTHS
+    return not (capitalised_words(one.text) ^ capitalised_words(other.text)) - MONTHS
 
 
 def _label(claim: Claim) -> str:
@@ -81,18 +177,18 @@ def _label(claim: Claim) -> str:
     return claim.text.rpartition(": ")[0] if " — " in claim.text and ": " in claim.text else ""
 
 
-CLEAR = 0.3
+MIN_LIKENESS = 0.3
 MONTHS = frozenset(
     ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
      "December", "BC", "AD", "BCE", "CE")
 )  # fmt: skip
 
 
-def disputes(said: Sequence[Said], found: Sequence[Conflict], scales: Scales) -> tuple[Dispute, ...]:
+def disputes(said: Sequence[Assertion], found: Sequence[ClaimConflict], scales: ClaimWeights) -> tuple[Dispute, ...]:
     """Contradictions, then views against views."""
     if not said:
         return ()
-    least = LEAST * said[0].points
+    least = MIN_SHARE * said[0].points
     contradictions = [
         _of_conflict(one)
         for one in found
@@ -106,16 +202,16 @@ def disputes(said: Sequence[Said], found: Sequence[Conflict], scales: Scales) ->
     one_sided = [one for one in views if len(one.views) == 1 and is_view(one.views[0].statement.text)]
     explained = (theories,) if theories else ()
     return (
-        *contradictions[:MOST_CONTRADICTIONS],
+        *contradictions[:MAX_CONTRADICTIONS],
         *explained,
-        *two_sided[:MOST_DISPUTES],
-        *one_sided[:MOST_ONE_SIDED],
+        *two_sided[:MAX_DISPUTES],
+        *one_sided[:MAX_ONE_SIDED],
     )
 
 
-def _theories(held: Sequence[Said]) -> Dispute | None:
+def _theories(held: Sequence[Assertion]) -> Dispute | None:
     """Explanations that several people give, each his own, side by side."""
-    by_holder: dict[str, Said] = {}
+    by_holder: dict[str, Assertion] = {}
     for one in held:
         holder = _holder(one)
         if (
@@ -127,14 +223,16 @@ def _theories(held: Sequence[Said]) -> Dispute | None:
             by_holder.setdefault(holder.split()[-1], one)
     if len(by_holder) < 2:
         return None
-    chosen = list(by_holder.values())[:MOST_THEORIES]
-    return Dispute("What explains it", tuple(View(_holder(one), stated(one), _cues(one)) for one in chosen))
+    chosen = list(by_holder.values())[:MAX_THEORIES]
+    return Dispute(
+        "What explains it", tuple(DisputeView(_holder(one), statement_of(one), _cues(one)) for one in chosen)
+    )
 
 
-MOST_THEORIES = 5
+MAX_THEORIES = 5
 
 
-def _is_view(said: Said, scales: Scales) -> bool:
+def _is_view(said: Assertion, scales: ClaimWeights) -> bool:
     """Whether a claim is somebody's view, or says that there are several."""
     claim = said.best
     if claim.depends_on and not is_opposing(claim.text):
@@ -147,15 +245,15 @@ def _is_view(said: Said, scales: Scales) -> bool:
     return bool(holder) or two_sides(claim.text) is not None or calls_disputed(claim.text)
 
 
-def _of_conflict(conflict: Conflict) -> Dispute:
+def _of_conflict(conflict: ClaimConflict) -> Dispute:
     how = conflict.disagreement
-    views = tuple(View("", stated(one), _cues(one)) for one in (conflict.one, conflict.other))
+    views = tuple(DisputeView("", statement_of(one), _cues(one)) for one in (conflict.one, conflict.other))
     return Dispute(conflict.one.best.subject, views, f"{how.kind}: {how.why}")
 
 
-def _views(disputed: Sequence[Said]) -> list[Dispute]:
+def _views(disputed: Sequence[Assertion]) -> list[Dispute]:
     """Views of the same section that stand near each other, the second of which turns against the first."""
-    by_section: dict[tuple[str, str, str], list[Said]] = defaultdict(list)
+    by_section: dict[tuple[str, str, str], list[Assertion]] = defaultdict(list)
     for one in disputed:
         by_section[(one.best.ref.book, one.best.ref.path, one.best.section)].append(one)
     found: list[tuple[float, Dispute]] = []
@@ -174,19 +272,19 @@ def _views(disputed: Sequence[Said]) -> list[Dispute]:
             continue  # 'Others reject it', without what they reject
         pair = [one] if other is None else sorted((one, other), key=lambda said: said.best.quotes[0].start)
         used |= {said.best.id for said in pair}
-        views = tuple(View(_holder(said), stated(said), _cues(said)) for said in pair)
+        views = tuple(DisputeView(_holder(said), statement_of(said), _cues(said)) for said in pair)
         found.append((one.points + len(pair), Dispute(_about(one), views)))
     return [dispute for _, dispute in sorted(found, key=lambda row: (len(row[1].views) < 2, -row[0]))]
 
 
-def _side(said: Said, text: str) -> View:
+def _side(said: Assertion, text: str) -> DisputeView:
     """One half of a sentence that gives two views."""
-    statement = replace(stated(said), text=text, sureness="disputed")
+    statement = replace(statement_of(said), text=text, sureness="disputed")
     cues = tuple(cue for cue in _cues(said) if cue in text.lower())
-    return View(holder_in(text, with_beliefs=True), statement, cues)
+    return DisputeView(holder_in(text, with_beliefs=True), statement, cues)
 
 
-def _against(one: Said, others: Sequence[Said]) -> Said | None:
+def _against(one: Assertion, others: Sequence[Assertion]) -> Assertion | None:
     """The nearest view that opposes this one, or that this one opposes."""
     start = one.best.quotes[0].start
     near = [
@@ -196,21 +294,21 @@ def _against(one: Said, others: Sequence[Said]) -> Said | None:
         and _holder(other)
         and _holder(one)
         and is_opposing(max(one, other, key=lambda said: said.best.quotes[0].start).best.text)
-        and likeness(one.stems, other.stems) > 0
+        and jaccard(one.stems, other.stems) > 0
     ]
     return min(near, key=lambda row: (row[0], row[1].best.id))[1] if near else None
 
 
-def _holder(said: Said) -> str:
+def _holder(said: Assertion) -> str:
     return holder_in(said.best.text)
 
 
-def _cues(said: Said) -> tuple[str, ...]:
+def _cues(said: Assertion) -> tuple[str, ...]:
     claim = said.best
     marks = ("marked as disputed",) if claim.signals.disputed else ()
     return (*dict.fromkeys(hedge.cue for hedge in claim.hedges), *marks)
 
 
-def _about(said: Said) -> str:
+def _about(said: Assertion) -> str:
     claim = said.best
     return f"{claim.page_title}: {claim.section}" if claim.section else claim.subject

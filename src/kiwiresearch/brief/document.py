@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import quote
 
-from kiwiresearch.evidence.quote import Quote
+from kiwiresearch.evidence import Quote
 
 SCHEMES = ("http://", "https://", "zim://", "#")
 """What a link may lead to; a book's text never chooses another."""
@@ -31,7 +31,7 @@ BREAK = Span("\n")
 Line = tuple[Span, ...]
 
 
-class Around(NamedTuple):
+class QuoteInContext(NamedTuple):
     """A quote, and the words right before and after it on its page."""
 
     quote: Quote
@@ -39,7 +39,7 @@ class Around(NamedTuple):
     after: str = ""
 
 
-def each_once(several: Iterable[Around]) -> list[Around]:
+def without_overlaps(several: Iterable[QuoteInContext]) -> list[QuoteInContext]:
     """What stands around quotes that are shown together, without what another one shows."""
     rows = list(several)
     shown = {row.quote[:3] for row in rows}
@@ -54,7 +54,7 @@ def each_once(several: Iterable[Around]) -> list[Around]:
                 last = min(last, max(other_start, end))
         shown.add((ref, first, last))
         before = row.before[len(row.before) - start + first :]
-        found.append(Around(row.quote, before.lstrip(), row.after[: last - end].rstrip()))
+        found.append(QuoteInContext(row.quote, before.lstrip(), row.after[: last - end].rstrip()))
     return found
 
 
@@ -67,12 +67,12 @@ class Cite(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class ClaimEvidence:
     """A claim, for a reader who wants to see what a sentence rests on."""
 
     says: str
     """What it was read as; empty where the quote says just that."""
-    around: Around
+    around: QuoteInContext
     """Its first quote, which says so, in its place."""
     others: tuple[str, ...]
     """Its other quotes."""
@@ -89,7 +89,7 @@ class Proof:
     more: int
     """Pages that say so too."""
     sureness: str
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[ClaimEvidence, ...]
 
 
 DOUBTS = frozenset({"hedged", "disputed"})
@@ -97,7 +97,7 @@ DOUBTS = frozenset({"hedged", "disputed"})
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class DocumentSentence:
     """Words and what they rest on."""
 
     line: Line
@@ -109,7 +109,7 @@ class Sentence:
         return self.proof.sureness if self.proof and self.proof.sureness in DOUBTS else ""
 
 
-Text = tuple[Sentence, ...]
+Sentences = tuple[DocumentSentence, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,29 +129,29 @@ class Paragraph:
     role: str = ""
 
 
-class Cited(NamedTuple):
+class CitedSentences(NamedTuple):
     """Sentences of running text that are cited once, at their end, and all of their proofs as one."""
 
-    sentences: Text
+    sentences: Sentences
     proof: Proof
 
 
-def cited(sentences: Text) -> Cited:
+def cite_together(sentences: Sentences) -> CitedSentences:
     """Sentences that rest on the same places, with the quotes of all of them."""
     proofs = [one.proof for one in sentences if one.proof is not None]
     evidence = tuple(one for proof in proofs for one in proof.evidence)
-    return Cited(sentences, Proof(proofs[0].cites, max(proof.more for proof in proofs), "", evidence))
+    return CitedSentences(sentences, Proof(proofs[0].cites, max(proof.more for proof in proofs), "", evidence))
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class CitedParagraph:
     """A paragraph of running text, cited where the places change that it rests on."""
 
-    runs: tuple[Cited, ...]
+    runs: tuple[CitedSentences, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Items:
+class LineList:
     """A list; numbered where the order says something."""
 
     lines: tuple[Line, ...]
@@ -159,16 +159,16 @@ class Items:
 
 
 @dataclass(frozen=True, slots=True)
-class Points:
+class SentenceList:
     """A list of sentences with their proofs; with an anchor, each point can be linked to by its number."""
 
-    entries: tuple[Text, ...]
+    entries: tuple[Sentences, ...]
     role: str = ""
     anchor: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class PlainTable:
     """A table of plain words."""
 
     header: tuple[str, ...]
@@ -180,18 +180,18 @@ class Table:
     """A table of sentences with their proofs; the first cell of a row names it."""
 
     header: tuple[str, ...]
-    rows: tuple[tuple[Text, ...], ...]
+    rows: tuple[tuple[Sentences, ...], ...]
     label: str
     """What it shows, for those who cannot see it."""
     role: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Folded:
+class CollapsedList:
     """A list that most readers do not need, below a line that says what it is."""
 
     label: str
-    items: Items
+    items: LineList
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +203,7 @@ class Image:
     caption: Line
 
 
-Block = Heading | Paragraph | Passage | Items | Points | Rows | Table | Folded | Image
+Block = Heading | Paragraph | CitedParagraph | LineList | SentenceList | PlainTable | Table | CollapsedList | Image
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,19 +215,19 @@ class Document:
     language: str = "eng"
 
 
-def address(url: str) -> str:
+def safe_address(url: str) -> str:
     """An address without what no address holds: white space, control characters and marks that turn the direction."""
     return NOT_IN_ADDRESS.sub(lambda found: quote(found[0]), url)
 
 
-def words(*parts: str | Span) -> Line:
+def spans(*parts: str | Span) -> Line:
     """A line of plain words and spans."""
     return tuple(part if isinstance(part, Span) else Span(part) for part in parts)
 
 
-def plain(*parts: str | Span) -> Text:
+def plain_text(*parts: str | Span) -> Sentences:
     """A text of one sentence that needs no proof."""
-    return (Sentence(words(*parts)),)
+    return (DocumentSentence(spans(*parts)),)
 
 
 def more_pages(count: int) -> str:

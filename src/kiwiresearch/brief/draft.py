@@ -1,52 +1,56 @@
-"""Sentences of a model on their way into a brief: which statements they rest on, and whether they may stay."""
+"""Sentences of a model on their way into a brief: what the model is given, and which of its sentences stay."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Literal, NamedTuple, get_args
 
-from kiwiresearch.brief.brief import Brief, Dispute, Group, PartKey, Statement, Sureness, View
-from kiwiresearch.brief.standing import can_stand, head_pages
-from kiwiresearch.claims.claim import ClaimId
-from kiwiresearch.claims.firewall import Fault, fault_of
+from kiwiresearch.brief.brief import Brief, Dispute, DisputeView, PartKey, Statement, StatementGroup, Sureness
+from kiwiresearch.brief.citations import can_follow, topic_pages
+from kiwiresearch.claims.claim import Claim, ClaimId
+from kiwiresearch.claims.firewall import SentenceFault, fault_of
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.text.hedges import hedges_in
-from kiwiresearch.text.plain import printable
+from kiwiresearch.llm.model import Model, estimate_tokens
+from kiwiresearch.search.query import points_text
+from kiwiresearch.text.display import printable
+from kiwiresearch.text.sentences import hedges_in
+from kiwiresearch.zim.archive import EntryRef
 
-Reason = (
-    Fault | Literal["wrong form", "no key", "unknown key", "more than one view", "said twice", "too many sentences"]
+RejectionReason = (
+    SentenceFault
+    | Literal["wrong form", "no key", "unknown key", "more than one view", "said twice", "too many sentences"]
 )
 FROM_LEAST_DOUBT: tuple[Sureness, ...] = get_args(Sureness)
 OWN_WORDS = 0.6
 """So much of a sentence must be in the words of the claims it rests on."""
 LONGEST_SENTENCE = 320
-FEWEST_SUMMARY, MOST_SUMMARY = 6, 10
-MOST_INTRODUCTION = 3
+FEWEST_SUMMARY, MAX_SUMMARY = 6, 10
+MAX_INTRODUCTION = 3
 
 
-class Line(NamedTuple):
+class DraftLine(NamedTuple):
     """A sentence that is in, and the rule's sentence that stands for it if it must go."""
 
     statement: Statement
     rule: Statement
 
 
-Drafts = Mapping[PartKey, tuple[Line, ...]]
+Drafts = Mapping[PartKey, tuple[DraftLine, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Rejected:
+class RejectedSentence:
     """A sentence that was not taken as the model wrote it, and why."""
 
     part: PartKey
-    reason: Reason
+    reason: RejectionReason
     words: str
 
 
-class Desk:
+class StatementKeys:
     """The statements of a brief by keys that no model can guess, and the judgement of what is written of them."""
 
     def __init__(self, brief: Brief) -> None:
@@ -75,29 +79,29 @@ class Desk:
         length = next(n for n in range(6, 65) if len({one[:n] for one in whole}) == len(set(whole)))
         return [one[:length] for one in whole]
 
-    def judged(self, part: PartKey, text: str, keys: Sequence[str]) -> Line | Rejected:
+    def judge(self, part: PartKey, text: str, keys: Sequence[str]) -> DraftLine | RejectedSentence:
         """The sentence with what it rests on; or why it cannot be taken."""
         keys = tuple(dict.fromkeys(key.strip().strip("[]()").lower() for key in keys))
         words = self._without_keys(printable(text))
         if not keys:
-            return Rejected(part, "no key", words[:120])
+            return RejectedSentence(part, "no key", words[:120])
         known = [statement for statement in map(self.statement, keys) if statement]
         if len(known) < len(keys):
-            return Rejected(part, "unknown key", words[:120])
+            return RejectedSentence(part, "unknown key", words[:120])
         if part == "disputes" and len(known) > 1:
-            return Rejected(part, "more than one view", words[:120])
+            return RejectedSentence(part, "more than one view", words[:120])
         same = next((one for one in known if one.text == words), None)
         if same is not None:
-            return Line(same, same)
+            return DraftLine(same, same)
         fault = fault_of(
             words,
             self.sources(known),
             self.language,
-            hedged=any(map(self.holds_back, known)),
+            hedged=any(map(self.is_hedged, known)),
             share=OWN_WORDS,
             longest=LONGEST_SENTENCE,
         )
-        return Rejected(part, fault, words[:120]) if fault else Line(_joined(words, known), known[0])
+        return RejectedSentence(part, fault, words[:120]) if fault else DraftLine(_joined(words, known), known[0])
 
     def first_known(self, keys: Iterable[str]) -> Statement | None:
         """The rule's sentence that stands in for one that cannot be taken."""
@@ -109,13 +113,13 @@ class Desk:
         claims = [self.brief.claims[one] for statement in statements for one in statement.claims]
         return list(dict.fromkeys(words for claim in claims for words in (claim.text, *(q.text for q in claim.quotes))))
 
-    def holds_back(self, statement: Statement) -> bool:
+    def is_hedged(self, statement: Statement) -> bool:
         """Whether a statement is hedged, by its own words or by those of all its claims."""
         claims = [self.brief.claims[one] for one in statement.claims]
         by_claims = all(claim.hedges for claim in claims)
         return by_claims or bool(hedges_in(statement.text, self.language))
 
-    def order(self, line: Line) -> int:
+    def order(self, line: DraftLine) -> int:
         """Where the brief of the rules has what the line rests on."""
         return self._order[line.rule]
 
@@ -141,9 +145,9 @@ def _joined(text: str, statements: Sequence[Statement]) -> Statement:
     return Statement(text, claims, FROM_LEAST_DOUBT[doubt], pages, written="model")
 
 
-def without_repeats(lines: Iterable[Line]) -> tuple[Line, ...]:
+def without_repeats(lines: Iterable[DraftLine]) -> tuple[DraftLine, ...]:
     """Each sentence once, and each set of claims once."""
-    found: dict[tuple[str, ...], Line] = {}
+    found: dict[tuple[str, ...], DraftLine] = {}
     texts: set[str] = set()
     for line in lines:
         claims = tuple(sorted(line.statement.claims))
@@ -154,66 +158,66 @@ def without_repeats(lines: Iterable[Line]) -> tuple[Line, ...]:
     return tuple(found.values())
 
 
-def assembled(desk: Desk, drafts: Drafts) -> Brief:
+def assemble(desk: StatementKeys, drafts: Drafts) -> Brief:
     """The brief with what was written, in the form it had."""
     brief = desk.brief
     reworded = {line.rule: line.statement for line in drafts.get("disputes", ())}
     return replace(
         brief,
         summary=_summary(desk, drafts["summary"]) if "summary" in drafts else brief.summary,
-        definitions=_introduced(drafts.get("definitions", ()), brief.definitions),
-        mechanisms=_introduced(drafts.get("mechanisms", ()), brief.mechanisms),
+        definitions=_with_introduction(drafts.get("definitions", ()), brief.definitions),
+        mechanisms=_with_introduction(drafts.get("mechanisms", ()), brief.mechanisms),
         disputes=tuple(_reworded(dispute, reworded) for dispute in brief.disputes),
     )
 
 
-def _summary(desk: Desk, lines: Sequence[Line]) -> tuple[Statement, ...]:
+def _summary(desk: StatementKeys, lines: Sequence[DraftLine]) -> tuple[Statement, ...]:
     """Six to ten sentences where the rules have them, none of which says what another says; best supported first."""
     rules = desk.brief.summary
-    kept = _filled(list(without_repeats(lines))[:MOST_SUMMARY], rules)
+    kept = _filled(list(without_repeats(lines))[:MAX_SUMMARY], rules)
     written = [line for line in kept if line.statement.written == "model"]
     while written and len(kept) < min(len(rules), FEWEST_SUMMARY):
         # A sentence that takes several statements together leaves too few: they come apart again.
         widest = max(written, key=lambda line: sum(_covers(line, one) for one in rules))
         written.remove(widest)
         kept = _filled([line for line in kept if line != widest], rules)
-    missing = [Line(one, one) for one in rules if all(line.statement != one for line in kept)]
+    missing = [DraftLine(one, one) for one in rules if all(line.statement != one for line in kept)]
     kept += missing[: max(min(len(rules), FEWEST_SUMMARY) - len(kept), 0)]
     return _readable(desk.brief, [line.statement for line in sorted(kept, key=desk.order)])
 
 
 def _readable(brief: Brief, statements: Iterable[Statement]) -> tuple[Statement, ...]:
     """The statements without the rules' sentences that no longer stand behind the one they can only be read with."""
-    heads = head_pages(brief)
+    heads = topic_pages(brief)
     kept: list[Statement] = []
     for statement in statements:
-        before = [brief.claims[one] for one in _told_by(kept[-1])] if kept else []
-        if statement.written == "model" or can_stand(brief.claims[statement.claims[0]], before, heads):
+        before = [brief.claims[one] for one in _worded_claims(kept[-1])] if kept else []
+        if statement.written == "model" or can_follow(brief.claims[statement.claims[0]], before, heads):
             kept.append(statement)
     return tuple(kept)
 
 
-def _told_by(statement: Statement) -> tuple[ClaimId, ...]:
+def _worded_claims(statement: Statement) -> tuple[ClaimId, ...]:
     """The claims whose words a statement has: of the rules' the first, of a model's perhaps all."""
     return statement.claims if statement.written == "model" else statement.claims[:1]
 
 
-def _filled(lines: list[Line], rules: Sequence[Statement]) -> list[Line]:
+def _filled(lines: list[DraftLine], rules: Sequence[Statement]) -> list[DraftLine]:
     """The lines, and what the rules say beside them, as far as there is room."""
     for statement in rules:
-        if len(lines) < MOST_SUMMARY and not any(_covers(line, statement) for line in lines):
-            lines = [*lines, Line(statement, statement)]
+        if len(lines) < MAX_SUMMARY and not any(_covers(line, statement) for line in lines):
+            lines = [*lines, DraftLine(statement, statement)]
     return lines
 
 
-def _covers(line: Line, statement: Statement) -> bool:
+def _covers(line: DraftLine, statement: Statement) -> bool:
     return not set(line.statement.claims).isdisjoint(statement.claims)
 
 
-def _introduced(lines: Sequence[Line], groups: tuple[Group, ...]) -> tuple[Group, ...]:
+def _with_introduction(lines: Sequence[DraftLine], groups: tuple[StatementGroup, ...]) -> tuple[StatementGroup, ...]:
     """Sentences before the groups; those of the rules stand in the groups already."""
     written = tuple(line.statement for line in without_repeats(lines) if line.statement.written == "model")
-    return (Group("", written[:MOST_INTRODUCTION]), *groups) if written else groups
+    return (StatementGroup("", written[:MAX_INTRODUCTION]), *groups) if written else groups
 
 
 def _reworded(dispute: Dispute, by_rule: Mapping[Statement, Statement]) -> Dispute:
@@ -221,5 +225,93 @@ def _reworded(dispute: Dispute, by_rule: Mapping[Statement, Statement]) -> Dispu
     return replace(dispute, views=views)
 
 
-def _view(view: View, statement: Statement) -> View:
+def _view(view: DisputeView, statement: Statement) -> DisputeView:
     return replace(view, statement=statement)
+
+
+REPLY_TOKENS = 900
+SCHEMA_TOKENS = 150
+DEFAULT_CONTEXT_TOKENS = 4_096
+"""Tokens: of a reply, of its schema in words, and what a model reads that does not tell."""
+FEWEST_TOKENS = 150
+
+
+def statements_for(brief: Brief, part: PartKey) -> list[Statement]:
+    """What a part may rest on: for the summary all there is, its own and the first of each group first."""
+    if part == "definitions":
+        return [one for group in brief.definitions for one in group.statements]
+    if part == "mechanisms":
+        return [one for group in brief.mechanisms for one in group.statements]
+    if part == "disputes":
+        return [view.statement for dispute in brief.disputes for view in dispute.views]
+    groups = (*brief.body, *brief.definitions, *brief.mechanisms, *brief.actors)
+    firsts = [group.statements[0] for group in groups if group.statements]
+    views = [view.statement for dispute in brief.disputes for view in dispute.views]
+    others = [*(moment.statement for moment in brief.timeline), *(figure.statement for figure in brief.numbers)]
+    return list(dict.fromkeys([*brief.summary, *views, *firsts, *others])) if brief.summary else []
+
+
+def reply_tokens(model: Model) -> int:
+    return max(min(REPLY_TOKENS, (model.context_tokens() or DEFAULT_CONTEXT_TOKENS) // 4), 1)
+
+
+def tokens_left(model: Model, used: int) -> int:
+    """How many tokens are left for what is told; a model without room gets next to nothing and refuses by itself."""
+    return max(
+        (model.context_tokens() or DEFAULT_CONTEXT_TOKENS) - reply_tokens(model) - SCHEMA_TOKENS - used, FEWEST_TOKENS
+    )
+
+
+def statement_lines(desk: StatementKeys, statements: Sequence[Statement]) -> Iterator[str]:
+    """Each statement with its key, how sure it is, and the cluster it is in."""
+    clusters = _clusters(desk.brief)
+    for one in statements:
+        yield f"{desk.key(one)} | {one.sureness} | {clusters.get(one, 'Summary')} | {' '.join(one.text.split())}"
+
+
+def _clusters(brief: Brief) -> dict[Statement, str]:
+    found: dict[Statement, str] = {}
+    named = (("Concept", brief.definitions), ("Mechanism", brief.mechanisms), ("Actor", brief.actors))
+    for dispute in brief.disputes:
+        found |= {view.statement: f"View on: {dispute.about}" for view in dispute.views}
+    for name, groups in named:
+        found |= {one: f"{name}: {group.heading}" for group in groups for one in group.statements if one not in found}
+    for moment in brief.timeline:
+        found.setdefault(moment.statement, f"Time: {moment.when}")
+    for figure in brief.numbers:
+        found.setdefault(figure.statement, f"Number: {figure.what}")
+    return found
+
+
+def disagreement_lines(desk: StatementKeys) -> Iterator[str]:
+    for dispute in desk.brief.disputes:
+        views = " / ".join(
+            f"{desk.key(view.statement)} {' '.join(view.statement.text.split())}" for view in dispute.views
+        )
+        yield f"{dispute.about}{f' ({dispute.kind})' if dispute.kind else ''}: {views}"
+
+
+def page_lines(brief: Brief) -> Iterator[str]:
+    """The pages, best first, with what speaks for and against them."""
+    by_page: dict[EntryRef, Claim] = {claim.ref: claim for _, claim in sorted(brief.claims.items(), reverse=True)}
+    for source in sorted(brief.sources.pages, key=lambda one: (-one.points, one.ref)):
+        claim = by_page.get(source.ref)
+        yield f"{source.title} | score {points_text(source.points)}{_signals(claim) if claim else ''}"
+
+
+def _signals(claim: Claim) -> str:
+    signals = claim.signals
+    told = [f"{signals.page_references} references"]
+    told += [word for word, holds in (("stub", signals.stub), ("disputed", signals.disputed)) if holds]
+    return f" | {', '.join(told)}"
+
+
+def lines_that_fit(lines: Iterable[str], room: int) -> str:
+    """As many lines as fit into so many tokens; the first ones matter most."""
+    kept: list[str] = []
+    for line in lines:
+        room -= estimate_tokens(line) + 1
+        if room < 0:
+            break
+        kept.append(line)
+    return "\n".join(kept) or "none"

@@ -6,18 +6,25 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from kiwiresearch.brief.brief import Source, Sources
-from kiwiresearch.brief.drawing import FONT_SIZE, label, number, picture, shortened, text_width
-from kiwiresearch.brief.html import escaped, link
-from kiwiresearch.text.plain import printable
-from kiwiresearch.text.plural import counted
+from kiwiresearch.brief.brief import BriefSource, BriefSources
+from kiwiresearch.brief.html import (
+    FONT_SIZE,
+    escaped,
+    html_link,
+    shorten_to_width,
+    svg_number,
+    svg_picture,
+    svg_text,
+    text_width,
+)
+from kiwiresearch.text.display import count_of, printable
 
 WIDTH = 720
 ROW = 21
 TOP = 34
 EDGE = 12
-MOST_NODES = 40
-MOST_LINKS = 160
+MAX_NODES = 40
+MAX_LINKS = 160
 LAST_COLUMN = 3
 """Pages this many links away, and further, stand in one column."""
 SWEEPS = 8
@@ -26,15 +33,15 @@ LABEL_SPACE = 50
 RADII = (3.5, 4.5, 5.5, 6.5)
 
 
-class Link(NamedTuple):
+class DrawnLink(NamedTuple):
     """A link between two pages; `led` tells whether the second was first reached by it."""
 
     one: int
     other: int
-    led: bool
+    led_first: bool
 
 
-class Node(NamedTuple):
+class DrawnPage(NamedTuple):
     """A page as it is drawn."""
 
     page: int
@@ -49,7 +56,7 @@ class Node(NamedTuple):
     """How far links within the column may swing out to the left before they meet other words."""
 
 
-def graph_picture(sources: Sources) -> str:
+def graph_picture(sources: BriefSources) -> str:
     """The most relevant pages and the links among them; nothing where there are not two."""
     chosen = _chosen(sources.pages)
     if len(chosen) < 2:
@@ -61,15 +68,17 @@ def graph_picture(sources: Sources) -> str:
     shown, all_pages = len(chosen), len(sources.pages)
     told = f"{shown} of {all_pages} pages" if shown < all_pages else f"{shown} pages"
     told += ", from left to right by how many links they are away from the pages the search began with."
-    return picture("graph", (WIDTH, TOP + ROW * max(map(len, columns)) + 8), "How the pages are linked", told, parts)
+    return svg_picture(
+        "graph", (WIDTH, TOP + ROW * max(map(len, columns)) + 8), "How the pages are linked", told, parts
+    )
 
 
-def _chosen(pages: Sequence[Source]) -> list[int]:
+def _chosen(pages: Sequence[BriefSource]) -> list[int]:
     order = sorted(range(len(pages)), key=lambda one: (pages[one].depth > 0, -pages[one].points, one))
-    return sorted(order[:MOST_NODES])
+    return sorted(order[:MAX_NODES])
 
 
-def _links(sources: Sources, chosen: Sequence[int]) -> list[Link]:
+def _links(sources: BriefSources, chosen: Sequence[int]) -> list[DrawnLink]:
     """Links that run through no words: within a column and to the next. Those that led to a page come first."""
     column = {one: _column(sources.pages[one]) for one in chosen}
     pairs = [pair for pair in dict.fromkeys(sources.links) if pair[0] != pair[1] and column.keys() >= set(pair)]
@@ -77,11 +86,11 @@ def _links(sources: Sources, chosen: Sequence[int]) -> list[Link]:
     for one, other in pairs:
         if column[other] - column[one] == 1:
             first.setdefault(other, one)
-    links = [Link(*pair, led=first.get(pair[1]) == pair[0]) for pair in pairs if _is_near(pair, column)]
-    return sorted(links, key=lambda one: (not one.led, one))[:MOST_LINKS]
+    links = [DrawnLink(*pair, led_first=first.get(pair[1]) == pair[0]) for pair in pairs if _is_near(pair, column)]
+    return sorted(links, key=lambda one: (not one.led_first, one))[:MAX_LINKS]
 
 
-def _column(page: Source) -> int:
+def _column(page: BriefSource) -> int:
     return min(page.depth, LAST_COLUMN)
 
 
@@ -89,7 +98,7 @@ def _is_near(pair: tuple[int, int], column: dict[int, int]) -> bool:
     return abs(column[pair[0]] - column[pair[1]]) <= 1
 
 
-def _columns(pages: Sequence[Source], chosen: Sequence[int], links: Sequence[Link]) -> list[list[int]]:
+def _columns(pages: Sequence[BriefSource], chosen: Sequence[int], links: Sequence[DrawnLink]) -> list[list[int]]:
     """The pages by depth, each near the pages it is linked with, so that few lines cross."""
     depths = sorted({_column(pages[one]) for one in chosen})
     columns = [[one for one in chosen if _column(pages[one]) == depth] for depth in depths]
@@ -108,11 +117,13 @@ def _middle(page: int, near: Sequence[int], place: dict[int, float]) -> float:
     return sum(place[one] for one in near) / len(near) if near else place[page]
 
 
-def _placed(pages: Sequence[Source], columns: Sequence[Sequence[int]], links: Sequence[Link]) -> dict[int, Node]:
+def _placed(
+    pages: Sequence[BriefSource], columns: Sequence[Sequence[int]], links: Sequence[DrawnLink]
+) -> dict[int, DrawnPage]:
     width = (WIDTH - 2 * EDGE) / len(columns)
     rows = max(map(len, columns))
     linked = Counter(link.other for link in links)
-    nodes: dict[int, Node] = {}
+    nodes: dict[int, DrawnPage] = {}
     words_end = 0.0
     for place, column in enumerate(columns):
         # A short column is spread, so that its pages stand beside those they lead to.
@@ -121,14 +132,14 @@ def _placed(pages: Sequence[Source], columns: Sequence[Sequence[int]], links: Se
         x = EDGE + width * place + 8
         for row, one in enumerate(column):
             radius = RADII[min(linked[one] // 3, len(RADII) - 1)]
-            text = shortened(_title(pages[one]), width - LABEL_SPACE)
+            text = shorten_to_width(_title(pages[one]), width - LABEL_SPACE)
             end = x + 15 + text_width(text)
-            nodes[one] = Node(one, place, x, start + step * (row + 0.5), radius, text, end, x - words_end)
+            nodes[one] = DrawnPage(one, place, x, start + step * (row + 0.5), radius, text, end, x - words_end)
         words_end = max(nodes[one].end for one in column)
     return nodes
 
 
-def _heads(pages: Sequence[Source], columns: Sequence[Sequence[int]]) -> Iterator[str]:
+def _heads(pages: Sequence[BriefSource], columns: Sequence[Sequence[int]]) -> Iterator[str]:
     width = (WIDTH - 2 * EDGE) / len(columns)
     for place, column in enumerate(columns):
         depth = min(pages[one].depth for one in column)
@@ -136,16 +147,16 @@ def _heads(pages: Sequence[Source], columns: Sequence[Sequence[int]]) -> Iterato
             text = "The search began here"
         else:
             more = " or more" if depth >= LAST_COLUMN else ""
-            text = f"{counted(depth, 'link')}{more} away"
-        yield label(EDGE + width * place, 16, text, "head")
+            text = f"{count_of(depth, 'link')}{more} away"
+        yield svg_text(EDGE + width * place, 16, text, "head")
 
 
-def _edges(links: Sequence[Link], nodes: dict[int, Node]) -> Iterator[str]:
+def _edges(links: Sequence[DrawnLink], nodes: dict[int, DrawnPage]) -> Iterator[str]:
     for one, other, led in reversed(links):
         yield f'<path class="{"led" if led else "link"}" d="{_curve(nodes[one], nodes[other])}"/>'
 
 
-def _curve(one: Node, other: Node) -> str:
+def _curve(one: DrawnPage, other: DrawnPage) -> str:
     if one.column == other.column:
         # A curve reaches three quarters of the way to what pulls it.
         out = one.x - min(10 + abs(one.y - other.y) / 3, one.room * 4 / 3)
@@ -154,19 +165,22 @@ def _curve(one: Node, other: Node) -> str:
         one, other = sorted((one, other), key=lambda node: node.column)
         start, end = one.end, other.x
         pull = ((start + end) / 2, (start + end) / 2)
-    y, other_y = number(one.y), number(other.y)
-    return f"M{number(start)} {y} C{number(pull[0])} {y} {number(pull[1])} {other_y} {number(end)} {other_y}"
+    y, other_y = svg_number(one.y), svg_number(other.y)
+    first, second = svg_number(pull[0]), svg_number(pull[1])
+    return f"M{svg_number(start)} {y} C{first} {y} {second} {other_y} {svg_number(end)} {other_y}"
 
 
-def _nodes(pages: Sequence[Source], nodes: dict[int, Node]) -> Iterator[str]:
+def _nodes(pages: Sequence[BriefSource], nodes: dict[int, DrawnPage]) -> Iterator[str]:
     for one in sorted(nodes):
         node, page = nodes[one], pages[one]
         title = _title(page)
         told = " ".join(printable(f"{title}: {page.why}" if page.why else title).split())
-        text = label(node.x + 11, node.y + FONT_SIZE / 3, node.text, "name")
-        circle = f'<circle class="page" cx="{number(node.x)}" cy="{number(node.y)}" r="{number(node.radius)}"/>'
-        yield "<g>" + link(page.url, f"<title>{escaped(told)}</title>{circle}{text}") + "</g>"
+        text = svg_text(node.x + 11, node.y + FONT_SIZE / 3, node.text, "name")
+        circle = (
+            f'<circle class="page" cx="{svg_number(node.x)}" cy="{svg_number(node.y)}" r="{svg_number(node.radius)}"/>'
+        )
+        yield "<g>" + html_link(page.url, f"<title>{escaped(told)}</title>{circle}{text}") + "</g>"
 
 
-def _title(page: Source) -> str:
+def _title(page: BriefSource) -> str:
     return page.title.strip() or page.ref.path

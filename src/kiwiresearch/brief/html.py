@@ -1,7 +1,8 @@
-"""A document as one HTML page that needs nothing else: no script, no address outside."""
+"""A document as one self-contained HTML page, and the elements of SVG pictures in it."""
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
 from functools import cache
 from html import escape
@@ -10,31 +11,31 @@ from importlib.resources import files
 from kiwiresearch.brief.document import (
     BREAK,
     SCHEMES,
-    Around,
     Block,
     Cite,
+    CitedParagraph,
+    ClaimEvidence,
+    CollapsedList,
     Document,
-    Evidence,
-    Folded,
+    DocumentSentence,
     Heading,
     Image,
-    Items,
     Line,
+    LineList,
     Paragraph,
-    Passage,
-    Points,
+    PlainTable,
     Proof,
-    Rows,
-    Sentence,
+    QuoteInContext,
+    SentenceList,
+    Sentences,
     Span,
     Table,
-    Text,
-    address,
-    each_once,
     more_pages,
+    safe_address,
+    without_overlaps,
 )
+from kiwiresearch.text.display import printable
 from kiwiresearch.text.languages import two_letter_code
-from kiwiresearch.text.plain import printable
 
 
 @cache
@@ -43,22 +44,22 @@ def style() -> str:
     return (files("kiwiresearch.brief") / "style.css").read_text(encoding="utf-8").strip()
 
 
-def html(document: Document) -> str:
+def html_page(document: Document) -> str:
     """The document as a page."""
-    return framed(document, f"<h1>{title_of(document)}</h1>\n{blocks_in_html(document.blocks)}")
+    return html_frame(document, f"<h1>{escaped_title(document)}</h1>\n{blocks_in_html(document.blocks)}")
 
 
-def framed(document: Document, body: str, head: str = "") -> str:
+def html_frame(document: Document, body: str, head: str = "") -> str:
     """A whole page around its body."""
     return (
         f'<!DOCTYPE html>\n<html lang="{escape(two_letter_code(document.language))}">\n<head>\n<meta charset="utf-8">\n'
         f'{head}<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{title_of(document)}</title>\n"
+        f"<title>{escaped_title(document)}</title>\n"
         f"<style>\n{style()}\n</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
     )
 
 
-def title_of(document: Document) -> str:
+def escaped_title(document: Document) -> str:
     return escape(" ".join(printable(document.title).split()))
 
 
@@ -73,9 +74,9 @@ def escaped(text: str) -> str:
     return f"{before}{escape(printable(text).strip())}{behind}"
 
 
-def link(url: str, inside: str) -> str:
+def html_link(url: str, inside: str) -> str:
     """A link around markup; what leads to no page of a book is none."""
-    return f'<a href="{escape(address(url))}">{inside}</a>' if url.startswith(SCHEMES) else inside
+    return f'<a href="{escape(safe_address(url))}">{inside}</a>' if url.startswith(SCHEMES) else inside
 
 
 def _block(block: Block) -> Iterator[str]:
@@ -85,24 +86,24 @@ def _block(block: Block) -> Iterator[str]:
             yield f"<h{block.level}{named}>{escaped(block.text)}</h{block.level}>"
         case Paragraph():
             yield f"<p{_class(block.role)}>{_line(block.line)}</p>"
-        case Passage():
+        case CitedParagraph():
             yield f'<div class="running">{_running(block)}</div>'
-        case Folded():
+        case CollapsedList():
             yield f"<details><summary>{escaped(block.label)}</summary>"
             yield from _block(block.items)
             yield "</details>"
-        case Items():
+        case LineList():
             tag = "ol" if block.numbered else "ul"
             yield f"<{tag}>"
             yield from (f"<li>{_line(line)}</li>" for line in block.lines)
             yield f"</{tag}>"
-        case Points():
+        case SentenceList():
             yield f"<ul{_class(block.role)}>"
             for number, entry in enumerate(block.entries, start=1):
                 named = f' id="{block.anchor}-{number}"' if block.anchor else ""
                 yield f"<li{named}>{_text(entry)}</li>"
             yield "</ul>"
-        case Rows():
+        case PlainTable():
             yield from _rows(block)
         case Table():
             yield from _table(block)
@@ -111,7 +112,7 @@ def _block(block: Block) -> Iterator[str]:
             yield f"<figcaption>{_line(block.caption)}</figcaption></figure>"
 
 
-def _rows(block: Rows) -> Iterator[str]:
+def _rows(block: PlainTable) -> Iterator[str]:
     yield "<table>"
     head = (f'<th scope="col">{escaped(cell)}</th>' for cell in block.header)
     yield f"<thead><tr>{''.join(head)}</tr></thead>"
@@ -146,13 +147,13 @@ def _role(sureness: str) -> str:
     return sureness.replace(" ", "-") if sureness.replace(" ", "").isalpha() else ""
 
 
-def _text(text: Text) -> str:
+def _text(text: Sentences) -> str:
     if len(text) == 1 and text[0].proof is None:
         return _line(text[0].line)
     return "".join(f'<div class="said">{_sentence(one)}</div>' for one in text)
 
 
-def _running(passage: Passage) -> str:
+def _running(passage: CitedParagraph) -> str:
     """Sentences one after the other; what they rest on unfolds where it changes."""
     parts: list[str] = []
     for run in passage.runs:
@@ -163,7 +164,7 @@ def _running(passage: Passage) -> str:
     return " ".join(parts)
 
 
-def _sentence(sentence: Sentence) -> str:
+def _sentence(sentence: DocumentSentence) -> str:
     said = _line(sentence.line)
     return f"{said} {_proof(sentence.proof)}".strip() if sentence.proof else said
 
@@ -176,15 +177,15 @@ def _proof(proof: Proof) -> str:
     if not proof.evidence:
         return shown
     label = escaped(proof.sureness) or "quotes"
-    unfolded = "".join(map(_evidence, proof.evidence, each_once(one.around for one in proof.evidence)))
+    unfolded = "".join(map(_evidence, proof.evidence, without_overlaps(one.around for one in proof.evidence)))
     return f"{shown} <details><summary{_class(_role(proof.sureness))}>{label}</summary>{unfolded}</details>"
 
 
 def _cite(cite: Cite) -> str:
-    return link(cite.marked_url, f"[{escaped(cite.words)}]")
+    return html_link(cite.marked_url, f"[{escaped(cite.words)}]")
 
 
-def _evidence(evidence: Evidence, around: Around) -> str:
+def _evidence(evidence: ClaimEvidence, around: QuoteInContext) -> str:
     parts = [_around(around), *(f"<p>“{escaped(quote)}”</p>" for quote in evidence.others)]
     parts.append(f"<footer>{_cite(evidence.cite)}</footer>")
     notes = []
@@ -197,7 +198,7 @@ def _evidence(evidence: Evidence, around: Around) -> str:
     return f'<blockquote>{"".join(parts)}</blockquote><div class="notes">{told}</div>'
 
 
-def _around(around: Around) -> str:
+def _around(around: QuoteInContext) -> str:
     """A quote, marked within what stands around it on the page."""
     quote = escaped(around.quote.text)
     if not around.before and not around.after:
@@ -217,4 +218,73 @@ def _span(span: Span) -> str:
         text = f"<em>{text}</em>"
     if span.strong:
         text = f"<strong>{text}</strong>"
-    return link(span.url, text)
+    return html_link(span.url, text)
+
+
+FONT_SIZE = 12
+NARROW = frozenset("iljtfrI.,:;'’|!()[] -")
+VERY_WIDE = frozenset("mMW@%—…⚠")
+WIDE_CLASSES = frozenset("WF")
+
+
+def svg_number(value: float) -> str:
+    """A coordinate: one decimal, so that the last bits of a sum never reach the file."""
+    return f"{round(value, 1) + 0.0:.1f}"
+
+
+def text_width(text: str, size: float = FONT_SIZE) -> float:
+    """How wide words are at most, in the fonts that browsers choose."""
+    return sum(map(_letter_width, text)) * size
+
+
+def _letter_width(letter: str) -> float:
+    if unicodedata.combining(letter):
+        return 0.0
+    if unicodedata.east_asian_width(letter) in WIDE_CLASSES:
+        return 1.05
+    if letter in NARROW:
+        return 0.38
+    if letter in VERY_WIDE:
+        return 0.98
+    return 0.75 if letter.isupper() else 0.62
+
+
+def shorten_to_width(text: str, width: float, size: float = FONT_SIZE) -> str:
+    """The words that fit, in one line; where some do not, an ellipsis stands for them."""
+    line = " ".join(printable(text).split())
+    if text_width(line, size) <= width:
+        return line
+    room = width - text_width("…", size)
+    kept = 0
+    for kept, letter in enumerate(line):  # noqa: B007
+        room -= _letter_width(letter) * size
+        if room < 0:
+            break
+    cut = line[:kept]
+    at_word = cut.rpartition(" ")[0]
+    return f"{(at_word if len(at_word) * 2 > len(cut) else cut).rstrip(' ,;:—-')}…"
+
+
+def svg_text(x: float, y: float, text: str, role: str, anchor: str = "start") -> str:
+    """Words at a place of the picture."""
+    return f'<text class="{role}" x="{svg_number(x)}" y="{svg_number(y)}" text-anchor="{anchor}">{escaped(text)}</text>'
+
+
+def svg_line(x1: float, y1: float, x2: float, y2: float, role: str) -> str:
+    start = f'x1="{svg_number(x1)}" y1="{svg_number(y1)}"'
+    return f'<line class="{role}" {start} x2="{svg_number(x2)}" y2="{svg_number(y2)}"/>'
+
+
+def svg_picture(name: str, size: tuple[float, float], title: str, description: str, parts: list[str]) -> str:
+    """A whole picture, with its title and what it shows in words."""
+    width, height = map(svg_number, size)
+    return "\n".join(
+        [
+            f'<svg class="{name}" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="group" '
+            f'aria-labelledby="{name}-title {name}-told">',
+            f'<title id="{name}-title">{escape(printable(title))}</title>',
+            f'<desc id="{name}-told">{escape(printable(description))}</desc>',
+            *parts,
+            "</svg>",
+        ]
+    )

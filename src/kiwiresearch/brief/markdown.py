@@ -9,25 +9,25 @@ from kiwiresearch.brief.document import (
     BREAK,
     SCHEMES,
     Block,
+    CitedParagraph,
+    CollapsedList,
     Document,
-    Folded,
+    DocumentSentence,
     Heading,
     Image,
-    Items,
     Line,
+    LineList,
     Paragraph,
-    Passage,
-    Points,
+    PlainTable,
     Proof,
-    Rows,
-    Sentence,
+    SentenceList,
+    Sentences,
     Span,
     Table,
-    Text,
-    address,
     more_pages,
+    safe_address,
 )
-from kiwiresearch.text.markdown import escaped_anywhere
+from kiwiresearch.text.display import escaped_anywhere
 
 ENTITY = re.compile(r"&(?=#?\w+;)")
 LINE_END = "  \n  "
@@ -48,17 +48,17 @@ def _block(block: Block) -> Iterator[str]:
             yield f"{'#' * block.level} {escaped_anywhere(block.text)}"
         case Paragraph():
             yield _line(block.line)
-        case Passage():
+        case CitedParagraph():
             yield _running(block)
-        case Folded():
+        case CollapsedList():
             yield f"{escaped_anywhere(block.label)}\n"
             yield from _block(block.items)
-        case Items():
+        case LineList():
             for number, line in enumerate(block.lines, start=1):
                 yield f"{f'{number}.' if block.numbered else '-'} {_line(line)}"
-        case Points():
+        case SentenceList():
             yield from (f"- {_text(entry)}" for entry in block.entries)
-        case Rows():
+        case PlainTable():
             yield from _table(block.header, [[escaped_anywhere(cell) for cell in row] for row in block.rows])
         case Table():
             yield from _table(block.header, [[_text(cell) for cell in row] for row in block.rows])
@@ -73,11 +73,11 @@ def _table(header: tuple[str, ...], rows: list[list[str]]) -> Iterator[str]:
         yield f"| {' | '.join(row)} |"
 
 
-def _text(text: Text) -> str:
+def _text(text: Sentences) -> str:
     return " ".join(part for part in map(_sentence, text) if part)
 
 
-def _running(passage: Passage) -> str:
+def _running(passage: CitedParagraph) -> str:
     """Sentences one after the other, with their proof where it changes; only doubts are told of each."""
     parts: list[str] = []
     for run in passage.runs:
@@ -88,7 +88,7 @@ def _running(passage: Passage) -> str:
     return " ".join(part for part in parts if part)
 
 
-def _sentence(sentence: Sentence) -> str:
+def _sentence(sentence: DocumentSentence) -> str:
     said = _line(sentence.line)
     proof = _proof(sentence.proof) if sentence.proof else ""
     return f"{said} ({proof})" if said and proof else said or proof
@@ -123,4 +123,4 @@ def _span(span: Span) -> str:
 
 
 def _address(url: str) -> str:
-    return ENTITY.sub(r"\\&", address(url).translate(IN_ADDRESS))
+    return ENTITY.sub(r"\\&", safe_address(url).translate(IN_ADDRESS))

@@ -9,18 +9,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kiwiresearch.brief.brief import Group, Statement
-from kiwiresearch.brief.relevance import LIKELY, LIKELY_ELSEWHERE, centroid, embedder
-from kiwiresearch.brief.standing import is_right_before
-from kiwiresearch.brief.stating import stated
-from kiwiresearch.brief.support import Said, independent, says_the_same
-from kiwiresearch.brief.weighing import Scales, Weighed
-from kiwiresearch.brief.wording import likeness
+from kiwiresearch.brief.brief import Statement, StatementGroup
+from kiwiresearch.brief.citations import directly_precedes
+from kiwiresearch.brief.importance import ClaimWeights, WeightedClaim
+from kiwiresearch.brief.relevance import LIKELY, LIKELY_ELSEWHERE, centroid, static_embedder
+from kiwiresearch.brief.support import Assertion, independent_pages, says_the_same, statement_of
 from kiwiresearch.claims.claim import Claim
-from kiwiresearch.embed.embedder import Rows, similarity
-from kiwiresearch.text.aspect import AspectWords
-from kiwiresearch.text.languages import words_of
-from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.embed.embedder import Vectors, similarity
+from kiwiresearch.text.languages import language_words
+from kiwiresearch.text.similarity import AspectWords, jaccard
+from kiwiresearch.zim.archive import EntryRef
 
 SUMMARY_WORDS, SHORT_SUMMARY, SHORTEST_SUMMARY = 180, 100, 60
 """The summary has at most so many words. An introduction of fewer is filled up from what follows it; and what is said
@@ -28,23 +26,23 @@ of the side that is asked for, if it is shorter still, with what may be about it
 BODY_WORDS, PART_WORDS, OTHER_PAGE_WORDS = 1_000, 90, 70
 INTRODUCTION_WORDS = 220
 """How much of an introduction may follow that the summary had no room for."""
-MOST_OF_PART = 0.5
-MOST_PARTS, MOST_OTHER_PAGES = 12, 5
+MAX_OF_PART = 0.5
+MAX_PARTS, MAX_OTHER_PAGES = 12, 5
 FEWEST_SENTENCES, LONG_SECTION = 2, 30
 """A section of the main article with fewer sentences is no part; one with more is told by its subsections."""
 ALIKE, ALIKE_IN_MEANING = 0.5, 0.85
 """Two sentences with this share of common words, or so like in meaning, say nearly the same."""
 BEGINNING, LONGEST_PASSAGE = 2, 6
 """A passage has so many sentences at least, if its paragraph has, and so many at most."""
-GOES_ON, NEW_SECTION = 1.0, 0.7
+CONTINUATION_BONUS, NEW_SECTION_BONUS = 1.0, 0.7
 """What it is worth that a sentence goes on with a passage, or that a passage is of another section."""
-MOST_BACK = 2
+MAX_BACK = 2
 """So many sentences may be taken with one that can only be read behind them."""
-ENOUGH = 10
+ENOUGH_SENTENCES = 10
 """So many sentences of the topic's own page are enough to tell of."""
-POSSIBLE = -1.5
+RELAXED = -1.5
 """Where the summary would be short, sentences are told as well that need so much less to be about what is asked for."""
-BELOW_HEADING, CERTAIN = -1.0, 1.0
+BELOW_HEADING, STRICT = -1.0, 1.0
 """How much less a sentence needs below a heading of what is asked for, and how much more elsewhere."""
 SHORTEST_OF_OTHER = 60
 """A shorter sentence of another page says too little away from it: 'Isaac Newton also accepted the finite speed.'"""
@@ -53,10 +51,10 @@ BELONGS, BELONGS_AT_ALL, BELONGS_ANYWAY = 0.7, 0.55, 0.65
 one with another subject if it is so like the article."""
 
 
-class Unit(NamedTuple):
+class OutlineSentence(NamedTuple):
     """A sentence that may be used: where it stands among those of its page, and what speaks for it."""
 
-    weighed: Weighed
+    weighed: WeightedClaim
     place: int
 
     @property
@@ -73,23 +71,23 @@ class Unit(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Part:
+class _OutlinePart:
     """A part in the making: its heading, the sentences that may stand in it, and how many words it may have."""
 
     heading: str
-    units: list[Unit]
+    units: list[OutlineSentence]
     words: int
-    chosen: list[Unit] = field(default_factory=list)
+    chosen: list[OutlineSentence] = field(default_factory=list)
 
 
 class Outline:
     """Chooses sentences for the summary and the parts; what was used once is not used again."""
 
-    def __init__(self, scales: Scales, said: Sequence[Said]) -> None:
+    def __init__(self, scales: ClaimWeights, said: Sequence[Assertion]) -> None:
         self._scales = scales
         self._relevance = scales.relevance
         self._units = {
-            ref: [Unit(scales.one(claim), place) for place, claim in enumerate(claims)]
+            ref: [OutlineSentence(scales.weigh_one(claim), place) for place, claim in enumerate(claims)]
             for ref, claims in scales.sentences.items()
             if any(map(scales.relevance.is_about, claims))
         }
@@ -98,8 +96,8 @@ class Outline:
         self._spans: dict[EntryRef, list[tuple[int, int]]] = {}
         self._quotes: set[str] = set()
         self._told: list[frozenset[str]] = []
-        self._rows: list[Rows] = []
-        self._summary: list[Unit] = []
+        self._rows: list[Vectors] = []
+        self._summary: list[OutlineSentence] = []
         self.claims: list[Claim] = []
         """The claims used so far, in the order of their use."""
 
@@ -107,10 +105,10 @@ class Outline:
         """What matters most, in the order in which the main article tells it."""
         lead = [unit for unit in self._of_heads() if not unit.claim.headings]
         if self._relevance.aspect or not lead:
-            chosen = self._take_passages(self._asked(), SUMMARY_WORDS, most_of_other=2)
+            chosen = self._take_passages(self._on_aspect(), SUMMARY_WORDS, most_of_other=2)
             told = sum(unit.words for unit in chosen)
             if told < SHORTEST_SUMMARY:
-                chosen += self._take(self._asked(POSSIBLE), SHORTEST_SUMMARY - told, most_of_other=2, beside=chosen)
+                chosen += self._take(self._on_aspect(RELAXED), SHORTEST_SUMMARY - told, most_of_other=2, beside=chosen)
         else:
             chosen = self._in_sequence(lead, SUMMARY_WORDS)
             told = sum(unit.words for unit in chosen)
@@ -121,9 +119,11 @@ class Outline:
         self._summary = self._in_order(chosen)
         return tuple(map(self._stated, self._summary))
 
-    def _in_sequence(self, units: Sequence[Unit], words: int, beside: Sequence[Unit] = ()) -> list[Unit]:
+    def _in_sequence(
+        self, units: Sequence[OutlineSentence], words: int, beside: Sequence[OutlineSentence] = ()
+    ) -> list[OutlineSentence]:
         """Sentences from the first on, as they stand, as far as so many words go: an introduction is well made."""
-        chosen: list[Unit] = []
+        chosen: list[OutlineSentence] = []
         for unit in units:
             taken = self._take([unit], words, beside=[*beside, *chosen])
             if not taken and unit.words > words:
@@ -132,9 +132,9 @@ class Outline:
             words -= sum(one.words for one in taken)
         return chosen
 
-    def parts(self) -> tuple[Group, ...]:
+    def parts(self) -> tuple[StatementGroup, ...]:
         """What else is to be told, by the headings of the main article, or by the pages that tell it."""
-        parts = self._asked_parts() if self._relevance.aspect or not self._of_heads() else self._whole_parts()
+        parts = self._aspect_parts() if self._relevance.aspect or not self._of_heads() else self._section_parts()
         for part in parts:
             if part.heading or self._relevance.aspect:
                 part.chosen = self._take_passages(part.units, part.words, from_openers=not self._relevance.aspect)
@@ -143,22 +143,24 @@ class Outline:
         if not self._relevance.aspect:
             self._add_other_pages(parts)
         return tuple(
-            Group(part.heading, tuple(map(self._stated, self._in_order(part.chosen)))) for part in parts if part.chosen
+            StatementGroup(part.heading, tuple(map(self._stated, self._in_order(part.chosen))))
+            for part in parts
+            if part.chosen
         )
 
-    def is_alone(self, claim: Claim) -> bool:
+    def is_only_sentence(self, claim: Claim) -> bool:
         """Whether a claim is all that is known of its paragraph."""
         beside = self._scales.sentences.get(claim.ref, ())
-        return not any(is_right_before(one, claim) or is_right_before(claim, one) for one in beside)
+        return not any(directly_precedes(one, claim) or directly_precedes(claim, one) for one in beside)
 
-    def has(self, claim: Claim) -> bool:
+    def is_used(self, claim: Claim) -> bool:
         """Whether a claim, or what it is a part of, was told already."""
         quote = claim.quotes[0]
         if quote.text in self._quotes:
             return True  # another page may have the very same sentence
         return any(start < quote.end and quote.start < end for start, end in self._spans.get(claim.ref, ()))
 
-    def use(self, claims: Iterable[Claim]) -> None:
+    def mark_used(self, claims: Iterable[Claim]) -> None:
         """Remember claims that were told elsewhere in the brief."""
         for claim in claims:
             if not claim.is_row:
@@ -166,28 +168,31 @@ class Outline:
                 self._quotes.add(claim.quotes[0].text)
             self.claims.append(claim)
 
-    def _of_heads(self) -> list[Unit]:
+    def _of_heads(self) -> list[OutlineSentence]:
         return [
-            unit for ref in self._scales.sentences if ref in self._scales.heads for unit in self._units.get(ref, ())
+            unit
+            for ref in self._scales.sentences
+            if ref in self._scales.topic_pages
+            for unit in self._units.get(ref, ())
         ]
 
-    def _asked(self, more: float = 0.0) -> list[Unit]:
+    def _on_aspect(self, more: float = 0.0) -> list[OutlineSentence]:
         """The sentences about what is asked for; `more` log-odds are wanted than usual."""
-        units = [unit for units in self._units.values() for unit in units if not self._is_beside(unit)]
+        units = [unit for units in self._units.values() for unit in units if not self._is_minor_aside(unit)]
         own = [
             unit
             for unit in units
-            if unit.claim.ref in self._scales.heads and self._relevance.is_asked(unit.claim, more)
+            if unit.claim.ref in self._scales.topic_pages and self._relevance.is_on_aspect(unit.claim, more)
         ]
         # Where the topic's own page has little to say, other pages are believed as readily.
-        others = more if len(own) >= ENOUGH else more + LIKELY - LIKELY_ELSEWHERE
+        others = more if len(own) >= ENOUGH_SENTENCES else more + LIKELY - LIKELY_ELSEWHERE
         return own + [
             unit
             for unit in units
-            if unit.claim.ref not in self._scales.heads and self._relevance.is_asked(unit.claim, others)
+            if unit.claim.ref not in self._scales.topic_pages and self._relevance.is_on_aspect(unit.claim, others)
         ]
 
-    def _whole_parts(self) -> list[_Part]:
+    def _section_parts(self) -> list[_OutlinePart]:
         """The sections of the main articles, those of one name together; a long one by its subsections."""
         usable = [
             unit
@@ -196,48 +201,48 @@ class Outline:
             if not _is_aside(unit) and (unit.claim.headings or unit.key not in self._used)
         ]
         lengths = Counter(unit.claim.headings[:1] for unit in usable)
-        sections: dict[str, list[Unit]] = {}
+        sections: dict[str, list[OutlineSentence]] = {}
         for unit in usable:
             headings = unit.claim.headings
             depth = 2 if lengths[headings[:1]] > LONG_SECTION else 1
             sections.setdefault(("", *headings[:depth])[-1], []).append(unit)
         long = {heading: units for heading, units in sections.items() if len(units) >= FEWEST_SENTENCES}
-        kept = _longest_of_each(long)[:MOST_PARTS]
+        kept = _longest_of_each(long)[:MAX_PARTS]
         return _with_room({heading: units for heading, units in long.items() if heading in kept})
 
-    def _asked_parts(self) -> list[_Part]:
+    def _aspect_parts(self) -> list[_OutlinePart]:
         """What is asked for, by the sections of the main article and then by other pages."""
-        heads: dict[str, list[Unit]] = {}
-        others: dict[str, list[Unit]] = {}
-        for unit in self._asked(BELOW_HEADING):
-            if not self._is_below(unit.claim) and not self._relevance.is_asked(unit.claim, CERTAIN):
+        heads: dict[str, list[OutlineSentence]] = {}
+        others: dict[str, list[OutlineSentence]] = {}
+        for unit in self._on_aspect(BELOW_HEADING):
+            if not self._is_under_aspect_heading(unit.claim) and not self._relevance.is_on_aspect(unit.claim, STRICT):
                 continue
-            if unit.claim.ref in self._scales.heads:
-                heads.setdefault(self._asked_heading(unit.claim), []).append(unit)
+            if unit.claim.ref in self._scales.topic_pages:
+                heads.setdefault(self._aspect_heading(unit.claim), []).append(unit)
             else:
                 others.setdefault(unit.claim.page_title, []).append(unit)
-        best = sorted(others, key=lambda title: (-_best(others[title]), title))[:MOST_OTHER_PAGES]
-        strong = sorted(heads, key=lambda heading: (-_best(heads[heading]), heading))[:MOST_PARTS]
+        best = sorted(others, key=lambda title: (-_best(others[title]), title))[:MAX_OTHER_PAGES]
+        strong = sorted(heads, key=lambda heading: (-_best(heads[heading]), heading))[:MAX_PARTS]
         return [
             *_with_room({heading: units for heading, units in heads.items() if heading in strong}),
-            *(_Part(title, others[title], self._other_room(others[title])) for title in best),
+            *(_OutlinePart(title, others[title], self._other_room(others[title])) for title in best),
         ]
 
-    def _is_beside(self, unit: Unit) -> bool:
+    def _is_minor_aside(self, unit: OutlineSentence) -> bool:
         """Whether a section has little to say of the thing, and is not what is asked for."""
-        return _is_minor(unit) and not self._is_below(unit.claim)
+        return _is_minor(unit) and not self._is_under_aspect_heading(unit.claim)
 
-    def _other_room(self, units: Sequence[Unit]) -> int:
+    def _other_room(self, units: Sequence[OutlineSentence]) -> int:
         """How many words of another page are told: more of one that has a section about the thing."""
-        is_about = all(self._relevance.is_below(unit.claim) for unit in units)
+        is_about = all(self._relevance.is_under_topic(unit.claim) for unit in units)
         return _room(units) if is_about else OTHER_PAGE_WORDS
 
-    def _is_below(self, claim: Claim) -> bool:
+    def _is_under_aspect_heading(self, claim: Claim) -> bool:
         """Whether a claim stands below a heading of what is asked for."""
         words = AspectWords.of(self._relevance.aspect, self._scales.language(claim.ref))
         return words.names_any(claim.headings)
 
-    def _asked_heading(self, claim: Claim) -> str:
+    def _aspect_heading(self, claim: Claim) -> str:
         """The heading of what is asked for, or the one right below it, which says more."""
         words = AspectWords.of(self._relevance.aspect, self._scales.language(claim.ref))
         for number, heading in enumerate(claim.headings):
@@ -245,23 +250,23 @@ class Outline:
                 return claim.headings[min(number + 1, len(claim.headings) - 1)]
         return claim.headings[0] if claim.headings else claim.page_title
 
-    def _add_other_pages(self, parts: Sequence[_Part]) -> None:
+    def _add_other_pages(self, parts: Sequence[_OutlinePart]) -> None:
         """What other pages say of the topic: to each part the sentence that is most like it is added."""
         parts = [part for part in parts if part.chosen]
         others = [
             unit
             for ref, units in self._units.items()
-            if ref not in self._scales.heads
+            if ref not in self._scales.topic_pages
             for unit in units
             if not unit.claim.depends_on and self._relevance.names(unit.claim) and not _is_aside(unit)
             if len(unit.claim.text) >= SHORTEST_OF_OTHER
         ]
         if not parts or not others:
             return
-        rows = [embedder().embed([unit.claim.text for unit in part.units]) for part in parts]
-        other_rows = embedder().embed([unit.claim.text for unit in others])
+        rows = [static_embedder().embed([unit.claim.text for unit in part.units]) for part in parts]
+        other_rows = static_embedder().embed([unit.claim.text for unit in others])
         like_all = similarity(centroid(np.concatenate(rows)), other_rows)
-        least = [BELONGS_AT_ALL if self._relevance.speaks_of(unit.claim) else BELONGS_ANYWAY for unit in others]
+        least = [BELONGS_AT_ALL if self._relevance.is_mainly_about(unit.claim) else BELONGS_ANYWAY for unit in others]
         for part, own in zip(parts, rows, strict=True):
             like = similarity(centroid(own), other_rows)
             is_near = (like >= BELONGS) & (like_all >= np.array(least))
@@ -274,32 +279,37 @@ class Outline:
                     break
 
     def _take(
-        self, units: Iterable[Unit], words: int, *, most_of_other: int = 0, beside: Sequence[Unit] = ()
-    ) -> list[Unit]:
+        self,
+        units: Iterable[OutlineSentence],
+        words: int,
+        *,
+        most_of_other: int = 0,
+        beside: Sequence[OutlineSentence] = (),
+    ) -> list[OutlineSentence]:
         """The best of some sentences within so many words, each with those before it that it cannot be read without.
 
         Of one page that is not about the topic itself at most `most_of_other` are taken, if that is given;
         `beside` are sentences that these will stand with.
         """
-        chosen: list[Unit] = []
+        chosen: list[OutlineSentence] = []
         of_page: dict[EntryRef, int] = {}
         for unit in sorted(units, key=lambda unit: (-unit.weighed.points, *unit.key)):
-            run = self._with_before(unit, [*beside, *chosen])
+            run = self._with_preceding(unit, [*beside, *chosen])
             new = [one for one in run if one.key not in self._used]
             cost = sum(one.words for one in new)
-            is_other = not self._relevance.is_below(unit.claim)
+            is_other = not self._relevance.is_under_topic(unit.claim)
             is_full = bool(most_of_other) and is_other and of_page.get(unit.claim.ref, 0) >= most_of_other
             if not new or cost > words or is_full or self._is_repeated(new):
                 continue
             words -= cost
             of_page[unit.claim.ref] = of_page.get(unit.claim.ref, 0) + 1
-            self._tell(new)
+            self._mark_told(new)
             chosen += new
         return chosen
 
     def _take_passages(
-        self, units: Sequence[Unit], words: int, *, from_openers: bool = False, most_of_other: int = 0
-    ) -> list[Unit]:
+        self, units: Sequence[OutlineSentence], words: int, *, from_openers: bool = False, most_of_other: int = 0
+    ) -> list[OutlineSentence]:
         """Passages within so many words: sentences that follow each other on their page, so that they can be followed.
 
         A passage begins with two sentences of a paragraph and goes on with the next one while that is worth more than
@@ -308,20 +318,20 @@ class Outline:
         """
         runs = self._runs(units, from_openers=from_openers)
         lengths = [0] * len(runs)
-        chosen: list[Unit] = []
+        chosen: list[OutlineSentence] = []
         while True:
-            best: tuple[float, int, list[Unit]] | None = None
+            best: tuple[float, int, list[OutlineSentence]] | None = None
             for number, run in enumerate(runs):
                 length = lengths[number]
                 new = run[length : length + 1] if length else run[:BEGINNING]
                 if not new or length >= LONGEST_PASSAGE or sum(unit.words for unit in new) > words:
                     continue
                 ref = new[0].claim.ref
-                is_other = bool(most_of_other) and not self._relevance.is_below(new[0].claim)
+                is_other = bool(most_of_other) and not self._relevance.is_under_topic(new[0].claim)
                 if is_other and len(new) + sum(unit.claim.ref == ref for unit in chosen) > most_of_other:
                     continue
                 is_new_section = not any(unit.claim.headings == new[0].claim.headings for unit in chosen)
-                bonus = GOES_ON if length else NEW_SECTION * is_new_section
+                bonus = CONTINUATION_BONUS if length else NEW_SECTION_BONUS * is_new_section
                 worth = sum(unit.weighed.points for unit in new) / len(new) + bonus
                 if best is None or worth > best[0]:
                     best = worth, number, new
@@ -334,17 +344,17 @@ class Outline:
             lengths[number] += len(new)
             words -= sum(unit.words for unit in new)
             chosen += new
-            self._tell(new)
+            self._mark_told(new)
 
-    def _runs(self, units: Sequence[Unit], *, from_openers: bool) -> list[list[Unit]]:
+    def _runs(self, units: Sequence[OutlineSentence], *, from_openers: bool) -> list[list[OutlineSentence]]:
         """The sentences that follow each other in one paragraph, from one that can be read there."""
         wanted = {unit.key for unit in units}
-        runs: list[list[Unit]] = []
+        runs: list[list[OutlineSentence]] = []
         for ref in dict.fromkeys(unit.claim.ref for unit in units):
-            before: Unit | None = None
-            run: list[Unit] = []
+            before: OutlineSentence | None = None
+            run: list[OutlineSentence] = []
             for unit in self._units[ref]:
-                is_opener = before is None or not is_right_before(before.claim, unit.claim)
+                is_opener = before is None or not directly_precedes(before.claim, unit.claim)
                 # Behind a sentence that was told, its paragraph may go on.
                 may_begin = not from_openers or is_opener or (before is not None and before.key in self._used)
                 before = unit
@@ -355,43 +365,43 @@ class Outline:
                 elif run:
                     run.append(unit)
                 elif may_begin:
-                    start = self._with_before(unit, ())
+                    start = self._with_preceding(unit, ())
                     if start and not any(one.key in self._used for one in start):
                         run = start
                         runs.append(run)
         return runs
 
-    def _tell(self, new: Sequence[Unit]) -> None:
+    def _mark_told(self, new: Sequence[OutlineSentence]) -> None:
         for one in new:
             self._used.add(one.key)
             self._told.append(one.weighed.stems)
             self._rows.append(self._row(one))
-        self.use(one.claim for one in new)
+        self.mark_used(one.claim for one in new)
 
-    def _row(self, unit: Unit) -> Rows:
-        return np.asarray(embedder().embed([unit.claim.text])[0])
+    def _row(self, unit: OutlineSentence) -> Vectors:
+        return np.asarray(static_embedder().embed([unit.claim.text])[0])
 
-    def _is_repeated(self, new: Sequence[Unit]) -> bool:
+    def _is_repeated(self, new: Sequence[OutlineSentence]) -> bool:
         """Whether any of some sentences was told before, by words or by meaning."""
-        if any(self.has(unit.claim) for unit in new):
+        if any(self.is_used(unit.claim) for unit in new):
             return True
-        if any(likeness(one.weighed.stems, told) > ALIKE for one in new for told in self._told):
+        if any(jaccard(one.weighed.stems, told) > ALIKE for one in new for told in self._told):
             return True
         return bool(self._rows) and any(
             float(similarity(self._row(one), np.array(self._rows)).max()) > ALIKE_IN_MEANING for one in new
         )
 
-    def _with_before(self, unit: Unit, together: Sequence[Unit]) -> list[Unit]:
+    def _with_preceding(self, unit: OutlineSentence, together: Sequence[OutlineSentence]) -> list[OutlineSentence]:
         """The sentence and those right before it that it depends on; none if they are not there or told elsewhere."""
         units = self._units[unit.claim.ref]
         known = {one.key for one in together}
         run = [unit]
         while self._needs_previous(run[0].claim):
             first = run[0]
-            if first.place == 0 or len(run) > MOST_BACK:
+            if first.place == 0 or len(run) > MAX_BACK:
                 return []
             before = units[first.place - 1]
-            if not is_right_before(before.claim, first.claim):
+            if not directly_precedes(before.claim, first.claim):
                 return []
             if before.key in self._used:
                 return run if before.key in known else []
@@ -400,16 +410,18 @@ class Outline:
 
     def _needs_previous(self, claim: Claim) -> bool:
         """Whether a sentence needs the one before it; on the topic's own page a reader knows whom 'she' means."""
-        return claim.depends_on == "previous" or (claim.depends_on == "subject" and claim.ref not in self._scales.heads)
+        return claim.depends_on == "previous" or (
+            claim.depends_on == "subject" and claim.ref not in self._scales.topic_pages
+        )
 
-    def _in_order(self, chosen: Sequence[Unit]) -> list[Unit]:
+    def _in_order(self, chosen: Sequence[OutlineSentence]) -> list[OutlineSentence]:
         """As their pages tell it, the pages about the topic first."""
         order = {ref: number for number, ref in enumerate(self._scales.sentences)}
         return sorted(
-            chosen, key=lambda unit: (unit.claim.ref not in self._scales.heads, order[unit.claim.ref], unit.place)
+            chosen, key=lambda unit: (unit.claim.ref not in self._scales.topic_pages, order[unit.claim.ref], unit.place)
         )
 
-    def _stated(self, unit: Unit) -> Statement:
+    def _stated(self, unit: OutlineSentence) -> Statement:
         """A sentence as a statement, with the other pages that say the same."""
         said = self._said.get(unit.claim.id)
         others = [
@@ -417,15 +429,15 @@ class Outline:
             for one in (said.claims if said else ())
             if one.claim.ref != unit.claim.ref and says_the_same(unit.weighed, one)
         ]
-        return stated(Said((unit.weighed, *others), independent((unit.weighed, *others))))
+        return statement_of(Assertion((unit.weighed, *others), independent_pages((unit.weighed, *others))))
 
 
-def _best(units: Sequence[Unit]) -> float:
+def _best(units: Sequence[OutlineSentence]) -> float:
     """What the three best sentences have together."""
     return round(sum(sorted((unit.weighed.points for unit in units), reverse=True)[:3]), 2)
 
 
-def _longest_of_each(sections: Mapping[str, Sequence[Unit]]) -> list[str]:
+def _longest_of_each(sections: Mapping[str, Sequence[OutlineSentence]]) -> list[str]:
     """The longest first: of each section of the article its longest subsection, then the second longest of each."""
     longest = sorted(sections, key=lambda heading: (-len(sections[heading]), heading))
     seen: Counter[tuple[str, ...]] = Counter()
@@ -437,27 +449,27 @@ def _longest_of_each(sections: Mapping[str, Sequence[Unit]]) -> list[str]:
     return sorted(longest, key=lambda heading: ranks[heading])
 
 
-def _with_room(sections: Mapping[str, Sequence[Unit]]) -> list[_Part]:
+def _with_room(sections: Mapping[str, Sequence[OutlineSentence]]) -> list[_OutlinePart]:
     """Sections as parts; each has room by its length, and together they fill the findings."""
     total = sum(len(units) ** 0.5 for units in sections.values()) or 1.0
     return [
-        _Part(heading, list(units), min(_room(units), round(BODY_WORDS * len(units) ** 0.5 / total)))
+        _OutlinePart(heading, list(units), min(_room(units), round(BODY_WORDS * len(units) ** 0.5 / total)))
         for heading, units in sections.items()
     ]
 
 
-def _room(units: Sequence[Unit]) -> int:
+def _room(units: Sequence[OutlineSentence]) -> int:
     """How many words of a section may be told: half of it, or little where it matters little.
 
     The other half is left to timeline, explanations and numbers.
     """
-    half = round(MOST_OF_PART * sum(unit.words for unit in units))
+    half = round(MAX_OF_PART * sum(unit.words for unit in units))
     return PART_WORDS if all(map(_is_minor, units)) else max(PART_WORDS, half)
 
 
-def _is_minor(unit: Unit) -> bool:
-    return any(map(words_of(unit.weighed.language).is_minor, unit.claim.headings))
+def _is_minor(unit: OutlineSentence) -> bool:
+    return any(map(language_words(unit.weighed.language).is_minor, unit.claim.headings))
 
 
-def _is_aside(unit: Unit) -> bool:
-    return any(map(words_of(unit.weighed.language).is_aside, unit.claim.headings))
+def _is_aside(unit: OutlineSentence) -> bool:
+    return any(map(language_words(unit.weighed.language).is_aside, unit.claim.headings))

@@ -1,50 +1,119 @@
-"""The brief as a document: the parts a reader expects, in their order, each sentence with its proof."""
+"""A brief as a document: its parts in reading order under fixed headings, each sentence with its proof."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import Literal
 
-from kiwiresearch.brief.brief import Brief, Dispute, Figure, Gap, Group, Moment, Source, Statement, View
-from kiwiresearch.brief.citing import Citing
+from kiwiresearch.brief.brief import (
+    Brief,
+    BriefSource,
+    Dispute,
+    DisputeView,
+    Figure,
+    Gap,
+    PartKey,
+    Statement,
+    StatementGroup,
+    TimelineMoment,
+)
+from kiwiresearch.brief.citations import BriefCitations, paragraphs
 from kiwiresearch.brief.document import (
     Block,
+    CitedParagraph,
+    CollapsedList,
     Document,
-    Folded,
+    DocumentSentence,
     Heading,
     Image,
-    Items,
     Line,
+    LineList,
     Paragraph,
-    Passage,
-    Points,
-    Rows,
-    Sentence,
+    PlainTable,
+    SentenceList,
+    Sentences,
     Span,
     Table,
-    Text,
-    cited,
-    plain,
-    words,
+    cite_together,
+    plain_text,
+    spans,
 )
-from kiwiresearch.brief.report_words import (
-    ALONE,
-    GAPS,
-    HEADINGS,
-    NOT_KNOWLEDGE,
-    NOTHING,
-    OF_THE_BOOK,
-    ONE_SIDE,
-    Section,
-    kind_in_words,
-)
-from kiwiresearch.brief.running import paragraphs
 from kiwiresearch.ids import BookId
-from kiwiresearch.search.hit import shown
-from kiwiresearch.text.plural import counted
+from kiwiresearch.search.query import points_text
+from kiwiresearch.text.display import count_of
 
-COMPACT = 2
+Section = PartKey | Literal["bibliography", "gathering", "metadata"]
+
+HEADINGS: dict[Section, str] = {
+    "summary": "Executive Summary",
+    "body": "Findings",
+    "definitions": "Key Concepts & Definitions",
+    "timeline": "Timeline / Historical Development",
+    "mechanisms": "Mechanisms / Explanations",
+    "actors": "Key Actors",
+    "disputes": "Competing Views & Disputes",
+    "numbers": "Numbers & Quantitative Claims",
+    "gaps": "What Wikipedia Doesn’t Settle Yet",
+    "bibliography": "Bibliography",
+    "gathering": "How the sources were gathered",
+    "metadata": "Run Metadata",
+}
+
+EMPTY_PART_NOTES: dict[Section, str] = {
+    "summary": "Nothing on the pages read could be proved to be about the topic.",
+    "definitions": "No further definitions were found on the pages read.",
+    "mechanisms": "No further causes or explanations were found on the pages read.",
+    "disputes": "No opposing views or contradicting values were recognised on the pages read.",
+    "numbers": "No numbers beyond those above were found on the pages read.",
+    "gaps": "No open questions were found on the pages read.",
+    "bibliography": "No page was read.",
+}
+"""What is said of a part that every brief has, where there is nothing to say."""
+
+ONE_SIDED_HEADING = "Views without the other side"
+ONE_SIDED_NOTE = "Of these the sources give one side only."
+
+DISAGREEMENT_KINDS = {
+    "different year": "The values are of different years.",
+    "different scope": "The values are not of the same thing or area.",
+    "unit or rounding": "The difference is one of units or rounding.",
+    "estimate range": "The values are estimates whose ranges differ.",
+    "contradiction": "The pages contradict each other.",
+}
+"""Kinds of disagreement."""
+
+GAP_HEADINGS = {
+    "open": "What the pages call open",
+    "concept": "Central concepts of which little is said",
+    "hedged": "Much hedging, few references",
+    "missing page": "Pages that the book lacks",
+    "introductions only": "Pages of which the book has only the introduction",
+}
+"""Kinds of gaps, in the order in which they are told."""
+
+BOOK_GAPS = frozenset({"missing page", "introductions only"})
+"""Gaps that a fuller book would close."""
+
+BOOK_GAP_NOTE = "This is missing from the book; it is no gap in knowledge."
+
+
+def disagreement_text(kind: str) -> str:
+    """A kind of disagreement, with the reason that may stand behind it, as sentences."""
+    name, _, why = kind.partition(":")
+    known = DISAGREEMENT_KINDS.get(name.strip().casefold())
+    return f"{known} {_sentence(why)}".strip() if known else _sentence(kind)
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    if not text:
+        return ""
+    return f"{text[0].upper()}{text[1:]}" + ("" if text.endswith((".", "!", "?", "…")) else ".")
+
+
+LARGEST_COMPACT_GROUP = 2
 """Groups with no more statements than this are lines of one list."""
 
 
@@ -57,14 +126,16 @@ def report(brief: Brief, addresses: Mapping[str, str] = NO_ADDRESSES) -> Documen
     Pictures are shown whose `addresses` are given, by their SHA-256.
     """
     language = brief.sources.books[0].language if brief.sources.books else ""
-    return Document(f"Research Brief: {brief.topic}", tuple(_Writer(brief, addresses).blocks()), language or "eng")
+    return Document(
+        f"Research Brief: {brief.topic}", tuple(_ReportWriter(brief, addresses).blocks()), language or "eng"
+    )
 
 
-class _Writer:
+class _ReportWriter:
     def __init__(self, brief: Brief, addresses: Mapping[str, str]) -> None:
         self._brief = brief
         self._addresses = addresses
-        self._citing = Citing(brief)
+        self._citing = BriefCitations(brief)
 
     def blocks(self) -> Iterator[Block]:
         brief = self._brief
@@ -74,24 +145,24 @@ class _Writer:
         yield from _part("definitions", self._compact(brief.definitions))
         yield from _part("timeline", self._timeline(brief.timeline))
         yield from _part("mechanisms", self._groups(brief.mechanisms))
-        small = all(len(group.statements) <= COMPACT for group in brief.actors)
+        small = all(len(group.statements) <= LARGEST_COMPACT_GROUP for group in brief.actors)
         yield from _part("actors", (self._compact if small else self._groups)(brief.actors))
         yield from _part("disputes", self._disputes(brief.disputes))
         yield from _part("numbers", self._numbers(brief.numbers))
         yield from _part("gaps", self._gaps(brief.gaps))
         yield from _part("bibliography", _bibliography(brief))
-        yield from _part("gathering", (Paragraph(words(one)) for one in brief.sources.story))
+        yield from _part("gathering", (Paragraph(spans(one)) for one in brief.sources.story))
         yield from _part("metadata", _metadata(brief))
 
-    def _said(self, statement: Statement, line: Line | None = None) -> Sentence:
+    def _proven(self, statement: Statement, line: Line | None = None) -> DocumentSentence:
         proof = self._citing.proof(statement.claims, statement.sureness, statement.text)
-        return Sentence(words(statement.text) if line is None else line, proof)
+        return DocumentSentence(spans(statement.text) if line is None else line, proof)
 
     def _summary(self, brief: Brief) -> Iterator[Block]:
         yield from self._images(None)
         yield from self._running(brief.summary)
 
-    def _body(self, groups: Sequence[Group]) -> Iterator[Block]:
+    def _body(self, groups: Sequence[StatementGroup]) -> Iterator[Block]:
         for number, group in enumerate(groups):
             if group.heading:
                 yield Heading(group.heading, 3)
@@ -104,32 +175,32 @@ class _Writer:
             if picture.part == part and picture.sha256 in self._addresses:
                 cite = self._citing.page(picture.ref)
                 named = Span(f"[{cite.words}]", cite.url)
-                caption = words(f"{picture.caption} ", named)
+                caption = spans(f"{picture.caption} ", named)
                 if picture.caption == cite.words:
-                    caption = words(Span(cite.words, cite.url))
+                    caption = spans(Span(cite.words, cite.url))
                 yield Image(self._addresses[picture.sha256], picture.alt or picture.caption, caption)
 
     def _running(self, statements: Sequence[Statement]) -> Iterator[Block]:
         """Running text: a paragraph for each page that the sentences are from, one after the other."""
         for runs in paragraphs(statements, self._brief.claims):
-            yield Passage(tuple(cited(tuple(map(self._said, run.statements))) for run in runs))
+            yield CitedParagraph(tuple(cite_together(tuple(map(self._proven, run.statements))) for run in runs))
 
     def _bullets(self, statements: Sequence[Statement]) -> Iterator[Block]:
         if statements:
-            yield Points(tuple((self._said(statement),) for statement in statements))
+            yield SentenceList(tuple((self._proven(statement),) for statement in statements))
 
-    def _compact(self, groups: Sequence[Group]) -> Iterator[Block]:
+    def _compact(self, groups: Sequence[StatementGroup]) -> Iterator[Block]:
         """One line for each group, which begins with what it is about."""
         entries = tuple(self._entry(group) for group in groups if group.statements)
         if entries:
-            yield Points(entries, role="terms")
+            yield SentenceList(entries, role="terms")
 
-    def _entry(self, group: Group) -> Text:
+    def _entry(self, group: StatementGroup) -> Sentences:
         first, *rest = group.statements
         line = _led_by(group.heading, first.text)
-        return (self._said(first, line), *map(self._said, rest))
+        return (self._proven(first, line), *map(self._proven, rest))
 
-    def _groups(self, groups: Sequence[Group]) -> Iterator[Block]:
+    def _groups(self, groups: Sequence[StatementGroup]) -> Iterator[Block]:
         for group in groups:
             if group.heading.strip():
                 yield Heading(group.heading, 3)
@@ -138,13 +209,13 @@ class _Writer:
             else:
                 yield from self._bullets(group.statements)
 
-    def _timeline(self, moments: Sequence[Moment]) -> Iterator[Block]:
+    def _timeline(self, moments: Sequence[TimelineMoment]) -> Iterator[Block]:
         entries = []
         for moment in moments:
-            line = words(Span(moment.when, strong=True), ": ", moment.statement.text)
-            entries.append((self._said(moment.statement, line),))
+            line = spans(Span(moment.when, strong=True), ": ", moment.statement.text)
+            entries.append((self._proven(moment.statement, line),))
         if entries:
-            yield Points(tuple(entries), role="moments", anchor="moment")
+            yield SentenceList(tuple(entries), role="moments", anchor="moment")
 
     def _disputes(self, disputes: Sequence[Dispute]) -> Iterator[Block]:
         for dispute in disputes:
@@ -155,39 +226,43 @@ class _Writer:
     def _dispute(self, dispute: Dispute) -> Iterator[Block]:
         yield Heading(dispute.about or "A disagreement", 3)
         if dispute.kind:
-            yield Paragraph(words(kind_in_words(dispute.kind)))
+            yield Paragraph(spans(disagreement_text(dispute.kind)))
             yield self._side_by_side(dispute)
         else:
             views = tuple(self._view(_letter(number), view) for number, view in enumerate(dispute.views))
-            yield Points(views, role="views")
+            yield SentenceList(views, role="views")
 
     def _one_sided(self, disputes: Sequence[Dispute]) -> Iterator[Block]:
         """Views that nothing on the pages read stands against."""
         views = [(dispute.about, view) for dispute in disputes for view in dispute.views]
         if views:
-            yield Heading(ALONE, 3)
-            yield Paragraph(words(Span(ONE_SIDE, emphasis=True)))
-            yield Points(tuple(self._view(about, view) for about, view in views), role="views")
+            yield Heading(ONE_SIDED_HEADING, 3)
+            yield Paragraph(spans(Span(ONE_SIDED_NOTE, emphasis=True)))
+            yield SentenceList(tuple(self._view(about, view) for about, view in views), role="views")
 
-    def _view(self, name: str, view: View) -> Text:
+    def _view(self, name: str, view: DisputeView) -> Sentences:
         holder = f" ({view.holder})" if view.holder else ""
-        line = words(Span(name, strong=True), f"{holder}: ", view.statement.text)
-        said = self._said(view.statement, line)
-        return (said, Sentence(words(Span(f"Signals: {_cues(view)}.", emphasis=True)))) if view.cues else (said,)
+        line = spans(Span(name, strong=True), f"{holder}: ", view.statement.text)
+        said = self._proven(view.statement, line)
+        return (
+            (said, DocumentSentence(spans(Span(f"Signals: {_quoted_cues(view)}.", emphasis=True))))
+            if view.cues
+            else (said,)
+        )
 
     def _side_by_side(self, dispute: Dispute) -> Table:
         views = dispute.views
         names = [f"{_letter(number)}{f' ({view.holder})' if view.holder else ''}" for number, view in enumerate(views)]
         quotes = [self._citing.quote(view.statement.claims) for view in views]
-        quoted: list[Text] = [plain(f"“{quote}”") for quote in quotes]
-        rows = [(plain("What is said"), *((self._said(view.statement),) for view in views))]
+        quoted: list[Sentences] = [plain_text(f"“{quote}”") for quote in quotes]
+        rows = [(plain_text("What is said"), *((self._proven(view.statement),) for view in views))]
         if quotes == [view.statement.text for view in views]:
             # The same words twice would tell nobody more.
             rows = []
-            quoted = [(self._said(view.statement, words(f"“{view.statement.text}”")),) for view in views]
-        rows.append((plain("In the page’s words"), *quoted))
+            quoted = [(self._proven(view.statement, spans(f"“{view.statement.text}”")),) for view in views]
+        rows.append((plain_text("In the page’s words"), *quoted))
         if any(view.cues for view in views):
-            rows.append((plain("Signals"), *(plain(_cues(view)) for view in views)))
+            rows.append((plain_text("Signals"), *(plain_text(_quoted_cues(view)) for view in views)))
         return Table(("", *names), tuple(rows), f"Both sides: {dispute.about}", "sides")
 
     def _numbers(self, figures: Sequence[Figure]) -> Iterator[Block]:
@@ -195,51 +270,51 @@ class _Writer:
             header = ("Value", "What it measures", "When", "Which pages say it")
             yield Table(header, tuple(map(self._figure, figures)), HEADINGS["numbers"], "numbers")
 
-    def _figure(self, figure: Figure) -> tuple[Text, ...]:
+    def _figure(self, figure: Figure) -> tuple[Sentences, ...]:
         label = f"{figure.what[:1].upper()}{figure.what[1:]}"
-        what = plain(Span(label, strong=True), f": {figure.of}") if label else plain(figure.statement.text)
-        pages: Text = (self._said(figure.statement, ()),)
+        what = plain_text(Span(label, strong=True), f": {figure.of}") if label else plain_text(figure.statement.text)
+        pages: Sentences = (self._proven(figure.statement, ()),)
         if not figure.disagrees:
-            return plain(figure.value), what, plain(figure.when), pages
-        value = plain(Span(figure.value, strong=True), " ⚠")
-        why = words("⚠ ", Span("Disagrees", strong=True), f": {kind_in_words(figure.disagrees)}")
-        return value, what, plain(figure.when), (*pages, Sentence(why))
+            return plain_text(figure.value), what, plain_text(figure.when), pages
+        value = plain_text(Span(figure.value, strong=True), " ⚠")
+        why = spans("⚠ ", Span("Disagrees", strong=True), f": {disagreement_text(figure.disagrees)}")
+        return value, what, plain_text(figure.when), (*pages, DocumentSentence(why))
 
     def _gaps(self, gaps: Sequence[Gap]) -> Iterator[Block]:
-        for kind, heading in GAPS.items():
+        for kind, heading in GAP_HEADINGS.items():
             entries = tuple(self._gap(gap) for gap in gaps if gap.kind == kind)
             if not entries:
                 continue
             yield Heading(heading, 3)
-            if kind in OF_THE_BOOK:
-                yield Paragraph(words(NOT_KNOWLEDGE))
-            yield Points(entries)
+            if kind in BOOK_GAPS:
+                yield Paragraph(spans(BOOK_GAP_NOTE))
+            yield SentenceList(entries)
 
-    def _gap(self, gap: Gap) -> Text:
+    def _gap(self, gap: Gap) -> Sentences:
         proof = self._citing.proof(gap.claims, shown=gap.text) if gap.claims else None
-        return (Sentence(words(gap.text), proof),)
+        return (DocumentSentence(spans(gap.text), proof),)
 
 
 def _part(key: Section, blocks: Iterator[Block]) -> Iterator[Block]:
     """A part under its heading; an empty one is left out, or says that it is empty."""
     inside = tuple(blocks)
-    if not inside and key in NOTHING:
-        inside = (Paragraph(words(NOTHING[key])),)
+    if not inside and key in EMPTY_PART_NOTES:
+        inside = (Paragraph(spans(EMPTY_PART_NOTES[key])),)
     if inside:
         yield Heading(HEADINGS[key], 2, key)
         yield from inside
 
 
 def _opening(brief: Brief) -> Iterator[Block]:
-    yield Paragraph(words(_made_from(brief)), "origin")
+    yield Paragraph(spans(_made_from(brief)), "origin")
     if brief.understood:
-        understood = words(Span("Understood as:", strong=True), f" {' › '.join(brief.understood)}")
+        understood = spans(Span("Understood as:", strong=True), f" {' › '.join(brief.understood)}")
         yield Paragraph(understood, "understood")
     if brief.senses:
-        others = words(Span("Other senses:", strong=True), f" {', '.join(brief.senses)}")
+        others = spans(Span("Other senses:", strong=True), f" {', '.join(brief.senses)}")
         yield Paragraph(others, "senses")
     for note in brief.notes:
-        yield Paragraph(words(Span("Note:", strong=True), f" {note}"), "note")
+        yield Paragraph(spans(Span("Note:", strong=True), f" {note}"), "note")
 
 
 def _made_from(brief: Brief) -> str:
@@ -250,25 +325,25 @@ def _made_from(brief: Brief) -> str:
         known = ", ".join(part for part in told if part)
         books.append(f"“{book.title or book.name}”" + (f" ({known})" if known else ""))
     named = f" of {' and '.join(books)}" if books else ""
-    return f"Made from {counted(count, 'page')}{named}."
+    return f"Made from {count_of(count, 'page')}{named}."
 
 
 def _led_by(heading: str, text: str) -> Line:
     """The text with what it is about set apart: in its first words, or before them."""
     name = heading.strip()
     if not name:
-        return words(text)
+        return spans(text)
     found = re.match(rf"((?:the|an?)\s+)?({re.escape(name)})(?=[\s,:;])", text, re.IGNORECASE)
     if found is None:
-        return words(Span(name, strong=True), ": ", text)
-    return words(found[1] or "", Span(found[2], strong=True), text[found.end() :])
+        return spans(Span(name, strong=True), ": ", text)
+    return spans(found[1] or "", Span(found[2], strong=True), text[found.end() :])
 
 
 def _letter(number: int) -> str:
     return f"View {chr(ord('A') + number) if number < 26 else number + 1}"
 
 
-def _cues(view: View) -> str:
+def _quoted_cues(view: DisputeView) -> str:
     return ", ".join(f"“{cue}”" for cue in view.cues)
 
 
@@ -279,18 +354,18 @@ def _bibliography(brief: Brief) -> Iterator[Block]:
     used = tuple(_source(source, titles) for source in brief.sources.pages if source.ref in cited)
     others = tuple(_source(source, titles) for source in brief.sources.pages if source.ref not in cited)
     if used:
-        yield Items(used, numbered=True)
+        yield LineList(used, numbered=True)
     if others:
-        yield Folded(f"{counted(len(others), 'page')} read and not cited", Items(others))
+        yield CollapsedList(f"{count_of(len(others), 'page')} read and not cited", LineList(others))
 
 
-def _source(source: Source, titles: dict[BookId, str]) -> Line:
+def _source(source: BriefSource, titles: dict[BookId, str]) -> Line:
     book = f" ({titles.get(source.ref.book, source.ref.book)})" if len(titles) > 1 else ""
     why = f": {source.why}" if source.why else ""
-    told = f"{book} — depth {source.depth}, {shown(source.points)} points{why}"
-    return words(Span(source.title.strip() or source.ref.path, source.url), told)
+    told = f"{book} — depth {source.depth}, {points_text(source.points)} points{why}"
+    return spans(Span(source.title.strip() or source.ref.path, source.url), told)
 
 
 def _metadata(brief: Brief) -> Iterator[Block]:
     if brief.sources.settings:
-        yield Rows(("Setting", "Value"), brief.sources.settings)
+        yield PlainTable(("Setting", "Value"), brief.sources.settings)

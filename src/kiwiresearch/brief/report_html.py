@@ -9,11 +9,10 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import NamedTuple
 
-from kiwiresearch.brief.brief import Brief
+from kiwiresearch.brief.brief import Brief, Images, data_url
 from kiwiresearch.brief.document import Block, Heading
 from kiwiresearch.brief.graph_picture import graph_picture
-from kiwiresearch.brief.html import blocks_in_html, escaped, framed, title_of
-from kiwiresearch.brief.images import Images, data_address
+from kiwiresearch.brief.html import blocks_in_html, escaped, escaped_title, html_frame
 from kiwiresearch.brief.report import report
 from kiwiresearch.brief.timeline_picture import timeline_picture
 
@@ -44,21 +43,21 @@ def picture_style() -> str:
     return (files("kiwiresearch.brief") / "pictures.css").read_text(encoding="utf-8").strip()
 
 
-def page(brief: Brief, images: Images = NO_IMAGES, behind: Sequence[Block] = ()) -> str:
+def report_page(brief: Brief, images: Images = NO_IMAGES, appendix: Sequence[Block] = ()) -> str:
     """The whole brief, for a browser; what stands `behind` it begins with a heading of its own.
 
     `images` holds the pictures that the brief names: the page has them inside.
     """
     kinds = {picture.sha256: picture.media_type for picture in brief.pictures}
-    addresses = {sha: data_address(images[sha], kind) for sha, kind in kinds.items() if sha in images}
+    addresses = {sha: data_url(images[sha], kind) for sha, kind in kinds.items() if sha in images}
     document = report(brief, addresses)
-    document = replace(document, blocks=(*document.blocks, *behind))
+    document = replace(document, blocks=(*document.blocks, *appendix))
     parts = _parts(document.blocks)
     opening = document.blocks[: len(document.blocks) - sum(1 + len(part.blocks) for part in parts)]
     contents = (f'<li><a href="#{part.heading.anchor}">{escaped(part.heading.text)}</a></li>' for part in parts)
     body = [
         '<a class="skip" href="#summary">Skip to the summary</a>',
-        f"<header>\n<h1>{title_of(document)}</h1>\n{blocks_in_html(opening)}\n</header>",
+        f"<header>\n<h1>{escaped_title(document)}</h1>\n{blocks_in_html(opening)}\n</header>",
         '<nav aria-label="Contents">\n<ol>',
         *contents,
         "</ol>\n</nav>",
@@ -67,27 +66,27 @@ def page(brief: Brief, images: Images = NO_IMAGES, behind: Sequence[Block] = ())
         "</main>",
     ]
     look = f"<style>\n{picture_style()}\n</style>\n" if addresses else ""
-    return framed(document, "\n".join(body), HEAD + look)
+    return html_frame(document, "\n".join(body), HEAD + look)
 
 
-class Part(NamedTuple):
+class ReportSection(NamedTuple):
     """A heading and what stands under it."""
 
     heading: Heading
     blocks: tuple[Block, ...]
 
 
-def _parts(blocks: Sequence[Block]) -> list[Part]:
+def _parts(blocks: Sequence[Block]) -> list[ReportSection]:
     starts = [n for n, block in enumerate(blocks) if isinstance(block, Heading) and block.level == TOP_LEVEL]
     parts = []
     for start, end in zip(starts, [*starts[1:], len(blocks)], strict=True):
         heading = blocks[start]
         assert isinstance(heading, Heading)
-        parts.append(Part(heading, tuple(blocks[start + 1 : end])))
+        parts.append(ReportSection(heading, tuple(blocks[start + 1 : end])))
     return parts
 
 
-def _section(part: Part, brief: Brief) -> str:
+def _section(part: ReportSection, brief: Brief) -> str:
     anchor = part.heading.anchor
     inside = [blocks_in_html((part.heading,)), *_picture(anchor, brief), blocks_in_html(part.blocks)]
     return "\n".join([f'<section aria-labelledby="{anchor}">', *inside, "</section>"])

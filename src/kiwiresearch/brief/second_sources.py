@@ -9,35 +9,33 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from kiwiresearch.brief.brief import Brief, Dispute, Statement, View
-from kiwiresearch.brief.relevance import added, embedder, weights
-from kiwiresearch.brief.stating import MOST_CLAIMS, stated, sureness_of
-from kiwiresearch.brief.support import DENIAL, Said, depends
-from kiwiresearch.brief.weighing import Scales, saying_of
-from kiwiresearch.brief.wording import folded, names_in, stems_of
+from kiwiresearch.brief.brief import Brief, Dispute, DisputeView, Statement
+from kiwiresearch.brief.importance import ClaimWeights, capitalised_words, folded_name, saying_of, stems_of
+from kiwiresearch.brief.relevance import add_features, static_embedder, weights
+from kiwiresearch.brief.support import DENIAL, MAX_CLAIMS, Assertion, is_same_source, statement_of, sureness_of
 from kiwiresearch.claims.claim import Claim, ClaimId
 from kiwiresearch.claims.conflicts.compare import compare
-from kiwiresearch.claims.conflicts.saying import Disagreement
+from kiwiresearch.claims.conflicts.sentences import Disagreement
 from kiwiresearch.embed.embedder import similarity
-from kiwiresearch.search.hit import Score
-from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.search.query import Score
+from kiwiresearch.zim.archive import EntryRef
 
-SAME = 1.4
+CONFIRMS = 1.4
 """A sentence confirms another one if the log-odds that it does are so high: about nine of ten readers agree then."""
-OF_THE_SAME = -0.4
+SAME_FACT = -0.4
 """It speaks of the same fact at least, so that another date or number in it is a disagreement."""
-CLEAR = {"a date": 0.6, "a number": 0.75}
+MIN_STRENGTH = {"a date": 0.6, "a number": 0.75}
 """How sure it must be beyond that which two values are compared."""
-MOST_LOOKED_AT = 5
+MAX_LOOKED_AT = 5
 """So many sentences of other pages are compared with one of the brief by meaning: those with the most words of it."""
 FEWEST_WORDS = 4
-LEAST_COMMON = 0.25
+MIN_COMMON = 0.25
 """They have this share of its words at least, rare words counting for more."""
-MOST_TELLING, LONG, MANY = 4.0, 20, 3
+MAX_TELLING, LONG, MANY = 4.0, 20, 3
 NUMBER = re.compile(r"\d[\d,.]*\d|\d")
 
 
-class Second(NamedTuple):
+class SecondSource(NamedTuple):
     """A sentence of another page about the same fact: how sure that is, and how it differs, if it does."""
 
     claim: Claim
@@ -61,13 +59,15 @@ class SecondSources:
                 for stem in sorted(stems):
                     self._by_stem[stem].append(number)
 
-    def find(self, wanted: Sequence[Claim]) -> list[list[Second]]:
+    def find(self, wanted: Sequence[Claim]) -> list[list[SecondSource]]:
         """For each of some claims, the sentences of other pages that say the same or differ, the surest first."""
-        near = [self._near(claim) for claim in wanted]
+        near = [self._nearest(claim) for claim in wanted]
         looked_at = sorted({number for numbers in near for number in numbers})
         if not looked_at:
             return [[] for _ in wanted]
-        rows = embedder().embed([*(claim.text for claim in wanted), *(self._claims[one].text for one in looked_at)])
+        rows = static_embedder().embed(
+            [*(claim.text for claim in wanted), *(self._claims[one].text for one in looked_at)]
+        )
         place = {number: len(wanted) + row for row, number in enumerate(looked_at)}
         found = []
         for row, (claim, numbers) in enumerate(zip(wanted, near, strict=True)):
@@ -79,21 +79,21 @@ class SecondSources:
             found.append(sorted(kept, key=lambda one: (-one.score.total, one.claim.ref, one.claim.quotes[0].start)))
         return found
 
-    def judge(self, claim: Claim, other: Claim, alike: float) -> Second | None:
+    def judge(self, claim: Claim, other: Claim, alike: float) -> SecondSource | None:
         """Whether another claim confirms a claim, or gives another date or number for the same fact."""
         worth = weights()["second source"]
         score = Score().plus("before anything is known", worth["before anything is known"])
-        score = added(score, self.signs(claim, other, alike), worth)
-        if score.total < OF_THE_SAME:
+        score = add_features(score, self.features(claim, other, alike), worth)
+        if score.total < SAME_FACT:
             return None
         one, two = (saying_of(each, self._language(each.ref)) for each in (claim, other))
         difference = compare(one, two)
         if difference is not None and difference.kind == "contradiction":
-            is_clear = difference.strength > CLEAR.get(difference.what, 1.0)
-            return Second(other, score, difference) if is_clear else None
-        return Second(other, score) if score.total >= SAME else None
+            is_clear = difference.strength > MIN_STRENGTH.get(difference.what, 1.0)
+            return SecondSource(other, score, difference) if is_clear else None
+        return SecondSource(other, score) if score.total >= CONFIRMS else None
 
-    def signs(self, claim: Claim, other: Claim, alike: float) -> dict[str, float]:
+    def features(self, claim: Claim, other: Claim, alike: float) -> dict[str, float]:
         """What speaks for another claim confirming a claim: names of `weights`."""
         mine, theirs = self._words(claim), self._words(other)
         title = stems_of(other.page_title, self._language(other.ref))
@@ -101,14 +101,14 @@ class SecondSources:
         again = self._sum(mine & (theirs | title)) / (self._sum(mine) or 1.0)
         both = min(common / (self._sum(mine) or 1.0), common / (self._sum(theirs) or 1.0))
         numbers, other_numbers = (set(NUMBER.findall(one.text)) for one in (claim, other))
-        names, other_names = names_in(claim.text), names_in(other.text)
+        names, other_names = capitalised_words(claim.text), capitalised_words(other.text)
         denies = bool(DENIAL.search(claim.text)) != bool(DENIAL.search(other.text))
         return {
             "alike in meaning": alike,
             "words found again": again,
             "words in common": both,
             "alike in both": alike * again,
-            "telling words": min(common / 10, MOST_TELLING),
+            "telling words": min(common / 10, MAX_TELLING),
             "numbers in common": float(bool(numbers & other_numbers)),
             "other numbers": float(bool(numbers) and bool(other_numbers - numbers)),
             "names in common": float(min(len(names & other_names), MANY)),
@@ -118,7 +118,7 @@ class SecondSources:
             "other long": min(len(other.text.split()) / LONG, 2.0),
         }
 
-    def _near(self, claim: Claim) -> list[int]:
+    def _nearest(self, claim: Claim) -> list[int]:
         """The sentences of other pages that share the most telling words with a claim."""
         if claim.is_row:
             return []
@@ -128,13 +128,13 @@ class SecondSources:
         for stem in sorted(mine):
             for number in self._by_stem.get(stem, ()):
                 shared[number] += self._worth[stem]
-        title = folded(claim.page_title)
+        title = folded_name(claim.page_title)
         points = {
             number: common / whole + common / (self._sum(self._stems[number]) or 1.0)
             for number, common in shared.items()
-            if common >= LEAST_COMMON * whole and folded(self._claims[number].page_title) != title
+            if common >= MIN_COMMON * whole and folded_name(self._claims[number].page_title) != title
         }
-        return sorted(points, key=lambda number: (-points[number], number))[:MOST_LOOKED_AT]
+        return sorted(points, key=lambda number: (-points[number], number))[:MAX_LOOKED_AT]
 
     def _words(self, claim: Claim) -> frozenset[str]:
         return stems_of(claim.text, self._language(claim.ref))
@@ -143,14 +143,14 @@ class SecondSources:
         return math.fsum(self._worth.get(stem, 0.0) for stem in stems)
 
 
-def with_second_sources(brief: Brief, claims: Sequence[Claim], scales: Scales) -> Brief:
+def with_second_sources(brief: Brief, claims: Sequence[Claim], scales: ClaimWeights) -> Brief:
     """The brief with the pages that confirm its sentences by meaning, and with those that give another value."""
     wanted = [brief.claims[one.claims[0]] for one in running_text(brief)]
     found = dict(zip((one.id for one in wanted), SecondSources(claims, scales.language).find(wanted), strict=True))
     differing = [
         _difference(one, second, scales) for one in wanted for second in found[one.id][:1] if second.difference
     ]
-    brief = replace(brief, disputes=(*_new(differing, brief.disputes), *brief.disputes))
+    brief = replace(brief, disputes=(*_new_disputes(differing, brief.disputes), *brief.disputes))
     contradicted = contradicted_in(brief)
 
     def checked(statement: Statement) -> Statement:
@@ -182,27 +182,29 @@ def contradicted_in(brief: Brief) -> frozenset[ClaimId]:
     )
 
 
-def _difference(one: Claim, second: Second, scales: Scales) -> Dispute:
+def _difference(one: Claim, second: SecondSource, scales: ClaimWeights) -> Dispute:
     """Two pages that give different values for one fact, side by side."""
     assert second.difference is not None
-    views = tuple(View("", stated(Said((scales.one(claim),), 1))) for claim in (one, second.claim))
+    views = tuple(
+        DisputeView("", statement_of(Assertion((scales.weigh_one(claim),), 1))) for claim in (one, second.claim)
+    )
     return Dispute(one.subject, views, f"{second.difference.kind}: {second.difference.why}")
 
 
-def _with_more(statement: Statement, more: Sequence[Claim], brief: Brief, scales: Scales) -> Statement:
+def _with_more(statement: Statement, more: Sequence[Claim], brief: Brief, scales: ClaimWeights) -> Statement:
     """A statement that rests on more claims, each of a page that said nothing of it so far."""
-    counted = [scales.one(brief.claims[one]) for one in statement.claims]
+    counted = [scales.weigh_one(brief.claims[one]) for one in statement.claims]
     pages, ids = statement.pages, list(statement.claims)
-    for weighed in map(scales.one, more):
-        if len(ids) >= MOST_CLAIMS or any(weighed.claim.ref == one.claim.ref for one in counted):
+    for weighed in map(scales.weigh_one, more):
+        if len(ids) >= MAX_CLAIMS or any(weighed.claim.ref == one.claim.ref for one in counted):
             continue
-        pages += not any(depends(weighed, one) for one in counted)
+        pages += not any(is_same_source(weighed, one) for one in counted)
         counted.append(weighed)
         ids.append(weighed.claim.id)
     return replace(statement, claims=tuple(ids), pages=pages, sureness=sureness_of(counted[0].claim, pages))
 
 
-def _new(differing: Sequence[Dispute], known: Sequence[Dispute]) -> list[Dispute]:
+def _new_disputes(differing: Sequence[Dispute], known: Sequence[Dispute]) -> list[Dispute]:
     """Each pair of claims once, whichever is first, and none that is among those that are known."""
     seen = {_sides(dispute) for dispute in known}
     new = []

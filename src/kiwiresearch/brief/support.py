@@ -1,4 +1,4 @@
-"""Claims that say the same on several pages, and how many of those pages can be counted."""
+"""Claims of several pages that say the same, how many independent pages that is, and the statement they make."""
 
 from __future__ import annotations
 
@@ -8,12 +8,21 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from kiwiresearch.brief.weighing import Weighed, best_first
-from kiwiresearch.brief.wording import containment, folded, likeness, names_in, same_name, without_article
+from kiwiresearch.brief.brief import Statement, Sureness
+from kiwiresearch.brief.importance import (
+    WeightedClaim,
+    best_first,
+    capitalised_words,
+    folded_name,
+    same_name,
+    without_article,
+)
 from kiwiresearch.claims.claim import Claim, Measure
 from kiwiresearch.claims.conflicts.compare import compare
-from kiwiresearch.search.hit import Score
-from kiwiresearch.text import quantities, when
+from kiwiresearch.search.query import Score
+from kiwiresearch.text.dates.ranges import date_relation as date_relation
+from kiwiresearch.text.quantity import quantity_relation as quantity_relation
+from kiwiresearch.text.similarity import containment, jaccard
 
 SAME_WORDS = 0.5
 """Two claims with this share of common words may say the same …"""
@@ -24,15 +33,15 @@ COPIED = 0.85
 RAREST = 4
 FULLEST = 24
 """A word that more claims have does not tell which of them belong together."""
-SUPPORT = 1.2
-MOST_SUPPORT = 3
+SUPPORT_WORTH = 1.2
+MAX_SUPPORT = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Assertion:
     """Something that one claim or several say: the best one first."""
 
-    claims: tuple[Weighed, ...]
+    claims: tuple[WeightedClaim, ...]
     pages: int
     """Pages that say it in words of their own: a copied sentence, or the same article in two books, counts once."""
     points: float = field(init=False)
@@ -50,11 +59,11 @@ class Said:
 
     @property
     def score(self) -> Score:
-        more = min(self.pages - 1, MOST_SUPPORT)
-        return self.claims[0].score.plus(f"said by {self.pages} pages", SUPPORT * more)
+        more = min(self.pages - 1, MAX_SUPPORT)
+        return self.claims[0].score.plus(f"said by {self.pages} pages", SUPPORT_WORTH * more)
 
 
-def joined(weighed: Sequence[Weighed]) -> list[Said]:
+def merge_equivalent(weighed: Sequence[WeightedClaim]) -> list[Assertion]:
     """What the claims say, each thing once, most weight first."""
     leader = list(range(len(weighed)))
 
@@ -68,28 +77,30 @@ def joined(weighed: Sequence[Weighed]) -> list[Said]:
         first, second = find(one), find(other)
         if first != second and says_the_same(weighed[one], weighed[other]):
             leader[max(first, second)] = min(first, second)
-    groups: dict[int, list[Weighed]] = defaultdict(list)
+    groups: dict[int, list[WeightedClaim]] = defaultdict(list)
     for number, claim in enumerate(weighed):
         groups[find(number)].append(claim)
-    said = [one for group in groups.values() for one in _agreeing(group)]
+    said = [one for group in groups.values() for one in _split_by_best(group)]
     return sorted(said, key=lambda one: (-one.points, one.best.ref, one.best.quotes[0].start, one.best.id))
 
 
-def _agreeing(group: Sequence[Weighed]) -> Iterator[Said]:
+def _split_by_best(group: Sequence[WeightedClaim]) -> Iterator[Assertion]:
     """Claims that were joined through others stay together only if each says the same as the best of them."""
     left = best_first(group)
     while left:
         best = left[0]
         same = [best, *(one for one in left[1:] if says_the_same(best, one))]
-        yield _said(same)
+        yield _assertion(same)
         left = [one for one in left if one not in same]
 
 
-def _said(group: Sequence[Weighed]) -> Said:
-    return Said(tuple(group), 1) if len(group) == 1 else Said(tuple(best_first(group)), independent(group))
+def _assertion(group: Sequence[WeightedClaim]) -> Assertion:
+    return (
+        Assertion(tuple(group), 1) if len(group) == 1 else Assertion(tuple(best_first(group)), independent_pages(group))
+    )
 
 
-def _candidates(weighed: Sequence[Weighed]) -> Iterator[tuple[int, int]]:
+def _candidates(weighed: Sequence[WeightedClaim]) -> Iterator[tuple[int, int]]:
     """Pairs that share rare words: only those are looked at."""
     counts = Counter(stem for one in weighed for stem in one.stems)
     by_stem: dict[str, list[int]] = defaultdict(list)
@@ -110,11 +121,11 @@ def _candidates(weighed: Sequence[Weighed]) -> Iterator[tuple[int, int]]:
                 yield pair
 
 
-def says_the_same(one: Weighed, other: Weighed) -> bool:
+def says_the_same(one: WeightedClaim, other: WeightedClaim) -> bool:
     """Whether two claims can stand for each other: the same words, numbers, dates and names, or the same value."""
     a, b = one.claim, other.claim
-    alike = likeness(one.stems, other.stems)
-    if alike < SAME_WORDS / 2 or not _same_numbers(a, b) or not _same_stance(a, b):
+    alike = jaccard(one.stems, other.stems)
+    if alike < SAME_WORDS / 2 or not _same_numbers(a, b) or not _has_same_stance(a, b):
         return False
     if not same_value(a, b):
         if alike < SAME_WORDS or containment(one.stems, other.stems) < SAME_SHORTER:
@@ -125,7 +136,7 @@ def says_the_same(one: Weighed, other: Weighed) -> bool:
     return how is None or how.kind != "contradiction"
 
 
-def _same_stance(a: Claim, b: Claim) -> bool:
+def _has_same_stance(a: Claim, b: Claim) -> bool:
     """Whether both say it as surely, as their own or as somebody's view, and of causes in the same direction."""
     if {hedge.kind for hedge in a.hedges} != {hedge.kind for hedge in b.hedges}:
         return False
@@ -140,7 +151,7 @@ def _is_reversed(a: Claim, b: Claim) -> bool:
     """Whether what one says of a first and a second thing, the other says of the second and the first."""
     if same_name(a.subject, b.subject) or " by " in a.text or " by " in b.text:
         return False
-    return without_article(a.subject) in folded(b.text) and without_article(b.subject) in folded(a.text)
+    return without_article(a.subject) in folded_name(b.text) and without_article(b.subject) in folded_name(a.text)
 
 
 DENIAL = re.compile(r"\b(?:not|never|no|neither|nor|without|cannot|nobody|nothing)\b|n['’]t\b", re.IGNORECASE)
@@ -156,41 +167,71 @@ def same_value(a: Claim, b: Claim) -> bool:
 
 
 def _agree(one: Measure, other: Measure) -> bool:
-    same_time = one.when is None or other.when is None or when.relation(one.when, other.when) != "apart"
-    return same_time and quantities.relation(one.quantity, other.quantity) in ("same", "rounding")
+    same_time = one.when is None or other.when is None or date_relation(one.when, other.when) != "apart"
+    return same_time and quantity_relation(one.quantity, other.quantity) in ("same", "rounding")
 
 
 def _same_numbers(a: Claim, b: Claim) -> bool:
     few, more = sorted((a.measures, b.measures), key=len)
     return bool(few) == bool(more) and all(
-        any(quantities.relation(one.quantity, other.quantity) in ("same", "rounding") for other in more) for one in few
+        any(quantity_relation(one.quantity, other.quantity) in ("same", "rounding") for other in more) for one in few
     )
 
 
 def _same_dates(a: Claim, b: Claim) -> bool:
     few, more = sorted((a.dates, b.dates), key=len)
     return bool(few) == bool(more) and all(
-        any(when.relation(one.when, other.when) in ("same", "within", "calendar") for other in more) for one in few
+        any(date_relation(one.when, other.when) in ("same", "within", "calendar") for other in more) for one in few
     )
 
 
 def _same_names(a: Claim, b: Claim) -> bool:
     """Whether neither names somebody whom the other leaves out for somebody else."""
-    one, other = names_in(a.text), names_in(b.text)
+    one, other = capitalised_words(a.text), capitalised_words(b.text)
     return not (one - other and other - one)
 
 
-def independent(group: Sequence[Weighed]) -> int:
+def independent_pages(group: Sequence[WeightedClaim]) -> int:
     """How many pages say it independently of each other."""
-    counted: list[Weighed] = []
+    counted: list[WeightedClaim] = []
     for one in best_first(group):
-        if not any(depends(one, other) for other in counted):
+        if not any(is_same_source(one, other) for other in counted):
             counted.append(one)
     return len(counted)
 
 
-def depends(one: Weighed, other: Weighed) -> bool:
+def is_same_source(one: WeightedClaim, other: WeightedClaim) -> bool:
     """Whether two claims count as one source: of one page, or copied."""
-    if one.claim.ref == other.claim.ref or folded(one.claim.page_title) == folded(other.claim.page_title):
+    if one.claim.ref == other.claim.ref or folded_name(one.claim.page_title) == folded_name(other.claim.page_title):
         return True
-    return likeness(one.stems, other.stems) >= COPIED
+    return jaccard(one.stems, other.stems) >= COPIED
+
+
+MANY_PAGES = 3
+MAX_CLAIMS = 8
+
+
+def statement_of(said: Assertion) -> Statement:
+    """A statement in the words of the best claim."""
+    return Statement(
+        said.best.text,
+        tuple(one.claim.id for one in said.claims[:MAX_CLAIMS]),
+        sureness_of(said.best, said.pages),
+        said.pages,
+    )
+
+
+def sureness_of(claim: Claim, pages: int) -> Sureness:
+    """How sure a reader may be of a claim that so many pages make, in a word."""
+    if claim.type == "disputed" or claim.signals.disputed:
+        return "disputed"
+    if pages >= MANY_PAGES or (pages > 1 and claim.signals.references):
+        return "well supported"
+    if pages > 1:
+        return "supported"
+    return "hedged" if is_hedged(claim) or claim.signals.citation_needed else "one source"
+
+
+def is_hedged(claim: Claim) -> bool:
+    """Whether a claim is held back: 'several' and 'often' alone do not make it doubtful."""
+    return any(hedge.kind != "some" for hedge in claim.hedges)

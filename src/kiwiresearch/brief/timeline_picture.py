@@ -1,21 +1,199 @@
-"""A timeline as a picture: an axis, moments and spans on it, and labels that do not run into each other."""
+"""A timeline as an SVG picture: an axis broken where nothing happened, moments, spans and labels."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil
 from typing import NamedTuple
 
-from kiwiresearch.brief.brief import Moment
-from kiwiresearch.brief.drawing import label, line, number, picture, shortened, text_width
-from kiwiresearch.brief.html import escaped
-from kiwiresearch.brief.time_axis import Axis, axis_over
-from kiwiresearch.text.plain import printable
+from kiwiresearch.brief.brief import TimelineMoment
+from kiwiresearch.brief.html import escaped, shorten_to_width, svg_line, svg_number, svg_picture, svg_text, text_width
+from kiwiresearch.text.display import printable
+
+YEAR = 365.25
+YEAR_ZERO = 1721060
+"""The Julian Day Number at which the year 0 begins, which historians call 1 BC."""
+PRESENT = 2000
+MAX_BREAKS = 3
+DEEP_YEARS = 30_000
+"""Parts that reach back further than this many years before the present are told in years ago."""
+TIGHT = 0.06
+SEVERAL = 3
+"""So many dates that would share less than this part of the axis are given room of their own."""
+BREAK_WIDTH = 26
+TICK_ROOM = 92
+DEEP_TICK_ROOM = 190
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+class AxisPart(NamedTuple):
+    """A stretch of time and where it is drawn."""
+
+    first: float
+    last: float
+    left: float
+    right: float
+
+
+class Tick(NamedTuple):
+    """A date on the axis."""
+
+    x: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """Stretches of time from left to right; between two of them the axis is broken."""
+
+    parts: tuple[AxisPart, ...]
+
+    def x(self, day: float) -> float:
+        """Where a day is drawn; within a break, in proportion."""
+        marks = [mark for part in self.parts for mark in ((part.first, part.left), (part.last, part.right))]
+        days = [mark[0] for mark in marks]
+        behind = min(max(bisect_right(days, day), 1), len(marks) - 1)
+        (from_day, from_x), (to_day, to_x) = marks[behind - 1], marks[behind]
+        if to_day <= from_day:
+            return to_x
+        share = min(max((day - from_day) / (to_day - from_day), 0.0), 1.0)
+        return from_x + share * (to_x - from_x)
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        return tuple((one.right + other.left) / 2 for one, other in zip(self.parts, self.parts[1:], strict=False))
+
+    def ticks(self) -> Iterator[Tick]:
+        for part in self.parts:
+            for day, text in _dates(part):
+                yield Tick(self.x(day), text)
+
+
+def axis_over(days: Sequence[float], left: float, right: float) -> Axis:
+    """An axis on which all of the days have their place."""
+    stretches = _stretches(sorted(set(days)))
+    room = right - left - BREAK_WIDTH * (len(stretches) - 1)
+    # Each stretch gets room by how much happened in it: how long it took is what the dates tell.
+    weights = [min(max(len(stretch), 3), 12) for stretch in stretches]
+    parts = []
+    for stretch, weight in zip(stretches, weights, strict=True):
+        width = room * weight / sum(weights)
+        margin = (stretch[-1] - stretch[0]) * 0.04 or _around(stretch[0])
+        parts.append(AxisPart(stretch[0] - margin, stretch[-1] + margin, left, left + width))
+        left += width + BREAK_WIDTH
+    return Axis(tuple(parts))
+
+
+def _around(day: float) -> float:
+    """How much time is shown on both sides of a date that stands alone: the more, the longer ago it was."""
+    return max(abs(PRESENT - _year(day)) * 0.05, 2.0) * YEAR
+
+
+def _stretches(days: list[float]) -> list[list[float]]:
+    """The days, cut where an even axis would crowd some of them; each cut is the widest that helps."""
+    stretches = [days]
+    for _ in range(MAX_BREAKS):
+        cuts = [(_best_cut(stretch), number) for number, stretch in enumerate(stretches)]
+        (gap, at), number = max(cuts, key=lambda cut: (cut[0][0], -cut[1]))
+        if gap <= 0:
+            break
+        stretch = stretches[number]
+        stretches[number : number + 1] = [stretch[:at], stretch[at:]]
+    return stretches
+
+
+def _best_cut(days: list[float]) -> tuple[float, int]:
+    """The widest gap that is worth a break, and the number of the day behind it; 0 where none is."""
+    whole = days[-1] - days[0]
+    best = (0.0, 0)
+    for at in range(1, len(days)):
+        gap = days[at] - days[at - 1]
+        sides = [(days[at - 1] - days[0], at), (days[-1] - days[at], len(days) - at)]
+        crowded = any(count >= SEVERAL and span <= TIGHT * whole and gap >= 5 * span for span, count in sides)
+        if gap > best[0] and gap > YEAR and crowded:
+            best = (gap, at)
+    return best
+
+
+def _dates(part: AxisPart) -> Iterator[tuple[float, str]]:
+    width = part.right - part.left
+    most = max(int(width // TICK_ROOM), 1)
+    first, last = _year(part.first), _year(part.last)
+    if PRESENT - first > DEEP_YEARS:
+        yield from _years_ago(first, last, max(int(width // DEEP_TICK_ROOM), 1))
+    elif last - first < 2:
+        yield from _months(first, last, most)
+    else:
+        yield from _years(first, last, most)
+
+
+def _years(first: float, last: float, most: int) -> Iterator[tuple[float, str]]:
+    step = _step((last - first) / most)
+    begin = int(-((-first) // step)) * step
+    for year in range(begin, int(last) + 1, step):
+        # Years BC are one off when counted through, as there was no year 0.
+        told = year if year > 0 else year or 1
+        shift = told + 1 if told < 0 else told
+        if first <= shift <= last:
+            yield _day(shift), year_in_words(told)
+
+
+def year_in_words(year: int) -> str:
+    """A year as people write it; years BC are negative, and there is no year 0."""
+    if year < 0:
+        return f"{-year:,} BC" if year <= -10_000 else f"{-year} BC"
+    return str(year) if year >= 1000 else f"AD {year}"
+
+
+def _months(first: float, last: float, most: int) -> Iterator[tuple[float, str]]:
+    begin, end = int(first * 12 // 1), int(last * 12 // 1)
+    step = next((step for step in (1, 2, 3, 6) if (end - begin) / step <= most), 12)
+    for month in range(begin, end + 1):
+        year = month // 12
+        if month % step == 0 and first <= month / 12 <= last:
+            yield _day(month / 12), f"{MONTHS[month % 12]} {year_in_words(year if year > 0 else year - 1)}"
+
+
+def _years_ago(first: float, last: float, most: int) -> Iterator[tuple[float, str]]:
+    oldest, youngest = PRESENT - first, max(PRESENT - last, 0.0)
+    step = _step((oldest - youngest) / most)
+    for ago in range(int(oldest // step) * step, ceil(youngest) - 1, -step):
+        yield _day(PRESENT - ago), ago_in_words(ago)
+
+
+def ago_in_words(years: int) -> str:
+    """How long ago something was, in the largest unit that fits."""
+    for size, name in ((1_000_000_000, "billion "), (1_000_000, "million ")):
+        if years >= size:
+            return f"{years / size:.4g} {name}years ago"
+    return f"{years:,} years ago" if years else "today"
+
+
+def _step(least: float) -> int:
+    """The first of 1, 2, 5, 10, 20, 50 … that is not much less."""
+    size = 1
+    while True:
+        for step in (1, 2, 5):
+            if step * size >= least * 0.75:
+                return step * size
+        size *= 10
+
+
+def _year(day: float) -> float:
+    return (day - YEAR_ZERO) / YEAR
+
+
+def _day(year: float) -> float:
+    return YEAR_ZERO + year * YEAR
+
 
 WIDTH = 720
 EDGE = 12
 LANE = 22
 TOP = 10
-MOST_LABELS = 30
+MAX_LABELS = 30
 LABEL_WIDTH = 400
 GAP = 6
 DOT = 4.0
@@ -24,7 +202,7 @@ SHORT = 0.02
 """Times that would get less than this share of an even axis are moments."""
 
 
-class Mark(NamedTuple):
+class TimelineMark(NamedTuple):
     """A moment as it is drawn: where it begins and ends, and its label beside it."""
 
     moment: int
@@ -36,7 +214,7 @@ class Mark(NamedTuple):
     lane: int
 
 
-def timeline_picture(moments: Sequence[Moment]) -> str:
+def timeline_picture(moments: Sequence[TimelineMoment]) -> str:
     """The moments on an axis; nothing where there are not two to compare."""
     days = _days(moments)
     if len(days) < 2:
@@ -49,10 +227,10 @@ def timeline_picture(moments: Sequence[Moment]) -> str:
     told = f"From {moments[0].when} to {moments[-1].when}: {len(moments)} moments, of which {len(marks)} are labelled."
     if axis.breaks:
         told += " The axis is broken where no date falls for a long time; its parts have scales of their own."
-    return picture("timeline", (WIDTH, bottom + 28), "Timeline", told, parts)
+    return svg_picture("timeline", (WIDTH, bottom + 28), "Timeline", told, parts)
 
 
-def _days(moments: Sequence[Moment]) -> list[float]:
+def _days(moments: Sequence[TimelineMoment]) -> list[float]:
     """What the axis must have room for: both ends of a long time, the middle of a short one."""
     if not moments:
         return []
@@ -63,13 +241,13 @@ def _days(moments: Sequence[Moment]) -> list[float]:
     return sorted(days)
 
 
-def _chosen(moments: Sequence[Moment]) -> list[int]:
+def _chosen(moments: Sequence[TimelineMoment]) -> list[int]:
     """Which moments are labelled: those that most pages tell of, in the order of time."""
     order = sorted(range(len(moments)), key=lambda one: (-moments[one].statement.pages, one))
-    return sorted(order[:MOST_LABELS], key=lambda one: (moments[one].earliest, moments[one].latest, one))
+    return sorted(order[:MAX_LABELS], key=lambda one: (moments[one].earliest, moments[one].latest, one))
 
 
-def _placed(moments: Sequence[Moment], chosen: Sequence[int], axis: Axis) -> list[Mark]:
+def _placed(moments: Sequence[TimelineMoment], chosen: Sequence[int], axis: Axis) -> list[TimelineMark]:
     """Each moment in the first lane in which it and its label have room."""
     taken: list[list[tuple[float, float]]] = []
     marks = []
@@ -81,54 +259,56 @@ def _placed(moments: Sequence[Moment], chosen: Sequence[int], axis: Axis) -> lis
         width = text_width(text)
         begin = text_x - width * {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor]
         needed = (min(left - DOT, begin) - GAP, max(right + DOT, begin + width) + GAP)
-        lane = next((n for n, spans in enumerate(taken) if all(_apart(needed, span) for span in spans)), len(taken))
+        lane = next(
+            (n for n, spans in enumerate(taken) if all(_are_disjoint(needed, span) for span in spans)), len(taken)
+        )
         if lane == len(taken):
             taken.append([])
         taken[lane].append(needed)
-        marks.append(Mark(one, left, right, text, text_x, anchor, lane))
+        marks.append(TimelineMark(one, left, right, text, text_x, anchor, lane))
     return marks
 
 
-def _label(moment: Moment, left: float, right: float) -> tuple[str, float, str]:
+def _label(moment: TimelineMoment, left: float, right: float) -> tuple[str, float, str]:
     """The label, its place and how it is set: right of the moment if there is room, else left of it, else upon it."""
     whole = f"{moment.when}: {moment.statement.text}"
     behind, before = WIDTH - right - 2 * DOT - GAP, left - 2 * DOT - GAP
     if max(behind, before) < LABEL_WIDTH / 2:
-        return shortened(whole, LABEL_WIDTH), WIDTH / 2, "middle"
+        return shorten_to_width(whole, LABEL_WIDTH), WIDTH / 2, "middle"
     if behind >= min(LABEL_WIDTH, before):
-        return shortened(whole, min(LABEL_WIDTH, behind)), right + 2 * DOT, "start"
-    return shortened(whole, min(LABEL_WIDTH, before)), left - 2 * DOT, "end"
+        return shorten_to_width(whole, min(LABEL_WIDTH, behind)), right + 2 * DOT, "start"
+    return shorten_to_width(whole, min(LABEL_WIDTH, before)), left - 2 * DOT, "end"
 
 
-def _apart(one: tuple[float, float], other: tuple[float, float]) -> bool:
+def _are_disjoint(one: tuple[float, float], other: tuple[float, float]) -> bool:
     return one[1] <= other[0] or other[1] <= one[0]
 
 
 def _axis(axis: Axis, bottom: float) -> Iterator[str]:
     for part in axis.parts:
-        yield line(part.left, bottom, part.right, bottom, "axis")
+        yield svg_line(part.left, bottom, part.right, bottom, "axis")
     for x in axis.breaks:
-        yield line(x - 6, bottom + 5, x, bottom - 5, "axis")
-        yield line(x, bottom + 5, x + 6, bottom - 5, "axis")
+        yield svg_line(x - 6, bottom + 5, x, bottom - 5, "axis")
+        yield svg_line(x, bottom + 5, x + 6, bottom - 5, "axis")
     end = float("-inf")
     for tick in axis.ticks():
         half = text_width(tick.text) / 2
         x = min(max(tick.x, half), WIDTH - half)
-        yield line(tick.x, TOP, tick.x, bottom, "grid")
-        yield line(tick.x, bottom, tick.x, bottom + 5, "axis")
+        yield svg_line(tick.x, TOP, tick.x, bottom, "grid")
+        yield svg_line(tick.x, bottom, tick.x, bottom + 5, "axis")
         if x - half >= end + GAP:
-            yield label(x, bottom + 20, tick.text, "date", "middle")
+            yield svg_text(x, bottom + 20, tick.text, "date", "middle")
             end = x + half
 
 
-def _ticks(moments: Sequence[Moment], chosen: Sequence[int], axis: Axis, bottom: float) -> Iterator[str]:
+def _ticks(moments: Sequence[TimelineMoment], chosen: Sequence[int], axis: Axis, bottom: float) -> Iterator[str]:
     """Moments without a label: a stroke upon the axis."""
     for one in sorted(set(range(len(moments))) - set(chosen)):
         x = (axis.x(moments[one].earliest) + axis.x(moments[one].latest)) / 2
-        yield line(x, bottom - 7, x, bottom, "unlabelled")
+        yield svg_line(x, bottom - 7, x, bottom, "unlabelled")
 
 
-def _marks(moments: Sequence[Moment], marks: Sequence[Mark]) -> Iterator[str]:
+def _marks(moments: Sequence[TimelineMoment], marks: Sequence[TimelineMark]) -> Iterator[str]:
     for mark in marks:
         moment = moments[mark.moment]
         y = TOP + LANE * (mark.lane + 0.5)
@@ -137,15 +317,15 @@ def _marks(moments: Sequence[Moment], marks: Sequence[Mark]) -> Iterator[str]:
         if mark.right > mark.left:
             yield _box("span", mark.left, y, mark.right - mark.left, SPAN_HEIGHT)
         else:
-            yield f'<circle class="moment" cx="{number(mark.left)}" cy="{number(y)}" r="{number(DOT)}"/>'
+            yield f'<circle class="moment" cx="{svg_number(mark.left)}" cy="{svg_number(y)}" r="{svg_number(DOT)}"/>'
         if mark.anchor == "middle":
             width = text_width(mark.text) + GAP
             yield _box("paper", mark.text_x - width / 2, y, width, LANE - 4)
-        yield label(mark.text_x, y + 4, mark.text, "name", mark.anchor) + "</a>"
+        yield svg_text(mark.text_x, y + 4, mark.text, "name", mark.anchor) + "</a>"
 
 
 def _box(role: str, x: float, y: float, width: float, height: float) -> str:
     return (
-        f'<rect class="{role}" x="{number(x)}" y="{number(y - height / 2)}" '
-        f'width="{number(width)}" height="{number(height)}" rx="3"/>'
+        f'<rect class="{role}" x="{svg_number(x)}" y="{svg_number(y - height / 2)}" '
+        f'width="{svg_number(width)}" height="{svg_number(height)}" rx="3"/>'
     )

@@ -10,30 +10,33 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, WithJsonSchema, WrapValidator, create_model
 
 from kiwiresearch.brief.brief import Brief, PartKey, Statement
-from kiwiresearch.brief.critic import Look, revised
-from kiwiresearch.brief.draft import MOST_INTRODUCTION, MOST_SUMMARY, Desk, Drafts, Line, Rejected, assembled
-from kiwiresearch.brief.telling import (
+from kiwiresearch.brief.critic import CriticResult, revise
+from kiwiresearch.brief.draft import (
+    MAX_INTRODUCTION,
+    MAX_SUMMARY,
+    DraftLine,
+    Drafts,
+    RejectedSentence,
+    StatementKeys,
+    assemble,
     disagreement_lines,
-    fitting,
-    offered,
+    lines_that_fit,
     page_lines,
     reply_tokens,
-    room_of,
     statement_lines,
+    statements_for,
+    tokens_left,
 )
 from kiwiresearch.errors import ModelError
-from kiwiresearch.llm.budget import estimate_prompt
-from kiwiresearch.llm.lenient import or_none
-from kiwiresearch.llm.model import Model, called, write_up
-from kiwiresearch.llm.prompts import prompt
-from kiwiresearch.llm.structured import ask
-from kiwiresearch.text.plain import printable
+from kiwiresearch.llm.model import Model, estimate_prompt, model_label, prompt, write_up
+from kiwiresearch.llm.structured import ask, item_or_none
+from kiwiresearch.text.display import printable
 
 SHARES = {"statements": 0.6, "disagreements": 0.2, "pages": 0.2}
 """How what is left of the context is divided."""
 WORTH_INTRODUCING = 3
 """Parts with fewer statements are read faster than an introduction to them."""
-MOST_KEYS = 2
+MAX_KEYS = 2
 PER_SENTENCE = 100
 """Tokens of a sentence with its keys: a model that is asked for two must not write twenty."""
 TITLES: dict[PartKey, str] = {
@@ -44,7 +47,7 @@ TITLES: dict[PartKey, str] = {
 }
 
 
-class Sentence(BaseModel):
+class ModelSentence(BaseModel):
     """A sentence and the keys of what it rests on."""
 
     model_config = ConfigDict(json_schema_extra={"required": ["text", "keys"]})
@@ -53,26 +56,26 @@ class Sentence(BaseModel):
     keys: list[str] = []
 
 
-class Sentences(BaseModel):
+class ModelSentences(BaseModel):
     """Sentences for a part of a brief."""
 
-    sentences: list[Annotated[Sentence | None, WrapValidator(or_none)]]
+    sentences: list[Annotated[ModelSentence | None, WrapValidator(item_or_none)]]
 
 
-def shape_of(keys: Sequence[str], most: int) -> type[Sentences]:
+def reply_schema(keys: Sequence[str], most: int) -> type[ModelSentences]:
     """The shape to ask for: servers that keep to a schema then let a model name no key but these.
 
     One sentence of the wrong form does not spoil the others.
     """
-    item = Sentence.model_json_schema()
-    item["properties"]["keys"] = {"type": "array", "items": {"enum": list(keys)}, "minItems": 1, "maxItems": MOST_KEYS}
+    item = ModelSentence.model_json_schema()
+    item["properties"]["keys"] = {"type": "array", "items": {"enum": list(keys)}, "minItems": 1, "maxItems": MAX_KEYS}
     schema = {"type": "array", "items": item, "maxItems": most}
-    of_keys = Annotated[list[Annotated[Sentence | None, WrapValidator(or_none)]], WithJsonSchema(schema)]
-    return create_model("Sentences", __base__=Sentences, sentences=(of_keys, ...))
+    of_keys = Annotated[list[Annotated[ModelSentence | None, WrapValidator(item_or_none)]], WithJsonSchema(schema)]
+    return create_model("Sentences", __base__=ModelSentences, sentences=(of_keys, ...))
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class RewriteCounts:
     """What became of the sentences of a model."""
 
     proposed: int = 0
@@ -91,117 +94,128 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class RewrittenBrief:
     """A brief after a model, and what of its words survived."""
 
     brief: Brief
-    counts: Counts = Counts()
-    rejected: tuple[Rejected, ...] = ()
+    counts: RewriteCounts = RewriteCounts()
+    rejected: tuple[RejectedSentence, ...] = ()
 
 
-def rewritten(
+def rewrite(
     brief: Brief, model: Model, *, critic: bool = False, critic_model: Model | None = None, temperature: float = 0.4
-) -> Written:
+) -> RewrittenBrief:
     """The brief in the model's words, where they hold; the same brief with a note where there is no use in them."""
-    desk = Desk(brief)
-    drafts: dict[PartKey, tuple[Line, ...]] = {}
-    rejected: list[Rejected] = []
+    desk = StatementKeys(brief)
+    drafts: dict[PartKey, tuple[DraftLine, ...]] = {}
+    rejected: list[RejectedSentence] = []
     proposed = 0
     for part in TITLES:
-        statements = offered(brief, part)
+        statements = statements_for(brief, part)
         if len(statements) < (1 if part in ("summary", "disputes") else WORTH_INTRODUCING):
             continue
         try:
-            said = _asked(desk, model, part, statements, temperature)
+            said = _ask_model(desk, model, part, statements, temperature)
         except ModelError as problem:
-            return _without(desk, drafts, rejected, model, problem, proposed)
+            return _after_failure(desk, drafts, rejected, model, problem, proposed)
         proposed += len(said)
-        drafts[part], turned_away = _taken(desk, part, said)
+        drafts[part], turned_away = _accepted(desk, part, said)
         rejected += turned_away
     counts = _counted(drafts, rejected, proposed)
-    look = Look(drafts)
+    look = CriticResult(drafts)
     if critic and any(drafts.values()):
-        look = revised(desk, drafts, model, critic_model or model, temperature=temperature)
+        look = revise(desk, drafts, model, critic_model or model, temperature=temperature)
         rejected += look.rejected
         counts = replace(counts, problems=look.problems, revised=look.revised, reasons=_reasons(rejected))
     return _finished(desk, look.drafts, counts, rejected, look.notes)
 
 
 def _finished(
-    desk: Desk, drafts: Drafts, counts: Counts, rejected: Sequence[Rejected], notes: Sequence[str]
-) -> Written:
-    brief = assembled(desk, drafts)
+    desk: StatementKeys,
+    drafts: Drafts,
+    counts: RewriteCounts,
+    rejected: Sequence[RejectedSentence],
+    notes: Sequence[str],
+) -> RewrittenBrief:
+    brief = assemble(desk, drafts)
     kept = sum(one.written == "model" for one in brief.statements())
     taken = sum(line.statement.written == "model" for lines in drafts.values() for line in lines)
     counts = replace(counts, kept=kept, unused=taken - kept)
-    return Written(replace(brief, notes=(*brief.notes, *notes)), counts, tuple(rejected))
+    return RewrittenBrief(replace(brief, notes=(*brief.notes, *notes)), counts, tuple(rejected))
 
 
-def _without(
-    desk: Desk, drafts: Drafts, rejected: list[Rejected], model: Model, problem: ModelError, proposed: int
-) -> Written:
+def _after_failure(
+    desk: StatementKeys,
+    drafts: Drafts,
+    rejected: list[RejectedSentence],
+    model: Model,
+    problem: ModelError,
+    proposed: int,
+) -> RewrittenBrief:
     """What was written before the model failed stays; the rest is the rules'."""
     rest = "the other sentences" if drafts else "all sentences"
     why = printable(problem.message).rstrip(".")
-    note = f"{called(model)} did not help, and {rest} are in the words of the rules: {why}."
+    note = f"{model_label(model)} did not help, and {rest} are in the words of the rules: {why}."
     return _finished(desk, drafts, _counted(drafts, rejected, proposed), rejected, (note,))
 
 
-def _asked(
-    desk: Desk, model: Model, part: PartKey, statements: Sequence[Statement], temperature: float
-) -> list[Sentence | None]:
+def _ask_model(
+    desk: StatementKeys, model: Model, part: PartKey, statements: Sequence[Statement], temperature: float
+) -> list[ModelSentence | None]:
     brief = desk.brief
-    most = min(MOST_SUMMARY if part in ("summary", "disputes") else MOST_INTRODUCTION, len(statements))
+    most = min(MAX_SUMMARY if part in ("summary", "disputes") else MAX_INTRODUCTION, len(statements))
     empty = {"topic": brief.topic, "part": TITLES[part], "statements": "", "disagreements": "", "pages": ""}
     options = write_up(temperature, max_tokens=min(reply_tokens(model), most * PER_SENTENCE))
-    room = room_of(model, estimate_prompt(m.text for m in prompt("brief").fill(most=most, **empty)))
-    told = fitting(statement_lines(desk, statements), int(room * SHARES["statements"]))
+    room = tokens_left(model, estimate_prompt(m.text for m in prompt("brief").fill(most=most, **empty)))
+    told = lines_that_fit(statement_lines(desk, statements), int(room * SHARES["statements"]))
     keys = [key for statement in statements if (key := desk.key(statement)) in told]
     filled = empty | {
         "statements": told,
-        "disagreements": fitting(disagreement_lines(desk), int(room * SHARES["disagreements"])),
-        "pages": fitting(page_lines(brief), int(room * SHARES["pages"])),
+        "disagreements": lines_that_fit(disagreement_lines(desk), int(room * SHARES["disagreements"])),
+        "pages": lines_that_fit(page_lines(brief), int(room * SHARES["pages"])),
     }
-    return ask(model, prompt("brief").fill(most=most, **filled), shape_of(keys, most), options).sentences
+    return ask(model, prompt("brief").fill(most=most, **filled), reply_schema(keys, most), options).sentences
 
 
-def _taken(desk: Desk, part: PartKey, said: Sequence[Sentence | None]) -> tuple[tuple[Line, ...], list[Rejected]]:
+def _accepted(
+    desk: StatementKeys, part: PartKey, said: Sequence[ModelSentence | None]
+) -> tuple[tuple[DraftLine, ...], list[RejectedSentence]]:
     """What stays of a part: a sentence that cannot be taken gives way to the rule's sentence that it names first."""
-    lines: list[Line] = []
-    rejected: list[Rejected] = []
-    allowed = set(offered(desk.brief, part))
+    lines: list[DraftLine] = []
+    rejected: list[RejectedSentence] = []
+    allowed = set(statements_for(desk.brief, part))
     for number, one in enumerate(said):
         if one is None:
-            rejected.append(Rejected(part, "wrong form", ""))
+            rejected.append(RejectedSentence(part, "wrong form", ""))
             continue
-        judged = desk.judged(part, one.text, one.keys)
-        if number >= 2 * MOST_SUMMARY:
-            judged = Rejected(part, "too many sentences", printable(one.text)[:120])
-        elif isinstance(judged, Line) and judged.rule not in allowed:
-            judged = Rejected(part, "unknown key", judged.statement.text[:120])
-        elif isinstance(judged, Line) and any(_repeats(judged, line) for line in lines):
-            judged = Rejected(part, "said twice", judged.statement.text[:120])
-        if isinstance(judged, Line):
+        judged = desk.judge(part, one.text, one.keys)
+        if number >= 2 * MAX_SUMMARY:
+            judged = RejectedSentence(part, "too many sentences", printable(one.text)[:120])
+        elif isinstance(judged, DraftLine) and judged.rule not in allowed:
+            judged = RejectedSentence(part, "unknown key", judged.statement.text[:120])
+        elif isinstance(judged, DraftLine) and any(_repeats(judged, line) for line in lines):
+            judged = RejectedSentence(part, "said twice", judged.statement.text[:120])
+        if isinstance(judged, DraftLine):
             lines.append(judged)
             continue
         rejected.append(judged)
         rule = desk.first_known(one.keys)
         if rule in allowed and judged.reason not in ("said twice", "too many sentences"):
-            stand_in = Line(rule, rule)
+            stand_in = DraftLine(rule, rule)
             lines += [stand_in] if not any(_repeats(stand_in, line) for line in lines) else []
     return tuple(lines), rejected
 
 
-def _repeats(one: Line, other: Line) -> bool:
+def _repeats(one: DraftLine, other: DraftLine) -> bool:
     return one.statement.claims == other.statement.claims or one.statement.text == other.statement.text
 
 
-def _counted(drafts: Drafts, rejected: Sequence[Rejected], proposed: int) -> Counts:
+def _counted(drafts: Drafts, rejected: Sequence[RejectedSentence], proposed: int) -> RewriteCounts:
     lines = [line for part in drafts.values() for line in part]
     kept = sum(line.statement.written == "model" for line in lines)
-    return Counts(proposed, kept, proposed - kept - len(rejected), reasons=_reasons(rejected))
+    return RewriteCounts(proposed, kept, proposed - kept - len(rejected), reasons=_reasons(rejected))
 
 
-def _reasons(rejected: Sequence[Rejected]) -> tuple[tuple[str, int], ...]:
+def _reasons(rejected: Sequence[RejectedSentence]) -> tuple[tuple[str, int], ...]:
     counted = Counter(one.reason for one in rejected)
     return tuple(sorted(counted.items(), key=lambda item: (-item[1], item[0])))

@@ -1,21 +1,239 @@
-"""A batch of entries, and what became of it: shards of tables, ready to be written."""
+"""A batch of entries read into rows and packed into shards; every engine runs this."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+import contextlib
+import re
+import signal
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from kiwiresearch.bulk.digest import Tally, tally_of
-from kiwiresearch.bulk.parquet import packed
-from kiwiresearch.bulk.rows import Tables
-from kiwiresearch.bulk.tables import Row
+from kiwiresearch.bulk.tables import TABLES, PathResolver, Row, RowTally, link_rows, page_row, page_tally, to_parquet
+from kiwiresearch.errors import BookChanged, BookDamaged, KiwiError
 from kiwiresearch.ids import BookId
+from kiwiresearch.page.doc import PageDoc
+from kiwiresearch.page.read import read_page
+from kiwiresearch.zim.archive import Entry
+from kiwiresearch.zim.libzim import LibzimArchive, set_cluster_cache
 
 if TYPE_CHECKING:
     from kiwiresearch.zim.directory import Numbers
+
+PAGE_TIMEOUT_S = 120.0
+"""No page takes a second; one that takes this long would take for ever."""
+
+
+class PageTimeout(BaseException):
+    """Not an Exception: nobody on the way may take it for a page that cannot be read."""
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float = PAGE_TIMEOUT_S) -> Iterator[None]:
+    """Raise TookTooLong in the block after some time, where the system can: in a main thread, not on Windows."""
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ring(*_: object) -> None:
+        raise PageTimeout
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+CACHE_BYTES = 8 * 2**20
+"""Clusters are read one after the other, so few need to be kept."""
+
+KNOWN_TARGETS = 2**15
+LARGEST_PAGE = 2**25
+"""Bytes; no page that somebody wrote is as large."""
+
+LONGEST_PROBLEM = 300
+ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+
+T = TypeVar("T")
+TableRows = dict[str, list[Row]]
+"""The rows of each table, sorted by entry and number."""
+
+
+class EntryReader:
+    """Reads entries of one book into rows; `at` hears the number of each before it is touched."""
+
+    def __init__(self, file: Path, book: BookId, what: Sequence[str], at: Callable[[int], None] | None = None) -> None:
+        opened = _open_book(file, book)
+        self._archive, self._resolve = opened.archive, opened.resolve
+        self._what = what
+        self._at = at or (lambda _: None)
+
+    def rows(self, ids: Sequence[int], lost: Iterable[int] = ()) -> TableRows:
+        """What is told of these entries, and in `errors` of those that tell nothing.
+
+        The same entries give the same rows, whatever was read before. `lost` are
+        entries that are not to be touched, since a process has died of them.
+        """
+        gone = set(lost)
+        found: dict[int, TableRows] = {}
+        for number in ids:
+            if number in gone:
+                found[number] = {"errors": [(number, self._path(number), "read", "The process that read it died.")]}
+            else:
+                self._at(number)
+                found[number] = self._entry(number)
+        tables: TableRows = {table: [] for table in (*self._what, "errors")}
+        for number in sorted(found):
+            for table, told in found[number].items():
+                tables[table] += told
+        return tables
+
+    def _entry(self, number: int) -> TableRows:
+        try:
+            named = self._archive.name_at(number)
+        except BookDamaged as problem:
+            return {"errors": [(number, self._path(number), "read", _reason(problem))]}
+        tables: TableRows = {"errors": []}
+        if named.target or named.is_html:
+            if "titles" in self._what:
+                tables["titles"] = [(number, named.path, named.title, named.target)]
+            if named.is_html and tuple(self._what) != ("titles",):
+                self._read(number, named.path, tables)
+        else:
+            what = f"of the type {named.mimetype!r}" if named.mimetype else "a redirect to nothing"
+            tables["errors"].append((number, named.path, "read", f"It is no page but {what}."))
+        return tables
+
+    def _path(self, number: int) -> str:
+        try:
+            return self._archive.path_at(number)
+        except BookDamaged:
+            return ""
+
+    def _read(self, number: int, path: str, tables: TableRows) -> None:
+        errors = tables["errors"]
+        page = _attempt(partial(self._page, number))
+        if isinstance(page, PageProblem):
+            errors.append((number, path, "read", page))
+            return
+        for table in self._what:
+            if table != "titles":
+                told = _attempt(partial(self._checked_rows, table, page, (number, path)))
+                if isinstance(told, PageProblem):
+                    errors.append((number, path, table, told))
+                else:
+                    tables[table] = told
+
+    def _page(self, number: int) -> PageDoc:
+        entry: Entry = self._archive.read_at(number)
+        if len(entry.content) > LARGEST_PAGE:
+            raise BookDamaged(f"It has {len(entry.content):,} bytes, which no page has.")
+        book = self._archive.book
+        url = self._archive.url(entry.ref.path)
+        return read_page(entry, language=book.language or "eng", url=url, lead_only=book.lead_only)
+
+    def _checked_rows(self, table: str, page: PageDoc, first: Row) -> list[Row]:
+        found = [_plain((*first, *row)) for row in self._rows_of_table(table, page)]
+        size = len(TABLES[table])
+        if any(len(row) != size for row in found):
+            raise ValueError(f"a row of {table!r} has not {size} values")
+        return found
+
+    def _rows_of_table(self, table: str, page: PageDoc) -> Iterator[Row]:
+        if table == "pages":
+            yield page_row(page)
+        elif table == "links":
+            yield from link_rows(page, self._resolve)
+        else:
+            from kiwiresearch.bulk.claim_rows import claim_rows, people_rows
+
+            if table == "claims":
+                yield from claim_rows(page, self._archive.book.name)
+            else:
+                yield from people_rows(page, self._resolve)
+
+
+class _OpenBook:
+    """A book that is open, and what is known of where its links lead."""
+
+    def __init__(self, file: Path) -> None:
+        set_cluster_cache(CACHE_BYTES)
+        self.archive = LibzimArchive(file)
+        self.resolve: PathResolver = lru_cache(maxsize=KNOWN_TARGETS)(self._end)
+
+    def _end(self, path: str) -> str:
+        try:
+            return self.archive.resolve(path) or ""
+        except BookDamaged:
+            return ""
+
+
+@lru_cache(maxsize=1)
+def _open_book(file: Path, book: BookId) -> _OpenBook:
+    """A process opens a book once, however many batches it takes from it."""
+    found = _OpenBook(file)
+    if found.archive.book.id != book:
+        raise BookChanged(
+            f"The file {str(file)!r} is another book than when the work began.",
+            remedy="Every machine must have the same file at the same path.",
+        )
+    return found
+
+
+class PageProblem(str):
+    """What is wrong with a page."""
+
+    __slots__ = ()
+
+
+def _attempt(work: Callable[[], T]) -> T | PageProblem:
+    """What comes of work on one page, or what is wrong with it."""
+    try:
+        with time_limit():
+            return work()
+    except BookChanged:
+        raise
+    except PageTimeout:
+        return PageProblem(f"It took more than {PAGE_TIMEOUT_S:.0f} seconds.")
+    except Exception as problem:  # whatever is wrong with one page, the others have nothing to do with it
+        return _reason(problem)
+
+
+def _reason(problem: Exception) -> PageProblem:
+    """What is wrong, in words that are the same on every machine: without addresses and the place of the file."""
+    if isinstance(problem, BookDamaged) and problem.__cause__:
+        told = f"It cannot be read: {problem.__cause__}"
+    elif isinstance(problem, KiwiError):
+        told = problem.message
+    else:
+        told = f"{type(problem).__name__}: {problem}"
+    line = " ".join(ADDRESS.sub("", told).split())[:LONGEST_PROBLEM].rstrip(". :") + "."
+    return PageProblem(line.encode("utf-8", "replace").decode())
+
+
+def _plain(row: Row) -> Row:
+    """The row with text that can be written everywhere: half a pair of surrogates is no character."""
+    for value in row:
+        if isinstance(value, str) and not value.isascii() and not _is_text(value):
+            return tuple(v.encode("utf-8", "replace").decode() if isinstance(v, str) else v for v in row)
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise OverflowError(f"{value} is too large a number")
+    return row
+
+
+def _is_text(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,24 +241,24 @@ class Shard:
     """Some rows of a table as a Parquet file; without rows there is none, but for the first of a table."""
 
     table: str
-    tally: Tally
+    tally: RowTally
     content: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class FinishedBatch:
     """What became of a batch."""
 
     number: int
     shards: tuple[Shard, ...]
 
 
-Batches = Generator[Finished, None, None]
+Batches = Generator[FinishedBatch, None, None]
 """Batches as an engine gets them done; closing it ends the work."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Work:
+class BulkWork:
     """Which entries of which book are to be read, in which order, how many at once, and what for."""
 
     file: Path
@@ -62,19 +280,19 @@ class Work:
         return max(min(self.size, len(self.entries) - number * self.size), 0)
 
 
-def finished(number: int, tables: Tables) -> Finished:
+def pack_batch(number: int, tables: TableRows) -> FinishedBatch:
     """Pack the rows of a batch."""
-    return Finished(number, tuple(_shard(number, table, told) for table, told in tables.items()))
+    return FinishedBatch(number, tuple(_pack_shard(number, table, told) for table, told in tables.items()))
 
 
-def _shard(number: int, table: str, told: list[Row]) -> Shard:
-    content = packed(table, told) if told or not number else b""
-    return Shard(table, tally(told), content)
+def _pack_shard(number: int, table: str, told: list[Row]) -> Shard:
+    content = to_parquet(table, told) if told or not number else b""
+    return Shard(table, rows_tally(told), content)
 
 
-def tally(told: Sequence[Row]) -> Tally:
+def rows_tally(told: Sequence[Row]) -> RowTally:
     """The tally of rows of one table that are sorted by entry."""
-    total = Tally()
+    total = RowTally()
     for _, of_entry in groupby(told, key=lambda row: row[0]):
-        total += tally_of(of_entry)
+        total += page_tally(of_entry)
     return total

@@ -10,13 +10,11 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from kiwiresearch.bulk.batch import Batches, Work
-from kiwiresearch.bulk.folder import OutFolder, filled
-from kiwiresearch.bulk.manifest import Manifest, Subject, subject_of
-from kiwiresearch.bulk.parquet import arrow
-from kiwiresearch.bulk.plan import plan_of
-from kiwiresearch.bulk.processes import by_processes
-from kiwiresearch.bulk.tables import checked_what
+from kiwiresearch.bulk.batch import Batches, BulkWork
+from kiwiresearch.bulk.finished_folder import BookIdentity, BulkManifest, book_identity
+from kiwiresearch.bulk.output_folder import OutputFolder, locked_output, plan_of
+from kiwiresearch.bulk.process_engine import by_processes
+from kiwiresearch.bulk.tables import checked_tables, pyarrow_module
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.zim.libzim import LibzimArchive
 
@@ -24,26 +22,26 @@ Engine = Literal["processes", "ray"]
 BATCH = 500
 """Entries in a batch: enough that a shard is worth a file, few enough that their rows fit in memory."""
 
-MOST_AT_ONCE = 100_000
-MOST_WORKERS = 1_024
+MAX_AT_ONCE = 100_000
+MAX_WORKERS = 1_024
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class BulkProgress:
     """How far the work is: entries done of all, those done before it went on, and errors so far."""
 
     done: int
     total: int
-    kept: int
+    resumed: int
     errors: int
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenFolder:
     """A folder that is finished, and whether it was before."""
 
     folder: Path
-    manifest: Manifest
+    manifest: BulkManifest
     was_finished: bool = False
 
 
@@ -57,8 +55,8 @@ def write_book(
     workers: int = 0,
     batch: int = 0,
     address: str = "",
-    tell: Callable[[Progress], None] = lambda _: None,
-) -> Written:
+    tell: Callable[[BulkProgress], None] = lambda _: None,
+) -> WrittenFolder:
     """Write what `what` names of every article of a book into a folder; a folder that was begun is gone on with.
 
     `tell` hears of each batch that is kept, and may raise to stop there. The rows
@@ -66,15 +64,15 @@ def write_book(
     they are the same whatever `engine`, `workers` and `batch` are.
     """
     _check(engine, workers, batch, address)
-    arrow()
-    names = checked_what(what)
+    pyarrow_module()
+    names = checked_tables(what)
     work, book = _work(file.absolute(), names, batch or BATCH)
-    with filled(out.absolute(), plan_of(work, book, version)) as folder:
-        if isinstance(folder, Manifest):
-            return Written(out, folder, was_finished=True)
-        work = Work(work.file, work.book, work.what, work.entries, folder.plan.batch)
+    with locked_output(out.absolute(), plan_of(work, book, version)) as folder:
+        if isinstance(folder, BulkManifest):
+            return WrittenFolder(out, folder, was_finished=True)
+        work = BulkWork(work.file, work.book, work.what, work.entries, folder.plan.batch)
         _fill(folder, work, engine, workers, address, tell)
-        return Written(out, folder.finish())
+        return WrittenFolder(out, folder.finish())
 
 
 def _check(engine: str, workers: int, batch: int, address: str) -> None:
@@ -82,43 +80,48 @@ def _check(engine: str, workers: int, batch: int, address: str) -> None:
         raise BadUsage(f"There is no engine {engine!r}.", remedy=f"The engines are: {', '.join(get_args(Engine))}.")
     if address and engine != "ray":
         raise BadUsage("Only Ray has an address.", remedy="Add --engine ray, or leave --address out.")
-    if not 0 <= workers <= MOST_WORKERS:
-        remedy = f"Give a number from 1 to {MOST_WORKERS:,}, or 0 for one a core."
+    if not 0 <= workers <= MAX_WORKERS:
+        remedy = f"Give a number from 1 to {MAX_WORKERS:,}, or 0 for one a core."
         raise BadUsage(f"{workers} workers cannot work.", remedy=remedy)
-    if not 0 <= batch <= MOST_AT_ONCE:
-        raise BadUsage(f"{batch} entries are no batch.", remedy=f"Give a number from 1 to {MOST_AT_ONCE:,}.")
+    if not 0 <= batch <= MAX_AT_ONCE:
+        raise BadUsage(f"{batch} entries are no batch.", remedy=f"Give a number from 1 to {MAX_AT_ONCE:,}.")
 
 
-def _work(file: Path, what: tuple[str, ...], batch: int) -> tuple[Work, Subject]:
+def _work(file: Path, what: tuple[str, ...], batch: int) -> tuple[BulkWork, BookIdentity]:
     """What is to be done, from the directory of the book alone."""
     archive = LibzimArchive(file)
     try:
         found = archive.directory()
         entries = np.concatenate((found.articles, found.redirects)) if "titles" in what else found.articles
-        return Work(file, archive.book.id, what, entries, batch), subject_of(archive)
+        return BulkWork(file, archive.book.id, what, entries, batch), book_identity(archive)
     finally:
         archive.close()
 
 
 def _fill(
-    folder: OutFolder, work: Work, engine: Engine, workers: int, address: str, tell: Callable[[Progress], None]
+    folder: OutputFolder,
+    work: BulkWork,
+    engine: Engine,
+    workers: int,
+    address: str,
+    tell: Callable[[BulkProgress], None],
 ) -> None:
     kept = done = sum(work.count(number) for number in folder.done)
     pending = [number for number in range(work.batches) if number not in folder.done]
     if kept:
-        tell(Progress(done, len(work.entries), kept, folder.errors))
+        tell(BulkProgress(done, len(work.entries), kept, folder.errors))
     if not pending:
         return
     with closing(_engine(engine, work, pending, workers, address)) as batches:  # else processes outlive an error
         for finished in batches:
-            folder.keep(finished)
+            folder.add_batch(finished)
             done += work.count(finished.number)
-            tell(Progress(done, len(work.entries), kept, folder.errors))
+            tell(BulkProgress(done, len(work.entries), kept, folder.errors))
 
 
-def _engine(engine: Engine, work: Work, pending: Sequence[int], workers: int, address: str) -> Batches:
+def _engine(engine: Engine, work: BulkWork, pending: Sequence[int], workers: int, address: str) -> Batches:
     if engine == "ray":
-        from kiwiresearch.bulk.on_ray import by_ray
+        from kiwiresearch.bulk.ray_engine import by_ray
 
         return by_ray(work, pending, workers, address)
     return by_processes(work, pending, workers)

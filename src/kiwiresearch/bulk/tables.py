@@ -1,114 +1,126 @@
-"""The tables of a whole book: what each is called, which columns it has, and what they mean."""
+"""The tables of a book: their columns, the rows of a page, their digest, and their form in Parquet."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Literal, NamedTuple
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from kiwiresearch.errors import BadUsage
+from kiwiresearch.errors import BadUsage, KiwiError, RunDamaged
+from kiwiresearch.ids import canonical_json
+from kiwiresearch.page.doc import Link, PageDoc
 
-Kind = Literal["number", "text", "flag", "decimal"]
-Value = int | str | bool | float | None
-Row = tuple[Value, ...]
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ColumnKind = Literal["number", "text", "flag", "decimal"]
+CellValue = int | str | bool | float | None
+Row = tuple[CellValue, ...]
 """The values of one row, in the order of its table's columns."""
 
 
-class Column(NamedTuple):
+class TableColumn(NamedTuple):
     """A column; one that is optional has no value where the page tells none."""
 
     name: str
-    kind: Kind
+    kind: ColumnKind
     meaning: str
     optional: bool = False
 
 
-FIRST = (
-    Column("entry", "number", "the number of the entry in its book"),
-    Column("path", "text", "the path of the page in its book"),
+ENTRY_COLUMNS = (
+    TableColumn("entry", "number", "the number of the entry in its book"),
+    TableColumn("path", "text", "the path of the page in its book"),
 )
-NUMBER = Column("number", "number", "the place of the row among those of its page, from 0")
-DATE = (
-    Column("earliest", "number", "the first day that its first date may mean, as a Julian day number", optional=True),
-    Column("latest", "number", "the last such day", optional=True),
-    Column("edtf", "text", "the same date in EDTF; empty without one"),
+NUMBER_COLUMN = TableColumn("number", "number", "the place of the row among those of its page, from 0")
+DATE_COLUMNS = (
+    TableColumn(
+        "earliest", "number", "the first day that its first date may mean, as a Julian day number", optional=True
+    ),
+    TableColumn("latest", "number", "the last such day", optional=True),
+    TableColumn("edtf", "text", "the same date in EDTF; empty without one"),
 )
-PLACE = (
-    Column("quote", "text", "the words of the page that say so"),
-    Column("start", "number", "where these words begin in the page's text"),
-    Column("end", "number", "where they end"),
+QUOTE_COLUMNS = (
+    TableColumn("quote", "text", "the words of the page that say so"),
+    TableColumn("start", "number", "where these words begin in the page's text"),
+    TableColumn("end", "number", "where they end"),
 )
 
-TABLES: Mapping[str, tuple[Column, ...]] = {
+TABLES: Mapping[str, tuple[TableColumn, ...]] = {
     "titles": (
-        *FIRST,
-        Column("title", "text", "the title of the article or redirect"),
-        Column("redirect_to", "text", "the path of the article that a redirect ends at; empty for an article"),
+        *ENTRY_COLUMNS,
+        TableColumn("title", "text", "the title of the article or redirect"),
+        TableColumn("redirect_to", "text", "the path of the article that a redirect ends at; empty for an article"),
     ),
     "pages": (
-        *FIRST,
-        Column("title", "text", "the title of the page"),
-        Column("kind", "text", "article, disambiguation, list, or redirect for a page that only leads elsewhere"),
-        Column("chars", "number", "how many characters its text has"),
-        Column("words", "number", "how many words"),
-        Column("sections", "number", "how many headings"),
-        Column("references", "number", "how many references"),
-        Column("links", "number", "how many links to pages of the book, repeated ones included"),
-        Column("infobox", "flag", "whether it has a box of facts"),
-        Column("stub", "flag", "whether it is, or looks like, a stub"),
-        Column("disputed", "flag", "whether its editors dispute it"),
-        Column("citation_needed", "number", "how many places are marked so"),
-        Column("lead", "text", "its first sentences, at most 500 characters"),
-        Column("text_sha", "text", "a hash of its text, tagged with the algorithm"),
+        *ENTRY_COLUMNS,
+        TableColumn("title", "text", "the title of the page"),
+        TableColumn("kind", "text", "article, disambiguation, list, or redirect for a page that only leads elsewhere"),
+        TableColumn("chars", "number", "how many characters its text has"),
+        TableColumn("words", "number", "how many words"),
+        TableColumn("sections", "number", "how many headings"),
+        TableColumn("references", "number", "how many references"),
+        TableColumn("links", "number", "how many links to pages of the book, repeated ones included"),
+        TableColumn("infobox", "flag", "whether it has a box of facts"),
+        TableColumn("stub", "flag", "whether it is, or looks like, a stub"),
+        TableColumn("disputed", "flag", "whether its editors dispute it"),
+        TableColumn("citation_needed", "number", "how many places are marked so"),
+        TableColumn("lead", "text", "its first sentences, at most 500 characters"),
+        TableColumn("text_sha", "text", "a hash of its text, tagged with the algorithm"),
     ),
     "links": (
-        *FIRST,
-        NUMBER,
-        Column("target", "text", "the path that the link ends at after redirects; empty if the book lacks it"),
-        Column("href_title", "text", "the title that the link names"),
-        Column("section", "text", "the heading of the section of the first such link; empty in the lead"),
-        Column("place", "text", "where it stands: lead, body, list, table, infobox, see also, navigation …"),
-        Column("count", "number", "how many links of the page end there"),
+        *ENTRY_COLUMNS,
+        NUMBER_COLUMN,
+        TableColumn("target", "text", "the path that the link ends at after redirects; empty if the book lacks it"),
+        TableColumn("href_title", "text", "the title that the link names"),
+        TableColumn("section", "text", "the heading of the section of the first such link; empty in the lead"),
+        TableColumn("place", "text", "where it stands: lead, body, list, table, infobox, see also, navigation …"),
+        TableColumn("count", "number", "how many links of the page end there"),
     ),
     "claims": (
-        *FIRST,
-        NUMBER,
-        Column("claim_id", "text", "the id of the claim, the same in every run"),
-        Column("claim_type", "text", "definition, causal, numeric, timeline, comparative, disputed or quote"),
-        Column("subject", "text", "what it is about"),
-        Column("claim", "text", "what it says, in words that stand alone"),
-        *PLACE,
-        Column("section", "text", "the heading of its section; empty in the lead"),
-        Column("anchor", "text", "the anchor of its section"),
-        Column("confidence", "decimal", "how likely it is right, from 0 to 1"),
-        Column("hedged", "flag", "whether its words hold back"),
-        Column("disputed", "flag", "whether it tells of a dispute, or the page marks it as disputed"),
-        *DATE,
-        Column("value", "decimal", "the first number it measures; of a range, the lower end", optional=True),
-        Column("unit", "text", "the unit of that number; empty for a plain number"),
-        Column("what", "text", "what that number measures"),
-        Column("record", "text", "the whole claim as JSON, as `claims.jsonl` of a run has it"),
+        *ENTRY_COLUMNS,
+        NUMBER_COLUMN,
+        TableColumn("claim_id", "text", "the id of the claim, the same in every run"),
+        TableColumn("claim_type", "text", "definition, causal, numeric, timeline, comparative, disputed or quote"),
+        TableColumn("subject", "text", "what it is about"),
+        TableColumn("claim", "text", "what it says, in words that stand alone"),
+        *QUOTE_COLUMNS,
+        TableColumn("section", "text", "the heading of its section; empty in the lead"),
+        TableColumn("anchor", "text", "the anchor of its section"),
+        TableColumn("confidence", "decimal", "how likely it is right, from 0 to 1"),
+        TableColumn("hedged", "flag", "whether its words hold back"),
+        TableColumn("disputed", "flag", "whether it tells of a dispute, or the page marks it as disputed"),
+        *DATE_COLUMNS,
+        TableColumn("value", "decimal", "the first number it measures; of a range, the lower end", optional=True),
+        TableColumn("unit", "text", "the unit of that number; empty for a plain number"),
+        TableColumn("what", "text", "what that number measures"),
+        TableColumn("record", "text", "the whole claim as JSON, as `claims.jsonl` of a run has it"),
     ),
     "people": (
-        *FIRST,
-        NUMBER,
-        Column("name", "text", "the person that the page is about"),
-        Column("field", "text", "birth_date, death_place, father, spouse, child …"),
-        Column("value", "text", "what the page says: words of the quote, or a date in EDTF"),
-        *PLACE,
-        Column("method", "text", "how it was read: infobox, lead or prose"),
-        Column("confidence", "decimal", "how far it is trusted, from 0 to 1"),
-        Column("qualifier", "text", "biological, adoptive, step, half, disputed …; mostly empty"),
-        *DATE,
-        Column(
+        *ENTRY_COLUMNS,
+        NUMBER_COLUMN,
+        TableColumn("name", "text", "the person that the page is about"),
+        TableColumn("field", "text", "birth_date, death_place, father, spouse, child …"),
+        TableColumn("value", "text", "what the page says: words of the quote, or a date in EDTF"),
+        *QUOTE_COLUMNS,
+        TableColumn("method", "text", "how it was read: infobox, lead or prose"),
+        TableColumn("confidence", "decimal", "how far it is trusted, from 0 to 1"),
+        TableColumn("qualifier", "text", "biological, adoptive, step, half, disputed …; mostly empty"),
+        *DATE_COLUMNS,
+        TableColumn(
             "target",
             "text",
             "the path of the page that the value links to: the relative's, or the place's; empty if there is none",
         ),
     ),
     "errors": (
-        *FIRST,
-        Column("what", "text", "the table that lacks its rows; 'read' where the entry itself cannot be read"),
-        Column("problem", "text", "what is wrong"),
+        *ENTRY_COLUMNS,
+        TableColumn("what", "text", "the table that lacks its rows; 'read' where the entry itself cannot be read"),
+        TableColumn("problem", "text", "what is wrong"),
     ),
 }
 """Rows are sorted by entry, then by number."""
@@ -117,7 +129,7 @@ CHOICES = tuple(name for name in TABLES if name != "errors")
 """What can be asked for; errors are told whatever is."""
 
 
-def checked_what(wanted: Iterable[str]) -> tuple[str, ...]:
+def checked_tables(wanted: Iterable[str]) -> tuple[str, ...]:
     """The tables that somebody asks for, each once and in their own order."""
     names = {name.strip().lower() for name in wanted if name.strip()}
     unknown = sorted(names - set(CHOICES))
@@ -126,3 +138,179 @@ def checked_what(wanted: Iterable[str]) -> tuple[str, ...]:
     if not names:
         raise BadUsage("No table is wanted.", remedy=f"Name some of them: {', '.join(CHOICES)}.")
     return tuple(name for name in CHOICES if name in names)
+
+
+LONGEST_LEAD = 500
+
+PathResolver = Callable[[str], str]
+"""Where a path of the book leads after redirects; empty if the book lacks it."""
+
+
+def page_row(page: PageDoc) -> Row:
+    """What `pages` tells of a page, behind its entry and path."""
+    signals = page.signals
+    return (
+        page.title,
+        page_kind(page),
+        len(page.text),
+        len(page.text.split()),
+        len(page.sections) - 1,
+        signals.references,
+        len(page.links),
+        bool(page.infoboxes),
+        signals.stub.holds,
+        signals.disputed.holds,
+        sum(mark.kind == "citation needed" for mark in page.marks),
+        page_lead(page),
+        "sha256:" + sha256(page.text.encode("utf-8", "replace")).hexdigest()[:32],
+    )
+
+
+def page_kind(page: PageDoc) -> str:
+    if page.redirect:
+        return "redirect"
+    if page.signals.disambiguation.holds:
+        return "disambiguation"
+    return "list" if page.signals.list_page.holds else "article"
+
+
+def page_lead(page: PageDoc) -> str:
+    """The first whole sentences of running text that fit; the beginning of the first if not even that one does."""
+    paragraphs = [block for block in page.blocks if block.kind == "paragraph"]
+    if not paragraphs:
+        return ""
+    start = paragraphs[0].start
+    section = max(number for number, one in enumerate(page.sections) if one.heading_start <= start)
+    stop = min(start + LONGEST_LEAD, page.sections[section].end)
+    ends = [block.end for block in paragraphs] + list(page.sentences)
+    end = max((at for at in ends if start < at <= stop), default=stop)
+    return " ".join(page.text[start:end].split())
+
+
+def link_rows(page: PageDoc, resolve: PathResolver) -> Iterator[Row]:
+    """One row for each page that this one leads to, in the order in which it first does; never for itself."""
+    found: dict[str, list[Link]] = {}
+    ends: dict[str, str] = {}
+    for link in page.links:
+        if link.target not in ends:
+            ends[link.target] = resolve(link.target)
+        end = ends[link.target]
+        if end != page.ref.path:
+            found.setdefault(end or f"\0{link.target}", []).append(link)
+    for number, (end, links) in enumerate(found.items()):
+        first = links[0]
+        section = page.sections[first.section].heading
+        target = "" if end.startswith("\0") else end
+        yield number, target, first.target_title, section, first.place, len(links)
+
+
+MODULUS = 2**256
+
+
+@dataclass(frozen=True, slots=True)
+class RowTally:
+    """How many rows there are, and the sum of the hashes of their pages."""
+
+    rows: int = 0
+    total: int = 0
+
+    def __add__(self, other: RowTally) -> RowTally:
+        return RowTally(self.rows + other.rows, (self.total + other.total) % MODULUS)
+
+    @property
+    def digest(self) -> str:
+        return "sha256:" + sha256(f"{self.rows}\n{self.total:064x}\n".encode()).hexdigest()
+
+
+def page_tally(rows: Iterable[Row]) -> RowTally:
+    """The tally of all rows of one page in one table."""
+    lines = [canonical_json(row) for row in rows]
+    if not lines:
+        return RowTally()
+    return RowTally(len(lines), int.from_bytes(sha256("\n".join(lines).encode()).digest(), "big"))
+
+
+CODEC, LEVEL = "zstd", 6
+ROWS_AT_ONCE = 4_096
+
+
+def pyarrow_module() -> Any:
+    """The module pyarrow, or what to do without it."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as problem:
+        raise KiwiError(
+            "Whole books are written as Parquet, and pyarrow is not installed.",
+            remedy="Install it with: pip install 'kiwiresearch[bulk]'",
+        ) from problem
+    return pyarrow
+
+
+@cache
+def schema_of(table: str) -> pa.Schema:
+    """The columns of a table as Parquet has them."""
+    module = pyarrow_module()
+    kinds: dict[ColumnKind, pa.DataType] = {
+        "number": module.int64(),
+        "text": module.string(),
+        "flag": module.bool_(),
+        "decimal": module.float64(),
+    }
+    return module.schema([module.field(c.name, kinds[c.kind], nullable=c.optional) for c in TABLES[table]])
+
+
+def to_parquet(table: str, rows: Sequence[Row]) -> bytes:
+    """Rows of a table as a Parquet file."""
+    module, schema = pyarrow_module(), schema_of(table)
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(schema)
+    arrays = [module.array(column, type=field.type) for column, field in zip(columns, schema, strict=True)]
+    target = io.BytesIO()
+    module.parquet.write_table(
+        module.Table.from_arrays(arrays, schema=schema), target, compression=CODEC, compression_level=LEVEL
+    )
+    return target.getvalue()
+
+
+def check_schema(table: str, file: Path) -> int:
+    """How many rows a shard has; RunDamaged if it is none of this table."""
+    with _opened(file) as shard:
+        if not shard.schema_arrow.equals(schema_of(table)):
+            raise RunDamaged(
+                f"The file {str(file)!r} has not the columns of {table!r}.",
+                remedy="Remove the folder, and make it again with 'kiwiresearch bulk'.",
+            )
+        return int(shard.metadata.num_rows)
+
+
+def from_parquet(table: str, file: Path, names: Sequence[str] = ()) -> Iterator[Row]:
+    """The rows of a shard, some at a time; with `names`, these columns alone, and no others are read."""
+    wanted = list(names) or [column.name for column in TABLES[table]]
+    check_schema(table, file)
+    with _opened(file) as shard:
+        try:
+            for batch in shard.iter_batches(batch_size=ROWS_AT_ONCE, columns=wanted):
+                yield from zip(*(batch.column(name).to_pylist() for name in wanted), strict=True)
+        except _read_errors() as problem:
+            raise _unreadable(file, problem) from problem
+
+
+def _opened(file: Path) -> Any:
+    module = pyarrow_module()
+    try:
+        return module.parquet.ParquetFile(file)
+    except _read_errors() as problem:
+        raise _unreadable(file, problem) from problem
+
+
+def _read_errors() -> tuple[type[Exception], ...]:
+    """What pyarrow raises of a file that is no Parquet, or whose names or texts are no text."""
+    return OSError, UnicodeDecodeError, pyarrow_module().ArrowException
+
+
+def _unreadable(file: Path, problem: Exception) -> RunDamaged:
+    reason = (str(problem).splitlines() or ["no reason is given"])[0].rstrip(".")
+    return RunDamaged(
+        f"The file {str(file)!r} cannot be read as Parquet: {reason}.",
+        remedy="Remove the folder, and make it again with 'kiwiresearch bulk'.",
+    )

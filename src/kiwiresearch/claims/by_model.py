@@ -1,25 +1,26 @@
-"""Claims by a model: it proposes, and only what the page says in its own words is taken."""
+"""Claims by a model, and how they are merged with those of the rules."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from kiwiresearch.claims.chunks import Chunk, chunks_of
 from kiwiresearch.claims.claim import Claim
-from kiwiresearch.claims.proposals import Dropped, judged, shape_of
+from kiwiresearch.claims.firewall import content_stems
+from kiwiresearch.claims.mentions import numbers_in
+from kiwiresearch.claims.proposals import Chunk, DroppedClaim, check_proposal, chunks_of, shape_of
 from kiwiresearch.errors import ModelError, ModelUnreachable
-from kiwiresearch.llm.budget import estimate_prompt
-from kiwiresearch.llm.model import Model, called, extraction
-from kiwiresearch.llm.prompts import prompt
+from kiwiresearch.evidence import Quote
+from kiwiresearch.llm.model import Model, estimate_prompt, extraction, model_label, prompt
 from kiwiresearch.llm.structured import ask
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.text.plain import printable
+from kiwiresearch.text.display import printable
+from kiwiresearch.zim.archive import EntryRef
 
 Say = Callable[[str], None]
 
-FEWEST_CLAIMS, MOST_CLAIMS = 2, 6
+FEWEST_CLAIMS, MAX_CLAIMS = 2, 6
 """What a model is asked for at once: one for each sentence, within these; beyond twice that nothing is read."""
 PER_CLAIM = 200
 """Tokens of a claim with its quotes."""
@@ -39,10 +40,10 @@ class Extraction:
     """What a model found on a page, and what of it was not taken."""
 
     claims: tuple[Claim, ...] = ()
-    dropped: tuple[Dropped, ...] = ()
+    dropped: tuple[DroppedClaim, ...] = ()
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """How many claims were taken, and what the others were dropped for."""
         counted = Counter(one.reason for one in self.dropped)
         reasons = [f"{count} {reason}" for reason, count in sorted(counted.items(), key=lambda row: (-row[1], row[0]))]
@@ -72,25 +73,25 @@ class ClaimReader:
         if self.note or page.signals.disambiguation:
             return Extraction()
         claims: dict[str, Claim] = {}
-        dropped: list[Dropped] = []
+        dropped: list[DroppedClaim] = []
         for chunk in chunks_of(page, self._room(page)):
             if self.note:
                 dropped.append(_unread(page, chunk))
                 continue
             for one in self._chunk(page, chunk, book_name):
-                if isinstance(one, Dropped):
+                if isinstance(one, DroppedClaim):
                     dropped.append(one)
                 elif one.id in claims:
-                    dropped.append(Dropped("said twice", one.text))
+                    dropped.append(DroppedClaim("said twice", one.text))
                 else:
                     claims[one.id] = one
         found = Extraction(tuple(claims.values()), tuple(dropped))
-        self._log(f"claims by the model from {page.title!r}: {found.told}")
+        self._log(f"claims by the model from {page.title!r}: {found.summary}")
         return found
 
     def _room(self, page: PageDoc) -> int:
         """How many tokens of the page fit beside the prompt and the reply."""
-        around = prompt("claims").fill(title=page.title, section="", text="", most=MOST_CLAIMS)
+        around = prompt("claims").fill(title=page.title, section="", text="", most=MAX_CLAIMS)
         try:
             context = self._model.context_tokens() or CONTEXT
         except ModelError as problem:
@@ -102,10 +103,10 @@ class ClaimReader:
             self._give_up(f"it reads {context:,} tokens at once, which is too little for a section")
         return min(room, LONGEST_CHUNK)
 
-    def _chunk(self, page: PageDoc, chunk: Chunk, book_name: str) -> list[Claim | Dropped]:
+    def _chunk(self, page: PageDoc, chunk: Chunk, book_name: str) -> list[Claim | DroppedClaim]:
         heading = page.sections[chunk.section].heading
         text = page.text[chunk.start : chunk.end]
-        most = min(max(chunk.sentences, FEWEST_CLAIMS), MOST_CLAIMS)
+        most = min(max(chunk.sentences, FEWEST_CLAIMS), MAX_CLAIMS)
         messages = prompt("claims").fill(title=page.title, section=heading, text=text, most=most)
         options = replace(self._options, max_tokens=min(self._options.max_tokens, most * PER_CLAIM))
         try:
@@ -114,8 +115,10 @@ class ClaimReader:
             self._failed(problem, page, heading)
             return [_unread(page, chunk)]
         self._failures = 0
-        read = [judged(page, chunk, one, book_name) for one in found[: 2 * MOST_CLAIMS]]
-        return read + [Dropped("too many claims", one.claim[:80] if one else "") for one in found[2 * MOST_CLAIMS :]]
+        read = [check_proposal(page, chunk, one, book_name) for one in found[: 2 * MAX_CLAIMS]]
+        return read + [
+            DroppedClaim("too many claims", one.claim[:80] if one else "") for one in found[2 * MAX_CLAIMS :]
+        ]
 
     def _failed(self, problem: ModelError, page: PageDoc, heading: str) -> None:
         self._failures += 1
@@ -127,10 +130,63 @@ class ClaimReader:
             self._give_up(f"{PATIENCE} times in a row it gave no reply that can be used")
 
     def _give_up(self, why: str) -> None:
-        self.note = f"{called(self._model)} was given up, and the rules alone found the other claims: {why}"
+        self.note = f"{model_label(self._model)} was given up, and the rules alone found the other claims: {why}"
         self.note = self.note.rstrip(".") + "."
         self._log(self.note)
 
 
-def _unread(page: PageDoc, chunk: Chunk) -> Dropped:
-    return Dropped("no reply", " ".join(page.text[chunk.start : chunk.end].split())[:80])
+def _unread(page: PageDoc, chunk: Chunk) -> DroppedClaim:
+    return DroppedClaim("no reply", " ".join(page.text[chunk.start : chunk.end].split())[:80])
+
+
+SAME_PLACE = 0.8
+"""So much of the shorter quote must lie in the longer one."""
+SAME_WORDS = 0.7
+"""So many of the words of the shorter claim must be in the other, for claims of one type."""
+NEARLY_EQUAL = 0.9
+"""So many of all their words, for claims that were filed under different types."""
+MAX_TAGS = 12
+
+
+def merged_claims(
+    rule_claims: Sequence[Claim], model_claims: Sequence[Claim], language: str = "eng"
+) -> tuple[Claim, ...]:
+    """All claims without duplicates: the rules' with the model's tags added, then what only the model found."""
+    kept = list(rule_claims)
+    at_page: dict[EntryRef, list[int]] = {}
+    for number, claim in enumerate(kept):
+        at_page.setdefault(claim.ref, []).append(number)
+    for claim in model_claims:
+        here = at_page.setdefault(claim.ref, [])
+        twin = next((number for number in here if _same(kept[number], claim, language)), None)
+        if twin is None:
+            here.append(len(kept))
+            kept.append(claim)
+        else:
+            kept[twin] = replace(kept[twin], tags=_joined(kept[twin].tags, claim.tags))
+    return tuple(kept)
+
+
+def _same(one: Claim, other: Claim, language: str) -> bool:
+    if not any(_overlap(mine, theirs) for mine in one.quotes for theirs in other.quotes):
+        return False
+    if not _numbers(other, language) <= _numbers(one, language):
+        return False
+    mine, theirs = content_stems(one.text, language), content_stems(other.text, language)
+    shared = len(mine & theirs)
+    if one.type == other.type and shared >= SAME_WORDS * max(min(len(mine), len(theirs)), 1):
+        return True
+    return shared >= NEARLY_EQUAL * max(len(mine | theirs), 1)
+
+
+def _numbers(claim: Claim, language: str) -> frozenset[str]:
+    return frozenset(number.words for number in numbers_in(claim.text, language))
+
+
+def _overlap(one: Quote, other: Quote) -> bool:
+    common = min(one.end, other.end) - max(one.start, other.start)
+    return common >= SAME_PLACE * min(one.end - one.start, other.end - other.start)
+
+
+def _joined(tags: Iterable[str], more: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*tags, *more)))[:MAX_TAGS]

@@ -1,31 +1,34 @@
-"""A claim: one thing a page says, in words that stand alone, with the page's own words as proof."""
+"""A claim: one thing a page says, with the page's words as proof; and claims as plain data."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import sha256
-from typing import Literal, NamedTuple, NewType, get_args
+from typing import Any, Literal, NamedTuple, NewType, get_args
 
 from kiwiresearch.errors import QuoteNotFound
-from kiwiresearch.evidence.citation import BOX, Citation
-from kiwiresearch.evidence.quote import Quote
-from kiwiresearch.search.hit import Score
-from kiwiresearch.text.hedges import Hedge
-from kiwiresearch.text.quantities import Quantity
-from kiwiresearch.text.when import Dated, DateRange
-from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.evidence import FACTS_BOX, Citation, Quote, recorded_quote
+from kiwiresearch.ids import BookId
+from kiwiresearch.search.query import Score, ScoreLine
+from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.text.quantity import Quantity
+from kiwiresearch.text.sentences import Hedge
+from kiwiresearch.text.when import DateMention
+from kiwiresearch.zim.archive import EntryRef
 
 ClaimId = NewType("ClaimId", str)
 ClaimType = Literal["definition", "causal", "numeric", "timeline", "comparative", "disputed", "quote", "statement"]
 """A statement is what a page says without being of any other type."""
 CLAIM_TYPES: tuple[ClaimType, ...] = get_args(ClaimType)
-PutIn = Literal["", "title", "before"]
+NameSource = Literal["", "title", "before"]
 """Where a name comes from that stands in place of a pronoun: nowhere, the page's title, or a sentence before."""
 DependsOn = Literal["", "subject", "previous"]
 """What a sentence needs that points outside itself: to know whom its page is about ('She was born …'), or the sentence
 before it ('However, this method …')."""
-MOST_QUOTES = 3
+MAX_QUOTES = 3
 
 
 class Measure(NamedTuple):
@@ -37,7 +40,7 @@ class Measure(NamedTuple):
     when: DateRange | None
 
 
-class Signals(NamedTuple):
+class ClaimSignals(NamedTuple):
     """What the page shows about how well the claim is founded."""
 
     references: int = 0
@@ -49,7 +52,7 @@ class Signals(NamedTuple):
     stub: bool = False
 
 
-NO_SIGNALS = Signals()
+NO_SIGNALS = ClaimSignals()
 NO_SCORE = Score()
 
 
@@ -76,16 +79,16 @@ class Claim:
     tags: tuple[str, ...] = ()
     hedges: tuple[Hedge, ...] = ()
     """Words that hedge it; their offsets point into `text`."""
-    signals: Signals = NO_SIGNALS
+    signals: ClaimSignals = NO_SIGNALS
     measures: tuple[Measure, ...] = ()
-    dates: tuple[Dated, ...] = ()
+    dates: tuple[DateMention, ...] = ()
     """Dates it names; their offsets point into `text`."""
     names: tuple[str, ...] = ()
     """Pages it links to, by the words that link to them."""
     score: Score = NO_SCORE
     """Why it is believed or not, in log-odds."""
     origin: Literal["rule", "model"] = "rule"
-    put_in: PutIn = ""
+    put_in: NameSource = ""
     """Where the name comes from that stands in place of a pronoun, if one does."""
     depends_on: DependsOn = ""
     """What it can only be read with, if it cannot be read by itself."""
@@ -93,7 +96,7 @@ class Claim:
     """A hash of what it says and where: the same claim has the same id in every run."""
 
     def __post_init__(self) -> None:
-        if not 1 <= len(self.quotes) <= MOST_QUOTES:
+        if not 1 <= len(self.quotes) <= MAX_QUOTES:
             raise QuoteNotFound(f"A claim has one to three quotes, {self.text[:60]!r} has {len(self.quotes)}.")
         object.__setattr__(self, "id", self._hash())
 
@@ -115,7 +118,7 @@ class Claim:
     @property
     def is_row(self) -> bool:
         """Whether it comes from a box or a table, not from a sentence."""
-        return self.section == BOX or len(self.quotes) == MOST_QUOTES
+        return self.section == FACTS_BOX or len(self.quotes) == MAX_QUOTES
 
     @property
     def citation(self) -> Citation:
@@ -125,3 +128,114 @@ class Claim:
 def confidence_of(score: Score) -> float:
     """The probability that belongs to a sum of log-odds."""
     return round(1 / (1 + math.exp(-max(min(score.total, 30.0), -30.0))), 2)
+
+
+FLAGS = ("may", "some", "debated", "uncertain")
+
+
+def claim_record(claim: Claim) -> dict[str, Any]:
+    """What `claims.jsonl` holds of a claim."""
+    kinds = {hedge.kind for hedge in claim.hedges}
+    signals, ref = claim.signals, claim.quotes[0].ref
+    # The keys stand in the order in which they are written: sorting what is sorted takes no time.
+    return {
+        "also": list(claim.also),
+        "anchor": claim.anchor,
+        "book": ref.book,
+        "book_name": claim.book_name,
+        "claim": claim.text,
+        "claim_id": claim.id,
+        "claim_type": claim.type,
+        "confidence": claim.confidence,
+        "confidence_terms": [{"points": points, "signal": signal} for signal, points in claim.score.lines],
+        "dates": [{**date_record(one.when), "start": one.start, "end": one.end} for one in claim.dates],
+        "depends_on": claim.depends_on,
+        "evidence_signals": {
+            "citation_needed": signals.citation_needed,
+            "disputed": signals.disputed,
+            "page_references": signals.page_references,
+            "references": signals.references,
+            "section_references": signals.section_references,
+            "stub": signals.stub,
+        },
+        "headings": list(claim.headings),
+        "hedging": [{"cue": cue, "end": end, "kind": kind, "start": start} for start, end, cue, kind in claim.hedges],
+        "hedging_flags": {flag: flag in kinds for flag in FLAGS},
+        "measures": [_measure(measure) for measure in claim.measures],
+        "name_put_in": claim.put_in,
+        "names": list(claim.names),
+        "origin": claim.origin,
+        "page_title": claim.page_title,
+        "path": ref.path,
+        "scope": claim.scope,
+        "section": claim.section,
+        "section_heading": claim.section,
+        "spans": [{"end": quote.end, "sha": quote.sha, "start": quote.start} for quote in claim.quotes],
+        "subject": claim.subject,
+        "support_snippets": [quote.text for quote in claim.quotes],
+        "topic_tags": list(claim.tags),
+    }
+
+
+def claim_from_record(row: Mapping[str, Any]) -> Claim:
+    """The claim that a record was made of; ValueError, KeyError or TypeError if it was none."""
+    ref = EntryRef(BookId(row["book"]), row["path"])
+    quotes = tuple(
+        recorded_quote(ref, place["start"], place["end"], text)
+        for place, text in zip(row["spans"], row["support_snippets"], strict=True)
+    )
+    if not quotes:
+        raise ValueError("a claim without a quote is none")
+    return Claim(
+        text=row["claim"],
+        type=row["claim_type"],
+        subject=row["subject"],
+        scope=row["scope"],
+        quotes=quotes,
+        page_title=row["page_title"],
+        section=row["section"],
+        anchor=row["anchor"],
+        book_name=row["book_name"],
+        also=tuple(row["also"]),
+        tags=tuple(row["topic_tags"]),
+        hedges=tuple(Hedge(**hedge) for hedge in row["hedging"]),
+        signals=ClaimSignals(**row["evidence_signals"]),
+        measures=tuple(_measure_of(one, row["subject"]) for one in row["measures"]),
+        dates=tuple(DateMention(one["start"], one["end"], date_from_record(one)) for one in row["dates"]),
+        names=tuple(row["names"]),
+        score=Score(tuple(ScoreLine(**line) for line in row["confidence_terms"])),
+        origin=row["origin"],
+        headings=tuple(row["headings"]),
+        put_in=row["name_put_in"],
+        depends_on=row["depends_on"],
+    )
+
+
+@lru_cache(maxsize=4_096)
+def date_record(when: DateRange) -> Mapping[str, Any]:
+    """A date as plain data, also in the form that other programs read."""
+    return {
+        "edtf": when.edtf(),
+        "earliest": when.earliest,
+        "latest": when.latest,
+        "precision": when.precision,
+        "qualifier": when.qualifier,
+        "calendar": when.calendar,
+        "lasts": when.lasts,
+    }
+
+
+def date_from_record(row: Mapping[str, Any]) -> DateRange:
+    names = ("earliest", "latest", "precision", "qualifier", "calendar", "lasts")
+    return DateRange(**{name: row[name] for name in names})
+
+
+def _measure(measure: Measure) -> dict[str, Any]:
+    """A measure is of the claim's subject, which its record names."""
+    told = dict(zip(Quantity._fields, measure.quantity, strict=True))
+    return told | {"what": measure.what, "when": date_record(measure.when) if measure.when else None}
+
+
+def _measure_of(row: Mapping[str, Any], subject: str) -> Measure:
+    quantity = Quantity(*[row[name] for name in Quantity._fields])
+    return Measure(quantity, row["what"], subject, date_from_record(row["when"]) if row["when"] else None)

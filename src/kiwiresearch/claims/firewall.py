@@ -1,19 +1,192 @@
-"""What keeps a sentence of a model out: it is empty, too long, or says what its sources do not say."""
+"""What keeps a model's sentence out: facts, hedges or words that its sources do not have."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Literal, NamedTuple
 
-from kiwiresearch.claims.facts import FactKind, unsupported_facts
-from kiwiresearch.claims.names import key_of
-from kiwiresearch.claims.wording import wording_of
-from kiwiresearch.text.hedges import hedges_in
-from kiwiresearch.text.stem import stemmer
+from kiwiresearch.claims.language import fact_language
+from kiwiresearch.claims.mentions import (
+    ExactNumber,
+    KnownWords,
+    name_key,
+    names_in,
+    numbers_in,
+    unknown_words,
+    without_initial_stops,
+)
+from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.text.languages import stemmer
+from kiwiresearch.text.quantities import quantities_in
+from kiwiresearch.text.quantity import Quantity
+from kiwiresearch.text.sentences import hedges_in
+from kiwiresearch.text.when import DateMention, dates_in
 from kiwiresearch.text.words import words_in
 
-Fault = Literal[
+FactKind = Literal["number", "date", "name"]
+LONGEST_UNIT = {"day": 1, "month": 31, "season": 122, "year": 366, "decade": 3_653, "century": 36_525}
+"""In days; what is longer reaches from one unit to another."""
+FINE = ("day", "month", "season", "year")
+
+
+@dataclass(frozen=True, slots=True)
+class TextFacts:
+    """What can be checked in a sentence, in one spelling each."""
+
+    numbers: tuple[str, ...]
+    dates: tuple[DateRange, ...]
+    names: tuple[str, ...]
+
+
+class Unsupported(NamedTuple):
+    """A fact that the sources do not have, by the words of the sentence."""
+
+    kind: FactKind
+    words: str
+
+
+def facts_in(text: str, language: str = "eng") -> TextFacts:
+    """The numbers, dates and names of a text; the figures of a date are numbers too."""
+    read = FactReading.of(text, language)
+    names = names_in(read.text, language, dates=read.date_spans)
+    return TextFacts(
+        tuple(number.words for number in read.numbers),
+        tuple(found.when for found in read.dates),
+        tuple(" ".join(word.text for word in name) for name in names),
+    )
+
+
+def unsupported(text: str, sources: Sequence[str], language: str = "eng") -> tuple[str, ...]:
+    """The words of numbers, dates and names that stand in the text and in none of its sources."""
+    return tuple(dict.fromkeys(one.words for one in unsupported_facts(text, sources, language)))
+
+
+def unsupported_facts(text: str, sources: Sequence[str], language: str = "eng") -> tuple[Unsupported, ...]:
+    """The same with the kind of each: numbers first, then dates, then names."""
+    said = [_read(source, language) for source in sources]
+    mine = _read(text, language)
+    found = [Unsupported("number", words) for words in _numbers(mine, said, language)]
+    found += [Unsupported("date", words) for words in _dates(mine, said)]
+    known = KnownWords.of(sources)
+    for name in names_in(mine.text, language, known, mine.date_spans):
+        found += [Unsupported("name", word.text) for word in unknown_words(name, known)]
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class FactReading:
+    """A text without the stops of 'U.S.' and 'B.C.', with its numbers, dates and measures."""
+
+    text: str
+    numbers: tuple[ExactNumber, ...]
+    dates: tuple[DateMention, ...]
+    quantities: tuple[Quantity, ...]
+
+    @classmethod
+    def of(cls, text: str, language: str) -> FactReading:
+        text = without_initial_stops(text)
+        dates = tuple(dates_in(text, language))
+        spans = [(found.start, found.end) for found in dates]
+        quantities = tuple(quantities_in(text, language, not_in=spans))
+        return cls(text, tuple(numbers_in(text, language)), dates, quantities)
+
+    @property
+    def date_spans(self) -> list[tuple[int, int]]:
+        return [(found.start, found.end) for found in self.dates]
+
+    def in_date(self, number: ExactNumber) -> bool:
+        return any(found.start <= number.start < found.end for found in self.dates)
+
+
+@lru_cache(maxsize=2_048)
+def _read(text: str, language: str) -> FactReading:
+    """The claims of a brief are sources again and again."""
+    return FactReading.of(text, language)
+
+
+def _numbers(mine: FactReading, said: Sequence[FactReading], language: str) -> list[str]:
+    """Numbers by value and kind; inside a date '5th' is '5', and '1914–18' has a 1918."""
+    known = {(number.value, number.kind) for one in said for number in one.numbers}
+    plain = ("count", "ordinal")
+    in_dates = {number.value for one in said for number in one.numbers if number.kind in plain and one.in_date(number)}
+    years = {Fraction(abs(year)) for one in said for found in one.dates for year in _edge_years(found.when)}
+    missing = [
+        number
+        for number in mine.numbers
+        if (number.value, number.kind) not in known
+        and not (number.kind == "count" and number.value in years)
+        and not (number.kind in plain and mine.in_date(number) and number.value in in_dates)
+    ]
+    words = [mine.text[number.start : number.end] for number in missing]
+    if not missing:
+        words += _units(mine, said, language)
+    return words
+
+
+def _units(mine: FactReading, said: Sequence[FactReading], language: str) -> list[str]:
+    """Measures of another unit, counts of other things: '12 miles' is not '12 km', '300 ships' are not '300 men'."""
+    theirs = [quantity for one in said for quantity in one.quantities]
+    known = {edge for quantity in theirs for edge in _edges(quantity)}
+    wrong = [one for one in mine.quantities if one.unit and not known.issuperset(_edges(one))]
+    stem = stemmer(language)
+    for one in mine.quantities:
+        counted = {stem(other.counted) for other in theirs if not one.unit and set(_edges(other)) & set(_edges(one))}
+        if one.counted and counted and not counted & {stem(one.counted), stem("")}:
+            wrong.append(one)
+    return [mine.text[one.start : one.end] for one in wrong]
+
+
+def _edges(quantity: Quantity) -> tuple[tuple[str, str], ...]:
+    return (quantity.unit, f"{quantity.low:.9g}"), (quantity.unit, f"{quantity.high:.9g}")
+
+
+def _dates(mine: FactReading, said: Iterable[FactReading]) -> list[str]:
+    known = [found.when for one in said for found in one.dates]
+    wrong = [found for found in mine.dates if not _is_known(found, mine.text, known)]
+    return [mine.text[found.start : found.end] for found in wrong]
+
+
+def _is_known(found: DateMention, text: str, known: Sequence[DateRange]) -> bool:
+    """Whether the sources name the date, a finer one in it, or what it begins and ends with.
+
+    That its figures stand in the sources is looked at apart.
+    """
+    when = found.when
+    alike = [one for one in known if _as_sure(when, one)]
+    days = {day for one in alike for day in (one.earliest, one.latest)}
+    if when.earliest in days and when.latest in days:
+        return True
+    if _is_one_unit(when):
+        if any(when.earliest <= one.earliest and one.latest <= when.latest for one in alike):
+            return True
+        if when.precision in ("month", "season"):
+            return when.earliest in days or when.latest in days
+    years = {year for one in known for year in _edge_years(one)}
+    if text[found.start : found.end].isdigit():  # a year that the sources write where nothing shows that it is one
+        return -when.first_year not in years or when.first_year in years
+    alike_years = {year for one in alike for year in _edge_years(one)}
+    return when.precision == "year" and {when.first_year, when.last_year} <= alike_years
+
+
+def _is_one_unit(when: DateRange) -> bool:
+    """One month, year or century, which has finer dates in it; a time from one date to another has not."""
+    return not when.lasts and when.latest - when.earliest < LONGEST_UNIT.get(when.precision, 0)
+
+
+def _as_sure(when: DateRange, source: DateRange) -> bool:
+    """'About' may be added and not left out; 'before' and 'after' stay what they are."""
+    return when.qualifier == source.qualifier or (when.qualifier == "about" and not source.qualifier)
+
+
+def _edge_years(when: DateRange) -> tuple[int, ...]:
+    return (when.first_year, when.last_year) if when.precision in FINE else ()
+
+
+SentenceFault = Literal[
     "empty",
     "too long",
     "unresolved pronoun",
@@ -27,7 +200,7 @@ Fault = Literal[
 ]
 LONGEST = 300
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-OF_FACTS: dict[FactKind, Fault] = {
+OF_FACTS: dict[FactKind, SentenceFault] = {
     "number": "number not in its sources",
     "date": "date not in its sources",
     "name": "name not in its sources",
@@ -36,7 +209,7 @@ OF_FACTS: dict[FactKind, Fault] = {
 
 def fault_of(
     text: str, sources: Sequence[str], language: str = "eng", *, hedged: bool, share: float, longest: int = LONGEST
-) -> Fault | None:
+) -> SentenceFault | None:
     """The first thing that is wrong with a sentence; None lets it through.
 
     `hedged` says that its sources hold back, so it must too; `share` is how many of its words
@@ -62,7 +235,7 @@ def fault_of(
 
 def begins_with_pronoun(text: str, language: str = "eng") -> bool:
     """Whether the first words stand for something that was said before."""
-    wording = wording_of(language)
+    wording = fact_language(language)
     first = [word.lower() for word in WORD.findall(text[:80])[:2]]
     if not first or wording.expletive.match(text):
         return False
@@ -73,7 +246,7 @@ def begins_with_pronoun(text: str, language: str = "eng") -> bool:
 
 def denies(text: str, language: str = "eng") -> bool:
     """Whether a text says that something is not so."""
-    wording = wording_of(language)
+    wording = fact_language(language)
     words = [word.lower().replace("’", "'") for word in WORD.findall(text)]
     return any(
         word in wording.denials or (wording.contraction and word.endswith(wording.contraction)) for word in words
@@ -82,7 +255,7 @@ def denies(text: str, language: str = "eng") -> bool:
 
 def _brings_in_holders(text: str, sources: Sequence[str], language: str) -> bool:
     """'Some scholars believe', where no source tells of scholars."""
-    holders = wording_of(language).holders
+    holders = fact_language(language).holders
     told = {word for source in sources for word in _small_words(source)}
     return any(word in holders and word not in told for word in _small_words(text))
 
@@ -106,5 +279,5 @@ def shared_words(text: str, sources: Sequence[str], language: str = "eng") -> fl
 
 def content_stems(text: str, language: str = "eng") -> frozenset[str]:
     """The stems of the words of a text that carry meaning."""
-    common, stem = wording_of(language).common, stemmer(language)
-    return frozenset(stem(word) for word in words_in(text) if key_of(word) not in common and not word[0].isdigit())
+    common, stem = fact_language(language).common, stemmer(language)
+    return frozenset(stem(word) for word in words_in(text) if name_key(word) not in common and not word[0].isdigit())

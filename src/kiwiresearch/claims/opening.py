@@ -1,20 +1,126 @@
-"""How a sentence begins: words that tie it to others, a phrase of time or place, the subject, the verb."""
+"""What a page is about, and how its sentences begin: ties to others, subject, verb."""
 
 from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from kiwiresearch.claims.tables import Grammar
+from kiwiresearch.claims.language import Grammar
+from kiwiresearch.claims.sentence import PageSentence
+from kiwiresearch.page.doc import PageDoc
+
+TITLE_BRACKET = re.compile(r"\s*\([^()]*\)\s*$")
+MAX_PRONOUNS = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class PageTheme:
+    """What a page is about."""
+
+    name: str
+    short: frozenset[str]
+    """Other ways in which the page names it: 'Darwin' for Charles Darwin."""
+    gender: str
+    """male, female, thing or several; empty where nobody can tell."""
+    kinds: frozenset[str]
+    """Nouns for the kind of thing it is."""
+    name_with_article: str = ""
+    """Its name as the first sentence has it, with its article: 'the Iron Age', 'a volcano'."""
+
+    @property
+    def ends(self) -> frozenset[str]:
+        """First and last word of its name."""
+        words = self.name.partition(",")[0].split()
+        return frozenset(words[:1] + words[-1:])
+
+    @property
+    def is_person(self) -> bool:
+        return self.gender in ("male", "female")
+
+
+def theme_of(page: PageDoc, grammar: Grammar, sentences: Sequence[PageSentence]) -> PageTheme:
+    """Read off a page what it is about: its title, and what its first sentences say."""
+    name = TITLE_BRACKET.sub("", page.title) or page.title
+    bracket = TITLE_BRACKET.search(page.title)
+    begin = " ".join(sentence.text for sentence in sentences[:2] if sentence.section == 0)
+    telling = f"{_said_to_be(name, sentences)} {bracket[0] if bracket else ''} {name}".lower()
+    kinds = frozenset(grammar.kinds.intersection(re.findall(r"[a-z]+", telling)))
+    gender = _gender(page, name, kinds, sentences)
+    if gender in ("male", "female"):
+        kinds &= grammar.people
+    return PageTheme(name, _short_names(name, gender), gender, kinds, _spoken(name, begin, page.text[:COMMON_CHARS]))
+
+
+def _said_to_be(name: str, sentences: Sequence[PageSentence]) -> str:
+    """What the first sentence with a copula says that the page's subject is, up to where it tells more."""
+    for sentence in sentences[:3]:
+        if sentence.section:
+            break
+        found = SAID_TO_BE.search(sentence.text)
+        if found and name.rpartition(" ")[2].lower()[:4] in sentence.text[: found.start()].lower():
+            return TELLS_MORE.split(sentence.text[found.end() : found.end() + FIRST_CHARS], maxsplit=1)[0]
+    return ""
+
+
+SAID_TO_BE = re.compile(r"\b(?:is|are|was|were)\s+(?:an?|the|one of)\b")
+TELLS_MORE = re.compile(r"[;.]|,? (?:that|which|who|whose|where|located|situated|in|on|of|at|near|by|from|with|for)\b")
+
+
+def _spoken(name: str, begin: str, text: str) -> str:
+    small = name[:1].lower() + name[1:]
+    if name[1:2].islower() and re.search(rf"(?<=[a-z,] ){re.escape(small)}\b", text):
+        name = small  # a common noun
+    found = re.search(rf"(?:^|[.] )(the|an?)\s+({re.escape(name)})\b", begin, re.IGNORECASE)
+    return f"{found[1].lower()} {found[2]}" if found else name
+
+
+def _gender(page: PageDoc, name: str, kinds: frozenset[str], sentences: Sequence[PageSentence]) -> str:
+    words = page.text[:PRONOUN_CHARS].lower().split()
+    he, she = (sum(words.count(word) for word in pronouns) for pronouns in (HE, SHE))
+    most = max((he, "male"), (she, "female"))
+    lead = [sentence.text for sentence in sentences[:4] if sentence.section == 0]
+    lived = any(LIVED.search(BEFORE_VERB.split(text[:250])[0]) for text in lead[:1])
+    spoken_of = any(re.match(r"(?:He|She|His|Her)\b", text) for text in lead[1:])
+    is_thing = name.rpartition(" ")[2].lower() in kinds or name.startswith("The ")
+    is_person = (lived or spoken_of) and not is_thing
+    if is_person and most[0] > MAX_PRONOUNS * (he + she) and most[0] >= 2:
+        return most[1]
+    first = lead[0].lower() if lead else ""
+    if re.match(r"(?:the )?[^.;]{1,80}? (?:are|were) ", first) and " is " not in first[:60]:
+        return "several"
+    return "" if is_person else "thing"
+
+
+FIRST_CHARS, COMMON_CHARS = 400, 4_000
+BEFORE_VERB = re.compile(r"\b(?:is|was|are|were)\b")
+HE, SHE = ("he", "his", "him"), ("she", "her", "hers")
+PRONOUN_CHARS = 5_000
+LIVED = re.compile(
+    r"\((?:[^()]{0,60}[;,] )?(?:born|b\.|c\.|ca\.)?\s*[^()]{0,30}\d{3,4}[^()]{0,14}[–—-]\s*[^()]{0,40}\d{3,4}\b|\(born "
+)
+
+
+def _short_names(name: str, gender: str) -> frozenset[str]:
+    words = [word for word in re.findall(r"[^\W\d_][\w'’-]+", name.partition(",")[0]) if word[0].isupper()]
+    if gender in ("male", "female") and len(words) > 1:
+        return frozenset({words[-1], words[0], f"{words[0]} {words[-1]}"})
+    return frozenset({name})
+
+
+def singular(noun: str) -> str:
+    return noun[:-3] + "y" if noun.endswith("ies") else noun.removesuffix("s")
+
 
 WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*|[(),;:—–]")
 LONGEST_INTRODUCTION = 110
-MOST_WORDS = 24
+MAX_WORDS = 24
 """No subject is longer than this many words."""
 
 
-class Opening(NamedTuple):
+class SentenceOpening(NamedTuple):
     """Offsets into a sentence: it says something from `start` on, its subject is `subject:verb`."""
 
     start: int
@@ -23,12 +129,12 @@ class Opening(NamedTuple):
     """-1 where no verb was found."""
 
 
-def opening_of(text: str, grammar: Grammar) -> Opening:
+def opening_of(text: str, grammar: Grammar) -> SentenceOpening:
     """Take the start of a sentence apart."""
     start, kept = _after_connectives(text, grammar)
     subject = _after_introduction(text, start, kept, grammar)
     verb = verb_after(text, subject, grammar)
-    return Opening(start, _after_adverbs(text, subject, verb, grammar), verb)
+    return SentenceOpening(start, _after_adverbs(text, subject, verb, grammar), verb)
 
 
 def _after_connectives(text: str, grammar: Grammar) -> tuple[int, re.Match[str] | None]:
@@ -49,11 +155,11 @@ def _after_adverbs(text: str, subject: int, verb: int, grammar: Grammar) -> int:
     if comma < 0 or text.find(",", comma + 1, verb) >= 0:
         return subject
     words = text[subject:comma].lower().split()
-    is_small = 0 < len(words) <= MOST_ADVERBS and words[0] in grammar.adverbs
+    is_small = 0 < len(words) <= MAX_ADVERBS and words[0] in grammar.adverbs
     return comma + 2 if is_small else subject
 
 
-MOST_ADVERBS = 3
+MAX_ADVERBS = 3
 SAFE_WITHOUT_COMMA = frozenset({"and", "but", "thus", "however", "therefore", "hence", "moreover", "nevertheless"})
 
 
@@ -144,7 +250,7 @@ def verb_after(text: str, start: int, grammar: Grammar) -> int:
                 return -1
         elif not depth:
             count += 1
-            if count > MOST_WORDS:
+            if count > MAX_WORDS:
                 return -1
             small = word.lower()
             # Most words are none: they are let go before anything else is asked.

@@ -1,4 +1,4 @@
-"""The sentences of a page that may be claims, with what belongs to each of them."""
+"""The sentences of a page that may be claims: whether they stand alone, and how well founded they are."""
 
 from __future__ import annotations
 
@@ -7,15 +7,20 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from kiwiresearch.claims.claim import ClaimSignals, NameSource
+from kiwiresearch.claims.language import Grammar
+from kiwiresearch.claims.types import SentenceWords
 from kiwiresearch.page.doc import BlockKind, Link, Mark, PageDoc
-from kiwiresearch.text.languages import words_of
+from kiwiresearch.search.query import Score, ScoreLine
+from kiwiresearch.text.languages import language_words
+from kiwiresearch.text.sentences import Hedge
 
 PROSE: frozenset[BlockKind] = frozenset({"paragraph", "item", "quote"})
 BEHIND = 1
 """A reference mark stands at the end of its sentence, or right behind it."""
 
 
-class Sentence(NamedTuple):
+class PageSentence(NamedTuple):
     """A sentence of a page: `page.text[start:end] == text`."""
 
     text: str
@@ -28,7 +33,7 @@ class Sentence(NamedTuple):
     """Whether it is a part of a sentence, behind a semicolon."""
 
 
-def sentences_of(page: PageDoc) -> Iterator[Sentence]:
+def sentences_of(page: PageDoc) -> Iterator[PageSentence]:
     """The sentences of paragraphs, items and quotations, without those of reference lists and pointers elsewhere."""
     skipped = _aside(page)
     starts, text = page.sentences, page.text
@@ -50,7 +55,7 @@ def sentences_of(page: PageDoc) -> Iterator[Sentence]:
                 stripped = words.strip()
                 if stripped:
                     at = start + len(words) - len(words.lstrip())
-                    yield Sentence(stripped, at, at + len(stripped), block.kind, section, number, start > begin)
+                    yield PageSentence(stripped, at, at + len(stripped), block.kind, section, number, start > begin)
             begin = end
 
 
@@ -78,12 +83,12 @@ LONG, SHORT = 170, 45
 
 def _aside(page: PageDoc) -> frozenset[int]:
     """Sections that point elsewhere instead of saying something."""
-    words = words_of(page.language)
+    words = language_words(page.language)
     aside = words.see_also | words.references
     return frozenset(n for n, section in enumerate(page.sections) if section.heading.casefold() in aside)
 
 
-class Margin:
+class SentenceMargin:
     """What stands in and beside a page's sentences: links and marks."""
 
     def __init__(self, page: PageDoc) -> None:
@@ -99,3 +104,165 @@ class Margin:
         """The marks in a sentence and right behind it."""
         first = bisect_right(self._mark_offsets, start)
         return self._marks[first : bisect_right(self._mark_offsets, end + BEHIND)]
+
+
+SHORTEST, LONGEST = 25, 320
+JUNK = ("{{", "}}", "[[", "]]", "||", "http://", "https://", "ISBN", "@")
+CLOSING = "\"'”’)]"
+ENDS = frozenset(".!?…;")
+POINTERS = frozenset({"this", "these", "such", "similar", "here"})
+POINTS_BACK = re.compile(
+    r"\b(?:[Tt]his|[Tt]hese)\b(?! (?:day|is|are|was|were)\b)|\b[Ss]uch (?!as\b)\w+|\b[Ss]imilar\b(?! (?:to|in|size)\b)"
+    r"|\bhere\b"
+)
+SOMEBODY = frozenset({"he", "she", "his", "her", "him"})
+SOMEBODY_THERE = re.compile(r"\b(?:he|she|his|her|him)\b")
+NAMED_BEFORE = re.compile(r"\b[A-Z]")
+
+
+def is_whole(sentence: PageSentence, longest: int = LONGEST) -> bool:
+    """Whether a sentence is one, and nothing of it is torn off."""
+    text = sentence.text
+    if not SHORTEST <= len(text) <= longest or text.rstrip(CLOSING)[-1:] not in ENDS:
+        return False
+    for junk in JUNK:
+        if junk in text:
+            return False
+    if not (text[0].isupper() or text[0].isdigit() or text[0] in "\"“'‘" or sentence.is_clause):
+        return False
+    return (
+        text.count("(") == text.count(")")
+        and text.count("“") == text.count("”")
+        and text.count("[") == text.count("]")
+        and not text.count('"') % 2
+    )
+
+
+def points_outside(text: str, words: SentenceWords, grammar: Grammar) -> bool:
+    """Whether a sentence points at something outside itself that no name can stand for."""
+    if not POINTERS.isdisjoint(words.different) and POINTS_BACK.search(text):
+        return True
+    found = grammar.dangling.keys() & words.different
+    if not found:
+        return False
+    padded = words.padded
+    return any(phrase in padded for word in sorted(found) for phrase in grammar.dangling[word])
+
+
+def has_unnamed_person(text: str, words: SentenceWords) -> bool:
+    """Whether a sentence speaks of a 'he' or 'she' whom it has not named before."""
+    if SOMEBODY.isdisjoint(words.different):
+        return False
+    found = SOMEBODY_THERE.search(text)
+    return found is not None and not NAMED_BEFORE.search(text, 1, found.start()) and found.start() > 0
+
+
+def has_name(text: str) -> bool:
+    """Whether a word behind the first begins with a capital."""
+    return NAMED_BEFORE.search(text, 1) is not None
+
+
+def shortened_definition(sentence: PageSentence, verb: int) -> PageSentence:
+    """A long definition up to where it begins to tell more: 'was a naturalist who …'."""
+    if len(sentence.text) <= LONG_DEFINITION or verb < 0:
+        return sentence
+    found = TELLS_MORE.search(sentence.text, verb + SOMETHING)
+    kept = sentence.text[: found.start()] if found else ""
+    if not kept or kept.count("(") != kept.count(")") or kept.count('"') % 2:
+        return sentence
+    return sentence._replace(text=f"{kept}.", end=sentence.start + len(kept))
+
+
+LONG_DEFINITION, SOMETHING = 290, 22
+TELLS_MORE = re.compile(
+    r",?(?: (?:in|of|on|for|by|to|from|with|at|through|under))? (?:who|whom|whose|which)\b"
+    r"|, (?:and|but) (?:is|was|has|had)\b"
+)
+
+
+def tidy_sentence(text: str) -> str:
+    """A sentence without what only a dictionary needs, and without blanks where none belong."""
+    has_bracket = "(" in text
+    if has_bracket:
+        text = SOUNDS.sub("", text)
+    if has_bracket or " ," in text or " ." in text or '" ' in text:
+        text = BLANKS.sub("", text)
+    return f"{text[:-1]}." if text.endswith(";") else text
+
+
+SOUNDS = re.compile(
+    r"\s*\((?=[^()]*(?:IPA|pronounced|listen|[/\[][^()]*[ˈəɪʊɔɛæʃθʁ][^()]*|[A-Z]\w+: [^()]*[^\x00-\u024f])|\s*help)"
+    r"(?:[^()]|\([^()]*\)){0,200}\)"
+)
+"""How a name is said, and what it is in other scripts."""
+BLANKS = re.compile(r"(?<=[(\[]) +| +(?=[)\],;]|\.(?:\s|$))")
+
+
+SENTENCE = 1.05
+ROW = 1.6
+REFERENCED = 0.15
+CITATION_NEEDED = -1.5
+DISPUTED = -1.0
+STUB = -0.2
+HEDGED = {"may": -0.05, "some": -0.2, "debated": -0.8, "uncertain": -0.2}
+NAME_PUT_IN = -0.05
+NAME_FOUND_BEFORE = -1.1
+PUT_IN = {
+    "title": ("pronoun named by the page's title", NAME_PUT_IN),
+    "before": ("pronoun named by a sentence before", NAME_FOUND_BEFORE),
+}
+ABOUT_THE_PAGE = 0.4
+NO_NAME = -0.6
+CLEAR = 0.5
+LONG_PENALTY = -0.15
+LONG_CHARS = 240
+CLEAR_POINTS = 3.0
+
+
+def claim_score(
+    signals: ClaimSignals,
+    hedges: tuple[Hedge, ...],
+    *,
+    points: float = 0.0,
+    put_in: NameSource = "",
+    table: bool = False,
+    length: int = 0,
+    about_the_page: bool = False,
+    has_name: bool = True,
+) -> Score:
+    """The score of a claim made by rule."""
+    lines = [("a row of the page", ROW) if table else ("a sentence of the page", SENTENCE)]
+    if about_the_page:
+        lines.append(("about the page's own subject", ABOUT_THE_PAGE))
+    if not has_name:
+        lines.append(("names nobody and nothing", NO_NAME))
+    if signals.references:
+        lines.append(("reference in the sentence", REFERENCED))
+    if signals.citation_needed:
+        lines.append(("citation needed", CITATION_NEEDED))
+    if signals.disputed:
+        lines.append(("marked as disputed", DISPUTED))
+    if signals.stub:
+        lines.append(("the page is a stub", STUB))
+    lines += [(f"hedged ({kind})", HEDGED[kind]) for kind in sorted({hedge.kind for hedge in hedges})]
+    if put_in:
+        lines.append(PUT_IN[put_in])
+    if points >= CLEAR_POINTS:
+        lines.append(("clear type", CLEAR))
+    if length > LONG_CHARS:
+        lines.append(("long sentence", LONG_PENALTY))
+    return Score(tuple([ScoreLine(signal, more) for signal, more in lines]))
+
+
+def claim_signals(page: PageDoc, sentence: PageSentence, margin: SentenceMargin) -> ClaimSignals:
+    """What the page shows about how well a sentence is founded."""
+    marks = margin.marks(sentence.start, sentence.end)
+    kinds = [mark.kind for mark in marks]
+    return ClaimSignals(
+        references=kinds.count("reference"),
+        section_references=page.sections[sentence.section].references,
+        page_references=page.signals.references,
+        citation_needed="citation needed" in kinds,
+        disputed="disputed" in kinds,
+        stub=page.signals.stub.holds,
+    )

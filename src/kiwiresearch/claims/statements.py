@@ -1,25 +1,101 @@
-"""Statements: what sentences of no other type say, and lists with the sentence that introduces them."""
+"""A page read for claims, and statements of its sentences that are of no other type."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
-from kiwiresearch.claims.claim import Claim, DependsOn
-from kiwiresearch.claims.confidence import score_of, signals_of
-from kiwiresearch.claims.figures import figures_of
-from kiwiresearch.claims.read_page import ReadPage
-from kiwiresearch.claims.sentence import Sentence
-from kiwiresearch.claims.standalone import has_name, is_whole, points_out, tidy
-from kiwiresearch.claims.types import Words
-from kiwiresearch.evidence.quote import span
-from kiwiresearch.text.hedges import hedges_in
+from kiwiresearch.claims.claim import Claim, ClaimSignals, ClaimType, DependsOn
+from kiwiresearch.claims.language import grammar_of
+from kiwiresearch.claims.sentence import (
+    PageSentence,
+    SentenceMargin,
+    claim_score,
+    claim_signals,
+    has_name,
+    has_unnamed_person,
+    is_whole,
+    points_outside,
+    sentences_of,
+    tidy_sentence,
+)
+from kiwiresearch.claims.subjects import Subjects
+from kiwiresearch.claims.types import Figures, SentenceWords, figures_of, measures_in
+from kiwiresearch.evidence import Quote, quote_at
+from kiwiresearch.page.doc import PageDoc
+from kiwiresearch.search.query import Score
+from kiwiresearch.text.sentences import Hedge, hedges_in
+
+MAX_TAGS = 8
+
+
+class ClaimPage:
+    """The sentences of a page, their subjects, and what stands beside them."""
+
+    def __init__(self, page: PageDoc, book_name: str) -> None:
+        self.page = page
+        self.grammar = grammar_of(page.language)
+        self.sentences = list(sentences_of(page))
+        self.subjects = Subjects(page, self.grammar, self.sentences)
+        self.margin = SentenceMargin(page)
+        self.headings = [page.headings(number) for number in range(len(page.sections))]
+        self._book_name = book_name
+
+    def has_unnamed_person(self, text: str, words: SentenceWords) -> bool:
+        """Whether a sentence speaks of a 'he' or 'she' whom neither it nor the page has named."""
+        return not self.subjects.theme.is_person and has_unnamed_person(text, words)
+
+    def claim(
+        self,
+        sentence: PageSentence,
+        text: str,
+        kind: ClaimType,
+        subject: str,
+        quotes: tuple[Quote, ...],
+        figures: Figures,
+        *,
+        hedges: tuple[Hedge, ...],
+        signals: ClaimSignals,
+        score: Score,
+        depends_on: DependsOn = "",
+    ) -> Claim:
+        """A claim in these words, made of a sentence."""
+        page = self.page
+        section = page.sections[sentence.section]
+        links = self.margin.links(sentence.start, sentence.end)
+        names = tuple(dict.fromkeys(link.text for link in links if link.text))
+        return Claim(
+            text=text,
+            type=kind,
+            subject=subject,
+            scope=subject,
+            quotes=quotes,
+            page_title=page.title,
+            section=section.heading,
+            anchor=section.anchor,
+            headings=self.headings[sentence.section],
+            book_name=self._book_name,
+            tags=_tags(subject, section.heading, names),
+            hedges=hedges,
+            signals=signals,
+            measures=measures_in(text, figures.quantities, figures.dates, subject, self.grammar),
+            dates=tuple(figures.dates),
+            names=names,
+            score=score,
+            depends_on=depends_on,
+        )
+
+
+def _tags(subject: str, heading: str, names: Sequence[str]) -> tuple[str, ...]:
+    words = [subject, heading, *names]
+    return tuple(dict.fromkeys(word.lower() for word in words if word))[:MAX_TAGS]
+
 
 LONGEST_STATEMENT = 420
 FEWEST_ITEMS, LONGEST_LIST = 2, 600
 EARLY = 6
 """A pronoun among so many words behind the first stands for something in the sentence before."""
 
-Wanted = Callable[[str, tuple[str, ...]], bool]
+SentenceFilter = Callable[[str, tuple[str, ...]], bool]
 """Whether a sentence, below these headings, is wanted also where it is of no type."""
 
 
@@ -36,7 +112,7 @@ def no_sentences(_text: str, _headings: tuple[str, ...]) -> bool:
 class Statements:
     """Makes statements of the sentences of a page that are wanted; they keep their words, also pronouns."""
 
-    def __init__(self, read: ReadPage, wanted: Wanted) -> None:
+    def __init__(self, read: ClaimPage, wanted: SentenceFilter) -> None:
         self._page = read.page
         self._read = read
         self._sentences = read.sentences
@@ -44,7 +120,7 @@ class Statements:
         self._grammar = read.grammar
         self._wanted = wanted
 
-    def of(self, number: int, sentence: Sentence) -> Claim | None:
+    def of(self, number: int, sentence: PageSentence) -> Claim | None:
         """What a sentence says, in its own words: by itself, or behind the one before it in its paragraph."""
         if not is_whole(sentence, LONGEST_STATEMENT) or not self._wanted(
             sentence.text, self._read.headings[sentence.section]
@@ -64,7 +140,7 @@ class Statements:
 
     def of_list(self, number: int) -> Iterator[Claim]:
         """'The drugs are:' and the items below it, as one statement; as many items as a reader takes in."""
-        sentence, items = self._sentences[number], list[Sentence]()
+        sentence, items = self._sentences[number], list[PageSentence]()
         for item in self._sentences[number + 1 :]:
             if item.kind != "item" or item.section != sentence.section or item.block > sentence.block + len(items) + 1:
                 break
@@ -79,7 +155,7 @@ class Statements:
             len(items) < FEWEST_ITEMS
             or not is_wanted
             or (depends_on == "previous" and not self._goes_on(number))
-            or points_out(sentence.text, Words.of(sentence.text), self._grammar)
+            or points_outside(sentence.text, SentenceWords.of(sentence.text), self._grammar)
         ):
             return
         follows = self._sentences[number + len(items) + 1 : number + len(items) + 2]
@@ -91,16 +167,16 @@ class Statements:
         """Whether a sentence has one before it in its paragraph."""
         return number > 0 and self._sentences[number - 1].block == self._sentences[number].block
 
-    def _dependence(self, number: int, sentence: Sentence) -> DependsOn:
+    def _dependence(self, number: int, sentence: PageSentence) -> DependsOn:
         """What a sentence can only be read with, if it cannot be read by itself."""
-        named, words = self._subjects.of(number), Words.of(sentence.text)
+        named, words = self._subjects.of(number), SentenceWords.of(sentence.text)
         opening = self._subjects.opening(number)
         if (
             (opening.start == 0 and self._is_tied(sentence.text))
             or self._grammar.adds.match(sentence.text) is not None
             or self._grammar.ends_in_pronoun.search(sentence.text) is not None
-            or points_out(sentence.text, words, self._grammar)
-            or self._read.speaks_of_nobody(sentence.text, words)
+            or points_outside(sentence.text, words, self._grammar)
+            or self._read.has_unnamed_person(sentence.text, words)
         ):
             return "previous"
         if named is None:
@@ -130,15 +206,15 @@ class Statements:
             words not in self._grammar.kept_connectives or words in self._grammar.ordering_connectives
         )
 
-    def _stated(self, sentence: Sentence, subject: str, depends_on: DependsOn = "") -> Claim:
+    def _stated(self, sentence: PageSentence, subject: str, depends_on: DependsOn = "") -> Claim:
         """A statement in the words of a sentence, or of a list."""
-        text = tidy(" ".join(sentence.text.split()))
+        text = tidy_sentence(" ".join(sentence.text.split()))
         text = text[:1].upper() + text[1:]
-        figures = figures_of(text, Words.of(text), self._page.language, self._grammar)
+        figures = figures_of(text, SentenceWords.of(text), self._page.language, self._grammar)
         hedges = hedges_in(text, self._page.language)
-        signals = signals_of(self._page, sentence, self._read.margin)
-        score = score_of(signals, hedges, length=len(text), has_name=has_name(text))
-        quotes = (span(self._page, sentence.start, sentence.end),)
+        signals = claim_signals(self._page, sentence, self._read.margin)
+        score = claim_score(signals, hedges, length=len(text), has_name=has_name(text))
+        quotes = (quote_at(self._page, sentence.start, sentence.end),)
         return self._read.claim(
             sentence,
             text,

@@ -6,10 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kiwiresearch.claims.opening import Opening, opening_of
-from kiwiresearch.claims.sentence import Sentence
-from kiwiresearch.claims.tables import Grammar
-from kiwiresearch.claims.theme import Theme, singular, theme_of
+from kiwiresearch.claims.language import Grammar
+from kiwiresearch.claims.opening import PageTheme, SentenceOpening, opening_of, singular, theme_of
+from kiwiresearch.claims.sentence import PageSentence
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.text.words import WORD as ANY_WORD
 
@@ -27,7 +26,7 @@ OWNED = re.compile(r"(.+?)['’]s?\s")
 SPEAKER = re.compile(rf"[\"”»],? (?:[a-z]+ ){{0,2}}({NAME.pattern})")
 CONTRACTED = re.compile(r"(?:it|he|she|they|that|there|who|what|we|i|you)['’](?:s|d|re|ll|ve)")
 COUNTING = re.compile(r"\w+ (?:\d|a (?:third|half|quarter)|half|two|three)")
-MOST_BACK = 4
+MAX_BACK = 4
 """How many sentences back a pronoun is followed."""
 LONGEST_SUBJECT = 60
 LONGEST_NAME = 5
@@ -36,7 +35,7 @@ COUNTED_WORDS = 3
 SPOKEN = frozenset({"he", "she", "his", "him"})
 
 
-class Named(NamedTuple):
+class NamedSubject(NamedTuple):
     """A subject by its name, and the words of the sentence that the name replaces."""
 
     name: str
@@ -46,11 +45,11 @@ class Named(NamedTuple):
     found: tuple[int, int] | None = None
     """Where on the page the name stands that was put in; None if it is the title's, or nothing was replaced."""
 
-    def in_place(self, text: str, theme: Theme) -> str:
+    def put_into(self, text: str, theme: PageTheme) -> str:
         """The sentence with the name in place of the words that stand for it."""
         if self.end <= self.start:
             return text
-        name = theme.spoken if self.name == theme.name else self.name
+        name = theme.name_with_article if self.name == theme.name else self.name
         if self.start and name.startswith("The "):
             name = f"the {name[4:]}"
         if self.possessive:
@@ -61,25 +60,25 @@ class Named(NamedTuple):
 class Subjects:
     """Finds the subjects of a page's sentences; those before a sentence tell whom its pronouns stand for."""
 
-    def __init__(self, page: PageDoc, grammar: Grammar, sentences: Sequence[Sentence]) -> None:
+    def __init__(self, page: PageDoc, grammar: Grammar, sentences: Sequence[PageSentence]) -> None:
         self._page = page
         self._grammar = grammar
         self._sentences = sentences
-        self._openings: dict[int, Opening] = {}
+        self._openings: dict[int, SentenceOpening] = {}
         self.theme = theme_of(page, grammar, sentences)
 
-    def opening(self, number: int) -> Opening:
+    def opening(self, number: int) -> SentenceOpening:
         if number not in self._openings:
             self._openings[number] = opening_of(self._sentences[number].text, self._grammar)
         return self._openings[number]
 
-    def of(self, number: int) -> Named | None:
+    def of(self, number: int) -> NamedSubject | None:
         """The subject of a sentence; None where it cannot be named, so that nothing can be claimed."""
         text = self._sentences[number].text
         opening = self.opening(number)
         if text[0] in '"“«':
             speaker = SPEAKER.search(text)
-            return Named(speaker[1]) if speaker else None
+            return NamedSubject(speaker[1]) if speaker else None
         word = ANY_WORD.match(text, opening.subject)
         if word is None:
             return None
@@ -95,7 +94,7 @@ class Subjects:
             return self._pointing(text, opening, small)
         return self._named(text, opening)
 
-    def _named(self, text: str, opening: Opening) -> Named | None:
+    def _named(self, text: str, opening: SentenceOpening) -> NamedSubject | None:
         """A subject that the sentence itself names."""
         words = self.phrase(text, opening)
         if words and words.split()[0].lower() in self._grammar.introductions and not COUNTING.match(words):
@@ -104,21 +103,21 @@ class Subjects:
             is_short = self.theme.is_person and words in self.theme.short and words != self.theme.name
             goes_on = text[opening.subject + len(words) :].startswith((",", " ("))
             if is_short and text.startswith(words, opening.subject) and not goes_on:
-                return Named(self.theme.name, opening.subject, opening.subject + len(words))
-            return Named(self.theme.name)
+                return NamedSubject(self.theme.name, opening.subject, opening.subject + len(words))
+            return NamedSubject(self.theme.name)
         possessive = OWNED.match(words)
         if possessive and self._is_theme(possessive[1]):
-            return Named(self.theme.name)
-        return self._spoken_of(text, opening, words) or Named(words or self._first_words(text, opening))
+            return NamedSubject(self.theme.name)
+        return self._spoken_of(text, opening, words) or NamedSubject(words or self._first_words(text, opening))
 
-    def _first_words(self, text: str, opening: Opening) -> str:
+    def _first_words(self, text: str, opening: SentenceOpening) -> str:
         """What a sentence begins with where no verb shows how long its subject is."""
         name = NAME.match(text, opening.subject)
         if name and " " in name[0]:
             return name[0]
         return END_OF_NAME.split(text[opening.subject :], maxsplit=1)[0][:LONGEST_SUBJECT].rstrip(".")
 
-    def _spoken_of(self, text: str, opening: Opening, words: str) -> Named | None:
+    def _spoken_of(self, text: str, opening: SentenceOpening, words: str) -> NamedSubject | None:
         """'The sights he saw led him on': the first pronoun by its name, where the subject is nobody else's."""
         if not self.theme.is_person or (words and NAME.fullmatch(words) and not self._is_several(words)):
             return None
@@ -128,7 +127,7 @@ class Subjects:
             if before.count("(") != before.count(")") or any(name in before for name in self.theme.short):
                 return None  # he has been named, or is spoken of in passing
             if small in SPOKEN and self._grammar.genders[small] == self.theme.gender:
-                return Named(self.theme.name, found.start(), found.end(), small in self._grammar.possessive)
+                return NamedSubject(self.theme.name, found.start(), found.end(), small in self._grammar.possessive)
         return None
 
     def _is_theme(self, words: str) -> bool:
@@ -141,7 +140,7 @@ class Subjects:
         name = self.theme.name.lower()
         return bare == name or singular(bare) == singular(name) or bare.startswith((f"{name} or ", f"{name} and "))
 
-    def phrase(self, text: str, opening: Opening) -> str:
+    def phrase(self, text: str, opening: SentenceOpening) -> str:
         """The words of a subject, as far as they are a name for something; empty if they are none."""
         if opening.verb < 0:
             return ""
@@ -150,26 +149,26 @@ class Subjects:
         words = ADVERB.sub("", words)
         return words if 0 < len(words) <= LONGEST_SUBJECT else ""
 
-    def _pointing(self, text: str, opening: Opening, small: str) -> Named | None:
+    def _pointing(self, text: str, opening: SentenceOpening, small: str) -> NamedSubject | None:
         if small not in self._grammar.pointing_at_nouns:
             return None
         phrase = self.phrase(text, opening)
         if small == "there" or not phrase:
-            return Named(self.theme.name) if small == "there" else None
+            return NamedSubject(self.theme.name) if small == "there" else None
         # 'Some historians', 'Most of the city', but not 'Most are', 'All were', 'One such', 'Some of them'.
         words = phrase.lower().split()
         vague = words[-1] in ("them", "it", "such", "others", "these", "those") or words[1:] in (["two"], ["three"])
-        return Named(phrase) if len(words) > 1 and not vague else None
+        return NamedSubject(phrase) if len(words) > 1 and not vague else None
 
-    def _definite(self, number: int, opening: Opening, small: str) -> Named | None:
+    def _definite(self, number: int, opening: SentenceOpening, small: str) -> NamedSubject | None:
         """'The city' is the page's subject if the page is about a city; 'the first king of Spain' is itself."""
         text = self._sentences[number].text
         phrase = self.phrase(text, opening)
         if self._is_theme(phrase):
-            return Named(self.theme.name)
+            return NamedSubject(self.theme.name)
         owner = OWNER.match(phrase)
         if owner and owner[1] in self.theme.kinds:
-            return Named(self.theme.name, opening.subject, opening.subject + owner.end(), possessive=True)
+            return NamedSubject(self.theme.name, opening.subject, opening.subject + owner.end(), possessive=True)
         found = DEFINITE.fullmatch(phrase)
         if small == "the":
             if found is None:
@@ -181,24 +180,26 @@ class Subjects:
                 return self._replaced(self.theme.name, opening.subject, phrase)
             if noun in self._grammar.kinds:
                 named = self._kind_before(number, noun)
-                return named and Named(named.name, opening.subject, opening.subject + len(phrase), found=named.found)
+                return named and NamedSubject(
+                    named.name, opening.subject, opening.subject + len(phrase), found=named.found
+                )
             has_parts = not self.theme.kinds.isdisjoint(self._grammar.has_parts)
             if noun in self._grammar.parts and has_parts and self.theme.gender == "thing":
-                return Named(self.theme.name, opening.subject, opening.subject + len(small), possessive=True)
+                return NamedSubject(self.theme.name, opening.subject, opening.subject + len(small), possessive=True)
         return None
 
-    def _the(self, phrase: str) -> Named | None:
+    def _the(self, phrase: str) -> NamedSubject | None:
         if not phrase:
-            return Named(self.theme.name)
+            return NamedSubject(self.theme.name)
         words = phrase.lower().split()
         if len(words) <= COUNTED_WORDS and words[1:2] and words[1] in self._grammar.counted:
             return None  # 'the two brothers', 'the latter', 'the first of these'
-        return Named(phrase)
+        return NamedSubject(phrase)
 
-    def _replaced(self, name: str, start: int, phrase: str) -> Named:
-        return Named(name, start, start + len(phrase))
+    def _replaced(self, name: str, start: int, phrase: str) -> NamedSubject:
+        return NamedSubject(name, start, start + len(phrase))
 
-    def _kind_before(self, number: int, noun: str) -> Named | None:
+    def _kind_before(self, number: int, noun: str) -> NamedSubject | None:
         """A name right before, of the kind that 'the …' names: 'Fort Sumter … The fort …'."""
         for back in range(number - 1, max(number - 3, -1), -1):
             sentence = self._sentences[back]
@@ -207,24 +208,24 @@ class Subjects:
             for found in NAME.finditer(sentence.text):
                 if noun in found[0].lower().split() and len(found[0].split()) > 1:
                     place = (sentence.start + found.start(), sentence.start + found.end())
-                    return Named(found[0], found=place)
+                    return NamedSubject(found[0], found=place)
         return None
 
-    def _pronoun(self, number: int, gender: str, start: int, end: int, *, possessive: bool) -> Named | None:
+    def _pronoun(self, number: int, gender: str, start: int, end: int, *, possessive: bool) -> NamedSubject | None:
         text = self._sentences[number].text
         if text[start:end].lower() == "it" and self._grammar.expletive.match(text, end + 1):
-            return Named(self.theme.name)
+            return NamedSubject(self.theme.name)
         found = self._before(number, gender)
         if found is None:
             return None
         if found.name == self.theme.name and any(name in text[:start] for name in self.theme.short):
-            return Named(found.name)  # 'In recognition of Darwin's work, he …'
-        return Named(found.name, start, end, possessive, found.found)
+            return NamedSubject(found.name)  # 'In recognition of Darwin's work, he …'
+        return NamedSubject(found.name, start, end, possessive, found.found)
 
-    def _before(self, number: int, gender: str) -> Named | None:
+    def _before(self, number: int, gender: str) -> NamedSubject | None:
         """Whom or what a pronoun of this gender stands for, by the sentences before it."""
         here = self._sentences[number]
-        for back in range(number - 1, max(number - 1 - MOST_BACK, -1), -1):
+        for back in range(number - 1, max(number - 1 - MAX_BACK, -1), -1):
             sentence = self._sentences[back]
             if sentence.block != here.block or sentence.kind == "item":
                 break
@@ -256,7 +257,9 @@ class Subjects:
                 return number
         return 0
 
-    def _candidate(self, sentence: Sentence, opening: Opening, gender: str, other: str) -> Named | None:
+    def _candidate(
+        self, sentence: PageSentence, opening: SentenceOpening, gender: str, other: str
+    ) -> NamedSubject | None:
         if other:
             return None
         phrase = self.phrase(sentence.text, opening)
@@ -278,9 +281,11 @@ class Subjects:
         if len(words) > LONGEST_NAME or kind or vague or not self._is_word_for(phrase):
             return None  # a phrase that would need to be named itself, or somebody instead of something
         place = (sentence.start + opening.subject, sentence.start + opening.subject + len(phrase))
-        return Named(phrase, found=place)
+        return NamedSubject(phrase, found=place)
 
-    def _person(self, sentence: Sentence, opening: Opening, phrase: str, gender: str) -> Named | None:
+    def _person(
+        self, sentence: PageSentence, opening: SentenceOpening, phrase: str, gender: str
+    ) -> NamedSubject | None:
         """A name as the subject of a sentence, if it can be a person's."""
         found = NAME.match(phrase)
         if found is None or found[0] != phrase or phrase.partition(" ")[0] in ("The", "A", "An", "In", "On"):
@@ -288,9 +293,9 @@ class Subjects:
         if not self._is_word_for(phrase):
             return None
         if self.theme.is_person and self.theme.gender == gender and set(phrase.split()) & self.theme.short:
-            return Named(self.theme.name)
+            return NamedSubject(self.theme.name)
         place = (sentence.start + opening.subject, sentence.start + opening.subject + len(phrase))
-        return Named(phrase, found=place)
+        return NamedSubject(phrase, found=place)
 
     def _is_word_for(self, phrase: str) -> bool:
         """Whether one word at the start of a sentence is a name: then it has its capital inside sentences as well."""
@@ -298,8 +303,8 @@ class Subjects:
             return True
         return re.search(rf"[a-z,;] {re.escape(phrase)}\b", self._page.text) is not None
 
-    def _theme_for(self, gender: str) -> Named | None:
-        return Named(self.theme.name) if self.theme.gender == gender else None
+    def _theme_for(self, gender: str) -> NamedSubject | None:
+        return NamedSubject(self.theme.name) if self.theme.gender == gender else None
 
     def _is_several(self, phrase: str) -> bool:
         last = re.split(r"\s+(?:of|in|from|with|for|at|on)\s", phrase)[0].split()[-1]

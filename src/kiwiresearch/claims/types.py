@@ -1,4 +1,4 @@
-"""Of which type a sentence is: definition, causal, numeric, timeline, comparative, disputed, quote, or none."""
+"""Of which type a sentence is, and what its numbers measure."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kiwiresearch.claims.claim import ClaimType
-from kiwiresearch.claims.tables import STRONG, cues_of
-from kiwiresearch.text.quantities import Quantity
-from kiwiresearch.text.when import Dated
+from kiwiresearch.claims.claim import ClaimType, Measure
+from kiwiresearch.claims.language import STRONG, Grammar, type_cues
+from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.text.quantities import quantities_in
+from kiwiresearch.text.quantity import Quantity
+from kiwiresearch.text.when import DateMention, dates_in
 
 PRIORITY: tuple[ClaimType, ...] = (
     "quote", "disputed", "definition", "causal", "comparative", "numeric", "timeline",
@@ -33,10 +35,10 @@ QUOTED_WORDS = 5
 TIMES = frozenset({"s"})
 
 
-Points = dict[ClaimType, float]
+TypePoints = dict[ClaimType, float]
 
 
-class Typed(NamedTuple):
+class TypedSentence(NamedTuple):
     """The type of a sentence, others it could be, and how clear it is."""
 
     type: ClaimType
@@ -44,14 +46,14 @@ class Typed(NamedTuple):
     points: float
 
 
-class Words(NamedTuple):
+class SentenceWords(NamedTuple):
     """The words of a sentence, in small letters."""
 
     all: list[str]
     different: frozenset[str]
 
     @classmethod
-    def of(cls, text: str) -> Words:
+    def of(cls, text: str) -> SentenceWords:
         small = text.lower()
         # Most sentences are ASCII, and bytes are blanked five times as fast as letters.
         bare = small.encode().translate(BLANKED).decode() if small.isascii() else SIGNS.sub(" ", small)
@@ -64,16 +66,16 @@ class Words(NamedTuple):
         return f" {' '.join(self.all)} "
 
 
-class Looks(NamedTuple):
+class SentenceFeatures(NamedTuple):
     """What is known of a sentence before it has a type."""
 
     text: str
-    cues: Points
+    cues: TypePoints
     """What its words say by themselves."""
     verb: int
     """Where its first verb is; -1 if it has none."""
     quantities: Sequence[Quantity]
-    dates: Sequence[Dated]
+    dates: Sequence[DateMention]
     of_theme: bool
     """Whether its subject is what the page is about."""
     first: bool
@@ -82,7 +84,7 @@ class Looks(NamedTuple):
     """Whether it stands in the introduction."""
 
 
-def may_have_type(text: str, words: Words, cues: Points) -> bool:
+def may_have_type(text: str, words: SentenceWords, cues: TypePoints) -> bool:
     """A quick look that spares most sentences of no type all further ones."""
     if '"' in text or "“" in text or "«" in text:
         return True
@@ -96,9 +98,9 @@ BEING = frozenset({"is", "are", "was", "were"})
 IS_A = re.compile(r"\b(?:is|are|was|were)\s+(?:also\s+|both\s+|either\s+)?(?:an?|the|any|one)\s")
 
 
-def type_of(looks: Looks) -> Typed | None:
+def type_of(looks: SentenceFeatures) -> TypedSentence | None:
     """The type of a sentence; None if it is none that a brief could use."""
-    points = points_of(looks)
+    points = type_points(looks)
     most = max(points.values())
     if most < ENOUGH:
         return None
@@ -106,10 +108,10 @@ def type_of(looks: Looks) -> Typed | None:
     kinds = [kind for kind in PRIORITY if points.get(kind, 0.0) >= close]
     best = max(kinds, key=points.__getitem__)
     kinds.remove(best)
-    return Typed(best, tuple(kinds), round(most, 2))
+    return TypedSentence(best, tuple(kinds), round(most, 2))
 
 
-def points_of(looks: Looks) -> Points:
+def type_points(looks: SentenceFeatures) -> TypePoints:
     """How much speaks for each type."""
     text, points = looks.text, dict(looks.cues)
     _add(points, "definition", _defining(looks))
@@ -131,21 +133,21 @@ def points_of(looks: Looks) -> Points:
     return {kind: min(total, MOST) for kind, total in points.items()} if max(points.values()) > MOST else points
 
 
-def _add(points: Points, kind: ClaimType, more: float) -> None:
+def _add(points: TypePoints, kind: ClaimType, more: float) -> None:
     points[kind] = points.get(kind, 0.0) + more
 
 
-def by_cues(words: Words, language: str) -> Points:
+def cue_points(words: SentenceWords, language: str) -> TypePoints:
     """The strongest cue of each type, and a little for each further one."""
-    cues = cues_of(language)
-    points: Points = {}
+    cues = type_cues(language)
+    points: TypePoints = {}
     found = cues.by_word.keys() & words.different
     if not found:
         return points
     padded = words.padded
     if not cues.blank_words.isdisjoint(words.different):
         padded = cues.blank.sub(" — ", padded)
-    best: Points = {}
+    best: TypePoints = {}
     for word in found:
         for phrase, kind, weight in cues.by_word[word]:
             if phrase in padded:
@@ -172,7 +174,7 @@ def _quoted_words(text: str) -> int:
 QUOTATION = '"“«'
 
 
-def _defining(looks: Looks) -> float:
+def _defining(looks: SentenceFeatures) -> float:
     """'X is a …', above all where X is what the page is about."""
     # The introduction describes what the page is about, whatever its verbs are.
     described = ENOUGH if looks.lead and looks.of_theme else 0.0
@@ -197,9 +199,104 @@ def _measuring(quantities: Sequence[Quantity]) -> float:
 SMALL = 12
 
 
-def _dated(looks: Looks) -> float:
+def _dated(looks: SentenceFeatures) -> float:
     early = any(one.start < EARLY for one in looks.dates)
     return 1.7 + (0.6 if early else 0.0) + 0.2 * min(len(looks.dates) - 1, 3)
 
 
 EARLY = 12
+
+
+FIGURE = re.compile(r"\d+")
+ASCII_FIGURE = re.compile("[0-9]")
+
+
+class Figures(NamedTuple):
+    """The numbers and dates of a sentence."""
+
+    quantities: Sequence[Quantity]
+    dates: Sequence[DateMention]
+
+
+def is_counting(text: str, words: SentenceWords, grammar: Grammar) -> bool:
+    """Whether a sentence may have numbers or dates at all."""
+    # A pattern for the ten figures alone is five times as fast.
+    figure = ASCII_FIGURE if text.isascii() else FIGURE
+    return figure.search(text) is not None or _has_number_word(words, grammar)
+
+
+def _has_number_word(words: SentenceWords, grammar: Grammar) -> bool:
+    """'Ten years', and also 'a ten-year war'."""
+    if not grammar.number_words.isdisjoint(words.different):
+        return True
+    return any(word.partition("-")[0] in grammar.number_words for word in words.different if "-" in word)
+
+
+def figures_of(text: str, words: SentenceWords, language: str, grammar: Grammar) -> Figures:
+    """The numbers and dates of a sentence; where all figures belong to dates, nothing else is looked for."""
+    dates = dates_in(text, language)
+    spans = [(one.start, one.end) for one in dates]
+    left = not _has_number_word(words, grammar) and all(
+        any(start <= found.start() < end for start, end in spans) for found in FIGURE.finditer(text)
+    )
+    return Figures((), dates) if left else Figures(quantities_in(text, language, not_in=spans), dates)
+
+
+NO_FIGURES = Figures((), ())
+
+
+BEFORE, BEHIND = 60, 30
+WORDS = re.compile(r"[a-z]+")
+AT_A_TIME = frozenset({"day", "month", "season", "year", "decade", "century"})
+
+
+def measures_in(
+    text: str, quantities: Sequence[Quantity], dates: Sequence[DateMention], subject: str, grammar: Grammar
+) -> tuple[Measure, ...]:
+    """The measures of a sentence, in its order."""
+    return tuple(
+        Measure(one, _measured_property(text, one, grammar), subject, _when(text, one, dates))
+        for one in quantities
+        if not one.converted and not text[: one.start].endswith("out of ")
+    )
+
+
+def _measured_property(text: str, one: Quantity, grammar: Grammar) -> str:
+    """The nearest word before the number that names a measure, else one behind it, else what the unit is for."""
+    # Only in the number's own clause: what stands behind a comma measures something else.
+    before = WORDS.findall(CLAUSE.split(text[max(one.start - BEFORE, 0) : one.start].lower())[-1])
+    after = BRACKET.sub("", text[one.end : one.end + 2 * BEHIND].lower())
+    behind = WORDS.findall(CLAUSE.split(after, maxsplit=1)[0])
+    near = [*behind[:1], *reversed(before[-8:]), *behind[1:3]]
+    named = next((grammar.measure_words[word] for word in near if word in grammar.measure_words), "")
+    if one.unit:
+        allowed = grammar.measures.get("money" if is_money(one.unit) else one.unit, ())
+        suited = (grammar.measure_words[word] for word in near if grammar.measure_words.get(word) in allowed)
+        return next(suited, allowed[0]) if allowed else named
+    counted = one.counted_words or one.counted
+    if named in ("population", "deaths", "speakers", "members") or not counted:
+        return f"{named}: {counted}" if named == "deaths" and counted else named or counted
+    return counted
+
+
+def is_money(unit: str) -> bool:
+    """Whether a unit is a currency: its three letters, or a sign that several share."""
+    return unit == "$" or (len(unit) == CODE and unit.isupper())
+
+
+CODE = 3
+CLAUSE = re.compile(r"[,;:] |\(|\)")
+BRACKET = re.compile(r"\([^()]*\)")
+
+
+def _when(text: str, one: Quantity, dates: Sequence[DateMention]) -> DateRange | None:
+    """The date in a number's own clause, the nearest one first; a single date holds for the whole sentence."""
+    dated = [date for date in dates if date.when.precision in AT_A_TIME]
+    own = [date for date in dated if not CLAUSE.search(text, *_between(one, date))]
+    if own:
+        return min(own, key=lambda date: (max(one.start - date.end, date.start - one.end), date.start)).when
+    return dated[0].when if len(dated) == 1 else None
+
+
+def _between(one: Quantity, date: DateMention) -> tuple[int, int]:
+    return (date.end, one.start) if date.end <= one.start else (one.end, date.start)

@@ -1,4 +1,4 @@
-"""The commands. Each imports what it needs when it runs, so that `--help` is quick."""
+"""The commands put together. Each imports what it needs when it runs, so that `--help` is quick."""
 
 from __future__ import annotations
 
@@ -6,17 +6,83 @@ from typing import Annotated
 
 import typer
 
-from kiwiresearch import __version__
-from kiwiresearch.cli import asking, auditing, bulk, comparing, mcp, proofs, runs, serving, working
+from kiwiresearch.cli import accounts, claims, runs, server
+from kiwiresearch.cli.accounts import users
 from kiwiresearch.cli.atlas import atlas
-from kiwiresearch.cli.books import books
-from kiwiresearch.cli.diff import diff
-from kiwiresearch.cli.hosts import hosts
-from kiwiresearch.cli.kin import gathered
-from kiwiresearch.cli.options import AsJson, Wanted, open_books, tell_missing, the_desk
-from kiwiresearch.cli.people import users
-from kiwiresearch.cli.working_jobs import jobs
+from kiwiresearch.cli.claims import diff
+from kiwiresearch.cli.jobs import jobs
+from kiwiresearch.cli.kin import kin_app
+from kiwiresearch.cli.options import BookOption, JsonOption, open_books, report_missing, user_desk
+from kiwiresearch.cli.server import hosts
+from kiwiresearch.cli.shelf import books, bulk
 from kiwiresearch.errors import BadSettings, BadUsage, PageNotFound
+from kiwiresearch.version import __version__
+
+NOT_ANSWERED = 3
+
+
+def ask(
+    words: Annotated[list[str] | None, typer.Argument(help="The question.", metavar="QUESTION")] = None,
+    book: BookOption = None,
+    page: Annotated[str, typer.Option("--page", help="Answer from this page alone.", metavar="TITLE")] = "",
+    mode: Annotated[
+        str, typer.Option("--mode", help="How a model words it: default, eli10, advanced or quiz.", metavar="MODE")
+    ] = "default",
+    passages: Annotated[
+        int, typer.Option("--passages", "-k", help="How many passages to take it from.", metavar="N")
+    ] = 0,
+    after: Annotated[
+        list[str] | None,
+        typer.Option("--after", help="An earlier question of the conversation; may be given more than once."),
+    ] = None,
+    fast: Annotated[
+        bool, typer.Option("--fast", help="Choose sentences by words alone, without reading them.")
+    ] = False,
+    no_model: Annotated[bool, typer.Option("--no-model", help="Only the books' own words.")] = False,
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Show the score of the answer, and the passages and pages that were looked at."),
+    ] = False,
+    batch: Annotated[
+        str,
+        typer.Option("--batch", help="A file of JSON lines, each with a question; '-' is standard input."),
+    ] = "",
+    json: JsonOption = False,
+) -> None:
+    """Answer a question from the books: citations first, then their words, or an honest 'not here'."""
+    from kiwiresearch.ask.settings import MODES, AskOptions, ConversationTurn
+    from kiwiresearch.workspace.asker import Asker
+    from kiwiresearch.workspace.finder import Finder
+
+    question = " ".join(words or [])
+    if bool(question.strip()) == bool(batch):
+        raise BadUsage("Give either a question or --batch FILE.", remedy="Such as: kiwiresearch ask 'What is a comet?'")
+    if mode not in MODES:
+        raise BadUsage(f"There is no mode {mode!r}.", remedy=f"Use one of: {', '.join(MODES)}.")
+    turns = tuple(ConversationTurn(earlier) for earlier in after or [])
+    chosen = next(known for known in MODES if known == mode)
+    wish = AskOptions(chosen, passages, page, turns=turns, fast=fast, with_model=not no_model)
+    desk = user_desk()
+    with open_books(desk, book or []) as shelf, Finder(desk, shelf, all_books=bool(book)) as finder:
+        asker = Asker(finder, desk.settings.ask)
+        if batch:
+            from kiwiresearch.cli.batch import each_question
+
+            raise typer.Exit(each_question(batch, asker, finder, wish))
+        if json:
+            from kiwiresearch.ask.formats import record_of
+            from kiwiresearch.cli import output
+
+            answer = asker.ask(question, wish)
+            output.document(record_of(answer, finder.citation_url))
+            report_missing(answer.missing)
+        else:
+            from kiwiresearch.cli.answer_output import show_answer
+
+            answer = show_answer(asker.events(question, wish), finder.citation_url, explain=explain)
+    if not answer.grounded:
+        raise typer.Exit(NOT_ANSWERED)
+
 
 app = typer.Typer(
     name="kiwiresearch",
@@ -29,22 +95,22 @@ app = typer.Typer(
 )
 app.add_typer(atlas, name="atlas")
 app.add_typer(books, name="books")
-app.add_typer(gathered(), name="kin")
+app.add_typer(kin_app(), name="kin")
 app.add_typer(users, name="users")
 app.add_typer(jobs, name="jobs")
 app.add_typer(hosts, name="hosts")
-app.command("ask")(asking.ask)
-app.command("audit")(auditing.audit)
-app.command("bulk")(bulk.bulk)
-app.command("mcp")(mcp.mcp)
+app.command("ask")(ask)
+app.command("audit")(accounts.audit)
+app.command("bulk")(bulk)
+app.command("mcp")(server.mcp)
 app.command("research")(runs.research)
-app.command("serve")(serving.serve)
-app.command("worker")(working.worker)
+app.command("serve")(server.serve)
+app.command("worker")(server.worker)
 app.command("export")(runs.export)
-app.command("claims")(proofs.claims)
-app.command("conflicts")(proofs.conflicts)
-app.command("verify")(proofs.verify)
-app.command("compare")(comparing.compare)
+app.command("claims")(claims.claims)
+app.command("conflicts")(claims.conflicts)
+app.command("verify")(claims.verify)
+app.command("compare")(claims.compare)
 app.command("diff")(diff)
 
 
@@ -66,21 +132,21 @@ def _root(
 @app.command()
 def page(
     title: Annotated[str, typer.Argument(help="The page's title or path.")],
-    book: Wanted = None,
+    book: BookOption = None,
     section: Annotated[
         str,
         typer.Option("--section", "-s", help="Only the section of this heading.", metavar="HEADING"),
     ] = "",
     links: Annotated[bool, typer.Option("--links", help="Show where the page links to.")] = False,
-    json: AsJson = False,
+    json: JsonOption = False,
 ) -> None:
     """Read a page: its text, sections, facts, links and signals."""
-    from kiwiresearch.cli import show
-    from kiwiresearch.research.desk import find_page
+    from kiwiresearch.cli import output
+    from kiwiresearch.workspace.workspace import find_page
 
     if not title.strip():
         raise BadUsage("The title is empty.", remedy="Give the title of a page, such as 'Sunset'.")
-    desk = the_desk()
+    desk = user_desk()
     with open_books(desk, book or []) as shelf:
         found = find_page(shelf, title)
         chosen = found.page.below(section) if section else ()
@@ -90,11 +156,11 @@ def page(
                 f"The page {found.page.title!r} has no section {section!r}.", remedy=f"Its sections: {names}."
             )
         if json:
-            from kiwiresearch.page.record import record_of
+            from kiwiresearch.page.doc import page_record
 
-            show.document(record_of(found.page, only=chosen))
+            output.document(page_record(found.page, only=chosen))
         else:
-            show.page(found.page, found.book, only=chosen, with_links=links)
+            output.page(found.page, found.book, only=chosen, with_links=links)
 
 
 @app.command()
@@ -103,7 +169,7 @@ def search(
         list[str] | None,
         typer.Argument(help="What to look for: a title, some words or a question.", metavar="QUERY"),
     ] = None,
-    book: Wanted = None,
+    book: BookOption = None,
     limit: Annotated[int, typer.Option("--limit", "-n", help="How many pages to show.", metavar="N")] = 10,
     focus: Annotated[
         str, typer.Option("--focus", help="A hint that decides between senses, such as 'planet'.", metavar="WORDS")
@@ -114,47 +180,47 @@ def search(
         str,
         typer.Option("--batch", help="A file of JSON lines, each with a query; '-' is standard input.", metavar="FILE"),
     ] = "",
-    json: AsJson = False,
+    json: JsonOption = False,
 ) -> None:
     """Find the right page for a title, some words or a question."""
-    from kiwiresearch.cli import show
-    from kiwiresearch.research.finding import Finder, record_of
-    from kiwiresearch.search.find import Wish
+    from kiwiresearch.cli import output
+    from kiwiresearch.search.find import SearchOptions
+    from kiwiresearch.workspace.finder import Finder, search_record
 
     query = " ".join(words or [])
     if bool(query.strip()) == bool(batch):
         raise BadUsage("Give either a query or --batch FILE.", remedy="Such as: kiwiresearch search 'Bronze Age'")
-    wish = Wish(limit=limit, fast=fast, focus=focus)
-    desk = the_desk()
+    wish = SearchOptions(limit=limit, fast=fast, focus=focus)
+    desk = user_desk()
     with open_books(desk, book or []) as shelf, Finder(desk, shelf, all_books=bool(book)) as finder:
         if batch:
             from kiwiresearch.cli.batch import each_query
 
             raise typer.Exit(each_query(batch, finder, wish))
         found = finder.find(query, wish)
-        tell_missing(found.missing)
+        report_missing(found.missing)
         if json:
-            show.document(record_of(found, finder))
+            output.document(search_record(found, finder))
         if not found.hits:
-            raise finder.nothing(query)
+            raise finder.nothing_found(query)
         if not json:
-            show.hits(found, finder, explain=explain)
+            output.hits(found, finder, explain=explain)
 
 
 @app.command()
-def doctor(json: AsJson = False) -> None:
+def doctor(json: JsonOption = False) -> None:
     """Look for books and servers, and say what works and what to do about the rest."""
-    from kiwiresearch.cli import show
-    from kiwiresearch.research.doctor import Finding, examine
+    from kiwiresearch.cli import output
+    from kiwiresearch.workspace.inventory import Diagnosis, diagnose
 
     try:
-        findings = examine(the_desk())
+        findings = diagnose(user_desk())
     except BadSettings as problem:  # what keeps every other command from running is what a doctor is for
-        findings = [Finding("settings", "broken", problem.message, problem.remedy)]
+        findings = [Diagnosis("settings", "broken", problem.message, problem.remedy)]
     if json:
-        show.document({"findings": [finding.record() for finding in findings]})
+        output.document({"findings": [finding.record() for finding in findings]})
     else:
-        show.findings(findings)
+        output.findings(findings)
     if any(finding.state == "broken" for finding in findings):
         raise typer.Exit(1)
 

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 import typer
 from typer.core import TyperGroup
 
-from kiwiresearch.cli.kin import Privacy, mode_of
-from kiwiresearch.cli.options import AsJson, say, the_desk
+from kiwiresearch.cli.kin import Privacy, privacy_mode
+from kiwiresearch.cli.options import JsonOption, say, user_desk
 from kiwiresearch.errors import BadUsage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kiwiresearch.atlas.atlas import Atlas, Recipe
-    from kiwiresearch.atlas.kin import Sight
-    from kiwiresearch.atlas.part import Window
-    from kiwiresearch.atlas.screen import Screen
+    from kiwiresearch.atlas.database import ResultWindow
+    from kiwiresearch.atlas.queries import PolicyFilter
+    from kiwiresearch.atlas.relatives import PrivacyView
 
 HELP = """What only a whole book can tell, from the folder that 'kiwiresearch bulk' has written.
 
@@ -31,7 +31,7 @@ OnPage = Annotated[str, typer.Option("--page", help="Only on the page of this ti
 Words = Annotated[str, typer.Option("--words", help="Only with these words.", metavar="WORDS")]
 
 
-class _WithDefault(TyperGroup):
+class _DefaultToOverview(TyperGroup):
     """A folder where a command could stand asks for the overview."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -43,20 +43,20 @@ class _WithDefault(TyperGroup):
         return list(super().parse_args(ctx, args))
 
 
-atlas = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None, cls=_WithDefault)
+atlas = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None, cls=_DefaultToOverview)
 
 
 @atlas.command()
-def overview(folder: Folder, *, json: AsJson = False) -> None:
+def overview(folder: Folder, *, json: JsonOption = False) -> None:
     """Show the book at a glance: pages, links, claims, contradictions and people."""
     from kiwiresearch.atlas.contradictions import CONTRADICTIONS
     from kiwiresearch.atlas.graph import GRAPH
-    from kiwiresearch.atlas.overview import overview as told
-    from kiwiresearch.cli import show, show_atlas
+    from kiwiresearch.atlas.queries import overview as told
+    from kiwiresearch.cli import book_output, output
 
-    opened = _opened(folder, GRAPH, CONTRADICTIONS)
+    opened = _open_atlas(folder, GRAPH, CONTRADICTIONS)
     record = opened.screen.overview(told(opened.atlas))
-    show.document(record) if json else show_atlas.overview(record)
+    output.document(record) if json else book_output.overview(record)
 
 
 @atlas.command()
@@ -77,19 +77,21 @@ def contradictions(
     page: OnPage = "",
     limit: Limit = 20,
     offset: Offset = 0,
-    json: AsJson = False,
+    json: JsonOption = False,
 ) -> None:
     """Show numbers and dates of the same subject that disagree, with both quotes."""
-    from kiwiresearch.atlas.contradictions import CONTRADICTIONS, KINDS, What, Wish
+    from kiwiresearch.atlas.contradictions import CONTRADICTIONS, KINDS, ContradictionFilter, ValueKind
     from kiwiresearch.atlas.contradictions import contradictions as told
-    from kiwiresearch.cli import show, show_atlas
+    from kiwiresearch.cli import book_output, output
 
-    subjects: dict[str, What | Literal[""]] = {"": "", "number": "a number", "date": "a date"}
-    wish = Wish(_choice("--kind", kind, ("", *KINDS)), subjects[_choice("--of", what, tuple(subjects))], words, page)
+    subjects: dict[str, ValueKind | Literal[""]] = {"": "", "number": "a number", "date": "a date"}
+    wish = ContradictionFilter(
+        _choice("--kind", kind, ("", *KINDS)), subjects[_choice("--of", what, tuple(subjects))], words, page
+    )
     window = _window(limit, offset)
-    opened = _opened(folder, CONTRADICTIONS)
-    found = opened.screen.part(told(opened.atlas, wish, window))
-    show.document(found.record()) if json else show_atlas.contradictions(found)
+    opened = _open_atlas(folder, CONTRADICTIONS)
+    found = opened.screen.filter_page(told(opened.atlas, wish, window))
+    output.document(found.record()) if json else book_output.contradictions(found)
 
 
 @atlas.command()
@@ -105,19 +107,19 @@ def ranks(
     words: Annotated[str, typer.Option("--words", help="Only titles with these words.", metavar="WORDS")] = "",
     limit: Limit = 20,
     offset: Offset = 0,
-    json: AsJson = False,
+    json: JsonOption = False,
 ) -> None:
     """Show the pages that matter most: most authoritative, most linked, or best referenced."""
     from kiwiresearch.atlas.graph import GRAPH
-    from kiwiresearch.atlas.ranks import BYS
-    from kiwiresearch.atlas.ranks import ranks as told
-    from kiwiresearch.cli import show, show_atlas
+    from kiwiresearch.atlas.queries import RANK_ORDERS
+    from kiwiresearch.atlas.queries import ranked_pages as told
+    from kiwiresearch.cli import book_output, output
 
-    order = _choice("--by", by, BYS)
+    order = _choice("--by", by, RANK_ORDERS)
     window = _window(limit, offset)
-    opened = _opened(folder, GRAPH)
-    found = opened.screen.part(told(opened.atlas, order, words, window))
-    show.document(found.record()) if json else show_atlas.ranks(found)
+    opened = _open_atlas(folder, GRAPH)
+    found = opened.screen.filter_page(told(opened.atlas, order, words, window))
+    output.document(found.record()) if json else book_output.ranks(found)
 
 
 @atlas.command()
@@ -135,19 +137,19 @@ def regions(
     ] = "orphans",
     limit: Limit = 20,
     offset: Offset = 0,
-    json: AsJson = False,
+    json: JsonOption = False,
 ) -> None:
     """Show the edges of the book: orphans, islands, regions of stubs, and wanted pages."""
     from kiwiresearch.atlas.graph import GRAPH
-    from kiwiresearch.atlas.regions import OFS
-    from kiwiresearch.atlas.regions import regions as told
-    from kiwiresearch.cli import show, show_atlas
+    from kiwiresearch.atlas.queries import EDGE_KINDS
+    from kiwiresearch.atlas.queries import edge_pages as told
+    from kiwiresearch.cli import book_output, output
 
-    which = _choice("--of", of, OFS)
+    which = _choice("--of", of, EDGE_KINDS)
     window = _window(limit, offset)
-    opened = _opened(folder, GRAPH)
-    found = opened.screen.part(told(opened.atlas, which, window))
-    show.document(found.record()) if json else show_atlas.regions(which, found)
+    opened = _open_atlas(folder, GRAPH)
+    found = opened.screen.filter_page(told(opened.atlas, which, window))
+    output.document(found.record()) if json else book_output.regions(which, found)
 
 
 @atlas.command()
@@ -163,18 +165,18 @@ def timeline(
     page: OnPage = "",
     limit: Limit = 20,
     offset: Offset = 0,
-    json: AsJson = False,
+    json: JsonOption = False,
 ) -> None:
     """Show everything that the book dates, in the order of time."""
-    from kiwiresearch.atlas.timeline import Wish
-    from kiwiresearch.atlas.timeline import timeline as told
-    from kiwiresearch.cli import show, show_atlas
+    from kiwiresearch.atlas.queries import TimelineFilter
+    from kiwiresearch.atlas.queries import timeline as told
+    from kiwiresearch.cli import book_output, output
 
-    wish = Wish(first, last, subject, words, page)
+    wish = TimelineFilter(first, last, subject, words, page)
     window = _window(limit, offset)
-    opened = _opened(folder)
-    found = opened.screen.part(told(opened.atlas, wish, window))
-    show.document(found.record()) if json else show_atlas.timeline(found)
+    opened = _open_atlas(folder)
+    found = opened.screen.filter_page(told(opened.atlas, wish, window))
+    output.document(found.record()) if json else book_output.timeline(found)
 
 
 @atlas.command("kin")
@@ -187,63 +189,63 @@ def kin(
     privacy: Privacy = "",
     limit: Limit = 20,
     offset: Offset = 0,
-    json: AsJson = False,
+    json: JsonOption = False,
 ) -> None:
     """Show the largest families, the relatives of a person, or how two people are tied."""
-    from kiwiresearch.atlas import kin as people
+    from kiwiresearch.atlas import relatives as people
     from kiwiresearch.atlas.families import FAMILIES
-    from kiwiresearch.cli import show, show_atlas
+    from kiwiresearch.cli import book_output, output
 
     sight = _sight(privacy, as_json=json)
     window = _window(limit, offset)
-    opened = _opened(folder, FAMILIES)
+    opened = _open_atlas(folder, FAMILIES)
     found, screen = opened.atlas, opened.screen
     if other:
         tied = screen.relation(people.relation(found, person, other, sight))
-        show.document(tied) if json else show_atlas.relation(tied)
+        output.document(tied) if json else book_output.relation(tied)
     elif person:
         told = _part_of(screen.relatives(people.relatives(found, person, sight, steps=ties)), window)
-        show.document(told) if json else show_atlas.relatives(told)
+        output.document(told) if json else book_output.relatives(told)
     else:
-        part = screen.part(people.families(found, sight, window))
-        show.document(part.record()) if json else show_atlas.families(part)
+        part = screen.filter_page(people.families(found, sight, window))
+        output.document(part.record()) if json else book_output.families(part)
 
 
 class _Opened(NamedTuple):
     """An atlas, and what the policy of the desk hides of it."""
 
     atlas: Atlas
-    screen: Screen
+    screen: PolicyFilter
 
 
-def _opened(folder: str, *recipes: Recipe) -> _Opened:
+def _open_atlas(folder: str, *recipes: Recipe) -> _Opened:
     """The atlas of a folder; whoever has to wait for something to be worked out is told so."""
     from kiwiresearch.atlas.atlas import open_atlas
-    from kiwiresearch.research.screening import screen_of
+    from kiwiresearch.workspace.atlas import atlas_screen
 
-    desk = the_desk()
+    desk = user_desk()
     found = open_atlas(Path(folder).expanduser().absolute(), desk.folders.cache)
-    screen = screen_of(found.book, desk.settings.policy, desk.shelf_file.books())
+    screen = atlas_screen(found.book, desk.settings.policy, desk.shelf_file.books())
     for recipe in recipes:
         if found.has_tables(*recipe.needs) and not found.has(recipe):
             say(f"Working out the {recipe.name} of {found.book.title or found.book.name!r}, once for all questions.")
     return _Opened(found, screen)
 
 
-def _sight(privacy: str, *, as_json: bool) -> Sight:
-    from kiwiresearch.atlas.kin import Sight
-    from kiwiresearch.research.family import this_year
+def _sight(privacy: str, *, as_json: bool) -> PrivacyView:
+    from kiwiresearch.atlas.relatives import PrivacyView
+    from kiwiresearch.cases.case import this_year
 
-    return Sight(mode_of(privacy, as_json=as_json), this_year())
-
-
-def _window(limit: int, offset: int) -> Window:
-    from kiwiresearch.atlas.part import Window
-
-    return Window(limit, offset)
+    return PrivacyView(privacy_mode(privacy, as_json=as_json), this_year())
 
 
-def _part_of(told: dict[str, Any], window: Window) -> dict[str, Any]:
+def _window(limit: int, offset: int) -> ResultWindow:
+    from kiwiresearch.atlas.database import ResultWindow
+
+    return ResultWindow(limit, offset)
+
+
+def _part_of(told: dict[str, Any], window: ResultWindow) -> dict[str, Any]:
     """Some of the relatives, and how many there are."""
     rows = told["relatives"]
     some = rows[window.offset : window.offset + window.limit]

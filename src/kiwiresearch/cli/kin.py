@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kiwiresearch.cli.options import open_books, say, the_desk
+from kiwiresearch.cli.options import open_books, say, user_desk
 from kiwiresearch.errors import BadUsage, NothingFound
 
 if TYPE_CHECKING:
-    from kiwiresearch.kin.privacy.redact import Mode
+    from kiwiresearch.cases.case import Case
+    from kiwiresearch.kin.privacy.redaction import Mode
     from kiwiresearch.kin.tree import PersonId, Tree
-    from kiwiresearch.research.desk import Desk
-    from kiwiresearch.research.family import Case
+    from kiwiresearch.workspace.workspace import Workspace
 
 HELP = """Family research with evidence, undo and privacy.
 
 A case is a folder, cases/NAME here unless --case names another; with a store, a name in it.
 You see everything on your terminal; exports and --json keep back people who may be living, unless --privacy says more.
 """
-AnyCase = Annotated[
+CaseOption = Annotated[
     str,
     typer.Option(
         "--case", "-c", help="The folder of the case, or its name in the store; else the last changed.", metavar="CASE"
@@ -41,9 +41,9 @@ Privacy = Annotated[
 ]
 
 
-def mode_of(privacy: str, *, as_json: bool) -> Mode:
+def privacy_mode(privacy: str, *, as_json: bool) -> Mode:
     """The mode in force: all for the eyes of the owner, the public one for whatever may be handed on."""
-    from kiwiresearch.kin.privacy.redact import MODES
+    from kiwiresearch.kin.privacy.redaction import MODES
 
     given = privacy or ("public" if as_json else "owner")
     found = next((mode for mode in MODES if mode == given), None)
@@ -53,29 +53,29 @@ def mode_of(privacy: str, *, as_json: bool) -> Mode:
 
 
 @contextlib.contextmanager
-def a_case(wanted: str, *, writing: bool = False, books: list[str] | None = None) -> Iterator[Case]:
+def opened_case(wanted: str, *, writing: bool = False, books: list[str] | None = None) -> Iterator[Case]:
     """The case that a command is about; with its books where `books` is a list, be it empty."""
-    from kiwiresearch.research.family import Case
-    from kiwiresearch.research.family_named import place_named
-    from kiwiresearch.research.family_places import retold
+    from kiwiresearch.cases.case import Case
+    from kiwiresearch.cases.places import rewording_errors
+    from kiwiresearch.cases.registry import find_case_place
 
-    desk = the_desk()
-    place = place_named(desk, wanted)
+    desk = user_desk()
+    place = find_case_place(desk, wanted)
     if not wanted:
         say(f"Case: {place.title}")
     with contextlib.ExitStack() as open_things:
-        open_things.enter_context(retold(place.named))
+        open_things.enter_context(rewording_errors(place.with_title))
         alone_s = 0.0 if writing else None
         case = open_things.enter_context(Case.open(place, plugins=own_plugins(desk), alone_s=alone_s))
         if books is not None:
             shelf = open_things.enter_context(open_books(desk, books or _books_of(case, desk)))
-            from kiwiresearch.research.finding import Finder
+            from kiwiresearch.workspace.finder import Finder
 
             case.finder = open_things.enter_context(Finder(desk, shelf, all_books=True))
         yield case
 
 
-def _books_of(case: Case, desk: Desk) -> list[str]:
+def _books_of(case: Case, desk: Workspace) -> list[str]:
     """The books it began with: where they were then, or, on another machine, as they stand on its shelf."""
     places, ids = list(case.book_places()), list(case.settings.books)
     is_moved = any("://" not in one and not Path(one).exists() for one in places)
@@ -83,14 +83,14 @@ def _books_of(case: Case, desk: Desk) -> list[str]:
     return ids if ids and on_shelf.issuperset(ids) else places
 
 
-def own_plugins(desk: Desk) -> Path:
+def own_plugins(desk: Workspace) -> Path:
     """Where a user's own plugins are."""
-    from kiwiresearch.research.family_folders import plugins_of
+    from kiwiresearch.cases.places import plugins_folder
 
-    return plugins_of(desk)
+    return plugins_folder(desk)
 
 
-def tell_of_model(case: Case) -> None:
+def report_model_problem(case: Case) -> None:
     """Say that the model was of no help, where it could not be reached."""
     problem = case.researcher.model_problem
     if problem is not None:
@@ -109,7 +109,7 @@ def shown_person(case: Case, words: str, tree: Tree) -> PersonId:
         ) from None
 
 
-def seed_or(case: Case, words: str, tree: Tree) -> PersonId:
+def person_or_seed(case: Case, words: str, tree: Tree) -> PersonId:
     """The person named, else the first whom the case began with."""
     if words:
         return shown_person(case, words, tree)
@@ -119,17 +119,17 @@ def seed_or(case: Case, words: str, tree: Tree) -> PersonId:
     return seed
 
 
-def gathered() -> typer.Typer:
+def kin_app() -> typer.Typer:
     """All commands below `kiwiresearch kin`."""
-    from kiwiresearch.cli import kin_cases, kin_change, kin_out, kin_read, kin_work
+    from kiwiresearch.cli import kin_cases, kin_change, kin_results
 
     app = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None)
     for name, command in {
-        **kin_work.COMMANDS,
-        **kin_read.COMMANDS,
+        **kin_cases.WORK_COMMANDS,
+        **kin_results.COMMANDS,
         **kin_change.COMMANDS,
-        **kin_out.COMMANDS,
-        **kin_cases.COMMANDS,
+        **kin_results.EXPORT_COMMANDS,
+        **kin_cases.CASE_COMMANDS,
     }.items():
         app.command(name)(command)
     return app

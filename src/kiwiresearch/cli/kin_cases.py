@@ -1,45 +1,239 @@
-"""The commands about cases as a whole: which there are, into the store and out of it, and gone for good."""
+"""The commands about cases as a whole: start, continue, list, move and remove."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kiwiresearch.cli.options import AsJson, the_desk
-from kiwiresearch.errors import BadUsage, KiwiError
+from kiwiresearch.cli.kin import CaseOption, NoModel, opened_case, own_plugins, report_model_problem
+from kiwiresearch.cli.options import BookOption, JsonOption, open_books, say, user_desk
+from kiwiresearch.errors import BadSettings, BadUsage, Interrupted, KiwiError, NothingFound
 
 if TYPE_CHECKING:
-    from kiwiresearch.research.family_places import CasePlace
+    from kiwiresearch.cases.case import Case
+    from kiwiresearch.cases.places import CasePlace
+    from kiwiresearch.kin.loop.crawler import StepResult
+    from kiwiresearch.kin.loop.settings import CaseScope, CaseSettings
+    from kiwiresearch.zim.library import Shelf
+
+AsEvents = Annotated[bool, typer.Option("--json", help="A JSON line on standard output for each step; names nobody.")]
+SignIn = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--sign-in", help="Sign in to this source first, in a browser; it ends with the command.", metavar="ID"
+    ),
+]
+
+
+def start(
+    names: Annotated[
+        list[str],
+        typer.Argument(help="Whom it begins with, each in quotation marks: 'Charles Darwin'.", metavar="NAME…"),
+    ],
+    *,
+    book: BookOption = None,
+    generations: Annotated[
+        int | None, typer.Option("--generations", "-g", help="How many generations up and down.", metavar="N")
+    ] = None,
+    collaterals: Annotated[
+        int | None,
+        typer.Option(
+            "--collaterals", help="How many steps aside: brothers and sisters, wives and husbands.", metavar="N"
+        ),
+    ] = None,
+    budget: Annotated[
+        int | None, typer.Option("--budget", help="How many records may be fetched.", metavar="N")
+    ] = None,
+    steps: Annotated[int | None, typer.Option("--max-steps", help="How many steps may be taken.", metavar="N")] = None,
+    years_after_death: Annotated[
+        int | None,
+        typer.Option("--years-after-death", help="For so long the dead are kept back like the living.", metavar="N"),
+    ] = None,
+    no_model: NoModel = False,
+    case: Annotated[
+        str,
+        typer.Option(
+            "--case", "-c", help="The folder of the case, else cases/NAME; or its name in the store.", metavar="CASE"
+        ),
+    ] = "",
+    json: JsonOption = False,
+) -> None:
+    """Begin a case: find the people it is about, and read their pages.
+
+    What is not given here is taken from [kin] in the settings; the case keeps it, whatever they say later.
+    """
+    from kiwiresearch.cases.case import Case
+    from kiwiresearch.cases.registry import new_case_place
+    from kiwiresearch.cli import kin_output, output
+    from kiwiresearch.workspace.finder import Finder
+    from kiwiresearch.workspace.places import checked_topic
+
+    seeds = tuple(dict.fromkeys(checked_topic(name) for name in names))
+    desk = user_desk()
+    chosen = {
+        "generations": generations,
+        "collaterals": collaterals,
+        "budget": budget,
+        "max_iterations": steps,
+        "years_after_death": years_after_death,
+    }
+    settings = _settings(seeds, desk.settings.kin, chosen)
+    with open_books(desk, book or []) as shelf, Finder(desk, shelf, all_books=True) as finder:
+        settings = replace(settings, books=tuple(one.id for one in shelf.books) if book else ())
+        try:
+            with (
+                new_case_place(desk, case, seeds[0]) as place,
+                Case.start(place, settings, finder, plugins=own_plugins(desk), with_model=not no_model) as begun,
+            ):
+                begun.store.set_state("book_places", _places(shelf) if book else [])
+                report_model_problem(begun)
+                if json:
+                    output.document(start_record(begun))
+                else:
+                    kin_output.started(begun)
+        except NothingFound as problem:
+            if len(seeds) == 1:
+                raise
+            whole = shlex.quote(" ".join(names))
+            raise NothingFound(problem.message, remedy=f"If it is one name, write it as {whole}.") from problem
+
+
+def _settings(seeds: tuple[str, ...], scope: CaseScope, chosen: dict[str, int | None]) -> CaseSettings:
+    from kiwiresearch.kin.loop.settings import CaseSettings
+
+    given: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
+    try:
+        return CaseSettings.from_scope(replace(scope, **given), seeds)
+    except BadSettings as problem:
+        raise BadUsage(problem.message, remedy=problem.remedy) from problem
+
+
+def _places(shelf: Shelf) -> list[str]:
+    return [str(one.source) for one in shelf.books]
+
+
+def start_record(case: Case) -> dict[str, Any]:
+    """What a case began with, as data that may be handed on."""
+    tree, mask = case.tree("public"), case.mask("public")
+    return {
+        "case": mask.file_name(case.place.title),
+        "seeds": [{"id": seed, "name": tree.persons[seed].name} for seed in case.seeds() if seed in tree.persons],
+        "people": len(tree.persons),
+        "waiting": case.store.sizes(),
+    }
+
+
+def step(
+    *,
+    count: Annotated[int, typer.Option("--count", "-n", help="How many steps.", metavar="N")] = 1,
+    book: BookOption = None,
+    no_model: NoModel = False,
+    sign_in: SignIn = None,
+    case: CaseOption = "",
+    json: AsEvents = False,
+) -> None:
+    """Take one step, or some, and say what each brought."""
+    if count < 1:
+        raise BadUsage(f"{count} steps cannot be taken.", remedy="Give a number from 1 on.")
+    _take_steps(case, book, count, sign_in or [], with_model=not no_model, json=json)
+
+
+def run(
+    *,
+    book: BookOption = None,
+    no_model: NoModel = False,
+    sign_in: SignIn = None,
+    case: CaseOption = "",
+    json: AsEvents = False,
+) -> None:
+    """Go on until there is a reason to stop, and say which. Ctrl-C loses nothing: run it again to go on."""
+    _take_steps(case, book, 0, sign_in or [], with_model=not no_model, json=json)
+
+
+def _take_steps(
+    wanted: str, book: list[str] | None, count: int, sign_ins: list[str], *, with_model: bool, json: bool
+) -> None:
+    from kiwiresearch.cli import kin_output, output
+
+    with opened_case(wanted, writing=True, books=book or []) as case:
+        case.with_model = with_model
+        tell = _events(output.document) if json else kin_output.StepLines(case).tell
+        try:
+            for source in sign_ins:
+                case.sign_in(source, lambda where: say(f"Sign in here, in a browser of this machine: {where}"))
+            last = _steps(case, count, tell)
+        except KeyboardInterrupt:
+            raise Interrupted("Interrupted. What was done is kept.", remedy="To go on: kiwiresearch kin run") from None
+        report_model_problem(case)
+        if not json:
+            kin_output.outcome(case, last)
+
+
+def _steps(case: Case, count: int, tell: Callable[[StepResult], None]) -> StepResult | None:
+    last = None
+    for number, took in enumerate(case.steps(), start=1):
+        last = took
+        tell(took)
+        if number == count:
+            break
+    return last
+
+
+def _events(write: Callable[[Any], None]) -> Callable[[StepResult], None]:
+    """Events for programs. Whoever reads them may leave; the work goes on for the case."""
+    import sys
+
+    from kiwiresearch.cli.start import ReaderLeft
+
+    heard = [True]
+
+    def tell(took: StepResult) -> None:
+        if not heard[0]:
+            return
+        event = {"event": took.what, "words": took.words, "new": took.new}
+        try:
+            write(event | ({"reason": took.reason} if took.reason else {}))
+            sys.stdout.flush()
+        except ReaderLeft:
+            heard[0] = False
+
+    return tell
+
+
+WORK_COMMANDS: dict[str, Callable[..., None]] = {"start": start, "step": step, "run": run}
+
 
 STORE = "store"
 CaseName = Annotated[str, typer.Argument(help="The case: its name in the store, or its folder.", metavar="CASE")]
 
 
-def cases(*, json: AsJson = False) -> None:
+def cases(*, json: JsonOption = False) -> None:
     """List the cases: those of the store where one is set, else those below cases/ here; the last changed first."""
-    from kiwiresearch.cli import show
-    from kiwiresearch.research.family_named import all_places
-    from kiwiresearch.text.plural import counted
+    from kiwiresearch.cases.registry import all_case_places
+    from kiwiresearch.cli import output
+    from kiwiresearch.text.display import count_of
 
-    rows = [_row(place, as_json=json) for place in all_places(the_desk())]
+    rows = [_row(place, as_json=json) for place in all_case_places(user_desk())]
     if json:
-        show.document({"cases": rows})
+        output.document({"cases": rows})
         return
     for row in rows:
-        show.line(f"{row['case']}: {row['problem'] or counted(row['people'], 'person', 'people')}")
+        output.line(f"{row['case']}: {row['problem'] or count_of(row['people'], 'person', 'people')}")
     if not rows:
-        show.line("There is no case yet.")
+        output.line("There is no case yet.")
 
 
 def _row(place: CasePlace, *, as_json: bool) -> dict[str, Any]:
     """A case in a line; one that cannot be read is told with what is wrong."""
-    from kiwiresearch.research.family import Case
-    from kiwiresearch.research.family_places import retold
+    from kiwiresearch.cases.case import Case
+    from kiwiresearch.cases.places import rewording_errors
 
     try:
-        with retold(place.nameless if as_json else place.named), Case.open(place) as case:
+        with rewording_errors(place.without_names if as_json else place.with_title), Case.open(place) as case:
             title = case.mask("public").file_name(place.title) if as_json else place.title
             return {"case": title, "people": len(case.store.tree().persons), "problem": ""}
     except KiwiError as problem:
@@ -51,53 +245,53 @@ def move(
     *,
     to: Annotated[str, typer.Option("--to", help="'store', or a folder where no case is.", metavar="WHERE")] = STORE,
     name: Annotated[str, typer.Option("--name", help="What it is called in the store.", metavar="NAME")] = "",
-    json: AsJson = False,
+    json: JsonOption = False,
 ) -> None:
     """Take a case from a folder into the store, or out of it, and prove that it is the same."""
-    from kiwiresearch.cli import show
-    from kiwiresearch.research.family_move import move_in, move_out
+    from kiwiresearch.cases.registry import move_into_store, move_out_of_store
+    from kiwiresearch.cli import output
 
-    _check(case)
+    _require_name(case)
     if name and to != STORE:
         raise BadUsage("A case in a folder is called as its folder is.", remedy="Leave --name out.")
-    done = move_in(the_desk(), case, name) if to == STORE else move_out(the_desk(), case, to)
+    done = move_into_store(user_desk(), case, name) if to == STORE else move_out_of_store(user_desk(), case, to)
     if json:
-        show.document({"fingerprint": done.fingerprint, "to": STORE if to == STORE else "folder"})
+        output.document({"fingerprint": done.fingerprint, "to": STORE if to == STORE else "folder"})
         return
-    show.whole_line(f"Case: {done.title}")
-    show.whole_line(f"Every row is the same at both places: {done.fingerprint}")
+    output.unbroken_line(f"Case: {done.title}")
+    output.unbroken_line(f"Every row is the same at both places: {done.fingerprint}")
     if done.left is not None:
-        show.whole_line(f"The file it was in is set aside, to be removed when you like: {done.left}")
+        output.unbroken_line(f"The file it was in is set aside, to be removed when you like: {done.left}")
 
 
 def remove(
     case: CaseName,
     *,
     yes: Annotated[bool, typer.Option("--yes", help="It is meant: nothing of the case is kept.")] = False,
-    json: AsJson = False,
+    json: JsonOption = False,
 ) -> None:
     """Remove a case from the store for good. A case in a folder is removed with its folder, by you."""
-    from kiwiresearch.cli import show
-    from kiwiresearch.research.family_named import stored
+    from kiwiresearch.cases.registry import stored_cases
+    from kiwiresearch.cli import output
 
-    _check(case)
-    held = stored(the_desk())
+    _require_name(case)
+    held = stored_cases(user_desk())
     if held is None:
         raise BadUsage("The settings name no store.", remedy="A case in a folder is removed with its folder.")
-    found = held.named(case)
+    found = held.find(case)
     if not yes:
         raise BadUsage(f"The case {case!r} would be removed for good.", remedy="Give --yes as well, if it is meant.")
     held.remove(found)
     if json:
-        show.document({"removed": found})
+        output.document({"removed": found})
     else:
-        show.line(f"Removed: {case}")
+        output.line(f"Removed: {case}")
 
 
-def _check(case: str) -> None:
+def _require_name(case: str) -> None:
     """What is moved or removed is named: the case that was worked on last is not meant by itself."""
     if not case.strip():
         raise BadUsage("Name the case.", remedy="'kiwiresearch kin cases' lists them.")
 
 
-COMMANDS: dict[str, Callable[..., None]] = {"cases": cases, "move": move, "remove": remove}
+CASE_COMMANDS: dict[str, Callable[..., None]] = {"cases": cases, "move": move, "remove": remove}

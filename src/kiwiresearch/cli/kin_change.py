@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kiwiresearch.cli.kin import AnyCase, Privacy, a_case, mode_of, own_plugins
-from kiwiresearch.cli.options import AsJson, say, the_desk
+from kiwiresearch.cli.kin import CaseOption, Privacy, opened_case, own_plugins, privacy_mode
+from kiwiresearch.cli.options import JsonOption, say, user_desk
 from kiwiresearch.errors import BadUsage
 
 if TYPE_CHECKING:
-    from kiwiresearch.research.family import Case
+    from kiwiresearch.cases.case import Case
 
 Why = Annotated[str, typer.Option("--why", help="The reason, for the record.", metavar="WORDS")]
 PLUGIN_ACTIONS = ("check", "on", "off")
@@ -26,21 +26,21 @@ def merges(
     reject: Annotated[str, typer.Option("--reject", help="Keep these two apart.", metavar="ID")] = "",
     take_back: Annotated[str, typer.Option("--take-back", help="Keep these two apart no longer.", metavar="ID")] = "",
     why: Why = "",
-    case: AnyCase = "",
+    case: CaseOption = "",
     privacy: Privacy = "",
-    json: AsJson = False,
+    json: JsonOption = False,
 ) -> None:
     """Show who was taken for one person and who may be, with what speaks for and against; decide what is open."""
-    from kiwiresearch.cli import kin_lines, show
-    from kiwiresearch.research.family_merges import accept as take
-    from kiwiresearch.research.family_merges import merges_record
-    from kiwiresearch.research.family_merges import reject as keep_apart
-    from kiwiresearch.research.family_merges import take_back as allow
+    from kiwiresearch.cases.review import accept_merge as take
+    from kiwiresearch.cases.review import allow_merge_again as allow
+    from kiwiresearch.cases.review import merges_record
+    from kiwiresearch.cases.review import reject_merge as keep_apart
+    from kiwiresearch.cli import kin_output, output
 
     if sum(map(bool, (accept, reject, take_back))) > 1:
         raise BadUsage("Accept, reject or take back, one at a time.", remedy="Give the command twice.")
-    mode = mode_of(privacy, as_json=json)
-    with a_case(case, writing=bool(accept or reject or take_back)) as found:
+    mode = privacy_mode(privacy, as_json=json)
+    with opened_case(case, writing=bool(accept or reject or take_back)) as found:
         if accept:
             say(f"Merged: {take(found, accept, why)[:8]}. Undo it with: kiwiresearch kin unmerge ID")
         elif reject:
@@ -49,9 +49,9 @@ def merges(
             say(f"No longer kept apart: {allow(found, take_back, why).id[:8]}.")
         rows = merges_record(found, found.tree(mode), found.mask(mode))
         if json:
-            show.document(rows)
+            output.document(rows)
         else:
-            kin_lines.merges(rows)
+            kin_output.merges(rows)
 
 
 def unmerge(
@@ -59,20 +59,20 @@ def unmerge(
     *,
     cascade: Annotated[bool, typer.Option("--cascade", help="Undo later merges that rest on it as well.")] = False,
     why: Why = "",
-    case: AnyCase = "",
-    json: AsJson = False,
+    case: CaseOption = "",
+    json: JsonOption = False,
 ) -> None:
     """Undo a merge: everything is as it was before, and the two are not proposed again."""
-    from kiwiresearch.cli import show
-    from kiwiresearch.research.family_merges import undo
+    from kiwiresearch.cases.review import undo_merge
+    from kiwiresearch.cli import output
 
-    with a_case(case, writing=True) as found:
-        undone = undo(found, merge, why, cascade=cascade)
+    with opened_case(case, writing=True) as found:
+        undone = undo_merge(found, merge, why, cascade=cascade)
     if json:
-        show.document({"undone": list(undone)})
+        output.document({"undone": list(undone)})
     else:
         for one in undone:
-            show.line(f"Undone: {one[:8]}")
+            output.line(f"Undone: {one[:8]}")
 
 
 def living(
@@ -80,25 +80,25 @@ def living(
     *,
     status: Annotated[str, typer.Option("--set", help="deceased, living or unknown.", metavar="STATUS")] = "",
     why: Why = "",
-    case: AnyCase = "",
-    json: AsJson = False,
+    case: CaseOption = "",
+    json: JsonOption = False,
 ) -> None:
     """Show whether a person is taken for living, and why; or say so yourself, with your reason."""
-    from kiwiresearch.cli import show
-    from kiwiresearch.research.family_living import living_record, set_living
+    from kiwiresearch.cases.review import living_record, set_living
+    from kiwiresearch.cli import output
 
     if status and not why.strip():
         raise BadUsage("Say why.", remedy="Such as: --why 'the family told me'")
-    with a_case(case, writing=bool(status)) as found:
+    with opened_case(case, writing=bool(status)) as found:
         one = found.person(person, by_name=not json)
         if status:
             set_living(found, one, status, why.strip())
         row = living_record(found, one)
         why_told = found.mask("public").text(row["why"]) if json else row["why"]
     if json:
-        show.document({"living": row["living"], "why": why_told, "by_user": row["by_user"]})
+        output.document({"living": row["living"], "why": why_told, "by_user": row["by_user"]})
     else:
-        show.line(f"{row['name']}: {row['living']}. {row['why']}.")
+        output.line(f"{row['name']}: {row['living']}. {row['why']}.")
 
 
 def plugins(
@@ -112,13 +112,13 @@ def plugins(
     endpoint: Annotated[
         str, typer.Option("--endpoint", help="An endpoint of your own to ask instead.", metavar="ADDRESS")
     ] = "",
-    case: AnyCase = "",
-    json: AsJson = False,
+    case: CaseOption = "",
+    json: JsonOption = False,
 ) -> None:
     """List the sources, try one, or switch one on or off for the case. The network is off until you switch one on."""
-    from kiwiresearch.cli import kin_lines, show
-    from kiwiresearch.kin.sources.registry import plugins as all_plugins
-    from kiwiresearch.research.family_plugins import switch, told
+    from kiwiresearch.cases.sources import set_plugin, source_records
+    from kiwiresearch.cli import kin_output, output
+    from kiwiresearch.kin.sources.registry import load_plugins as all_plugins
 
     if action and action not in PLUGIN_ACTIONS:
         raise BadUsage(f"{action!r} is nothing to do with a plugin.", remedy="Use check, on or off.")
@@ -126,41 +126,40 @@ def plugins(
         raise BadUsage(f"Which plugin is to be {'checked' if action == 'check' else f'switched {action}'}?")
     if action == "check":
         raise typer.Exit(_check(what, json=json))
-    known = all_plugins(own_plugins(the_desk()))
+    known = all_plugins(own_plugins(user_desk()))
     with _case_or_none(case, writing=bool(action)) as found:
         if action and found is not None:
             chosen = known.named(what)
-            switch(found.store, chosen, on=action == "on", terms=terms_ok, contact=contact, endpoint=endpoint)
-        rows = told(known, found.store if found else None)
+            set_plugin(found.store, chosen, on=action == "on", terms=terms_ok, contact=contact, endpoint=endpoint)
+        rows = source_records(known, found.store if found else None)
         if json:
-            show.document({"plugins": rows, "problems": [str(problem) for problem in known.problems]})
+            output.document({"plugins": rows, "problems": [str(problem) for problem in known.problems]})
         else:
-            kin_lines.plugins([row for row in rows if not action or row["id"] == what], known.problems)
+            kin_output.plugins([row for row in rows if not action or row["id"] == what], known.problems)
 
 
 def _check(what: str, *, json: bool) -> int:
-    from kiwiresearch.cli import kin_lines, show
-    from kiwiresearch.kin.sources.checking import check_plugin
-    from kiwiresearch.kin.sources.registry import Known, read_plugin
-    from kiwiresearch.kin.sources.registry import plugins as all_plugins
+    from kiwiresearch.cli import kin_output, output
+    from kiwiresearch.kin.sources.registry import KnownPlugin, check_plugin, read_plugin
+    from kiwiresearch.kin.sources.registry import load_plugins as all_plugins
 
     file = Path(what)
     is_file = file.suffix in (".yaml", ".yml")
-    known = Known(read_plugin(file), file) if is_file else all_plugins(own_plugins(the_desk())).named(what)
+    known = KnownPlugin(read_plugin(file), file) if is_file else all_plugins(own_plugins(user_desk())).named(what)
     checks = check_plugin(known)
     if json:
         rows = [{"page": one.fixture, "passed": one.passed, "problems": list(one.problems)} for one in checks]
-        show.document({"id": known.plugin.plugin_id, "checks": rows})
+        output.document({"id": known.plugin.plugin_id, "checks": rows})
     else:
-        kin_lines.plugin_checks(known.plugin.plugin_id, checks)
+        kin_output.plugin_checks(known.plugin.plugin_id, checks)
     return 0 if all(one.passed for one in checks) else 1
 
 
 def _case_or_none(wanted: str, *, writing: bool) -> AbstractContextManager[Case | None]:
     """The case, or none: plugins can be listed before there is one, not switched."""
-    from kiwiresearch.research.family_named import is_there
+    from kiwiresearch.cases.registry import case_exists
 
-    return a_case(wanted, writing=writing) if wanted or writing or is_there(the_desk(), "") else nullcontext()
+    return opened_case(wanted, writing=writing) if wanted or writing or case_exists(user_desk(), "") else nullcontext()
 
 
 def import_file(
@@ -173,18 +172,18 @@ def import_file(
     person: Annotated[
         str, typer.Option("--person", help="Whom it begins with; the file's own if not given.", metavar="NAME")
     ] = "",
-    json: AsJson = False,
+    json: JsonOption = False,
 ) -> None:
     """Take a family tree of another program into the case, with its sources; people known already are matched."""
-    from kiwiresearch.cli import kin_lines, show
-    from kiwiresearch.research.family_import import import_gedcom
+    from kiwiresearch.cases.imports import import_gedcom
+    from kiwiresearch.cli import kin_output, output
 
-    _begin_for(file, case, person)
-    with a_case(case, writing=True) as found:
+    _start_case_for(file, case, person)
+    with opened_case(case, writing=True) as found:
         done = import_gedcom(found.store, Path(file).expanduser(), person)
         decided = found.decide()
         if json:
-            show.document(
+            output.document(
                 {
                     "people": done.people,
                     "new_people": done.new_people,
@@ -195,25 +194,25 @@ def import_file(
                 }
             )
         else:
-            kin_lines.imported(done, len(decided.merged))
+            kin_output.imported(done, len(decided.merged))
 
 
-def _begin_for(file: str, case: str, person: str) -> None:
+def _start_case_for(file: str, case: str, person: str) -> None:
     """Begin a case for the file where there is none; a file that cannot be read begins nothing."""
+    from kiwiresearch.cases.case import Case, find_person
+    from kiwiresearch.cases.registry import case_exists, new_case_place
     from kiwiresearch.kin.gedcom.read import read_gedcom
-    from kiwiresearch.research.family import Case, CaseSettings
-    from kiwiresearch.research.family_named import is_there, new_place
-    from kiwiresearch.research.family_people import person_called
+    from kiwiresearch.kin.loop.settings import CaseSettings
 
     read = read_gedcom(Path(file).expanduser())
     if not read.tree.persons:
         raise BadUsage(f"There is nobody in {file!r}.", remedy="Export people and families from your program.")
     if person:
-        person_called(person, read.tree)
-    desk = the_desk()
-    if not is_there(desk, case):
-        with new_place(desk, case, Path(file).stem) as place:
-            Case.empty(place, CaseSettings.within(desk.settings.kin)).close()
+        find_person(person, read.tree)
+    desk = user_desk()
+    if not case_exists(desk, case):
+        with new_case_place(desk, case, Path(file).stem) as place:
+            Case.empty(place, CaseSettings.from_scope(desk.settings.kin)).close()
 
 
 COMMANDS: dict[str, Callable[..., None]] = {

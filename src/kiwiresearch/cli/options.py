@@ -11,12 +11,12 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kiwiresearch.research.desk import Desk
+    from kiwiresearch.workspace.workspace import Workspace
     from kiwiresearch.zim.library import Shelf
-    from kiwiresearch.zim.peer import Missing
+    from kiwiresearch.zim.peer import MissingBooks
 
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
-Wanted = Annotated[
+JsonOption = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
+BookOption = Annotated[
     list[str] | None,
     typer.Option(
         "--book",
@@ -27,26 +27,26 @@ Wanted = Annotated[
 ]
 
 
-def the_desk() -> Desk:
-    from kiwiresearch.research.desk import open_desk
+def user_desk() -> Workspace:
+    from kiwiresearch.workspace.workspace import open_workspace
 
-    return open_desk(say=say)
+    return open_workspace(say=say)
 
 
-def open_books(desk: Desk, wanted: list[str], *, trusting: bool = False) -> Shelf:
+def open_books(desk: Workspace, wanted: list[str], *, trusting: bool = False) -> Shelf:
     """The shelf, or some of its books; whoever uses the sample book is told so."""
-    from kiwiresearch.research.desk import SAMPLE_NOTICE
-    from kiwiresearch.research.policy import told_left_out
+    from kiwiresearch.workspace.policy import hidden_books_notice
+    from kiwiresearch.workspace.workspace import SAMPLE_NOTICE
 
     shelf = desk.shelf(wanted, trusting=trusting)
     if shelf.is_sample:
         say(SAMPLE_NOTICE)
-    if not wanted and (told := told_left_out(desk.shelf_file.books(), desk.settings.policy)):
+    if not wanted and (told := hidden_books_notice(desk.shelf_file.books(), desk.settings.policy)):
         say(told)
     return shelf
 
 
-def tell_missing(missing: Sequence[Missing]) -> None:
+def report_missing(missing: Sequence[MissingBooks]) -> None:
     """Say which books could not be asked, since the hosts that have them are away."""
     for one in missing:
         say(one.sentence())

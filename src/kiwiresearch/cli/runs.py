@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kiwiresearch.cli.options import AsJson, Wanted, open_books, say, tell_missing, the_desk
+from kiwiresearch.cli.options import BookOption, JsonOption, open_books, report_missing, say, user_desk
 from kiwiresearch.errors import BadSettings, BadUsage, Interrupted
 
 if TYPE_CHECKING:
-    from kiwiresearch.research.run import Research, Task
-    from kiwiresearch.research.settings import Settings
+    from kiwiresearch.runs.research import Research, ResearchTask
+    from kiwiresearch.workspace.settings import Settings
 
 
 def research(
@@ -22,7 +22,7 @@ def research(
         list[str],
         typer.Argument(help="What to research, such as 'causes of the Bronze Age collapse'.", metavar="TOPIC"),
     ],
-    book: Wanted = None,
+    book: BookOption = None,
     depth: Annotated[
         int | None, typer.Option("--depth", help="How many links away from the first pages to go.", metavar="N")
     ] = None,
@@ -56,18 +56,18 @@ def research(
     fast: Annotated[bool, typer.Option("--fast", help="Compare words only, no meanings.")] = False,
     critic: Annotated[bool, typer.Option("--critic", help="Have a second look at what a model wrote.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")] = False,
-    json: AsJson = False,
+    json: JsonOption = False,
 ) -> None:
     """Research a topic: find its pages, follow their links, and write down what was taken and why.
 
     'research' itself need not be typed: the first word that is no command is a topic.
     """
-    from kiwiresearch.cli import show
-    from kiwiresearch.cli.progress import teller
-    from kiwiresearch.research.finding import Finder
-    from kiwiresearch.research.places import holds_run
-    from kiwiresearch.research.run import Research
-    from kiwiresearch.research.topics import checked_aspect, checked_focus, checked_topic
+    from kiwiresearch.cli import output
+    from kiwiresearch.cli.progress import run_display
+    from kiwiresearch.runs.research import Research
+    from kiwiresearch.runs.writer import holds_run
+    from kiwiresearch.workspace.finder import Finder
+    from kiwiresearch.workspace.places import checked_aspect, checked_focus, checked_topic
 
     given: dict[str, tuple[str, Any]] = {
         "max_depth": ("--depth", depth),
@@ -77,22 +77,22 @@ def research(
         "link_filters.lists": ("--include-lists", None if include_lists is None else _lists(include=include_lists)),
     }
     topic, focus, aspect = checked_topic(" ".join(words)), checked_focus(focus), checked_aspect(aspect)
-    desk = the_desk()
+    desk = user_desk()
     task = replace(_task(desk.settings, topic, focus, given, fast=fast), critic=critic, aspect=aspect)
     if critic and not desk.settings.model_url.strip():
         say("There is nothing for --critic to look at: without a model every sentence is a page's own.")
     with open_books(desk, book or []) as shelf, Finder(desk, shelf, all_books=bool(book)) as finder:
-        tell_missing(finder.missing)
+        report_missing(finder.missing)
         work = Research(finder, task)
         folder = _folder(out, work, resume=resume)
         if resume and not holds_run(folder):
             say(f"There is nothing to resume in {str(folder)!r}, so a new run begins.")
         try:
-            with teller(task.settings.max_pages, as_json=json) as display:
+            with run_display(task.settings.max_pages, as_json=json) as display:
                 done = work.run(folder, display.tell)
         except KeyboardInterrupt:
             if json:
-                show.document({"event": "interrupted", "run": str(folder)})
+                output.document({"event": "interrupted", "run": str(folder)})
             raise Interrupted(
                 f"Interrupted. What was done is kept in {str(folder)!r}.",
                 remedy=f"To go on, give the same command with --resume --out {shlex.quote(str(folder))}",
@@ -103,7 +103,7 @@ def research(
 def _folder(out: str | None, work: Research, *, resume: bool) -> Path:
     from datetime import UTC, datetime
 
-    from kiwiresearch.research.places import place_for
+    from kiwiresearch.runs.writer import choose_run_folder
 
     if out is not None:
         if not out.strip() or any(ord(char) < ord(" ") for char in out):
@@ -115,22 +115,22 @@ def _folder(out: str | None, work: Research, *, resume: bool) -> Path:
             raise BadUsage(f"There is no home for {out!r}.", remedy="Name a folder.") from problem
     # A folder of today's date is for people; nothing in it depends on the day.
     today = datetime.now(UTC).astimezone().date().isoformat()  # noqa: TID251
-    return place_for(work.task.topic, work.fingerprint, today, resume=resume)
+    return choose_run_folder(work.task.topic, work.fingerprint, today, resume=resume)
 
 
 def _lists(*, include: bool) -> str:
     return "include" if include else "exclude"
 
 
-def _task(settings: Settings, topic: str, focus: str, given: dict[str, tuple[str, Any]], *, fast: bool) -> Task:
-    from kiwiresearch.research.run import Task, crawl_settings
-    from kiwiresearch.research.settings import with_values
+def _task(settings: Settings, topic: str, focus: str, given: dict[str, tuple[str, Any]], *, fast: bool) -> ResearchTask:
+    from kiwiresearch.runs.research import ResearchTask, crawl_settings
+    from kiwiresearch.workspace.settings import with_values
 
     try:
         chosen = with_values(settings, {key: row for key, row in given.items() if row[1] is not None})
     except BadSettings as problem:
         raise BadUsage(problem.message, remedy=problem.remedy) from problem
-    return Task(topic, focus, crawl_settings(chosen, fast=fast), chosen.kiwix_url)
+    return ResearchTask(topic, focus, crawl_settings(chosen, fast=fast), chosen.kiwix_url)
 
 
 # Written out, since the formats themselves take long to load; a test holds it to them.
@@ -145,15 +145,15 @@ def export(
     out: Annotated[
         str | None, typer.Option("--out", "-o", help="A file or folder; RUN/export if not given.", metavar="PATH")
     ] = None,
-    json: AsJson = False,
+    json: JsonOption = False,
 ) -> None:
     """Write a run for readers and other programs: to read, to cite, to count, to draw, or as a book for Kiwix."""
-    from kiwiresearch.cli import show
-    from kiwiresearch.research.export import export as write
+    from kiwiresearch.cli import output
+    from kiwiresearch.export.exporter import export as write
 
     files = write(Path(run), to, Path(out) if out is not None else None)
     if json:
-        show.document({"files": [str(file) for file in files]})
+        output.document({"files": [str(file) for file in files]})
     else:
         for file in files:
-            show.line(f"Written: {file}")
+            output.line(f"Written: {file}")

@@ -36,7 +36,7 @@ COMMANDS = frozenset(
         "worker",
     }
 )
-OF_THE_PROGRAM = frozenset({"-h", "--help", "--version", "--install-completion", "--show-completion"})
+PROGRAM_OPTIONS = frozenset({"-h", "--help", "--version", "--install-completion", "--show-completion"})
 INTERRUPTED = 130
 
 
@@ -57,8 +57,8 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code."""
     try:
         words = list(arguments)
-        if words and words[0] not in COMMANDS and words[0] not in OF_THE_PROGRAM:
-            _check_for_a_slip(words)
+        if words and words[0] not in COMMANDS and words[0] not in PROGRAM_OPTIONS:
+            _check_for_typo(words)
             words = ["research", *words]  # the first word that is no command is a topic
         from kiwiresearch.cli.app import program
 
@@ -105,7 +105,7 @@ def _explain(problem: Exception) -> int | None:
     return int(code)
 
 
-def _check_for_a_slip(words: Sequence[str]) -> None:
+def _check_for_typo(words: Sequence[str]) -> None:
     """'serach Rome' was meant as a command; a topic that looks so can be given in quotation marks."""
     import difflib
 
@@ -132,16 +132,16 @@ class _Output(io.TextIOWrapper):
         try:
             return super().write(text)
         except OSError as problem:
-            raise _lost(problem) from problem
+            raise _output_error(problem) from problem
 
     def flush(self) -> None:
         try:
             super().flush()
         except OSError as problem:
-            raise _lost(problem) from problem
+            raise _output_error(problem) from problem
 
 
-def _lost(problem: OSError) -> Exception:
+def _output_error(problem: OSError) -> Exception:
     return ReaderLeft() if isinstance(problem, BrokenPipeError) else OutputLost(problem.strerror or str(problem))
 
 

@@ -1,29 +1,112 @@
-"""The links of a page as offers: one for each page they lead to, the best first."""
+"""The links of a page as offers, and which links are not followed."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from kiwiresearch.crawl.filters import Filter
-from kiwiresearch.crawl.points import points
-from kiwiresearch.crawl.step import Offer
-from kiwiresearch.crawl.topic import Places
-from kiwiresearch.page.doc import Link, PageDoc
+from kiwiresearch.crawl.frontier import crawl_points
+from kiwiresearch.crawl.settings import LinkFilters
+from kiwiresearch.crawl.step import LinkOffer
+from kiwiresearch.crawl.topic import TopicPlaces
+from kiwiresearch.page.doc import Link, LinkPlace, PageDoc
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.zim.guarded import hidden_at
+from kiwiresearch.text.languages import language_words
+from kiwiresearch.zim.policy import hidden_at
+
+OUTSIDE: frozenset[LinkPlace] = frozenset({"navigation", "hidden", "references", "note", "categories"})
+"""Links that stand outside of what a page says."""
+
+NAMESPACES = frozenset(
+    " ".join(
+        (
+            "talk user wikipedia wp project portal file image media mediawiki template help category draft module",
+            "special timedtext book education gadget topic summary thread wiktionary wikt commons appendix",
+            "diskussion benutzer datei bild vorlage hilfe kategorie spezial",
+            "discussion utilisateur fichier modèle aide catégorie portail projet spécial",
+            "discusión usuario archivo imagen plantilla ayuda categoría especial anexo",
+            "discussione utente immagine modello aiuto categoria speciale",
+            "discussão usuário ficheiro imagem predefinição ajuda",
+            "overleg gebruiker bestand afbeelding sjabloon categorie speciaal",
+            "обсуждение участник файл шаблон категория справка",
+        )
+    ).split()
+)
+"""Names before a colon that tell what is no article, in the languages of the largest books."""
+
+YEAR = re.compile(
+    r"(?:ad\s*)?\d{1,4}s?(?:\s*(?:ad|bc|bce|ce|b\.c\.|a\.d\.))?(?:\s*\(year\))?"
+    r"|\d{1,2}(?:st|nd|rd|th) (?:century|millennium)(?:\s*(?:ad|bc|bce|ce))?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkFilter:
+    """Tells why a link is refused."""
+
+    settings: LinkFilters
+    language: str = "eng"
+    timeline: bool = False
+    """The topic asks for a timeline, so years may stay."""
+    main_page: str = ""
+    excluded: tuple[str, ...] = field(init=False)
+
+    @classmethod
+    def of(cls, book: OpenBook, settings: LinkFilters, *, timeline: bool) -> LinkFilter:
+        return cls(settings, book.language, timeline=timeline, main_page=book.book.main_page)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "excluded", tuple(word.casefold() for word in self.settings.exclude if word.strip()))
+
+    def place_refusal(self, place: LinkPlace) -> str:
+        """Why a link is refused for where it stands; empty if it is not."""
+        return "outside the text" if self.settings.outside_text and place in OUTSIDE else ""
+
+    def refusal(self, path: str, title: str) -> str:
+        """Why a page is refused for what it is called; empty if it is not."""
+        folded = title.casefold()
+        if path == self.main_page:
+            return "start page"
+        if self.settings.main_articles_only and is_other_namespace(folded):
+            return "no main article"
+        if any(folded == word or folded.startswith(word) for word in self.excluded):
+            return "excluded"
+        if self.settings.years and not self.timeline and YEAR.fullmatch(folded):
+            return "only a year"
+        if self.settings.lists == "exclude" and is_list(folded, self.language):
+            return "list page"
+        return ""
+
+
+def is_other_namespace(title: str) -> bool:
+    name, colon, rest = title.casefold().partition(":")
+    return bool(colon and rest) and name.strip().replace("_", " ").removesuffix(" talk") in NAMESPACES
+
+
+def is_list(title: str, language: str) -> bool:
+    """Whether a title says that the page is a list."""
+    return title.casefold().startswith(language_words(language).list_titles)
+
+
+def asks_for_timeline(topic: str, language: str) -> bool:
+    """Whether a topic is about time itself: 'timeline of …', '1848', 'the 1920s'."""
+    folded = topic.casefold().strip()
+    is_time = YEAR.fullmatch(folded.removeprefix("the ").removeprefix("year "))
+    return bool(is_time) or not language_words(language).timeline.isdisjoint(re.findall(r"\w+", folded))
+
 
 SENTENCE = 200
 """Of a longer sentence, the part around the link is kept."""
 
 
 @dataclass(frozen=True, slots=True)
-class Links:
+class PageLinks:
     """The pages a page links to, and which links were refused for what reason."""
 
-    offers: tuple[Offer, ...]
+    offers: tuple[LinkOffer, ...]
     refused: tuple[tuple[str, int], ...]
     targets: int
     """Pages it links to and that may be followed."""
@@ -32,19 +115,19 @@ class Links:
 def links_of(
     page: PageDoc,
     book: OpenBook,
-    places: Places,
-    judge: Filter,
+    places: TopicPlaces,
+    judge: LinkFilter,
     *,
     first_sections: int,
     interest: Sequence[float],
     self_links: bool = True,
-) -> Links:
+) -> PageLinks:
     """Gather a page's links by where they lead; redirects are followed. A link counts by its section's `interest`."""
     refused: Counter[str] = Counter()
     groups: dict[str, list[Link]] = {}
     known: dict[str, str | None] = {}
-    reasons = [judge.outside(link.place) or _too_late(link, first_sections) for link in page.links]
-    book.resolve_ahead(link.target for link, why in zip(page.links, reasons, strict=True) if not why)
+    reasons = [judge.place_refusal(link.place) or _too_late(link, first_sections) for link in page.links]
+    book.prefetch_targets(link.target for link, why in zip(page.links, reasons, strict=True) if not why)
     for link, why in zip(page.links, reasons, strict=True):
         if why:
             refused[why] += 1
@@ -60,7 +143,7 @@ def links_of(
         else:
             groups.setdefault(path, []).append(link)
     offers = []
-    book.titles_ahead(groups)
+    book.prefetch_titles(groups)
     for path, links in groups.items():
         title = book.title(path)
         why = judge.refusal(path, title)
@@ -68,10 +151,12 @@ def links_of(
             refused[why] += len(links)
         else:
             offers.append(_offer(page, path, title, links, places, interest))
-    return Links(tuple(offers), tuple(sorted(refused.items())), len(offers))
+    return PageLinks(tuple(offers), tuple(sorted(refused.items())), len(offers))
 
 
-def ranked(offers: Iterable[Offer], most: int, known_worth: Callable[[Offer], float | None]) -> Iterator[Offer]:
+def ranked_offers(
+    offers: Iterable[LinkOffer], most: int, known_worth: Callable[[LinkOffer], float | None]
+) -> Iterator[LinkOffer]:
     """The offers, best first, of which so many are new candidates.
 
     `known_worth` is what already speaks for a page, None for one that was never
@@ -91,16 +176,18 @@ def _too_late(link: Link, first_sections: int) -> str:
     return "in a late section" if is_late else ""
 
 
-def _offer(page: PageDoc, path: str, title: str, links: list[Link], places: Places, interest: Sequence[float]) -> Offer:
-    context = points()["link_context"]
-    by_place = points()["place"]
+def _offer(
+    page: PageDoc, path: str, title: str, links: list[Link], places: TopicPlaces, interest: Sequence[float]
+) -> LinkOffer:
+    context = crawl_points()["link_context"]
+    by_place = crawl_points()["place"]
     best = max(links, key=lambda link: (by_place[link.place], -link.start))
     said = {link: places.between(link.sentence_start, link.sentence_end) for link in links if link.in_text}
     beside = max(said.values(), default=0.0)
     shown = max(said, key=lambda link: (said[link], by_place[link.place], -link.start)) if said else best
     worth = by_place[best.place] * max(interest[link.section] for link in links)
     worth *= (1 + context["repeated"] * math.log(len(links))) * (1 + context["beside_topic"] * beside)
-    return Offer(
+    return LinkOffer(
         path=path,
         title=title,
         worth=round(worth, 4),

@@ -1,30 +1,65 @@
-"""Where a crawl stands: a pure function of its steps."""
+"""What a crawl is given, and its state: a pure function of its steps."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from math import ceil
+from typing import TYPE_CHECKING
 
-from kiwiresearch.crawl.candidate import Candidate, Row
-from kiwiresearch.crawl.filters import is_list
-from kiwiresearch.crawl.frontier import Frontier
-from kiwiresearch.crawl.keywords import Vocabulary
-from kiwiresearch.crawl.novelty import Branches, Copies
-from kiwiresearch.crawl.plan import Standing
-from kiwiresearch.crawl.points import points
+from kiwiresearch.crawl.frontier import Branches, Copies, CrawlCandidate, Frontier, ScoreRow, crawl_points
+from kiwiresearch.crawl.links import is_list
 from kiwiresearch.crawl.settings import CrawlSettings
-from kiwiresearch.crawl.step import Begun, Considered, Ended, Found, Learned, Looked, Offer, Step, Visited
-from kiwiresearch.search.hit import Score, ScoreLine
-from kiwiresearch.text.fold import fold
-from kiwiresearch.text.stem import stemmer
-from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.crawl.step import (
+    CrawlStep,
+    EndStep,
+    FoundPage,
+    LearnStep,
+    LinkOffer,
+    LookStep,
+    SeedChoice,
+    StartStep,
+    VisitStep,
+)
+from kiwiresearch.crawl.topic import Vocabulary
+from kiwiresearch.search.find import SearchHelpers
+from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.search.query import Score, ScoreLine
+from kiwiresearch.text.languages import stemmer
+from kiwiresearch.text.words import fold
+from kiwiresearch.zim.archive import EntryRef
 
-LEAST_RELEVANCE = 0.05
+if TYPE_CHECKING:
+    from kiwiresearch.embed.embedder import Embedder
+
+BookStanding = Callable[[EntryRef], float]
+"""From 0 to 1: what the links of the whole book make of a page; the same for the same page, always."""
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlPlan:
+    """A topic, the books to crawl, and how."""
+
+    books: Sequence[OpenBook]
+    topic: str
+    focus: str = ""
+    settings: CrawlSettings = field(default_factory=CrawlSettings)
+    advice: SearchHelpers | None = None
+    embedder: Embedder | None = None
+    max_books: int = 2
+    """How many of the books are searched in full, the likeliest ones."""
+    standing: BookStanding | None = None
+    """How much its whole book makes of a page, where that is known."""
+    aspect: str = ""
+    """The side of the topic that is wanted, where the user says so."""
+
+
+MIN_RELEVANCE = 0.05
 """Links of a page that says nothing of the topic still count a little."""
 
-FIRST_LESSON = 4
+FIRST_LEARNING = 4
 """Keywords are learned after so many pages, and again each time their number has doubled."""
 
 SMALLEST_BRANCH = 5
@@ -44,28 +79,30 @@ def _stems(words: str, language: str) -> frozenset[str]:
     return frozenset(stem_of(word) for word in fold(words).split())
 
 
-class State:
+class CrawlState:
     """The frontier, the visited pages, and what was learned from them."""
 
-    def __init__(self, settings: CrawlSettings, languages: Mapping[str, str], standing: Standing | None = None) -> None:
+    def __init__(
+        self, settings: CrawlSettings, languages: Mapping[str, str], standing: BookStanding | None = None
+    ) -> None:
         self.settings = settings
         self.languages = languages
         self._standing = standing
-        self.begun: Begun | None = None
-        self.ended: Ended | None = None
-        self.steps: list[Step] = []
-        self.visited: dict[EntryRef, Visited] = {}
+        self.started: StartStep | None = None
+        self.ended: EndStep | None = None
+        self.steps: list[CrawlStep] = []
+        self.visited: dict[EntryRef, VisitStep] = {}
         self.looks = 0
         self.weak = 0
         """Pages looked at and left since the last visit, as they have next to nothing to do with the topic."""
-        self.frontier = Frontier(self.promise, by_depth=settings.strategy == "bfs")
+        self.frontier = Frontier(self.expected_points, by_depth=settings.strategy == "bfs")
         self.seeds: list[EntryRef] = []
         """Seeds that are still to be visited, the next one first."""
         self.copies = Copies()
         self.branches = Branches()
         self.vocabulary = Vocabulary()
         self.keywords: dict[str, float] = {}
-        self.lessons = 0
+        self.times_learned = 0
         self.at_depth: Counter[int] = Counter()
         self._gone: set[EntryRef] = set()
         self._read: dict[EntryRef, None] = {}
@@ -77,39 +114,39 @@ class State:
         self._coverage: dict[EntryRef, float] = {}
         self._most_in_branch = max(SMALLEST_BRANCH, ceil(settings.branch_share * settings.max_pages))
 
-    def apply(self, step: Step) -> None:
+    def apply(self, step: CrawlStep) -> None:
         """Take in what happened."""
         match step:
-            case Begun():
+            case StartStep():
                 self._begin(step)
-            case Visited():
+            case VisitStep():
                 self._visit(step)
-            case Looked():
+            case LookStep():
                 self._look(step)
-            case Learned():
+            case LearnStep():
                 self.keywords = dict(step.keywords)
-                self.lessons += 1
+                self.times_learned += 1
                 self.frontier.reorder()
-            case Ended():
+            case EndStep():
                 self.ended = step
         self.steps.append(step)
 
-    def score(self, candidate: Candidate) -> Score:
+    def score(self, candidate: CrawlCandidate) -> Score:
         """All that speaks for a candidate, as far as it is known now."""
         return Score(tuple(ScoreLine(signal, points) for signal, points in self._rows(candidate)))
 
-    def points(self, candidate: Candidate) -> float:
+    def points(self, candidate: CrawlCandidate) -> float:
         """The total of its score: the same sum, without the lines."""
         return round(sum([points for _, points in self._rows(candidate)]), 2)
 
-    def promise(self, candidate: Candidate) -> float:
+    def expected_points(self, candidate: CrawlCandidate) -> float:
         """What a candidate may have once its page is read: of one that is only linked to, the text is not known yet."""
         is_unread = candidate.facts is None and not candidate.is_found
         return round(self.points(candidate) + (UNREAD * self.settings.weights.relevance if is_unread else 0.0), 2)
 
-    def _rows(self, candidate: Candidate) -> list[Row]:
+    def _rows(self, candidate: CrawlCandidate) -> list[ScoreRow]:
         """The lines of a score, rounded; those of nothing are left out. Asked for often, so it is written flat."""
-        weights, worth = self.settings.weights, points()
+        weights, worth = self.settings.weights, crawl_points()
         relevance, scale = weights.relevance, self._scale * weights.relevance
         rows = [(signal, share * scale) for signal, share in candidate.relevance_rows()]
         rows.append(("topic words in links", relevance * worth["relevance"]["link"] * candidate.in_words))
@@ -125,14 +162,14 @@ class State:
         rows += [(signal, weights.authority * gain) for signal, gain in candidate.authority_rows()]
         return [(signal, rounded) for signal, points in rows if (rounded := round(points, 2))]
 
-    def _signals(self, candidate: Candidate) -> Iterable[Row]:
+    def _signals(self, candidate: CrawlCandidate) -> Iterable[ScoreRow]:
         if candidate.facts is None and not candidate.is_list:
             return ()
         return candidate.signal_rows(lists=self.settings.filters.lists == "penalty")
 
-    def _novelty(self, candidate: Candidate) -> list[Row]:
-        worth = points()["novelty"]
-        rows: list[Row] = []
+    def _novelty(self, candidate: CrawlCandidate) -> list[ScoreRow]:
+        worth = crawl_points()["novelty"]
+        rows: list[ScoreRow] = []
         if candidate.facts is not None and candidate.facts.duplicate_of:
             rows.append(("near-duplicate", worth["duplicate"]))
         over = self.branches.over(self.branch_of(candidate), self._most_in_branch)
@@ -142,34 +179,34 @@ class State:
             rows.append(("depth", worth["depth"] * (candidate.depth - 1)))
         return rows
 
-    def nearness(self, candidate: Candidate) -> float:
+    def nearness(self, candidate: CrawlCandidate) -> float:
         """What a candidate has to do with the topic, whatever the weights are and whether it brings anything new."""
-        votes = min(candidate.votes, points()["link_context"]["most_votes"])
+        votes = min(candidate.votes, crawl_points()["link_context"]["most_votes"])
         is_unread = candidate.facts is None and not candidate.is_found
         return 100 * self.relevance(candidate) + votes + (UNREAD if is_unread else 0.0)
 
-    def branch_of(self, candidate: Candidate) -> str:
+    def branch_of(self, candidate: CrawlCandidate) -> str:
         return self.branches.of(candidate.title, candidate.facts, candidate.root)
 
-    def relevance(self, candidate: Candidate) -> float:
+    def relevance(self, candidate: CrawlCandidate) -> float:
         return candidate.relevance(self._scale)
 
-    def importance(self, step: Visited) -> float:
+    def importance(self, step: VisitStep) -> float:
         """How much a visited page matters to the topic: by what it says, how often, and who links to it."""
-        votes = min(self._heard[step.ref], points()["link_context"]["most_votes"])
+        votes = min(self._heard[step.ref], crawl_points()["link_context"]["most_votes"])
         return round(100 * step.relevance + SAID_AGAIN * step.facts.page + votes, 2)
 
     def is_known(self, ref: EntryRef) -> bool:
         return ref in self.frontier or ref in self.visited or ref in self._gone
 
-    def is_lesson_due(self) -> bool:
-        return len(self.visited) >= FIRST_LESSON << self.lessons
+    def is_learning_due(self) -> bool:
+        return len(self.visited) >= FIRST_LEARNING << self.times_learned
 
     def stems(self, words: str, book: str) -> frozenset[str]:
         return _stems(words, self.languages.get(book, "eng"))
 
-    def _begin(self, step: Begun) -> None:
-        self.begun = step
+    def _begin(self, step: StartStep) -> None:
+        self.started = step
         for searched in step.searched:
             stem_of = stemmer(self.languages.get(searched.book, "eng"))
             self._topic[searched.book] = {stem_of(word): rarity for word, rarity in searched.words}
@@ -182,7 +219,7 @@ class State:
                 self.frontier.put(candidate)
         self.seeds = [seed.ref for seed in step.seeds if seed.ref in self.frontier]
 
-    def _of_found(self, found: Found, seed: Considered | None) -> Candidate:
+    def _of_found(self, found: FoundPage, seed: SeedChoice | None) -> CrawlCandidate:
         candidate = self._new(found.ref, found.title, 0 if seed else 1, root=found.title)
         candidate.share, candidate.named, candidate.page, candidate.focus = (
             found.share, found.named, found.page, found.focus,
@@ -192,9 +229,9 @@ class State:
         candidate.seed = seed.why if seed else ""
         return candidate
 
-    def _new(self, ref: EntryRef, title: str, depth: int, root: str) -> Candidate:
+    def _new(self, ref: EntryRef, title: str, depth: int, root: str) -> CrawlCandidate:
         stems = self.stems(title, ref.book)
-        candidate = Candidate(ref, title, depth, stems, root=root)
+        candidate = CrawlCandidate(ref, title, depth, stems, root=root)
         candidate.in_words = self._in_topic(ref.book, stems)
         candidate.is_list = is_list(title, self.languages.get(ref.book, "eng"))
         candidate.standing = self._standing(ref) if self._standing else 0.0
@@ -205,7 +242,7 @@ class State:
         total = sum(weights.values())
         return sum(weight for stem, weight in weights.items() if stem in stems) / total if total else 0.0
 
-    def _visit(self, step: Visited) -> None:
+    def _visit(self, step: VisitStep) -> None:
         ref = step.ref
         candidate = self.frontier.get(ref)
         self.frontier.remove(ref)
@@ -218,11 +255,11 @@ class State:
         self.copies.add(step.title, step.facts.sketch, step.book)
         if self.branches.add(step.branch, step.facts, is_seed=step.depth == 0):
             self.frontier.refresh(self._read)
-        self.vocabulary.add(step.words, max(step.relevance, LEAST_RELEVANCE))
+        self.vocabulary.add(step.words, max(step.relevance, MIN_RELEVANCE))
         root = candidate.root if candidate is not None and step.depth > 1 else step.title
         self._take_offers(root, step)
 
-    def _look(self, step: Looked) -> None:
+    def _look(self, step: LookStep) -> None:
         self.looks += 1
         self.weak += step.is_weak
         ref = step.ref
@@ -238,19 +275,19 @@ class State:
             self.frontier.put(candidate)
         self._take_offers(candidate.root if candidate else step.title, step)
 
-    def _take_offers(self, root: str, step: Visited | Looked) -> None:
+    def _take_offers(self, root: str, step: VisitStep | LookStep) -> None:
         # What a page of senses lists stands where the page stood, but seeds are chosen by the search alone.
-        depth = step.depth + 1 if isinstance(step, Visited) else max(1, step.depth)
+        depth = step.depth + 1 if isinstance(step, VisitStep) else max(1, step.depth)
         if depth > self.settings.max_depth:
             return
-        worth = points()["link_context"]
-        power = max(step.relevance, LEAST_RELEVANCE) ** worth["relevance_power"]
+        worth = crawl_points()["link_context"]
+        power = max(step.relevance, MIN_RELEVANCE) ** worth["relevance_power"]
         seed = 1 + (worth["seed"] - 1) * self._coverage.get(step.ref, 0.0)
         each = worth["votes"] * seed * power / max(1, step.links) ** 0.5
         for offer in step.offers:
             self._vote(EntryRef(step.book, offer.path), offer, each * offer.worth, depth, step.title, root)
 
-    def _vote(self, ref: EntryRef, offer: Offer, votes: float, depth: int, parent: str, root: str) -> None:
+    def _vote(self, ref: EntryRef, offer: LinkOffer, votes: float, depth: int, parent: str, root: str) -> None:
         candidate = self.frontier.get(ref)
         if candidate is None:
             if ref in self._heard:
@@ -270,6 +307,6 @@ class State:
                 candidate.in_words = self._in_topic(ref.book, candidate.stems)
         self.frontier.put(candidate)
 
-    def replay(self, steps: Iterable[Step]) -> None:
+    def replay(self, steps: Iterable[CrawlStep]) -> None:
         for step in steps:
             self.apply(step)

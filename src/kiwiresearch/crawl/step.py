@@ -11,11 +11,11 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NamedTuple
 
 from kiwiresearch.ids import BookId
-from kiwiresearch.search.hit import ScoreLine
-from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.search.query import ScoreLine
+from kiwiresearch.zim.archive import EntryRef
 
 
-class Found(NamedTuple):
+class FoundPage(NamedTuple):
     """A page that the search found for the topic, and how much it is about it, in shares."""
 
     book: BookId
@@ -36,7 +36,7 @@ class Found(NamedTuple):
         return EntryRef(self.book, self.path)
 
 
-class Considered(NamedTuple):
+class SeedChoice(NamedTuple):
     """A page the crawl may have begun with: taken or passed over, and why."""
 
     book: BookId
@@ -54,7 +54,7 @@ class Considered(NamedTuple):
         return EntryRef(self.book, self.path)
 
 
-class Offer(NamedTuple):
+class LinkOffer(NamedTuple):
     """A page that another one links to: how often, how prominently, in which words."""
 
     path: str
@@ -72,7 +72,7 @@ class Offer(NamedTuple):
     """It is a candidate from now on, unless it was one already; the others only count as links."""
 
 
-class Facts(NamedTuple):
+class PageFacts(NamedTuple):
     """What is known of a page once it has been read."""
 
     named: float
@@ -94,7 +94,7 @@ class Facts(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Searched:
+class SearchedBook:
     """How one book was searched."""
 
     book: BookId
@@ -110,7 +110,7 @@ class Searched:
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class StartStep:
     """The search is done: here the crawl starts, and these pages are candidates."""
 
     kind: ClassVar[str] = "begun"
@@ -118,10 +118,10 @@ class Begun:
     focus: str
     timeline: bool
     """The topic asks for a timeline, so that pages of years are taken."""
-    searched: tuple[Searched, ...]
-    seeds: tuple[Considered, ...]
-    passed: tuple[Considered, ...]
-    found: tuple[Found, ...]
+    searched: tuple[SearchedBook, ...]
+    seeds: tuple[SeedChoice, ...]
+    passed: tuple[SeedChoice, ...]
+    found: tuple[FoundPage, ...]
     head: str = ""
     """The thing that the topic is about."""
     aspect: str = ""
@@ -136,7 +136,7 @@ class Begun:
 
 
 @dataclass(frozen=True, slots=True)
-class Visited:
+class VisitStep:
     """A page was taken into the corpus, and its links were offered."""
 
     kind: ClassVar[str] = "visited"
@@ -154,13 +154,13 @@ class Visited:
     relevance: float
     runner_up: str
     """The page that would have been next, with its score."""
-    facts: Facts
+    facts: PageFacts
     branch: str
     words: tuple[tuple[str, int], ...]
     """Words of its sentences that speak of the topic, and how often they are there: from these keywords are learned."""
     links: int
     """Pages it links to."""
-    offers: tuple[Offer, ...]
+    offers: tuple[LinkOffer, ...]
     refused: tuple[tuple[str, int], ...]
     """Why links were not offered, and how many."""
 
@@ -170,7 +170,7 @@ class Visited:
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class LookStep:
     """A page was read and not taken: put back with a lower score, or left for good."""
 
     kind: ClassVar[str] = "looked"
@@ -180,11 +180,11 @@ class Looked:
     why: str
     gone: bool
     """It is no candidate any more."""
-    facts: Facts | None
+    facts: PageFacts | None
     depth: int = 0
     relevance: float = 0.0
     links: int = 0
-    offers: tuple[Offer, ...] = ()
+    offers: tuple[LinkOffer, ...] = ()
     """What a page of senses lists, offered in its place."""
     refused: tuple[tuple[str, int], ...] = ()
     """Why links of a page of senses were not offered, and how many."""
@@ -197,7 +197,7 @@ class Looked:
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
+class LearnStep:
     """Words that relevant pages have in common: from now on they count."""
 
     kind: ClassVar[str] = "learned"
@@ -208,7 +208,7 @@ class Learned:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class EndStep:
     """The crawl is over, and why."""
 
     kind: ClassVar[str] = "ended"
@@ -217,72 +217,72 @@ class Ended:
     """Candidates that were not visited."""
 
 
-Step = Begun | Visited | Looked | Learned | Ended
-KINDS: dict[str, type[Step]] = {kind.kind: kind for kind in (Begun, Visited, Looked, Learned, Ended)}
+CrawlStep = StartStep | VisitStep | LookStep | LearnStep | EndStep
+KINDS: dict[str, type[CrawlStep]] = {kind.kind: kind for kind in (StartStep, VisitStep, LookStep, LearnStep, EndStep)}
 
 
-def row_of(step: Step) -> dict[str, Any]:
+def step_record(step: CrawlStep) -> dict[str, Any]:
     """A step as plain data; inner tuples become lists in JSON."""
     row: dict[str, Any] = {"step": step.kind}
     for field in fields(step):
         row[field.name] = getattr(step, field.name)
-    if isinstance(step, Begun):
-        row["searched"] = [[getattr(one, field.name) for field in fields(Searched)] for one in step.searched]
+    if isinstance(step, StartStep):
+        row["searched"] = [[getattr(one, field.name) for field in fields(SearchedBook)] for one in step.searched]
     return row
 
 
-def step_of(row: Mapping[str, Any]) -> Step:
+def step_from_record(row: Mapping[str, Any]) -> CrawlStep:
     """The step that a row was made of."""
     kind = KINDS.get(row["step"])
     names = {field.name for field in fields(kind)} if kind else set()  # a journal's rows know more than their steps
     values = {key: value for key, value in row.items() if key in names}
     match row["step"]:
         case "begun":
-            return Begun(
+            return StartStep(
                 **values
                 | {
                     "searched": tuple(map(_searched, row["searched"])),
-                    "seeds": tuple(Considered(*one) for one in row["seeds"]),
-                    "passed": tuple(Considered(*one) for one in row["passed"]),
-                    "found": tuple(Found(*one) for one in row["found"]),
+                    "seeds": tuple(SeedChoice(*one) for one in row["seeds"]),
+                    "passed": tuple(SeedChoice(*one) for one in row["passed"]),
+                    "found": tuple(FoundPage(*one) for one in row["found"]),
                     "senses": tuple(row.get("senses", ())),
                 }
             )
         case "visited":
-            return Visited(
+            return VisitStep(
                 **values
                 | {
                     "lines": tuple(ScoreLine(*line) for line in row["lines"]),
                     "facts": _facts(row["facts"]),
                     "words": tuple((word, count) for word, count in row["words"]),
-                    "offers": tuple(Offer(*offer) for offer in row["offers"]),
+                    "offers": tuple(LinkOffer(*offer) for offer in row["offers"]),
                     "refused": tuple((why, count) for why, count in row["refused"]),
                 }
             )
         case "looked":
             facts = _facts(row["facts"]) if row["facts"] is not None else None
-            return Looked(
+            return LookStep(
                 **values
                 | {
                     "facts": facts,
-                    "offers": tuple(Offer(*offer) for offer in row["offers"]),
+                    "offers": tuple(LinkOffer(*offer) for offer in row["offers"]),
                     "refused": tuple((why, count) for why, count in row["refused"]),
                 }
             )
         case "learned":
             keywords = tuple((stem, weight) for stem, weight in row["keywords"])
-            return Learned(keywords, tuple(row["words"]))
+            return LearnStep(keywords, tuple(row["words"]))
         case "ended":
-            return Ended(**values)
+            return EndStep(**values)
         case other:
             raise ValueError(f"unknown step {other!r}")
 
 
-def _searched(row: list[Any]) -> Searched:
+def _searched(row: list[Any]) -> SearchedBook:
     book, words, unknown, *rest = row
-    return Searched(book, tuple((word, rarity) for word, rarity in words), tuple(unknown), *rest)
+    return SearchedBook(book, tuple((word, rarity) for word, rarity in words), tuple(unknown), *rest)
 
 
-def _facts(row: list[Any]) -> Facts:
-    facts = Facts(*row)
+def _facts(row: list[Any]) -> PageFacts:
+    facts = PageFacts(*row)
     return facts._replace(categories=tuple(facts.categories), sketch=tuple(facts.sketch), absent=tuple(facts.absent))

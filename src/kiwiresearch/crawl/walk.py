@@ -1,31 +1,165 @@
-"""The crawl: one step after the other, each decided by what the steps before it have brought."""
+"""The crawl: each step is decided by what the steps before it have brought."""
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from math import ceil
+from typing import NamedTuple
 
-from kiwiresearch.crawl.candidate import Candidate
-from kiwiresearch.crawl.keywords import words_beside
-from kiwiresearch.crawl.links import Links, ranked
-from kiwiresearch.crawl.plan import Crawl
-from kiwiresearch.crawl.reading import Read, Reader
-from kiwiresearch.crawl.start import begin
-from kiwiresearch.crawl.state import State
-from kiwiresearch.crawl.step import Begun, Ended, Facts, Learned, Looked, Offer, Step, Visited
+from kiwiresearch.crawl.frontier import (
+    MAX_CATEGORIES,
+    CrawlCandidate,
+    TopicMeaning,
+    crawl_points,
+    paragraphs_of,
+    sketch_of,
+)
+from kiwiresearch.crawl.links import LinkFilter, PageLinks, links_of, ranked_offers
+from kiwiresearch.crawl.start import start_crawl
+from kiwiresearch.crawl.state import CrawlPlan, CrawlState
+from kiwiresearch.crawl.step import (
+    CrawlStep,
+    EndStep,
+    FoundPage,
+    LearnStep,
+    LinkOffer,
+    LookStep,
+    PageFacts,
+    StartStep,
+    VisitStep,
+)
+from kiwiresearch.crawl.topic import Topic, TopicPlaces, words_near_topic
 from kiwiresearch.errors import PageNotFound, RedirectLoop
 from kiwiresearch.ids import BookId
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.search.hit import shown, terms
-from kiwiresearch.search.senses import first_line
-from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.search.interpretation import first_line
+from kiwiresearch.search.query import parse_query, points_text, score_terms
+from kiwiresearch.text.words import plain_lower
+from kiwiresearch.zim.archive import EntryRef
 
-__all__ = ["Crawl", "Move", "Walker", "walk"]
+PAGES_KEPT = 64
+"""Pages that were looked at and put back are kept, in case they are taken soon."""
+
+
+class CrawledPage(NamedTuple):
+    """A page that was read, and where the topic's words are in it."""
+
+    page: PageDoc
+    levelled: str
+    places: TopicPlaces
+
+
+class CrawlReader:
+    """Reads the pages of one crawl."""
+
+    def __init__(self, crawl: CrawlPlan, state: CrawlState) -> None:
+        self._crawl = crawl
+        self._state = state
+        self._books = {book.book.id: book for book in crawl.books}
+        self._topics: dict[BookId, Topic] = {}
+        meant = f"{crawl.topic}. {crawl.focus}".strip(". ")
+        embedder = None if crawl.settings.fast else crawl.embedder
+        self._meanings = TopicMeaning(embedder, meant) if embedder is not None else None
+        self._at_hand: OrderedDict[EntryRef, CrawledPage] = OrderedDict()
+
+    def read(self, ref: EntryRef) -> CrawledPage:
+        if ref in self._at_hand:
+            return self._at_hand.pop(ref)
+        page = self._books[ref.book].page(ref.path)
+        levelled = plain_lower(page.text)
+        return CrawledPage(page, levelled, self.topic(ref.book).places(levelled))
+
+    def keep(self, ref: EntryRef, read: CrawledPage) -> None:
+        """Keep a page that may be wanted again soon."""
+        self._at_hand[ref] = read
+        if len(self._at_hand) > PAGES_KEPT:
+            self._at_hand.popitem(last=False)
+
+    def facts(self, read: CrawledPage, candidate: CrawlCandidate) -> PageFacts:
+        """What a page shows about itself and about the topic; of one that was read before, only copies may be new."""
+        page = read.page
+        if candidate.facts is not None:
+            original = self._state.copies.original(candidate.facts.sketch, page.title, page.ref.book)
+            return candidate.facts._replace(duplicate_of=original)
+        spoken = self.topic(page.ref.book).shares_in(read.levelled)
+        meaning, vector = self._meanings.of(page.title, page.lead or page.text) if self._meanings else (0.0, "")
+        sketch = sketch_of(paragraphs_of(page, read.levelled))
+        return PageFacts(
+            # A search result keeps what the search saw, which read the same page.
+            named=max(spoken.named, candidate.named),
+            page=max(spoken.page, candidate.page),
+            focus=max(spoken.focus, candidate.focus),
+            meaning=meaning,
+            length=page.signals.length,
+            references=page.signals.references,
+            is_stub=page.signals.stub.holds,
+            is_list=page.signals.list_page.holds,
+            is_disambiguation=page.signals.disambiguation.holds,
+            categories=page.categories[:MAX_CATEGORIES],
+            sketch=sketch,
+            vector=vector,
+            duplicate_of=self._state.copies.original(sketch, page.title, page.ref.book),
+            absent=read.places.absent,
+        )
+
+    def topic(self, book: BookId) -> Topic:
+        """The topic in one book, as it was understood there."""
+        if book not in self._topics:
+            opened = self._books[book]
+            begun = self._state.started
+            corrected = next((one.corrected for one in begun.searched if one.book == book), "") if begun else ""
+            is_told = bool(self._crawl.aspect and begun)
+            sought = f"{begun.head} {begun.aspect}" if begun and is_told else corrected or self._crawl.topic
+            query = parse_query(sought, opened.language, self._crawl.focus)
+            self._topics[book] = Topic.of(opened, query, begun.aspect if begun else "")
+        return self._topics[book]
+
+    def links(self, read: CrawledPage) -> PageLinks:
+        """The pages a page links to."""
+        page = read.page
+        book = self._books[page.ref.book]
+        begun = self._state.started
+        judge = LinkFilter.of(book, self._crawl.settings.filters, timeline=begun is not None and begun.timeline)
+        links = links_of(
+            page,
+            book,
+            read.places,
+            judge,
+            first_sections=self._crawl.settings.first_sections,
+            interest=self._interest(page),
+            self_links=self._crawl.settings.filters.self_links,
+        )
+        senses = begun.senses if begun is not None else ()
+        offers = tuple(offer for offer in links.offers if offer.title not in senses)
+        dropped = len(links.offers) - len(offers)
+        if not dropped:
+            return links
+        return PageLinks(offers, (*links.refused, ("another sense of the name", dropped)), links.targets - dropped)
+
+    def _interest(self, page: PageDoc) -> tuple[float, ...]:
+        """How much the links of each section of a page count: more where it is about what is asked for."""
+        aspect = self.topic(page.ref.book).aspect
+        if aspect is None:
+            return (1.0,) * len(page.sections)
+        worth = crawl_points()["link_context"]
+        is_on = [aspect.names_any(page.headings(number)) for number in range(len(page.sections))]
+        return tuple(worth["on_aspect"] if on else worth["off_aspect"] for on in is_on)
+
+    def with_meanings(self, found: tuple[FoundPage, ...]) -> tuple[FoundPage, ...]:
+        """What the search found, with how like in meaning each page is to the topic."""
+        if self._meanings is None:
+            return found
+        texts = [self._books[one.book].text(one.path) for one in found]
+        pages = [(one.title, text.text[text.lead :] if text else "") for one, text in zip(found, texts, strict=True)]
+        likeness = self._meanings.likeness(pages)
+        return tuple(one._replace(meaning=meaning) for one, meaning in zip(found, likeness, strict=True))
+
 
 OPENING = 300
-LEAST_POINTS = 15.0
+MIN_POINTS = 15.0
 """A page that has fewer by its relevance and its links has next to nothing to do with the topic."""
 
 ENOUGH_WEAK = 8
@@ -36,14 +170,14 @@ LOOKS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class CrawlMove:
     """A step, and the page that was taken with it, if one was."""
 
-    step: Step
+    step: CrawlStep
     page: PageDoc | None = None
 
 
-def walk(crawl: Crawl, past: Iterable[Step] = ()) -> Iterator[Move]:
+def walk(crawl: CrawlPlan, past: Iterable[CrawlStep] = ()) -> Iterator[CrawlMove]:
     """Crawl from a topic until the pages or the candidates run out; `past` steps are not done again."""
     walker = Walker(crawl)
     walker.state.replay(past)
@@ -56,22 +190,22 @@ def walk(crawl: Crawl, past: Iterable[Step] = ()) -> Iterator[Move]:
 class Walker:
     """Decides the next step from the state, and reads what it needs for it from the books."""
 
-    def __init__(self, crawl: Crawl) -> None:
+    def __init__(self, crawl: CrawlPlan) -> None:
         self._crawl = crawl
         self._settings = crawl.settings
         self._books = {book.book.id: book for book in crawl.books}
         languages: dict[str, str] = {book.book.id: book.language for book in crawl.books}
-        self.state = State(crawl.settings, languages, crawl.standing)
-        self._reader = Reader(crawl, self.state)
+        self.state = CrawlState(crawl.settings, languages, crawl.standing)
+        self._reader = CrawlReader(crawl, self.state)
 
-    def next(self) -> Move:
+    def next(self) -> CrawlMove:
         state = self.state
-        if state.begun is None:
-            return Move(self._begin())
+        if state.started is None:
+            return CrawlMove(self._begin())
         if len(state.visited) >= self._settings.max_pages:
             return self._end(f"max_pages ({self._settings.max_pages}) was reached")
-        if state.is_lesson_due():
-            return Move(self._learn())
+        if state.is_learning_due():
+            return CrawlMove(self._learn())
         candidate = self._seed() or self._best()
         if candidate is None:
             return self._end(self._why_none())
@@ -79,9 +213,9 @@ class Walker:
             return self._end("nothing nearer to the topic was left")
         return self._look_at(candidate)
 
-    def _begin(self) -> Begun:
+    def _begin(self) -> StartStep:
         crawl = self._crawl
-        begun = begin(
+        begun = start_crawl(
             crawl.books,
             crawl.topic,
             crawl.focus,
@@ -92,8 +226,8 @@ class Walker:
         )
         return replace(begun, found=self._reader.with_meanings(begun.found))
 
-    def _end(self, why: str) -> Move:
-        return Move(Ended(why, len(self.state.frontier)))
+    def _end(self, why: str) -> CrawlMove:
+        return CrawlMove(EndStep(why, len(self.state.frontier)))
 
     def _why_none(self) -> str:
         if not self.state.visited:
@@ -102,10 +236,10 @@ class Walker:
             return "max_depth is 0, so that only the seeds were wanted"
         return "there were no more candidates"
 
-    def _seed(self) -> Candidate | None:
+    def _seed(self) -> CrawlCandidate | None:
         return self.state.frontier.get(self.state.seeds[0]) if self.state.seeds else None
 
-    def _best(self) -> Candidate | None:
+    def _best(self) -> CrawlCandidate | None:
         """The best candidate; by depth, the best of the lowest level that has room."""
         frontier = self.state.frontier
         if self._settings.strategy == "priority":
@@ -116,38 +250,40 @@ class Walker:
         level = next((level for level in levels if self.state.at_depth[level] < room), levels[0] if levels else 0)
         return frontier.best(level)
 
-    def _look_at(self, candidate: Candidate) -> Move:
+    def _look_at(self, candidate: CrawlCandidate) -> CrawlMove:
         """Read the best candidate, and take it, if what the page shows does not put it behind another."""
         state, ref = self.state, candidate.ref
         try:
             read = self._reader.read(ref)
         except (PageNotFound, RedirectLoop) as problem:
-            return Move(_gone(candidate, f"it cannot be read: {problem.message}"))
+            return CrawlMove(_gone(candidate, f"it cannot be read: {problem.message}"))
         page = read.page
         if page.ref != ref:
-            return Move(self._leading(candidate, page))
+            return CrawlMove(self._leading(candidate, page))
         facts = self._reader.facts(read, candidate)
         if facts.is_disambiguation and self._settings.filters.disambiguation:
-            return Move(self._senses(candidate, read, facts))
+            return CrawlMove(self._senses(candidate, read, facts))
         if facts.is_list and self._settings.filters.lists == "exclude":
-            return Move(_gone(candidate, "it is a list page", facts))
+            return CrawlMove(_gone(candidate, "it is a list page", facts))
         known = _with(candidate, facts)
         rival = None if candidate.seed else self._rival(candidate)
         score = state.score(known)
         may_go_back = candidate.facts != facts and state.looks < LOOKS * self._settings.max_pages
         if rival is not None and may_go_back and self._goes_before(rival, known):
             self._reader.keep(ref, read)
-            why = terms([line for line in score.lines if line.points < 0]) or "what it says"
-            unread = " and is not read yet" if state.promise(rival) > state.points(rival) else ""
-            has = f"{rival.title!r} has {shown(state.points(rival))}{unread}"
-            why = f"{why}: {shown(score.total)} points now, {has}"
-            return Move(Looked(ref.book, ref.path, candidate.title, why, gone=False, facts=facts))
-        if not candidate.seed and state.nearness(known) < LEAST_POINTS:
+            why = score_terms([line for line in score.lines if line.points < 0]) or "what it says"
+            unread = " and is not read yet" if state.expected_points(rival) > state.points(rival) else ""
+            has = f"{rival.title!r} has {points_text(state.points(rival))}{unread}"
+            why = f"{why}: {points_text(score.total)} points now, {has}"
+            return CrawlMove(LookStep(ref.book, ref.path, candidate.title, why, gone=False, facts=facts))
+        if not candidate.seed and state.nearness(known) < MIN_POINTS:
             why = "it has next to nothing to do with the topic"
-            return Move(Looked(ref.book, ref.path, candidate.title, why, gone=True, facts=facts, is_weak=True))
+            return CrawlMove(LookStep(ref.book, ref.path, candidate.title, why, gone=True, facts=facts, is_weak=True))
         return self._take(candidate, read, facts, rival)
 
-    def _take(self, candidate: Candidate, read: Read, facts: Facts, rival: Candidate | None) -> Move:
+    def _take(
+        self, candidate: CrawlCandidate, read: CrawledPage, facts: PageFacts, rival: CrawlCandidate | None
+    ) -> CrawlMove:
         """Take a page, and offer its links."""
         state, ref, page = self.state, candidate.ref, read.page
         known = _with(candidate, facts)
@@ -156,7 +292,7 @@ class Walker:
         known_before = sum(state.is_known(EntryRef(ref.book, offer.path)) for offer in links.offers)
         offers = self._ranked(ref.book, links, self._settings.max_links_per_page if is_expanded else 0)
         book = self._books[ref.book]
-        step = Visited(
+        step = VisitStep(
             book=ref.book,
             path=ref.path,
             page_id=page.id,
@@ -167,36 +303,36 @@ class Walker:
             reason=candidate.reason(),
             lines=state.score(known).lines,
             relevance=state.relevance(known),
-            runner_up=f"{rival.title} {shown(state.points(rival))}" if rival else "",
+            runner_up=f"{rival.title} {points_text(state.points(rival))}" if rival else "",
             facts=facts,
             branch=state.branch_of(known),
-            words=words_beside(read.levelled, page.sentences, read.places, book.language),
+            words=words_near_topic(read.levelled, page.sentences, read.places, book.language),
             links=links.targets,
             offers=offers,
             refused=_with_surplus(links, offers, known_before) if is_expanded else links.refused,
         )
-        return Move(step, page)
+        return CrawlMove(step, page)
 
-    def _goes_before(self, rival: Candidate, known: Candidate) -> bool:
+    def _goes_before(self, rival: CrawlCandidate, known: CrawlCandidate) -> bool:
         """Whether another candidate is to be looked at first, now that this one's page is known."""
         if self._settings.strategy == "bfs" and rival.depth != known.depth:
             return rival.depth < known.depth
-        mine = (-self.state.promise(known), known.depth, known.ref)
-        return (-self.state.promise(rival), rival.depth, rival.ref) < mine
+        mine = (-self.state.expected_points(known), known.depth, known.ref)
+        return (-self.state.expected_points(rival), rival.depth, rival.ref) < mine
 
-    def _leading(self, candidate: Candidate, page: PageDoc) -> Looked:
+    def _leading(self, candidate: CrawlCandidate, page: PageDoc) -> LookStep:
         """A page that was made only to lead to another is left, and the other is offered in its place."""
         why = f"it only leads to {page.title!r}"
         if self.state.is_known(page.ref):
             return _gone(candidate, why)
-        offer = Offer(page.ref.path, page.title, 1.0, 1, 0.0, "body", "", candidate.title, "", is_new=True)
+        offer = LinkOffer(page.ref.path, page.title, 1.0, 1, 0.0, "body", "", candidate.title, "", is_new=True)
         ref, relevance = candidate.ref, self.state.relevance(candidate)
-        return Looked(
+        return LookStep(
             ref.book, ref.path, candidate.title, why, gone=True, facts=None,
             depth=candidate.depth, relevance=relevance, links=1, offers=(offer,),
         )  # fmt: skip
 
-    def _rival(self, candidate: Candidate) -> Candidate | None:
+    def _rival(self, candidate: CrawlCandidate) -> CrawlCandidate | None:
         """The best of the others: what would be next."""
         frontier = self.state.frontier
         frontier.remove(candidate.ref)
@@ -204,24 +340,24 @@ class Walker:
         frontier.put(candidate)
         return rival
 
-    def _ranked(self, book: BookId, links: Links, most: int) -> tuple[Offer, ...]:
+    def _ranked(self, book: BookId, links: PageLinks, most: int) -> tuple[LinkOffer, ...]:
         """The offers, best first, of which so many become new candidates."""
         state = self.state
 
-        def worth(offer: Offer) -> float | None:
+        def worth(offer: LinkOffer) -> float | None:
             candidate = state.frontier.get(EntryRef(book, offer.path))
             if candidate is not None:
                 return state.points(candidate)
             return 0.0 if state.is_known(EntryRef(book, offer.path)) else None
 
-        return tuple(ranked(links.offers, most, worth))
+        return tuple(ranked_offers(links.offers, most, worth))
 
-    def _senses(self, candidate: Candidate, read: Read, facts: Facts) -> Looked:
+    def _senses(self, candidate: CrawlCandidate, read: CrawledPage, facts: PageFacts) -> LookStep:
         """A page of senses is left, and what it lists is offered in its place."""
         known = _with(candidate, facts)
         links = self._reader.links(read)
         ref = candidate.ref
-        return Looked(
+        return LookStep(
             ref.book,
             ref.path,
             candidate.title,
@@ -235,27 +371,27 @@ class Walker:
             refused=links.refused,
         )
 
-    def _learn(self) -> Learned:
+    def _learn(self) -> LearnStep:
         state = self.state
         first = next(iter(state.visited))
         topic = self._reader.topic(first.book)
         known = frozenset({*topic.rarity, *topic.focus_rarity})
         book = self._books[first.book]
-        return Learned(*state.vocabulary.keywords(book.rarity, known, book.language))
+        return LearnStep(*state.vocabulary.keywords(book.rarity, known, book.language))
 
 
-def _with_surplus(links: Links, offers: Sequence[Offer], known_before: int) -> tuple[tuple[str, int], ...]:
+def _with_surplus(links: PageLinks, offers: Sequence[LinkOffer], known_before: int) -> tuple[tuple[str, int], ...]:
     """Why links were refused, and how many pages were too many for one page to bring in."""
     surplus = len(offers) - known_before - sum(offer.is_new for offer in offers)
     return (*links.refused, ("beyond max_links_per_page", surplus)) if surplus else links.refused
 
 
-def _gone(candidate: Candidate, why: str, facts: Facts | None = None) -> Looked:
+def _gone(candidate: CrawlCandidate, why: str, facts: PageFacts | None = None) -> LookStep:
     ref = candidate.ref
-    return Looked(ref.book, ref.path, candidate.title, why, gone=True, facts=facts)
+    return LookStep(ref.book, ref.path, candidate.title, why, gone=True, facts=facts)
 
 
-def _with(candidate: Candidate, facts: Facts) -> Candidate:
+def _with(candidate: CrawlCandidate, facts: PageFacts) -> CrawlCandidate:
     """The candidate with what its page shows, for a look ahead."""
     known = copy(candidate)
     known.learn(facts)

@@ -1,14 +1,21 @@
-"""What an embedder is: texts in, vectors of length one out."""
+"""What an embedder is, and a cache of the vectors it made."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+import contextlib
+import hashlib
+import sqlite3
+import zlib
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from threading import Lock
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-Rows = NDArray[np.float32]
+Vectors = NDArray[np.float32]
 
 DECIMALS = 6
 """Of a similarity; what lies behind differs between processors."""
@@ -24,11 +31,11 @@ class Embedder(Protocol):
     @property
     def dimensions(self) -> int: ...
 
-    def embed(self, texts: Sequence[str]) -> Rows:
+    def embed(self, texts: Sequence[str]) -> Vectors:
         """One row for each text; a row does not depend on the other texts. Raises EmbedderError."""
 
 
-def unit_rows(sums: NDArray[np.floating]) -> Rows:
+def unit_rows(sums: NDArray[np.floating]) -> Vectors:
     """Rows scaled to length one, with the precision of half a float.
 
     More digits would say nothing, would differ between processors, and would
@@ -41,17 +48,260 @@ def unit_rows(sums: NDArray[np.floating]) -> Rows:
     return wide.astype(np.float16).astype(np.float32)
 
 
-def similarity(query: Rows, rows: Rows) -> NDArray[np.float64]:
+def similarity(query: Vectors, rows: Vectors) -> NDArray[np.float64]:
     """The cosine of one vector with each row: 1 for the same direction, 0 for nothing in common."""
     cosines = np.asarray(rows, dtype=np.float64) @ np.asarray(query, dtype=np.float64).reshape(-1)
     # Adding zero turns -0.0 into 0.0, which prints alike on every machine.
     return np.round(cosines, DECIMALS) + 0.0
 
 
-def plain(text: str) -> str:
+def encodable(text: str) -> str:
     """Text that has bytes: half a surrogate pair becomes a question mark."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _not_zero(lengths: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(lengths > 0, lengths, 1.0)
+
+
+MAX_VECTORS = 50_000
+"""About 40 MB with the vectors of the default embedder."""
+
+VERSION = 1
+BUSY_S = 2.0
+SUM_BYTES = 4
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL, used INTEGER NOT NULL);
+CREATE INDEX IF NOT EXISTS by_use ON vectors (used);
+"""
+
+
+Result = TypeVar("Result")
+
+
+class VectorFile:
+    """Half floats in SQLite; when the file is full, those not used for the longest time go."""
+
+    def __init__(self, file: Path, *, max_vectors: int = MAX_VECTORS) -> None:
+        self._path = file
+        self._max_vectors = max_vectors
+        self._untrimmed = max_vectors
+        self._writable = True
+        self._base: sqlite3.Connection | None = None
+        self._base = self._open()
+
+    def find(self, keys: Sequence[bytes], dimensions: int) -> dict[bytes, Vectors]:
+        """Those vectors that are there, whole and of this length."""
+
+        def read(base: sqlite3.Connection) -> dict[bytes, Vectors]:
+            found = {}
+            for key in keys:
+                row = base.execute("SELECT vector FROM vectors WHERE key = ?", (key,)).fetchone()
+                vector = _unpacked(key, row[0]) if row else None
+                if vector is not None and len(vector) == dimensions:
+                    found[key] = vector
+            return found
+
+        found = self._tried(read) or {}
+        if found:
+            self._write(lambda base: self._touch(base, list(found)))
+        return found
+
+    def add(self, vectors: Mapping[bytes, Vectors]) -> None:
+        def write(base: sqlite3.Connection) -> None:
+            used = self._next_use(base)
+            rows = [(key, _packed(key, vector), used) for key, vector in vectors.items()]
+            base.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
+            self._untrimmed += len(rows)
+            if self._untrimmed * 16 >= self._max_vectors:
+                self._trim(base)
+
+        self._write(write)
+
+    def close(self) -> None:
+        if self._base:
+            self._base.close()
+            self._base = None
+
+    def _trim(self, base: sqlite3.Connection) -> None:
+        (count,) = base.execute("SELECT count(*) FROM vectors").fetchone()
+        surplus = max(0, count - self._max_vectors)
+        base.execute(
+            "DELETE FROM vectors WHERE key IN (SELECT key FROM vectors ORDER BY used, key LIMIT ?)", (surplus,)
+        )
+        self._untrimmed = 0
+
+    def _touch(self, base: sqlite3.Connection, keys: Sequence[bytes]) -> None:
+        used = self._next_use(base)
+        base.executemany("UPDATE vectors SET used = ? WHERE key = ?", [(used, key) for key in keys])
+
+    def _next_use(self, base: sqlite3.Connection) -> int:
+        """Uses are counted, not timed: a clock that jumps would drop the wrong vectors."""
+        (last,) = base.execute("SELECT coalesce(max(used), 0) FROM vectors").fetchone()
+        return int(last) + 1
+
+    def _write(self, work: Callable[[sqlite3.Connection], None]) -> None:
+        def transaction(base: sqlite3.Connection) -> None:
+            with base:
+                base.execute("BEGIN IMMEDIATE")
+                work(base)
+
+        if self._writable:
+            self._tried(transaction)
+
+    def _tried(self, work: Callable[[sqlite3.Connection], Result]) -> Result | None:
+        """The work's result; nothing where the file is busy, full, gone or damaged."""
+        try:
+            return work(self._base) if self._base else None
+        except sqlite3.OperationalError:
+            return None
+        except sqlite3.DatabaseError:
+            self._replace()
+            return None
+
+    def _open(self) -> sqlite3.Connection | None:
+        try:
+            return self._opened_to_write()
+        except (OSError, ValueError, sqlite3.OperationalError):  # ValueError: a name that no file can have
+            self._writable = False
+            return self._opened_to_read()
+        except sqlite3.DatabaseError:
+            return self._replace()
+
+    def _opened_to_write(self) -> sqlite3.Connection:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        base = _connected(str(self._path))
+        try:
+            with contextlib.suppress(sqlite3.OperationalError):  # another process is just doing it
+                base.execute("PRAGMA journal_mode = WAL")
+            base.execute("PRAGMA synchronous = NORMAL")
+            (version,) = base.execute("PRAGMA user_version").fetchone()
+            _check(version)
+            base.executescript(f"BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
+            base.execute("SELECT key, vector, used FROM vectors LIMIT 1").fetchone()
+        except BaseException:
+            base.close()
+            raise
+        return base
+
+    def _opened_to_read(self) -> sqlite3.Connection | None:
+        """In a folder that cannot be written SQLite may lack its companion files: `immutable` does without."""
+        for way in ("mode=ro", "immutable=1"):
+            with contextlib.suppress(OSError, ValueError, sqlite3.DatabaseError):
+                base = _connected(f"{self._path.absolute().as_uri()}?{way}")
+                try:
+                    base.execute("SELECT key, vector, used FROM vectors LIMIT 1").fetchone()
+                except BaseException:
+                    base.close()
+                    raise
+                return base
+        return None
+
+    def _replace(self) -> sqlite3.Connection | None:
+        """A damaged file holds nothing that cannot be made again."""
+        self.close()
+        try:
+            for suffix in ("", "-wal", "-shm"):
+                self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+            self._base = self._opened_to_write()
+        except (OSError, sqlite3.DatabaseError):
+            self._base = None
+        return self._base
+
+
+def _connected(address: str) -> sqlite3.Connection:
+    return sqlite3.connect(
+        address, timeout=BUSY_S, isolation_level=None, check_same_thread=False, uri=address.startswith("file:")
+    )
+
+
+def _check(version: int) -> None:
+    if version not in (0, VERSION):
+        raise sqlite3.DatabaseError("a file of another version")
+
+
+def _packed(key: bytes, vector: Vectors) -> bytes:
+    parts = vector.astype("<f2").tobytes()
+    return parts + zlib.crc32(key + parts).to_bytes(SUM_BYTES, "little")
+
+
+def _unpacked(key: bytes, blob: object) -> Vectors | None:
+    """The vector, unless its bytes are not those that were written."""
+    if not isinstance(blob, bytes):
+        return None
+    parts, total = blob[:-SUM_BYTES], blob[-SUM_BYTES:]
+    if zlib.crc32(key + parts).to_bytes(SUM_BYTES, "little") != total:
+        return None
+    return np.frombuffer(parts, "<f2").astype(np.float32)
+
+
+EMBED_LRU_SIZE = 64
+"""Vectors kept in memory, those used last."""
+
+
+class CachedEmbedder:
+    """Gives what its embedder gives, bit for bit, and remembers it.
+
+    Vectors are kept by the embedder's id and the hash of the text. Without a
+    file they are kept in memory only; a file that cannot be used is no error.
+    """
+
+    def __init__(
+        self,
+        embedder: Embedder,
+        file: Path | None = None,
+        *,
+        lru_size: int = EMBED_LRU_SIZE,
+        max_vectors: int = MAX_VECTORS,
+    ) -> None:
+        self._embedder = embedder
+        self._file = VectorFile(file, max_vectors=max_vectors) if file else None
+        self._lru_size = lru_size
+        self._recent: OrderedDict[bytes, Vectors] = OrderedDict()
+        self._lock = Lock()
+
+    @property
+    def id(self) -> str:
+        return self._embedder.id
+
+    @property
+    def dimensions(self) -> int:
+        return self._embedder.dimensions
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        keys = [_key(self.id, text) for text in texts]
+        with self._lock:
+            known = self._known(dict.fromkeys(keys))
+        fresh = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+        # Not under the lock: a server may take its time, and two threads that ask for one text get one vector.
+        rows = self._embedder.embed(list(fresh.values())) if fresh else ()
+        # Copies: a row that is kept would keep the whole batch in memory.
+        made = {key: row.copy() for key, row in zip(fresh, rows, strict=True)}
+        with self._lock:
+            if self._file and made:
+                self._file.add(made)
+            known |= made
+            self._remember(keys, known)
+        return np.array([known[key] for key in keys], np.float32).reshape(len(keys), self.dimensions)
+
+    def close(self) -> None:
+        if self._file:
+            self._file.close()
+
+    def _known(self, keys: dict[bytes, None]) -> dict[bytes, Vectors]:
+        known = {key: self._recent[key] for key in keys if key in self._recent}
+        missing = [key for key in keys if key not in known]
+        if self._file and missing:
+            known |= self._file.find(missing, self.dimensions)
+        return known
+
+    def _remember(self, keys: Sequence[bytes], known: dict[bytes, Vectors]) -> None:
+        for key in keys:
+            self._recent[key] = known[key]
+            self._recent.move_to_end(key)
+        while len(self._recent) > self._lru_size:
+            self._recent.popitem(last=False)
+
+
+def _key(embedder: str, text: str) -> bytes:
+    return hashlib.sha256(f"{embedder}\0{text}".encode("utf-8", "surrogatepass")).digest()

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from kiwiresearch.embed.embedder import Rows, plain, unit_rows
+from kiwiresearch.embed.embedder import Vectors, encodable, unit_rows
 from kiwiresearch.errors import EmbedderError
 
 MAX_TOKENS = 256
@@ -43,8 +43,8 @@ class OnnxEmbedder:
     def dimensions(self) -> int:
         return self._dimensions
 
-    def embed(self, texts: Sequence[str]) -> Rows:
-        encoded = self._tokenizer.encode_batch_fast([plain(text[:MAX_CHARS]) for text in texts])
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        encoded = self._tokenizer.encode_batch_fast([encodable(text[:MAX_CHARS]) for text in texts])
         ids = [one.ids if text.strip() else [] for one, text in zip(encoded, texts, strict=True)]
         means = np.zeros((len(ids), self._dimensions), np.float32)
         # One text at a time: quantised models scale by all that is in a batch, so the neighbours would
@@ -56,7 +56,7 @@ class OnnxEmbedder:
             raise self._useless("gives vectors that are no numbers")
         return unit_rows(means)
 
-    def _run(self, ids: NDArray[np.int64]) -> Rows:
+    def _run(self, ids: NDArray[np.int64]) -> Vectors:
         given = dict(zip(INPUTS, (ids, np.ones_like(ids), np.zeros_like(ids)), strict=True))
         try:
             layer = self._session.run(None, {name: given[name] for name in self._inputs})[0]

@@ -13,7 +13,7 @@ import httpx2
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwiresearch.embed.embedder import Rows, plain, unit_rows
+from kiwiresearch.embed.embedder import Vectors, encodable, unit_rows
 from kiwiresearch.errors import EmbedderError
 
 TIMEOUT_S = 30.0
@@ -57,8 +57,8 @@ class ServerEmbedder:
             self.embed(["dimensions"])
         return self._dimensions
 
-    def embed(self, texts: Sequence[str]) -> Rows:
-        cut = [plain(text[:MAX_CHARS]) for text in texts]
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        cut = [encodable(text[:MAX_CHARS]) for text in texts]
         full = [row for row, text in enumerate(cut) if text.strip()]
         batches = [full[start : start + BATCH] for start in range(0, len(full), BATCH)]
         found = [self._batch([cut[row] for row in batch]) for batch in batches]

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-from kiwiresearch.embed.embedder import Rows, plain, unit_rows
+from kiwiresearch.embed.embedder import Vectors, encodable, unit_rows
 from kiwiresearch.errors import EmbedderError
 
 MANIFEST, TABLE, SCALES, VOCABULARY = "model.json", "table.i8", "scales.f32", "vocabulary.txt"
@@ -27,7 +27,7 @@ BATCH = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TokenTable:
     """The loaded model: one row of small integers for each token, and what to multiply it with."""
 
     tokenizer: Tokenizer
@@ -43,7 +43,7 @@ class StaticEmbedder:
         self._is_shipped = folder is None
         self._folder = folder or _own()
         self._lock = Lock()
-        self._loaded: Table | None = None
+        self._loaded: TokenTable | None = None
         self._manifest = _manifest(self._folder)
 
     @property
@@ -54,13 +54,13 @@ class StaticEmbedder:
     def dimensions(self) -> int:
         return self._manifest.dimensions
 
-    def embed(self, texts: Sequence[str]) -> Rows:
+    def embed(self, texts: Sequence[str]) -> Vectors:
         table = self._table()
         found = [self._sums(table, texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)]
         return unit_rows(np.concatenate(found)) if found else np.zeros((0, self.dimensions), np.float32)
 
-    def _sums(self, table: Table, texts: Sequence[str]) -> Rows:
-        encoded = table.tokenizer.encode_batch_fast([plain(text[:MAX_CHARS]) for text in texts])
+    def _sums(self, table: TokenTable, texts: Sequence[str]) -> Vectors:
+        encoded = table.tokenizer.encode_batch_fast([encodable(text[:MAX_CHARS]) for text in texts])
         ids = [[token for token in one.ids if token != table.unknown] for one in encoded]
         sums = np.zeros((len(ids), self.dimensions), np.float32)
         full = [row for row, tokens in enumerate(ids) if tokens]
@@ -72,7 +72,7 @@ class StaticEmbedder:
             sums[full] = np.add.reduceat(weighted, starts, axis=0)
         return sums
 
-    def _table(self) -> Table:
+    def _table(self) -> TokenTable:
         with self._lock:
             if self._loaded is None:
                 self._loaded = _shipped() if self._is_shipped else _load(self._folder, self._manifest)
@@ -80,7 +80,7 @@ class StaticEmbedder:
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class ModelManifest:
     """What the data should be."""
 
     name: str
@@ -95,17 +95,17 @@ class Manifest:
         return f"{self.name}-{content.hexdigest()[:12]}"
 
 
-def _manifest(folder: Traversable) -> Manifest:
+def _manifest(folder: Traversable) -> ModelManifest:
     try:
         found = json.loads(_content(folder, MANIFEST))
         sums = (str(found["sha256"][name]) for name in (TABLE, SCALES, VOCABULARY))
-        return Manifest(str(found["name"]), int(found["dimensions"]), *sums)
+        return ModelManifest(str(found["name"]), int(found["dimensions"]), *sums)
     except (ValueError, KeyError, TypeError) as problem:
         raise _damaged(folder, MANIFEST) from problem
 
 
 @functools.cache
-def _shipped() -> Table:
+def _shipped() -> TokenTable:
     """What comes with the program, read once in a process: that takes longer than a short run."""
     return _load(_own(), _manifest(_own()))
 
@@ -114,12 +114,12 @@ def _own() -> Traversable:
     return files("kiwiresearch.embed") / "data"
 
 
-def _load(folder: Traversable, manifest: Manifest) -> Table:
+def _load(folder: Traversable, manifest: ModelManifest) -> TokenTable:
     table = _checked(folder, TABLE, manifest.table)
     scales = _checked(folder, SCALES, manifest.scales)
     words = _checked(folder, VOCABULARY, manifest.vocabulary).decode("utf-8", "replace").split("\n")
     try:
-        return Table(
+        return TokenTable(
             word_pieces(words),
             np.frombuffer(table, np.int8).reshape(len(words), manifest.dimensions),
             np.frombuffer(scales, "<f4").astype(np.float32).reshape(len(words)),

@@ -7,44 +7,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kiwiresearch.kin.fields import Sex, Status
-from kiwiresearch.kin.tree import PersonId, Tree
-from kiwiresearch.kin.ways import (
-    Arrivals,
+from kiwiresearch.kin.lineage import (
     CommonAncestor,
+    Predecessors,
     Step,
-    ancestors,
-    arrivals,
-    check_person,
     common_ancestors,
-    descendants,
-    generations,
-    reached,
-    way,
-    way_among,
+    generations_away,
+    path_to,
+    predecessors_from,
+    require_person,
 )
-
-__all__ = [
-    "CommonAncestor",
-    "Family",
-    "Kinship",
-    "Step",
-    "ancestors",
-    "birth_words",
-    "common_ancestors",
-    "descendants",
-    "generations",
-    "kinship",
-    "way",
-]
+from kiwiresearch.kin.tree import PersonId, Sex, Status, Tree
 
 NOT_RELATED = "not known to be related"
-LONGEST_WAY = 5
+LONGEST_PATH = 5
 """People on a way that is still told in words; a longer one is only counted."""
-MOST_LEGS = 3
+MAX_LEGS = 3
 NEARER_THAN_COUSINS, ENDLESS = 2, 10**9
 """Generations between somebody and the one by marriage: parents, children, grandchildren, brothers and sisters."""
-NOT_BELIEVED: frozenset[Status] = frozenset({"rejected", "hypothesis", "superseded"})
+DISCARDED: frozenset[Status] = frozenset({"rejected", "hypothesis", "superseded"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +35,14 @@ class Kinship:
     words: str
     """'great-aunt', 'second cousin once removed, also wife', 'not known to be related'."""
     common: tuple[CommonAncestor, ...]
-    way: tuple[Step, ...]
+    path: tuple[Step, ...]
 
 
 BOTH_SIDES = 4
 """So many common ancestors of one generation are two couples: each parent of one is kin to a parent of the other."""
 
 
-class Lines(NamedTuple):
+class BloodRelation(NamedTuple):
     """How many generations two people stand below those they both descend from."""
 
     up: int
@@ -74,16 +55,16 @@ class Lines(NamedTuple):
         return min(self.up, self.down) > 1
 
     def words(self, sex: Sex) -> str:
-        words = birth_words(self.up, self.down, sex)
+        words = blood_relation_words(self.up, self.down, sex)
         return f"half-{words}" if self.half else f"double {words}" if self.double and self.are_cousins else words
 
 
 def kinship(tree: Tree, first: PersonId, second: PersonId) -> Kinship:
     """What the second person is to the first. For many pairs of one tree, make a `Family` once."""
-    return Family(tree).kinship(first, second)
+    return KinshipFinder(tree).kinship(first, second)
 
 
-class Family:
+class KinshipFinder:
     """Lines of descent by birth; brothers and sisters without known parents share one who has no name."""
 
     def __init__(self, tree: Tree) -> None:
@@ -94,11 +75,11 @@ class Family:
         self._partners: set[frozenset[PersonId]] = set()
         self._half: set[frozenset[PersonId]] = set()
         self._known: dict[PersonId, Mapping[PersonId, int]] = {}
-        self._arrivals: dict[PersonId, Arrivals] = {}
+        self._arrivals: dict[PersonId, Predecessors] = {}
         siblings: list[tuple[PersonId, PersonId]] = []
         for tie in tree.relationships:
             pair = frozenset((tie.first, tie.second))
-            if tie.status in NOT_BELIEVED or len(pair) == 1:
+            if tie.status in DISCARDED or len(pair) == 1:
                 continue
             if tie.kind == "parent_of" and tie.qualifier in ("adoptive", "step", "foster"):
                 self._others.setdefault((tie.first, tie.second), tie.qualifier)
@@ -121,63 +102,63 @@ class Family:
 
     def kinship(self, first: PersonId, second: PersonId) -> Kinship:
         """What the second person is to the first, who they both descend from, and the way between them."""
-        steps = self._way(first, second)
-        return Kinship(self.words(first, second), common_ancestors(self._tree, first, second), steps)
+        steps = self._path(first, second)
+        return Kinship(self.describe(first, second), common_ancestors(self._tree, first, second), steps)
 
-    def words(self, first: PersonId, second: PersonId) -> str:
+    def describe(self, first: PersonId, second: PersonId) -> str:
         """What the second person is to the first; the way between them is looked for only where nothing else tells."""
-        found = list(dict.fromkeys(self.relations(first, second)))
+        found = list(dict.fromkeys(self.relation_words(first, second)))
         if not found:
-            steps = self._way(first, second)
-            found = [self._along(steps)] if steps else [NOT_RELATED]
+            steps = self._path(first, second)
+            found = [self._describe_path(steps)] if steps else [NOT_RELATED]
         return ", also ".join(found)
 
-    def _way(self, first: PersonId, second: PersonId) -> tuple[Step, ...]:
-        check_person(self._tree, first, second)
+    def _path(self, first: PersonId, second: PersonId) -> tuple[Step, ...]:
+        require_person(self._tree, first, second)
         if first not in self._arrivals:
-            self._arrivals[first] = arrivals(self._tree, first)
-        return way_among(self._arrivals[first], second)
+            self._arrivals[first] = predecessors_from(self._tree, first)
+        return path_to(self._arrivals[first], second)
 
-    def _along(self, steps: tuple[Step, ...]) -> str:
+    def _describe_path(self, steps: tuple[Step, ...]) -> str:
         """Kin of kin: 'father of the son-in-law'; a long way is only counted."""
         people = [step.person for step in steps]
         legs: list[str] = []
         at = 0
-        while len(people) <= LONGEST_WAY and at < len(people) - 1:
+        while len(people) <= LONGEST_PATH and at < len(people) - 1:
             # The next neighbour always has a word, so each turn gets further.
             ends = range(len(people) - 1, at, -1)
-            end = next(one for one in ends if one == at + 1 or self.relations(people[at], people[one]))
-            legs.insert(0, (self.relations(people[at], people[end]) or [steps[end].kind])[0])
+            end = next(one for one in ends if one == at + 1 or self.relation_words(people[at], people[one]))
+            legs.insert(0, (self.relation_words(people[at], people[end]) or [steps[end].kind])[0])
             at = end
-        return " of the ".join(legs) if 0 < len(legs) <= MOST_LEGS else _tied(len(people) - 2)
+        return " of the ".join(legs) if 0 < len(legs) <= MAX_LEGS else _distant_relation_words(len(people) - 2)
 
-    def relations(self, first: PersonId, second: PersonId) -> list[str]:
+    def relation_words(self, first: PersonId, second: PersonId) -> list[str]:
         """All that one person is to the other, the closest first; of ties by marriage those nearer than cousins."""
         if first == second:
             return ["the same person"]
-        found = [words for words in (self._married(first, second), self._raised(first, second)) if words]
-        blood = self._lines(first, second)
+        found = [words for words in (self._married(first, second), self._raised_as(first, second)) if words]
+        blood = self._blood_relations(first, second)
         if not found and (not blood or blood[0].are_cousins):
             found = self._by_marriage(first, second, NEARER_THAN_COUSINS if blood else ENDLESS)
         return [*found, *self._blood_words(blood, second)]
 
-    def _blood_words(self, lines: list[Lines], second: PersonId) -> list[str]:
+    def _blood_words(self, lines: list[BloodRelation], second: PersonId) -> list[str]:
         """The closest kinship of blood; of cousins a second one as well, if they descend from others too."""
         return [line.words(self._sex(second)) for line in lines[: 2 if lines and lines[0].are_cousins else 1]]
 
-    def _lines(self, first: PersonId, second: PersonId) -> list[Lines]:
+    def _blood_relations(self, first: PersonId, second: PersonId) -> list[BloodRelation]:
         """How two people descend from the nearest whom both descend from, and from the nearest of the others."""
         ups, downs = self._ancestors(first), self._ancestors(second)
         shared = sorted((ups[one] + downs[one], ups[one], one) for one in ups.keys() & downs.keys())
         # Whoever descends from the other is no cousin, however much nearer another line may be.
         shared.sort(key=lambda row: row[2] not in (first, second))
-        found: list[Lines] = []
+        found: list[BloodRelation] = []
         while shared and len(found) < 2:
             total, up, _ = shared[0]
             nearest = [one for steps, to_first, one in shared if (steps, to_first) == (total, up)]
             down = total - up
             half = len(nearest) == 1 and up > 0 and down > 0 and self._is_half(nearest[0], ups, downs, up, down)
-            found.append(Lines(up, down, half, len(nearest) >= BOTH_SIDES))
+            found.append(BloodRelation(up, down, half, len(nearest) >= BOTH_SIDES))
             if not found[0].are_cousins:
                 break
             behind = {one for top in nearest for one in self._ancestors(top)}
@@ -202,10 +183,10 @@ class Family:
     def _ancestors(self, person: PersonId) -> Mapping[PersonId, int]:
         """A person and everybody above, with the generations up."""
         if person not in self._known:
-            self._known[person] = {person: 0, **reached(person, self._above)}
+            self._known[person] = {person: 0, **generations_away(person, self._parents_of)}
         return self._known[person]
 
-    def _above(self, person: PersonId) -> list[PersonId]:
+    def _parents_of(self, person: PersonId) -> list[PersonId]:
         return sorted(self._parents.get(person, ()))
 
     def _sex(self, person: PersonId) -> Sex:
@@ -216,16 +197,16 @@ class Family:
         if second not in self._tree.spouses(first):
             return ""
         pair = frozenset((first, second))
-        words = "partner" if pair in self._partners else chosen(self._sex(second), "husband", "wife", "spouse")
+        words = "partner" if pair in self._partners else by_sex(self._sex(second), "husband", "wife", "spouse")
         return f"former {words}" if pair in self._former else words
 
-    def _raised(self, first: PersonId, second: PersonId) -> str:
+    def _raised_as(self, first: PersonId, second: PersonId) -> str:
         """An adoptive, foster or step parent or child, as the sources say."""
         up, down = self._others.get((second, first)), self._others.get((first, second))
         kind = up or down
         if not kind:
             return ""
-        words = birth_words(1, 0, self._sex(second)) if up else birth_words(0, 1, self._sex(second))
+        words = blood_relation_words(1, 0, self._sex(second)) if up else blood_relation_words(0, 1, self._sex(second))
         return f"step{words}" if kind == "step" else f"{kind} {words}"
 
     def _by_marriage(self, first: PersonId, second: PersonId, most: int) -> list[str]:
@@ -233,40 +214,40 @@ class Family:
         found: list[tuple[int, str]] = []
         sex = self._sex(second)
         for spouse in self._tree.spouses(second):
-            near_ones = self._lines(first, spouse)[:1]
+            near_ones = self._blood_relations(first, spouse)[:1]
             found += [(one.up + one.down, self._spouse_of(one, spouse, second)) for one in near_ones]
         for spouse in self._tree.spouses(first):
-            if lines := self._lines(spouse, second):
+            if lines := self._blood_relations(spouse, second):
                 up, down = lines[0].up, lines[0].down
-                words = birth_words(up, down, sex)
+                words = blood_relation_words(up, down, sex)
                 near = {(1, 0): f"{words}-in-law", (1, 1): f"{words}-in-law", (0, 1): f"step{words}"}
                 found.append((up + down, near.get((up, down), f"{words} of the {self._married(first, spouse)}")))
         if not found:
             found = self._step_siblings(first, second)
         return [words for distance, words in sorted(found)[:1] if distance <= most]
 
-    def _spouse_of(self, lines: Lines, spouse: PersonId, second: PersonId) -> str:
+    def _spouse_of(self, lines: BloodRelation, spouse: PersonId, second: PersonId) -> str:
         sex = self._sex(second)
         near = {
-            (1, 0): f"step{birth_words(1, 0, sex)}",
-            (0, 1): f"{birth_words(0, 1, sex)}-in-law",
-            (1, 1): f"{birth_words(1, 1, sex)}-in-law",
+            (1, 0): f"step{blood_relation_words(1, 0, sex)}",
+            (0, 1): f"{blood_relation_words(0, 1, sex)}-in-law",
+            (1, 1): f"{blood_relation_words(1, 1, sex)}-in-law",
         }
         return near.get(
             (lines.up, lines.down), f"{self._married(spouse, second)} of the {lines.words(self._sex(spouse))}"
         )
 
     def _step_siblings(self, first: PersonId, second: PersonId) -> list[tuple[int, str]]:
-        ours, theirs = self._above(first), set(self._above(second))
+        ours, theirs = self._parents_of(first), set(self._parents_of(second))
         met = any(not theirs.isdisjoint(self._tree.spouses(parent)) for parent in ours)
-        return [(2, f"step{birth_words(1, 1, self._sex(second))}")] if met else []
+        return [(2, f"step{blood_relation_words(1, 1, self._sex(second))}")] if met else []
 
 
-def chosen(sex: Sex, male: str, female: str, either: str) -> str:
+def by_sex(sex: Sex, male: str, female: str, either: str) -> str:
     return {"male": male, "female": female}.get(sex, either)
 
 
-def birth_words(up: int, down: int, sex: Sex) -> str:
+def blood_relation_words(up: int, down: int, sex: Sex) -> str:
     """What somebody is who is reached by going up to a common ancestor and down again.
 
     >>> birth_words(2, 3, "")
@@ -274,16 +255,16 @@ def birth_words(up: int, down: int, sex: Sex) -> str:
     """
     if up == 0 or down == 0:
         steps = up or down
-        word = chosen(sex, "father", "mother", "parent") if up else chosen(sex, "son", "daughter", "child")
+        word = by_sex(sex, "father", "mother", "parent") if up else by_sex(sex, "son", "daughter", "child")
         return word if steps == 1 else f"{_greats(steps - 2)}grand{word}"
     if up == down == 1:
-        return chosen(sex, "brother", "sister", "sibling")
+        return by_sex(sex, "brother", "sister", "sibling")
     if down == 1:
         great = _greats(up - 2)
-        return chosen(sex, f"{great}uncle", f"{great}aunt", f"{great}uncle or {great}aunt")
+        return by_sex(sex, f"{great}uncle", f"{great}aunt", f"{great}uncle or {great}aunt")
     if up == 1:
         great = _greats(down - 2)
-        return chosen(sex, f"{great}nephew", f"{great}niece", f"{great}nephew or {great}niece")
+        return by_sex(sex, f"{great}nephew", f"{great}niece", f"{great}nephew or {great}niece")
     removed = abs(up - down)
     times = {0: "", 1: " once removed", 2: " twice removed"}.get(removed, f" {removed} times removed")
     return f"{_ordinal(min(up, down) - 1)} cousin{times}"
@@ -294,10 +275,10 @@ def step_words(tree: Tree, step: Step) -> str:
     person = tree.persons.get(step.person)
     sex: Sex = person.sex if person else ""
     return {
-        "parent": birth_words(1, 0, sex),
-        "child": birth_words(0, 1, sex),
-        "spouse": chosen(sex, "husband", "wife", "spouse"),
-        "sibling": birth_words(1, 1, sex),
+        "parent": blood_relation_words(1, 0, sex),
+        "child": blood_relation_words(0, 1, sex),
+        "spouse": by_sex(sex, "husband", "wife", "spouse"),
+        "sibling": blood_relation_words(1, 1, sex),
     }.get(step.kind, "")
 
 
@@ -314,5 +295,5 @@ def _ordinal(number: int) -> str:
     return f"{number}{ending}"
 
 
-def _tied(between: int) -> str:
+def _distant_relation_words(between: int) -> str:
     return "tied over 1 other" if between == 1 else f"tied over {between} others"

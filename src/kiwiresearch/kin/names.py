@@ -12,10 +12,10 @@ from itertools import product
 from jellyfish import metaphone
 from rapidfuzz.distance import JaroWinkler
 
-from kiwiresearch.kin.fields import Sex
-from kiwiresearch.text.fold import fold
+from kiwiresearch.kin.tree import Sex
+from kiwiresearch.text.words import fold
 
-SAME = 0.8
+SAME_NAME = 0.8
 """From here on two names count as the same person's, as far as names can tell."""
 NEUTRAL = 0.8
 """What a part counts that only one of the names has: it speaks neither for nor against."""
@@ -91,7 +91,7 @@ def name_words() -> NameWords:
     return NameWords(**sets, **sexes, generations=data["generations"], pet_groups=pets)
 
 
-def sex_by_title(name: str) -> Sex:
+def sex_of_title(name: str) -> Sex:
     """The sex that a title tells: a princess is a woman."""
     words = name_words()
     for title in parse_name(name).titles:
@@ -103,9 +103,9 @@ def sex_by_title(name: str) -> Sex:
     return ""
 
 
-def sex_of(name: str) -> Sex:
+def sex_of_name(name: str) -> Sex:
     """The sex that the given name or the title tells, if it surely does."""
-    by_title = sex_by_title(name)
+    by_title = sex_of_title(name)
     if by_title:
         return by_title
     words, parsed = name_words(), parse_name(name)
@@ -142,10 +142,10 @@ def parse_name(text: str) -> PersonName:
         leading += 1
     titles = [*tokens[:leading], *titles]
     tokens = tokens[leading:]
-    return _taken_apart(text, tokens, titles, generation, maiden.strip(), nickname.strip())
+    return _split_tokens(text, tokens, titles, generation, maiden.strip(), nickname.strip())
 
 
-def _taken_apart(
+def _split_tokens(
     text: str, tokens: list[str], titles: list[str], generation: str, maiden: str, nickname: str
 ) -> PersonName:
     words = name_words()
@@ -171,7 +171,9 @@ def _taken_apart(
         if fold(byname_text) == f"the {word}":
             generation, byname_text = generation or told, ""
     of_rank = any(fold(title).split()[:1] and set(fold(title).split()) & words.ranks for title in titles[-1:])
-    given, surname = _divided(own, has_place=bool(byname_text or (of_rank and text.rstrip().endswith(titles[-1]))))
+    given, surname = _given_and_surname(
+        own, has_place=bool(byname_text or (of_rank and text.rstrip().endswith(titles[-1])))
+    )
     if regnal and last_number and len(own) > 1:
         generation, regnal = generation or str(regnal), 0
     if len(given) > 1 and PATRONYMIC.search(fold(given[-1])):
@@ -181,7 +183,7 @@ def _taken_apart(
     )
 
 
-def _divided(own: list[str], *, has_place: bool) -> tuple[tuple[str, ...], str]:
+def _given_and_surname(own: list[str], *, has_place: bool) -> tuple[tuple[str, ...], str]:
     """Given names and surname; a name with 'of Castile' behind it has no surname."""
     words = name_words()
     if len(own) < 2 or has_place:
@@ -209,47 +211,47 @@ def _number(roman: str) -> int:
     return sum(-value if value < after else value for value, after in zip(figures, following, strict=True))
 
 
-def clash(a: PersonName, b: PersonName) -> bool:
+def names_conflict(a: PersonName, b: PersonName) -> bool:
     """Whether a number or 'Jr.' tells two names apart, whatever else is alike."""
     return any(one and other and one != other for one, other in zip(a.discriminators, b.discriminators, strict=True))
 
 
 @lru_cache(maxsize=65_536)
-def alike(a: str, b: str) -> float:
+def name_similarity(a: str, b: str) -> float:
     """How well two names fit one person, from 0 to 1; namesakes of another number or generation never do."""
     one, other = parse_name(a), parse_name(b)
-    if not one.given or not other.given or clash(one, other):
+    if not one.given or not other.given or names_conflict(one, other):
         return 0.0
     given = max(
-        token_likeness(x, y) * (1 if 0 in (i, j) else 0.9)
-        for (i, x), (j, y) in product(enumerate(_calls(one)), enumerate(_calls(other)))
+        token_similarity(x, y) * (1 if 0 in (i, j) else 0.9)
+        for (i, x), (j, y) in product(enumerate(_calling_names(one)), enumerate(_calling_names(other)))
     )
-    return round(GIVEN_SHARE * given + (1 - GIVEN_SHARE) * _family(one, other), 4)
+    return round(GIVEN_SHARE * given + (1 - GIVEN_SHARE) * _family_similarity(one, other), 4)
 
 
 def same_name(a: str, b: str) -> bool:
     """Whether two names may well be one person's."""
-    return alike(a, b) >= SAME
+    return name_similarity(a, b) >= SAME_NAME
 
 
-def _calls(name: PersonName) -> tuple[str, ...]:
+def _calling_names(name: PersonName) -> tuple[str, ...]:
     """What the person may be called by."""
     return (*name.given, *name.nickname.split())
 
 
-def _family(one: PersonName, other: PersonName) -> float:
+def _family_similarity(one: PersonName, other: PersonName) -> float:
     """How well the rest of the names fits: family names by birth or marriage, or the place they are known by."""
-    mine, theirs = _houses(one), _houses(other)
+    mine, theirs = _family_names(one), _family_names(other)
     if mine and theirs:
-        best = max(token_likeness(x, y) for x, y in product(mine, theirs))
+        best = max(token_similarity(x, y) for x, y in product(mine, theirs))
         shared = {*map(fold, one.given[1:])} & {*map(fold, other.given[1:])}
         return max(best, NEUTRAL if shared else 0.0) if best < SOUNDS_LIKE else best
     if one.byname and other.byname:
-        return max(token_likeness(x, y) for x, y in product(_places(one), _places(other)))
+        return max(token_similarity(x, y) for x, y in product(_places(one), _places(other)))
     return NEUTRAL
 
 
-def _houses(name: PersonName) -> tuple[str, ...]:
+def _family_names(name: PersonName) -> tuple[str, ...]:
     """Family names; the middle names of a married woman hold the one she was born with."""
     if not name.surname:
         return ()
@@ -261,7 +263,7 @@ def _places(name: PersonName) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=262_144)
-def token_likeness(a: str, b: str) -> float:
+def token_similarity(a: str, b: str) -> float:
     """How alike two words of names are: the same, a pet form, an initial, of one sound, or spelled alike."""
     x, y = fold(a), fold(b)
     if x == y:

@@ -7,24 +7,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from kiwiresearch.kin.fields import FieldName, Status
-from kiwiresearch.kin.tree import Fact, Person, PersonId, Relationship, Tree
-from kiwiresearch.text.dates.days import Calendar, counted, day_at
-from kiwiresearch.text.dates.ranges import ENDLESS
-from kiwiresearch.text.when import DateRange, relation
+from kiwiresearch.kin.tree import Fact, FieldName, Person, PersonId, Relationship, Status, Tree
+from kiwiresearch.text.dates.calendar import Calendar, astronomical_year, day_at
+from kiwiresearch.text.dates.ranges import ENDLESS, DateRange, date_relation
 
 EventKind = Literal["birth", "baptism", "marriage", "partnership", "separation", "death", "burial"]
-ORDER: tuple[EventKind, ...] = get_args(EventKind)
+EVENT_ORDER: tuple[EventKind, ...] = get_args(EventKind)
 """How events of one day follow each other."""
-OF_ONE: tuple[tuple[EventKind, FieldName, FieldName], ...] = (
+PERSON_EVENTS: tuple[tuple[EventKind, FieldName, FieldName], ...] = (
     ("birth", "birth_date", "birth_place"),
     ("baptism", "baptism_date", "baptism_place"),
     ("death", "death_date", "death_place"),
     ("burial", "burial_date", "burial_place"),
 )
-NOT_HELD: frozenset[Status] = frozenset({"rejected", "hypothesis", "superseded"})
+DISCARDED: frozenset[Status] = frozenset({"rejected", "hypothesis", "superseded"})
 """What nobody takes for a fact any more, or yet."""
-DEEPEST = 10**9
+MAX_DAYS = 10**9
 """Days; beyond this nothing is counted in years of a life."""
 
 
@@ -55,7 +53,7 @@ class Age:
 
 
 @dataclass(frozen=True, slots=True)
-class AgeOf:
+class PersonAge:
     """How old somebody was."""
 
     person: PersonId
@@ -70,7 +68,7 @@ class Event:
     when: DateRange
     people: tuple[PersonId, ...]
     place: str = ""
-    ages: tuple[AgeOf, ...] = ()
+    ages: tuple[PersonAge, ...] = ()
     """Of those it happened to; of a birth, of the parents."""
     status: Status = "unverified"
     confidence: float = 0.0
@@ -89,19 +87,21 @@ def age_at(birth: DateRange, when: DateRange) -> Age:
 
 def _years(born: int, then: int, calendar: Calendar) -> int | None:
     """Whole years between two days, counted by birthdays."""
-    if max(abs(born), abs(then)) > DEEPEST:
+    if max(abs(born), abs(then)) > MAX_DAYS:
         return None
     start, end = day_at(born, calendar), day_at(then, calendar)
-    return counted(end.year) - counted(start.year) - ((end.month, end.day) < (start.month, start.day))
+    return (
+        astronomical_year(end.year) - astronomical_year(start.year) - ((end.month, end.day) < (start.month, start.day))
+    )
 
 
 def timeline(tree: Tree) -> tuple[Event, ...]:
     """The events of all people, first things first; what has no date is not among them."""
     weddings = _weddings(tree)
     found = [
-        event for person in tree.persons.values() for event in _of_person(tree, person, weddings.get(person.id, []))
+        event for person in tree.persons.values() for event in _person_events(tree, person, weddings.get(person.id, []))
     ]
-    found += [event for tie in tree.relationships for event in _of_tie(tree, tie)]
+    found += [event for tie in tree.relationships for event in _tie_events(tree, tie)]
     return tuple(sorted(found, key=lambda event: _place_in_time(tree, event)))
 
 
@@ -109,22 +109,22 @@ def _place_in_time(tree: Tree, event: Event) -> tuple[int, int, int, str, str]:
     when = event.when
     # 'Before 1900' says most about where it ends, so it stands there.
     start = when.latest if when.qualifier == "before" else when.earliest
-    return start, when.latest, ORDER.index(event.kind), tree.persons[event.people[0]].name, " ".join(event.people)
+    return start, when.latest, EVENT_ORDER.index(event.kind), tree.persons[event.people[0]].name, " ".join(event.people)
 
 
 def _weddings(tree: Tree) -> dict[PersonId, list[DateRange]]:
     """When each person married, as the ties tell it."""
     found: dict[PersonId, list[DateRange]] = defaultdict(list)
     for tie in tree.relationships:
-        if tie.kind == "spouse_of" and tie.start and tie.status not in NOT_HELD:
+        if tie.kind == "spouse_of" and tie.start and tie.status not in DISCARDED:
             found[tie.first].append(tie.start)
             found[tie.second].append(tie.start)
     return found
 
 
-def _of_person(tree: Tree, person: Person, weddings: list[DateRange]) -> Iterator[Event]:
-    for kind, date_field, place_field in OF_ONE:
-        fact = held(tree, person.id, date_field)
+def _person_events(tree: Tree, person: Person, weddings: list[DateRange]) -> Iterator[Event]:
+    for kind, date_field, place_field in PERSON_EVENTS:
+        fact = accepted_fact(tree, person.id, date_field)
         when = fact.when if fact else {"birth": person.birth, "death": person.death}.get(kind)
         if when is None:
             continue
@@ -139,16 +139,16 @@ def _of_person(tree: Tree, person: Person, weddings: list[DateRange]) -> Iterato
             (fact.id,) if fact else (),
         )
     for fact in tree.facts_of(person.id, "marriage_date"):
-        if fact.when is None or fact.status in NOT_HELD:
+        if fact.when is None or fact.status in DISCARDED:
             continue
-        if all(relation(one, fact.when) == "apart" for one in weddings):
+        if all(date_relation(one, fact.when) == "apart" for one in weddings):
             ages = _ages(tree, (person.id,), fact.when)
             place = place_of(tree, person, "marriage_place")
             yield Event("marriage", fact.when, (person.id,), place, ages, fact.status, fact.confidence, (fact.id,))
 
 
-def _of_tie(tree: Tree, tie: Relationship) -> Iterator[Event]:
-    if tie.kind not in ("spouse_of", "partner_of") or tie.status in NOT_HELD:
+def _tie_events(tree: Tree, tie: Relationship) -> Iterator[Event]:
+    if tie.kind not in ("spouse_of", "partner_of") or tie.status in DISCARDED:
         return
     people = (tie.first, tie.second)
     if any(one not in tree.persons for one in people):
@@ -162,15 +162,15 @@ def _of_tie(tree: Tree, tie: Relationship) -> Iterator[Event]:
         yield Event("separation", tie.end, people, "", ages, tie.status, tie.confidence, (tie.id,))
 
 
-def held(tree: Tree, person: PersonId, field: FieldName) -> Fact | None:
+def accepted_fact(tree: Tree, person: PersonId, field: FieldName) -> Fact | None:
     """The value that is held for true: the preferred one, else the surest that nobody has rejected."""
-    facts = (fact for fact in tree.facts_of(person, field) if fact.preferred or fact.status not in NOT_HELD)
+    facts = (fact for fact in tree.facts_of(person, field) if fact.preferred or fact.status not in DISCARDED)
     return next(facts, None)
 
 
 def place_of(tree: Tree, person: Person, field: FieldName) -> str:
     """Where it happened, as far as anybody says."""
-    fact = held(tree, person.id, field)
+    fact = accepted_fact(tree, person.id, field)
     if fact:
         return fact.value
     return {"birth_place": person.birth_place, "death_place": person.death_place}.get(field, "")
@@ -178,23 +178,23 @@ def place_of(tree: Tree, person: Person, field: FieldName) -> str:
 
 def birth_of(tree: Tree, person: PersonId) -> DateRange | None:
     """When somebody was born, as far as it is known."""
-    fact = held(tree, person, "birth_date")
+    fact = accepted_fact(tree, person, "birth_date")
     return fact.when if fact else tree.persons[person].birth if person in tree.persons else None
 
 
 def death_of(tree: Tree, person: PersonId) -> DateRange | None:
     """When somebody died, as far as it is known."""
-    fact = held(tree, person, "death_date")
+    fact = accepted_fact(tree, person, "death_date")
     return fact.when if fact else tree.persons[person].death if person in tree.persons else None
 
 
-def _ages(tree: Tree, people: tuple[PersonId, ...], when: DateRange) -> tuple[AgeOf, ...]:
+def _ages(tree: Tree, people: tuple[PersonId, ...], when: DateRange) -> tuple[PersonAge, ...]:
     births = ((one, birth_of(tree, one)) for one in people)
-    found = (AgeOf(one, age_at(birth, when)) for one, birth in births if birth)
+    found = (PersonAge(one, age_at(birth, when)) for one, birth in births if birth)
     return tuple(one for one in found if one.age.words())
 
 
-def _own_age(tree: Tree, person: Person, kind: EventKind, when: DateRange) -> tuple[AgeOf, ...]:
+def _own_age(tree: Tree, person: Person, kind: EventKind, when: DateRange) -> tuple[PersonAge, ...]:
     """How old the one was; an infant's baptism needs no age, and a burial only one that cannot be."""
     found = _ages(tree, (person.id,), when)
     if kind == "burial":
@@ -202,11 +202,11 @@ def _own_age(tree: Tree, person: Person, kind: EventKind, when: DateRange) -> tu
     return tuple(one for one in found if kind != "baptism" or one.age.most != 0)
 
 
-def _parents_ages(tree: Tree, person: Person, when: DateRange) -> tuple[AgeOf, ...]:
+def _parents_ages(tree: Tree, person: Person, when: DateRange) -> tuple[PersonAge, ...]:
     return _ages(tree, tuple(one for one in tree.parents(person.id) if one in tree.persons), when)
 
 
 def _ended_by_death(tree: Tree, people: tuple[PersonId, ...], end: DateRange) -> bool:
     """A marriage that ended when one of them died is told by that death."""
     deaths = (death_of(tree, one) for one in people)
-    return any(death and relation(death, end) != "apart" for death in deaths)
+    return any(death and date_relation(death, end) != "apart" for death in deaths)

@@ -1,25 +1,72 @@
-"""A family tree in memory: what resolving, privacy, kinship, reports and GEDCOM work on, whatever it was read from."""
+"""The data of family research: fields, people, facts and relationships with their evidence, and the tree they form."""
 
 from __future__ import annotations
 
+import uuid
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 
-from kiwiresearch.kin.fields import (
-    Directness,
-    FieldName,
-    Form,
-    Information,
-    Living,
-    Method,
-    Qualifier,
-    RelationKind,
-    Sex,
-    Status,
+from kiwiresearch.text.dates.ranges import DateRange
+
+FieldName = Literal[
+    "name",
+    "sex",
+    "birth_date",
+    "birth_place",
+    "baptism_date",
+    "baptism_place",
+    "death_date",
+    "death_place",
+    "burial_date",
+    "burial_place",
+    "marriage_date",
+    "marriage_place",
+    "occupation",
+    "title",
+    "father",
+    "mother",
+    "parent",
+    "spouse",
+    "partner",
+    "child",
+    "sibling",
+]
+DATE_FIELDS: frozenset[FieldName] = frozenset(
+    {"birth_date", "baptism_date", "death_date", "burial_date", "marriage_date"}
 )
-from kiwiresearch.text.when import DateRange
+PLACE_FIELDS: frozenset[FieldName] = frozenset(
+    {"birth_place", "baptism_place", "death_place", "burial_place", "marriage_place"}
+)
+RELATION_FIELDS: frozenset[FieldName] = frozenset(
+    {"father", "mother", "parent", "spouse", "partner", "child", "sibling"}
+)
+
+Sex = Literal["male", "female", ""]
+LivingStatus = Literal["living", "deceased", "unknown"]
+"""Unknown counts as living wherever it matters."""
+
+Qualifier = Literal["", "biological", "adoptive", "step", "foster", "half", "illegitimate", "disputed", "divorced"]
+Method = Literal["infobox", "lead", "prose", "plugin", "wikidata", "gedcom", "model", "user"]
+Status = Literal["verified", "unverified", "conflicting", "disputed", "rejected", "hypothesis", "superseded"]
+
+SourceForm = Literal["original", "derivative", "authored"]
+InformationKind = Literal["primary", "secondary", "undetermined"]
+Directness = Literal["direct", "indirect", "negative"]
+
+RelationKind = Literal["parent_of", "spouse_of", "partner_of", "sibling_of"]
+"""`parent_of` goes from the parent to the child; the others have no direction."""
+
+
+ID_NAMESPACE = uuid.UUID("6f6b1c5e-3f0b-5a43-9a51-0c8f0d5d2c11")
+
+
+def row_id(kind: str, *parts: str) -> str:
+    """The UUID of a row of this kind, made of what tells it from all others."""
+    return str(uuid.uuid5(ID_NAMESPACE, "\x1f".join((kind, *parts))))
+
 
 PersonId = str
 SourceId = str
@@ -40,7 +87,7 @@ class Source:
     content_hash: str = ""
     origin_group: str = ""
     """Sources that copy from each other are one group: their agreement proves nothing."""
-    form: Form = "authored"
+    form: SourceForm = "authored"
     official: bool = False
     user_contributed: bool = True
 
@@ -57,7 +104,7 @@ class Evidence:
     locator: str = ""
     method: Method = "infobox"
     reliability: float = 0.5
-    information: Information = "undetermined"
+    information: InformationKind = "undetermined"
     directness: Directness = "direct"
     rationale: str = ""
 
@@ -108,7 +155,7 @@ class Person:
     death_place: str = ""
     is_dead: bool = False
     """Some source says that the person died, be it without a date."""
-    living: Living = "unknown"
+    living: LivingStatus = "unknown"
     confidence: float = 0.0
     external: Mapping[str, str] = field(default_factory=dict)
     """Names of the person elsewhere: `zim` (book/path), `wikidata`, `gedcom` (file#xref)."""
@@ -138,7 +185,7 @@ class Tree:
         return {key: tuple(dict.fromkeys(ids)) for key, ids in found.items()}
 
     @cached_property
-    def _told(self) -> Mapping[tuple[PersonId, PersonId], tuple[SourceId, int]]:
+    def _evidence_positions(self) -> Mapping[tuple[PersonId, PersonId], tuple[SourceId, int]]:
         return {
             pair: min((one.source, one.start) for one in tie.evidence)
             for tie in self.relationships
@@ -146,9 +193,9 @@ class Tree:
             for pair in ((tie.first, tie.second), (tie.second, tie.first))
         }
 
-    def told_at(self, one: PersonId, other: PersonId) -> tuple[SourceId, int]:
+    def evidence_position(self, one: PersonId, other: PersonId) -> tuple[SourceId, int]:
         """Where their tie is told: sources list children in an order, which stands where births are not known."""
-        return self._told.get((one, other), ("", 0))
+        return self._evidence_positions.get((one, other), ("", 0))
 
     def parents(self, person: PersonId) -> tuple[PersonId, ...]:
         return self._ties.get(("parents", person), ())

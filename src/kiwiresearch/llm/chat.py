@@ -11,18 +11,17 @@ from typing import Any, TypeVar
 import httpx2
 
 from kiwiresearch.errors import BadReply, BadSettings, ModelUnreachable, PromptTooLong
-from kiwiresearch.llm import facts, wire
-from kiwiresearch.llm.address import root_of, shown
-from kiwiresearch.llm.budget import estimate_prompt
-from kiwiresearch.llm.deadline import Deadline
-from kiwiresearch.llm.events import NotUnderstood, capped, objects
-from kiwiresearch.llm.model import Message, Options, Piece, Reply, answer_in, reply_in
-from kiwiresearch.llm.pool import Passing, Pool
-from kiwiresearch.llm.reading import MAX_CHARS, BrokenOff, Complaint, Reading, read_pieces
+from kiwiresearch.llm import servers as facts
+from kiwiresearch.llm import wire
+from kiwiresearch.llm.model import Message, Options, Piece, Reply, answer_texts, estimate_prompt, final_reply
+from kiwiresearch.llm.reply_stream import MAX_CHARS, ReplyBuilder, ReplyCutShort, ServerComplaint, read_pieces
+from kiwiresearch.llm.servers import Pool, TemporaryFailure, server_root, without_password
+from kiwiresearch.llm.wire import BadServerOutput, json_objects, limited
+from kiwiresearch.network import Deadline
 
 COMPLETIONS = "/v1/chat/completions"
 MAX_FACT_BYTES = 8 * 2**20
-PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
+TEMPORARY_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 GIVE_LESS = "Give it less text, or start the model server with a larger context."
 PLAIN = Options()
 
@@ -39,16 +38,16 @@ class Patience:
     again_s: float = 0.5
 
 
-USUAL = Patience()
+DEFAULT_PATIENCE = Patience()
 
 
-class Server:
+class ModelServer:
     """One address, what it has refused, and what it tells about itself."""
 
     def __init__(self, address: str, *, key: str, patience: Patience) -> None:
-        self.root = root_of(address)
+        self.root = server_root(address)
         self.refused: frozenset[str] = frozenset()
-        self.context: facts.Context | None = None
+        self.context: facts.ContextSize | None = None
         self._patience = patience
         headers = {"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {})
         try:
@@ -83,7 +82,7 @@ class Server:
                 extensions={"trace": deadline.trace},
             ) as response:
                 yield response
-        except (httpx2.HTTPError, httpx2.StreamError, NotUnderstood, BrokenOff) as problem:
+        except (httpx2.HTTPError, httpx2.StreamError, BadServerOutput, ReplyCutShort) as problem:
             raise self._trouble(problem, deadline) from problem
         except (httpx2.InvalidURL, UnicodeError, ValueError) as problem:
             raise self.unreachable(f"cannot be asked: {problem}") from problem
@@ -95,13 +94,13 @@ class Server:
             return self.unreachable("does not answer in time")
         if isinstance(problem, httpx2.ConnectError | httpx2.UnsupportedProtocol):
             return self.unreachable(f"does not answer: {problem}")
-        if isinstance(problem, NotUnderstood):
+        if isinstance(problem, BadServerOutput):
             return self.unreachable(f"does not answer as a model server does: {problem}")
-        return Passing(self.unreachable(f"breaks off: {problem}"))
+        return TemporaryFailure(self.unreachable(f"breaks off: {problem}"))
 
     def unreachable(self, what: str, *, remedy: str = "") -> ModelUnreachable:
         usual = "Check the address and that the model server is running, then try again."
-        return ModelUnreachable(f"The model server {shown(self.root)!r} {what}.", remedy=remedy or usual)
+        return ModelUnreachable(f"The model server {without_password(self.root)!r} {what}.", remedy=remedy or usual)
 
     def ask(self, path: str, request: Mapping[str, Any] | None = None, *, deadline: Deadline | None = None) -> Any:
         """The JSON that a path answers with; None where the server has no such path."""
@@ -113,17 +112,17 @@ class Server:
                 if response.status_code != 200:
                     return None
                 try:
-                    return next(objects(capped(response.iter_raw(), MAX_FACT_BYTES)), None)
-                except (NotUnderstood, BadReply):
+                    return next(json_objects(limited(response.iter_raw(), MAX_FACT_BYTES)), None)
+                except (BadServerOutput, BadReply):
                     return None
-        except Passing as problem:
-            raise problem.told from problem
+        except TemporaryFailure as problem:
+            raise problem.error from problem
         finally:
             if deadline is None:
                 limit.cancel()
 
     def complaint(self, response: httpx2.Response) -> str:
-        content = b"".join(capped(response.iter_raw(), MAX_FACT_BYTES))
+        content = b"".join(limited(response.iter_raw(), MAX_FACT_BYTES))
         try:
             return wire.complaint_in(json.loads(content))
         except (ValueError, RecursionError):
@@ -134,25 +133,27 @@ class Server:
         status = response.status_code
         words = f": {said}" if said else ""
         if wire.TOO_LONG.search(said):
-            return PromptTooLong(f"The model server {shown(self.root)!r} refuses the prompt{words}.", remedy=GIVE_LESS)
-        if status in PASSING:
-            return Passing(self.unreachable(f"answers with an error ({status}){words}"))
+            return PromptTooLong(
+                f"The model server {without_password(self.root)!r} refuses the prompt{words}.", remedy=GIVE_LESS
+            )
+        if status in TEMPORARY_STATUSES:
+            return TemporaryFailure(self.unreachable(f"answers with an error ({status}){words}"))
         if 300 <= status < 400:
-            place = shown(response.headers.get("location", "")) or "another place"
+            place = without_password(response.headers.get("location", "")) or "another place"
             return self.unreachable(f"sends us on to {place!r}", remedy="If you trust that address, name it instead.")
         if status in (401, 403):
             return self.unreachable(f"wants a key ({status}){words}", remedy="Set the key of your model server.")
         return self.unreachable(f"refuses the request ({status}){words}")
 
-    def read(self, response: httpx2.Response, reading: Reading, *, streamed: bool) -> Iterator[Piece]:
+    def read(self, response: httpx2.Response, reading: ReplyBuilder, *, streamed: bool) -> Iterator[Piece]:
         if response.headers.get("content-encoding", "identity") != "identity":
-            raise NotUnderstood("it sends compressed what was asked for plain")
+            raise BadServerOutput("it sends compressed what was asked for plain")
         try:
-            yield from read_pieces(objects(capped(response.iter_raw())), reading)
-        except Complaint as complaint:
+            yield from read_pieces(json_objects(limited(response.iter_raw())), reading)
+        except ServerComplaint as complaint:
             raise self.refusal(response, str(complaint)) from complaint
         if not (reading.has_begun or streamed):
-            raise NotUnderstood("it sends nothing")
+            raise BadServerOutput("it sends nothing")
 
     def close(self) -> None:
         self._client.close()
@@ -167,12 +168,12 @@ class ChatModel:
         model: str = "",
         key: str = "",
         context_tokens: int | None = None,
-        patience: Patience = USUAL,
+        patience: Patience = DEFAULT_PATIENCE,
         max_chars: int = MAX_CHARS,
     ) -> None:
         if not addresses:
             raise BadSettings("No model server is named.", remedy="Name one like http://localhost:11434.")
-        servers = [Server(address, key=key, patience=patience) for address in addresses]
+        servers = [ModelServer(address, key=key, patience=patience) for address in addresses]
         self._pool = Pool(servers, pause_s=patience.again_s)
         self._model = model
         self._set_context = context_tokens
@@ -199,13 +200,13 @@ class ChatModel:
         return min(filter(None, told), default=None)
 
     def chat(self, messages: Sequence[Message], options: Options = PLAIN) -> Reply:
-        return reply_in(self._replies(messages, options, can_begin_again=True))
+        return final_reply(self._replies(messages, options, can_begin_again=True))
 
     def pieces(self, messages: Sequence[Message], options: Options = PLAIN) -> Iterator[Piece | Reply]:
         return self._replies(messages, options, can_begin_again=False)
 
     def stream(self, messages: Sequence[Message], options: Options = PLAIN) -> Iterator[str]:
-        return answer_in(self.pieces(messages, options))
+        return answer_texts(self.pieces(messages, options))
 
     def close(self) -> None:
         for server in self._pool.members:
@@ -217,7 +218,7 @@ class ChatModel:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _told(self, question: Callable[[Server], T]) -> list[T]:
+    def _told(self, question: Callable[[ModelServer], T]) -> list[T]:
         """What the servers say that can be reached; none at all is an error."""
         found: list[T] = []
         problem: ModelUnreachable | None = None
@@ -235,7 +236,7 @@ class ChatModel:
     ) -> Iterator[Piece | Reply]:
         deadline = Deadline(self._patience.total_s)
 
-        def act(server: Server) -> Iterator[Piece | Reply]:
+        def act(server: ModelServer) -> Iterator[Piece | Reply]:
             return self._from(server, messages, options, deadline)
 
         try:
@@ -244,7 +245,7 @@ class ChatModel:
             deadline.cancel()
 
     def _from(
-        self, server: Server, messages: Sequence[Message], options: Options, deadline: Deadline
+        self, server: ModelServer, messages: Sequence[Message], options: Options, deadline: Deadline
     ) -> Iterator[Piece | Reply]:
         """One server's reply; what it refuses is left out, and an empty stream is asked for in one piece."""
         refused, streamed = server.refused, True
@@ -253,7 +254,7 @@ class ChatModel:
             self._check_room(server, request, options, deadline)
             with server.calling(COMPLETIONS, request, deadline) as response:
                 if response.status_code == 200:
-                    reading = Reading(self._max_chars)
+                    reading = ReplyBuilder(self._max_chars)
                     yield from server.read(response, reading, streamed=streamed)
                     server.refused = refused
                     if not reading.is_empty or not streamed:
@@ -268,7 +269,7 @@ class ChatModel:
                     raise server.refusal(response, said)
                 refused |= {spare}
 
-    def _check_room(self, server: Server, request: dict[str, Any], options: Options, deadline: Deadline) -> None:
+    def _check_room(self, server: ModelServer, request: dict[str, Any], options: Options, deadline: Deadline) -> None:
         """A prompt that does not fit is refused here: some servers would cut it without a word."""
 
         def ask(path: str, question: Mapping[str, Any] | None) -> Any:
@@ -286,7 +287,7 @@ class ChatModel:
                 remedy=GIVE_LESS,
             )
 
-    def _context(self, server: Server, ask: facts.Ask) -> int | None:
+    def _context(self, server: ModelServer, ask: facts.AskServer) -> int | None:
         if self._set_context is not None:
             return self._set_context
         if server.context is None or not server.context.is_sure:

@@ -1,12 +1,15 @@
-"""What is said to a model and what it says back, whatever is behind it."""
+"""What is said to a model and what it says back; prompts from files, and how many tokens they take."""
 
 from __future__ import annotations
 
+import functools
 import json
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, get_args
+from importlib import resources
+from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 from kiwiresearch.errors import BadSettings, ModelError
 from kiwiresearch.ids import canonical_json
@@ -19,7 +22,7 @@ Finish = Literal["stop", "length", "repeated"]
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def whole_letters(text: str) -> str:
+def without_surrogates(text: str) -> str:
     """Half a surrogate pair has no bytes: no server can be sent it, no file can hold it."""
     return SURROGATE.sub("\ufffd", text)
 
@@ -47,7 +50,7 @@ class Message:
     def __post_init__(self) -> None:
         if self.role not in get_args(Role):
             raise BadSettings(f"{self.role!r} is no role of a message.", remedy=f"Use one of {get_args(Role)}.")
-        object.__setattr__(self, "text", whole_letters(self.text))
+        object.__setattr__(self, "text", without_surrogates(self.text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +173,7 @@ class Model(Protocol):
         """The answer's text as it arrives, and nothing else."""
 
 
-def called(model: Model) -> str:
+def model_label(model: Model) -> str:
     """How to speak of a model, also of one that does not even tell its name."""
     try:
         name = model.name
@@ -179,15 +182,126 @@ def called(model: Model) -> str:
     return f"The model {name!r}" if name else "The model"
 
 
-def answer_in(pieces: Iterable[Piece | Reply]) -> Iterator[str]:
+def answer_texts(pieces: Iterable[Piece | Reply]) -> Iterator[str]:
     for piece in pieces:
         if isinstance(piece, Piece) and piece.kind == "answer":
             yield piece.text
 
 
-def reply_in(pieces: Iterable[Piece | Reply]) -> Reply:
+def final_reply(pieces: Iterable[Piece | Reply]) -> Reply:
     """The reply that ends every run of pieces, read to the end so that nothing is left under way."""
     *_, last = pieces
     if not isinstance(last, Reply):
         raise TypeError("pieces end with a Reply")
     return last
+
+
+NAME = re.compile(r"[a-z][a-z0-9_-]*")
+TURN = re.compile(r"^# (system|user|assistant)$", re.MULTILINE)
+PLACE = re.compile(r"\{\{(\w+)\}\}")
+OWN_TOKENS = re.compile(r"<(?=\s*/?\s*data\b)|<(?=\|)|<(?=/?(?:s|bos|eos|start_of_turn|end_of_turn)>)", re.IGNORECASE)
+"""Our fence, and what chat templates put around turns: a page that holds them could end its own fence."""
+
+
+class PromptData(NamedTuple):
+    """One of several texts that go to the same place, with a name of our own making."""
+
+    name: str
+    text: str
+
+
+PromptValue = str | int | tuple[PromptData, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PromptTurn:
+    """One message of a prompt, with places for values."""
+
+    role: Role
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A prompt with its places."""
+
+    name: str
+    turns: tuple[PromptTurn, ...]
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(place for turn in self.turns for place in PLACE.findall(turn.text)))
+
+    def fill(self, **values: PromptValue) -> tuple[Message, ...]:
+        """The messages to send. Numbers go in as they are; text goes in fenced, and several texts each for itself."""
+        missing = [place for place in self.places if place not in values]
+        unknown = sorted(set(values) - set(self.places))
+        if missing or unknown:
+            wrong = [f"needs {name!r}" for name in missing] + [f"has no place for {name!r}" for name in unknown]
+            raise BadSettings(f"The prompt {self.name!r} {' and '.join(wrong)}.", remedy="Give it what it names.")
+        return tuple(
+            Message(turn.role, PLACE.sub(lambda found: _written(found[1], values[found[1]]), turn.text))
+            for turn in self.turns
+        )
+
+
+def _written(name: str, value: PromptValue) -> str:
+    if isinstance(value, tuple):
+        return "\n".join(fenced(*one) for one in value) or fenced(name, "none")
+    return fenced(name, value) if isinstance(value, str) else str(value)
+
+
+def fenced(name: str, text: str) -> str:
+    """A text as data: nothing in it can end the fence or begin a turn."""
+    return f'<data name="{name}">\n{OWN_TOKENS.sub("‹", text)}\n</data>'
+
+
+@functools.cache
+def prompt(name: str) -> Prompt:
+    """A prompt by the name of its file."""
+    file = resources.files("kiwiresearch.llm") / "prompts" / f"{name}.md"
+    if not NAME.fullmatch(name) or not file.is_file():
+        raise BadSettings(f"There is no prompt {name!r}.", remedy="Prompts are the files in llm/prompts.")
+    return parse_prompt(name, file.read_text(encoding="utf-8"))
+
+
+def parse_prompt(name: str, text: str) -> Prompt:
+    """A prompt from its file: a heading '# system' or '# user' begins each message."""
+    before, *parts = TURN.split(text)
+    if before.strip() or not parts:
+        raise BadSettings(f"The prompt {name!r} does not begin with a turn.", remedy="Begin it with '# system'.")
+    if "{{" in PLACE.sub("", text):
+        raise BadSettings(f"The prompt {name!r} has braces that are no place.", remedy="Write places like {{term}}.")
+    turns = [PromptTurn(_role(role), said.strip()) for role, said in zip(parts[::2], parts[1::2], strict=True)]
+    return Prompt(name, tuple(turns))
+
+
+def _role(word: str) -> Role:
+    return "system" if word == "system" else "user" if word == "user" else "assistant"
+
+
+PER_MESSAGE = 8
+PER_PROMPT = 48
+"""Some templates put a system message of their own in front."""
+
+WORD = re.compile(r"[A-Za-z]+")
+SIGN = re.compile(r"[!-/:-@\[-`{-~0-9\n]| (?=[0-9])")
+SPACES = re.compile(r"[^\S\n]{2,}")
+BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
+
+
+def estimate_tokens(text: str) -> int:
+    """Tokens of a text for a model whose tokens nobody can count here.
+
+    Models cut words into parts of some three letters, take signs and digits one by one, and letters
+    they know little of byte by byte.
+    """
+    words = sum(1 + (len(word) - 1) // 3 for word in WORD.findall(text))
+    spaces = sum(len(run) // 2 for run in SPACES.findall(text))
+    beyond = sum(len(letters.encode("utf-8", "replace")) for letters in BEYOND_ASCII.findall(text))
+    return words + len(SIGN.findall(text)) + spaces + math.ceil(beyond * 0.75)
+
+
+def estimate_prompt(texts: Iterable[str]) -> int:
+    """Tokens of a conversation of these texts, with what templates put around each turn."""
+    return PER_PROMPT + sum(PER_MESSAGE + estimate_tokens(text) for text in texts)

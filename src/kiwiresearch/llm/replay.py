@@ -11,17 +11,17 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, get_args
 
-from kiwiresearch.disk import write_whole
 from kiwiresearch.errors import ModelUnreachable
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.llm.model import Finish, Message, Model, Options, Piece, Reply, ToolCall, answer_in
-from kiwiresearch.llm.repair import candidates
+from kiwiresearch.llm.model import Finish, Message, Model, Options, Piece, Reply, ToolCall, answer_texts
+from kiwiresearch.llm.structured import json_candidates
+from kiwiresearch.system import write_atomically
 
 VERSION = 1
 PLAIN = Options()
 
 
-class Replayed:
+class ReplayModel:
     """A model whose replies are kept in a folder; without a model, one that has nothing but those.
 
     Failures are not kept, nor replies that are of no use: empty ones, circles, and no JSON where
@@ -82,7 +82,7 @@ class Replayed:
             yield piece
 
     def stream(self, messages: Sequence[Message], options: Options = PLAIN) -> Iterator[str]:
-        return answer_in(self.pieces(messages, options))
+        return answer_texts(self.pieces(messages, options))
 
     def _new(self, messages: Sequence[Message], options: Options, request: dict[str, Any]) -> Reply:
         reply = self._asked().chat(messages, options)
@@ -117,7 +117,7 @@ class Replayed:
             return
         record = {"request": request, "reply": _plain(asdict(reply))}
         try:
-            write_whole(self._path(request), canonical_json(record) + "\n")
+            write_atomically(self._path(request), canonical_json(record) + "\n")
         except OSError as problem:
             self._say(f"Replies cannot be kept in {str(self._folder)!r}: {problem.strerror}.")
 
@@ -148,7 +148,7 @@ def _at_once(reply: Reply) -> Iterator[Piece | Reply]:
 def _is_of_use(reply: Reply, options: Options) -> bool:
     if not (reply.text or reply.calls) or reply.finish == "repeated":
         return False
-    return options.schema is None or any(map(_is_object, candidates(reply.text)))
+    return options.schema is None or any(map(_is_object, json_candidates(reply.text)))
 
 
 def _is_object(text: str) -> bool:

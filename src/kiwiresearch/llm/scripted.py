@@ -8,16 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kiwiresearch.errors import KiwiError, ModelError, ModelUnreachable, PromptTooLong
-from kiwiresearch.llm.budget import estimate_prompt
-from kiwiresearch.llm.model import Message, Options, Piece, Reply, answer_in, reply_in
-from kiwiresearch.llm.reading import Reading
+from kiwiresearch.llm.model import Message, Options, Piece, Reply, answer_texts, estimate_prompt, final_reply
+from kiwiresearch.llm.reply_stream import ReplyBuilder
 from kiwiresearch.llm.wire import Delta
 
 PLAIN = Options()
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedPrompt:
     """One question the model was asked."""
 
     messages: tuple[Message, ...]
@@ -36,7 +35,7 @@ class CutOff:
     text: str
 
 
-Line = str | Reply | CutOff | KiwiError
+ScriptLine = str | Reply | CutOff | KiwiError
 
 
 class ScriptedModel:
@@ -48,12 +47,12 @@ class ScriptedModel:
 
     def __init__(
         self,
-        *lines: Line,
-        by: Mapping[str, Line] | None = None,
+        *lines: ScriptLine,
+        by: Mapping[str, ScriptLine] | None = None,
         name: str = "scripted",
         context_tokens: int | None = None,
     ) -> None:
-        self.asked: list[Asked] = []
+        self.asked: list[AskedPrompt] = []
         self._lines = list(lines)
         self._by = dict(by or {})
         self._name = name
@@ -68,10 +67,10 @@ class ScriptedModel:
         return self._context_tokens
 
     def chat(self, messages: Sequence[Message], options: Options = PLAIN) -> Reply:
-        return reply_in(self.pieces(messages, options))
+        return final_reply(self.pieces(messages, options))
 
     def pieces(self, messages: Sequence[Message], options: Options = PLAIN) -> Iterator[Piece | Reply]:
-        line = self._line(Asked(tuple(messages), options))
+        line = self._line(AskedPrompt(tuple(messages), options))
         if isinstance(line, KiwiError):
             raise line
         if isinstance(line, Reply):
@@ -79,7 +78,7 @@ class ScriptedModel:
             yield from [Piece("answer", line.text)] if line.text else []
             yield line
             return
-        reading = Reading()
+        reading = ReplyBuilder()
         for word in re.findall(r"\S+\s*|\s+", line.text if isinstance(line, CutOff) else line):
             yield from reading.take(Delta(word))
         yield from reading.rest()
@@ -88,9 +87,9 @@ class ScriptedModel:
         yield reading.reply()
 
     def stream(self, messages: Sequence[Message], options: Options = PLAIN) -> Iterator[str]:
-        return answer_in(self.pieces(messages, options))
+        return answer_texts(self.pieces(messages, options))
 
-    def _line(self, asked: Asked) -> Line:
+    def _line(self, asked: AskedPrompt) -> ScriptLine:
         with self._lock:
             self.asked.append(asked)
             self._check_room(asked)
@@ -103,7 +102,7 @@ class ScriptedModel:
                 )
             return self._lines.pop(0)
 
-    def _check_room(self, asked: Asked) -> None:
+    def _check_room(self, asked: AskedPrompt) -> None:
         needed = estimate_prompt(message.text for message in asked.messages) + asked.options.max_tokens
         if self._context_tokens is not None and needed > self._context_tokens:
             raise PromptTooLong(

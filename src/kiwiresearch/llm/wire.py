@@ -2,13 +2,105 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
+from kiwiresearch.errors import BadReply
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.llm.model import Message, Options, Tool, ToolCall, whole_letters
+from kiwiresearch.llm.model import Message, Options, Tool, ToolCall, without_surrogates
+
+MAX_BYTES = 32 * 2**20
+"""Each token comes wrapped in some 300 bytes, so this is about a hundred thousand tokens."""
+
+DONE = "[DONE]"
+
+
+class BadServerOutput(Exception):
+    """The bytes are not what a model server sends; never seen outside this package."""
+
+
+def limited(chunks: Iterable[bytes], limit: int = MAX_BYTES) -> Iterator[bytes]:
+    """The same chunks, as long as they are not too much together."""
+    received = 0
+    for chunk in chunks:
+        received += len(chunk)
+        if received > limit:
+            raise BadReply(
+                f"The reply is larger than {limit // 2**20} MiB.", remedy="Ask for less, or try another model."
+            )
+        yield chunk
+
+
+def json_objects(chunks: Iterable[bytes]) -> Iterator[dict[str, Any] | None]:
+    """The JSON objects of an answer, then None if the server said that it was done.
+
+    The first letter decides, not the content type, which servers and proxies get wrong.
+    """
+    waiting = iter(chunks)
+    begun = next((chunk for chunk in waiting if chunk.strip()), b"")
+    first = begun.lstrip()[:1]
+    if first == b"{":
+        yield _object(b"".join([begun, *waiting]).decode("utf-8", "replace"))
+        yield None
+    elif first == b"<":
+        raise BadServerOutput("it sends a page for people")
+    else:
+        yield from _events(_lines(chain([begun], waiting)))
+
+
+def _events(lines: Iterable[str]) -> Iterator[dict[str, Any] | None]:
+    data: list[str] = []
+    for line in lines:
+        field, _, value = line.partition(":")
+        if field in ("data", "error"):
+            data.append(value.removeprefix(" "))
+        elif not line and data:
+            text, data = "\n".join(data), []
+            if text.strip() == DONE:
+                yield None
+                return
+            yield _object(text)
+        elif line and field not in ("", "event", "id", "retry"):
+            raise BadServerOutput(f"it sends {line[:60]!r}")
+    if data == [DONE]:
+        yield None
+    elif data:
+        with suppress(BadServerOutput):  # the line broke within an event
+            yield _object("\n".join(data))
+
+
+def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
+    """Lines are cut as bytes, so that no letter is ever cut in two."""
+    pending: list[bytes] = []
+    for chunk in chunks:
+        head, newline, rest = chunk.partition(b"\n")
+        pending.append(head)
+        if newline:
+            yield _line(b"".join(pending))
+            *whole, last = rest.split(b"\n")
+            yield from map(_line, whole)
+            pending = [last]
+    yield _line(b"".join(pending))
+
+
+def _line(content: bytes) -> str:
+    return content.removesuffix(b"\r").decode("utf-8", "replace").removeprefix("\ufeff")
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as problem:
+        raise BadServerOutput("its JSON is broken") from problem
+    if not isinstance(value, dict):
+        raise BadServerOutput("its JSON is no object")
+    return value
+
 
 TOO_LONG = re.compile(
     r"exceed_?(?:s|ed)?\b.{0,40}context|context.{0,20}exceed|maximum context|context (?:length|size|window)"
@@ -181,7 +273,7 @@ def _calls(said: Mapping[str, Any]) -> tuple[CallPart, ...]:
 
 def _arguments(value: object) -> str:
     """Arguments are sent as JSON in a string, by some servers as JSON itself."""
-    return whole_letters(canonical_json(value)) if isinstance(value, dict) else _words(value)
+    return without_surrogates(canonical_json(value)) if isinstance(value, dict) else _words(value)
 
 
 USAGE = ("prompt_tokens", "completion_tokens")
@@ -190,7 +282,7 @@ USAGE = ("prompt_tokens", "completion_tokens")
 def _words(content: object) -> str:
     """Text as it comes: a string, or a list of parts of which only those of text are text."""
     if isinstance(content, str):
-        return whole_letters(content)
+        return without_surrogates(content)
     if isinstance(content, list):
         return "".join(_words(part.get("text")) for part in content if isinstance(part, dict))
     return ""
@@ -201,4 +293,4 @@ def complaint_in(answer: object) -> str:
     error = answer.get("error", answer.get("detail", answer.get("message"))) if isinstance(answer, dict) else None
     if isinstance(error, dict):
         error = error.get("message") or error.get("type")
-    return " ".join(whole_letters(str(error)).split())[:300] if error else ""
+    return " ".join(without_surrogates(str(error)).split())[:300] if error else ""

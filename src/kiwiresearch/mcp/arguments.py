@@ -8,14 +8,14 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from kiwiresearch.ask.settings import Mode
 from kiwiresearch.claims.claim import ClaimType
-from kiwiresearch.text.plain import printable
+from kiwiresearch.text.display import printable
 
-MOST_WORDS = 2_000
-MOST_NAME = 500
+MAX_WORDS = 2_000
+MAX_NAME = 500
 LONGEST_WAIT_S = 300
 
-Words = Annotated[str, AfterValidator(lambda text: printable(text).strip()), Field(max_length=MOST_WORDS)]
-Name = Annotated[str, AfterValidator(lambda text: printable(text).strip()), Field(max_length=MOST_NAME)]
+Words = Annotated[str, AfterValidator(lambda text: printable(text).strip()), Field(max_length=MAX_WORDS)]
+Name = Annotated[str, AfterValidator(lambda text: printable(text).strip()), Field(max_length=MAX_NAME)]
 
 
 class Arguments(BaseModel):

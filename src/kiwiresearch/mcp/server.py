@@ -1,14 +1,21 @@
-"""The tools as a server of the Model Context Protocol, whatever it is reached through."""
+"""The tools as a server of the Model Context Protocol, over HTTP or standard input and output."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import logging
+import os
 import re
-from typing import Any
+import signal
+import sys
+from typing import Any, TextIO
 
+import anyio
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import (
     CallToolRequestParams,
     CallToolResult,
@@ -18,13 +25,13 @@ from mcp_types import (
     ToolAnnotations,
 )
 from mcp_types import Tool as ToolRecord
+from starlette.applications import Starlette
 
-from kiwiresearch import __version__
-from kiwiresearch.errors import KiwiError
-from kiwiresearch.llm.prompts import OWN_TOKENS
-from kiwiresearch.mcp.attended import attend
-from kiwiresearch.mcp.threads import Caller, worked_out
+from kiwiresearch.errors import BadUsage, KiwiError
+from kiwiresearch.llm.model import OWN_TOKENS
+from kiwiresearch.mcp.callers import Caller, DisconnectWatch, lines_of, register_caller, run_in_daemon_thread
 from kiwiresearch.mcp.tools import Tool, Toolbox
+from kiwiresearch.version import __version__
 
 log = logging.getLogger("kiwiresearch.mcp")
 
@@ -42,12 +49,14 @@ def make_server(tools: Toolbox) -> Server[Any]:
     """A server without memory of its callers: each call stands for itself."""
 
     async def list_tools(_: ServerRequestContext[Any], __: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=[record_of(tool) for tool in tools.tools.values()])
+        return ListToolsResult(tools=[tool_record(tool) for tool in tools.tools.values()])
 
     async def call_tool(context: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
         caller = Caller()
-        attend(context.request, caller)
-        return await worked_out(functools.partial(called, tools, params.name, params.arguments or {}, caller), caller)
+        register_caller(context.request, caller)
+        return await run_in_daemon_thread(
+            functools.partial(run_tool, tools, params.name, params.arguments or {}, caller), caller
+        )
 
     return Server(
         "kiwiresearch",
@@ -59,30 +68,90 @@ def make_server(tools: Toolbox) -> Server[Any]:
     )
 
 
-def record_of(tool: Tool) -> ToolRecord:
+def tool_record(tool: Tool) -> ToolRecord:
     return ToolRecord(
         name=tool.name,
         description=tool.description,
-        input_schema=tool.takes.schema_for_models(),
-        annotations=ToolAnnotations(read_only_hint=tool.only_reads, open_world_hint=False),
+        input_schema=tool.arguments.schema_for_models(),
+        annotations=ToolAnnotations(read_only_hint=tool.is_read_only, open_world_hint=False),
     )
 
 
-def called(tools: Toolbox, name: str, arguments: dict[str, Any], caller: Caller | None = None) -> CallToolResult:
+def run_tool(tools: Toolbox, name: str, arguments: dict[str, Any], caller: Caller | None = None) -> CallToolResult:
     """What a tool says; what goes wrong is told in words that a model can act on."""
     tool = tools.tools.get(name)
     if tool is None:
-        return _said(f"There is no tool {name[:60]!r}. Known are: {', '.join(tools.tools)}.", is_error=True)
+        return _result(f"There is no tool {name[:60]!r}. Known are: {', '.join(tools.tools)}.", is_error=True)
     try:
-        return _said(tool.call(arguments, caller or Caller()))
+        return _result(tool.call(arguments, caller or Caller()))
     except KiwiError as problem:
         # Titles and headings in it are words of books.
-        return _said(OWN_TOKENS.sub("‹", FOLDERS.sub("", str(problem))), is_error=True)
+        return _result(OWN_TOKENS.sub("‹", FOLDERS.sub("", str(problem))), is_error=True)
     except Exception:
         log.exception("The tool %r failed", name)
-        return _said(FAULT, is_error=True)
+        return _result(FAULT, is_error=True)
 
 
-def _said(text: str, *, is_error: bool = False) -> CallToolResult:
+def _result(text: str, *, is_error: bool = False) -> CallToolResult:
     clean = text.encode("utf-8", "replace").decode("utf-8")
     return CallToolResult(content=[TextContent(type="text", text=clean)], is_error=is_error)
+
+
+PATH = "/mcp"
+
+
+def http_app(tools: Toolbox, *, max_body_kb: int = 256) -> Starlette:
+    """An app with the one route `/mcp`, whose lifespan must be entered before the first request.
+
+    Host, origin and token are checked by the server that takes up its route, as for all other routes.
+    """
+    app = make_server(tools).streamable_http_app(
+        streamable_http_path=PATH,
+        stateless_http=True,
+        json_response=True,
+        max_request_body_size=max_body_kb * 1024,
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
+    app.add_middleware(DisconnectWatch)
+    return app
+
+
+def serve(tools: Toolbox) -> None:
+    """Answer until standard input ends; nothing but the protocol reaches standard output."""
+    if sys.stdin is None:
+        raise BadUsage("There is no standard input.", remedy="A program that uses a model starts this command.")
+    # A thread may wait in it when the process ends, which the interpreter's own file does not stand.
+    incoming = os.fdopen(os.dup(0), encoding="utf-8", errors="replace")
+    try:
+        anyio.run(_serve, tools, incoming)
+    except* BrokenPipeError:  # whoever started us has gone, which is no error
+        pass
+
+
+async def _serve(tools: Toolbox, incoming: TextIO) -> None:
+    interrupted = False
+
+    async def end_with_ctrl_c() -> None:
+        nonlocal interrupted
+        with anyio.open_signal_receiver(signal.SIGINT) as signals:
+            async for _ in signals:
+                interrupted = True
+                working.cancel_scope.cancel()
+
+    async with anyio.create_task_group() as working:
+        # Ctrl-C cancels a task once, and a library that swallows it would go on; a scope cancels until it is heard.
+        if sys.platform != "win32":
+            working.start_soon(end_with_ctrl_c)
+        await _answer(tools, incoming)
+        working.cancel_scope.cancel()
+    if interrupted:
+        raise KeyboardInterrupt
+
+
+async def _answer(tools: Toolbox, incoming: TextIO) -> None:
+    server = make_server(tools)
+    # The SDK's own reader would hold the process until a line comes, also when it is to end.
+    lines: Any = lines_of(incoming)
+    async with stdio_server(stdin=lines) as (read, write):
+        with contextlib.redirect_stdout(sys.stderr):  # a stray print would be taken for a message
+            await server.run(read, write, server.create_initialization_options())

@@ -1,4 +1,4 @@
-"""Where the links of a shown page lead: into its book, outside, or nowhere."""
+"""What of a book's page a browser may get: addresses, style sheets, elements and attributes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from kiwiresearch.zim.paths import resolve_href
 
-Way = Literal["inside", "outside", "nowhere"]
+LinkKind = Literal["inside", "outside", "nowhere"]
 
 UNSEEN = re.compile("[\t\n\r]")
 EDGES = "".join(map(chr, range(0x21)))
@@ -26,17 +26,17 @@ PLAIN = re.compile(rf"(?:\./)?{_STEP}(?:/{_STEP})*/?(?:#[\w(),'!*=+@.:/-]*)?")
 SAFE = "/:@!$&'()*+,;=~"
 
 
-class Address(NamedTuple):
+class LinkAddress(NamedTuple):
     """Where a link leads, spelled for a browser; empty for nowhere."""
 
-    way: Way
+    kind: LinkKind
     url: str
 
 
-NOWHERE = Address("nowhere", "")
+NOWHERE = LinkAddress("nowhere", "")
 
 
-class Addresses:
+class PageAddresses:
     """The addresses in one file of a book: `root` is where the book is served, `path` the file's path in it."""
 
     def __init__(self, root: str, path: str, *, base: str = "") -> None:
@@ -48,17 +48,17 @@ class Addresses:
         self.is_moved = self._path != path
         """Whether the page says that its addresses count from elsewhere."""
 
-    def link(self, href: str) -> Address:
+    def link(self, href: str) -> LinkAddress:
         """Where a link leads when it is followed."""
         tidy = _tidy(href)
         if tidy.startswith("#"):
-            return Address("inside", tidy)
+            return LinkAddress("inside", tidy)
         if OUTSIDE.match(tidy):
-            return Address("outside", tidy)
+            return LinkAddress("outside", tidy)
         if HOST_ONLY.match(tidy):
-            return Address("outside", f"https:{tidy}")
+            return LinkAddress("outside", f"https:{tidy}")
         url = self._inside(tidy)
-        return Address("inside", url) if url else NOWHERE
+        return LinkAddress("inside", url) if url else NOWHERE
 
     def file(self, href: str) -> str:
         """Where a picture, style sheet or the like is loaded from: the book, or nowhere."""
@@ -77,13 +77,113 @@ class Addresses:
         if target is None or "\0" in target.path:
             return ""
         anchor = f"#{quote(target.anchor, safe=SAFE, errors='replace')}" if target.anchor else ""
-        return address_of(self._root, target.path) + anchor
+        return book_url(self._root, target.path) + anchor
 
 
-def address_of(root: str, path: str) -> str:
+def book_url(root: str, path: str) -> str:
     """Where a path of a book is served; each character stands for itself."""
     return root + quote(path, safe=SAFE, errors="replace")
 
 
 def _tidy(href: str) -> str:
     return UNSEEN.sub("", href).strip(EDGES)
+
+
+COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
+ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})[ \t\n\r\f]?|(.))", re.DOTALL)
+REACH = re.compile(
+    r"""[uU][rR][lL]\(\s*(?:"([^"\n]*)"|'([^'\n]*)'|([^"')]*))\s*\)?"""
+    r"""|@[iI][mM][pP][oO][rR][tT]\s*(?:"([^"\n]*)"|'([^'\n]*)')"""
+    r"""|(?i:image-set\([^;{}]*|@(?:namespace|charset)\b[^;{}]*;?|(?:-moz-binding|behavior)\s*:[^;{}]*|expression\s*\()"""
+)
+SIGNS = ("url", "import", "image-set", "@", "binding", "behavior", "expression", "<", "\\")
+"""Styles with none of these reach nowhere."""
+
+
+def cleaned_style(css: str, addresses: PageAddresses) -> str:
+    """The style with its addresses set right; those that lead outside are taken out.
+
+    The result holds no '<', so that no markup can come out of it.
+    """
+    lowered = css.lower()
+    if not any(sign in lowered for sign in SIGNS):
+        return css
+    if "/*" in css:
+        css = COMMENT.sub(" ", css)
+    if "\\" in css:
+        css = ESCAPE.sub(_letter, css)
+    return REACH.sub(lambda found: _reach(found, addresses), css).replace("<", "\\3c ")
+
+
+def _letter(found: re.Match[str]) -> str:
+    r"""A letter that is spelled as a code, as in 'u\72l', stands for itself; what is quoted otherwise stays."""
+    code, plain = found.groups()
+    letter = chr(int(code, 16)) if code and int(code, 16) < 128 else plain or ""
+    return letter if letter.isascii() and letter.isalpha() else found[0]
+
+
+def _reach(found: re.Match[str], addresses: PageAddresses) -> str:
+    spelled = found[0].lower()
+    if spelled.startswith(("url", "@import")):
+        href = next((group for group in found.groups() if group is not None), "").strip()
+        if href.startswith("#"):
+            return f'url("{_quoted(href)}")'
+        url = href if FONT.match(href) else addresses.file(href)
+        start = "@import " if spelled.startswith("@") else ""
+        return f'{start}url("{_quoted(url)}")' if url else f"{start}url()"
+    return ""
+
+
+def _quoted(url: str) -> str:
+    return url.replace("\\", "%5C").replace('"', "%22").replace("\n", "")
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+REMOVED_ELEMENTS = (
+    "script, iframe, object, embed, applet, template, xmp, noembed, noframes, plaintext, frameset, "
+    "input, select, textarea, button, datalist, optgroup, option, portal, fencedframe, animate, set, "
+    "animateTransform, animateMotion, handler, listener"
+)
+"""Elements that go with all that is in them: code, frames, controls, and what a parser reads as raw text."""
+
+REMOVED_KEEPING_SCRIPTS = REMOVED_ELEMENTS.removeprefix("script, ")
+
+TEXT_ELEMENTS = _names(
+    "html head body title article aside footer header main nav section address hgroup search h1 h2 h3 h4 h5 h6 div p "
+    "span hr pre blockquote ol ul li dl dt dd figure figcaption menu center a em strong small s strike cite q dfn "
+    "abbr acronym data time code var samp kbd sub sup i b u mark bdi bdo br wbr ruby rb rt rtc rp ins del big tt font "
+    "table caption colgroup col tbody thead tfoot tr td th details summary dialog fieldset legend label output meter "
+    "progress nobr dir listing"
+)
+MEDIA = _names("img picture source audio video track map area")
+DRAWING = _names(
+    "svg g defs desc symbol use image switch path rect circle ellipse line polyline polygon text tspan textpath "
+    "marker lineargradient radialgradient stop pattern clippath mask filter feblend fecolormatrix "
+    "fecomponenttransfer fecomposite feconvolvematrix fediffuselighting fedisplacementmap fedistantlight "
+    "fedropshadow feflood fefunca fefuncb fefuncg fefuncr fegaussianblur femerge femergenode femorphology feoffset "
+    "fepointlight fespecularlighting fespotlight fetile feturbulence foreignobject metadata view"
+)
+FORMULAS = _names(
+    "math semantics annotation maction menclose merror mfenced mfrac mi mmultiscripts mn mo mover mpadded mphantom "
+    "mprescripts mroot mrow ms mspace msqrt mstyle msub msubsup msup mtable mtd mtext mtr munder munderover none "
+    "mlabeledtr mglyph"
+)
+ALLOWED_ELEMENTS = TEXT_ELEMENTS | MEDIA | DRAWING | FORMULAS
+
+FILE_ATTRIBUTES = frozenset({"src", "poster", "background", "lowsrc"})
+"""Attributes that load a file."""
+
+LINK_ATTRIBUTES = frozenset({"href", "xlink:href"})
+SRCSET_ATTRIBUTES = frozenset({"srcset", "imagesrcset"})
+
+REMOVED_ATTRIBUTES = _names(
+    "action formaction formmethod formtarget form ping target srcdoc http-equiv manifest profile codebase classid "
+    "archive data code longdesc cite integrity nonce crossorigin referrerpolicy autofocus contenteditable accesskey "
+    "xml:base is slot popover popovertarget popovertargetaction command commandfor autoplay attributename "
+    "download itemid itemtype attributionsrc sandbox allow csp fetchpriority "
+    "altimg dsi:name definitionurl cdgroup actiontype"
+)
+"""Attributes that do something, or reach somewhere."""

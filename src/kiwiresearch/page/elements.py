@@ -1,9 +1,4 @@
-"""What tags mean for reading: a cut, or a part of the text's structure.
-
-Tags seldom stand alone: `</td> <td>` or `</li></ul><p>` come in runs, and the
-same runs come again on every page. So what a run does is worked out once, and
-found again by its spelling.
-"""
+"""What tags mean for reading: a cut, or a part of the text's structure."""
 
 from __future__ import annotations
 
@@ -11,9 +6,78 @@ import re
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from kiwiresearch.page.cuts import CAPTION_CLASSES, CUTS, Group
+CutGroup = Literal[
+    "hidden", "title", "machinery", "navigation", "hatnote", "references", "note", "infobox", "categories",
+    "reference mark", "editor mark",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class CutRule:
+    """What a selector finds, and the reason why that is no text of the article."""
+
+    group: CutGroup
+    selector: str
+    reason: str
+
+
+ROOTS = ("mw-content-text", "bodyContent", "main", "content")
+"""Ids of the element that holds the article: MediaWiki of every age, then the usual names of hand-made sites.
+
+Pages with none of them are read from their <main>, else from their <body>.
+"""
+
+CUTS = (
+    CutRule("hidden",
+        "script, style, template, noscript, iframe, object, embed, noembed, noframes, head, xmp, plaintext",
+        "code, or shown only where code fails"),
+    CutRule("hidden", "svg, canvas, audio, video, map", "pictures and players; their inner text is not read as prose"),
+    CutRule("hidden", '[style*="display:none"], [style*="display: none"], [style*="visibility:hidden"], '
+        '[style*="visibility: hidden"], [hidden]', "hidden: machine-readable dates and sort keys"),
+    CutRule("hidden", ".sortkey, .Z3988, .persondata, .geo-nondefault, .cs1-maint, .cs1-hidden-error, .mw-empty-elt",
+        "hidden by MediaWiki's style sheets"),
+    CutRule("hidden", "input, select, textarea, button, form, datalist", "controls, which do nothing in a book"),
+    CutRule("reference mark", 'sup.reference, span.reference, .mw-ref, sup[id^="cite_ref"], span[id^="cite_ref"], '
+        'sup[id^="_ref"], cite[id^="ref_"]', "a number that points at a note"),
+    CutRule("editor mark", "sup.Inline-Template, span.Inline-Template, .Template-Fact, .disputed-inline, sup.noprint",
+        "'citation needed' and its kin"),
+    CutRule("title", "#firstHeading, #titleHeading, h1.section-heading, h1.firstHeading",
+        "the title is held apart from the text"),
+    CutRule("categories", "#catlinks, .catlinks", "the page's categories"),
+    CutRule("machinery", ".mw-editsection, .editsection, .mw-editsection-like", "edit links"),
+    CutRule("machinery", "#toc, .toc, .fancy_toc", "tables of contents repeat the headings"),
+    CutRule("machinery", "#siteSub, #contentSub, #jump-to-nav, .mw-jump-link, .printfooter, .mw-indicators, .topicon",
+        "the site's own lines"),
+    CutRule("machinery", ".magnify, .t_nihongo_help, .mw-cite-backlink, .audiolinkinfo", "signs to click on"),
+    CutRule("machinery", ".sistersitebox, .sisterproject, .portal, .portalbox, .soslink, .side-box",
+        "pointers to other sites"),
+    CutRule("machinery", ".spoiler, .endspoiler", "warnings of old Wikipedia, not statements of the article"),
+    CutRule("machinery", "#footer, footer, .zim-footer, ._attribution", "who made the book, not what it says"),
+    CutRule("hatnote", ".hatnote, .dablink, .rellink, .mainarticle, .seealso",
+        "'not to be confused' lines, kept as hatnotes"),
+    CutRule("references", ".references, .mw-references, .reflist, .references-small, .mw-references-wrap",
+        "the list of notes, counted"),
+    CutRule("note", ".ambox, .asbox, .dmbox, .tmbox, .ombox, .fmbox, .mbox-small, .stub, #disambigbox, #setindexbox, "
+        ".disambig", "notes of editors about the page, read as signals"),
+    CutRule("note",
+        "table.metadata, div.notice.metadata, div.metadata.plainlinks, table.cleanup, .boilerplate.metadata",
+        "the same before 2010"),
+    CutRule("infobox", "table.infobox, div.infobox, aside.infobox", "English and most other Wikipedias"),
+    CutRule("infobox", '[class*="infobox_v"]', "French Wikipedia"),
+    CutRule("infobox", "table.toccolours.vcard, table.biota, table.taxobox, table.sinottico, aside.portable-infobox",
+        "older, Italian and Fandom's forms"),
+    CutRule("navigation", ".navbox, .vertical-navbox, .NavFrame, .navbox-styles", "boxes of links to sister articles"),
+    CutRule("navigation",
+        ".sidebar, .succession-box, .succession, .navbar, .authority-control, .subpages, .breadcrumbs",
+        "series, successions, paths and catalogues"),
+    CutRule("navigation", 'nav, [role="navigation"], [role="search"], [role="banner"], [role="contentinfo"]', "menus"),
+)  # fmt: skip
+
+CAPTION_CLASSES = ("thumbcaption", "gallerytext", "infobox-caption", "image-caption")
+"""Classes of the words under a picture, which older pages keep in a plain division."""
+
 
 TAG = re.compile(r"<([^>]*)>(\s*)")
 ATTRIBUTE = re.compile(r'([a-zA-Z_:][-\w:.]*)(?:="([^"]*)")?')
@@ -24,10 +88,10 @@ SIMPLE = re.compile(
 )
 TELLING = ("class=", "id=", "style=", "role=", " hidden", "alttext=")
 LONGEST_KEY = 500
-MOST_KEYS = 10_000
+MAX_KEYS = 10_000
 
 
-class Step(IntEnum):
+class TagStep(IntEnum):
     """What the reading loop does at a tag."""
 
     NOTHING = 0
@@ -60,35 +124,35 @@ class Step(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class TagMeaning:
     """What to do at a tag, and for a cut, in which group it falls."""
 
-    step: Step
-    group: Group | None = None
+    step: TagStep
+    group: CutGroup | None = None
 
 
-class Cutting(NamedTuple):
+class CutStart(NamedTuple):
     """An element to be cut that starts in a run: its tag, its group, and the run behind the tag."""
 
     tag: str
-    group: Group
+    group: CutGroup
     rest: str
 
 
-class Effect(NamedTuple):
+class RunEffect(NamedTuple):
     """What a run of tags does: steps in order, the level and anchor of a heading in it, and a cut at its end."""
 
     steps: tuple[int, ...]
     level: int
     anchor: str
-    cutting: Cutting | None
+    cutting: CutStart | None
 
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
     """One selector, taken apart."""
 
-    group: Group
+    group: CutGroup
     tag: str
     classes: frozenset[str]
     attributes: tuple[tuple[str, str, str], ...]
@@ -116,7 +180,7 @@ def _holds(actual: str | None, how: str, value: str) -> bool:
             return True
 
 
-def _rule(group: Group, selector: str) -> _Rule:
+def _rule(group: CutGroup, selector: str) -> _Rule:
     tag, classes, attributes = "", set(), []
     for found in SIMPLE.finditer(selector):
         if found["tag"]:
@@ -152,25 +216,25 @@ VOID = frozenset(
 )
 
 
-def _structure() -> dict[str, Meaning]:
+def _structure() -> dict[str, TagMeaning]:
     steps = {
-        Step.LINE: "br li /li dd /dd dt /dt option legend /legend summary /summary",
-        Step.BREAK: "p /p div hr section /section article /article header /header main /main aside /aside figure "
+        TagStep.LINE: "br li /li dd /dd dt /dt option legend /legend summary /summary",
+        TagStep.BREAK: "p /p div hr section /section article /article header /header main /main aside /aside figure "
         "/figure center /center details /details address /address fieldset /fieldset hgroup dialog /dialog "
         "thead tbody tfoot",
-        Step.END_DIVISION: "/div", Step.CELL: "td", Step.HEADER_CELL: "th", Step.END_CELL: "/td /th",
-        Step.ROW: "tr", Step.LIST: "ul ol dl menu", Step.END_LIST: "/ul /ol /dl /menu",
-        Step.HEADING: "h1 h2 h3 h4 h5 h6", Step.END_HEADING: "/h1 /h2 /h3 /h4 /h5 /h6",
-        Step.TABLE: "table", Step.END_TABLE: "/table", Step.CAPTION: "caption figcaption",
-        Step.END_CAPTION: "/figcaption", Step.END_TABLE_CAPTION: "/caption", Step.CODE: "pre",
-        Step.END_CODE: "/pre", Step.QUOTE: "blockquote", Step.END_QUOTE: "/blockquote", Step.END_LINK: "/a",
-        Step.RAISED: "sup", Step.LOWERED: "sub", Step.END_SHIFTED: "/sup /sub",
+        TagStep.END_DIVISION: "/div", TagStep.CELL: "td", TagStep.HEADER_CELL: "th", TagStep.END_CELL: "/td /th",
+        TagStep.ROW: "tr", TagStep.LIST: "ul ol dl menu", TagStep.END_LIST: "/ul /ol /dl /menu",
+        TagStep.HEADING: "h1 h2 h3 h4 h5 h6", TagStep.END_HEADING: "/h1 /h2 /h3 /h4 /h5 /h6",
+        TagStep.TABLE: "table", TagStep.END_TABLE: "/table", TagStep.CAPTION: "caption figcaption",
+        TagStep.END_CAPTION: "/figcaption", TagStep.END_TABLE_CAPTION: "/caption", TagStep.CODE: "pre",
+        TagStep.END_CODE: "/pre", TagStep.QUOTE: "blockquote", TagStep.END_QUOTE: "/blockquote", TagStep.END_LINK: "/a",
+        TagStep.RAISED: "sup", TagStep.LOWERED: "sub", TagStep.END_SHIFTED: "/sup /sub",
     }  # fmt: skip
-    return {name: Meaning(step) for step, names in steps.items() for name in names.split()}
+    return {name: TagMeaning(step) for step, names in steps.items() for name in names.split()}
 
 
 STRUCTURE = _structure()
-NOTHING = Meaning(Step.NOTHING)
+NOTHING = TagMeaning(TagStep.NOTHING)
 
 
 def name_of(tag: str) -> str:
@@ -185,8 +249,8 @@ def attributes_of(tag: str) -> dict[str, str]:
     return found
 
 
-@lru_cache(maxsize=MOST_KEYS)
-def meaning_of(tag: str) -> Meaning:
+@lru_cache(maxsize=MAX_KEYS)
+def meaning_of(tag: str) -> TagMeaning:
     """What a tag means, given as everything between its angle brackets."""
     name = name_of(tag)
     structure = STRUCTURE.get(name, NOTHING)
@@ -199,8 +263,8 @@ def meaning_of(tag: str) -> Meaning:
         classes = frozenset(attributes.get("class", "").split())
         rule = next((r for r in _candidates(classes) if r.fits(name, classes, attributes)), None)
         if rule is None and classes & CAPTIONS:
-            return Meaning(Step.CAPTION)
-    return Meaning(Step.CUT, rule.group) if rule else structure
+            return TagMeaning(TagStep.CAPTION)
+    return TagMeaning(TagStep.CUT, rule.group) if rule else structure
 
 
 def _candidates(classes: frozenset[str]) -> list[_Rule]:
@@ -217,23 +281,23 @@ RULES_BY_CLASS = {
     for rule in RULES
     for name in rule.classes
 }
-EFFECTS: dict[str, Effect] = {}
+EFFECTS: dict[str, RunEffect] = {}
 """The runs met so far, by their spelling."""
 
 
-def effect_of(run: str) -> Effect:
+def effect_of(run: str) -> RunEffect:
     """What a run of tags does, up to and with the first cut in it."""
     known = EFFECTS.get(run)
     if known is None:
         known = _effect(run)
         if len(run) < LONGEST_KEY:
-            if len(EFFECTS) >= MOST_KEYS:
+            if len(EFFECTS) >= MAX_KEYS:
                 EFFECTS.clear()
             EFFECTS[run] = known
     return known
 
 
-def _effect(run: str) -> Effect:
+def _effect(run: str) -> RunEffect:
     steps: list[int] = []
     level, anchor = 0, ""
     behind = 0
@@ -248,27 +312,29 @@ def _effect(run: str) -> Effect:
                 behind = found.end(1) + 1 + len(closing)
                 continue
         if meaning.group is not None:
-            return Effect(tuple(steps), level, anchor, Cutting(tag, meaning.group, run[found.end(1) + 1 :]))
+            return RunEffect(tuple(steps), level, anchor, CutStart(tag, meaning.group, run[found.end(1) + 1 :]))
         if meaning.step:
             steps.append(int(meaning.step))
-        if meaning.step is Step.HEADING:
+        if meaning.step is TagStep.HEADING:
             level = int(tag[1])
             anchor = ""
         if level and not anchor and (name := NAME.search(tag)):
             anchor = name[1]
         if found[2]:
-            steps.append(int(Step.SPACE))
-    return Effect(_shortened(steps), level, anchor, None)
+            steps.append(int(TagStep.SPACE))
+    return RunEffect(_shortened(steps), level, anchor, None)
 
 
-BREAKING = frozenset({Step.BREAK, Step.LINE, Step.ROW, Step.END_DIVISION, Step.HEADING, Step.END_HEADING})
+BREAKING = frozenset(
+    {TagStep.BREAK, TagStep.LINE, TagStep.ROW, TagStep.END_DIVISION, TagStep.HEADING, TagStep.END_HEADING}
+)
 
 
 def _shortened(steps: list[int]) -> tuple[int, ...]:
     """The same without what changes nothing: spaces beside breaks, and breaks that repeat."""
     if BREAKING.intersection(steps):
-        steps = [step for step in steps if step != Step.SPACE]
+        steps = [step for step in steps if step != TagStep.SPACE]
     return tuple(step for n, step in enumerate(steps) if step not in REPEATING or n == 0 or steps[n - 1] != step)
 
 
-REPEATING = frozenset({Step.BREAK, Step.LINE, Step.SPACE, Step.END_DIVISION})
+REPEATING = frozenset({TagStep.BREAK, TagStep.LINE, TagStep.SPACE, TagStep.END_DIVISION})

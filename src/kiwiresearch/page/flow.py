@@ -11,21 +11,24 @@ import re
 from html import unescape
 from typing import TypeVar
 
-from kiwiresearch.page.apart import (
-    Pairs,
-    element,
-    keep_apart,
-    outer_links,
-    with_marks,
-    without_marks,
-)
 from kiwiresearch.page.doc import Block, BlockKind, Cell
-from kiwiresearch.page.elements import EFFECTS, NAME, Step, effect_of, name_of
-from kiwiresearch.page.found import Flow, Heading, RawLink, RawTable
-from kiwiresearch.page.pieces import SUBSCRIPTS, SUPERSCRIPTS, cleaned, code_text, trim_end
+from kiwiresearch.page.elements import EFFECTS, NAME, TagStep, effect_of, name_of
+from kiwiresearch.page.html import SUBSCRIPTS, SUPERSCRIPTS, cleaned, code_text, trim_end
+from kiwiresearch.page.side_content import (
+    FlowResult,
+    Pairs,
+    RawHeading,
+    RawLink,
+    RawTable,
+    collect_cut,
+    mark_editor_notes,
+    outer_links,
+    read_element,
+    shifted_text,
+)
 from kiwiresearch.text.languages import LanguageWords
 
-Place = TypeVar("Place", RawLink, Cell)
+Spanned = TypeVar("Spanned", RawLink, Cell)
 
 RUN = re.compile(r"(<a [^>]*+>|<(?!a )[^>]*+>(?:\s*+<(?!a )[^>]*+>)*+)")
 """An opening link, or other tags with nothing but white space between them.
@@ -44,13 +47,13 @@ WITHIN_LINES = frozenset({"hidden", "editor mark", "machinery", "reference mark"
 
 (END_LINK, BREAK, NEW_LINE, CELL, END_CELL, HEADER_CELL, ROW, WHITE, LIST, END_LIST, END_DIVISION, HEADING,
  END_HEADING, TABLE, END_TABLE, CAPTION, END_CAPTION, END_TABLE_CAPTION, CODE, END_CODE, QUOTE,
- END_QUOTE, RAISED, LOWERED, END_SHIFTED) = (int(step) for step in Step if Step.NOTHING < step < Step.CUT)  # fmt: skip
+ END_QUOTE, RAISED, LOWERED, END_SHIFTED) = (int(x) for x in TagStep if TagStep.NOTHING < x < TagStep.CUT)  # fmt: skip
 """The steps as plain numbers, which the loop compares faster than members of an enumeration."""
 
 
-def flow(markup: str, words: LanguageWords) -> Flow:
+def read_markup(markup: str, words: LanguageWords) -> FlowResult:
     """Read markup that the parser wrote. One loop, on purpose: reading spends its time here."""
-    found = Flow()
+    found = FlowResult()
     out: list[str] = []
     links, blocks, headings = found.links, found.blocks, found.headings
     position = block_start = 0
@@ -69,7 +72,7 @@ def flow(markup: str, words: LanguageWords) -> Flow:
     known = EFFECTS.get
     new = tuple.__new__  # what a named tuple's own constructor does, without the call around it
     shifted: dict[str, str] | None = None
-    parts = iter(RUN.split(with_marks(markup)))
+    parts = iter(RUN.split(mark_editor_notes(markup)))
     next(parts, None)
     pairs: Pairs = zip(parts, parts, strict=False)
 
@@ -147,7 +150,7 @@ def flow(markup: str, words: LanguageWords) -> Flow:
                     heading_anchor = anchor or (last_name if last_name_at == position else "")
                 elif step == END_HEADING:
                     if 0 <= heading_at < position:
-                        headings.append(Heading(heading_level, heading_anchor, heading_at, position))
+                        headings.append(RawHeading(heading_level, heading_anchor, heading_at, position))
                     heading_at = -1
                     heading_end = position
                     waiting = PARAGRAPH
@@ -201,7 +204,7 @@ def flow(markup: str, words: LanguageWords) -> Flow:
                     waiting = PARAGRAPH
             if cutting is None:
                 break
-            inside, run, text = element(cutting.tag, cutting.rest, text, pairs)
+            inside, run, text = read_element(cutting.tag, cutting.rest, text, pairs)
             group = cutting.group
             if group == "reference mark":
                 found.marks.append(("reference", position))
@@ -212,7 +215,7 @@ def flow(markup: str, words: LanguageWords) -> Flow:
                 found.infoboxes.append(f"<{box}>{inside}</{box}>")
                 waiting = PARAGRAPH
             else:
-                keep_apart(found, group, cutting.tag, inside, words, position)
+                collect_cut(found, group, cutting.tag, inside, words, position)
             if group not in WITHIN_LINES and waiting < LINE:
                 waiting = LINE
             elif not waiting and run[:1].isspace():
@@ -240,7 +243,7 @@ def flow(markup: str, words: LanguageWords) -> Flow:
             if not text.isprintable():
                 text = cleaned(text)
             if shifted is not None:
-                text = without_marks(text, shifted, found, position, words)
+                text = shifted_text(text, shifted, found, position, words)
                 if not text:
                     continue
             written = text.strip(" ")
@@ -281,7 +284,7 @@ def flow(markup: str, words: LanguageWords) -> Flow:
     return found
 
 
-def _shorten(places: list[Place], position: int) -> None:
+def _shorten(places: list[Spanned], position: int) -> None:
     """What ended in white space which was taken away ends where the text does."""
     number = len(places) - 1
     while number >= 0 and places[number].end > position:

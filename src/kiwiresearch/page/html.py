@@ -1,9 +1,4 @@
-"""From bytes to regular markup: the only module that knows the HTML parser.
-
-The parser mends whatever it is given, as a browser does, and writes it again
-so that every element is closed and every attribute quoted. That is what
-`flow` then reads in one pass.
-"""
+"""From bytes to regular markup, with the HTML parser, and which part of it is the article."""
 
 from __future__ import annotations
 
@@ -14,7 +9,76 @@ from html import escape, unescape
 
 from selectolax.lexbor import LexborHTMLParser
 
-from kiwiresearch.page.elements import attributes_of
+from kiwiresearch.page.doc import Provenance
+from kiwiresearch.page.elements import ROOTS, attributes_of
+
+TEX = re.compile(r"\{\\(?:displaystyle|textstyle)\s*(.*)\}", re.DOTALL)
+UNSEEN = re.compile(
+    "[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069"
+    "\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff]"
+)
+"""Control characters, soft hyphens, zero-width and direction marks: no reader sees them."""
+
+JOINER = re.compile("(?<![\u0590-\u1cff\ua800-\uabff\U0001f000-\U0001faff\u2600-\u27bf\ufe0f])[\u200c\u200d]")
+"""Joiners that stand behind no emoji and no letter of a script that needs them."""
+
+SUPERSCRIPTS = dict(zip("0123456789+-−=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱ", strict=True))
+SUBSCRIPTS = dict(zip("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎", strict=True))
+
+
+def visible(text: str) -> str:
+    """The text without characters that show nothing."""
+    if "\u200c" in text or "\u200d" in text:
+        text = JOINER.sub("", text)
+    return UNSEEN.sub("", text)
+
+
+def cleaned(text: str) -> str:
+    """Other white space becomes spaces, what shows nothing goes; spaces at the ends stay."""
+    words = visible(text).split()
+    if not words:
+        return " " if text[:1].isspace() else ""
+    return f"{' ' * text[0].isspace()}{' '.join(words)}{' ' * text[-1].isspace()}"
+
+
+def code_text(text: str, *, is_first: bool) -> str:
+    """Text of a program keeps its lines and indents."""
+    text = visible(text.expandtabs(4))
+    if is_first:
+        return "" if text.isspace() else text.lstrip("\n")
+    return text
+
+
+def trim_end(out: list[str]) -> int:
+    """Take white space off the end of what was written, and tell how much it was."""
+    taken = 0
+    while out and out[-1].isspace():
+        taken += len(out.pop())
+    if out:
+        bare = out[-1].rstrip()
+        taken += len(out[-1]) - len(bare)
+        out[-1] = bare
+    return taken
+
+
+def with_formulas(markup: str) -> str:
+    """Formulas carry their TeX beside the picture or the MathML: it stands for them in the text."""
+    if " alt" not in markup:
+        return markup
+    markup = FORMULA_PICTURE.sub(lambda found: _tex(found[0]), markup)
+    return MATHML.sub(lambda found: _tex(found[1]), markup)
+
+
+FORMULA_PICTURE = re.compile(r'<img\b[^>]*\bclass="[^"]*(?:\bmwe-math-fallback-image|\btex\b)[^"]*"[^>]*>')
+MATHML = re.compile(r'(<math\b[^>]*\balttext="[^"]*"[^>]*>)(?:(?!</math>).)*</math>', re.DOTALL)
+
+
+def _tex(tag: str) -> str:
+    attributes = attributes_of(tag.strip("<>"))
+    tex = attributes.get("alttext") or attributes.get("alt") or ""
+    found = TEX.fullmatch(tex.strip())
+    return found[1].strip() if found else tex
+
 
 MAX_DEPTH = 512
 """Browsers stop nesting here too; beyond it the parser's cost grows with the square of the depth."""
@@ -44,7 +108,7 @@ class Markup:
     refresh: str = ""
 
 
-def regular(content: bytes) -> Markup:
+def regular_markup(content: bytes) -> Markup:
     """Regular markup from any bytes."""
     tree = LexborHTMLParser(_prepared(content))
     body = tree.body or tree.root
@@ -56,7 +120,7 @@ def regular(content: bytes) -> Markup:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class RegularDocument:
     """A whole page written anew by the parser, without the elements that were not wanted."""
 
     root: str
@@ -65,7 +129,7 @@ class Document:
     body: str
 
 
-def document(content: bytes, *, without: str) -> Document:
+def regular_document(content: bytes, *, without: str) -> RegularDocument:
     """Regular markup of a whole page, for showing it; elements that the selector finds go with all that is in them."""
     tree = LexborHTMLParser(_prepared(content))
     if without:
@@ -75,7 +139,7 @@ def document(content: bytes, *, without: str) -> Document:
     root = "".join(f' {name}="{escape(value or "")}"' for name, value in attributes.items())
     head = (tree.head.html if tree.head is not None else None) or ""
     body = (tree.body.html if tree.body is not None else None) or ""
-    return Document(f"<html{root}>", head, body)
+    return RegularDocument(f"<html{root}>", head, body)
 
 
 def _refresh(tree: LexborHTMLParser) -> str:
@@ -215,3 +279,92 @@ def _depth(content: bytes) -> int:
             open_tags[name] -= 1
             depth -= 1
     return deepest
+
+
+FOOTER_LINK = re.compile(r'<a\s[^>]*href="([^"]*[?;&]oldid=(\d+)[^"]*)"[^>]*>')
+LINK_TITLE = re.compile(r'\stitle="([^"]*)"')
+ISO_DATE = re.compile(r"\b(\d{4}-\d{2}-\d{2})\b")
+LONG_DATE = re.compile(r"\b([A-Z][a-z]+)\s+(\d{1,2}),\s+(\d{4})\b")
+MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+          "November", "December")  # fmt: skip
+LONGEST_FOOTER = 8_000
+
+
+@dataclass(frozen=True, slots=True)
+class PageParts:
+    """A page's markup: the article's, and that of menus and frames around it."""
+
+    article: str
+    around: str
+    provenance: Provenance
+
+
+def split_page(markup: str) -> PageParts:
+    """Find the article in a page's markup."""
+    provenance = Provenance()
+    if markup.find("oldid=", max(len(markup) - LONGEST_FOOTER, 0)) >= 0:
+        markup, provenance = _without_footer(markup)
+    root = _root_of(markup)
+    if root is None:
+        return PageParts(markup, "", provenance)
+    start, end = root
+    return PageParts(markup[start:end], markup[:start] + markup[end:], provenance)
+
+
+TAG_NAME = re.compile(r"<(\w+)")
+
+
+def _root_of(markup: str) -> tuple[int, int] | None:
+    """Where the element starts and ends that holds the article: the most telling of those nested there."""
+    for sign in ROOT_SIGNS:
+        place = markup.find(sign)
+        if place >= 0:
+            start = markup.rfind("<", 0, place + 1)
+            name = TAG_NAME.match(markup, start)
+            if name and markup.find(">", start) >= place:
+                return start, _end_of(name[1], markup, start)
+    return None
+
+
+ROOT_SIGNS = (*(f' id="{name}"' for name in ROOTS), "<main")
+
+
+def _end_of(name: str, markup: str, start: int) -> int:
+    """Where the element ends that starts here; the parser has closed every one."""
+    opening, closing = f"<{name}", f"</{name}>"
+    depth, at = 1, markup.find(closing, start)
+    inner = markup.find(opening, start + 1)
+    while at >= 0:
+        while 0 <= inner < at:
+            depth += 1
+            inner = markup.find(opening, inner + 1)
+        depth -= 1
+        if not depth:
+            return at + len(closing)
+        at = markup.find(closing, at + 1)
+    return len(markup)
+
+
+def _without_footer(markup: str) -> tuple[str, Provenance]:
+    """Kiwix's scraper ends each page with a division that links to the revision it took."""
+    links = list(FOOTER_LINK.finditer(markup, max(len(markup) - LONGEST_FOOTER, 0)))
+    found = links[-1] if links else None
+    if found is None or "://" not in found[1]:
+        return markup, Provenance()
+    start = markup.rfind("<div", 0, found.start())
+    end = markup.find("</div>", found.end())
+    footer = markup[start:end] if 0 <= start < end else ""
+    title = LINK_TITLE.search(found[0])
+    edited = _date(title[1] if title else "") or _date(footer)
+    provenance = Provenance(int(found[2]), edited, unescape(found[1]))
+    if footer and len(footer) < LONGEST_FOOTER and "<h" not in footer and "<p" not in footer:
+        markup = markup[:start] + markup[end + len("</div>") :]
+    return markup, provenance
+
+
+def _date(text: str) -> str:
+    if found := ISO_DATE.search(text):
+        return found[1]
+    if (written := LONG_DATE.search(text)) and written[1] in MONTHS:
+        return f"{written[3]}-{MONTHS.index(written[1]) + 1:02d}-{int(written[2]):02d}"
+    return ""

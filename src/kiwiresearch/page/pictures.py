@@ -7,12 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import escape, unescape
 
-from kiwiresearch.page.apart import RAW_TEXT
-from kiwiresearch.page.cuts import CAPTION_CLASSES
-from kiwiresearch.page.elements import VOID, attributes_of, meaning_of
-from kiwiresearch.page.html import regular
-from kiwiresearch.page.parts import take_apart
-from kiwiresearch.page.pieces import visible
+from kiwiresearch.page.elements import CAPTION_CLASSES, VOID, attributes_of, meaning_of
+from kiwiresearch.page.html import regular_markup, split_page, visible
+from kiwiresearch.page.side_content import RAW_TEXT
 from kiwiresearch.zim.paths import resolve_href
 
 TAG = re.compile(r'<(/?)([a-zA-Z][^\s/>]*)((?>[^>"]+|"[^"]*")*+)>')
@@ -50,7 +47,7 @@ def pictures_in(content: bytes, path: str, title: str) -> tuple[PagePicture, ...
     infobox or an introduction needs none: it shows what the page is about, so `title` is its caption.
     """
     walk = _Walk(path)
-    walk.read(take_apart(regular(content).body).article)
+    walk.read(split_page(regular_markup(content).body).article)
     return tuple(_captioned(walk.found, _plain([escape(title)])))
 
 

@@ -1,43 +1,70 @@
-"""From an entry of a book to a PageDoc: the way into this package."""
+"""From an entry of a book, or a plain text, to a PageDoc."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
-from html import unescape
+from html import escape, unescape
 
 from kiwiresearch.errors import RedirectLoop
-from kiwiresearch.ids import page_id
-from kiwiresearch.page.apart import categories_in, outer_links
-from kiwiresearch.page.cuts import Group
-from kiwiresearch.page.doc import (
-    Block,
-    Infobox,
-    Link,
-    Mark,
-    PageDoc,
-    Place,
-    Section,
-    Table,
-)
-from kiwiresearch.page.flow import flow
-from kiwiresearch.page.found import Flow, OuterLink, RawTable
-from kiwiresearch.page.html import regular, title_in
-from kiwiresearch.page.infobox import rows_of
-from kiwiresearch.page.parts import take_apart
-from kiwiresearch.page.signals import signals_of
-from kiwiresearch.text.languages import LanguageWords, words_of
+from kiwiresearch.ids import BookId, page_id
+from kiwiresearch.page.doc import Block, Cell, Infobox, InfoboxRow, Link, LinkPlace, Mark, PageDoc, Section, Table
+from kiwiresearch.page.elements import CutGroup
+from kiwiresearch.page.flow import read_markup
+from kiwiresearch.page.html import regular_markup, split_page, title_in
+from kiwiresearch.page.side_content import FlowResult, OuterLink, RawTable, categories_in, outer_links, page_signals
+from kiwiresearch.text.languages import LanguageWords, language_words
 from kiwiresearch.text.sentences import sentence_starts
-from kiwiresearch.zim.archive import MAX_HOPS, Archive
-from kiwiresearch.zim.entry import Entry
+from kiwiresearch.zim.archive import MAX_HOPS, Archive, Entry, EntryRef
 from kiwiresearch.zim.paths import Target, resolve_href, title_of_path
+
+LONGEST_LABEL = 60
+
+
+def read_infobox(box: FlowResult, links: list[Link], text: str, offset: int) -> Infobox:
+    """What a box says; `offset` is where its text starts in the page's text."""
+    rows: list[InfoboxRow] = []
+    title = group = ""
+    in_text = sorted((link for link in links if link.in_text), key=lambda link: link.start)
+    starts = [link.start for link in in_text]
+    for table in sorted(box.tables, key=lambda table: table.rows[0][0].start):
+        title = title or table.caption
+        for cells in table.rows:
+            filled = [_shifted(cell, offset) for cell in cells if cell.end > cell.start]
+            if len(filled) == 1:
+                line = text[filled[0].start : filled[0].end].partition("\n")[0]
+                if not rows and not title:
+                    title = line
+                elif filled[0].is_header:
+                    group = line
+            row = _row(filled, group, in_text, starts, text)
+            if row:
+                rows.append(row)
+    rows.sort(key=lambda row: row.start)
+    return Infobox(title, offset, offset + len(box.text), tuple(rows))
+
+
+def _row(cells: list[Cell], group: str, links: list[Link], starts: list[int], text: str) -> InfoboxRow | None:
+    if len(cells) < 2:
+        return None
+    label, start, end = cells[0], cells[1].start, cells[-1].end
+    key = text[label.start : label.end].rstrip(":").strip()
+    if "\n" in key or len(key) > LONGEST_LABEL or not key:
+        return None
+    inside = links[bisect_left(starts, start) : bisect_left(starts, end)]
+    return InfoboxRow(key.strip("•· "), text[start:end], group, start, end, tuple(inside))
+
+
+def _shifted(cell: Cell, offset: int) -> Cell:
+    return Cell(cell.start + offset, cell.end + offset, cell.is_header)
+
 
 LONG_CELL = 160
 """A line of a table longer than this, in one cell, is a paragraph that was laid out with a table."""
 
 PLAIN_HREF = re.compile(r"[^#%?:&/.\s]+")
-PLACES: dict[str, Place] = {"row": "table", "item": "list", "caption": "caption"}
+PLACES: dict[str, LinkPlace] = {"row": "table", "item": "list", "caption": "caption"}
 
 
 def read_page(entry: Entry, *, language: str = "eng", url: str = "", lead_only: bool = False) -> PageDoc:
@@ -47,10 +74,10 @@ def read_page(entry: Entry, *, language: str = "eng", url: str = "", lead_only: 
     by; `lead_only` says that the book holds introductions only, so that a
     short page is no stub.
     """
-    words = words_of(language)
-    markup = regular(entry.content if entry.is_html else _as_html(entry))
-    parts = take_apart(markup.body)
-    body = flow(parts.article, words)
+    words = language_words(language)
+    markup = regular_markup(entry.content if entry.is_html else _as_html(entry))
+    parts = split_page(markup.body)
+    body = read_markup(parts.article, words)
     base = entry.ref.path
     title = entry.title or title_in(entry.content) or title_of_path(base)
     boxes = _boxes(body, words)
@@ -66,7 +93,7 @@ def read_page(entry: Entry, *, language: str = "eng", url: str = "", lead_only: 
     for box, offset in zip(boxes, offsets, strict=True):
         inside = _infobox_links(box, text, offset, sentences, targets)
         links.extend(inside)
-        infoboxes.append(rows_of(box, inside, text, offset))
+        infoboxes.append(read_infobox(box, inside, text, offset))
     links.extend(_outer_links([*body.outer_links, *(o for box in boxes for o in box.outer_links)], targets))
     links.extend(_outer_links(outer_links(parts.around, "navigation"), targets))
     marks = tuple(
@@ -92,7 +119,7 @@ def read_page(entry: Entry, *, language: str = "eng", url: str = "", lead_only: 
         marks=marks,
         categories=tuple(dict.fromkeys(body.categories or categories_in(parts.around))),
         hatnotes=tuple(body.hatnotes),
-        signals=signals_of(
+        signals=page_signals(
             body,
             title=title,
             sections=sections,
@@ -138,13 +165,13 @@ def _as_html(entry: Entry) -> bytes:
     return f"<body><pre>{escaped}</pre></body>".encode()
 
 
-def _boxes(body: Flow, words: LanguageWords) -> list[Flow]:
+def _boxes(body: FlowResult, words: LanguageWords) -> list[FlowResult]:
     """The infoboxes of a page, read; one may stand in another, but not without end."""
-    boxes: list[Flow] = []
+    boxes: list[FlowResult] = []
     waiting = [(markup, 1) for markup in body.infoboxes]
     while waiting:
         markup, depth = waiting.pop(0)
-        box = flow(markup if depth < DEEPEST_BOX else BOX_CLASS.sub("", markup), words)
+        box = read_markup(markup if depth < DEEPEST_BOX else BOX_CLASS.sub("", markup), words)
         waiting = [*((inner, depth + 1) for inner in box.infoboxes), *waiting]
         if box.text or box.links:
             boxes.append(box)
@@ -168,7 +195,7 @@ def _joined(article: str, boxes: list[str]) -> tuple[str, list[int]]:
     return "".join(pieces), offsets
 
 
-def _sections(body: Flow) -> list[Section]:
+def _sections(body: FlowResult) -> list[Section]:
     text = body.text
     end = len(text)
     sections = []
@@ -204,7 +231,7 @@ def _with_references(sections: list[Section], marks: tuple[Mark, ...]) -> tuple[
     )
 
 
-def _blocks(body: Flow, text: str) -> tuple[Block, ...]:
+def _blocks(body: FlowResult, text: str) -> tuple[Block, ...]:
     return tuple(
         Block("paragraph", b.start, b.end)
         if b.kind == "row" and b.end - b.start > LONG_CELL and "\t" not in text[b.start : b.end]
@@ -239,7 +266,7 @@ class _Targets:
 
 
 def _links(
-    body: Flow,
+    body: FlowResult,
     text: str,
     sections: list[Section],
     sentences: list[int],
@@ -255,7 +282,7 @@ def _links(
             continue
         _, start, end, section, kind = raw
         section = min(section, len(sections) - 1)
-        place: Place = "see also" if section in see_also else PLACES.get(kind, "body" if section else "lead")
+        place: LinkPlace = "see also" if section in see_also else PLACES.get(kind, "body" if section else "lead")
         if start == end:  # a picture that links
             links.append(Link(target.path, target.anchor, "", place, section))
             continue
@@ -291,7 +318,7 @@ def _around(sentences: list[int], text: str, start: int, end: int) -> tuple[int,
     return sentences[number - 1], stop
 
 
-def _infobox_links(box: Flow, text: str, offset: int, sentences: list[int], targets: _Targets) -> list[Link]:
+def _infobox_links(box: FlowResult, text: str, offset: int, sentences: list[int], targets: _Targets) -> list[Link]:
     links = []
     for raw in box.links:
         target = targets.find(raw.href)
@@ -313,8 +340,21 @@ def _outer_links(outer: Iterable[OuterLink], targets: _Targets) -> Iterator[Link
             yield Link(target.path, target.anchor, link.text, OUTER_PLACES[link.group], 0)
 
 
-OUTER_PLACES: dict[Group, Place] = {
+OUTER_PLACES: dict[CutGroup, LinkPlace] = {
     "hidden": "hidden", "hatnote": "hatnote", "references": "references", "note": "note", "editor mark": "note",
     "reference mark": "references", "title": "navigation", "machinery": "navigation", "navigation": "navigation",
     "infobox": "infobox", "categories": "categories",
 }  # fmt: skip
+
+
+UNTITLED = "The text"
+BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
+
+
+def page_of_text(text: str, title: str = "", language: str = "eng") -> PageDoc:
+    """A plain text as a page; a blank line ends a paragraph."""
+    name = " ".join(title.split()) or UNTITLED
+    paragraphs = BLANK_LINE.split(text.replace("\r\n", "\n").replace("\r", "\n"))
+    html = "\n".join(f"<p>{escape(one)}</p>" for one in paragraphs if one.strip())
+    content = f"<html><body>{html}</body></html>".encode("utf-8", "replace")
+    return read_page(Entry(EntryRef(BookId(""), name), name, "text/html", content), language=language)

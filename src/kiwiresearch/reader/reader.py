@@ -1,24 +1,165 @@
-"""The reading model that ships with the program: sentences and words that answer, by meaning."""
+"""The reading model that ships with the program, and how questions and texts are encoded for it."""
 
 from __future__ import annotations
 
 import json
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from tokenizers import Tokenizer
+from tokenizers.models import WordPiece
+from tokenizers.normalizers import BertNormalizer
+from tokenizers.pre_tokenizers import BertPreTokenizer
 
 from kiwiresearch.errors import ReaderUnavailable
-from kiwiresearch.reader.form import Form, Mention, Placed, Text, tokenizer_of
+
+CLS, SEP, SENTENCE, HEADING, PRONOUN = "[CLS]", "[SEP]", "[unused0]", "[unused1]", "[unused2]"
+MAX_TOKENS = 288
+MAX_QUESTION, MAX_TITLE, MAX_HEADING = 48, 24, 16
+TITLE = -1
+"""The number of the title among the units."""
+MAX_CHARS = 4_000
+"""Of one sentence, no more is read: a table row may be as long as a book."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingText:
+    """Sentences or rows that stand together on a page."""
+
+    title: str
+    heading: str
+    units: tuple[str, ...]
+
+
+class Mention(NamedTuple):
+    """Words in a text: `text.units[unit][start:end]`, or those of the title where `unit` is `TITLE`."""
+
+    unit: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedUnit:
+    """A unit of a text in a window: its mark, and for each of its tokens the characters it stands for."""
+
+    number: int
+    mark: int
+    offsets: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """As much of a text as the model reads at once."""
+
+    ids: tuple[int, ...]
+    kinds: tuple[int, ...]
+    units: tuple[PlacedUnit, ...]
+    title: PlacedUnit
+
+    def tokens_of(self, words: Mention) -> tuple[int, int] | None:
+        """The first and the last token of some words; None where they were not read."""
+        placed = next((one for one in (self.title, *self.units) if one.number == words.unit), None)
+        if placed is None:
+            return None
+        inside = [at for at, (a, b) in enumerate(placed.offsets) if a < words.end and b > words.start]
+        return (placed.mark + 1 + inside[0], placed.mark + 1 + inside[-1]) if inside else None
+
+
+def tokenizer_of(words: Sequence[str]) -> Tokenizer:
+    """Lower case, accents removed, the longest known piece first: as BERT does."""
+    model = WordPiece({word: number for number, word in enumerate(words)}, unk_token="[UNK]")  # noqa: S106
+    tokenizer = Tokenizer(model)
+    tokenizer.normalizer = BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = BertPreTokenizer()
+    return tokenizer
+
+
+class InputEncoder:
+    """Fills in the form with one tokenizer, whose names for the marks may be others."""
+
+    def __init__(self, tokenizer: Tokenizer, names: Mapping[str, str] | None = None, most: int = MAX_TOKENS) -> None:
+        self._tokenizer = tokenizer
+        words = tokenizer.get_vocab()
+        self._mark = {mark: words[(names or {}).get(mark, mark)] for mark in (CLS, SEP, SENTENCE, HEADING, PRONOUN)}
+        self._most = most
+
+    def windows(self, question: str, text: ReadingText) -> Iterator[Window]:
+        """The text in windows; each begins with the last sentence of the one before."""
+        asked, place, title = self._head(question, text)
+        coded = self._tokenizer.encode_batch([_clean(unit) for unit in text.units], add_special_tokens=False)
+        room = self._most - len(asked) - len(place) - 1
+        first = 0
+        while first < len(coded):
+            ids = [*asked, *place]
+            units: list[PlacedUnit] = []
+            number = first
+            while number < len(coded):
+                taken = min(len(coded[number].ids), room - 1)
+                if units and len(ids) + 1 + taken >= self._most:
+                    break
+                offsets = tuple((start, end) for start, end in coded[number].offsets[:taken])
+                units.append(PlacedUnit(number, len(ids), offsets))
+                ids += [self._mark[SENTENCE], *coded[number].ids[:taken]]
+                number += 1
+            ids.append(self._mark[SEP])
+            yield Window(tuple(ids), (0,) * len(asked) + (1,) * (len(ids) - len(asked)), tuple(units), title)
+            if number >= len(coded):
+                return
+            first = max(number - 1, first + 1)
+
+    def pronoun(self, text: ReadingText, at: int, end: int) -> Window:
+        """A text whose last unit has a pronoun at `[at:end]`; units that do not fit are left out from the first on."""
+        *before, last = text.units
+        word = last[at:end]
+        asked, place, title = self._head(word.lower(), text)
+        head = self._tokenizer.encode(_clean(last[:at]), add_special_tokens=False)
+        tail = [self._mark[PRONOUN], *self._ids(last[at:], self._most)]
+        coded = [*self._tokenizer.encode_batch([_clean(unit) for unit in before], add_special_tokens=False), head]
+        room = self._most - len(asked) - len(place) - 1
+        tail = tail[: max(room // 2 - len(head.ids), 2)]
+        first = 0
+        while first < len(coded) - 1 and sum(len(one.ids) + 1 for one in coded[first:]) + len(tail) > room:
+            first += 1
+        ids = [*asked, *place]
+        units = []
+        for number in range(first, len(coded)):
+            taken = coded[number].ids[: room - len(tail) - 1]
+            offsets = tuple((a, b) for a, b in coded[number].offsets[: len(taken)])
+            units.append(PlacedUnit(number, len(ids), offsets))
+            ids += [self._mark[SENTENCE], *taken]
+        ids += [*tail, self._mark[SEP]]
+        return Window(tuple(ids), (0,) * len(asked) + (1,) * (len(ids) - len(asked)), tuple(units), title)
+
+    def _head(self, question: str, text: ReadingText) -> tuple[list[int], list[int], PlacedUnit]:
+        """The question, where the text stands, and the title's place."""
+        asked = [self._mark[CLS], *self._ids(question, MAX_QUESTION), self._mark[SEP]]
+        coded = self._tokenizer.encode(_clean(text.title), add_special_tokens=False)
+        title = PlacedUnit(TITLE, len(asked) - 1, tuple((start, end) for start, end in coded.offsets[:MAX_TITLE]))
+        place = [*coded.ids[:MAX_TITLE], self._mark[HEADING], *self._ids(text.heading, MAX_HEADING)]
+        return asked, place, title
+
+    def encode_text(self, text: str, most: int = 126) -> tuple[int, ...]:
+        return (self._mark[CLS], *self._ids(text, most), self._mark[SEP])
+
+    def _ids(self, text: str, most: int) -> list[int]:
+        return list(self._tokenizer.encode(_clean(text), add_special_tokens=False).ids[:most])
+
+
+def _clean(text: str) -> str:
+    """As much as is read, without halves of characters, which no encoding has; as long as before."""
+    return text[:MAX_CHARS].encode("utf-8", "replace").decode()
+
 
 STEP = 0.05
 """Scores are rounded to this: processors differ by a thousandth of it."""
@@ -26,8 +167,8 @@ STEP = 0.05
 NOTHING = -20.0
 """The score of a text that has nothing to read: less than the model gives to any."""
 
-MOST_LOGIT = 40.0
-MOST_ANSWER = 24
+MAX_LOGIT = 40.0
+MAX_ANSWER = 24
 STARTS = 8
 Floats = NDArray[np.float32]
 
@@ -72,15 +213,15 @@ class Reader:
                     remedy="Install kiwiresearch again.",
                 )
         self.id = f"{manifest['name']}-{manifest['sha256']['reader.onnx'][:12]}"
-        self._form = Form(tokenizer_of(content["words.txt"].decode().split("\n")))
+        self._form = InputEncoder(tokenizer_of(content["words.txt"].decode().split("\n")))
         self._session = _session(content["reader.onnx"], threads)
         self._turn = Lock()
 
-    def read(self, question: str, texts: Sequence[Text]) -> list[ReadText]:
+    def read(self, question: str, texts: Sequence[ReadingText]) -> list[ReadText]:
         """How well each text answers the question, and where."""
         return [self._read(question, text) for text in texts]
 
-    def referents(self, text: Text, at: int, end: int, names: Sequence[Mention]) -> list[float]:
+    def referents(self, text: ReadingText, at: int, end: int, names: Sequence[Mention]) -> list[float]:
         """How likely each of these names is what the pronoun in the last unit means, from 0 to 1.
 
         The pronoun is `text.units[-1][at:end]`. What is missing from 1 is how likely it means none of them; a name
@@ -91,7 +232,7 @@ class Reader:
         nothing = float(spans[0].sum())
         places = [window.tokens_of(name) for name in names]
         odds = [
-            math.exp(min(_step(float(spans[one[0], 0] + spans[one[1], 1]) - nothing), MOST_LOGIT)) if one else 0.0
+            math.exp(min(_step(float(spans[one[0], 0] + spans[one[1], 1]) - nothing), MAX_LOGIT)) if one else 0.0
             for one in places
         ]
         return [one / (1 + sum(odds)) for one in odds]
@@ -100,13 +241,13 @@ class Reader:
         """A vector of length one for each text; the nearer two are, the more alike is what they say."""
         rows = []
         for text in texts:
-            ids = self._form.alone(text)
+            ids = self._form.encode_text(text)
             tokens = self._run(ids, (0,) * len(ids), ["tokens"])[0]
             mean = tokens[0].mean(axis=0)
             rows.append(mean / max(float(np.linalg.norm(mean)), 1e-9))
         return np.array(rows, np.float32)
 
-    def _read(self, question: str, text: Text) -> ReadText:
+    def _read(self, question: str, text: ReadingText) -> ReadText:
         found: dict[int, ReadUnit] = {}
         answers, yes = NOTHING, 0.0
         for window in self._form.windows(question, text):
@@ -136,7 +277,7 @@ class Reader:
 HEADS = ["spans_of_tokens", "sentences_of_tokens", "passage_of_tokens"]
 
 
-def _unit(placed: Placed, spans: Floats, sentences: Floats) -> ReadUnit:
+def _unit(placed: PlacedUnit, spans: Floats, sentences: Floats) -> ReadUnit:
     relevance = _step(float(sentences[placed.mark, 0]))
     count = len(placed.offsets)
     if not count:
@@ -144,7 +285,7 @@ def _unit(placed: Placed, spans: Floats, sentences: Floats) -> ReadUnit:
     inside = spans[placed.mark + 1 : placed.mark + 1 + count]
     first, last, best = 0, 0, -np.inf
     for start in np.argsort(-inside[:, 0], kind="stable")[:STARTS]:
-        ends = inside[start : start + MOST_ANSWER, 1]
+        ends = inside[start : start + MAX_ANSWER, 1]
         end = int(start) + int(ends.argmax())
         score = float(inside[start, 0] + inside[end, 1])
         if score > best:

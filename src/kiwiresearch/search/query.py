@@ -1,24 +1,24 @@
-"""What a person asked for: its words, which of them matter, and what may be a title in it."""
+"""A query taken apart, and the scored hits that answer it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from kiwiresearch.text.fold import fold
-from kiwiresearch.text.languages import LanguageWords, words_of
-from kiwiresearch.text.stem import stemmer
-from kiwiresearch.text.words import words_in
+from kiwiresearch.text.languages import LanguageWords, language_words, stemmer
+from kiwiresearch.text.words import fold, words_in
+from kiwiresearch.zim.archive import EntryRef
 
 LONGEST_PHRASE = 8
 """Longer titles are found by their words."""
 
-MOST_WORDS = 60
-MOST_CHARS = 2_000
+MAX_WORDS = 60
+MAX_CHARS = 2_000
 """Of a query as long as a page, the first words are searched."""
 
-MOST_FRAMES = 4
+MAX_FRAMES = 4
 INITIALS_END = re.compile(r"(?:[^\W\d_]{1,2}\.){2,}$")
 
 
@@ -45,7 +45,7 @@ class Query:
     """A query, taken apart once for all that follows."""
 
     text: str
-    asked: str
+    unframed: str
     """Without framing: 'everyone keeps talking about', 'please'."""
 
     core: str
@@ -63,7 +63,7 @@ class Query:
     focus: tuple[Term, ...] = ()
     """What decides between senses: a hint the user gave."""
 
-    mended: bool = False
+    is_corrected: bool = False
     """It is not what was typed, but what must have been meant."""
 
     def phrases(self) -> list[str]:
@@ -79,31 +79,31 @@ class Query:
         return list(dict.fromkeys(" ".join(self.words[first : last + 1]) for first, last in runs))
 
 
-def parse(text: str, language: str = "eng", focus: str = "") -> Query:
+def parse_query(text: str, language: str = "eng", focus: str = "") -> Query:
     """Take a query apart with what is known of its language."""
-    text = " ".join(text.split())[:MOST_CHARS]
-    known = words_of(language)
+    text = " ".join(text.split())[:MAX_CHARS]
+    known = language_words(language)
     unframed = _without_framing(text, known)
     core, definitional = _core(unframed, known)
-    written = words_in(core)[:MOST_WORDS]
+    written = words_in(core)[:MAX_WORDS]
     terms = _terms(written, language, known, shouted=not any(char.islower() for char in unframed))
     return Query(
         text=text,
-        asked=unframed,
+        unframed=unframed,
         core=core,
         language=language,
         definitional=definitional,
         words=tuple(fold(word) for word in written),
         terms=terms,
         content=tuple(dict.fromkeys(word for term in terms for word in fold(term.word).split())),
-        focus=_terms(words_in(focus)[:MOST_WORDS], language, known, shouted=False) if focus.strip() else (),
+        focus=_terms(words_in(focus)[:MAX_WORDS], language, known, shouted=False) if focus.strip() else (),
     )
 
 
 def _without_framing(text: str, known: LanguageWords) -> str:
     """What is left when the words before the question are taken off, if anything is."""
     rest = text
-    for _ in range(MOST_FRAMES):
+    for _ in range(MAX_FRAMES):
         folded = _straight(rest)
         frame = max((f for f in known.framing if folded.startswith(f)), key=len, default="")
         if not frame or not (frame.endswith(",") or folded[len(frame) :][:1] in (" ", ",")):
@@ -142,7 +142,7 @@ def _terms(written: list[str], language: str, known: LanguageWords, *, shouted: 
     """The words that matter; all of them where none does, as in 'The Who'."""
     stem_of = stemmer(language)
     pairs = [(place, word) for place, word in enumerate(written) if fold(word)]
-    told = [(place, word) for place, word in pairs if not _says_nothing(word, known, shouted=shouted)] or pairs
+    told = [(place, word) for place, word in pairs if not _is_stop_word(word, known, shouted=shouted)] or pairs
     seen: dict[str, Term] = {}
     for place, word in told:
         stem = stem_of(word)
@@ -150,7 +150,80 @@ def _terms(written: list[str], language: str, known: LanguageWords, *, shouted: 
     return tuple(seen.values())
 
 
-def _says_nothing(word: str, known: LanguageWords, *, shouted: bool) -> bool:
+def _is_stop_word(word: str, known: LanguageWords, *, shouted: bool) -> bool:
     """A stop word, unless its capitals say that it is a name: 'IT', 'WHO', 'US'."""
     is_name = len(word) > 1 and word.isupper() and not shouted
     return _straight(word) in known.stop_words and not is_name
+
+
+class ScoreLine(NamedTuple):
+    """One reason for a score, and what it counts."""
+
+    signal: str
+    points: float
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A sum that remembers its terms, so that every rank can be explained."""
+
+    lines: tuple[ScoreLine, ...] = ()
+
+    @property
+    def total(self) -> float:
+        return round(sum(line.points for line in self.lines), 2)
+
+    def plus(self, signal: str, points: float) -> Score:
+        """The score with one more line; a line of nothing is left out."""
+        points = round(float(points), 2)
+        return Score((*self.lines, ScoreLine(signal, points))) if points else self
+
+    def __add__(self, other: Score) -> Score:
+        return Score(self.lines + other.lines)
+
+    def __str__(self) -> str:
+        return f"{points_text(self.total)} ({score_terms(self.lines) or 'no signal'})"
+
+
+def score_terms(lines: Sequence[ScoreLine]) -> str:
+    """The lines of a score, one after the other."""
+    return ", ".join(f"{line.signal} {'+' if line.points > 0 else ''}{points_text(line.points)}" for line in lines)
+
+
+def points_text(points: float) -> str:
+    """Points as people read them: no more digits than they have, and no fewer."""
+    return f"{points:.2f}".rstrip("0").rstrip(".")
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A page that answers a query."""
+
+    ref: EntryRef
+    title: str
+    score: Score
+    snippet: str = ""
+    alias: str = ""
+    """The other name that led here, where the page's own did not."""
+
+    copies: tuple[EntryRef, ...] = ()
+    """The same article in other books of the shelf."""
+
+    def record(self, book: str) -> dict[str, object]:
+        """The hit as plain data, with the name of its book."""
+        return {
+            "book": book,
+            "book_id": self.ref.book,
+            "path": self.ref.path,
+            "title": self.title,
+            "alias": self.alias,
+            "snippet": self.snippet,
+            "score": self.score.total,
+            "lines": [{"signal": line.signal, "points": line.points} for line in self.score.lines],
+            "copies": [{"book_id": ref.book, "path": ref.path} for ref in self.copies],
+        }
+
+
+def sorted_hits(hits: list[Hit]) -> list[Hit]:
+    """Best first; equal scores by book and path, so that the order is total."""
+    return sorted(hits, key=lambda hit: (-hit.score.total, hit.ref))

@@ -1,19 +1,202 @@
-"""From candidates to scores: the point table, then what titles and pages hold of the query's rare words."""
+"""From candidates to scores: points for titles and excerpts, and what titles and texts hold of the query."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import tomllib
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+from itertools import pairwise
+from typing import Any
 
-from kiwiresearch.search.hit import Score
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.passages import TextMatch
-from kiwiresearch.search.points import folded_words, points, table
-from kiwiresearch.search.query import ROMAN, Query
-from kiwiresearch.search.recall import Candidate
-from kiwiresearch.text.languages import words_of
-from kiwiresearch.text.stem import stemmer
+from kiwiresearch.search.query import ROMAN, Query, Score, Term
+from kiwiresearch.search.recall import SearchCandidate
+from kiwiresearch.text.languages import language_words, roots, share_root, stemmer
+from kiwiresearch.text.words import fold, occurrences
+
+STEP = 500
+"""A passage is two steps long, about 160 words; passages begin every step."""
+
+LEAD = 700
+USUAL_LENGTH = 19_000
+"""Characters of an ordinary article: on longer ones a word counts less."""
+
+SATURATION = 1.2
+LENGTH_SHARE = 0.75
+WORD_ROOM = 12
+"""Two words of a query are together if no more characters than this, for each word between them, part them."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextMatch:
+    """Shares of the query's whole rarity; a word said again and again counts up to twice."""
+
+    passage: float = 0.0
+    page: float = 0.0
+    lead: float = 0.0
+    together: float = 0.0
+    boxes: float = 0.0
+    """What infoboxes and categories say."""
+    start: int = 0
+    """Where the best passage begins."""
+    places: tuple[tuple[int, str, float], ...] = ()
+    """Where words of the query are in it, their stems and rarity."""
+
+
+def match(
+    text: str,
+    terms: Sequence[Term],
+    rarity: Mapping[str, float],
+    language: str,
+    titled: frozenset[str] = frozenset(),
+    *,
+    boxes: int | None = None,
+    lead: int = 0,
+) -> TextMatch:
+    """Weigh a levelled text; stems in the title count as if every passage began with it.
+
+    `boxes` is where the words of infoboxes and categories begin, which come last, `lead` where the article does.
+    """
+    total = sum(rarity[term.stem] for term in terms)
+    if not total:
+        return TextMatch()
+    stem_of = stemmer(language)
+    places = {term.stem: occurrences(text, term.word, stem_of) for term in terms}
+    best, start = _best_passage(places, rarity, titled)
+    return TextMatch(
+        passage=best / total,
+        page=_whole(places, rarity, len(text)) / total,
+        lead=_held_in(places, rarity, lead, lead + LEAD) / total,
+        together=_together(places, terms, rarity) / total,
+        boxes=_held_in(places, rarity, len(text) if boxes is None else boxes, len(text)) / total,
+        start=start,
+        places=tuple(
+            sorted(
+                (place, stem, rarity[stem])
+                for stem, found in places.items()
+                for place in found
+                if start <= place < start + 2 * STEP
+            )
+        ),
+    )
+
+
+def _saturated(count: float, room: float = SATURATION) -> float:
+    return count * (SATURATION + 1) / (count + room)
+
+
+def _best_passage(
+    places: Mapping[str, Sequence[int]], rarity: Mapping[str, float], titled: frozenset[str]
+) -> tuple[float, int]:
+    counts: dict[int, dict[str, int]] = {}
+    for stem, found in places.items():
+        for place in found:
+            here = counts.setdefault(place // STEP, {})
+            here[stem] = here.get(stem, 0) + 1
+    ahead = {stem: _saturated(1) * rarity[stem] for stem in titled if stem in rarity}
+    best, start = sum(ahead.values()), 0
+    for step in sorted(counts):
+        worth = sum(ahead.values())
+        following = counts.get(step + 1, {})
+        for stem in counts[step].keys() | following.keys():
+            count = counts[step].get(stem, 0) + following.get(stem, 0) + (stem in titled)
+            worth += _saturated(count) * rarity[stem] - ahead.get(stem, 0.0)
+        if worth > best + 1e-9:
+            best, start = worth, step * STEP
+    return best, start
+
+
+def _whole(places: Mapping[str, Sequence[int]], rarity: Mapping[str, float], length: int) -> float:
+    room = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * length / USUAL_LENGTH)
+    return sum(rarity[stem] * _saturated(len(found), room) for stem, found in places.items() if found)
+
+
+def _held_in(places: Mapping[str, Sequence[int]], rarity: Mapping[str, float], start: int, end: int) -> float:
+    """The rarity of the words that are somewhere between two places."""
+    worth = 0.0
+    for stem, found in places.items():
+        at = bisect_left(found, start)
+        if at < len(found) and found[at] < end:
+            worth += rarity[stem]
+    return worth
+
+
+def _together(places: Mapping[str, Sequence[int]], terms: Sequence[Term], rarity: Mapping[str, float]) -> float:
+    """Neighbours in the query that are neighbours on the page."""
+    ordered = sorted(terms, key=lambda term: term.place)
+    worth = 0.0
+    for first, second in pairwise(ordered):
+        room = len(first.stem) + WORD_ROOM * (second.place - first.place)
+        later = places[second.stem]
+        for place in places[first.stem]:
+            at = bisect_left(later, place + 1)
+            if at < len(later) and later[at] - place <= room:
+                worth += min(rarity[first.stem], rarity[second.stem])
+                break
+    return worth
+
+
+@cache
+def point_table() -> dict[str, dict[str, Any]]:
+    """The points by name."""
+    return tomllib.loads((files("kiwiresearch.search") / "points.toml").read_text(encoding="utf-8"))
+
+
+def title_points(query: Query, title: str, excerpt: str = "", *, primary: bool = False) -> Score:
+    """The one scoring of titles and excerpts, whatever search they come from."""
+    score = _title(query, title).plus("excerpt words", _excerpt(query, excerpt))
+    starts = point_table()["list"]["starts"]
+    if " ".join(title.casefold().split()).startswith(tuple(starts)):
+        offset = "offset_definitional" if query.definitional else "offset_other"
+        score = score.plus("list page", point_table()["list"]["penalty"]).plus(
+            "list offset", point_table()["list"][offset]
+        )
+    return score.plus("primary book", point_table()["book"]["primary"]) if primary else score
+
+
+@lru_cache(maxsize=4_096)
+def _title(query: Query, title: str) -> Score:
+    score = Score()
+    worth = point_table()["title"]
+    words = folded_words(title)
+    plain = " ".join(title.casefold().split())
+    if query.unframed.casefold() == plain:
+        score = score.plus("exact title", worth["exact"])
+    elif any(_same_forms(folded_words(run), words) for run in (query.unframed, query.core)) or any(
+        _same_forms((w,), words) for w in query.content
+    ):
+        score = score.plus("stemmed title", worth["stemmed"])
+    meaningful = [word for word in query.content if len(word) >= worth["starts_letters"]]
+    if any(" ".join(words).startswith(word) for word in meaningful):
+        score = score.plus("title starts with word", worth["starts"])
+    return score.plus("title word", worth["word"] * sum(share_root(word, words) for word in query.content))
+
+
+@lru_cache(maxsize=16_384)
+def folded_words(title: str) -> tuple[str, ...]:
+    return tuple(fold(title).split())
+
+
+def _same_forms(some: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether two runs of words are forms of the same words, one for one."""
+    return len(some) == len(others) and all(
+        not roots(a).isdisjoint(roots(b)) for a, b in zip(some, others, strict=True)
+    )
+
+
+def _excerpt(query: Query, excerpt: str) -> float:
+    words = set(fold(excerpt).split())
+    if not words:
+        return 0.0
+    known = {root for word in words for root in roots(word)}
+    hits = sum(not roots(word).isdisjoint(known) for word in query.content)
+    most = float(point_table()["excerpt"]["most"])
+    return min(most, hits / len(words) * most)
+
 
 QUALIFIER = re.compile(r"\s*\(([^()]*)\)\s*$")
 NEARLY_ALL = 0.999
@@ -25,13 +208,13 @@ UNASKED = 5.0
 class TitleMatch:
     """How well a title and a query cover each other, in shares of rarity."""
 
-    asked: float = 0.0
+    query_share: float = 0.0
     """Of the query, how much is in the title."""
-    said: float = 0.0
+    title_share: float = 0.0
     """Of the title, how much is in the query; less where that is little of the query."""
-    named: float = 0.0
+    name_share: float = 0.0
     """Of the query, how much is the title itself, standing there word for word."""
-    whole: float = 0.0
+    exactness: float = 0.0
     """Whether the title says all of the query, and nothing else."""
     stems: frozenset[str] = frozenset()
     name: str = ""
@@ -39,34 +222,37 @@ class TitleMatch:
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
+class QueryScorer:
     """Knows one query in one book: how rare its words are there."""
 
     query: Query
     rarity: Mapping[str, float]
     total: float
-    spoken: str
+    query_stems: str
     """The query's stems in order, between spaces."""
     figures: Mapping[str, str]
     """Roman numbers that stand for figures of the query."""
 
     @classmethod
-    def of(cls, book: OpenBook, query: Query) -> Judge:
+    def of(cls, book: OpenBook, query: Query) -> QueryScorer:
         stem_of = stemmer(query.language)
         rarity = {term.stem: book.rarity(term.word) for term in query.terms}
         spoken = f" {' '.join(stem_of(word) for word in query.words)} "
         figures = {ROMAN[word]: word for word in query.words if word in ROMAN}
         return cls(query, rarity, sum(rarity.values()), spoken, figures)
 
-    def title(self, candidate: Candidate) -> TitleMatch:
+    def title(self, candidate: SearchCandidate) -> TitleMatch:
         """The better of the page's own title and the names that led to it."""
         names = (candidate.title, *sorted(candidate.aliases))
-        return max((self._title(name) for name in names), key=lambda m: m.asked + m.said + m.named + m.whole)
+        return max(
+            (self._title(name) for name in names),
+            key=lambda m: m.query_share + m.title_share + m.name_share + m.exactness,
+        )
 
     def _title(self, title: str) -> TitleMatch:
         if not self.total:  # a query of signs alone can only be a title
-            return TitleMatch(whole=self._whole(title, frozenset(), 0.0), name=title)
-        silent = words_of(self.query.language).stop_words
+            return TitleMatch(exactness=self._whole(title, frozenset(), 0.0), name=title)
+        silent = language_words(self.query.language).stop_words
         qualifier = QUALIFIER.search(title)
         name = [self._stem(word) for word in folded_words(QUALIFIER.sub("", title) or title)]
         beside = [self._stem(word) for word in folded_words(qualifier[1])] if qualifier else []
@@ -75,7 +261,7 @@ class Judge:
         telling = [stem for stem in dict.fromkeys(name) if stem not in silent or stem in self.rarity]
         said = sum(self.rarity.get(stem, UNASKED) for stem in telling)
         said += sum(self.rarity.get(stem, 0.0) for stem in dict.fromkeys(beside) if stem not in name)
-        stands = bool(name) and f" {' '.join(name)} " in self.spoken
+        stands = bool(name) and f" {' '.join(name)} " in self.query_stems
         share = asked / self.total
         named = share if stands else 0.0
         said = asked / said * share**0.5 if said else 0.0
@@ -85,29 +271,29 @@ class Judge:
         """1 if the title is the query, half of it if in another form; a hint would have to decide against it."""
         if self.query.focus:
             return 0.0
-        if folded_words(title) in (folded_words(self.query.asked), folded_words(self.query.core)):
+        if folded_words(title) in (folded_words(self.query.unframed), folded_words(self.query.core)):
             return 1.0
-        silent = words_of(self.query.language).stop_words
+        silent = language_words(self.query.language).stop_words
         return 0.5 if share > NEARLY_ALL and all(s in self.rarity for s in stems if s not in silent) else 0.0
 
     def _stem(self, word: str) -> str:
         """The stem of a title's word; a Roman number where the query has the same in figures counts as that."""
         return self.figures.get(word) or stemmer(self.query.language)(word)
 
-    def quick(self, candidate: Candidate, title: TitleMatch, *, primary: bool = False) -> Score:
+    def quick(self, candidate: SearchCandidate, title: TitleMatch, *, primary: bool = False) -> Score:
         """The score of a page that was not read."""
-        worth = table()["quick"]
-        score = points(self.query, candidate.title, primary=primary)
+        worth = point_table()["quick"]
+        score = title_points(self.query, candidate.title, primary=primary)
         score = self._titled(score, title)
         score = score.plus("listed for words", worth["listed"] * candidate.listed / self.total if self.total else 0)
         return score.plus("holds words", worth["shared"] * candidate.shared / self.total if self.total else 0)
 
     def full(
-        self, candidate: Candidate, title: TitleMatch, text: TextMatch, excerpt: str, *, primary: bool = False
+        self, candidate: SearchCandidate, title: TitleMatch, text: TextMatch, excerpt: str, *, primary: bool = False
     ) -> Score:
         """The score of a page that was read."""
-        worth = table()["text"]
-        score = points(self.query, candidate.title, excerpt, primary=primary)
+        worth = point_table()["text"]
+        score = title_points(self.query, candidate.title, excerpt, primary=primary)
         score = self._titled(score, title)
         score = score.plus("best passage", worth["passage"] * text.passage)
         score = score.plus("whole page", worth["page"] * text.page)
@@ -117,12 +303,12 @@ class Judge:
 
     def focused(self, score: Score, in_title: float, in_text: float) -> Score:
         """The score with what the user's hint says, as shares of the hint's words."""
-        worth = table()["focus"]
+        worth = point_table()["focus"]
         return score.plus("focus in title", worth["title"] * in_title).plus("focus", worth["text"] * in_text)
 
     def _titled(self, score: Score, title: TitleMatch) -> Score:
-        worth = table()["words"]
-        score = score.plus("query words in title", worth["asked"] * title.asked)
-        score = score.plus("title words in query", worth["said"] * title.said)
-        score = score.plus("title named in query", worth["named"] * title.named)
-        return score.plus("title is the query", worth["whole"] * title.whole)
+        worth = point_table()["words"]
+        score = score.plus("query words in title", worth["asked"] * title.query_share)
+        score = score.plus("title words in query", worth["said"] * title.title_share)
+        score = score.plus("title named in query", worth["named"] * title.name_share)
+        return score.plus("title is the query", worth["whole"] * title.exactness)

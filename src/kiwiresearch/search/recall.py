@@ -14,14 +14,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.peer_titles import PeerTitles
+from kiwiresearch.search.open_book import OpenBook, PeerTitles
 from kiwiresearch.search.query import ROMAN, Query, Term
-from kiwiresearch.text.fold import fold
-from kiwiresearch.text.languages import words_of
-from kiwiresearch.text.spellings import spellings
-from kiwiresearch.text.stem import roots
-from kiwiresearch.text.words import words_in
+from kiwiresearch.text.languages import language_words, roots, spellings
+from kiwiresearch.text.words import fold, words_in
 
 LIST_DECAY = 15
 PAIRED_WORDS = 8
@@ -44,7 +40,7 @@ SUGGESTED_RARE = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class SearchCandidate:
     """A page that may be meant, and what speaks for it before it is read."""
 
     path: str
@@ -80,7 +76,7 @@ class _Gathered:
         return self.titles.keys() | self.aliases.keys() | set(best)
 
 
-def recall(book: OpenBook, query: Query) -> list[Candidate]:
+def recall(book: OpenBook, query: Query) -> list[SearchCandidate]:
     """The candidates of a query, by their paths; the start page, which names everything, only by its own title."""
     found = _Gathered()
     _named(book, query, found)
@@ -90,9 +86,9 @@ def recall(book: OpenBook, query: Query) -> list[Candidate]:
     _single_words(book, query, found)
     _words_together(book, query, found)
     paths = sorted(found.paths())
-    book.titles_ahead(path for path in paths if path not in found.titles)
+    book.prefetch_titles(path for path in paths if path not in found.titles)
     return [
-        Candidate(
+        SearchCandidate(
             path,
             found.titles.get(path) or book.title(path),
             frozenset(found.aliases.get(path, ())),
@@ -108,7 +104,7 @@ def _named(book: OpenBook, query: Query, found: _Gathered) -> None:
     """Titles that stand in the query."""
     phrases = list(filter(None, dict.fromkeys([fold(query.text), fold(query.core), *query.phrases()])))
     if isinstance(book.titles, PeerTitles):
-        book.titles.ahead(spelling for phrase in phrases for spelling in _numbers(phrase))
+        book.titles.prefetch(spelling for phrase in phrases for spelling in _numbers(phrase))
     for phrase in phrases:
         if book.titles is not None:
             for spelling in _numbers(phrase):
@@ -120,7 +116,7 @@ def _named(book: OpenBook, query: Query, found: _Gathered) -> None:
 
 def _abbreviated(book: OpenBook, query: Query, found: _Gathered) -> None:
     """Titles that an abbreviation in the query stands for: 'WW2', 'NYC'."""
-    known = words_of(query.language)
+    known = language_words(query.language)
     for word in words_in(query.core):
         if word.lower() in known.stop_words and not word.isupper():
             continue  # 'who' is a question, 'WHO' is not
@@ -140,13 +136,15 @@ def _titled(book: OpenBook, title: str) -> str | None:
 def _by_spelling(book: OpenBook, phrase: str, found: _Gathered) -> None:
     """Without a title index: the spellings that titles usually have."""
     for spelling in _numbers(phrase):
-        for title in dict.fromkeys((spelling[:1].upper() + spelling[1:], spelling.title(), spelling, _king(spelling))):
+        for title in dict.fromkeys(
+            (spelling[:1].upper() + spelling[1:], spelling.title(), spelling, _with_regnal_number(spelling))
+        ):
             path = book.archive.by_title(title) or book.archive.resolve(title.replace(" ", "_"))
             if path:
                 found.by_title(path, title, alias=True)
 
 
-def _king(spelling: str) -> str:
+def _with_regnal_number(spelling: str) -> str:
     """'louis xiv' as titles have it."""
     head, _, last = spelling.rpartition(" ")
     return f"{head.title()} {last.upper()}".strip()
@@ -207,12 +205,12 @@ def _words_together(book: OpenBook, query: Query, found: _Gathered) -> None:
     words = {term.word: book.rarity(term.word) for term in _rarest(book, query.terms)[:PAIRED_WORDS]}
     nowhere: list[set[str]] = []
     tried = 0
-    for some, worth in _companies(words):
-        if tried >= book.effort.companies or len(found.shared) >= ENOUGH:
+    for some, worth in _word_groups(words):
+        if tried >= book.effort.word_groups or len(found.shared) >= ENOUGH:
             break
         if any(empty <= set(some) for empty in nowhere):
             continue
-        pages = book.pages_with(" ".join(some), book.effort.company_pages * (LONGER if tried < FIRST else 1))
+        pages = book.pages_with(" ".join(some), book.effort.group_pages * (LONGER if tried < FIRST else 1))
         tried += 1
         if not pages:
             nowhere.append(set(some))
@@ -220,7 +218,7 @@ def _words_together(book: OpenBook, query: Query, found: _Gathered) -> None:
             found.shared[path] = max(found.shared.get(path, 0.0), worth / (1 + place / SUBSET_DECAY))
 
 
-def _companies(words: dict[str, float]) -> list[tuple[tuple[str, ...], float]]:
+def _word_groups(words: dict[str, float]) -> list[tuple[tuple[str, ...], float]]:
     """All companies of two and more words, with what they are worth together."""
     some = [company for size in range(2, len(words) + 1) for company in combinations(words, size)]
     return sorted(((c, sum(words[word] for word in c)) for c in some), key=lambda row: (-row[1], row[0]))

@@ -17,21 +17,18 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from kiwiresearch.disk import Lock
 from kiwiresearch.errors import BadSettings, BadUsage, IndexStale
-from kiwiresearch.search.title_stamp import VERSION, Stamp, read_stamp
-from kiwiresearch.search.titles import open_titles
-from kiwiresearch.text.fold import fold
-from kiwiresearch.zim.archive import Archive
-from kiwiresearch.zim.book import Book
-from kiwiresearch.zim.entry import TitleEntry
-from kiwiresearch.zim.guarded import bare
+from kiwiresearch.search.titles import VERSION, IndexStamp, open_titles, read_stamp
+from kiwiresearch.system import FileLock
+from kiwiresearch.text.words import fold
+from kiwiresearch.zim.archive import Archive, Book, TitleEntry
+from kiwiresearch.zim.policy import without_policy
 
 BATCH = 20_000
 CACHE_KIB = 64 * 1024
 
-Progress = Callable[[int, int], None]
-Row = tuple[int, str, str, str | None, bool]
+ReportProgress = Callable[[int, int], None]
+GatheredRow = tuple[int, str, str, str | None, bool]
 
 GATHERED = """
 CREATE TABLE stamp (name TEXT PRIMARY KEY, value TEXT);
@@ -61,7 +58,7 @@ STEPS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
+class IndexBuild:
     """What there is after a build: made now, kept as it was, or in the hands of another process."""
 
     file: Path
@@ -75,7 +72,9 @@ def titles_file(folder: Path, book: Book) -> Path:
     return folder / f"titles-{book.id}.sqlite"
 
 
-def build_titles(archive: Archive, file: Path, *, limit: int | None = None, progress: Progress | None = None) -> Built:
+def build_titles(
+    archive: Archive, file: Path, *, limit: int | None = None, progress: ReportProgress | None = None
+) -> IndexBuild:
     """Make the title index of a book, or go on with one; with a limit, of its first titles only.
 
     `progress` is told how much is done of how much. While another process
@@ -83,11 +82,11 @@ def build_titles(archive: Archive, file: Path, *, limit: int | None = None, prog
     """
     if limit is not None and limit < 1:
         raise BadUsage(f"A title index of {limit} titles makes no sense.", remedy="Give a limit of 1 or more.")
-    archive = bare(archive)  # one index serves, whatever a policy hides of it
+    archive = without_policy(archive)  # one index serves, whatever a policy hides of it
     with _clear_errors(file, archive.book):
-        lock = Lock(_beside(file, "lock"))
+        lock = FileLock(_beside(file, "lock"))
         if not lock.acquire():
-            return Built(file, 0, complete=False, state="busy")
+            return IndexBuild(file, 0, complete=False, state="busy")
         try:
             kept = _kept(file, archive.book, limit)
             return kept or _built(archive, file, limit, progress or (lambda _done, _of: None))
@@ -95,7 +94,7 @@ def build_titles(archive: Archive, file: Path, *, limit: int | None = None, prog
             lock.release()
 
 
-def _built(archive: Archive, file: Path, limit: int | None, progress: Progress) -> Built:
+def _built(archive: Archive, file: Path, limit: int | None, progress: ReportProgress) -> IndexBuild:
     gathered = _beside(file, "rows")
     try:
         stamp = _gather(archive, gathered, limit, progress)
@@ -108,13 +107,13 @@ def _built(archive: Archive, file: Path, limit: int | None, progress: Progress) 
         _finish(gathered, file, stamp, progress)
     if stamp.complete:
         gathered.unlink()
-    return Built(file, stamp.rows, stamp.complete, "built")
+    return IndexBuild(file, stamp.rows, stamp.complete, "built")
 
 
 DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
-def _kept(file: Path, book: Book, limit: int | None) -> Built | None:
+def _kept(file: Path, book: Book, limit: int | None) -> IndexBuild | None:
     """The index that is there, if it has what is asked for."""
     try:
         index = open_titles(file, book)
@@ -125,10 +124,10 @@ def _kept(file: Path, book: Book, limit: int | None) -> Built | None:
     rows, complete = index.rows, index.complete
     index.close()
     enough = complete or (limit is not None and rows >= limit)
-    return Built(file, rows, complete, "kept") if enough else None
+    return IndexBuild(file, rows, complete, "kept") if enough else None
 
 
-def _gather(archive: Archive, gathered: Path, limit: int | None, progress: Progress) -> Stamp:
+def _gather(archive: Archive, gathered: Path, limit: int | None, progress: ReportProgress) -> IndexStamp:
     book = archive.book
     connection = _gathering(gathered, book)
     with contextlib.closing(connection):
@@ -139,7 +138,7 @@ def _gather(archive: Archive, gathered: Path, limit: int | None, progress: Progr
             ready = [row for entry in batch if (row := _row(entry, stamp.head))]
             rows += len(ready)
             start = batch[-1].number + 1 if batch else start
-            stamp = Stamp(VERSION, book.id, book.entries, rows, not batch, stamp.head)
+            stamp = IndexStamp(VERSION, book.id, book.entries, rows, not batch, stamp.head)
             with connection:
                 connection.execute("BEGIN")
                 connection.executemany("INSERT INTO gathered VALUES (?, ?, ?, ?, ?)", ready)
@@ -163,11 +162,11 @@ def _gathering(gathered: Path, book: Book) -> sqlite3.Connection:
     connection = sqlite3.connect(gathered, isolation_level=None)
     connection.executescript(GATHERED)
     head = "A/" if book.old_namespaces else ""
-    _write_stamp(connection, Stamp(VERSION, book.id, book.entries, 0, complete=False, head=head), 0)
+    _write_stamp(connection, IndexStamp(VERSION, book.id, book.entries, 0, complete=False, head=head), 0)
     return connection
 
 
-def _row(entry: TitleEntry, head: str) -> Row | None:
+def _row(entry: TitleEntry, head: str) -> GatheredRow | None:
     """A row as it is kept: a path that is its title spelled with underscores need not be."""
     title = entry.title if entry.title.isascii() else entry.title.encode("utf-8", "replace").decode()
     folded = fold(title)
@@ -185,7 +184,7 @@ def _writable(path: str) -> bool:
     return True
 
 
-def _finish(gathered: Path, file: Path, stamp: Stamp, progress: Progress) -> None:
+def _finish(gathered: Path, file: Path, stamp: IndexStamp, progress: ReportProgress) -> None:
     """Make the index from all gathered rows, beside its place, and move it there."""
     new = _beside(file, "new")
     new.unlink(missing_ok=True)
@@ -208,7 +207,7 @@ def _finish(gathered: Path, file: Path, stamp: Stamp, progress: Progress) -> Non
         new.unlink(missing_ok=True)
 
 
-def _write_stamp(connection: sqlite3.Connection, stamp: Stamp, start: int) -> None:
+def _write_stamp(connection: sqlite3.Connection, stamp: IndexStamp, start: int) -> None:
     values = {
         "version": stamp.version,
         "book": stamp.book,
@@ -225,7 +224,7 @@ def _next(connection: sqlite3.Connection) -> int:
     return int(connection.execute("SELECT value FROM stamp WHERE name = 'next'").fetchone()[0])
 
 
-def _tell(progress: Progress, gathered: float, sorted_in: float, book: Book | Stamp) -> None:
+def _tell(progress: ReportProgress, gathered: float, sorted_in: float, book: Book | IndexStamp) -> None:
     """Gathering and sorting take about as long as each other."""
     progress(int(book.entries * (gathered + sorted_in)), 2 * book.entries)
 

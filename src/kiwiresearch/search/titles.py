@@ -1,26 +1,135 @@
-"""Titles of one book, looked up in milliseconds: exact, joined or split, by beginning, by words, mistyped.
-
-The rows of the file are numbered from the shortest title to the longest. So a
-search that stops after some rows has seen the titles that say little else,
-and no query has to walk through all titles that hold a common word.
-"""
+"""The title index of a book: exact, joined, by beginning, by words, mistyped."""
 
 from __future__ import annotations
 
 import math
 import sqlite3
 import threading
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Protocol
 
+from rapidfuzz.distance import OSA
+
 from kiwiresearch.errors import IndexStale
-from kiwiresearch.search.title_stamp import Stamp, damaged, read_stamp, rebuild
-from kiwiresearch.search.title_words import Correction, corrections
-from kiwiresearch.text.fold import fold, joined, words
-from kiwiresearch.zim.book import Book
+from kiwiresearch.text.words import fold, split_folded, without_spaces
+from kiwiresearch.zim.archive import Book
+
+VERSION = "1"
+"""Of the tables and of the folding: an index of another version is built again."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStamp:
+    """What an index says of itself: which book it was made from, and how far."""
+
+    version: str
+    book: str
+    entries: int
+    rows: int
+    complete: bool
+    head: str
+    """What stands before a title in its path, in most paths of the book."""
+
+    def fits(self, book: Book) -> bool:
+        return (self.version, self.book, self.entries) == (VERSION, book.id, book.entries)
+
+
+def read_stamp(connection: sqlite3.Connection) -> IndexStamp:
+    values = dict(connection.execute("SELECT name, value FROM stamp").fetchall())
+    return IndexStamp(
+        version=str(values["version"]),
+        book=str(values["book"]),
+        entries=int(values["entries"]),
+        rows=int(values["rows"]),
+        complete=bool(int(values["complete"])),
+        head=str(values["head"]),
+    )
+
+
+def damaged_index(book: Book, problem: Exception) -> IndexStale:
+    return IndexStale(f"The title index of {book.title!r} is damaged: {problem}.", remedy=rebuild_hint(book))
+
+
+def rebuild_hint(book: Book) -> str:
+    return f"Build it again with 'kiwiresearch books index {book.name}'."
+
+
+ONE_SLIP_FROM = 4
+TWO_SLIPS_FROM = 6
+LONGEST = 32
+PIECE = 3
+"""How many letters at one end must be right where there are two slips; the index is made of such pieces."""
+
+PER_SIZE = 600
+"""So many words of one beginning and length are looked at, the commonest."""
+
+ALPHABETS = (
+    "abcdefghijklmnopqrstuvwxyz",
+    "абвгдежзиклмнопрстуфхцчшщъыьэюяієґћђљњџј",
+    "αβγδεζηθικλμνξοπρστυφχψω",
+)
+
+RunQuery = Callable[[str, Sequence[object]], list[tuple[Any, ...]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A word that titles have, how many slips away it is, and in how many titles it stands."""
+
+    word: str
+    distance: int
+    count: int
+
+
+def corrections(ask: RunQuery, word: str, limit: int) -> tuple[Correction, ...]:
+    """What a folded word may have been meant to be: fewest slips first, then the commonest."""
+    if not ONE_SLIP_FROM <= len(word) <= LONGEST or not word.isalpha():
+        return ()
+    found = _one_slip(ask, word)
+    if len(found) < limit and len(word) >= TWO_SLIPS_FROM:
+        found |= {other: hit for other, hit in _two_slips(ask, word).items() if other not in found}
+    found.pop(word, None)
+    ranked = sorted(found.values(), key=lambda hit: (hit.distance, -hit.count, hit.word))
+    return tuple(ranked[: max(limit, 0)])
+
+
+def slips(word: str) -> Iterator[str]:
+    """Every spelling one slip away: a letter left out, too many, wrong or in the wrong place."""
+    letters = next((alphabet for alphabet in ALPHABETS if set(word) <= set(alphabet)), "")
+    for at in range(len(word) + 1):
+        head, tail = word[:at], word[at:]
+        if tail:
+            yield head + tail[1:]
+            rest = head + tail[1:]
+            for place in range(len(word)):  # 'Ghandi': the letter at home elsewhere
+                yield rest[:place] + tail[0] + rest[place:]
+        for letter in letters:
+            yield head + letter + tail
+            if tail:
+                yield head + letter + tail[1:]
+
+
+def _one_slip(ask: RunQuery, word: str) -> dict[str, Correction]:
+    tried = sorted(set(slips(word)))
+    marks = ",".join("?" * len(tried))
+    rows = ask(f"SELECT word, count FROM words WHERE word IN ({marks})", tried)  # noqa: S608
+    return {other: Correction(other, 1, count) for other, count in rows if len(other) >= PIECE}
+
+
+def _two_slips(ask: RunQuery, word: str) -> dict[str, Correction]:
+    found = {}
+    for piece, ends in ((word[:PIECE], "substr(word, 1, 3)"), (word[-PIECE:], "substr(word, -3)")):
+        for size in range(len(word) - 2, len(word) + 3):
+            sql = f"SELECT word, count FROM words WHERE {ends} = ? AND length(word) = ? ORDER BY count DESC LIMIT ?"  # noqa: S608
+            for other, count in ask(sql, (piece, size, PER_SIZE)):
+                distance = OSA.distance(word, other, score_cutoff=2)
+                if distance <= 2:
+                    found[other] = Correction(other, distance, count)
+    return found
+
 
 SAME_KEY = 256
 """So many titles of one spelling are read, or of one beginning."""
@@ -52,14 +161,14 @@ class TitleRow:
     alias: bool = False
 
 
-class Titles(Protocol):
+class TitleLookup(Protocol):
     """The titles of a book that can be looked up: in a file here, or on the host that has it."""
 
     @property
     def rows(self) -> int: ...
     @property
     def complete(self) -> bool: ...
-    def leave_out(self, hides: Callable[[str, str], bool]) -> None: ...
+    def set_filter(self, hides: Callable[[str, str], bool]) -> None: ...
     def exact(self, title: str) -> tuple[TitleRow, ...]: ...
     def joined(self, title: str) -> tuple[TitleRow, ...]: ...
     def prefix(self, text: str, limit: int) -> tuple[TitleRow, ...]: ...
@@ -72,14 +181,14 @@ class Titles(Protocol):
 class TitleIndex:
     """The titles of a book; it may be used by several threads."""
 
-    def __init__(self, connection: sqlite3.Connection, stamp: Stamp, book: Book) -> None:
+    def __init__(self, connection: sqlite3.Connection, stamp: IndexStamp, book: Book) -> None:
         self._connection = connection
         self._stamp = stamp
         self._book = book
         self._lock = threading.Lock()
         self._hides: Callable[[str, str], bool] = lambda _title, _path: False
 
-    def leave_out(self, hides: Callable[[str, str], bool]) -> None:
+    def set_filter(self, hides: Callable[[str, str], bool]) -> None:
         """Offer no row whose title and path are hidden: the file has all, and who opens it may not see all."""
         self._hides = hides
 
@@ -101,13 +210,13 @@ class TitleIndex:
         """Pages with this title, wherever its spaces are: 'open ai' finds 'OpenAI', and the reverse."""
         wanted = fold(title)
         sql = f"SELECT {COLUMNS} FROM names JOIN titles USING (id) WHERE key = ? ORDER BY id LIMIT ?"  # noqa: S608
-        rows = [self._row(found) for found in self._ask(sql, (joined(wanted), SAME_KEY))]
+        rows = [self._row(found) for found in self._ask(sql, (without_spaces(wanted), SAME_KEY))]
         return self._once(sorted(rows, key=lambda row: (fold(row.title) != wanted, row.alias, row.path)))
 
     def prefix(self, text: str, limit: int) -> tuple[TitleRow, ...]:
         """Pages whose titles begin so: the shortest of the first in the alphabet."""
         wanted = fold(text)
-        key = joined(wanted)
+        key = without_spaces(wanted)
         if not key or limit < 1:
             return ()
         sql = f"SELECT {COLUMNS} FROM names JOIN titles USING (id) WHERE key >= ? AND key < ? ORDER BY key, id LIMIT ?"  # noqa: S608
@@ -183,7 +292,7 @@ class TitleIndex:
         return [number for (number,) in self._ask(sql, (query, rows))]
 
     def _ranked(self, rows: Collection[TitleRow], weights: Mapping[str, float], total: float) -> tuple[TitleRow, ...]:
-        titles = {row: set(words(fold(row.title))) for row in rows}
+        titles = {row: set(split_folded(fold(row.title))) for row in rows}
         known = sorted(set().union(*titles.values()))
         counts = self._counts(known)
         rarity = {word: self._rarity(counts.get(word, 1)) for word in known}
@@ -231,7 +340,7 @@ class TitleIndex:
         except sqlite3.ProgrammingError:
             raise
         except sqlite3.DatabaseError as problem:
-            raise damaged(self._book, problem) from problem
+            raise damaged_index(self._book, problem) from problem
 
 
 COLUMNS = "title, path, alias"
@@ -247,7 +356,7 @@ def open_titles(file: Path, book: Book) -> TitleIndex | None:
             f"{file.absolute().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False
         )
     except sqlite3.Error as problem:
-        raise damaged(book, problem) from problem
+        raise damaged_index(book, problem) from problem
     try:
         stamp = read_stamp(connection)
         (pages,), (size,) = connection.execute("PRAGMA page_count"), connection.execute("PRAGMA page_size")
@@ -255,12 +364,12 @@ def open_titles(file: Path, book: Book) -> TitleIndex | None:
             raise sqlite3.DatabaseError("the file is cut short")
     except (sqlite3.Error, ValueError, TypeError, KeyError) as problem:
         connection.close()
-        raise damaged(book, problem) from problem
+        raise damaged_index(book, problem) from problem
     if not stamp.fits(book):
         connection.close()
         raise IndexStale(
             f"The title index {file.name!r} was made from another file than {book.source!r}, or by another version.",
-            remedy=rebuild(book),
+            remedy=rebuild_hint(book),
         )
     return TitleIndex(connection, stamp, book)
 
@@ -276,7 +385,7 @@ def _split(wanted: Mapping[str, float] | Sequence[str]) -> dict[str, float]:
     given = wanted.items() if isinstance(wanted, Mapping) else ((word, 1.0) for word in wanted)
     found: dict[str, float] = {}
     for text, weight in given:
-        parts = words(fold(text))
+        parts = split_folded(fold(text))
         for part in parts:
             found[part] = found.get(part, 0.0) + weight / len(parts)
     return {word: weight for word, weight in found.items() if weight > 0}

@@ -11,15 +11,14 @@ from sqlalchemy import Connection, Row, Select, insert, select
 
 from kiwiresearch.errors import StoreDamaged
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.store.columns import is_kept
 from kiwiresearch.store.database import Database
-from kiwiresearch.store.problems import BACKUP
-from kiwiresearch.store.tables import AUDIT, AUDIT_HEAD
+from kiwiresearch.store.engine import BACKUP
+from kiwiresearch.store.tables import AUDIT, AUDIT_HEAD, is_storable
 
 START = "0" * 64
 """What the first row is chained to."""
-END = "end"
-AT_ONCE = 1_000
+HEAD_NAME = "end"
+ROWS_PER_READ = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +62,12 @@ class Audit:
         """Add a row at the end, and give its number."""
         told = {"at": at, "user": user, "host": host, "action": action, "subject": subject, "outcome": outcome}
         with self._db.writing("audit") as connection:
-            seq, previous = _end(connection)
+            seq, previous = _read_head(connection)
             row = {**told, "details": dict(details or {}), "seq": seq + 1, "prev_hash": previous}
             row["hash"] = _hash(row)
             connection.execute(insert(AUDIT).values(row))
             end = {"seq": seq + 1, "hash": row["hash"]}
-            head = self._db.insert(AUDIT_HEAD).values(name=END, **end)
+            head = self._db.insert(AUDIT_HEAD).values(name=HEAD_NAME, **end)
             connection.execute(head.on_conflict_do_update(index_elements=["name"], set_=end))
         return seq + 1
 
@@ -103,12 +102,12 @@ class Audit:
     def head(self) -> str:
         """The hash of the last row: noted elsewhere, it proves later that nobody wrote the whole audit anew."""
         with self._db.reading() as connection:
-            return _end(connection)[1]
+            return _read_head(connection)[1]
 
-    def knows(self, head: str) -> bool:
+    def has_head(self, head: str) -> bool:
         """Whether a row has this hash, as every head of before does; no head at all is known."""
         with self._db.reading() as connection:
-            return _knows(connection, head)
+            return _has_head(connection, head)
 
     def check(self, head: str = "") -> BrokenRow | None:
         """The first row that was changed, removed or put in; None if all are as they were written.
@@ -116,14 +115,14 @@ class Audit:
         With a `head` of before, one of the rows must have that hash.
         """
         with self._db.reading() as connection:
-            if not _knows(connection, head):
+            if not _has_head(connection, head):
                 return BrokenRow(1, f"no row has the hash {head[:64]!r}: the audit was written anew, or cut")
-            end, end_hash = _end(connection)
+            end, end_hash = _read_head(connection)
             seq, previous = 0, START
             while rows := connection.execute(_next(seq)).all():
                 for row in rows:
                     seq += 1
-                    why = _wrong(row, seq, previous)
+                    why = _problem_with(row, seq, previous)
                     if why:
                         return BrokenRow(seq, why)
                     previous = row.hash
@@ -132,26 +131,26 @@ class Audit:
         return None
 
 
-def _end(connection: Connection) -> tuple[int, str]:
+def _read_head(connection: Connection) -> tuple[int, str]:
     """Where the audit ends, and the hash of its last row."""
-    found = connection.execute(select(AUDIT_HEAD).where(AUDIT_HEAD.c.name == END)).one_or_none()
+    found = connection.execute(select(AUDIT_HEAD).where(AUDIT_HEAD.c.name == HEAD_NAME)).one_or_none()
     if found is None:
         return 0, START
-    if not (isinstance(found.seq, int) and is_kept(found.hash)):
+    if not (isinstance(found.seq, int) and is_storable(found.hash)):
         raise StoreDamaged("The store is damaged: nobody knows any more where the audit ends.", remedy=BACKUP)
     return found.seq, found.hash
 
 
-def _knows(connection: Connection, head: str) -> bool:
+def _has_head(connection: Connection, head: str) -> bool:
     known = select(AUDIT.c.seq).where(AUDIT.c.hash == head).limit(1)
     return head in ("", START) or connection.execute(known).one_or_none() is not None
 
 
 def _next(after: int) -> Select[Any]:
-    return select(AUDIT).where(AUDIT.c.seq > after).order_by(AUDIT.c.seq).limit(AT_ONCE)
+    return select(AUDIT).where(AUDIT.c.seq > after).order_by(AUDIT.c.seq).limit(ROWS_PER_READ)
 
 
-def _wrong(row: Row[Any], seq: int, previous: str) -> str:
+def _problem_with(row: Row[Any], seq: int, previous: str) -> str:
     if row.seq != seq:
         return f"row {seq} is missing"
     if row.prev_hash != previous:
@@ -172,5 +171,5 @@ def _hash(row: Mapping[str, Any]) -> str:
 def _row_of(row: Row[Any]) -> AuditRow:
     """A row as it stands; whether it is as it was written, `check` says."""
     names = ("at", "user", "host", "action", "subject", "outcome")
-    texts = {name: text if is_kept(text := getattr(row, name)) else "" for name in names}
+    texts = {name: text if is_storable(text := getattr(row, name)) else "" for name in names}
     return AuditRow(seq=row.seq, **texts, details={"damaged": True} if row.details is None else row.details)

@@ -13,13 +13,12 @@ from typing import Any, Literal
 from sqlalchemy import Row, delete, select
 
 from kiwiresearch.errors import StoreDamaged
-from kiwiresearch.store.columns import is_kept
 from kiwiresearch.store.database import Database
-from kiwiresearch.store.problems import BACKUP
-from kiwiresearch.store.tables import HOST, STORE
+from kiwiresearch.store.engine import BACKUP
+from kiwiresearch.store.tables import HOST, STORE, is_storable
 
 SECRET = "secret"  # noqa: S105 — the name of it
-Use = Literal["peers", "door"]
+KeyUse = Literal["peers", "door"]
 """What a key is for: hosts show theirs to each other; cookies of users are signed with another."""
 
 
@@ -51,13 +50,13 @@ class Hosts:
         """All hosts that did not leave, by name."""
         with self._db.reading() as connection:
             rows = connection.execute(select(HOST).order_by(HOST.c.name)).all()
-        return [_host(row) for row in rows if is_kept(row.name)]
+        return [_host(row) for row in rows if is_storable(row.name)]
 
     def leave(self, name: str) -> None:
         with self._db.writing() as connection:
             connection.execute(delete(HOST).where(HOST.c.name == name))
 
-    def key(self, use: Use) -> str:
+    def key(self, use: KeyUse) -> str:
         """The key of this store for one use: whoever sees it can make no other of it, nor the secret."""
         return hmac.new(self.secret().encode(), use.encode(), sha256).hexdigest()
 
@@ -67,20 +66,22 @@ class Hosts:
         with self._db.reading() as connection:
             found = connection.execute(wanted).scalar()
         if found is not None:
-            return _whole(found)
+            return _checked_secret(found)
         with self._db.writing() as connection:
             new = self._db.insert(STORE).values(name=SECRET, value=secrets.token_urlsafe(32))
             connection.execute(new.on_conflict_do_nothing())
-            return _whole(connection.execute(wanted).scalar_one())
+            return _checked_secret(connection.execute(wanted).scalar_one())
 
 
-def _whole(secret: str) -> str:
-    if not is_kept(secret):
+def _checked_secret(secret: str) -> str:
+    if not is_storable(secret):
         raise StoreDamaged("The store is damaged: its secret is not what was written.", remedy=BACKUP)
     return secret
 
 
 def _host(row: Row[Any]) -> HostRow:
     """A host as its row tells; what somebody else wrote there counts as nothing until the host announces itself."""
-    is_heard = is_kept(row.url) and row.books is not None and isinstance(row.seen_at, float) and isfinite(row.seen_at)
+    is_heard = (
+        is_storable(row.url) and row.books is not None and isinstance(row.seen_at, float) and isfinite(row.seen_at)
+    )
     return HostRow(row.name, row.url, tuple(row.books), row.seen_at) if is_heard else HostRow(row.name, "", (), 0.0)

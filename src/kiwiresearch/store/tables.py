@@ -1,19 +1,83 @@
-"""The tables of the store."""
+"""The tables of the store, with column types that are the same on every engine."""
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
 
-from sqlalchemy import BigInteger, Boolean, Column, Float, Index, LargeBinary, Table
+from sqlalchemy import BigInteger, Boolean, Column, Dialect, Float, Index, LargeBinary, MetaData, Table, Text
+from sqlalchemy.types import TypeDecorator
 
-from kiwiresearch.store.columns import METADATA, Json, Words
+from kiwiresearch.errors import BadUsage
+from kiwiresearch.ids import canonical_json
+
+METADATA = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
-def _key(name: str, kind: Any = Words) -> Column[Any]:
+def is_storable(value: object) -> bool:
+    """Whether it is a text as every engine keeps it; a file may hold anything where somebody else wrote into it."""
+    return isinstance(value, str) and UNSTORABLE.search(value) is None
+
+
+class PlainText(TypeDecorator[str]):
+    """A text that every engine keeps as it is; one that some engine would not keep is refused by all."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:  # noqa: ARG002
+        if value is None:
+            return None
+        if UNSTORABLE.search(value):
+            raise BadUsage(
+                f"{value[:80]!r} holds a NUL character or half a character, which no store keeps.",
+                remedy="Leave that character out.",
+            )
+        return str(value)
+
+
+class JsonText(TypeDecorator[Any]):
+    """A mapping, or a list of mappings, as canonical JSON: the same bytes on every engine.
+
+    Anything else is damage, and read as None: who reads the row says what that means, and others are not concerned.
+    """
+
+    impl = PlainText
+    cache_ok = True
+
+    def __init__(self, *, many: bool = False) -> None:
+        super().__init__()
+        self.many = many
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str:  # noqa: ARG002
+        return canonical_json(value)
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> Any:  # noqa: ARG002
+        try:
+            found = json.loads(value) if is_storable(value) else None
+            # What is written as an escape may be half a character, which could not be written again.
+            is_whole = "\\u" not in str(value) or is_storable(canonical_json(found))
+        except (ValueError, RecursionError):
+            return None
+        rows = found if self.many else [found]
+        is_shaped = isinstance(rows, list) and all(isinstance(row, dict) for row in rows)
+        return found if is_whole and is_shaped else None
+
+
+def _key(name: str, kind: Any = PlainText) -> Column[Any]:
     return Column(name, kind, primary_key=True, autoincrement=False)
 
 
-def _column(name: str, kind: Any = Words, **more: Any) -> Column[Any]:
+def _column(name: str, kind: Any = PlainText, **more: Any) -> Column[Any]:
     return Column(name, kind, nullable=False, **more)
 
 
@@ -27,7 +91,7 @@ JOB = Table(
     METADATA,
     _key("id"),
     _column("kind"),
-    _column("wish", Json()),
+    _column("wish", JsonText()),
     _column("user"),
     _column("priority", BigInteger),
     _column("state"),
@@ -37,11 +101,11 @@ JOB = Table(
     _column("asked_at"),
     _column("started_at"),
     _column("ended_at"),
-    _column("told", Json()),
+    _column("told", JsonText()),
     _column("worker"),
     _column("lease_until", Float(53)),
     _column("stop_wanted", Boolean),
-    _column("losses", Json(many=True)),
+    _column("losses", JsonText(many=True)),
     Index(None, "state", "user"),
     Index(None, "turn"),
 )
@@ -53,7 +117,7 @@ EVENT = Table(
     _key("job_id"),
     _key("attempt", BigInteger),
     _key("number", BigInteger),
-    _column("row", Json()),
+    _column("row", JsonText()),
 )
 PART = Table(
     "kiwi_part",
@@ -99,10 +163,10 @@ HOST = Table(
     METADATA,
     _key("name"),
     _column("url"),
-    _column("books", Json(many=True)),
+    _column("books", JsonText(many=True)),
     _column("seen_at", Float(53)),
 )
-USER = Table("kiwi_user", METADATA, _key("name"), _column("role"), _column("limits", Json()), _column("made_at"))
+USER = Table("kiwi_user", METADATA, _key("name"), _column("role"), _column("limits", JsonText()), _column("made_at"))
 TOKEN = Table(
     "kiwi_token",
     METADATA,
@@ -124,7 +188,7 @@ AUDIT = Table(
     _column("action"),
     _column("subject"),
     _column("outcome"),
-    _column("details", Json()),
+    _column("details", JsonText()),
     _column("prev_hash"),
     _column("hash"),
 )

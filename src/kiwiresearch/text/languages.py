@@ -1,16 +1,17 @@
-"""What the program knows about languages: codes, and words that pages are recognised by."""
+"""What is known about languages: codes, word lists, mixed spellings and stems."""
 
 from __future__ import annotations
 
 import re
+import threading
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from kiwiresearch.text.fold import fold
+from kiwiresearch.text.words import fold
 
 DATA = files("kiwiresearch.text") / "data"
 NEVER = re.compile(r"(?!)")
@@ -19,9 +20,9 @@ NEVER = re.compile(r"(?!)")
 class Aspect(NamedTuple):
     """One side of a thing that a topic may ask for, such as its causes: folded words by which it is recognised."""
 
-    asked: frozenset[str]
+    naming_words: frozenset[str]
     """Words of topics and headings: 'treatment', 'therapy'."""
-    said: frozenset[str]
+    related_words: frozenset[str]
     """Words of sentences about it: 'dose', 'cured'."""
 
 
@@ -95,7 +96,7 @@ def has_words(language: str) -> bool:
 
 
 @cache
-def words_of(language: str) -> LanguageWords:
+def language_words(language: str) -> LanguageWords:
     """The words of a language given by its ISO 639-3 code; English serves for the rest."""
     name = language if has_words(language) else "eng"
     table = tomllib.loads((DATA / f"{name}.toml").read_text(encoding="utf-8"))
@@ -122,14 +123,14 @@ def words_of(language: str) -> LanguageWords:
         joining=frozenset(_folded(table, "joining")),
         linking=frozenset(_folded(table, "linking")),
         abbreviated={short: tuple(long) for short, long in table.get("abbreviated", {}).items()},
-        asides=phrases(table.get("asides", ())),
+        asides=phrase_pattern(table.get("asides", ())),
         aside_headings=frozenset(_folded(table, "aside_headings")),
-        minor_headings=phrases(table.get("minor_headings", ())),
-        open_questions=phrases(table.get("open_questions", ())),
+        minor_headings=phrase_pattern(table.get("minor_headings", ())),
+        open_questions=phrase_pattern(table.get("open_questions", ())),
     )
 
 
-def phrases(several: Iterable[str]) -> re.Pattern[str]:
+def phrase_pattern(several: Iterable[str]) -> re.Pattern[str]:
     """Any of some phrases as whole words, in capitals or not; one that ends in '*' may go on: 'fiction*'."""
     found = [_phrase(one) for one in sorted(several, key=lambda one: (-len(one), one))]
     return re.compile("|".join(found), re.IGNORECASE) if found else NEVER
@@ -148,3 +149,141 @@ def _aspect(words: Sequence[str]) -> Aspect:
 
 def _folded(table: dict[str, list[str]], key: str) -> tuple[str, ...]:
     return tuple(text.casefold() for text in table.get(key, ()))
+
+
+ARABIC = re.compile("[\u0621-\u064a\u06a9\u06cc]")
+HEBREW = re.compile("[\u05d0-\u05ea]")
+DEVANAGARI = re.compile("[\u0900-\u097f]")
+
+ENDINGS = {"ه": "ة", "ة": "ه", "ي": "ى", "ى": "ي"}
+USUAL_ENDINGS = {"ه": "ة", "ى": "ي"}
+ARTICLE = "ال"
+PERSIAN = str.maketrans("كيى", "کیی")
+ARABIC_LETTERS = str.maketrans("کی", "كي")
+
+HEBREW_ARTICLE = "ה"
+HEBREW_PREFIXES = "והבלמשכ"
+
+NASALS = (("ङ", "क-घ"), ("ञ", "च-झ"), ("ण", "ट-ढ"), ("न", "त-ध"), ("म", "प-भ"))
+"""Each nasal of Devanagari, and the consonants of its own row before which it may be a dot."""
+NASAL_LETTER = re.compile("|".join(f"{nasal}\u094d(?=[{row}])" for nasal, row in NASALS))
+NASAL_DOT = re.compile("[ंँ](?=([क-घ])|([च-झ])|([ट-ढ])|([त-ध])|([प-भ]))")
+
+SHORTEST = 3
+"""Fewer letters are no word without its prefix."""
+
+
+def spellings(word: str) -> list[str]:
+    """What else the same word may be written as, the nearest first; none for scripts that spell it one way."""
+    if word.isascii():
+        return []
+    found: list[str] = []
+    if ARABIC.search(word):
+        found += _arabic(word)
+    elif HEBREW.search(word):
+        found += _hebrew(word)
+    elif DEVANAGARI.search(word):
+        found += (NASAL_LETTER.sub("ं", word), NASAL_DOT.sub(_as_letter, word))
+    return [form for form in dict.fromkeys(found) if form != word]
+
+
+def one_spelling(word: str) -> str:
+    """The word with the endings and nasals that are mixed written one way, to tell whether two are the same."""
+    if word.isascii():
+        return word
+    if word[-1] in USUAL_ENDINGS:
+        return word[:-1] + USUAL_ENDINGS[word[-1]]
+    return NASAL_LETTER.sub("ं", word)
+
+
+def _arabic(word: str) -> Iterator[str]:
+    ends = [word, word[:-1] + ENDINGS[word[-1]]] if word[-1] in ENDINGS else [word]
+    yield from ends
+    for form in ends:
+        bare = form.removeprefix(ARTICLE)
+        if bare == form:
+            yield ARTICLE + form
+        elif len(bare) >= SHORTEST:
+            yield bare
+    yield word.translate(PERSIAN)
+    yield word.translate(ARABIC_LETTERS)
+
+
+def _hebrew(word: str) -> Iterator[str]:
+    yield HEBREW_ARTICLE + word
+    if word[0] in HEBREW_PREFIXES and len(word) > SHORTEST:
+        yield word[1:]
+        yield HEBREW_ARTICLE + word[1:]
+
+
+def _as_letter(found: re.Match[str]) -> str:
+    nasal, _ = NASALS[(found.lastindex or 1) - 1]
+    return f"{nasal}\u094d"
+
+
+EXCEPTIONS = frozenset({"this", "less", "across", "always", "towards"})
+"""Words that end in 's' and are no plurals."""
+
+SHORTEST_ROOT = 3
+
+ALGORITHMS = {
+    "ara": "arabic", "cat": "catalan", "ces": "czech", "dan": "danish", "deu": "german", "ell": "greek",
+    "eng": "english", "epo": "esperanto", "est": "estonian", "eus": "basque", "fas": "persian", "fin": "finnish",
+    "fra": "french", "gle": "irish", "hin": "hindi", "hun": "hungarian", "hye": "armenian", "ind": "indonesian",
+    "ita": "italian", "lit": "lithuanian", "nep": "nepali", "nld": "dutch", "nno": "norwegian", "nob": "norwegian",
+    "nor": "norwegian", "pol": "polish", "por": "portuguese", "ron": "romanian", "rus": "russian", "spa": "spanish",
+    "srp": "serbian", "swe": "swedish", "tam": "tamil", "tur": "turkish", "yid": "yiddish",
+}  # fmt: skip
+"""Which of the Snowball algorithms serves a language, by its ISO 639-3 code."""
+
+
+@lru_cache(maxsize=65_536)
+def roots(word: str) -> frozenset[str]:
+    """What a word may be the plural of, and the word itself.
+
+    One rule cannot know whether 'lenses' comes from 'lens' or 'lense', so both
+    stand, and two words match if they share a root. '-es' comes off only
+    where English puts it on, or 'planes' would meet 'plan'.
+    """
+    found = {word}
+    if word in EXCEPTIONS or len(word) <= SHORTEST_ROOT or not word.endswith("s") or word.endswith("ss"):
+        return frozenset(found)
+    if word.endswith("ies"):
+        found |= {f"{word[:-3]}y", word[:-1]}
+    elif word.endswith("es"):
+        found.add(word[:-1])
+        if word[:-2].endswith(("s", "x", "z", "ch", "sh", "o")):
+            found.add(word[:-2])
+    else:
+        found.add(word[:-1])
+    return frozenset(root for root in found if len(root) >= SHORTEST_ROOT)
+
+
+def share_root(word: str, others: Iterable[str]) -> bool:
+    """Whether the word and any of the others may be forms of one word."""
+    mine = roots(word)
+    return any(not mine.isdisjoint(roots(other)) for other in others)
+
+
+@cache
+def stemmer(language: str) -> Callable[[str], str]:
+    """The stemmer of a language, for words of any spelling; where there is none, words stay as they are."""
+    algorithm = ALGORITHMS.get(language)
+    if algorithm is None:
+        return fold
+    import importlib
+
+    # Not through the package's own factory, which takes another library where it happens to be installed.
+    module = importlib.import_module(f"snowballstemmer.{algorithm}_stemmer")
+    stem = getattr(module, f"{algorithm.capitalize()}Stemmer")().stemWord
+    lock = threading.Lock()  # one object works on one word at a time
+
+    @lru_cache(maxsize=131_072)
+    def stem_of(word: str) -> str:
+        folded = one_spelling(fold(word))
+        if not folded.isalpha():
+            return folded
+        with lock:
+            return str(stem(folded))
+
+    return stem_of

@@ -20,8 +20,8 @@ DENOMINATORS = frozenset((2, 3, 4, 5, 6, 7, 8, 9, 10, 16, 20, 32, 64, 100, 1000)
 
 RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺−", "0123456789-+-")
 LARGEST_POWER = 99
-MOST_SCALES = 3
-MOST_GROUPS = 5
+MAX_SCALES = 3
+MAX_GROUPS = 5
 LARGEST_SCALE = 1e30
 LARGE = str.maketrans("ſıİK", "siiK")
 """Letters that a pattern takes for others where case makes no difference."""
@@ -68,13 +68,13 @@ class Amount(NamedTuple):
 
 
 @cache
-def table(language: str) -> dict[str, Any]:
+def quantity_table(language: str) -> dict[str, Any]:
     """What is known about quantities in a language; English serves for the rest."""
     name = language if (DATA / f"{language}.toml").is_file() else "eng"
     return tomllib.loads((DATA / f"{name}.toml").read_text(encoding="utf-8"))
 
 
-def either(words: Iterable[str]) -> str:
+def any_of(words: Iterable[str]) -> str:
     """A pattern for any of the words, the longest first."""
     return "|".join(re.escape(word) for word in sorted(set(words), key=lambda word: (-len(word), word)))
 
@@ -83,7 +83,7 @@ class NumberWords:
     """Reads the numbers of one language."""
 
     def __init__(self, language: str) -> None:
-        numbers = table(language)["numbers"]
+        numbers = quantity_table(language)["numbers"]
         ones, teens, tens = (numbers[key].split() for key in ("ones", "teens", "tens"))
         self.values = {word: float(n) for n, word in enumerate([*ones, *teens], 1)}
         self.values |= {word: float(n * 10) for n, word in enumerate(tens, 2)}
@@ -95,28 +95,28 @@ class NumberWords:
         self.one = frozenset(numbers["one"].split())
         self._and: str = numbers["and"][0]
         self.half: str = numbers["half"]
-        small = f"(?:(?:{either(tens)})(?:[- ](?:{either(ones)})\\b)?|{either(teens)}|{either(ones)})\\b"
-        scale = f"(?:[ -](?:{either(self.scales)})\\b)"
-        a = either(self.one)
-        part = either([*self.parts, *(f"{word}s" for word in self.parts)])
-        scales = f"{scale}{{1,{MOST_SCALES}}}"
-        more = f"(?:{scales}[ -](?:{numbers['and']}[ -])?{small}){{0,{MOST_GROUPS}}}"
+        small = f"(?:(?:{any_of(tens)})(?:[- ](?:{any_of(ones)})\\b)?|{any_of(teens)}|{any_of(ones)})\\b"
+        scale = f"(?:[ -](?:{any_of(self.scales)})\\b)"
+        a = any_of(self.one)
+        part = any_of([*self.parts, *(f"{word}s" for word in self.parts)])
+        scales = f"{scale}{{1,{MAX_SCALES}}}"
+        more = f"(?:{scales}[ -](?:{numbers['and']}[ -])?{small}){{0,{MAX_GROUPS}}}"
         self._words = re.compile(f"(?:{small}|(?:{a})(?={scale})){more}(?:{scales})?", re.IGNORECASE)
         apart = "".join(f"(?<!{word})" for word in numbers["hyphened"].split())
-        never = either(numbers["not_hyphened"].split())
+        never = any_of(numbers["not_hyphened"].split())
         self._part = re.compile(
-            rf"(?:(?P<of>{a}|{either(self.values)})[ -](?P<part>{part}|{self.half})"
+            rf"(?:(?P<of>{a}|{any_of(self.values)})[ -](?P<part>{part}|{self.half})"
             rf"|(?P<half>{self.half}))\b(?![’']|{apart}-|-(?:{never})\b)"
-            rf"(?:[ -](?P<scaled>{a})[ -](?P<scale>{either(self.scales)})\b)?",
+            rf"(?:[ -](?P<scaled>{a})[ -](?P<scale>{any_of(self.scales)})\b)?",
             re.IGNORECASE,
         )
         self._more = re.compile(
-            rf"[ -]{numbers['and']}[ -](?:{a}|(?P<top>{either(ones)}))[ -]"
+            rf"[ -]{numbers['and']}[ -](?:{a}|(?P<top>{any_of(ones)}))[ -]"
             rf"(?:(?P<half>{self.half})|(?P<part>{part}))\b",
             re.IGNORECASE,
         )
-        self._scale = re.compile(rf"{SPACES}?-?({either([*self.scales, *self.short_scales])})\b(?!\.\w)", re.IGNORECASE)
-        self._money_scale = re.compile(rf"{SPACES}?({either(self.money_scales)})\b", re.IGNORECASE)
+        self._scale = re.compile(rf"{SPACES}?-?({any_of([*self.scales, *self.short_scales])})\b(?!\.\w)", re.IGNORECASE)
+        self._money_scale = re.compile(rf"{SPACES}?({any_of(self.money_scales)})\b", re.IGNORECASE)
         self._scale_letters = frozenset(
             letter
             for word in (*self.scales, *self.short_scales, *self.money_scales)

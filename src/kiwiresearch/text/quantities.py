@@ -1,24 +1,87 @@
-"""Quantities in running text: how many, how much, how far, and of what.
-
-A number is found first, by its figures or words. What stands behind it (a
-scale, a second number, a unit, a noun) and before it (a sign, a currency, a
-word such as 'about') decides whether it is a quantity, and of which kind.
-"""
+"""Quantities in running text: how many, how much, how far, and of what."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import NamedTuple
 
-from kiwiresearch.text.counted import Counted, counted_nouns
-from kiwiresearch.text.number_words import PART_SIGNS
-from kiwiresearch.text.quantity import Qualifier, Quantity, Relation, relation
-from kiwiresearch.text.quantity_cues import NO_QUANTITY, Before, cues, starts_sentence
-from kiwiresearch.text.quantity_spans import Measured, Spans
-from kiwiresearch.text.units import Unit
+from kiwiresearch.text.number_words import PART_SIGNS, any_of, quantity_table
+from kiwiresearch.text.quantity import (
+    NO_QUANTITY,
+    Qualifier,
+    Quantity,
+    WordsBefore,
+    number_cues,
+    starts_sentence,
+)
+from kiwiresearch.text.units import MeasuredNumber, MeasureReader, Unit
 
-__all__ = ["Qualifier", "Quantity", "Relation", "quantities_in", "relation"]
+WORD = re.compile(r"[ \u00a0]([^\W\d_][^\W_]*(?:[-'’][^\W_]+)*)")
+MAX_WORDS = 5
+NO_PLURAL_ENDS = ("ss", "us", "is", "'s", "’s")
+SHORTEST_PLURAL = 4
+
+
+class CountedPhrase(NamedTuple):
+    """A noun, the word before it, and where the phrase ends."""
+
+    noun: str
+    words: str
+    start: int
+    end: int
+
+
+class CountedNouns:
+    """Reads what stands behind a number in one language."""
+
+    def __init__(self, language: str) -> None:
+        known = quantity_table(language)["counted"]
+        self._not_nouns = frozenset(known["not_nouns"].split())
+        self._not_plurals = frozenset(known["not_plurals"].split())
+        self._plurals = frozenset(known["plurals"].split())
+        self._alone = frozenset(known["alone"].split())
+        self._of_the = re.compile(rf"[ \u00a0](?:{any_of(known['of_the'])})\b")
+
+    def read(self, text: str, start: int, limit: int, *, is_single: bool = False) -> CountedPhrase | None:
+        """The noun phrase behind a number that ends at `start`; one thing needs no plural."""
+        at = start
+        if found := self._of_the.match(text, start, limit):
+            at = found.end()
+        words: list[str] = []
+        best: CountedPhrase | None = None
+        while len(words) < MAX_WORDS and (found := WORD.match(text, at, limit)):
+            word = found[1]
+            low = word.lower()
+            if low in self._not_nouns:
+                break
+            words.append(word)
+            at = found.end()
+            if self._is_plural(low) or (is_single and not low.endswith("ly")):
+                best = CountedPhrase(word, " ".join(words[-2:]), start + 1, at)
+                if is_single and word.islower():
+                    break
+            elif best:
+                break
+        if best is None and len(words) == 1 and words[0].lower() in self._alone:
+            return CountedPhrase(words[0], words[0], start + 1, at)
+        return best
+
+    def _is_plural(self, word: str) -> bool:
+        if word in self._plurals:
+            return True
+        if not word.endswith("s") or len(word) < SHORTEST_PLURAL or word in self._not_plurals:
+            return False
+        return not word.endswith(NO_PLURAL_ENDS)
+
+
+@cache
+def counted_nouns(language: str) -> CountedNouns:
+    """The nouns of a language, read from its table once."""
+    return CountedNouns(language)
+
 
 BEFORE_WORD = re.compile("[0-9]+ [b-oq-wyzB-OQ-WYZ(]|[A-Za-z]")
 """A figure and a word: no need to look for times of day and the like. Nor is there where no figure starts."""
@@ -68,8 +131,8 @@ class _Reader:
 
     def __init__(self, text: str, language: str, not_in: Sequence[tuple[int, int]]) -> None:
         self.text = text
-        self.spans = Spans(text, language)
-        self.nouns, self.cues = counted_nouns(language), cues(language)
+        self.spans = MeasureReader(text, language)
+        self.nouns, self.cues = counted_nouns(language), number_cues(language)
         self.closed = _joined(not_in)
         self.closed_starts = [start for start, _ in self.closed]
         self.ends = [*self.closed_starts, len(text)]
@@ -126,13 +189,13 @@ class _Reader:
             return self._with_unit(number, before)
         return self._plain(number, before)
 
-    def _is_named(self, start: int, number: Measured) -> bool:
+    def _is_named(self, start: int, number: MeasuredNumber) -> bool:
         """'the Seven Sisters', 'the twenty-fifth'."""
         if self.cues.ordinal.match(self.text, number.end, self.limit):
             return True
         return self.text[start].isupper() and not starts_sentence(self.text, start)
 
-    def _with_unit(self, number: Measured, before: Before) -> Quantity | int:
+    def _with_unit(self, number: MeasuredNumber, before: WordsBefore) -> Quantity | int:
         unit, end = number.unit, number.end
         if self._is_pronoun(number) and number.written.lower() in self.cues.idioms:
             return end
@@ -140,7 +203,7 @@ class _Reader:
             number = number._replace(written=self.text[end - len(number.written) : old.end()], end=old.end())
         return self._made(number, unit or PLAIN, before)
 
-    def _part(self, number: Measured, before: Before) -> Quantity | int:
+    def _part(self, number: MeasuredNumber, before: WordsBefore) -> Quantity | int:
         """'half of it' is a share, 'half a mile' is a length, 'the second half' is neither."""
         if self.cues.is_side(before):
             return number.end
@@ -150,7 +213,7 @@ class _Reader:
             return self._made(number, SHARE, before)
         return number.end
 
-    def _plain(self, number: Measured, before: Before) -> Quantity | int:
+    def _plain(self, number: MeasuredNumber, before: WordsBefore) -> Quantity | int:
         """A number without a unit: an age, a rate, a count, or no quantity at all."""
         low, high = number.low, number.high
         if high.is_bare and high.value < OLDEST and self.cues.is_age(before):
@@ -171,14 +234,14 @@ class _Reader:
             number = number._replace(end=noun.end, written=self.text[high.number_end : noun.end].strip(" \u00a0-"))
         return self._made(number, PLAIN, before, noun)
 
-    def _is_pronoun(self, number: Measured) -> bool:
+    def _is_pronoun(self, number: MeasuredNumber) -> bool:
         low = number.low
         return low.is_word and low.value == 1 == low.scale and number.high is low
 
-    def _is_small_word(self, number: Measured) -> bool:
+    def _is_small_word(self, number: MeasuredNumber) -> bool:
         return number.low.is_word and number.low.value < LARGE_WORD
 
-    def _rate(self, number: Measured, noun: Counted | None) -> tuple[Measured, Unit] | None:
+    def _rate(self, number: MeasuredNumber, noun: CountedPhrase | None) -> tuple[MeasuredNumber, Unit] | None:
         """'300 people per square kilometre', '12 deaths per 1,000'."""
         end = noun.end if noun else number.end
         if self.text[end : end + 1] not in PER_SIGNS:
@@ -198,7 +261,7 @@ class _Reader:
         written = self.text[number.high.number_end : end].strip(" \u00a0-")
         return number._replace(end=end, written=written), unit
 
-    def _counts(self, number: Measured, noun: Counted | None, before: Before) -> bool:
+    def _counts(self, number: MeasuredNumber, noun: CountedPhrase | None, before: WordsBefore) -> bool:
         """Whether a plain number is a number of something."""
         low, high = number.low, number.high
         if high.is_bare and FIRST_YEAR <= high.value <= LAST_YEAR:
@@ -220,13 +283,15 @@ class _Reader:
         is_number = high.value < NUMBER_OF_SOMETHING and (high.value >= LARGE_FIGURE or self.cues.may_be_plain(before))
         return is_number or bool(self._qualifier(number, before))
 
-    def _qualifier(self, number: Measured, before: Before) -> Qualifier:
+    def _qualifier(self, number: MeasuredNumber, before: WordsBefore) -> Qualifier:
         found = self.cues.qualifier(before, self.text, (number.high.end, number.end), self.limit)
         # 'over 16–18 days' and 'over two legs' say how long, not more than what.
         is_ambiguous = number.low is not number.high or (number.unit is None and self._is_small_word(number))
         return "" if found == "more than" and is_ambiguous and before.words[-1] in self.cues.ambiguous else found
 
-    def _made(self, number: Measured, unit: Unit, before: Before, noun: Counted | None = None) -> Quantity:
+    def _made(
+        self, number: MeasuredNumber, unit: Unit, before: WordsBefore, noun: CountedPhrase | None = None
+    ) -> Quantity:
         low = (number.low.value + unit.offset) * unit.factor
         high = low if number.high is number.low else (number.high.value + unit.offset) * unit.factor
         return Quantity(

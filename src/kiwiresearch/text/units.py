@@ -1,4 +1,4 @@
-"""Units of measure and of money: from the words behind a number to a base unit and a factor."""
+"""Units of measure and money, and numbers read together with their units."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-from kiwiresearch.text.number_words import RAISED, SPACES, either, table
+from kiwiresearch.text.number_words import PARTS, RAISED, SPACES, Amount, any_of, number_words, quantity_table
+from kiwiresearch.text.quantity import NO_QUANTITY, WordsBefore, number_cues
 
 TOKEN = re.compile(
     rf"(?P<gap>{SPACES}?-?)(?P<word>°{SPACES}?[CFK](?![^\W_])|[%％‰°℃℉¢€£]|[UuAC]\.?[Ss]\.?{SPACES}?\$"
@@ -27,7 +28,7 @@ class Unit(NamedTuple):
     offset: float = 0.0
 
 
-class Written(NamedTuple):
+class WrittenUnit(NamedTuple):
     """A unit as it stands in a text."""
 
     unit: Unit
@@ -39,7 +40,7 @@ class Units:
     """Reads the units of one language."""
 
     def __init__(self, language: str) -> None:
-        known = table(language)
+        known = quantity_table(language)
         self.symbols: dict[str, Unit] = {}
         self.names: dict[str, Unit] = {}
         for kind in known.values():
@@ -56,7 +57,7 @@ class Units:
         self._longer = frozenset(re.split("[ .-]", name)[0] for name in longer) | {name.split()[0] for name in longer}
         self.signs: dict[str, str] = known["money"]["signs"]
         self.sign_ends = frozenset(sign[-1] for sign in self.signs)
-        self.sign = re.compile(rf"(?<![^\W_])(?:{either(self.signs)}){SPACES}?$")
+        self.sign = re.compile(rf"(?<![^\W_])(?:{any_of(self.signs)}){SPACES}?$")
         self.dollars = frozenset(known["money"]["dollars"].split())
 
     def _add(self, kind: dict[str, Any], powers: dict[str, str]) -> None:
@@ -77,31 +78,35 @@ class Units:
             target |= {f"{word}{sign}": raised for sign in (str(power), f"^{power}", POWERS[power - 2])}
             self.names |= {f"{name} {word.lower()}": raised for name in before.split()}
 
-    def read(self, text: str, start: int, limit: int, *, scale: float = 1.0, is_sure: bool = False) -> Written | None:
+    def read(
+        self, text: str, start: int, limit: int, *, scale: float = 1.0, is_sure: bool = False
+    ) -> WrittenUnit | None:
         """The unit behind a number that ends at `start`; 'in' is one only where a unit is sure to stand."""
         found = self._one(text, start, limit, scale=scale, is_sure=is_sure)
         if found is None or found.unit.offset:
             return found
         return self._divided(text, found, limit)
 
-    def priced(self, text: str, money: Written, limit: int) -> Written:
+    def priced(self, text: str, money: WrittenUnit, limit: int) -> WrittenUnit:
         """Money, with what it is paid for: '$70 per tonne'."""
         return self._divided(text, money, limit)
 
-    def over(self, text: str, start: int, limit: int) -> Written | None:
+    def over(self, text: str, start: int, limit: int) -> WrittenUnit | None:
         """The unit behind '/' or 'per', of which so many come on each."""
         per = OVER.match(text, start, limit)
         return self._one(text, per.end(), limit, is_sure=True) if per else None
 
-    def _divided(self, text: str, found: Written, limit: int) -> Written:
+    def _divided(self, text: str, found: WrittenUnit, limit: int) -> WrittenUnit:
         unit, end = found.unit, found.end
         if (below := self.over(text, end, limit)) and not below.unit.offset:
-            return Written(_quotient(unit, below.unit, 1), found.start, below.end)
+            return WrittenUnit(_quotient(unit, below.unit, 1), found.start, below.end)
         while (inverse := INVERSE.match(text, end, limit)) and (below_unit := self.symbols.get(inverse[1])):
             unit, end = _quotient(unit, below_unit, -int(inverse[2].translate(RAISED))), inverse.end()
-        return Written(unit, found.start, end)
+        return WrittenUnit(unit, found.start, end)
 
-    def _one(self, text: str, start: int, limit: int, *, scale: float = 1.0, is_sure: bool = False) -> Written | None:
+    def _one(
+        self, text: str, start: int, limit: int, *, scale: float = 1.0, is_sure: bool = False
+    ) -> WrittenUnit | None:
         found = TOKEN.match(text, start, limit)
         if found is None:
             return None
@@ -110,7 +115,7 @@ class Units:
         if low in self._longer and (longer := LONGER.match(text, found.end(), limit)):
             for part in _shorter(low + longer[0].lower()):
                 if unit := self.names.get(_plain(part)):
-                    return Written(unit, found.start("word"), found.start("word") + len(part))
+                    return WrittenUnit(unit, found.start("word"), found.start("word") + len(part))
         if word[0] == "°":
             low = word = word.replace(" ", "").replace("\u00a0", "")
             low = low.lower()
@@ -119,7 +124,7 @@ class Units:
             return None
         if scale >= 1e6 and low in self._money:
             unit = Unit(self._money[low], 1.0)
-        return Written(unit, found.start("word"), found.end())
+        return WrittenUnit(unit, found.start("word"), found.end())
 
     def _is_trap(self, text: str, gap: str, word: str, end: int) -> bool:
         if not gap and word in self._spaced:
@@ -151,6 +156,214 @@ def _quotient(unit: Unit, below: Unit, power: int) -> Unit:
 
 
 @cache
-def units(language: str) -> Units:
+def units_of(language: str) -> Units:
     """The units of a language, read from its table once."""
     return Units(language)
+
+
+PLUS_MINUS = re.compile(rf"{SPACES}?(?:±|\+/[-−–]){SPACES}?(?=[0-9.])")
+MIXED_GAP = re.compile(rf"(?:,?{SPACES}(?:and{SPACES})?|,{SPACES}?)(?=[0-9a-z])")
+MIXED = {"m": 13, "kg": 17, "s": 366}
+"""How many of the smaller unit the larger may hold where both make one quantity: '6 ft 2 in'."""
+
+MINUS = "-−"
+DASHES = "-−–"
+GLUE = frozenset("_/^°'’#№.,×⁄")
+LONGEST_SIGN = 6
+
+
+class MeasuredNumber(NamedTuple):
+    """A number or a range, with its unit where it has one."""
+
+    start: int
+    end: int
+    low: Amount
+    high: Amount
+    before: WordsBefore
+    unit: Unit | None = None
+    written: str = ""
+    extra: float = 0.0
+    """What a smaller unit adds, in the base unit."""
+    step: float = 0.0
+    is_split: bool = False
+    """The first of two numbers that are no range; its unit stands behind the second."""
+
+
+class _Side(NamedTuple):
+    """One number of a range with its own sign and unit."""
+
+    amount: Amount
+    money: str
+    written: WrittenUnit | None
+    end: int
+
+
+class MeasureReader:
+    """Reads numbers with their units in one text."""
+
+    def __init__(self, text: str, language: str) -> None:
+        self.text = text
+        self.numbers, self.units, self.cues = number_words(language), units_of(language), number_cues(language)
+
+    def measured(self, start: int, floor: int, limit: int) -> MeasuredNumber | None:
+        """The number that starts here, or None where the signs around it make it part of something else."""
+        text = self.text
+        is_figure = text[start].isdecimal() or text[start] in PARTS
+        if (
+            is_figure
+            and start > floor
+            and text[start - 1] == "."
+            and (start - 1 == floor or not text[start - 2].isalnum())
+        ):
+            start -= 1
+        begin, money = self._money_before(start, floor)
+        is_negative = False
+        if not money and start > floor:
+            last, second = text[start - 1], text[start - 2] if start > 1 else " "
+            if last in DASHES and (second.isalnum() or second in ")%°"):
+                return None
+            if last.isalnum() or last in GLUE or (last == ":" and second.isdecimal()):
+                return None
+            is_negative = is_figure and last in MINUS
+            begin = start - is_negative
+        side = self._side(start, limit, money=money, is_negative=is_negative)
+        if side is None:
+            return None
+        return self._ranged(begin, side, self.cues.before(text, floor, begin), limit)
+
+    def _money_before(self, start: int, floor: int) -> tuple[int, str]:
+        before = self.text[max(floor, start - LONGEST_SIGN) : start]
+        last = before[-1:] if not before[-1:].isspace() else before[-2:-1]
+        if last not in self.units.sign_ends or not (found := self.units.sign.search(before)):
+            return start, ""
+        return start - len(before) + found.start(), found[0].strip()
+
+    def _side(
+        self, start: int, limit: int, *, money: str = "", is_negative: bool = False, is_second: bool = False
+    ) -> _Side | None:
+        amount = self.numbers.read(self.text, start, limit, is_money=bool(money))
+        if amount is None or self._goes_on(amount.end, limit):
+            return None
+        if is_negative:
+            amount = amount._replace(value=-amount.value)
+        written = self._unit_behind(amount, money, limit, is_second=is_second)
+        return _Side(amount, money, written, written.end if written else amount.end)
+
+    def _unit_behind(self, amount: Amount, money: str, limit: int, *, is_second: bool) -> WrittenUnit | None:
+        end = amount.end
+        if money:
+            return self.units.priced(self.text, WrittenUnit(Unit(self.units.signs[money], 1.0), end, end), limit)
+        if amount.is_part and (of_a := self.cues.of_a.match(self.text, end, limit)):
+            end = of_a.end()
+        return self.units.read(self.text, end, limit, scale=amount.scale, is_sure=is_second)
+
+    def _goes_on(self, end: int, limit: int) -> bool:
+        """Whether figures follow that are no part of the number: '1,5', '3/17', '4:1'."""
+        text = self.text
+        return end + 1 < limit and text[end] in ".,:/" and text[end + 1].isdecimal()
+
+    def _ranged(self, begin: int, side: _Side, before: WordsBefore, limit: int) -> MeasuredNumber | None:
+        amount = side.amount
+        behind = self.text[side.end : side.end + 2]
+        if behind[1:].isalpha() and behind[0] == " " and behind[1] not in self.cues.joints:
+            return self._single(begin, side, before, limit)
+        if uncertain := self._plus_minus(begin, side, before, limit):
+            return uncertain
+        is_between = bool(before.words) and before.words[-1] in self.cues.between
+        gap = (self.cues.to_or_and if is_between else self.cues.to).match(self.text, side.end, limit)
+        by = None if gap or side.written else self.cues.by.match(self.text, side.end, limit)
+        gap = gap or by
+        second = self._second(gap.end(), side, limit) if gap else None
+        if gap is None or second is None or (side.written and not side.money and self.cues.either_or(gap[0])):
+            return self._single(begin, side, before, limit)
+        high = second.amount
+        if side.written and second.written and not second.written.unit.offset:
+            amount = amount._replace(value=amount.value * side.written.unit.factor / second.written.unit.factor)
+        shares_scale = amount.scale == 1.0 != high.scale and amount.value < high.value / high.scale
+        if shares_scale and (side.money or not side.written):
+            amount = amount.times(high.scale, amount.end)
+        is_dashed = not gap[0].strip().isalpha()
+        unit = second.written or side.written
+        if by and unit is None:
+            return None
+        if amount.value >= high.value and is_dashed:
+            return None
+        if by or amount.value >= high.value or self.cues.is_change(before):
+            return self._measured(begin, side.end, amount, amount, before, unit, side.money)._replace(is_split=True)
+        return self._measured(begin, second.end, amount, high, before, unit, side.money)
+
+    def _second(self, start: int, first: _Side, limit: int) -> _Side | None:
+        """The other number of a range, if its unit is the first one's."""
+        text, money = self.text, first.money
+        has_sign = bool(money) and text.startswith(money, start)
+        if has_sign:
+            start += len(money)
+            start += text[start : start + 1] == " "
+        is_negative = text[start : start + 1] in tuple(MINUS)
+        start += is_negative
+        if start >= limit:
+            return None
+        is_figure = text[start].isdecimal() or text[start] in PARTS or text[start] == "."
+        if is_figure and NO_QUANTITY.match(text, start, limit):
+            return None
+        if is_figure == first.amount.is_word or (not is_figure and not self.numbers.first.match(text, start, limit)):
+            return None
+        second = self._side(start, limit, money=money, is_negative=is_negative)
+        if second is None or second.amount.is_part:
+            return None
+        if money and not has_sign and self.units.read(text, second.end, limit):
+            return None
+        if first.written and not self._same_measure(first.written, second.written):
+            return None
+        return second
+
+    def _same_measure(self, first: WrittenUnit, second: WrittenUnit | None) -> bool:
+        """Whether two units belong to one range; '0° to 5 °C' are degrees of one kind."""
+        if second is None:
+            return False
+        if second.unit.offset:
+            return first.unit == second.unit or first.unit.base == "rad"
+        return first.unit.base == second.unit.base and not first.unit.offset
+
+    def _single(self, begin: int, side: _Side, before: WordsBefore, limit: int) -> MeasuredNumber:
+        found = self._measured(begin, side.end, side.amount, side.amount, before, side.written, side.money)
+        unit = found.unit
+        if unit is None or unit.base not in MIXED or side.money:
+            return found
+        factor = unit.factor
+        while (gap := MIXED_GAP.match(self.text, found.end, limit)) and (
+            smaller := self._side(gap.end(), limit, is_second=True)
+        ):
+            if smaller.written is None or smaller.written.unit.base != unit.base:
+                break
+            ratio = factor / smaller.written.unit.factor
+            if not 1 < ratio < MIXED[unit.base] or smaller.amount.value >= ratio:
+                break
+            factor = smaller.written.unit.factor
+            extra, step = found.extra + smaller.amount.value * factor, smaller.amount.step * factor / unit.factor
+            found = found._replace(end=smaller.end, extra=extra, step=step)
+        return found
+
+    def _plus_minus(self, begin: int, side: _Side, before: WordsBefore, limit: int) -> MeasuredNumber | None:
+        found = PLUS_MINUS.match(self.text, side.end, limit)
+        more = self._side(found.end(), limit) if found else None
+        if more is None:
+            return None
+        amount, spread = side.amount, more.amount
+        if amount.scale == 1.0 != spread.scale:
+            amount = amount.times(spread.scale, amount.end)
+        low = amount._replace(value=amount.value - spread.value)
+        high = amount._replace(value=amount.value + spread.value, number_end=spread.number_end)
+        return self._measured(begin, more.end, low, high, before, more.written or side.written, side.money)
+
+    def _measured(
+        self, begin: int, end: int, low: Amount, high: Amount, before: WordsBefore, unit: WrittenUnit | None, money: str
+    ) -> MeasuredNumber:
+        text = self.text
+        scale = text[high.number_end : high.end].strip(" \u00a0-")
+        if money:
+            below = text[high.end : unit.end].strip() if unit else ""
+            written = " ".join(filter(None, (money, scale, below)))
+        else:
+            written = text[high.number_end : max(unit.end if unit else 0, high.end)].strip(" \u00a0-")
+        return MeasuredNumber(begin, end, low, high, before, unit.unit if unit else None, written)

@@ -2,18 +2,333 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from kiwiresearch.text.dates.days import Calendar
-from kiwiresearch.text.dates.joining import joined, range_of
-from kiwiresearch.text.dates.language import date_words
-from kiwiresearch.text.dates.points import points_in
-from kiwiresearch.text.dates.ranges import DateRange, Precision, Qualifier, Relation, relation
+from kiwiresearch.text.dates import calendar as units
+from kiwiresearch.text.dates.age_points import LONGEST_AGE, age, ages_in_words, centuries
+from kiwiresearch.text.dates.calendar import (
+    FIRST_GREGORIAN_DAY,
+    Calendar,
+    DaySpan,
+    day_number,
+    month_length,
+    usual_calendar,
+)
+from kiwiresearch.text.dates.day_points import after_era, before_era, day, numeric, with_era, year
+from kiwiresearch.text.dates.language import DateWords, LeadPhrase, date_words
+from kiwiresearch.text.dates.point import DatePoint, is_counted, words_before
+from kiwiresearch.text.dates.ranges import DateRange, Precision, Qualifier
 
-__all__ = ["Calendar", "DateRange", "Dated", "Precision", "Qualifier", "Relation", "dates_in", "relation"]
+FIGURES = re.compile(r"[0-9]+(?:[.,][0-9]+)*")
+SPACES = " \u00a0"
+GOES_ON = frozenset(" \u00a0–—-")
+AD = LeadPhrase("ad")
+BEFORE_FIGURES = frozenset(" \u00a0\n\t([{\"“„«‘'’–—-/;:,~†*")
+DOUBT = re.compile(r"\?(?= ?[–—,;)\]/-])")
 
 
-class Dated(NamedTuple):
+def points_in(text: str, language: DateWords) -> list[DatePoint]:
+    """All dates and all numbers that may prove to be one, in the order of the text."""
+    points: list[DatePoint] = []
+    groups = _groups(text, language)
+    next_group = 0
+    done = 0
+    for figures in FIGURES.finditer(text):
+        start, end = figures.span()
+        while next_group < len(groups) and groups[next_group].end <= start:
+            points.append(groups[next_group])
+            done = max(done, groups[next_group].end)
+            next_group += 1
+        if start < done or (next_group < len(groups) and groups[next_group].start <= start):
+            continue
+        if start and text[start - 1] not in BEFORE_FIGURES and not _is_glued(text, start, end, language):
+            continue
+        point = _at_figures(text, start, end, language, points[-1] if points else None)
+        if point and min(point.start, point.opened) >= done:
+            point.end += DOUBT.match(text, point.end) is not None
+            points.append(point)
+            done = point.end
+    points.extend(groups[next_group:])
+    return points
+
+
+def _is_glued(text: str, start: int, end: int, language: DateWords) -> bool:
+    """'c.1250', 'b.1803' and 'c1250': a short word and no space."""
+    if text[start - 1] == "c" and end - start == 4:
+        return start < 2 or not text[start - 2].isalnum()
+    words = words_before(text, start) if text[start - 1] == "." else []
+    return bool(words) and (words[-1] in language.evidence.likely or words[-1] in language.evidence.glued)
+
+
+def _at_figures(text: str, start: int, end: int, language: DateWords, previous: DatePoint | None) -> DatePoint | None:
+    length = end - start
+    following = text[end : end + 1]
+    if length > LONGEST_AGE:
+        return None
+    plain = length <= 4 and text[start:end].isdigit()
+    point = numeric(text, start) if (length <= 2 and following in ("/", "-")) or "." in text[start:end] else None
+    if point:
+        return point
+    if plain and length <= 2:
+        point = day(text, start, end, language)
+        if point:
+            return point
+    if following in GOES_ON or following.isalpha():
+        point = age(text, start, end, language) or with_era(text, start, end, language)
+        if point:
+            return point
+    if _follows_era(text, start, language) and not language.decade.match(text, end):
+        return after_era(text, start, end, language)
+    return year(text, start, end, language, previous) if plain else before_era(text, start, end, language)
+
+
+def _follows_era(text: str, start: int, language: DateWords) -> bool:
+    """Whether 'AD' stands before the figures."""
+    if start < 3 or text[start - 1] not in SPACES or not (text[start - 2].isupper() or text[start - 2] == "."):
+        return False
+    words = text[max(0, start - 6) : start - 1].replace("-", " ").split()
+    return bool(words) and language.leads.get(words[-1].lstrip("([").lower()) == AD
+
+
+def _groups(text: str, language: DateWords) -> Sequence[DatePoint]:
+    """Centuries and millennia, and ages in words: what is found by its noun and read backwards."""
+    if not _has_any(text, language.group_signs) and not _has_any(text, language.ago_signs):
+        return ()
+    found = [*centuries(text, language), *ages_in_words(text, language)]
+    found.sort(key=lambda point: point.start)
+    apart: list[DatePoint] = []
+    for point in found:
+        if not apart or point.start >= apart[-1].end:
+            apart.append(point)
+    return apart
+
+
+def _has_any(text: str, signs: Iterable[str]) -> bool:
+    return any(map(text.__contains__, signs))
+
+
+DASHES = frozenset("–—-")
+OTHER_END = re.compile(r"(?: ?[–—-] ?| (?P<word>[a-z]{2}) )(?P<number>[0-9]+(?:[.,][0-9]+)*)")
+LONGEST_GAP = 12
+LONGEST_PAIR = 1200
+NEIGHBOURS = 10
+"""Years with 'or' that are further apart are two stories, not one date."""
+LONGEST_BARE_PAIR = 400
+"""Two bare numbers with a dash that are further apart are rarely years."""
+QUALIFIERS: dict[str, tuple[Qualifier, bool]] = {
+    "about": ("about", False),
+    "before": ("before", False),
+    "after": ("after", False),
+    "until": ("before", True),
+    "since": ("after", True),
+}
+BEHIND: dict[str, tuple[Qualifier, bool]] = {
+    "onwards": ("after", True),
+    "or_later": ("after", False),
+    "or_earlier": ("before", False),
+}
+"""What stands behind a date and says how far it reaches."""
+WHOLE = (0, 100)
+FILLER = LeadPhrase("filler")
+
+
+def single_range(text: str, point: DatePoint, language: DateWords) -> DateRange | None:
+    """The range that one date means, alone; None where it is none."""
+    span = _span(point, language)
+    if not point.sure or span is None or _counts_on(text, point, language):
+        return None
+    qualifier, lasts = QUALIFIERS.get(point.qualifier, ("", False))
+    for behind, meaning in BEHIND.items():
+        found = getattr(language, behind).match(text, point.end)
+        if found:
+            point.end = found.end()
+            qualifier, lasts = meaning
+    lasts = lasts or _is_pair(point)
+    precision: Precision = "season" if point.kind == "year" and (point.season or point.part) else point.kind
+    return _range(span, precision, qualifier, point.calendar, lasts=lasts)
+
+
+def _counts_on(text: str, point: DatePoint, language: DateWords) -> bool:
+    """'from 1500 to 2000 metres': the figure at the other end of the range is a count."""
+    if point.kind != "year" or point.era or point.part:
+        return False
+    found = OTHER_END.match(text, point.end)
+    if not found or (found["word"] and found["word"] not in language.to):
+        return False
+    return not found["number"].isdigit() or is_counted(text, found.end(), int(found["number"][:6]), language)
+
+
+def _is_pair(point: DatePoint) -> bool:
+    if point.kind == "age":
+        return point.opening == "from" and point.last != point.number
+    if point.opening == "between" or point.either or (point.kind == "year" and point.last):
+        return False
+    return bool(point.last_day or point.last_month or point.last)
+
+
+def _range(
+    span: DaySpan, precision: Precision, qualifier: Qualifier, calendar: Calendar | None, *, lasts: bool
+) -> DateRange:
+    usual: Calendar = "julian" if span.latest < FIRST_GREGORIAN_DAY else "gregorian"
+    return DateRange(span.earliest, span.latest, precision, qualifier, calendar or usual, lasts)
+
+
+def joined_range(text: str, first: DatePoint, last: DatePoint, language: DateWords) -> DateRange | None:
+    """The range of two dates that a dash, 'to' or 'between … and' holds together; None where nothing does."""
+    if last.start - first.end > LONGEST_GAP or first.opening == "list":
+        return None
+    link = text[first.end : last.start].strip().lower()
+    link, _, filler = link.partition(" ")
+    if filler and language.leads.get(filler) != FILLER:
+        return None
+    if not link and last.qualifier == "until":
+        link = "–"
+    spread = first.opening == "between" and link in language.both
+    either = link in language.either and _is_one_event(text, first, last, language)
+    if not spread and not either and link not in language.to:
+        return None
+    start, end = _lend(first, last)
+    if not _hold_together(text, start, end, link, language):
+        return None
+    if start.season and end.kind == "year" and not end.season and end.number == start.number + 1:
+        return single_range(text, start, language)
+    one, other = _ends(start, end, language)
+    if one is None or other is None or one.earliest > other.latest or one.latest > other.latest:
+        return None
+    qualifier, lasting = QUALIFIERS.get(start.qualifier, ("", False))
+    if last.qualifier == "about":
+        qualifier = "about"
+    span = DaySpan(one.earliest, other.latest)
+    lasts = lasting or first.opening == "from" or (not either and first.opening != "between" and first.kind != "age")
+    return _range(span, _coarser(start, end), qualifier, start.calendar or end.calendar, lasts=lasts)
+
+
+def _ends(start: DatePoint, end: DatePoint, language: DateWords) -> tuple[DaySpan | None, DaySpan | None]:
+    """The days of two points; of two figures of years ago neither has a leeway: '8000 BP – 7500 BP'."""
+    if start.kind == end.kind == "age" and start.present == end.present and start.number > end.number:
+        whole = units.ago(start.number, end.last, start.present)
+        return whole, whole
+    return _span(start, language), _span(end, language)
+
+
+def _is_one_event(text: str, first: DatePoint, last: DatePoint, language: DateWords) -> bool:
+    """'born in 1290 or 1291': nobody is born twice, so that it is one date which is not known to the year."""
+    if not first.kind == last.kind == "year" or not first.sure or not 0 < last.number - first.number <= NEIGHBOURS:
+        return False
+    return not language.evidence.events.isdisjoint(words_before(text, first.start)[-3:])
+
+
+def _coarser(one: DatePoint, other: DatePoint) -> Precision:
+    order: list[Precision] = ["day", "month", "season", "year", "decade", "century", "millennium", "age"]
+    kinds: list[Precision] = ["season" if p.kind == "year" and (p.season or p.part) else p.kind for p in (one, other)]
+    return max(kinds, key=order.index)
+
+
+def _lend(first: DatePoint, last: DatePoint) -> tuple[DatePoint, DatePoint]:
+    """Give each the year and the era that only the other names."""
+    start, end = replace(first), replace(last)
+    if not start.number and start.kind in ("day", "month"):
+        start.number, start.era = end.number, end.era
+    if start.kind == "year" and end.kind in ("day", "month") and not end.number:
+        return start, end
+    if end.era and not start.era and (end.era != "bc" or start.number >= end.number or start.kind != end.kind):
+        start.era = end.era
+        start.sure = start.sure or end.sure
+    if not start.calendar and end.calendar:
+        start.calendar = end.calendar
+    return start, end
+
+
+def _hold_together(text: str, start: DatePoint, end: DatePoint, link: str, language: DateWords) -> bool:
+    """Whether two points are years enough to be a range."""
+    if start.kind == "age" or end.kind == "age":
+        return start.kind == end.kind
+    if start.era == "bc" and not end.era and end.kind == "year" and not end.sure:
+        return False
+    if not start.number or not end.number:
+        return False
+    if start.sure and (end.sure or end.kind != "year"):
+        return True
+    if is_counted(text, end.end, end.number, language):
+        return False
+    if start.era == "ad" and not end.era:
+        return end.kind == "year" and start.number < end.number
+    if start.sure or end.sure:
+        return start.kind != "year" or _near(start, end)
+    return _stand_alone(text, start, end, link)
+
+
+def _near(start: DatePoint, end: DatePoint) -> bool:
+    return bool(start.era) or 0 < end.number - start.number <= LONGEST_PAIR
+
+
+def _stand_alone(text: str, start: DatePoint, end: DatePoint, link: str) -> bool:
+    """Two bare numbers with a dash: years where they ascend, are no round figures, or fill a bracket."""
+    if start.number >= end.number or end.number - start.number > LONGEST_BARE_PAIR or link not in DASHES:
+        return False
+    bracketed = text[start.start - 1 : start.start] == "(" and text[end.end : end.end + 1] in ")],;"
+    if start.number < 1000:
+        return bracketed and start.number >= 100 and end.number - start.number >= 5
+    return end.number <= 2100 and (bracketed or start.number % 100 != 0 or end.number % 100 != 0)
+
+
+def _span(point: DatePoint, language: DateWords) -> DaySpan | None:
+    """The days of one point; None for a day or month that is none, or has no year."""
+    percent = language.parts[point.part].percent if point.part else WHOLE
+    if point.kind == "age":
+        return units.ago(point.number, point.last, point.present)
+    if point.number <= 0:
+        return None
+    if point.kind in ("century", "millennium"):
+        return _group(point, percent, language)
+    if point.kind == "decade":
+        return units.years(*units.rounded(point.number, 10, bc=point.era == "bc"), percent)
+    year = -point.number if point.era == "bc" else point.number
+    if point.kind == "day":
+        return _days(point, year)
+    if point.kind == "month":
+        return _months(point, year, percent)
+    if point.season:
+        return units.season(year, point.season)
+    if point.part:
+        return units.part_of_year(year, percent)
+    return units.years(year, point.last or year)
+
+
+def _days(point: DatePoint, year: int) -> DaySpan | None:
+    last = point.last_day or point.day
+    if not 1 <= point.month <= 12 or not 1 <= point.day <= last:
+        return None
+    calendar = point.calendar or usual_calendar(year, point.month, point.day)
+    if last > month_length(year, point.month, calendar):
+        return None
+    end = day_number(year, point.month, last, point.calendar)
+    return DaySpan(day_number(year, point.month, point.day, calendar), end)
+
+
+def _months(point: DatePoint, year: int, percent: tuple[int, int]) -> DaySpan:
+    if point.last_month:
+        return units.months(year, point.month, point.last_month)
+    return units.month_days(year, point.month, percent)
+
+
+def _group(point: DatePoint, percent: tuple[int, int], language: DateWords) -> DaySpan:
+    bc = point.era == "bc"
+    if point.kind == "century" and point.present:
+        return units.years(*units.rounded(point.number, 100, bc=bc), percent)
+    size = 100 if point.kind == "century" else 1000
+    if not point.last:
+        return units.years(*units.grouped(point.number, size, bc=bc), percent)
+    ending = language.parts[point.last_part].percent if point.last_part else WHOLE
+    first = units.years(*units.grouped(point.number, size, bc=bc), percent)
+    last = units.years(*units.grouped(point.last, size, bc=bc), ending)
+    return DaySpan(min(first.earliest, last.earliest), max(first.latest, last.latest))
+
+
+class DateMention(NamedTuple):
     """A date and its place: `text[start:end]`."""
 
     start: int
@@ -21,7 +336,7 @@ class Dated(NamedTuple):
     when: DateRange
 
 
-def dates_in(text: str, language: str = "eng") -> list[Dated]:
+def dates_in(text: str, language: str = "eng") -> list[DateMention]:
     """The dates of a text, in order and not overlapping.
 
     A number is taken for a year only where something speaks for it; a day
@@ -30,19 +345,19 @@ def dates_in(text: str, language: str = "eng") -> list[Dated]:
     """
     words = date_words(language)
     points = points_in(text, words)
-    dates: list[Dated] = []
+    dates: list[DateMention] = []
     at = 0
     while at < len(points):
         point = points[at]
         after = points[at + 1] if at + 1 < len(points) else None
-        when = joined(text, point, after, words) if after else None
+        when = joined_range(text, point, after, words) if after else None
         if when and after:
-            dates.append(Dated(point.opened, after.end, when))
+            dates.append(DateMention(point.opened, after.end, when))
             at += 2
             continue
-        when = range_of(text, point, words)
+        when = single_range(text, point, words)
         if when:
             start = point.opened if point.is_pair() else point.start
-            dates.append(Dated(start, point.end, when))
+            dates.append(DateMention(start, point.end, when))
         at += 1
     return dates

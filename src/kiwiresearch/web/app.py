@@ -1,60 +1,149 @@
-"""The server's routes put together behind its walls."""
+"""The app: all routes behind the guard, and its OpenAPI."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Callable, Mapping
+import re
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
+from typing import Any
 
 import anyio.to_thread
 from fastapi import Depends, FastAPI
+from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
+from pydantic import BaseModel, Field
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from kiwiresearch import __version__
-from kiwiresearch.research.jobs import Jobs
+from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.version import __version__
 from kiwiresearch.web import (
-    asking,
-    atlas_routes,
-    compare_routes,
-    export_routes,
-    family,
-    finding,
+    answers,
+    atlas,
+    comparisons,
+    families,
     health,
-    job_routes,
-    login,
-    note_routes,
+    notes,
     openai,
-    outside_search,
-    people_routes,
+    public_pages,
     reader,
-    research,
+    runs,
+    search,
+    users,
 )
+from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import Pages
 from kiwiresearch.web.desk.routes import routers
-from kiwiresearch.web.guard.admitting import Admitted, admitting
-from kiwiresearch.web.guard.ending import Ending
-from kiwiresearch.web.guard.house import open_house
-from kiwiresearch.web.guard.token import Token
-from kiwiresearch.web.guard.walls import put_up_walls
-from kiwiresearch.web.problem_pages import teller
-from kiwiresearch.web.problems import log, tell_problems
-from kiwiresearch.web.room import Room
-from kiwiresearch.web.schema import describe, operation_id
+from kiwiresearch.web.guard.identity import ServerToken
+from kiwiresearch.web.guard.limits import Shutdown
+from kiwiresearch.web.guard.setup import RoleCheck, add_checks, open_accounts, role_dependency
+from kiwiresearch.web.problems import MEDIA_TYPE, install_problem_responses, log
+from kiwiresearch.web.public_pages import problem_renderer
+
+ABOUT = (
+    "Answers, pages and research from the Kiwix books of one shelf, each with its citations. "
+    "Every error is a problem (RFC 9457) with a remedy. "
+    "Where the server has a token, every request but that for its health shows it as a bearer."
+)
+TAGS = (
+    ("ask", "Questions, answered with citations first."),
+    ("find", "Search, titles, pages and what they claim."),
+    ("research", "Research of a topic as a job, and the runs it leaves."),
+    ("atlas", "What only a whole book can tell, from the tables that 'bulk' wrote."),
+    ("family", "Families, researched with evidence; who may be living is kept back."),
+    ("read", "Pages of the books, with quoted words marked."),
+    ("openai", "The shelf as a model, for chat clients."),
+    ("outside search", "The search, for programs made for other engines."),
+    ("people", "Who you are, what is hidden here, and for owners users and the audit."),
+    ("server", "The state of the server."),
+)
+
+
+class ProblemReply(BaseModel):
+    """What went wrong, and what to do about it."""
+
+    type: str = Field(description="The kind of problem, for programs.")
+    title: str = Field(description="The kind of problem, for people.")
+    status: int
+    detail: str = Field(description="What went wrong this time.")
+    remedy: str = Field(description="What to do about it; empty where nobody knows.")
+    id: str | None = Field(None, description="The name of a fault in the server's log.")
+    errors: list[dict[str, str]] | None = Field(None, description="Fields that are not valid, and why.")
+
+
+def operation_id(route: APIRoute) -> str:
+    """Method and path in one word, such as 'get_api_search'; no two routes share one."""
+    words = re.findall(r"[A-Za-z0-9]+", route.path_format)
+    return "_".join([min(route.methods or {"any"}).lower(), *words])
+
+
+def describe(app: FastAPI) -> None:
+    """Let the app tell its OpenAPI, made once."""
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            app.openapi_schema = _openapi(app)
+        return app.openapi_schema
+
+    app.openapi = openapi  # type: ignore[method-assign]
+
+
+def _openapi(app: FastAPI) -> dict[str, Any]:
+    schema = get_openapi(
+        title=app.title,
+        version=app.version,
+        description=ABOUT,
+        routes=app.routes,
+        tags=[{"name": name, "description": words} for name, words in TAGS],
+    )
+    parts = schema.setdefault("components", {})
+    schemas = parts.setdefault("schemas", {})
+    for unused in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(unused, None)
+    schemas["Problem"] = ProblemReply.model_json_schema()
+    parts["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    schema["security"] = [{}, {"token": []}]
+    for path, operation in _operations(schema):
+        _with_problems(operation["responses"], openai=path.startswith("/v1/"))
+    return schema
+
+
+def _operations(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for path, methods in schema.get("paths", {}).items():
+        for operation in methods.values():
+            if isinstance(operation, dict) and "responses" in operation:
+                yield path, operation
+
+
+def _with_problems(responses: dict[str, Any], *, openai: bool) -> None:
+    """Errors that a route does not describe itself are problems; clients of OpenAI may get theirs instead."""
+    content: dict[str, Any] = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    if openai:
+        content["application/json"] = {"schema": {"type": "object", "required": ["error"]}}
+    if openai:
+        responses.pop("422", None)
+    elif "422" in responses:
+        responses["422"] = {"description": "The request is not valid.", "content": content}
+    for status, response in responses.items():
+        if status[0] in "45" and "content" not in response:
+            response["content"] = content
+    responses["default"] = {"description": "What went wrong, and what to do about it.", "content": content}
+
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
-MOST_THREADS = 256
+MAX_THREADS = 256
 SPARE_THREADS = 8
 NO_MOUNTS: Mapping[str, Starlette] = {}
 
 
 def make_app(
-    room: Room,
+    room: ServerContext,
     *,
-    jobs: Jobs | None = None,
+    jobs: JobQueue | None = None,
     mounts: Mapping[str, Starlette] = NO_MOUNTS,
-    ending: Ending | None = None,
+    ending: Shutdown | None = None,
 ) -> FastAPI:
     """All routes over one shelf, guarded.
 
@@ -63,7 +152,7 @@ def make_app(
     that the server ends.
     """
     serve = room.desk.settings.serve
-    house = open_house(room.desk)
+    house = open_accounts(room.desk)
     app = FastAPI(
         title="kiwiresearch",
         version=__version__,
@@ -71,27 +160,41 @@ def make_app(
         redoc_url=None,
         lifespan=_lifespan(mounts, serve.at_once),
         generate_unique_id_function=operation_id,
-        dependencies=[Depends(admitting(house.logbook))] if house.door and house.logbook else None,
+        dependencies=[Depends(role_dependency(house.audit_log))] if house.authenticator and house.audit_log else None,
     )
-    for routes in (health, asking, finding, openai, outside_search, reader, atlas_routes):
-        app.include_router(routes.router(room))
-    ours = jobs or research.jobs_of(room)
-    app.include_router(research.router(room, ours, closing=jobs is None))
-    for routes_of_runs in (job_routes, family, note_routes, compare_routes, export_routes):
-        app.include_router(routes_of_runs.router(room, ours))
-    app.include_router(people_routes.router(room, house))
+    for router in (
+        health.router,
+        answers.router,
+        search.router,
+        openai.router,
+        search.external_router,
+        reader.router,
+        atlas.router,
+    ):
+        app.include_router(router(room))
+    ours = jobs or runs.make_jobs(room)
+    app.include_router(runs.router(room, ours, closing=jobs is None))
+    for job_router in (
+        runs.job_router,
+        families.router,
+        notes.router,
+        comparisons.router,
+        runs.export_router,
+    ):
+        app.include_router(job_router(room, ours))
+    app.include_router(users.router(room, house))
     pages = Pages(room)
     for part in routers(room, ours, pages, house):
         app.include_router(part)
-    if house.door or serve.token:
-        app.include_router(login.router(house.door or Token(serve.token), pages))
+    if house.authenticator or serve.token:
+        app.include_router(public_pages.router(house.authenticator or ServerToken(serve.token), pages))
     for path, mounted in mounts.items():
-        tell_problems(mounted)
-        app.router.routes.append(Route(path, Admitted(mounted, path=path) if house.door else mounted))
-    tell_problems(app)
-    app.state.tell = teller(pages)
+        install_problem_responses(mounted)
+        app.router.routes.append(Route(path, RoleCheck(mounted, path=path) if house.authenticator else mounted))
+    install_problem_responses(app)
+    app.state.tell = problem_renderer(pages)
     describe(app)
-    put_up_walls(app, serve, ending or Ending(), house)
+    add_checks(app, serve, ending or Shutdown(), house)
     return app
 
 
@@ -100,7 +203,7 @@ def _lifespan(mounts: Mapping[str, Starlette], at_once: int) -> Lifespan:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         # As many threads as requests, else those that wait for a model would keep the quick ones waiting.
         threads = anyio.to_thread.current_default_thread_limiter()
-        threads.total_tokens = max(threads.total_tokens, min(at_once + SPARE_THREADS, MOST_THREADS))
+        threads.total_tokens = max(threads.total_tokens, min(at_once + SPARE_THREADS, MAX_THREADS))
         async with contextlib.AsyncExitStack() as running:
             try:
                 for mounted in mounts.values():

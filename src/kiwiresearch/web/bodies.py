@@ -8,19 +8,18 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from kiwiresearch.ask.settings import Mode
-from kiwiresearch.ask.wish import AskWish, Turn
-from kiwiresearch.text.plain import printable
+from kiwiresearch.ask.settings import AskOptions, ConversationTurn, Mode
+from kiwiresearch.text.display import printable
 
-MOST_WORDS = 2_000
+MAX_WORDS = 2_000
 """How many characters a question or a query may have."""
-MOST_TEXT = 200_000
+MAX_TEXT = 200_000
 """How many characters a text may have whose claims are wanted."""
-MOST_NAME = 500
+MAX_NAME = 500
 """How many characters a title, a path or the name of a book may have."""
-MOST_ANSWER = 20_000
-MOST_TURNS = 50
-MOST_PASSAGES = 20
+MAX_ANSWER = 20_000
+MAX_TURNS = 50
+MAX_PASSAGES = 20
 
 
 def encodable(value: Any) -> Any:
@@ -28,22 +27,22 @@ def encodable(value: Any) -> Any:
     return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else value
 
 
-WHOLE = BeforeValidator(encodable)
-IN_ONE_LINE = AfterValidator(printable)
+REPLACE_SURROGATES = BeforeValidator(encodable)
+ONE_LINE = AfterValidator(printable)
 """Control characters and line ends are no part of what a person asks."""
 
-Words = Annotated[str, Field(max_length=MOST_WORDS), WHOLE, IN_ONE_LINE]
-Name = Annotated[str, Field(max_length=MOST_NAME), WHOLE, IN_ONE_LINE]
+Words = Annotated[str, Field(max_length=MAX_WORDS), REPLACE_SURROGATES, ONE_LINE]
+Name = Annotated[str, Field(max_length=MAX_NAME), REPLACE_SURROGATES, ONE_LINE]
 Question = Annotated[
     str,
     Field(
         min_length=1,
-        max_length=MOST_WORDS,
+        max_length=MAX_WORDS,
         description="The question, in words.",
         examples=["Why is the sky orange at sunset?"],
     ),
-    WHOLE,
-    IN_ONE_LINE,
+    REPLACE_SURROGATES,
+    ONE_LINE,
 ]
 ModeField = Annotated[
     Mode,
@@ -54,7 +53,7 @@ ModeField = Annotated[
 ]
 Passages = Annotated[
     int,
-    Field(ge=1, le=MOST_PASSAGES, description="How many passages the answer is taken from, and shows, at most."),
+    Field(ge=1, le=MAX_PASSAGES, description="How many passages the answer is taken from, and shows, at most."),
 ]
 PageField = Annotated[Name, Field(description="Answer from the page of this title or path alone.", examples=["Sunset"])]
 ModelField = Annotated[bool, Field(description="`false` answers in the books' own words even where a model is set.")]
@@ -84,56 +83,58 @@ class TurnBody(Body):
 
     question: Question
     subject: Annotated[Name, Field(description="`subject` of the answer to it.", examples=["Albert Einstein"])] = ""
-    answer: Annotated[str, Field(max_length=MOST_ANSWER, description="`answer` of the answer to it."), WHOLE] = ""
+    answer: Annotated[
+        str, Field(max_length=MAX_ANSWER, description="`answer` of the answer to it."), REPLACE_SURROGATES
+    ] = ""
 
 
-class Asking(Body):
+class QuestionBase(Body):
     """What all questions have in common."""
 
     question: Question
     k: Passages = 6
     mode: ModeField = "default"
 
-    def wish(self) -> AskWish:
+    def options(self) -> AskOptions:
         """What is asked for beside the question; `k` counts where the client gave it, else the settings do."""
-        return AskWish(mode=self.mode, passages=self.k if "k" in self.model_fields_set else 0)
+        return AskOptions(mode=self.mode, passages=self.k if "k" in self.model_fields_set else 0)
 
 
-class Choosing(Asking):
+class QuestionOptions(QuestionBase):
     """What a question may choose beside."""
 
     page: PageField = ""
     model: ModelField = True
     stream: StreamField = None
 
-    def wish(self) -> AskWish:
-        return replace(super().wish(), page=self.page, with_model=self.model)
+    def options(self) -> AskOptions:
+        return replace(super().options(), page=self.page, with_model=self.model)
 
 
-class AskBody(Choosing):
+class AskBody(QuestionOptions):
     """A question to the books."""
 
     turns: Annotated[
         list[TurnBody],
-        Field(max_length=MOST_TURNS, description="The conversation so far, the oldest turn first."),
+        Field(max_length=MAX_TURNS, description="The conversation so far, the oldest turn first."),
     ] = []
 
-    def wish(self) -> AskWish:
-        turns = tuple(Turn(turn.question, turn.subject, turn.answer) for turn in self.turns)
-        return replace(super().wish(), turns=turns)
+    def options(self) -> AskOptions:
+        turns = tuple(ConversationTurn(turn.question, turn.subject, turn.answer) for turn in self.turns)
+        return replace(super().options(), turns=turns)
 
 
-class AskQuery(Choosing):
+class AskQuery(QuestionOptions):
     """The same in an address, for browsers and for trying things out."""
 
     question: Annotated[Question, Field(alias="q")]
 
 
-class ChatBody(Asking):
+class ChatBody(QuestionBase):
     """A question whose answer is always streamed."""
 
 
-class PageAskBody(Asking):
+class PageAskBody(QuestionBase):
     """A question to one page."""
 
     path: Annotated[Name, Field(min_length=1, description="The page's path or title.", examples=["Sunset"])]
@@ -147,10 +148,10 @@ class ClaimsBody(Body):
         str,
         Field(
             min_length=1,
-            max_length=MOST_TEXT,
+            max_length=MAX_TEXT,
             description="Plain text; a blank line ends a paragraph.",
             examples=["Hattusa was burned about 1180 BC. It may have been abandoned before."],
         ),
-        WHOLE,
+        REPLACE_SURROGATES,
     ]
     title: Annotated[Name, Field(description="What the text is about: its pronouns stand for it.")] = ""

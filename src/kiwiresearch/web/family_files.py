@@ -16,32 +16,31 @@ from fastapi import Path as InPath
 from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
+from kiwiresearch.cases.exports import FILE_NAMES, ExportForm
+from kiwiresearch.cases.verification import verify_case
 from kiwiresearch.errors import BadUsage, CannotWrite, KiwiError, NothingFound
-from kiwiresearch.kin.gedcom.read import EXPORT_AGAIN, LARGEST
-from kiwiresearch.kin.privacy.redact import Mode
+from kiwiresearch.jobs.job import FamilyRequest, Job
+from kiwiresearch.kin.gedcom.read import EXPORT_AGAIN, MAX_FILE_BYTES
+from kiwiresearch.kin.privacy.redaction import Mode
 from kiwiresearch.kin.report.descendants import descendants
-from kiwiresearch.kin.report.drawing import as_file
+from kiwiresearch.kin.report.drawing import svg_file
 from kiwiresearch.kin.report.pedigree import pedigree
-from kiwiresearch.research.family_forms import ENDINGS, Form
-from kiwiresearch.research.family_proof import prove
-from kiwiresearch.research.job import FamilyWish, Job
 from kiwiresearch.web.bodies import Name
-from kiwiresearch.web.family import CaseId, Direction, Families, Person, shown
-from kiwiresearch.web.family_access import ExportPrivacy, Privacy
-from kiwiresearch.web.family_replies import ProofReply
-from kiwiresearch.web.guard.bodies import DRAIN_PATIENCE_S, MOST_DRAINED
+from kiwiresearch.web.families import CaseId, Direction, Families, Person, visible_person
+from kiwiresearch.web.family_models import ProofReply
+from kiwiresearch.web.guard.identity import ExportPrivacy, Privacy
+from kiwiresearch.web.guard.requests import DRAIN_TIMEOUT_S, MAX_DRAINED
+from kiwiresearch.web.job_requests import JobReply, job_record, job_url, start_job
 from kiwiresearch.web.problems import Refused
 from kiwiresearch.web.replies import Json
-from kiwiresearch.web.research import REPORT_POLICY, SHUT_OFF
-from kiwiresearch.web.research_replies import JobReply, job_record, job_url
-from kiwiresearch.web.starting import start
+from kiwiresearch.web.runs import REPORT_POLICY, SANDBOX_POLICY
 
-PART_PATIENCE_S = 30.0
+PART_TIMEOUT_S = 30.0
 """How long the next part of a file may take."""
-MOST_GENERATIONS = 20
-FEWER = "Export fewer people, or leave pictures out."
-CLOSE = {"Connection": "close"}
-MEDIA_TYPES: dict[Form, str] = {
+MAX_GENERATIONS = 20
+TOO_LARGE_REMEDY = "Export fewer people, or leave pictures out."
+CLOSE_CONNECTION = {"Connection": "close"}
+MEDIA_TYPES: dict[ExportForm, str] = {
     "gedcom": "text/vnd.familysearch.gedcom; charset=utf-8",
     "gedcom7": "text/vnd.familysearch.gedcom; charset=utf-8",
     "gedcomx": "application/x-gedcomx-v1+json",
@@ -57,22 +56,22 @@ SVG_DOC: dict[int | str, dict[str, Any]] = {200: {"content": {"image/svg+xml": {
 UPLOAD_DOC: dict[str, Any] = {
     "requestBody": {
         "required": True,
-        "description": f"A GEDCOM file, or a GEDCOM zip, of at most {LARGEST // 2**20} MB.",
+        "description": f"A GEDCOM file, or a GEDCOM zip, of at most {MAX_FILE_BYTES // 2**20} MB.",
         "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
     }
 }
-Generations = Annotated[int, Query(ge=0, le=MOST_GENERATIONS, description="How many are drawn; 0 draws all.")]
-FormName = Annotated[Form, InPath(examples=["gedcom"])]
+Generations = Annotated[int, Query(ge=0, le=MAX_GENERATIONS, description="How many are drawn; 0 draws all.")]
+FormName = Annotated[ExportForm, InPath(examples=["gedcom"])]
 FileName = Annotated[Name, Query(description="What the file is called; sources are named by it.")]
-Head = Annotated[str, Query(max_length=200, description="A head of the audit log that an export told.")]
+AuditHead = Annotated[str, Query(max_length=200, description="A head of the audit log that an export told.")]
 
 
-def add(routes: APIRouter, families: Families) -> None:
-    _add_out(routes, families)
-    _add_in(routes, families)
+def add_file_routes(routes: APIRouter, families: Families) -> None:
+    _add_exports(routes, families)
+    _add_imports(routes, families)
 
 
-def _add_out(routes: APIRouter, families: Families) -> None:
+def _add_exports(routes: APIRouter, families: Families) -> None:
     @routes.get("/{case}/people/{person}/picture", response_class=Response, responses=SVG_DOC)
     def picture(
         request: Request,
@@ -84,92 +83,94 @@ def _add_out(routes: APIRouter, families: Families) -> None:
     ) -> Response:
         """The ancestors or descendants of a person, drawn."""
         draw = pedigree if of == "ancestors" else descendants
-        with families.seen(request, case, privacy) as (found, mode):
+        with families.open_case(request, case, privacy) as (found, mode):
             tree = found.tree(mode)
-            svg = draw(tree, shown(tree, person), {}, generations=generations)
+            svg = draw(tree, visible_person(tree, person), {}, generations=generations)
         if not svg:
             raise NothingFound(f"No {of} of this person are known.", remedy="Go on with the case, or ask for another.")
-        headers = {"Content-Security-Policy": f"{SHUT_OFF}; style-src 'unsafe-inline'"}
-        return Response(as_file(svg), headers=headers, media_type="image/svg+xml")
+        headers = {"Content-Security-Policy": f"{SANDBOX_POLICY}; style-src 'unsafe-inline'"}
+        return Response(svg_file(svg), headers=headers, media_type="image/svg+xml")
 
     @routes.get("/{case}/export/{form}", response_class=Response, responses=FILE_DOC)
     def export(request: Request, case: CaseId, form: FormName, privacy: ExportPrivacy = "public") -> Response:
         """The family as a file, to be handed on: people who may be living are kept back unless `privacy` says more."""
-        return exported(families, request, case, form, privacy)
+        return export_response(families, request, case, form, privacy)
 
     @routes.get("/{case}/verify", response_class=Json, responses={200: {"model": ProofReply}})
-    def verify(request: Request, case: CaseId, head: Head = "") -> Response:
+    def verify(request: Request, case: CaseId, head: AuditHead = "") -> Response:
         """Prove a case again: its audit log, every quote, the texts against the books, and its GEDCOM."""
-        return Json(proved(families, request, case, head))
+        return Json(proof_record(families, request, case, head))
 
 
-def exported(families: Families, request: Request, case: str, form: Form, privacy: Mode) -> Response:
+def export_response(families: Families, request: Request, case: str, form: ExportForm, privacy: Mode) -> Response:
     """A case as a file to be kept, as far as the request may see it."""
-    with families.seen(request, case, privacy) as (found, mode):
+    with families.open_case(request, case, privacy) as (found, mode):
         text, head = found.export(form, mode), found.store.head
     headers = {
-        "Content-Disposition": f'attachment; filename="{ENDINGS[form]}"',
-        "Content-Security-Policy": REPORT_POLICY if form == "html" else SHUT_OFF,
+        "Content-Disposition": f'attachment; filename="{FILE_NAMES[form]}"',
+        "Content-Security-Policy": REPORT_POLICY if form == "html" else SANDBOX_POLICY,
         "X-Audit-Head": head,
     }
     return Response(text.encode("utf-8", "replace"), headers=headers, media_type=MEDIA_TYPES[form])
 
 
-def proved(families: Families, request: Request, case: str, head: str = "") -> dict[str, Any]:
+def proof_record(families: Families, request: Request, case: str, head: str = "") -> dict[str, Any]:
     """What a case proves, told without anybody whom the request may not see."""
-    with families.seen(request, case, None) as (found, mode):
-        with families.room.reading() as finder:
+    with families.open_case(request, case, None) as (found, mode):
+        with families.room.locked_finder() as finder:
             found.finder = finder
-        told = prove(found, head, families.room.reading).record()
+        told = verify_case(found, head, families.room.locked_finder).record()
         mask = found.mask(mode)
     words = {name: [mask.text(one) for one in told[name]] for name in ("failures", "notes")}
     return told | words
 
 
-def _add_in(routes: APIRouter, families: Families) -> None:
+def _add_imports(routes: APIRouter, families: Families) -> None:
     upload = {"status_code": 202, "response_class": Json, "responses": {202: {"model": JobReply}}}
 
     @routes.post("/import", openapi_extra=UPLOAD_DOC, **upload)  # type: ignore[arg-type]
     async def import_new(request: Request, name: FileName = "family.ged") -> Response:
         """Begin a case with the family tree of another program; the answer is a job. Only the owner may."""
-        return _in_line(await taken(families, request, "", name, request.stream()))
+        return _job_accepted(await receive_upload(families, request, "", name, request.stream()))
 
     @routes.post("/{case}/import", openapi_extra=UPLOAD_DOC, **upload)  # type: ignore[arg-type]
     async def import_into(request: Request, case: CaseId, name: FileName = "family.ged") -> Response:
         """Take the family tree of another program into a case; the answer is a job. Only the owner may."""
-        return _in_line(await taken(families, request, case, name, request.stream()))
+        return _job_accepted(await receive_upload(families, request, case, name, request.stream()))
 
 
-def _in_line(job: Job) -> Response:
+def _job_accepted(job: Job) -> Response:
     return Json(job_record(job), 202, {"Location": job_url(job.id)})
 
 
-async def taken(families: Families, request: Request, case: str, name: str, parts: AsyncGenerator[bytes, None]) -> Job:
+async def receive_upload(
+    families: Families, request: Request, case: str, name: str, parts: AsyncGenerator[bytes, None]
+) -> Job:
     """Take a family file into a case, or into a new one, as it comes; the job that reads it. Only the owner may."""
     try:
-        families.access.owner(request)
+        families.access.require_owner(request)
         if case:
             await run_in_threadpool(families.cases.check_free, case)
-        with _room_for_file(families.cases.root) as part:
-            digest = await _received(parts, part)
-            return await run_in_threadpool(_lined_up, families, case, Path(part.name), digest, _file_name(name))
+        with _upload_file(families.cases.root) as part:
+            digest = await _save_upload(parts, part)
+            return await run_in_threadpool(_queue_import, families, case, Path(part.name), digest, _file_name(name))
     except (Refused, KiwiError):
-        await heard_out(parts)
+        await drain_body(parts)
         raise
 
 
-async def heard_out(parts: AsyncGenerator[bytes, None]) -> None:
+async def drain_body(parts: AsyncGenerator[bytes, None]) -> None:
     """Hear what a client still sends for a while: one whose line is cut may never see our answer."""
     size = 0
-    with anyio.move_on_after(DRAIN_PATIENCE_S):
+    with anyio.move_on_after(DRAIN_TIMEOUT_S):
         async for data in parts:
             size += len(data)
-            if size > MOST_DRAINED:
+            if size > MAX_DRAINED:
                 return
 
 
 @contextlib.contextmanager
-def _room_for_file(root: Path) -> Iterator[BinaryIO]:
+def _upload_file(root: Path) -> Iterator[BinaryIO]:
     """A file beside the cases that goes again, whatever happens."""
     part = root / f".upload-{secrets.token_hex(8)}"
     try:
@@ -185,36 +186,38 @@ def _room_for_file(root: Path) -> Iterator[BinaryIO]:
             part.unlink(missing_ok=True)
 
 
-async def _received(parts: AsyncGenerator[bytes, None], part: BinaryIO) -> str:
+async def _save_upload(parts: AsyncGenerator[bytes, None], part: BinaryIO) -> str:
     """Write a body to the disk as it comes; its hash."""
     size, digest, head = 0, hashlib.sha256(), b""
     try:
         while True:
-            with anyio.fail_after(PART_PATIENCE_S):
+            with anyio.fail_after(PART_TIMEOUT_S):
                 data = await anext(parts, None)
             if data is None:
                 break
             size += len(data)
-            if size > LARGEST:
-                raise Refused(413, f"A family file may have {LARGEST // 2**20} MB.", FEWER, CLOSE)
+            if size > MAX_FILE_BYTES:
+                raise Refused(
+                    413, f"A family file may have {MAX_FILE_BYTES // 2**20} MB.", TOO_LARGE_REMEDY, CLOSE_CONNECTION
+                )
             head = (head + data)[:HEAD_BYTES]
             digest.update(data)
             await run_in_threadpool(part.write, data)
     except TimeoutError as problem:
-        raise Refused(408, "The file did not arrive in time.", "Send it again.", CLOSE) from problem
+        raise Refused(408, "The file did not arrive in time.", "Send it again.", CLOSE_CONNECTION) from problem
     _check_kind(head)
     part.flush()
     return digest.hexdigest()[:16]
 
 
 HEAD_BYTES = 256
-BEGINNINGS = (b"0 HEAD", b"PK\x03\x04")
+FILE_SIGNATURES = (b"0 HEAD", b"PK\x03\x04")
 
 
 def _check_kind(head: bytes) -> None:
     """Refuse at once what cannot be a family file; the rest is told when it is read."""
     plain = head.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\0").replace(b"\0", b"")
-    if not plain.startswith(BEGINNINGS):
+    if not plain.startswith(FILE_SIGNATURES):
         raise BadUsage("This is no GEDCOM file: it does not begin with a HEAD record.", remedy=EXPORT_AGAIN)
 
 
@@ -224,13 +227,13 @@ def _file_name(name: str) -> str:
     return bare or "family.ged"
 
 
-def _lined_up(families: Families, case: str, part: Path, digest: str, name: str) -> Job:
+def _queue_import(families: Families, case: str, part: Path, digest: str, name: str) -> Job:
     """Put the file where the job finds it, and the job in line."""
     chosen = case or families.cases.begin_empty(name.rpartition(".")[0] or name)
     place = families.cases.place(chosen)
-    is_new = place.keep_file(digest, part, name)
+    is_new = place.store_file(digest, part, name)
     try:
-        return start(families.jobs, FamilyWish(chosen, upload=digest))
+        return start_job(families.jobs, FamilyRequest(chosen, upload=digest))
     except KiwiError:
         if is_new:
             place.drop_file(digest)

@@ -10,13 +10,13 @@ from typing import Any, Generic, TypeVar
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
-from kiwiresearch import __version__
 from kiwiresearch.errors import KiwiError
-from kiwiresearch.research.models import chat_model
-from kiwiresearch.research.settings import Settings
-from kiwiresearch.web.room import Room
+from kiwiresearch.version import __version__
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.workspace.search_aids import chat_model
+from kiwiresearch.workspace.settings import Settings
 
-PATIENCE_S = 2.0
+TIMEOUT_S = 2.0
 """How long one request waits for what is being looked up."""
 
 FRESH_S = 10.0
@@ -25,7 +25,7 @@ FRESH_S = 10.0
 T = TypeVar("T")
 
 
-class Glance(Generic[T]):
+class PolledValue(Generic[T]):
     """A fact that takes a while to look up: looked up by one thread at a time, and only when it is old."""
 
     def __init__(self, look: Callable[[], T], *, fresh_s: float = FRESH_S) -> None:
@@ -36,7 +36,7 @@ class Glance(Generic[T]):
         self._done: threading.Event | None = None
         self._old_at = 0.0
 
-    def begin(self) -> threading.Event:
+    def refresh(self) -> threading.Event:
         """See to it that the fact is fresh, or being looked up; returns what is set when it is known."""
         with self._lock:
             if self._done is None or (self._done.is_set() and time.monotonic() >= self._old_at):
@@ -46,7 +46,7 @@ class Glance(Generic[T]):
 
     def latest(self, *, patience_s: float) -> T | None:
         """What was last seen, waiting a little for fresh news; None where nothing was ever seen."""
-        self.begin().wait(patience_s)
+        self.refresh().wait(patience_s)
         return self._seen
 
     def _refresh(self, done: threading.Event) -> None:
@@ -104,21 +104,21 @@ class Health(BaseModel):
     books: list[BookHealth] | None = None
 
 
-def router(room: Room) -> APIRouter:
+def router(room: ServerContext) -> APIRouter:
     """The one route that monitors ask."""
     routes = APIRouter(tags=["server"])
     settings = room.desk.settings
-    shelf = Glance(lambda: _shelf(room))
-    models = Glance(lambda: offered_models(settings))
+    shelf = PolledValue(lambda: _shelf(room))
+    models = PolledValue(lambda: offered_models(settings))
 
     @routes.get("/api/health", response_model=Health, response_model_exclude_unset=True)
     def health(request: Request) -> dict[str, Any]:
         """Tell whether books and model are at hand."""
         if getattr(request.state, "is_stranger", False):
             return {"status": "ok"}
-        until = time.monotonic() + PATIENCE_S
-        shelf.begin()
-        offered = models.latest(patience_s=PATIENCE_S)
+        until = time.monotonic() + TIMEOUT_S
+        shelf.refresh()
+        offered = models.latest(patience_s=TIMEOUT_S)
         seen = shelf.latest(patience_s=max(0.0, until - time.monotonic()))
         model = _model_record(settings, offered)
         name = settings.model_name or next(iter(model["models"]), "")
@@ -128,8 +128,8 @@ def router(room: Room) -> APIRouter:
     return routes
 
 
-def _shelf(room: Room) -> dict[str, Any]:
-    with room.reading() as finder:
+def _shelf(room: ServerContext) -> dict[str, Any]:
+    with room.locked_finder() as finder:
         opened = [(book.book, book.titles) for book in finder.books]
     return {
         "indices": {

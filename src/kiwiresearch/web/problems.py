@@ -1,4 +1,4 @@
-"""Errors as clients get them: problem+json (RFC 9457), with a remedy and without anything of this machine."""
+"""Errors as clients get them: problem+json (RFC 9457), before an answer begins or in the midst of it."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Any
 
+import anyio
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
-from starlette.types import Scope
+from starlette.types import Message, Receive, Scope, Send
 
 from kiwiresearch import errors
+from kiwiresearch.cases.registry import traceback_without_message
 from kiwiresearch.errors import KiwiError
-from kiwiresearch.research.family_cases import wordless
 
 MEDIA_TYPE = "application/problem+json"
 SEE_API = "/openapi.json lists what can be asked here, and how."
-MOST_FAULTS = 20
+MAX_FAULTS = 20
 log = logging.getLogger("kiwiresearch.web")
 
 
@@ -62,13 +63,13 @@ class Problem:
         return Response(json.dumps(body), self.status, dict(self.headers), MEDIA_TYPE)
 
 
-Teller = Callable[[Problem, Scope], Response]
+ProblemRenderer = Callable[[Problem, Scope], Response]
 """How an app tells a problem to whoever sent a request."""
 
 
-def told(problem: Problem, scope: Scope) -> Response:
+def problem_response(problem: Problem, scope: Scope) -> Response:
     """The answer to a request that brought a problem: as its app tells them, else as JSON."""
-    tell: Teller | None = getattr(getattr(scope.get("app"), "state", None), "tell", None)
+    tell: ProblemRenderer | None = getattr(getattr(scope.get("app"), "state", None), "tell", None)
     return tell(problem, scope) if tell else problem.response(scope["path"])
 
 
@@ -96,7 +97,7 @@ class NotInRun(errors.RunNotFound):
     """The run is there, but not the claim or the page of it that an address names."""
 
 
-KINDS: Mapping[type[KiwiError], tuple[int, str]] = {
+STATUS_BY_ERROR: Mapping[type[KiwiError], tuple[int, str]] = {
     KiwiError: (500, "Failed"),
     errors.BadUsage: (400, "Bad request"),
     errors.BadSettings: (500, "Bad settings"),
@@ -128,50 +129,50 @@ KINDS: Mapping[type[KiwiError], tuple[int, str]] = {
 }
 """Status and title of each class of error; a class that is not here has those of its parent."""
 
-OF_THE_REQUEST = (errors.BadUsage, errors.PageNotFound, errors.RedirectLoop, errors.NothingFound)
+WORDED_FROM_REQUEST = (errors.BadUsage, errors.PageNotFound, errors.RedirectLoop, errors.NothingFound)
 """What these say is made of the client's own words."""
 
-LATER_S = 60
+RETRY_AFTER_S = 60
 """When to try again what is too much now, where nobody knows better."""
 
-PLACE = re.compile(r"""(?P<mark>['"])(?:[A-Za-z]:)?(?:[/\\][^'"/\\]*)+(?P=mark)""")
-DATABASE = re.compile(r"""(['"])postgres[a-z+]*://[^'"]*\1 ?""")
+QUOTED_PATH = re.compile(r"""(?P<mark>['"])(?:[A-Za-z]:)?(?:[/\\][^'"/\\]*)+(?P=mark)""")
+QUOTED_DATABASE = re.compile(r"""(['"])postgres[a-z+]*://[^'"]*\1 ?""")
 
 
-def without_places(words: str) -> str:
+def without_paths(words: str) -> str:
     """Files are named without their folders, and databases not at all: where they are is nobody's business."""
 
     def name(place: re.Match[str]) -> str:
         mark = place["mark"]
         return mark + re.split(r"[/\\]", place[0].strip(mark).rstrip("/\\"))[-1] + mark
 
-    return PLACE.sub(name, DATABASE.sub("", words))
+    return QUOTED_PATH.sub(name, QUOTED_DATABASE.sub("", words))
 
 
 def problem_of(error: BaseException) -> Problem:
     """The problem that an exception stands for."""
     if isinstance(error, KiwiError):
-        status, title = next(KINDS[kind] for kind in type(error).__mro__ if kind in KINDS)
-        after_s = error.after_s if isinstance(error, errors.LimitReached) else LATER_S
+        status, title = next(STATUS_BY_ERROR[kind] for kind in type(error).__mro__ if kind in STATUS_BY_ERROR)
+        after_s = error.after_s if isinstance(error, errors.LimitReached) else RETRY_AFTER_S
         later = (("Retry-After", str(max(1, round(after_s)))),) if status == 429 else ()
         problem = Problem(status, title, error.message, error.remedy, later)
-        if isinstance(error, OF_THE_REQUEST):
+        if isinstance(error, WORDED_FROM_REQUEST):
             return problem
-        return replace(problem, detail=without_places(error.message), remedy=without_places(error.remedy))
+        return replace(problem, detail=without_paths(error.message), remedy=without_paths(error.remedy))
     if isinstance(error, RequestValidationError):
-        return _not_valid(error)
+        return _validation_problem(error)
     if isinstance(error, HTTPException):
-        return _of_http(error)
+        return _http_problem(error)
     return Problem(
         500,
         "Internal error",
         "This is a fault of the program.",
         "The server's log tells more under this id.",
-        more=(("id", _mark_of(error)),),
+        more=(("id", _fault_id(error)),),
     )
 
 
-def unexpected(error: BaseException, path: str = "") -> Problem:
+def logged_problem(error: BaseException, path: str = "") -> Problem:
     """The problem of an error; one that nobody foresaw is told to the server's log, with all that is known.
 
     What a fault says of a family may name somebody: of that, the log has the places in the program alone.
@@ -179,28 +180,28 @@ def unexpected(error: BaseException, path: str = "") -> Problem:
     problem = problem_of(error)
     for name, mark in problem.more:
         if name == "id" and path.startswith(("/api/family", "/family")):
-            log.error("Internal error %s\n%s", mark, wordless(error))
+            log.error("Internal error %s\n%s", mark, traceback_without_message(error))
         elif name == "id":
             log.error("Internal error %s", mark, exc_info=error)
     return problem
 
 
-def _mark_of(error: BaseException) -> str:
+def _fault_id(error: BaseException) -> str:
     """A short name for a fault: the same fault at the same place has the same."""
     told = "".join(traceback.format_exception(error))
     return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:12]
 
 
-def _not_valid(error: RequestValidationError) -> Problem:
+def _validation_problem(error: RequestValidationError) -> Problem:
     faults = [
         {"where": ".".join(str(part) for part in fault["loc"]), "message": str(fault["msg"])}
-        for fault in error.errors()[:MOST_FAULTS]
+        for fault in error.errors()[:MAX_FAULTS]
     ]
     detail = "; ".join(f"{fault['where']}: {fault['message']}" for fault in faults)
     return Problem(422, "Not valid", detail, SEE_API, more=(("errors", faults),))
 
 
-def _of_http(error: HTTPException) -> Problem:
+def _http_problem(error: HTTPException) -> Problem:
     titles = {404: "Not found", 405: "Method not allowed"}
     remedies = {404: SEE_API, 405: SEE_API, 503: "Try again in a moment."}
     title = titles.get(error.status_code) or HTTPStatus(error.status_code).phrase
@@ -210,11 +211,66 @@ def _of_http(error: HTTPException) -> Problem:
     return Problem(error.status_code, title, detail or title, remedy, headers)
 
 
-def tell_problems(app: Starlette) -> None:
+def install_problem_responses(app: Starlette) -> None:
     """Let the app answer every error as a problem."""
 
     async def answer(request: Request, error: Exception) -> Response:
-        return told(problem_of(error), request.scope)
+        return problem_response(problem_of(error), request.scope)
 
     for kind in (KiwiError, HTTPException, RequestValidationError, Exception):
         app.add_exception_handler(kind, answer)
+
+
+LAST_SEND_S = 2.0
+"""A client that does not read is not waited for any longer."""
+
+
+async def refuse(problem: Problem, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer a request with a problem, and with nothing else."""
+    await problem_response(problem, scope)(scope, receive, send)
+
+
+class WatchedReply:
+    """The answer to one request, watched on its way out."""
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._scope = scope
+        self._receive = receive
+        self._send = send
+        self._is_stream = False
+        self._is_cut = False
+        self.has_begun = False
+        self.has_ended = False
+
+    async def send(self, message: Message) -> None:
+        """Pass a part of the answer on; after a cut, nobody hears it."""
+        if self._is_cut:
+            return
+        if message["type"] == "http.response.start":
+            self.has_begun = True
+            kinds = [value for name, value in message["headers"] if name.lower() == b"content-type"]
+            self._is_stream = any(kind.startswith(b"text/event-stream") for kind in kinds)
+        elif message["type"] == "http.response.body":
+            self.has_ended = not message.get("more_body", False)
+        await self._send(message)
+
+    async def end_with(self, problem: Problem) -> None:
+        """End the answer now: with the problem where none has begun, with a last event where events are sent.
+
+        Anything else is left incomplete, so that nobody takes a part for the whole.
+        """
+        if self._is_cut or self.has_ended:
+            return
+        self._is_cut = True
+        with anyio.move_on_after(LAST_SEND_S):
+            if not self.has_begun:
+                await refuse(problem, self._scope, self._receive, self._send)
+            elif self._is_stream:
+                body = _last_event(problem, self._scope["path"])
+                await self._send({"type": "http.response.body", "body": body, "more_body": False})
+
+
+def _last_event(problem: Problem, path: str) -> bytes:
+    if path.startswith("/v1/"):
+        return f"data: {json.dumps(openai_error(problem))}\n\ndata: [DONE]\n\n".encode()
+    return f"event: error\ndata: {json.dumps(problem.record())}\n\n".encode()

@@ -3,38 +3,123 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import RedirectResponse, Response
 
 from kiwiresearch.errors import BadUsage, QuoteNotFound
-from kiwiresearch.evidence.quote import ground
-from kiwiresearch.page.addresses import Addresses, address_of
+from kiwiresearch.evidence import ground
+from kiwiresearch.page.addresses import PageAddresses, book_url, cleaned_style
+from kiwiresearch.page.alignment import Extent
+from kiwiresearch.page.display import DisplayedPage, DisplayOptions, display_page
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.laid import Extent
 from kiwiresearch.page.read import read_page
-from kiwiresearch.page.shown import Shown, View, show
-from kiwiresearch.page.style_sheets import cleaned_style
-from kiwiresearch.web.desk.words import Words, words_for
-from kiwiresearch.web.page_claims_kept import KEPT_CLAIMS
-from kiwiresearch.web.reader_banner import Ways, banner, style_for
-from kiwiresearch.web.reader_files import PIECE_BYTES, Content, etag, file_response, headers_of, type_of, whole
-from kiwiresearch.web.reader_open import FRAMED, Opened, open_at
-from kiwiresearch.web.room import Room
-from kiwiresearch.zim.book import Book
-from kiwiresearch.zim.entry import Entry
+from kiwiresearch.web.book_pages import (
+    CLAIM_CACHE,
+    FRAMED_SUFFIX,
+    PIECE_BYTES,
+    Content,
+    ReaderTarget,
+    book_headers,
+    etag,
+    file_response,
+    in_memory,
+    open_at,
+    type_of,
+)
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.desk.catalogue import Catalogue, catalogue_for
+from kiwiresearch.zim.archive import Book, Entry
 from kiwiresearch.zim.paths import Target
 
+MAX_SHOWN = 600
+BAR_PX = 28
+BAR_WITH_NOTES_PX = 76
+
+STYLE = (
+    f"html{{padding-top:{BAR_PX}px!important;scroll-padding-top:{BAR_PX + 8}px}}"
+    f".kiwi-bar{{all:initial;display:block;position:fixed;top:0;left:0;right:0;height:{BAR_PX}px;"
+    "box-sizing:border-box;overflow:hidden;z-index:2147483647;color:#222;background:#f3f3ee;"
+    "border-bottom:1px solid #ccc;padding:3px 10px;font:13px/21px system-ui,sans-serif;text-align:left}"
+    ".kiwi-bar a{all:unset;color:#1a4b8c;cursor:pointer;text-decoration:underline}"
+    ".kiwi-bar a:focus-visible{outline:2px solid #1a4b8c}"
+    ".kiwi-note{display:block;font-style:italic}"
+    "mark.kiwi-mark{background:#ffe45c!important;color:#000!important;padding:0!important;scroll-margin-top:30vh}"
+    "mark.kiwi-claimed{background:#fdf3c4!important;color:#000!important;padding:0!important;"
+    "box-shadow:inset 0 -2px #c79a00}a mark.kiwi-claimed{color:#1a4b8c!important}"
+    ".kiwi-claim{scroll-margin-top:30vh}.kiwi-claim:target::before{content:'\\25B6\\FE0E';color:#a33000;font-size:.8em}"
+    ".kiwi-claim:target+mark{background:#ffe45c!important}"
+    "a.kiwi-outside::after{content:'\\2197';font-size:.75em;vertical-align:super;text-decoration:none}"
+    "@media print{.kiwi-bar{position:static}}"
+)
+"""Behind the page's own styles. The line is fixed, since a page may lay its parts out in rows or columns."""
+
+OWN_STYLE = re.compile(rb"<style\b|\brel\s*=\s*[\"']?[\w\s]*stylesheet", re.IGNORECASE)
+PLAIN_STYLE = (
+    "body{max-width:46em;margin:0 auto;padding:.5em 1em 3em;color:#1c1e21;overflow-wrap:break-word;"
+    "font:1em/1.6 system-ui,'Segoe UI',Roboto,'Noto Sans',sans-serif}h1,h2,h3,h4{line-height:1.25}"
+    "a{color:#1a4b8c}img{max-width:100%;height:auto}pre{white-space:pre-wrap}"
+    "table{border-collapse:collapse;line-height:1.4}th,td{padding:.15em .5em;vertical-align:top}"
+    "@media(max-width:40em){div{max-width:100%}table{display:block;max-width:100%;overflow-x:auto}}"
+)
+"""For pages that have no style of their own, which browsers would set in small type over the whole window."""
+
+WITH_NOTES = (
+    f"<style>html{{padding-top:{BAR_WITH_NOTES_PX}px!important}}"
+    f".kiwi-bar{{height:{BAR_WITH_NOTES_PX}px;overflow:auto;background:#fff4d6}}</style>"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BannerLinks:
+    """Where the line on top of a page leads; an empty address is left out."""
+
+    book: str
+    """The first page of the book."""
+    front: str = ""
+    desk: str = ""
+    """This very page at the desk, with its contents and claims."""
+
+
+def style_for(content: bytes) -> str:
+    """What a page is given besides its own style."""
+    return STYLE if OWN_STYLE.search(content) else PLAIN_STYLE + STYLE
+
+
+def banner(book: Book, ways: BannerLinks, unmarked: Sequence[str], words: Catalogue) -> str:
+    """The line at the top of a page, and in it the words that could not be marked."""
+    notes = "".join(_note(missed, words) for missed in unmarked)
+    head = f'<div class="kiwi-bar" lang="{words.language}" dir="ltr">'
+    return f"{WITH_NOTES if notes else ''}{head}{' · '.join(_links(book, ways, words))}{notes}</div>"
+
+
+def _links(book: Book, ways: BannerLinks, words: Catalogue) -> Iterator[str]:
+    # A frame may not show pages of ours, so what leads to one leaves the frame.
+    if ways.front:
+        yield f'<a href="{escape(ways.front)}" target="_top">kiwiresearch</a>'
+    if ways.desk:
+        yield f'<a href="{escape(ways.desk)}" target="_top">{escape(words("reading.banner.desk"))}</a>'
+    date = f", {escape(book.date)}" if book.date else ""
+    yield f'<bdi><a href="{escape(ways.book)}">{escape(book.title)}</a></bdi>{date}'
+
+
+def _note(missed: str, words: Catalogue) -> str:
+    shown = missed if len(missed) <= MAX_SHOWN else missed[:MAX_SHOWN] + "…"
+    said = words("reading.banner.unmarked_words", words=shown) if shown.strip() else words("reading.banner.unmarked")
+    return f'<span class="kiwi-note">{escape(said)}</span>'
+
+
 SPAN = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
-MOST_MARKS = 64
+MAX_MARKS = 64
 LONGEST_QUOTE = 4_000
 
 Marks = Annotated[
     list[str],
-    Query(max_length=MOST_MARKS, description="Words to mark: offsets into the page's text, such as `120-180`."),
+    Query(max_length=MAX_MARKS, description="Words to mark: offsets into the page's text, such as `120-180`."),
 ]
 Quoted = Annotated[str, Query(max_length=LONGEST_QUOTE, description="Words to mark, as the page spells them.")]
 Claims = Annotated[bool, Query(description="Mark what the page claims.")]
@@ -45,7 +130,7 @@ VIEWPORT = f'{OWN_VIEWPORT} content="width=device-width, initial-scale=1">'
 """What a page says that is made for screens of any size: without it, phones show it as wide as a desk's, and tiny."""
 
 
-def router(room: Room) -> APIRouter:
+def router(room: ServerContext) -> APIRouter:
     """Routes to the pages and files of all books on the shelf."""
     routes = APIRouter(tags=["read"])
 
@@ -62,20 +147,20 @@ def router(room: Room) -> APIRouter:
     ) -> Response:
         """Serve a page with the words asked for marked, or a file that a page shows."""
         spans = [_span(text) for text in mark]
-        named = book.removesuffix(FRAMED)
+        named = book.removesuffix(FRAMED_SUFFIX)
         opened = open_at(room, named, path, is_marked=bool(spans or quote or claims))
         base = str(request.scope.get("root_path", "")).rstrip("/")
         key = request.scope.get("state", {}).get("reading_key", "")
         root = f"{base}/read/{opened.book.id}{book[len(named) :]}{key}/"
         ref = opened.item.ref
-        if opened.elsewhere is not None or named != opened.book.id or path != ref.path:
-            return _moved(request, root, opened.elsewhere or Target(ref.path))
+        if opened.redirect is not None or named != opened.book.id or path != ref.path:
+            return _moved(request, root, opened.redirect or Target(ref.path))
         scripts = room.desk.settings.serve.scripts
         if opened.entry is not None:
             is_framed = book != named or request.headers.get("sec-fetch-dest") in FRAMES
-            view = View(root, spans, is_framed=is_framed, scripts=scripts)
-            page = _Page(opened.book, opened.entry, base, words_for(request))
-            return page.shown(view, quote, with_claims=claims)
+            view = DisplayOptions(root, spans, is_framed=is_framed, scripts=scripts)
+            page = _RenderedPage(opened.book, opened.entry, base, catalogue_for(request))
+            return page.response(view, quote, with_claims=claims)
         return _file(room, opened, request, root, scripts=scripts)
 
     return routes
@@ -84,46 +169,46 @@ def router(room: Room) -> APIRouter:
 def _moved(request: Request, root: str, target: Target) -> Response:
     """The address under which a page stands, so that its relative links lead where they should."""
     query = f"?{request.url.query}" if request.url.query else ""
-    anchor = f"#{address_of('', target.anchor)}" if target.anchor else ""
-    return RedirectResponse(f"{address_of(root, target.path)}{query}{anchor}", 302, headers_of(scripts=False))
+    anchor = f"#{book_url('', target.anchor)}" if target.anchor else ""
+    return RedirectResponse(f"{book_url(root, target.path)}{query}{anchor}", 302, book_headers(scripts=False))
 
 
 @dataclass(frozen=True, slots=True)
-class _Page:
+class _RenderedPage:
     """A page of a book, with what our own line on top of it needs to know."""
 
     book: Book
     entry: Entry
     base: str
-    words: Words
+    words: Catalogue
 
-    def shown(self, view: View, quote: str, *, with_claims: bool) -> Response:
+    def response(self, view: DisplayOptions, quote: str, *, with_claims: bool) -> Response:
         page = read_page(self.entry, language=self.book.language or "eng", lead_only=self.book.lead_only)
         marks, missed = _marks(page, view.marks, quote)
-        claims = _claimed(page, self.book) if with_claims else ()
+        claims = _claim_extents(page, self.book) if with_claims else ()
         style = style_for(self.entry.content)
-        shown = show(self.entry.content, page, replace(view, marks=marks, claims=claims, style=style))
+        shown = display_page(self.entry.content, page, replace(view, marks=marks, claims=claims, style=style))
         missed += [page.text[span.start : span.end] for span in shown.unmarked]
-        line = banner(self.book, self._ways(view), missed, self.words)
-        body = f"{_for_any_screen(shown)}{line}{shown.behind}"
-        headers = headers_of(scripts=view.scripts, is_framed=view.is_framed) | {"Cache-Control": "no-cache"}
+        line = banner(self.book, self._links(view), missed, self.words)
+        body = f"{_with_viewport(shown)}{line}{shown.behind}"
+        headers = book_headers(scripts=view.scripts, is_framed=view.is_framed) | {"Cache-Control": "no-cache"}
         return Response(body.encode("utf-8", "replace"), headers=headers, media_type="text/html; charset=utf-8")
 
-    def _ways(self, view: View) -> Ways:
+    def _links(self, view: DisplayOptions) -> BannerLinks:
         """Where the line on top leads; what is in a frame leads out of it, or, where it may not, nowhere."""
-        desk = f"{self.base}/page/{self.book.id}/{address_of('', self.entry.ref.path)}"
+        desk = f"{self.base}/page/{self.book.id}/{book_url('', self.entry.ref.path)}"
         if view.is_framed:
-            return Ways(view.root, desk="" if view.scripts else desk)
-        return Ways(view.root, front=f"{self.base}/", desk=desk)
+            return BannerLinks(view.root, desk="" if view.scripts else desk)
+        return BannerLinks(view.root, front=f"{self.base}/", desk=desk)
 
 
-def _claimed(page: PageDoc, book: Book) -> tuple[Extent, ...]:
+def _claim_extents(page: PageDoc, book: Book) -> tuple[Extent, ...]:
     """Where the words stand that say what the page claims."""
-    quotes = [claim.quotes[0] for claim in KEPT_CLAIMS.of(page, book)]
+    quotes = [claim.quotes[0] for claim in CLAIM_CACHE.claims_of(page, book)]
     return tuple(Extent(quote.start, quote.end) for quote in quotes)
 
 
-def _for_any_screen(shown: Shown) -> str:
+def _with_viewport(shown: DisplayedPage) -> str:
     """The head of a page; one that does not say for which screens it is made gets the words that phones look for."""
     if OWN_VIEWPORT in shown.before or OWN_VIEWPORT in shown.behind:
         return shown.before
@@ -150,22 +235,22 @@ def _span(text: str) -> Extent:
     return Extent(int(found[1]), int(found[2]))
 
 
-def _file(room: Room, opened: Opened, request: Request, root: str, *, scripts: bool) -> Response:
+def _file(room: ServerContext, opened: ReaderTarget, request: Request, root: str, *, scripts: bool) -> Response:
     item, archive = opened.item, opened.archive
     tag = etag(item, scripts=scripts)
     if tag in request.headers.get("if-none-match", ""):
-        return Response(status_code=304, headers=headers_of(scripts=scripts) | {"ETag": tag})
+        return Response(status_code=304, headers=book_headers(scripts=scripts) | {"ETag": tag})
 
     def part(start: int, end: int) -> bytes:
-        with room.reading():
+        with room.locked_finder():
             return archive.part(item.ref.path, start, end)
 
     content = Content(item.size, part)
     if type_of(item) == "text/css":
-        style = cleaned_style(part(0, item.size).decode("utf-8", "replace"), Addresses(root, item.ref.path))
-        content = whole(style.encode("utf-8", "replace"))
+        style = cleaned_style(part(0, item.size).decode("utf-8", "replace"), PageAddresses(root, item.ref.path))
+        content = in_memory(style.encode("utf-8", "replace"))
     elif item.is_packed and item.size > PIECE_BYTES:  # each part would have to be unpacked anew
-        content = whole(part(0, item.size))
+        content = in_memory(part(0, item.size))
     condition = request.headers.get("if-range", tag)
     asked = request.headers.get("range", "") if condition == tag else ""
     return file_response(item, content, asked, scripts=scripts, is_head=request.method == "HEAD")

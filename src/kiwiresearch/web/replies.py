@@ -7,10 +7,10 @@ from typing import Any
 from pydantic import BaseModel, Field
 from starlette.responses import JSONResponse
 
-from kiwiresearch.claims.claim import ClaimType, DependsOn, PutIn
+from kiwiresearch.claims.claim import ClaimType, DependsOn, NameSource
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.search.books import Order
-from kiwiresearch.zim import book as books
+from kiwiresearch.search.find import MergeOrder
+from kiwiresearch.zim import archive as books
 
 
 class Json(JSONResponse):
@@ -93,7 +93,7 @@ class SearchReply(BaseModel):
 
     query: str
     corrected: str = Field(description="The query as it was understood, where words were mistyped.")
-    order: Order
+    order: MergeOrder
     books: list[SearchedBookReply]
     hits: list[HitReply]
     senses: list[SenseReply]
@@ -150,7 +150,7 @@ class BookReply(BaseModel):
     media: int | None = None
     size_bytes: int | None = None
     indexes: IndexesReply | None = None
-    kind: books.Kind | None = None
+    kind: books.BookKind | None = None
     main_page: str | None = None
     old_namespaces: bool | None = None
     is_wikipedia: bool | None = None
@@ -208,7 +208,7 @@ class ClaimReply(BaseModel):
     claim_type: ClaimType
     also: list[ClaimType] = Field(description="What else it is.")
     subject: str
-    name_put_in: PutIn = Field(
+    name_put_in: NameSource = Field(
         description="Where a name comes from that stands in place of a pronoun: the `title` of the page, or the "
         "sentence `before`; empty where none was put in."
     )

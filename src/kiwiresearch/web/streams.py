@@ -17,7 +17,7 @@ from kiwiresearch.ids import canonical_json
 
 T = TypeVar("T")
 
-AHEAD = 16
+MAX_AHEAD = 16
 """How many items a generator may be ahead of its reader, so that a slow client holds little memory."""
 
 PING_S = 15
@@ -43,7 +43,7 @@ def sse_response(events: AsyncGenerator[ServerSentEvent, None]) -> EventSourceRe
     )
 
 
-class Slots:
+class StreamSlots:
     """How many streams may be at work at once.
 
     Those count whose reader has left and that have not noticed yet: a client that comes and goes
@@ -53,7 +53,7 @@ class Slots:
     def __init__(self, count: int) -> None:
         self._free = threading.BoundedSemaphore(count)
 
-    def holding(self, events: Iterator[T]) -> Generator[T, None, None]:
+    def occupy(self, events: Iterator[T]) -> Generator[T, None, None]:
         """The same events, in a slot from the first to the last; 503 if none is free."""
         if not self._free.acquire(blocking=False):
             raise HTTPException(503, "All hands are busy. Ask again in a moment.", headers={"Retry-After": "2"})
@@ -63,9 +63,9 @@ class Slots:
             self._free.release()
 
 
-async def flowing(events: Generator[T, None, None]) -> AsyncGenerator[T, None]:
+async def stream_in_thread(events: Generator[T, None, None]) -> AsyncGenerator[T, None]:
     """What a generator gives, worked out in one thread; when the reader leaves, it is closed there."""
-    line: _Line[T] = _Line()
+    line: _ThreadQueue[T] = _ThreadQueue()
     work = contextvars.copy_context().run  # links in the answer lead to the address of this request
     threading.Thread(target=work, args=(line.work, events), name="stream", daemon=True).start()
     try:
@@ -84,13 +84,13 @@ class _End:
     problem: BaseException | None = None
 
 
-class _Line(Generic[T]):
+class _ThreadQueue(Generic[T]):
     """From the thread that works to the loop that reads."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._arrived: asyncio.Queue[T | _End] = asyncio.Queue()
-        self._room = threading.Semaphore(AHEAD)
+        self._room = threading.Semaphore(MAX_AHEAD)
         self._is_left = False
 
     def work(self, events: Generator[T, None, None]) -> None:

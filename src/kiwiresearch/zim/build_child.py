@@ -19,7 +19,7 @@ from kiwiresearch.zim.build import NewPage, write_book
 MODULE = "kiwiresearch.zim.build_child"
 
 
-def order(pages: Sequence[NewPage], metadata: Mapping[str, str], *, language: str, main_path: str) -> bytes:
+def build_request(pages: Sequence[NewPage], metadata: Mapping[str, str], *, language: str, main_path: str) -> bytes:
     """What the process has to be told."""
     rows = [[page.path, page.title, b64encode(page.content).decode(), page.mimetype, page.is_article] for page in pages]
     told = {"pages": rows, "metadata": dict(metadata), "language": language, "main_path": main_path}

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kiwiresearch.zim.archive import MAX_HOPS
-from kiwiresearch.zim.entry import is_html
-from kiwiresearch.zim.layout import MAGIC, REDIRECT, WITHOUT_CONTENT
+from kiwiresearch.zim.archive import MAX_HOPS, is_html
+from kiwiresearch.zim.listing import MAGIC, REDIRECT, WITHOUT_CONTENT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,10 +31,10 @@ LONGEST_BLOCK = 2**26
 """Entries that lie farther apart than this many bytes are read one by one."""
 
 TYPES_BYTES = 2**16
-OTHER, HTML, LEADS_ON, DAMAGED = range(4)
-ARTICLES_OF_OLD = ord("A")
+OTHER, HTML, REDIRECTS, DAMAGED = range(4)
+OLD_ARTICLE_NAMESPACE = ord("A")
 
-Reading = Callable[[int, int], bytes]
+ReadBytes = Callable[[int, int], bytes]
 """Gives so many bytes from a place of the book on."""
 
 
@@ -49,7 +48,7 @@ class Directory:
     """Other names of articles, in the order of their numbers."""
 
 
-def directory_of(read: Reading, size: int, front: Numbers, *, count: int, old: bool) -> Directory:
+def directory_of(read: ReadBytes, size: int, front: Numbers, *, count: int, old: bool) -> Directory:
     """Look at the first `count` entries of a book; `front` are those that a new file itself lists as articles."""
     kinds, spaces, places = _looked_at(read, size, count)
     articles = _articles(kinds, spaces, front, old=old)
@@ -57,18 +56,18 @@ def directory_of(read: Reading, size: int, front: Numbers, *, count: int, old: b
     order = np.argsort(places[numbers], kind="stable")
     redirects = _redirects(kinds, places, articles & (kinds == HTML))
     if old:
-        redirects = redirects[spaces[redirects] == ARTICLES_OF_OLD]
+        redirects = redirects[spaces[redirects] == OLD_ARTICLE_NAMESPACE]
     return Directory(numbers[order], redirects)
 
 
 def _articles(kinds: NDArray[np.uint8], spaces: NDArray[np.uint8], front: Numbers, *, old: bool) -> Flags:
     damaged: Flags = kinds == DAMAGED
     if old:
-        inside: Flags = (spaces == ARTICLES_OF_OLD) & (kinds != LEADS_ON)
+        inside: Flags = (spaces == OLD_ARTICLE_NAMESPACE) & (kinds != REDIRECTS)
         return inside | damaged
     listed: Flags = np.zeros(len(kinds), dtype=np.bool_)
     listed[front[front < len(kinds)]] = True
-    listed &= kinds != LEADS_ON
+    listed &= kinds != REDIRECTS
     if not (listed & (kinds == HTML)).any():
         listed = kinds == HTML
     return listed | damaged
@@ -76,11 +75,11 @@ def _articles(kinds: NDArray[np.uint8], spaces: NDArray[np.uint8], front: Number
 
 def _redirects(kinds: NDArray[np.uint8], places: NDArray[np.uint64], articles: Flags) -> Numbers:
     """Redirects that end at an article."""
-    numbers = np.flatnonzero(kinds == LEADS_ON).astype(np.uint32)
+    numbers = np.flatnonzero(kinds == REDIRECTS).astype(np.uint32)
     ends = places[numbers]
     for _ in range(MAX_HOPS):
         inside = ends < len(kinds)
-        going = np.flatnonzero(inside)[kinds[ends[inside]] == LEADS_ON]
+        going = np.flatnonzero(inside)[kinds[ends[inside]] == REDIRECTS]
         if not len(going):
             break
         ends[going] = places[ends[going]]
@@ -90,7 +89,9 @@ def _redirects(kinds: NDArray[np.uint8], places: NDArray[np.uint64], articles: F
     return numbers[arrived]
 
 
-def _looked_at(read: Reading, size: int, count: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint64]]:
+def _looked_at(
+    read: ReadBytes, size: int, count: int
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint64]]:
     """Of each entry its kind, its namespace, and where its content lies or, of a redirect, the number it leads to."""
     kinds = np.full(count, DAMAGED, dtype=np.uint8)
     spaces = np.zeros(count, dtype=np.uint8)
@@ -107,7 +108,7 @@ def _looked_at(read: Reading, size: int, count: int) -> tuple[NDArray[np.uint8],
         here = whole + start
         kinds[here] = OTHER
         kinds[here[np.isin(found["type"], pages)]] = HTML
-        kinds[here[found["type"] == REDIRECT]] = LEADS_ON
+        kinds[here[found["type"] == REDIRECT]] = REDIRECTS
         spaces[here] = found["space"]
         leads = found["type"] >= WITHOUT_CONTENT
         at, blob = found["at"].astype(np.uint64), found["blob"].astype(np.uint64)
@@ -115,7 +116,7 @@ def _looked_at(read: Reading, size: int, count: int) -> tuple[NDArray[np.uint8],
     return kinds, spaces, places
 
 
-def _entries(read: Reading, told: NDArray[np.uint64]) -> NDArray[np.void]:
+def _entries(read: ReadBytes, told: NDArray[np.uint64]) -> NDArray[np.void]:
     """The heads of some entries, which mostly lie behind each other."""
     if not len(told):
         return np.zeros(0, dtype=ENTRY)

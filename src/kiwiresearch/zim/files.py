@@ -1,11 +1,19 @@
-"""Which files make up a book, and a first look at them that needs no libzim."""
+"""The files of a book: which they are, what they look like, and whether they changed while open."""
 
 from __future__ import annotations
 
+import atexit
+import contextlib
+import json
+import os
 import string
+import threading
+from dataclasses import dataclass
 from pathlib import Path
 
-from kiwiresearch.errors import BookNotFound, NotABook
+from kiwiresearch.errors import BookChanged, BookNotFound, NotABook
+from kiwiresearch.ids import canonical_json
+from kiwiresearch.system import FileLock, write_atomically
 
 MAGIC = b"ZIM\x04"
 
@@ -76,7 +84,7 @@ def _split_parts(first: Path) -> tuple[Path, ...]:
     return tuple(parts)
 
 
-def look_at(parts: tuple[Path, ...]) -> None:
+def check_magic(parts: tuple[Path, ...]) -> None:
     """Raise NotABook in plain words if the first bytes are not a ZIM file's."""
     first = parts[0]
     try:
@@ -96,3 +104,138 @@ def look_at(parts: tuple[Path, ...]) -> None:
         if lowered.startswith(beginning.lower()):
             raise NotABook(f"The file {str(first)!r} is no ZIM file but {meaning}.")
     raise NotABook(f"The file {str(first)!r} is no ZIM file.", remedy="Give the path of a .zim file.")
+
+
+REMEDY = "Replace a book by copying to a new name and renaming, then start kiwiresearch again."
+
+
+class FileGuard:
+    """Holds the file's parts open and compares size and time before each read.
+
+    A mapped file that shrinks kills the process with SIGBUS; asking first costs
+    about a microsecond and leaves only the instant between asking and reading.
+    """
+
+    def __init__(self, parts: tuple[Path, ...]) -> None:
+        self._parts = parts
+        self._handles = [os.open(part, os.O_RDONLY | getattr(os, "O_BINARY", 0)) for part in parts]
+        self._then = [_stamp(handle) for handle in self._handles]
+        self._seeking = threading.Lock()
+
+    def check(self) -> None:
+        """Raise BookChanged if a part is not as it was when opened."""
+        for part, handle, then in zip(self._parts, self._handles, self._then, strict=True):
+            now = _stamp(handle)
+            if now != then:
+                raise BookChanged(
+                    f"The file {str(part)!r} was changed while it was open ({then[0]:,} bytes before, {now[0]:,} now).",
+                    remedy=REMEDY,
+                )
+
+    def read(self, place: int, count: int) -> bytes:
+        """So many bytes from a place on, as if the parts were one file; fewer where it ends before."""
+        found = []
+        for handle, (size, _) in zip(self._handles, self._then, strict=True):
+            if count > 0 and place < size:
+                piece = self._piece(handle, place, min(count, size - place))
+                found.append(piece)
+                place, count = place + len(piece), count - len(piece)
+            place -= size
+        return b"".join(found)
+
+    def _piece(self, handle: int, place: int, count: int) -> bytes:
+        pieces = []
+        with self._seeking:
+            os.lseek(handle, place, os.SEEK_SET)
+            while count > 0 and (piece := os.read(handle, count)):
+                pieces.append(piece)
+                count -= len(piece)
+        return b"".join(pieces)
+
+    def close(self) -> None:
+        for handle in self._handles:
+            os.close(handle)
+        self._handles, self._parts, self._then = [], (), []
+
+
+def _stamp(handle: int) -> tuple[int, int]:
+    status = os.fstat(handle)
+    return status.st_size, status.st_mtime_ns
+
+
+@dataclass(frozen=True, slots=True)
+class CrashReport:
+    """A file that changed while a process that has since died had it open."""
+
+    file: str
+    bytes_before: int
+    bytes_now: int | None
+
+    def __str__(self) -> str:
+        now = "is gone" if self.bytes_now is None else f"has {self.bytes_now:,} now"
+        return (
+            f"An earlier command ended while reading {self.file!r}: the file had {self.bytes_before:,} bytes "
+            f"and {now}. Put a book in place by renaming, never by writing over it; what was saved is kept."
+        )
+
+
+class OpenFileNotes:
+    """The notes of this and other processes in one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._note = folder / f"{os.getpid()}.json"
+        self._lock = FileLock(folder / f"{os.getpid()}.lock")
+        self._open: dict[str, tuple[int, int]] = {}
+        self._owner = 0
+
+    def note_open(self, parts: tuple[Path, ...]) -> None:
+        """Note that this process reads these files from now on."""
+        for part in parts:
+            status = part.stat()
+            self._open[str(part)] = (status.st_size, status.st_mtime_ns)
+        try:
+            if not self._owner:
+                self._owner = os.getpid()
+                self._lock.acquire()
+                atexit.register(self.remove_note)
+            write_atomically(self._note, canonical_json(self._open))
+        except OSError:  # a read-only home: the note is a courtesy
+            self._open.clear()
+
+    def remove_note(self) -> None:
+        """This process ends in order."""
+        if self._owner != os.getpid():  # a forked child leaves the note to its parent
+            return
+        with contextlib.suppress(OSError):
+            self._note.unlink(missing_ok=True)
+            self._lock.release()
+            (self._folder / f"{os.getpid()}.lock").unlink(missing_ok=True)
+        self._owner = 0
+
+    def crash_reports(self) -> list[CrashReport]:
+        """What happened to processes that did not end in order; each is told once."""
+        found = []
+        for note in sorted(self._folder.glob("*.json")) if self._folder.is_dir() else []:
+            lock = FileLock(note.with_suffix(".lock"))
+            with contextlib.suppress(OSError, ValueError, AttributeError, TypeError):
+                if note == self._note or not lock.acquire():
+                    continue
+                rows = json.loads(note.read_text(encoding="utf-8"))
+                found += [accident for file, stamp in rows.items() if (accident := _crash_report(file, stamp))]
+            with contextlib.suppress(OSError):
+                note.unlink(missing_ok=True)
+                lock.release()
+                note.with_suffix(".lock").unlink(missing_ok=True)
+        return found
+
+
+def _crash_report(file: str, stamp: list[int]) -> CrashReport | None:
+    size, changed = stamp
+    try:
+        status = Path(file).stat()
+    except OSError:
+        return CrashReport(file, size, None)
+    if (status.st_size, status.st_mtime_ns) == (size, changed):
+        return None
+    return CrashReport(file, size, status.st_size)

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from kiwiresearch import background
-from kiwiresearch.disk import Lock, write_whole
+from kiwiresearch import system
 from kiwiresearch.errors import BookDamaged, NotABook
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.zim.files import look_at, parts_of
+from kiwiresearch.system import FileLock, write_atomically
+from kiwiresearch.zim.files import check_magic, parts_of
 
 State = Literal["sound", "damaged", "unopenable", "unchecked", "no checksum"]
 
@@ -32,7 +32,7 @@ HEADER_BYTES = 24
 """The first bytes of a ZIM file, which hold its UUID."""
 AGAIN = "Copy or download it again."
 
-CHILD = "kiwiresearch.zim.child"
+CHILD = "kiwiresearch.zim.check_child"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Verdicts:
     def of(self, path: Path) -> Verdict:
         """What is known of a book's file, found out if it was never seen in this form."""
         parts = parts_of(path)
-        look_at(parts)
+        check_magic(parts)
         known = self.known(parts)
         if known is None:
             known = probe(parts[0], check=_size(parts) <= AT_ONCE_BYTES)
@@ -80,7 +80,7 @@ class Verdicts:
     def check_now(self, path: Path) -> Verdict:
         """Compare the file with its checksum, whatever its size, and remember the outcome."""
         parts = parts_of(path)
-        look_at(parts)
+        check_magic(parts)
         verdict = probe(parts[0], check=True, timeout_s=None)
         self._remember(parts, verdict)
         return verdict
@@ -94,7 +94,7 @@ class Verdicts:
         except OSError:
             return False
         lock.release()  # the child takes it; two children at once only repeat the work
-        return background.start(CHILD, "check", str(path), str(self._folder))
+        return system.start_detached(CHILD, "check", str(path), str(self._folder))
 
     def run_check(self, path: Path) -> None:
         """What the background process does."""
@@ -106,15 +106,15 @@ class Verdicts:
             finally:
                 lock.release()
 
-    def _lock(self, parts: tuple[Path, ...]) -> Lock:
-        return Lock(self._file(parts).with_suffix(".lock"))
+    def _lock(self, parts: tuple[Path, ...]) -> FileLock:
+        return FileLock(self._file(parts).with_suffix(".lock"))
 
     def _remember(self, parts: tuple[Path, ...], verdict: Verdict) -> None:
         if not verdict.is_lasting:
             return
         row = {"state": verdict.state, "reason": verdict.reason, "file": str(parts[0])}
         with contextlib.suppress(OSError):  # a cache that cannot be written costs a look each time, no more
-            write_whole(self._file(parts), canonical_json(row))
+            write_atomically(self._file(parts), canonical_json(row))
 
     def _file(self, parts: tuple[Path, ...]) -> Path:
         """Bound to the UUID in the header, the size and the time: a changed file is a new one."""
@@ -128,7 +128,7 @@ class Verdicts:
 
 def probe(path: Path, *, check: bool, timeout_s: float | None = PROBE_TIMEOUT_S) -> Verdict:
     """Open a file in a child process, which may die of it in our stead."""
-    command = background.command(CHILD, "probe", str(path), "check" if check else "open")
+    command = system.module_command(CHILD, "probe", str(path), "check" if check else "open")
     try:
         done = subprocess.run(command, capture_output=True, timeout=timeout_s, check=False)  # noqa: S603
     except subprocess.TimeoutExpired:

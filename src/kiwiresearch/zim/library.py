@@ -10,26 +10,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from kiwiresearch.disk import write_whole
 from kiwiresearch.errors import BadSettings, BadUsage, BookDamaged, BookNotFound, HostAway, KiwiError
 from kiwiresearch.ids import BookId, canonical_json
-from kiwiresearch.zim.archive import Archive
-from kiwiresearch.zim.book import Book
-from kiwiresearch.zim.catalog import Served
-from kiwiresearch.zim.files import parts_of
-from kiwiresearch.zim.guarded import guarded
+from kiwiresearch.system import write_atomically
+from kiwiresearch.zim.archive import Archive, Book
+from kiwiresearch.zim.files import OpenFileNotes, parts_of
 from kiwiresearch.zim.integrity import Verdict, Verdicts
-from kiwiresearch.zim.peer import Far, Missing
-from kiwiresearch.zim.policy import Policy
-from kiwiresearch.zim.sources import SERVE_TIMEOUT_S, SUFFIXES, Source, files_in, is_address
-from kiwiresearch.zim.witness import Witness
+from kiwiresearch.zim.peer import MissingBooks, PeerOpener
+from kiwiresearch.zim.policy import Policy, with_policy
+from kiwiresearch.zim.sources import SERVE_TIMEOUT_S, SUFFIXES, ServedBook, Source, files_in, is_address
 
 VERSION = 1
 NO_POLICY = Policy()
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class ListedBook:
     """A book on the shelf, as it was when it was added."""
 
     id: BookId
@@ -37,7 +33,7 @@ class Placed:
     title: str
     source: Source
 
-    def answers_to(self, wanted: str) -> bool:
+    def matches(self, wanted: str) -> bool:
         """Whether a user who writes this means this book: name, title, UUID, file or its name."""
         folded = wanted.casefold().strip()
         names = {self.name, self.title, self.id, str(self.source), self.source.served}
@@ -48,8 +44,8 @@ class Placed:
         return folded in {name.casefold() for name in names if name}
 
 
-def placed(book: Book, source: Source) -> Placed:
-    return Placed(book.id, book.name, book.title, source)
+def listed_book(book: Book, source: Source) -> ListedBook:
+    return ListedBook(book.id, book.name, book.title, source)
 
 
 class ShelfFile:
@@ -58,7 +54,7 @@ class ShelfFile:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def books(self) -> tuple[Placed, ...]:
+    def books(self) -> tuple[ListedBook, ...]:
         try:
             text = self.path.read_text(encoding="utf-8", errors="surrogateescape")
         except FileNotFoundError:
@@ -66,14 +62,14 @@ class ShelfFile:
         except OSError as problem:
             raise BadSettings(f"The list of books {str(self.path)!r} cannot be read: {problem.strerror}.") from problem
         try:
-            return tuple(_placed(row) for row in json.loads(text)["books"])
+            return tuple(_book_from_row(row) for row in json.loads(text)["books"])
         except (ValueError, KeyError, TypeError) as problem:
             raise BadSettings(
                 f"The list of books {str(self.path)!r} is not as kiwiresearch wrote it.",
                 remedy="Mend or delete it, then add your books again.",
             ) from problem
 
-    def add(self, new: Sequence[Placed]) -> tuple[Placed, ...]:
+    def add(self, new: Sequence[ListedBook]) -> tuple[ListedBook, ...]:
         """Put books on the shelf; one that is there already (same UUID and place) stays once."""
         known = self.books()
         taken = {(book.id, book.source) for book in known}
@@ -82,10 +78,10 @@ class ShelfFile:
             self._write((*known, *fresh))
         return fresh
 
-    def remove(self, gone: Sequence[Placed]) -> None:
+    def remove(self, gone: Sequence[ListedBook]) -> None:
         self._write(tuple(book for book in self.books() if book not in gone))
 
-    def _write(self, books: Sequence[Placed]) -> None:
+    def _write(self, books: Sequence[ListedBook]) -> None:
         rows = [
             {
                 "id": b.id,
@@ -97,7 +93,7 @@ class ShelfFile:
             for b in books
         ]
         try:
-            write_whole(self.path, canonical_json({"version": VERSION, "books": rows}, indent=2) + "\n")
+            write_atomically(self.path, canonical_json({"version": VERSION, "books": rows}, indent=2) + "\n")
         except OSError as problem:
             raise BadSettings(
                 f"The list of books {str(self.path)!r} cannot be written: {problem.strerror}.",
@@ -105,9 +101,9 @@ class ShelfFile:
             ) from problem
 
 
-def _placed(row: dict[str, str]) -> Placed:
+def _book_from_row(row: dict[str, str]) -> ListedBook:
     source = Source(str(row["location"]), str(row["served"]))
-    return Placed(BookId(str(row["id"])), str(row["name"]), str(row["title"]), source)
+    return ListedBook(BookId(str(row["id"])), str(row["name"]), str(row["title"]), source)
 
 
 class Opener:
@@ -116,7 +112,7 @@ class Opener:
     def __init__(
         self,
         verdicts: Verdicts,
-        witness: Witness | None = None,
+        witness: OpenFileNotes | None = None,
         *,
         allow_damaged: bool = False,
         timeout_s: float = SERVE_TIMEOUT_S,
@@ -129,15 +125,15 @@ class Opener:
         self._timeout_s = timeout_s
         self.say = say or (lambda _: None)
         self.policy = policy
-        self.far: Far | None = None
+        self.peer_opener: PeerOpener | None = None
         """Opens a book that another host has; None where there are no other hosts."""
-        self._offers: dict[str, tuple[Served, ...]] = {}
+        self._offers: dict[str, tuple[ServedBook, ...]] = {}
 
     def open(self, source: Source) -> Archive:
         """A book, without what the policy hides."""
-        if source.is_far:
-            return guarded(self._far(source), self.policy)
-        return guarded(self._served(source) if source.is_served else self._file(source.path), self.policy)
+        if source.is_on_peer:
+            return with_policy(self._far(source), self.policy)
+        return with_policy(self._served(source) if source.is_served else self._file(source.path), self.policy)
 
     def look_up(self, text: str) -> list[tuple[Book, Source]]:
         """All books that a user's words stand for, opened once to see what they are."""
@@ -153,7 +149,7 @@ class Opener:
 
     def verdict(self, source: Source) -> Verdict | None:
         """What is known of a book's file; None for a book on a server or another host."""
-        return None if source.is_served or source.is_far else self._verdicts.known(parts_of(source.path))
+        return None if source.is_served or source.is_on_peer else self._verdicts.known(parts_of(source.path))
 
     def check(self, source: Source) -> Verdict:
         return self._verdicts.check_now(source.path)
@@ -173,16 +169,16 @@ class Opener:
             self.say(f"{path.name!r} has not been checked for damage yet; that goes on in the background.")
         archive = LibzimArchive(path)
         if self._witness:
-            self._witness.opened(archive.parts)
+            self._witness.note_open(archive.parts)
         return archive
 
     def _far(self, source: Source) -> Archive:
-        if self.far is None:
+        if self.peer_opener is None:
             raise HostAway(
                 f"The book {source.path.name!r} is on another host, and no store is set that knows it.",
                 remedy="Set 'store' to the one that the hosts share.",
             )
-        return self.far(BookId(source.far_id))
+        return self.peer_opener(BookId(source.peer_book_id))
 
     def _served(self, source: Source) -> Archive:
         from kiwiresearch.zim.serve import KiwixServer, ServeArchive
@@ -225,31 +221,31 @@ class Opener:
 class Shelf:
     """The books of one command or program: picked, then opened when first needed."""
 
-    def __init__(self, books: Sequence[Placed], opener: Opener, *, is_sample: bool = False) -> None:
+    def __init__(self, books: Sequence[ListedBook], opener: Opener, *, is_sample: bool = False) -> None:
         self.books = tuple(books)
         self.is_sample = is_sample
         self._opener = opener
-        self._archives: dict[Placed, Archive] = {}
+        self._archives: dict[ListedBook, Archive] = {}
 
     @property
-    def missing(self) -> tuple[Missing, ...]:
+    def missing(self) -> tuple[MissingBooks, ...]:
         """Books that belong here and cannot be asked, since the host that has them is away."""
         return ()
 
     @property
     def failures(self) -> int:
         """How often a book of another host could not be asked while it was being used."""
-        return self._opener.far.failures if self._opener.far else 0
+        return self._opener.peer_opener.failures if self._opener.peer_opener else 0
 
-    def books_now(self) -> tuple[Placed, ...]:
+    def current_books(self) -> tuple[ListedBook, ...]:
         """The books as they are now, without a change to those that are in use."""
         return self.books
 
-    def missing_now(self) -> tuple[Missing, ...]:
+    def currently_missing(self) -> tuple[MissingBooks, ...]:
         """What is missing now, without a change to the books that are in use."""
         return self.missing
 
-    def host_of(self, book: Placed) -> str:  # noqa: ARG002 (a shelf of one host has one answer)
+    def host_of(self, book: ListedBook) -> str:  # noqa: ARG002 (a shelf of one host has one answer)
         """The other host that has a book; empty for one of our own."""
         return ""
 
@@ -257,7 +253,7 @@ class Shelf:
         """Take the books as they are now: on a shelf that hosts share, some come and some go. Whether any did."""
         return False
 
-    def open(self, book: Placed) -> Archive:
+    def open(self, book: ListedBook) -> Archive:
         if book not in self._archives:
             self._archives[book] = self._opener.open(book.source)
         return self._archives[book]
@@ -291,16 +287,16 @@ class Shelf:
         self.close()
 
 
-def pick(books: Sequence[Placed], wanted: str, opener: Opener) -> list[Placed]:
+def pick_books(books: Sequence[ListedBook], wanted: str, opener: Opener) -> list[ListedBook]:
     """The books a user means by a name, title, UUID, path or address, on the shelf or not."""
-    found = [book for book in books if book.answers_to(wanted)]
+    found = [book for book in books if book.matches(wanted)]
     if found:
         return found
     if not wanted.strip():
         raise BadUsage("The name of the book is empty.", remedy="'kiwiresearch books list' shows your books.")
     path = Path(wanted).expanduser()
     if is_address(wanted) or path.suffix in SUFFIXES or "/" in wanted or _exists(path):
-        return [placed(book, source) for book, source in opener.look_up(wanted)]
+        return [listed_book(book, source) for book, source in opener.look_up(wanted)]
     raise unknown_book(wanted, books)
 
 
@@ -311,7 +307,7 @@ def _exists(path: Path) -> bool:
         return False
 
 
-def unknown_book(wanted: str, books: Sequence[Placed]) -> BookNotFound:
+def unknown_book(wanted: str, books: Sequence[ListedBook]) -> BookNotFound:
     names = {name.casefold(): name for book in books for name in (book.name, book.title) if name}
     names = {word: name for folded, name in names.items() for word in re.findall(r"[^\W_]{4,}", folded)} | names
     near = difflib.get_close_matches(wanted.casefold(), list(names), n=1, cutoff=0.6)

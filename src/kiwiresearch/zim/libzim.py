@@ -1,9 +1,13 @@
-"""Books in ZIM files, read with libzim: the only module that knows its reader."""
+"""Books in ZIM files, read with libzim."""
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import os
 import re
+import sys
+import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,21 +17,50 @@ import libzim.search
 import libzim.suggestion
 
 from kiwiresearch.errors import BookDamaged, NotABook, PageNotFound, RedirectLoop
-from kiwiresearch.zim.archive import MAX_HOPS
-from kiwiresearch.zim.book import Book
-from kiwiresearch.zim.data_sheet import book_in
-from kiwiresearch.zim.entry import Entry, EntryRef, Item, Match, Named, TitleEntry
-from kiwiresearch.zim.files import look_at, parts_of
-from kiwiresearch.zim.guard import FileGuard
-from kiwiresearch.zim.layout import in_cluster_order, stored_at
-from kiwiresearch.zim.listing import BROKEN, Listing, title_of
-from kiwiresearch.zim.quiet import quiet
+from kiwiresearch.zim.archive import MAX_HOPS, Book, Entry, EntryInfo, EntryName, EntryRef, Match, TitleEntry
+from kiwiresearch.zim.files import FileGuard, check_magic, parts_of
+from kiwiresearch.zim.listing import BROKEN, Listing, book_from_zim, in_cluster_order, stored_at, title_of
 
 if TYPE_CHECKING:
     from libzim.reader import Archive as RawArchive
     from libzim.reader import Entry as RawEntry
 
     from kiwiresearch.zim.directory import Directory
+
+_lock = threading.RLock()
+
+
+def _flush_c_buffers() -> None:
+    # C++ streams keep text back and would print it after the descriptor is restored.
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None).fflush(None)
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Send what C code prints to nowhere while the block runs; Python's own output is flushed first."""
+    with _lock:
+        with contextlib.suppress(ValueError, OSError, AttributeError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        _flush_c_buffers()
+        try:
+            saved = [(fd, os.dup(fd)) for fd in (1, 2)]
+        except OSError:  # a process without standard streams has nothing to protect
+            yield
+            return
+        try:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            for fd, _ in saved:
+                os.dup2(nowhere, fd)
+            os.close(nowhere)
+            yield
+        finally:
+            _flush_c_buffers()
+            for fd, copy in saved:
+                os.dup2(copy, fd)
+                os.close(copy)
+
 
 CLUSTER_CACHE_BYTES = 64 * 2**20
 """What libzim may keep of decompressed clusters, for all books of the process together.
@@ -54,7 +87,7 @@ class LibzimArchive:
 
     def __init__(self, path: Path) -> None:
         parts = parts_of(path)
-        look_at(parts)
+        check_magic(parts)
         self._parts = parts
         with quiet():
             try:
@@ -68,7 +101,7 @@ class LibzimArchive:
             self._old = not self._raw.has_new_namespace_scheme
             self._listing = Listing(self._raw, old=self._old)
             try:
-                self._book = book_in(self._raw, path, parts)
+                self._book = book_from_zim(self._raw, path, parts)
             except BROKEN as problem:
                 raise _damaged(path, problem) from problem
         self._searcher: libzim.search.Searcher | None = None
@@ -90,13 +123,13 @@ class LibzimArchive:
         ref = EntryRef(self._book.id, raw.path)
         return Entry(ref, title_of(raw), mimetype, content, via)
 
-    def look(self, path: str) -> Item:
+    def look(self, path: str) -> EntryInfo:
         raw, via = self._found(path)
         with self._unbroken(path):
             item = raw.get_item()
             ref = EntryRef(self._book.id, raw.path)
             stored = stored_at(self._guard.read, raw._index)
-            return Item(ref, item.mimetype, item.size, via, is_packed=stored is None)
+            return EntryInfo(ref, item.mimetype, item.size, via, is_packed=stored is None)
 
     def part(self, path: str, start: int, end: int) -> bytes:
         raw, _ = self._found(path)
@@ -190,7 +223,7 @@ class LibzimArchive:
         front, size = self._listing.front(), self._book.size_bytes
         return directory_of(self._guard.read, size, front, count=self._raw.entry_count, old=self._old)
 
-    def name_at(self, number: int) -> Named:
+    def name_at(self, number: int) -> EntryName:
         """What the entry of a number is called; of a redirect, where it ends."""
         self._guard.check()
         with self._unbroken(f"number {number}"):

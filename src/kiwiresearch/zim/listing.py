@@ -1,12 +1,30 @@
-"""Which entries of a ZIM file are articles, and what their titles are."""
+"""The structure of a ZIM file: where entries lie, which are articles, and what the file says about itself."""
 
 from __future__ import annotations
 
 import array
-from typing import TYPE_CHECKING
+import mmap
+import re
+import struct
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
-from kiwiresearch.zim.archive import MAX_HOPS
-from kiwiresearch.zim.entry import HTML_TYPES, Named, TitleEntry
+from kiwiresearch.ids import BookId
+from kiwiresearch.zim.archive import (
+    HTML_TYPES,
+    MAX_HOPS,
+    Book,
+    EntryName,
+    Indexes,
+    TitleEntry,
+    clean_metadata,
+    flavour_of,
+    kind_of,
+    languages_of,
+    tags_of,
+)
 from kiwiresearch.zim.paths import plain_title, title_of_path
 
 if TYPE_CHECKING:
@@ -14,6 +32,93 @@ if TYPE_CHECKING:
     from libzim.reader import Entry as RawEntry
 
     from kiwiresearch.zim.directory import Numbers
+
+HEADER = struct.Struct("<IHH16sIIQQ")
+"""Behind it stands the pointer to the pointers to clusters."""
+
+POINTER = struct.Struct("<Q")
+ENTRY = struct.Struct("<HBcIII")
+MAGIC = 72_173_914
+REDIRECT = 0xFFFF
+WITHOUT_CONTENT = 0xFFFD
+"""From here on, the number of a type stands for a redirect or for something deleted."""
+
+PACKING = 0x0F
+NOT_PACKED = (0, 1)
+WIDE = 0x10
+"""A mark in the first byte of a cluster: its offsets have eight bytes, not four."""
+
+ReadBytes = Callable[[int, int], bytes]
+"""Gives so many bytes from a place of the book on."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBytes:
+    """Where the bytes of an entry lie in its book, just as they are."""
+
+    place: int
+    size: int
+
+
+def stored_at(read: ReadBytes, number: int) -> StoredBytes | None:
+    """Where the content of an entry lies; None where it is compressed, or where that cannot be told."""
+    try:
+        return _stored(read, number)
+    except (struct.error, ValueError):
+        return None
+
+
+def _stored(read: ReadBytes, number: int) -> StoredBytes | None:
+    magic, _, _, _, entries, clusters, paths, _ = HEADER.unpack(read(0, HEADER.size))
+    (heads,) = POINTER.unpack(read(HEADER.size, POINTER.size))
+    if magic != MAGIC or number >= entries:
+        raise ValueError("no such entry of a ZIM file")
+    (place,) = POINTER.unpack(read(paths + POINTER.size * number, POINTER.size))
+    mimetype, _, _, _, cluster, blob = ENTRY.unpack(read(place, ENTRY.size))
+    if mimetype >= WITHOUT_CONTENT or cluster >= clusters:
+        raise ValueError("an entry without content")
+    (head,) = POINTER.unpack(read(heads + POINTER.size * cluster, POINTER.size))
+    (marks,) = read(head, 1)
+    if marks & PACKING not in NOT_PACKED:
+        return None
+    offsets = struct.Struct("<QQ" if marks & WIDE else "<II")
+    start, end = offsets.unpack(read(head + 1 + blob * offsets.size // 2, offsets.size))
+    if start > end:
+        raise ValueError("offsets out of order")
+    return StoredBytes(head + 1 + start, end - start)
+
+
+def in_cluster_order(file: Path, ids: Iterable[int]) -> list[int]:
+    """The same entry ids, sorted by where their content lies; as given if that cannot be told."""
+    ids = list(ids)
+    if not ids:
+        return ids
+    try:
+        with file.open("rb") as stream:
+            data = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError):
+        return ids
+    with data:
+        try:
+            return _sorted(data, ids)
+        except (struct.error, IndexError, ValueError, OverflowError):
+            return ids  # split or damaged: the order is a matter of speed only
+
+
+def _sorted(data: mmap.mmap, ids: list[int]) -> list[int]:
+    magic, _, _, _, count, _, pointers, _ = HEADER.unpack_from(data, 0)
+    if magic != MAGIC or max(ids) >= count:
+        raise ValueError("not a single ZIM file")
+    places = []
+    for number in ids:
+        (offset,) = POINTER.unpack_from(data, pointers + POINTER.size * number)
+        mimetype, _, _, _, cluster, blob = ENTRY.unpack_from(data, offset)
+        if mimetype == REDIRECT:
+            cluster = blob = 0
+        places.append((cluster, blob, number))
+    places.sort()
+    return [number for _, _, number in places]
+
 
 BROKEN = (RuntimeError, IndexError, UnicodeDecodeError)
 """What libzim raises on entries that are damaged."""
@@ -65,12 +170,12 @@ class Listing:
 
         return np.frombuffer(self._listing(), dtype=np.uint32)
 
-    def name_at(self, number: int) -> Named:
+    def name_at(self, number: int) -> EntryName:
         raw = self._raw._get_entry_by_id(number)
         if not raw.is_redirect:
-            return Named(raw.path, title_of(raw), raw.get_item().mimetype)
+            return EntryName(raw.path, title_of(raw), raw.get_item().mimetype)
         end = _end_of(raw)
-        return Named(raw.path, title_of(raw), target=end.path if end else "")
+        return EntryName(raw.path, title_of(raw), target=end.path if end else "")
 
     def title_at(self, number: int, front: bytearray | None) -> TitleEntry | None:
         raw = target = self._raw._get_entry_by_id(number)
@@ -114,3 +219,70 @@ def title_of(raw: RawEntry) -> str:
         return plain_title(raw.title)
     except UnicodeDecodeError:
         return title_of_path(raw.path)
+
+
+METADATA = ("Name", "Title", "Description", "Date", "Language", "Flavour", "Creator",
+            "Publisher", "Scraper", "Source", "Tags")  # fmt: skip
+
+COUNTED_ENTRIES = 10_000
+"""Up to this many entries articles are counted one by one, which takes milliseconds."""
+
+AnyArchive = Any
+"""An archive as libzim opens it, which has no types of its own."""
+
+
+def book_from_zim(raw: AnyArchive, path: Path, parts: Sequence[Path]) -> Book:
+    """What a file says about itself; `path` is how the user named it."""
+    metadata = {key: _metadata(raw, key) for key in METADATA}
+    tags = tags_of(metadata["Tags"])
+    stem = parts[0].stem
+    return Book(
+        id=BookId(str(raw.uuid)),
+        source=str(path),
+        name=clean_metadata(metadata["Name"]) or stem,
+        title=clean_metadata(metadata["Title"]).replace("_", " ") or stem,
+        description=clean_metadata(metadata["Description"]),
+        date=clean_metadata(metadata["Date"]),
+        languages=languages_of(metadata["Language"]),
+        flavour=flavour_of(metadata["Flavour"], tags, stem),
+        creator=clean_metadata(metadata["Creator"]),
+        publisher=clean_metadata(metadata["Publisher"]),
+        scraper=clean_metadata(metadata["Scraper"]),
+        tags=tags,
+        articles=_count_articles(raw),
+        entries=raw.entry_count,
+        media=raw.media_count,
+        size_bytes=sum(part.stat().st_size for part in parts),
+        indexes=Indexes(full_text=raw.has_fulltext_index, titles=raw.has_title_index),
+        kind=kind_of(metadata, stem),
+        main_page=_main_page(raw),
+        old_namespaces=not raw.has_new_namespace_scheme,
+    )
+
+
+def _metadata(raw: AnyArchive, key: str) -> str:
+    try:
+        return cast("bytes", raw.get_metadata(key)).decode("utf-8", "replace")
+    except (RuntimeError, KeyError):
+        return ""
+
+
+def _count_articles(raw: AnyArchive) -> int:
+    if raw.entry_count <= COUNTED_ENTRIES:
+        return len(Listing(raw, old=not raw.has_new_namespace_scheme).article_ids())
+    # New files count redirects among their articles; their tally of types does not.
+    pages = re.search(r"text/html(?:;[^=;]*)?=(\d+)", _metadata(raw, "Counter"))
+    listed = int(raw.article_count)
+    return min(listed, int(pages[1])) if pages and listed else listed
+
+
+def _main_page(raw: AnyArchive) -> str:
+    try:
+        found = raw.main_entry
+        for _ in range(MAX_HOPS):
+            if not found.is_redirect:
+                return str(found.path)
+            found = found.get_redirect_entry()
+    except (RuntimeError, KeyError, IndexError):
+        pass
+    return ""

@@ -9,9 +9,7 @@ from uuid import UUID
 
 from kiwiresearch.errors import PageNotFound, RedirectLoop
 from kiwiresearch.ids import BookId
-from kiwiresearch.zim.archive import MAX_HOPS
-from kiwiresearch.zim.book import Book, Indexes
-from kiwiresearch.zim.entry import Entry, EntryRef, Item, Match, TitleEntry
+from kiwiresearch.zim.archive import MAX_HOPS, Book, Entry, EntryInfo, EntryRef, Indexes, Match, TitleEntry
 from kiwiresearch.zim.paths import plain_title, title_of_path
 
 TAGS = re.compile(rb"<[^>]*>")
@@ -67,11 +65,11 @@ class MemoryArchive:
         final = item.ref.path
         return Entry(item.ref, self._titles[final], item.mimetype, self._pages[final], item.via)
 
-    def look(self, path: str) -> Item:
+    def look(self, path: str) -> EntryInfo:
         final, via = self._follow(path)
         if final not in self._pages:
             raise PageNotFound(f"{self._book.title!r} has no page {path!r}.")
-        return Item(EntryRef(self._book.id, final), "text/html", len(self._pages[final]), via)
+        return EntryInfo(EntryRef(self._book.id, final), "text/html", len(self._pages[final]), via)
 
     def part(self, path: str, start: int, end: int) -> bytes:
         return self._pages[self.look(path).ref.path][start:end]

@@ -1,26 +1,38 @@
-"""Books on another host of ours: asked over its line, they answer as they would at home."""
+"""Books on another host, and how hosts describe their books to each other."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, NoReturn, Protocol, TypeVar
+from dataclasses import asdict, dataclass, fields
+from pathlib import PurePath
+from typing import Any, Literal, NoReturn, Protocol, TypeVar, get_args
 
 from kiwiresearch.errors import NotOffered, PageNotFound
 from kiwiresearch.ids import BookId
-from kiwiresearch.zim.archive import MAX_HOPS, Archive
-from kiwiresearch.zim.book import Book
-from kiwiresearch.zim.entry import Entry, EntryRef, Item, Match, TitleEntry
-from kiwiresearch.zim.peer_calls import FARTHEST, LONGEST_TEXT, Call, Reply
+from kiwiresearch.zim.archive import (
+    MAX_HOPS,
+    Archive,
+    Book,
+    BookKind,
+    Entry,
+    EntryInfo,
+    EntryRef,
+    Indexes,
+    Match,
+    TitleEntry,
+)
+from kiwiresearch.zim.peer_protocol import LARGEST_NUMBER, LONGEST_TEXT, Call, CallReply
+from kiwiresearch.zim.sources import Source, peer_source
 
 T = TypeVar("T")
 
-AHEAD = 256
+MAX_CALLS_AT_ONCE = 256
 """So many calls are made in one request."""
 
-MOST_LETTERS = 200_000
+MAX_LETTERS = 200_000
 SHOWN = 60
-NOTHING: Mapping[str, Any] = {
+EMPTY_ANSWERS: Mapping[str, Any] = {
     "resolve": None,
     "by_title": None,
     "search": [],
@@ -33,17 +45,17 @@ NOTHING: Mapping[str, Any] = {
     "titles.frequency": 0,
 }
 
-MOST_KEPT = 16_384
+MAX_KEPT = 16_384
 """Answers that were asked for ahead and that nobody came for are dropped when there are more."""
 
-MOST_KEPT_BYTES = 64 * 2**20
+MAX_KEPT_BYTES = 64 * 2**20
 """Pages that were sent ahead take no more than this, and one portion; the rest is asked for one by one."""
 
-Simple = Literal["read", "resolve", "title", "estimate"]
+SimpleCall = Literal["read", "resolve", "title", "estimate"]
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class MissingBooks:
     """Books that could not be asked, since the host that has them is away."""
 
     host: str
@@ -64,30 +76,34 @@ class Missing:
         return f"Not asked: {self.titles}, on the host {self.host!r}. {self.why}"
 
 
-def missing_of(rows: Any) -> tuple[Missing, ...]:
+def missing_from_record(rows: Any) -> tuple[MissingBooks, ...]:
     """What was written down of books that could not be asked; ValueError, KeyError or TypeError for anything else."""
     return tuple(
-        Missing(text(row["host"]), tuple((BookId(text(one["id"])), text(one["title"])) for one in row["books"]), "")
+        MissingBooks(
+            checked_text(row["host"]),
+            tuple((BookId(checked_text(one["id"])), checked_text(one["title"])) for one in row["books"]),
+            "",
+        )
         for row in rows
     )
 
 
-class Neighbours(Protocol):
+class PeerCaller(Protocol):
     """Whoever knows which hosts have a book, and asks the first of them that answers."""
 
-    def ask(self, book: BookId, calls: Sequence[Call[Any]]) -> list[Reply | None]:
+    def ask(self, book: BookId, calls: Sequence[Call[Any]]) -> list[CallReply | None]:
         """A reply to each call, read as the call says; None for one that has to be asked for by itself.
 
         HostAway where no host that has the book answers.
         """
         ...
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Hear that a book was closed."""
         ...
 
 
-class Far(Protocol):
+class PeerOpener(Protocol):
     """Opens books that other hosts have."""
 
     @property
@@ -101,12 +117,12 @@ class Far(Protocol):
 class PeerArchive:
     """One book of another host; it may be used by one thread at a time, as the others."""
 
-    def __init__(self, book: Book, neighbours: Neighbours, titles: tuple[int, bool] | None = None) -> None:
+    def __init__(self, book: Book, neighbours: PeerCaller, titles: tuple[int, bool] | None = None) -> None:
         self._book = book
         self._neighbours = neighbours
-        self.titles_there = titles
+        self.title_index_size = titles
         """How many titles its index there has, and whether these are all; None where it has no index."""
-        self._kept: dict[Call[Any], Reply] = {}
+        self._kept: dict[Call[Any], CallReply] = {}
         self._kept_bytes = 0
         self._is_open = True
 
@@ -114,28 +130,28 @@ class PeerArchive:
     def book(self) -> Book:
         return self._book
 
-    def ahead(self, calls: Iterable[Call[Any]]) -> None:
+    def prefetch(self, calls: Iterable[Call[Any]]) -> None:
         """Ask at once for what will be asked one by one; a page that was sent ahead is given once."""
-        if len(self._kept) > MOST_KEPT or self._kept_bytes > MOST_KEPT_BYTES:
+        if len(self._kept) > MAX_KEPT or self._kept_bytes > MAX_KEPT_BYTES:
             self._drop()
         wanted = [call for call in dict.fromkeys(calls) if call not in self._kept]
         for some in _portions([call for call in wanted if not is_too_long(call)]):
-            if self._kept_bytes > MOST_KEPT_BYTES:
+            if self._kept_bytes > MAX_KEPT_BYTES:
                 return
             replies = self._neighbours.ask(self._book.id, some)
             found = {call: reply for call, reply in zip(some, replies, strict=True) if reply is not None}
             self._kept |= found
             self._kept_bytes += sum(map(_size, found.values()))
 
-    def ahead_simple(self, name: Simple, of: Iterable[str]) -> None:
+    def prefetch_simple(self, name: SimpleCall, of: Iterable[str]) -> None:
         """The same for calls that take a path or some words."""
-        ways: dict[Simple, Callable[[str], Call[Any]]] = {
+        ways: dict[SimpleCall, Callable[[str], Call[Any]]] = {
             "read": self._read,
             "resolve": self._resolve,
             "title": _title,
             "estimate": _estimate,
         }
-        self.ahead(map(ways[name], of))
+        self.prefetch(map(ways[name], of))
 
     def ask(self, call: Call[T]) -> T:
         """What the book says; its errors are raised here as they would be there."""
@@ -155,7 +171,7 @@ class PeerArchive:
     def read(self, path: str) -> Entry:
         return self.ask(self._read(path))
 
-    def look(self, path: str) -> Item:
+    def look(self, path: str) -> EntryInfo:
         return self.ask(Call("look", (path,), self._item))
 
     def part(self, path: str, start: int, end: int) -> bytes:
@@ -173,10 +189,10 @@ class PeerArchive:
         return self.ask(Call("by_title", (title,), text_or_none))
 
     def search(self, words: str, limit: int) -> tuple[Match, ...]:
-        return self.ask(Call("search", (words, limit), at_most(limit, _matches)))
+        return self.ask(Call("search", (words, limit), checked_list(limit, _matches)))
 
     def holding(self, words: str, limit: int) -> tuple[str, ...]:
-        return self.ask(Call("holding", (words, limit), at_most(limit, texts)))
+        return self.ask(Call("holding", (words, limit), checked_list(limit, checked_texts)))
 
     def title(self, path: str) -> str:
         return self.ask(_title(path))
@@ -185,7 +201,7 @@ class PeerArchive:
         return self.ask(_estimate(words))
 
     def suggest(self, text: str, limit: int) -> tuple[Match, ...]:
-        return self.ask(Call("suggest", (text, limit), at_most(limit, _matches)))
+        return self.ask(Call("suggest", (text, limit), checked_list(limit, _matches)))
 
     def articles(self) -> Iterator[str]:
         self._not_here("articles")
@@ -200,7 +216,7 @@ class PeerArchive:
         self._drop()
         if self._is_open:
             self._is_open = False
-            self._neighbours.let_go()
+            self._neighbours.release()
 
     def _drop(self) -> None:
         self._kept.clear()
@@ -208,9 +224,9 @@ class PeerArchive:
 
     def _nothing(self, call: Call[T]) -> T:
         """What any book says to something that is longer than all it holds."""
-        if call.name not in NOTHING:
+        if call.name not in EMPTY_ANSWERS:
             raise PageNotFound(f"{self._book.title!r} has no page {call.args[0][:SHOWN]!r}….")
-        return call.read(NOTHING[call.name], b"")
+        return call.read(EMPTY_ANSWERS[call.name], b"")
 
     def _not_here(self, what: str) -> NoReturn:
         raise NotOffered(
@@ -221,21 +237,33 @@ class PeerArchive:
     def _read(self, path: str) -> Call[Entry]:
         def entry(value: Any, content: bytes) -> Entry:
             final, title, mimetype, via = value
-            return Entry(EntryRef(self._book.id, text(final)), text(title), text(mimetype), content, _hops(via))
+            return Entry(
+                EntryRef(self._book.id, checked_text(final)),
+                checked_text(title),
+                checked_text(mimetype),
+                content,
+                _hops(via),
+            )
 
         return Call("read", (path,), entry)
 
-    def _item(self, value: Any, _: bytes) -> Item:
+    def _item(self, value: Any, _: bytes) -> EntryInfo:
         final, mimetype, size, via, is_packed = value
         if type(is_packed) is not bool:
             raise TypeError("packed or not")
-        return Item(EntryRef(self._book.id, text(final)), text(mimetype), count(size), _hops(via), is_packed)
+        return EntryInfo(
+            EntryRef(self._book.id, checked_text(final)),
+            checked_text(mimetype),
+            checked_count(size),
+            _hops(via),
+            is_packed,
+        )
 
     def _resolve(self, path: str) -> Call[str | None]:
         return Call("resolve", (path,), text_or_none)
 
 
-def _size(reply: Reply) -> int:
+def _size(reply: CallReply) -> int:
     """The bytes of a page; what else is kept is small."""
     return len(reply.value.content) if isinstance(reply.value, Entry) else 0
 
@@ -250,7 +278,7 @@ def _portions(calls: Sequence[Call[Any]]) -> Iterator[list[Call[Any]]]:
     letters = 0
     for call in calls:
         size = sum(len(one) for one in call.args if isinstance(one, str))
-        if some and (len(some) == AHEAD or letters + size > MOST_LETTERS):
+        if some and (len(some) == MAX_CALLS_AT_ONCE or letters + size > MAX_LETTERS):
             yield some
             some, letters = [], 0
         some.append(call)
@@ -260,14 +288,14 @@ def _portions(calls: Sequence[Call[Any]]) -> Iterator[list[Call[Any]]]:
 
 
 def _title(path: str) -> Call[str]:
-    return Call("title", (path,), lambda value, _: text(value))
+    return Call("title", (path,), lambda value, _: checked_text(value))
 
 
 def _estimate(words: str) -> Call[int]:
-    return Call("estimate", (words,), lambda value, _: count(value))
+    return Call("estimate", (words,), lambda value, _: checked_count(value))
 
 
-def text(value: Any) -> str:
+def checked_text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError("it is no text")
     if len(value) > LONGEST_TEXT:
@@ -275,21 +303,21 @@ def text(value: Any) -> str:
     return value
 
 
-def count(value: Any) -> int:
-    if type(value) is not int or not 0 <= value <= FARTHEST:
+def checked_count(value: Any) -> int:
+    if type(value) is not int or not 0 <= value <= LARGEST_NUMBER:
         raise TypeError("it is no count")
     return value
 
 
 def text_or_none(value: Any, _: bytes) -> str | None:
-    return None if value is None else text(value)
+    return None if value is None else checked_text(value)
 
 
-def texts(value: Any) -> tuple[str, ...]:
-    return tuple(map(text, value))
+def checked_texts(value: Any) -> tuple[str, ...]:
+    return tuple(map(checked_text, value))
 
 
-def at_most(limit: int, read: Callable[[Any], tuple[T, ...]]) -> Callable[[Any, bytes], tuple[T, ...]]:
+def checked_list(limit: int, read: Callable[[Any], tuple[T, ...]]) -> Callable[[Any, bytes], tuple[T, ...]]:
     """A list as it was asked for, not longer."""
 
     def checked(value: Any, _: bytes) -> tuple[T, ...]:
@@ -301,11 +329,78 @@ def at_most(limit: int, read: Callable[[Any], tuple[T, ...]]) -> Callable[[Any, 
 
 
 def _matches(value: Any) -> tuple[Match, ...]:
-    return tuple(Match(*map(text, row)) for row in value)
+    return tuple(Match(*map(checked_text, row)) for row in value)
 
 
 def _hops(value: Any) -> tuple[str, ...]:
-    via = texts(value)
+    via = checked_texts(value)
     if len(via) > MAX_HOPS:
         raise ValueError("it leads on and on")
     return via
+
+
+UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+LONGEST_FIELD = 4_096
+TEXTS = ("name", "title", "description", "date", "flavour", "creator", "publisher", "scraper", "main_page")
+COUNTS = ("articles", "entries", "media", "size_bytes")
+
+
+@dataclass(frozen=True, slots=True)
+class PeerBook:
+    """A book that another host has, and what is known of its title index there."""
+
+    book: Book
+    titles: tuple[int, bool] | None = None
+    """How many titles are indexed, and whether these are all; None without an index."""
+
+    @property
+    def source(self) -> Source:
+        return Source(self.book.source)
+
+
+def announcement_of(book: Book, titles: tuple[int, bool] | None) -> dict[str, Any]:
+    """What a host says of a book of its own: the name of the file, and not where it is."""
+    record: dict[str, Any] = asdict(book) | {"titles": list(titles) if titles else None}
+    record["source"] = PurePath(book.source).name
+    return {key: _storable(value) for key, value in record.items()}
+
+
+def peer_book(record: Mapping[str, Any]) -> PeerBook:
+    """The book that another host announced; ValueError or TypeError for what is no data sheet."""
+    known: dict[str, Any] = {field.name: record.get(field.name) for field in fields(Book)}
+    if not UUID.fullmatch(checked_text(known["id"])):
+        raise ValueError("a book has a UUID")
+    if known["kind"] not in get_args(BookKind) or type(known["old_namespaces"]) is not bool:
+        raise ValueError("there is no such kind of book")
+    for name in TEXTS:
+        if len(checked_text(known[name])) > LONGEST_FIELD:
+            raise ValueError("it says too much of itself")
+    for name in COUNTS:
+        checked_count(known[name])
+    indexes = known["indexes"]
+    if not isinstance(indexes, dict):
+        raise TypeError("it has no indexes")
+    known |= {
+        "id": BookId(known["id"]),
+        "languages": checked_texts(known["languages"]),
+        "tags": checked_texts(known["tags"]),
+        "indexes": Indexes(full_text=indexes.get("full_text") is True, titles=indexes.get("titles") is True),
+        "source": str(peer_source(known["id"], checked_text(known["source"])[:255])),
+    }
+    return PeerBook(Book(**known), _titles(record.get("titles")))
+
+
+def _titles(value: Any) -> tuple[int, bool] | None:
+    if value is None:
+        return None
+    rows, complete = value
+    return checked_count(rows), complete is True
+
+
+def _storable(value: Any) -> Any:
+    """Text that any database takes."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode().replace("\0", " ")
+    if isinstance(value, tuple | list):
+        return [_storable(one) for one in value]
+    return value

@@ -1,15 +1,19 @@
-"""What an institution leaves out of its books: the rules, and what readers are told of them."""
+"""What an institution hides of its books, and a book that obeys it."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
-from kiwiresearch.errors import BadSettings, BookHidden
+from kiwiresearch.errors import BadSettings, BookHidden, KiwiError, PageHidden, PageNotFound, RedirectLoop
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.text.fold import fold
+from kiwiresearch.text.words import fold
+from kiwiresearch.zim.archive import Archive, Book, Entry, EntryInfo, Match, TitleEntry
+from kiwiresearch.zim.paths import find_path, title_of_path
+from kiwiresearch.zim.sources import Source, is_address
 
 OF_BOOK = "|"
 """Stands between the name of a book and a title, where a rule is for one book alone."""
@@ -39,7 +43,7 @@ class Policy:
                 raise BadSettings(f"'policy.{key}' has an entry without a name.", remedy="Take it out.")
 
     @property
-    def whose(self) -> str:
+    def policy_name(self) -> str:
         """The policy, as readers hear of it."""
         return f"the policy of {self.name}" if self.name else "the policy of this desk"
 
@@ -66,7 +70,7 @@ class Policy:
         allowed = {name.casefold().strip() for name in self.books}
         return not allowed or any(name.casefold().strip() in allowed for name in names if name)
 
-    def titles_of(self, names: Iterable[str]) -> Titles:
+    def titles_of(self, names: Iterable[str]) -> HiddenTitles:
         """The titles that are hidden in a book that goes by these names."""
         known = {name.casefold().strip() for name in names if name}
         rules = []
@@ -74,33 +78,33 @@ class Policy:
             book, mark, title = rule.partition(OF_BOOK)
             if not mark or book.casefold().strip() in known:
                 rules.append((title if mark else rule).strip())
-        return Titles(rules)
+        return HiddenTitles(rules)
 
 
 @dataclass(frozen=True, slots=True)
-class Hidden:
+class HiddenPages:
     """How many pages were left out, and by whose policy: told, so that nobody takes them for missing."""
 
     pages: int = 0
-    whose: str = ""
+    policy_name: str = ""
 
-    def __add__(self, other: Hidden) -> Hidden:
-        return Hidden(self.pages + other.pages, self.whose or other.whose)
+    def __add__(self, other: HiddenPages) -> HiddenPages:
+        return HiddenPages(self.pages + other.pages, self.policy_name or other.policy_name)
 
     def record(self) -> dict[str, object]:
-        return {"pages": self.pages, "by": self.whose}
+        return {"pages": self.pages, "by": self.policy_name}
 
     def sentence(self, what: str, more: str = "") -> str:
         """What readers are told, such as '2 pages are hidden by …'; empty where nothing was left out."""
         things = f"1 {what}" if self.pages == 1 else f"{self.pages} {what}s"
         verb = "is" if self.pages == 1 else "are"
-        return " ".join(filter(None, (things, more, verb, f"hidden by {self.whose}."))) if self.pages else ""
+        return " ".join(filter(None, (things, more, verb, f"hidden by {self.policy_name}."))) if self.pages else ""
 
 
-NONE_HIDDEN = Hidden()
+NONE_HIDDEN = HiddenPages()
 
 
-class Titles:
+class HiddenTitles:
     """Titles that are hidden: case, accents, punctuation and underscores may differ."""
 
     def __init__(self, rules: Collection[str]) -> None:
@@ -135,6 +139,236 @@ def _part(part: str) -> str:
 
 def book_hidden(name: str, policy: Policy) -> BookHidden:
     return BookHidden(
-        f"The book {name!r} is not among those that {policy.whose} allows.",
+        f"The book {name!r} is not among those that {policy.policy_name} allows.",
         remedy="Who runs this desk can allow it: 'books' below [policy] in the settings.",
     )
+
+
+SPARE_RESULTS = 20
+"""How many pages more a book is asked for than are wanted, as some may be hidden."""
+
+KEPT_PATHS = 32_768
+REMEDY = "Who runs this desk can show it: its titles are below [policy] in the settings."
+
+
+class PolicyArchive:
+    """A book without its hidden pages: they are found by no search, and read as PageHidden.
+
+    What counts is the page that a path leads to, by its own title and by its path: no spelling
+    of an address, no redirect and no other name leads round it. A hidden title that only
+    redirects hides that name, and not the page behind it.
+    """
+
+    def __init__(self, archive: Archive, titles: HiddenTitles, policy: Policy) -> None:
+        self.inner = archive
+        """The book as it is, for what is made of it once for all policies, such as its title index."""
+        self._titles = titles
+        self._policy = policy
+        self._is_served = is_address(archive.book.source)
+        self._is_here = not self._is_served and not Source(archive.book.source).is_on_peer
+        self._hides = lru_cache(maxsize=KEPT_PATHS)(self._looked_up)
+
+    @property
+    def book(self) -> Book:
+        return self.inner.book
+
+    @property
+    def policy_name(self) -> str:
+        """The policy, as readers hear of it."""
+        return self._policy.policy_name
+
+    def read(self, path: str) -> Entry:
+        entry = self.inner.read(path)
+        self._let(path, entry.ref.path, entry.title, *map(title_of_path, entry.via))
+        return entry
+
+    def look(self, path: str) -> EntryInfo:
+        item = self.inner.look(path)
+        self._let(path, item.ref.path, *map(title_of_path, item.via))
+        if self._is_served and item.is_html:
+            self._let(path, item.ref.path, self.inner.title(item.ref.path))
+        return item
+
+    def part(self, path: str, start: int, end: int) -> bytes:
+        return self.inner.part(self.look(path).ref.path, start, end)
+
+    def resolve(self, path: str) -> str | None:
+        final = self.inner.resolve(path)
+        return None if final is None or self._hides(path) or self._hides(final) else final
+
+    def by_title(self, title: str) -> str | None:
+        path = None if self._titles.has(title) else self.inner.by_title(title)
+        return None if path is None or self._hides(path) else path
+
+    def search(self, words: str, limit: int) -> tuple[Match, ...]:
+        return self._shown(self.inner.search(words, limit + SPARE_RESULTS))[:limit]
+
+    def holding(self, words: str, limit: int) -> tuple[str, ...]:
+        found = self.inner.holding(words, limit + SPARE_RESULTS)
+        return tuple(path for path in found if not self._hides(path))[:limit]
+
+    def title(self, path: str) -> str:
+        title = self.inner.title(path)
+        self._let(path, path, title)
+        return title
+
+    def estimate(self, words: str) -> int:
+        return self.inner.estimate(words)
+
+    def suggest(self, text: str, limit: int) -> tuple[Match, ...]:
+        return self._shown(self.inner.suggest(text, limit + SPARE_RESULTS))[:limit]
+
+    def articles(self) -> Iterator[str]:
+        return (path for path in self.inner.articles() if not self._hides(path))
+
+    def titles(self, start: int = 0) -> Iterator[TitleEntry]:
+        return (one for one in self.inner.titles(start) if not self.hides_title(one.title, one.path))
+
+    def url(self, path: str) -> str:
+        return self.inner.url(path)
+
+    def close(self) -> None:
+        self.inner.close()
+
+    def hides_title(self, title: str, path: str) -> bool:
+        """Whether a title is hidden, or the page it leads to."""
+        return self._titles.has(title) or self._hides(path)
+
+    def hidden_name(self, name: str) -> PageHidden | None:
+        """What to say of a name that is hidden, whatever page goes by it; None where it is not."""
+        return self._refusal(name) if self._titles.has(name) else None
+
+    def hidden_at(self, path: str) -> PageHidden | None:
+        """What to say of a path that leads to a hidden page, or is one; None where nothing is hidden there."""
+        final = self.inner.resolve(path)
+        is_hidden = final is not None and (self._hides(path) or self._hides(final))
+        return self._refused(path, final or path) if is_hidden else None
+
+    def offers_hidden(self, phrases: Iterable[str], names: Iterable[str], limit: int) -> HiddenPages:
+        """The hidden pages among those that the book itself offers first for phrases, or that go by hidden names."""
+        found = {
+            match.path
+            for words in phrases
+            for match in (*self.inner.search(words, limit), *self.inner.suggest(words, limit))
+        }
+        called = filter(self._titles.has, names)
+        found |= {path for name in called if (path := find_path(self.inner, name))}
+        return HiddenPages(sum(map(self._hides, found)), self._policy.policy_name)
+
+    def hidden_titled(self, name: str) -> str:
+        """The title of the hidden page that goes by just this name; empty where the page itself is shown."""
+        if not self._is_here and not self._titles.has(name):
+            return ""  # each look takes a request
+        path = find_path(self.inner, name)
+        if path is None:  # as somebody types it, without brackets and accents
+            folded = fold(name)
+            path = next(
+                (one.path for one in self.inner.suggest(name, SPARE_RESULTS) if fold(one.title) == folded), None
+            )
+        title = self.inner.title(path) if path else ""
+        return title if path and (self._hides(path) or self._titles.has(title)) else ""
+
+    def shows(self, name: str) -> bool:
+        """Whether a page that is not hidden goes by this name; of a book elsewhere nobody asks."""
+        return self._is_here and find_path(self, name) is not None
+
+    def _shown(self, matches: Iterable[Match]) -> tuple[Match, ...]:
+        kept = (match for match in matches if not self.hides_title(match.title, match.path))
+        return tuple(replace(match, alias="") if self._titles.has(match.alias) else match for match in kept)
+
+    def _let(self, path: str, final: str, *titles: str) -> None:
+        if self._hides(path) or self._hides(final) or any(map(self._titles.has, titles)):
+            raise self._refused(path, final)
+
+    def _refused(self, path: str, final: str) -> PageHidden:
+        """What to say of a path: that the page is hidden, or where it is not, the name that leads to it."""
+        return self._refusal(final if self._hides(final) else path)
+
+    def _refusal(self, path: str) -> PageHidden:
+        name = title_of_path(path)
+        return PageHidden(f"The page {name!r} is hidden by {self._policy.policy_name}.", remedy=REMEDY)
+
+    def _looked_up(self, path: str) -> bool:
+        """Whether the page at a path is hidden, or its path; on a server, where each look takes a request, its path."""
+        if self._titles.has(title_of_path(path)):
+            return True
+        try:
+            return not self._is_served and self._titles.has(self.inner.title(path))
+        except (PageNotFound, RedirectLoop):
+            return False
+
+
+def names_of(book: Book) -> tuple[str, ...]:
+    """What a policy may call a book."""
+    stem = "" if is_address(book.source) else re.split(r"[/\\]", book.source)[-1]
+    return (book.id, book.name, book.title, stem, stem.removesuffix(".zim"))
+
+
+def with_policy(archive: Archive, policy: Policy) -> Archive:
+    """A book as a policy lets it be read; one that it does not allow is closed again."""
+    names = names_of(archive.book)
+    if not policy.allows(names):
+        archive.close()
+        raise book_hidden(archive.book.title or archive.book.name, policy)
+    titles = policy.titles_of(names)
+    return PolicyArchive(archive, titles, policy) if titles else archive
+
+
+def without_policy(archive: Archive) -> Archive:
+    """The book as it is, for what is made of it once for all policies and never shown without a look at one."""
+    return archive.inner if isinstance(archive, PolicyArchive) else archive
+
+
+def hidden_at(archive: Archive, path: str) -> PageHidden | None:
+    """What to say of a path of a book whose page is hidden; None where it is not."""
+    return archive.hidden_at(path) if isinstance(archive, PolicyArchive) else None
+
+
+def hidden_page_named(archives: Iterable[Archive], words: str) -> PageHidden | None:
+    """What to say to who asks for a page by its name, if one of the books hides it; None where none does."""
+    for archive in archives:
+        if isinstance(archive, PolicyArchive):
+            try:
+                path = find_path(archive.inner, words)
+            except KiwiError:
+                continue
+            if path and (hidden := archive.hidden_at(path) or archive.hidden_at(words) or archive.hidden_name(words)):
+                return hidden
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenName:
+    """A name for which somebody asked, and the title of the page that goes by it, which is hidden."""
+
+    name: str
+    title: str
+    policy_name: str
+
+
+def hidden_name_among(archives: Iterable[Archive], names: Iterable[str]) -> HiddenName | None:
+    """The longest of some names whose page a book hides, unless it is part of the name of a page that is shown."""
+    guards = [archive for archive in archives if isinstance(archive, PolicyArchive)]
+    wanted = list(dict.fromkeys(filter(None, names))) if guards else []
+    shown: list[str] = []
+    for name in sorted(wanted, key=len, reverse=True):
+        if any(f" {fold(name)} " in f" {longer} " for longer in shown):
+            continue
+        for archive in guards:
+            try:
+                title = archive.hidden_titled(name)
+                is_shown = not title and archive.shows(name)
+            except KiwiError:
+                continue
+            if title:
+                return HiddenName(name, title, archive.policy_name)
+            if is_shown:
+                shown.append(fold(name))
+    return None
+
+
+def hidden_offers(archives: Iterable[Archive], phrases: Iterable[str], names: Iterable[str], limit: int) -> HiddenPages:
+    """The pages that are hidden among those that books offer first for phrases, or that go by one of the names."""
+    said, named = list(dict.fromkeys(filter(None, phrases))), list(dict.fromkeys(filter(None, names)))
+    guards = (archive for archive in archives if isinstance(archive, PolicyArchive))
+    return sum((archive.offers_hidden(said, named, limit) for archive in guards), NONE_HIDDEN)

@@ -18,16 +18,23 @@ from xml.etree import ElementTree
 import httpx2
 
 from kiwiresearch.errors import BookUnreachable, NotOffered, PageNotFound, RedirectLoop
-from kiwiresearch.zim.archive import MAX_HOPS
-from kiwiresearch.zim.book import Book
-from kiwiresearch.zim.catalog import ATOM, Served, number, parse_xml, served_book
-from kiwiresearch.zim.entry import Entry, EntryRef, Item, Match, TitleEntry
-from kiwiresearch.zim.in_time import bounded, within
+from kiwiresearch.network import limit_trace, time_limit
+from kiwiresearch.zim.archive import MAX_HOPS, Book, Entry, EntryInfo, EntryRef, Match, TitleEntry
 from kiwiresearch.zim.paths import plain_title, title_of_path
-from kiwiresearch.zim.serve_addresses import BookAddresses, can_be_asked, quoted, root_of
-from kiwiresearch.zim.sources import SERVE_TIMEOUT_S
+from kiwiresearch.zim.sources import (
+    ATOM,
+    SERVE_TIMEOUT_S,
+    BookAddresses,
+    ServedBook,
+    is_encodable,
+    parse_count,
+    parse_xml,
+    serve_root,
+    served_book,
+    url_quoted,
+)
 
-WHOLE = 3
+WHOLE_ANSWER_FACTOR = 3
 """A whole answer may take so many times as long as a server may be silent."""
 
 MAX_BYTES = 256 * 2**20
@@ -36,11 +43,11 @@ MAX_HITS = 140
 
 PER_PAGE = 100
 COMPARED_BYTES = 2**20
-MOST_ECHOES = 1_000
+MAX_ECHOES = 1_000
 HTML_TITLE = re.compile(rb"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
 
 
-class Span(NamedTuple):
+class ByteRange(NamedTuple):
     """Bytes of a page from one place to another."""
 
     start: int
@@ -54,18 +61,18 @@ class KiwixServer:
     """A kiwix-serve, its catalogue and its answers."""
 
     def __init__(self, address: str, *, timeout_s: float = SERVE_TIMEOUT_S) -> None:
-        self.root = root_of(address)
+        self.root = serve_root(address)
         self._timeout_s = timeout_s
         # No proxy from the environment: the program talks to the hosts the user named, and to no other.
         self._client = httpx2.Client(timeout=timeout_s, trust_env=False, verify=self.root.startswith("https:"))
 
-    def catalogue(self) -> tuple[Served, ...]:
+    def catalogue(self) -> tuple[ServedBook, ...]:
         """All books on offer; an empty library is an error a user can act on."""
-        found: dict[str, Served] = {}
+        found: dict[str, ServedBook] = {}
         seen, total = 0, 1
         while seen < total:
             feed = self._feed(f"/catalog/v2/entries?start={seen}&count={PER_PAGE}")
-            total = number(feed.findtext(f"{ATOM}totalResults"))
+            total = parse_count(feed.findtext(f"{ATOM}totalResults"))
             entries = list(feed.iter(f"{ATOM}entry"))
             fresh = {served.base: served for entry in entries if (served := served_book(entry, self.root))}
             if not fresh.keys() - found.keys():
@@ -74,12 +81,12 @@ class KiwixServer:
             seen += len(entries)
         return tuple(found.values())
 
-    def get(self, path: str, *, method: str = "GET", span: Span | None = None) -> httpx2.Response:
+    def get(self, path: str, *, method: str = "GET", span: ByteRange | None = None) -> httpx2.Response:
         """One answer, read to its end but not beyond a limit; asked a second time if the line breaks."""
-        whole_s = WHOLE * self._timeout_s
+        whole_s = WHOLE_ANSWER_FACTOR * self._timeout_s
         for attempt in (1, 2):
             try:
-                with within(whole_s):
+                with time_limit(whole_s):
                     return self._once(method, self.root + path, span)
             except TimeoutError as problem:
                 raise BookUnreachable(
@@ -95,7 +102,7 @@ class KiwixServer:
                 raise self._unreachable(f"gives a broken answer: {problem}") from problem
         raise AssertionError("unreachable")
 
-    def answer(self, path: str, *, method: str = "GET", span: Span | None = None) -> httpx2.Response:
+    def answer(self, path: str, *, method: str = "GET", span: ByteRange | None = None) -> httpx2.Response:
         """The same, but a server in trouble, or one that wants a password, is an error."""
         response = self.get(path, method=method, span=span)
         if response.status_code in REFUSALS or response.status_code >= 500:
@@ -111,11 +118,11 @@ class KiwixServer:
     def close(self) -> None:
         self._client.close()
 
-    def _once(self, method: str, url: str, span: Span | None) -> httpx2.Response:
+    def _once(self, method: str, url: str, span: ByteRange | None) -> httpx2.Response:
         # Sizes and parts are those of the page itself, not of what is sent of it when it is compressed.
         as_it_is = {"Accept-Encoding": "identity"} if span or method == "HEAD" else {}
         part = {"Range": f"bytes={span.start}-{span.end - 1}"} if span else {}
-        with self._client.stream(method, url, headers=as_it_is | part, extensions={"trace": bounded}) as response:
+        with self._client.stream(method, url, headers=as_it_is | part, extensions={"trace": limit_trace}) as response:
             kept = KEPT_HEADERS if "content-encoding" in response.headers else (*KEPT_HEADERS, "content-length")
             headers = [(k, v) for k, v in response.headers.items() if k.lower() in kept]
             if span and response.status_code == PARTIAL and span.start != _start_of(response):
@@ -140,14 +147,14 @@ KEPT_HEADERS = ("location", "content-type")
 CONTENT_RANGE = re.compile(r"bytes ([0-9]{1,18})-")
 FOUND = frozenset({200, 206})
 PARTIAL = 206
-BEHIND_THE_END = 416
+PAST_THE_END = 416
 REFUSALS = frozenset({401, 403, 407})
 
 
 class ServeArchive:
     """One book of a kiwix-serve."""
 
-    def __init__(self, server: KiwixServer, served: Served) -> None:
+    def __init__(self, server: KiwixServer, served: ServedBook) -> None:
         self._server = server
         self._name = served.name
         self._at = BookAddresses(server.root, served.base, served.name)
@@ -170,19 +177,19 @@ class ServeArchive:
         ref = EntryRef(self._book.id, final)
         return Entry(ref, title or title_of_path(final), mimetype, response.content, via)
 
-    def look(self, path: str) -> Item:
+    def look(self, path: str) -> EntryInfo:
         final, via, response = self._fetch(path, "HEAD")
         if response.status_code != 200:
             raise PageNotFound(f"{self._book.title!r} has no page {path!r}.")
         told = response.headers.get("content-length", "")
         size = int(told) if told.isascii() and told.isdigit() else len(self.read(final).content)
-        return Item(EntryRef(self._book.id, final), response.headers.get("content-type", ""), size, via)
+        return EntryInfo(EntryRef(self._book.id, final), response.headers.get("content-type", ""), size, via)
 
     def part(self, path: str, start: int, end: int) -> bytes:
         # No address asks for no bytes at all; what is not there is told all the same.
-        span = Span(start, end) if start < end else Span(start, start + 1)
+        span = ByteRange(start, end) if start < end else ByteRange(start, start + 1)
         _, _, response = self._fetch(path, "GET", span)
-        if response.status_code not in FOUND | {BEHIND_THE_END}:
+        if response.status_code not in FOUND | {PAST_THE_END}:
             raise PageNotFound(f"{self._book.title!r} has no page {path!r}.")
         return response.content if start < end and response.status_code in FOUND else b""
 
@@ -227,12 +234,12 @@ class ServeArchive:
         channel = self._search(words, 1)
         if channel is None:
             return 0
-        return number(next((e.text for e in channel.iter() if e.tag.endswith("}totalResults")), "0"))
+        return parse_count(next((e.text for e in channel.iter() if e.tag.endswith("}totalResults")), "0"))
 
     def suggest(self, text: str, limit: int) -> tuple[Match, ...]:
-        if not text.strip() or not can_be_asked(text):
+        if not text.strip() or not is_encodable(text):
             return ()
-        query = f"content={quoted(self._name)}&term={quoted(text)}&count={2 * limit}"
+        query = f"content={url_quoted(self._name)}&term={url_quoted(text)}&count={2 * limit}"
         response = self._server.answer(f"/suggest?{query}")
         if response.status_code != 200:
             return ()
@@ -261,7 +268,9 @@ class ServeArchive:
     def close(self) -> None:
         self._server.close()
 
-    def _fetch(self, path: str, method: str, span: Span | None = None) -> tuple[str, tuple[str, ...], httpx2.Response]:
+    def _fetch(
+        self, path: str, method: str, span: ByteRange | None = None
+    ) -> tuple[str, tuple[str, ...], httpx2.Response]:
         via: list[str] = []
         while True:
             response = self._raw(path, method, span)
@@ -273,8 +282,8 @@ class ServeArchive:
                 raise RedirectLoop(f"The page {path!r} of {self._book.title!r} only redirects in a circle.")
             path = target
 
-    def _raw(self, path: str, method: str, span: Span | None) -> httpx2.Response:
-        if any(part in (".", "..") for part in path.split("/")) or not can_be_asked(path):
+    def _raw(self, path: str, method: str, span: ByteRange | None) -> httpx2.Response:
+        if any(part in (".", "..") for part in path.split("/")) or not is_encodable(path):
             return NOWHERE
         response = self._server.answer(self._at.raw(path), method=method, span=span)
         if response.status_code in FOUND and LETTER.match(path) and self._is_echo(path):
@@ -289,7 +298,7 @@ class ServeArchive:
         if self._has_letters:
             return False
         if path not in self._echoes:
-            if len(self._echoes) >= MOST_ECHOES:
+            if len(self._echoes) >= MAX_ECHOES:
                 self._echoes.clear()
             self._echoes[path] = self._is_same(path, path[2:])
         return self._echoes[path]
@@ -302,7 +311,7 @@ class ServeArchive:
             return False
         start = 0
         while True:
-            span = Span(start, start + COMPARED_BYTES)
+            span = ByteRange(start, start + COMPARED_BYTES)
             parts = [self._server.answer(self._at.raw(name), span=span) for name in (path, other)]
             if parts[0].status_code != parts[1].status_code or parts[0].content != parts[1].content:
                 return False
@@ -311,9 +320,9 @@ class ServeArchive:
             start = span.end
 
     def _search(self, words: str, limit: int) -> ElementTree.Element | None:
-        if not words.strip() or not can_be_asked(words):
+        if not words.strip() or not is_encodable(words):
             return None
-        query = f"pattern={quoted(words)}&books.id={self._book.id}&format=xml&pageLength={limit}"
+        query = f"pattern={url_quoted(words)}&books.id={self._book.id}&format=xml&pageLength={limit}"
         response = self._server.answer(f"/search?{query}")
         # A book without an index, an unknown book and an unlucky query are all refused with an error
         # page that is no XML.
@@ -329,7 +338,7 @@ LETTER = re.compile(r"[A-Z-]/.")
 NOWHERE = httpx2.Response(404)
 
 
-def _received(response: httpx2.Response, url: str, span: Span | None) -> bytes:
+def _received(response: httpx2.Response, url: str, span: ByteRange | None) -> bytes:
     """The body, not beyond a limit; of one that came whole all the same, the part that was asked for."""
     start = span.start if span and response.status_code == 200 else 0
     end = start + len(span) if span else MAX_BYTES

@@ -1,19 +1,184 @@
-"""What a user may name as books: files, folders, split files, a library.xml, a server."""
+"""Where books come from: files, folders, a library.xml, the catalogue of a kiwix-serve."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import unquote
+from urllib.parse import quote, unquote, urljoin, urlsplit
 from xml.etree import ElementTree
 
-from kiwiresearch.errors import BookNotFound, NotABook
+from kiwiresearch.errors import BookNotFound, BookUnreachable, NotABook
+from kiwiresearch.ids import BookId
+from kiwiresearch.zim.archive import Book, Indexes, clean_metadata, flavour_of, kind_of, languages_of, tags_of
+
+OWN_PAGES = re.compile(r"/(?:viewer|content|catalog|search|raw|suggest)\b.*$")
+ORIGIN = re.compile(r"^[a-z]+://[^/]*")
+SURROGATE = re.compile("[\ud800-\udfff]")
+SAFE = "/:@!$'()*,;="
+"""What stays as it is in the path of an address; '+' and '?' are content there, so they do not."""
+
+
+@dataclass(frozen=True, slots=True)
+class BookAddresses:
+    """Where a server has the pages of one book."""
+
+    root: str
+    """The server's own address."""
+    base: str
+    """The path below which the book is, as the catalogue tells it."""
+    name: str
+
+    @property
+    def home(self) -> str:
+        """The book's first page, below the root."""
+        return f"{self.base.removeprefix(self._prefix)}/"
+
+    def raw(self, path: str) -> str:
+        """A page just as it is in the book, below the root."""
+        return f"/raw/{url_quoted(self.name)}/content/{url_quoted(path, SAFE)}"
+
+    def url(self, path: str) -> str:
+        """An address that opens a page in a browser."""
+        origin = self.root.removesuffix(self._prefix) if self._prefix else self.root
+        return f"{origin}{self.base}/{url_quoted(path, SAFE)}"
+
+    def path_in(self, address: str) -> str | None:
+        """The book's path in an address of any version: below its base, /content or /raw.
+
+        A '?' in it belongs to the path: kiwix-serve does not encode it, and has no queries for pages.
+        """
+        route = ORIGIN.sub("", address)
+        prefix, name = self._prefix, url_quoted(self.name)
+        for base in (
+            f"{self.base}/",
+            f"{prefix}/content/{name}/",
+            f"{prefix}/raw/{name}/content/",
+            f"{prefix}/{name}/",
+        ):
+            if route.startswith(base) and len(route) > len(base):
+                return unquote(route[len(base) :])
+        return None
+
+    @property
+    def _prefix(self) -> str:
+        return urlsplit(self.root).path
+
+
+def serve_root(address: str) -> str:
+    """The server's address from any address of its pages that a person may have copied."""
+    if "://" not in address:
+        address = f"http://{address}"
+    wrong = BookUnreachable(f"{address!r} is no address of a kiwix-serve.", remedy="Give one like http://host:8080.")
+    try:
+        parts = urlsplit(address)
+    except ValueError as problem:
+        raise wrong from problem
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        raise wrong
+    return f"{parts.scheme}://{parts.netloc}{OWN_PAGES.sub('', parts.path).rstrip('/')}"
+
+
+def url_quoted(text: str, safe: str = "") -> str:
+    """A text as a part of an address."""
+    return quote(text, safe=safe)
+
+
+def is_encodable(text: str) -> bool:
+    """Half a surrogate pair has no bytes, so no address can hold it."""
+    return not SURROGATE.search(text)
+
+
+ATOM = "{http://www.w3.org/2005/Atom}"
+DC = "{http://purl.org/dc/terms/}"
+BARE_AMPERSAND = re.compile(rb"&(?!#?\w+;)")
+
+
+@dataclass(frozen=True, slots=True)
+class ServedBook:
+    """A book in a server's catalogue, and the base of its pages' addresses."""
+
+    book: Book
+    base: str
+
+    @property
+    def name(self) -> str:
+        """What the server calls the book in its addresses."""
+        return unquote(self.base.rpartition("/")[2])
+
+
+def served_book(entry: ElementTree.Element, root: str) -> ServedBook | None:
+    """A book of a catalogue; None if the entry does not lead to one."""
+    link = next((e.get("href") for e in entry.iter(f"{ATOM}link") if e.get("type") == "text/html"), None)
+    uuid = (entry.findtext(f"{ATOM}id") or "").rpartition(":")[2]
+    if not link or not uuid:
+        return None
+    try:
+        base = urlsplit(urljoin(root + "/", link)).path.rstrip("/")
+    except ValueError:
+        return None
+
+    def text(tag: str) -> str:
+        return clean_metadata(entry.findtext(f"{ATOM}{tag}") or "")
+
+    url_name = unquote(base.rpartition("/")[2])
+    metadata = {
+        "Name": text("name"),
+        "Creator": clean_metadata(entry.findtext(f"{ATOM}author/{ATOM}name") or ""),
+        "Tags": text("tags"),
+    }
+    tags = tags_of(metadata["Tags"])
+    issued = entry.findtext(f"{DC}issued") or text("updated")
+    size = next((parse_count(e.get("length")) for e in entry.iter(f"{ATOM}link") if e.get("length")), 0)
+    book = Book(
+        id=BookId(uuid),
+        source=f"{root}#{url_name}",
+        name=metadata["Name"] or url_name,
+        title=text("title") or url_name,
+        description=text("summary"),
+        date=issued[:10],
+        languages=languages_of(text("language")),
+        flavour=flavour_of(text("flavour"), tags, url_name),
+        creator=metadata["Creator"],
+        publisher=clean_metadata(entry.findtext(f"{ATOM}publisher/{ATOM}name") or ""),
+        scraper="",
+        tags=tags,
+        articles=parse_count(text("articleCount")),
+        entries=0,
+        media=parse_count(text("mediaCount")),
+        size_bytes=size,
+        indexes=Indexes(full_text=True, titles=True),
+        kind=kind_of(metadata, url_name),
+        main_page="",
+        old_namespaces=False,
+    )
+    return ServedBook(book, base)
+
+
+def parse_xml(content: bytes) -> ElementTree.Element:
+    """XML from a server we do not control: no document types, so no entities that explode.
+
+    kiwix-serve 3.3 writes addresses with a bare '&' into its catalogue, which is mended.
+    """
+    if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
+        raise ValueError("XML with a document type")
+    try:
+        return ElementTree.fromstring(BARE_AMPERSAND.sub(b"&amp;", content))  # noqa: S314
+    except (ElementTree.ParseError, LookupError) as problem:  # an encoding may be unknown
+        raise ValueError(str(problem)) from problem
+
+
+def parse_count(text: str | None) -> int:
+    """The number in a text; word counts come as '1,146'."""
+    digits = re.sub(r"\D", "", text or "")
+    return int(digits) if digits else 0
+
 
 SUFFIXES = (".zim", ".zimaa")
 SERVE_TIMEOUT_S = 20.0
 """How long to wait for an answer of a server, if the user sets nothing else."""
 
-FAR = "peer://"
+PEER_SCHEME = "peer://"
 DEEPEST = 6
 """How far below a folder books are looked for."""
 
@@ -30,14 +195,14 @@ class Source:
         return bool(self.served) or is_address(self.location)
 
     @property
-    def is_far(self) -> bool:
+    def is_on_peer(self) -> bool:
         """Whether another host has it: the location then holds its UUID and the name of its file there."""
-        return self.location.startswith(FAR)
+        return self.location.startswith(PEER_SCHEME)
 
     @property
-    def far_id(self) -> str:
+    def peer_book_id(self) -> str:
         """The UUID of a book that another host has."""
-        return self.location.removeprefix(FAR).partition("/")[0]
+        return self.location.removeprefix(PEER_SCHEME).partition("/")[0]
 
     @property
     def path(self) -> Path:
@@ -47,9 +212,9 @@ class Source:
         return f"{self.location}#{self.served}" if self.served else self.location
 
 
-def far_source(book: str, file: str) -> Source:
+def peer_source(book: str, file: str) -> Source:
     """Where a book is that another host has: by its UUID, as hosts come and go, and by its file's name there."""
-    return Source(f"{FAR}{book}/{file.replace('/', '_')}")
+    return Source(f"{PEER_SCHEME}{book}/{file.replace('/', '_')}")
 
 
 def is_address(text: str) -> bool:

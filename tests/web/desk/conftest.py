@@ -11,8 +11,8 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 from tests.web.running import heard
 
-from kiwiresearch.research.job_places import runs_folder
-from kiwiresearch.web.room import Room
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.workspace.places import runs_folder
 
 TOPIC = "Bronze Age collapse"
 
@@ -22,7 +22,7 @@ class ARun:
     """A finished run on a running server."""
 
     client: httpx2.Client
-    room: Room
+    room: ServerContext
     id: str
     path: Path
     """The run's folder; what a test changes in it, it puts back."""
@@ -38,13 +38,13 @@ class TwoRuns:
     """Two finished runs of one topic with other settings: the older with fewer pages."""
 
     client: httpx2.Client
-    room: Room
+    room: ServerContext
     old: str
     new: str
 
 
 @pytest.fixture(scope="session")
-def a_run(client: httpx2.Client, room: Room) -> ARun:
+def a_run(client: httpx2.Client, room: ServerContext) -> ARun:
     """A run of six pages about the Bronze Age collapse."""
     made = finished(client, topic=TOPIC, max_pages=6)
     return ARun(client, room, made, runs_folder(room.desk) / made)

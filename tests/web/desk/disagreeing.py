@@ -9,8 +9,8 @@ from pathlib import Path
 from tests.web.desk.conftest import ARun, finished
 from tests.web.running import UNHURRIED, a_browser, a_client, a_room, running
 
-from kiwiresearch.research.job_places import runs_folder
 from kiwiresearch.web.app import make_app
+from kiwiresearch.workspace.places import runs_folder
 from kiwiresearch.zim.build import NewPage, write_book
 
 PAGES = {

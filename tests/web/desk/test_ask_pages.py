@@ -12,9 +12,9 @@ from tests.conftest import BookMaker
 from tests.web.running import a_room, heard, running
 
 from kiwiresearch.ask.answer import Answer
-from kiwiresearch.ask.wish import Turn
+from kiwiresearch.ask.settings import ConversationTurn
 from kiwiresearch.web.app import make_app
-from kiwiresearch.web.desk.asked import LONGEST_SAID, LONGEST_TURNS, Asked, fields_of
+from kiwiresearch.web.desk.questions import MAX_EARLIER_ANSWER, MAX_TURNS_IN_ADDRESS, QuestionForm, turn_fields
 
 BORN = "When was Einstein born?"
 
@@ -101,18 +101,18 @@ def test_a_follow_up_leans_on_what_was_asked_before(client: httpx2.Client) -> No
 
 def test_a_conversation_stays_short_enough_for_an_address() -> None:
     """The oldest turns give way, the last one stays, and each is cut to what is understood of it."""
-    long = "Ж" * LONGEST_SAID
-    asked = Asked(q="And now?", before=[long] * 8, about=["x"] * 8, said=[long] * 8)
+    long = "Ж" * MAX_EARLIER_ANSWER
+    asked = QuestionForm(q="And now?", before=[long] * 8, about=["x"] * 8, said=[long] * 8)
     turns = asked.after(Answer("Last?", "Last?", "title", "", grounded=True, text="y" * 5_000, subject="Z"))
-    assert turns[-1] == Turn("Last?", "Z", "y" * LONGEST_SAID)
+    assert turns[-1] == ConversationTurn("Last?", "Z", "y" * MAX_EARLIER_ANSWER)
     assert len(turns) < 8
-    assert sum(len(value) for _, value in fields_of(turns)) < LONGEST_TURNS
+    assert sum(len(value) for _, value in turn_fields(turns)) < MAX_TURNS_IN_ADDRESS
 
 
 def test_an_answer_of_several_lines_can_be_followed_up(client: httpx2.Client) -> None:
     """A browser sends an end of line as two characters; what was said is no longer than may be sent, all the same."""
     text = "\n".join(["A row of a table."] * 40)
-    fields = fields_of(Asked(q="Who?").after(Answer("Who?", "Who?", "title", "", grounded=True, text=text)))
+    fields = turn_fields(QuestionForm(q="Who?").after(Answer("Who?", "Who?", "title", "", grounded=True, text=text)))
     sent = [(name, value.replace("\n", "\r\n")) for name, value in fields]
     assert client.get("/ask", params=[*sent, ("q", "And where is Ugarit?")]).status_code == 200
 

@@ -13,25 +13,24 @@ import pytest
 from tests.web.running import UNHURRIED, Heard, a_browser, a_room, heard, running
 from tests.web.told import ToldAsker
 
-from kiwiresearch.ask.answer import Answer
-from kiwiresearch.ask.events import Done, Found
-from kiwiresearch.ask.wish import AskWish
+from kiwiresearch.ask.answer import Answer, Done, EvidenceFound
+from kiwiresearch.ask.settings import AskOptions
 from kiwiresearch.errors import ModelUnreachable
 from kiwiresearch.llm.scripted import ScriptedModel
-from kiwiresearch.research.asking import Asker
 from kiwiresearch.web.app import make_app
-from kiwiresearch.web.guard.token import COOKIE, Token
-from kiwiresearch.web.room import Room
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.guard.identity import COOKIE, ServerToken
+from kiwiresearch.workspace.asker import Asker
 
 BORN = "When was Einstein born?"
 STREAM = {"Accept": "text/event-stream"}
 SECRET = "a-long-secret"
-BY_RULES = AskWish(with_model=False)
+BY_RULES = AskOptions(with_model=False)
 WHOLE = Answer("Who?", "Who?", "title", "The title stands in the question.", grounded=True, text="It was she.")
 
 
 @pytest.fixture(scope="module")
-def own_room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
+def own_room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerContext]:
     """A room whose asker these tests change; its settings name a model, which nobody asks."""
     away = {"KIWIRESEARCH_MODEL_URL": "http://127.0.0.1:9/v1"}
     with a_room(tmp_path_factory.mktemp("own"), **away, **UNHURRIED) as room:
@@ -39,7 +38,7 @@ def own_room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
 
 
 @pytest.fixture(scope="module")
-def own_browser(own_room: Room) -> Iterator[httpx2.Client]:
+def own_browser(own_room: ServerContext) -> Iterator[httpx2.Client]:
     with running(own_room, make_app) as address, a_browser(address) as browser:
         yield browser
 
@@ -50,15 +49,15 @@ def _streamed(browser: httpx2.Client, **fields: str) -> list[Heard]:
         return list(heard(reply.iter_lines()))
 
 
-def _with_cats(room: Room) -> None:
+def _with_cats(room: ServerContext) -> None:
     """A model that answers right, and makes something up besides."""
-    with room.reading() as finder:
+    with room.locked_finder() as finder:
         key = Asker(finder, room.desk.settings.ask, model=ScriptedModel()).ask(BORN, BY_RULES).passages[0].key
         told = f"<think>A birthday.</think>Albert Einstein was born on 14 March 1879 [{key}]. He had 77 cats [{key}]."
         room.asker = Asker(finder, room.desk.settings.ask, model=ScriptedModel(told))
 
 
-def test_a_model_s_words_are_checked_before_they_stay(own_room: Room, own_browser: httpx2.Client) -> None:
+def test_a_model_s_words_are_checked_before_they_stay(own_room: ServerContext, own_browser: httpx2.Client) -> None:
     """Sources, checked words, then the whole: its marks lead to the sources, and what was made up is not shown."""
     _with_cats(own_room)
     events = _streamed(own_browser, q=BORN, model="on")
@@ -74,11 +73,11 @@ def test_a_model_s_words_are_checked_before_they_stay(own_room: Room, own_browse
     assert f'id="chip-{mark[2]}" href="{mark[1]}"' in whole
 
 
-def test_without_script_the_model_is_asked_on_demand(own_room: Room, own_browser: httpx2.Client) -> None:
+def test_without_script_the_model_is_asked_on_demand(own_room: ServerContext, own_browser: httpx2.Client) -> None:
     """The form has a box for it; unless it is ticked, the answer is the books' own."""
     asker = ToldAsker()
     own_room.asker = asker
-    asker.tell(Found(WHOLE), Done(WHOLE))
+    asker.tell(EvidenceFound(WHOLE), Done(WHOLE))
     assert 'type="checkbox" name="model"' in own_browser.get("/ask").text
     for ticked in (False, True):
         own_browser.get("/ask", params={"q": "Who?"} | ({"model": "on"} if ticked else {}))
@@ -93,45 +92,45 @@ def test_while_a_model_is_at_work_the_books_own_words_are_a_link_away(own_browse
     assert 'href="/ask?q=When+was+Einstein+born%3F"' in waiting
 
 
-def test_a_model_is_named_without_the_place_of_its_file(own_room: Room, own_browser: httpx2.Client) -> None:
+def test_a_model_is_named_without_the_place_of_its_file(own_room: ServerContext, own_browser: httpx2.Client) -> None:
     """Servers name a model by the path of its file, which tells a reader nothing."""
     file = "/home/ada/models/small-1b-q4.gguf"
     answer = replace(WHOLE, model=file, notices=(f"The model {file!r} broke off: It is slow.",))
     asker = ToldAsker()
     own_room.asker = asker
-    asker.tell(Found(answer), Done(answer))
+    asker.tell(EvidenceFound(answer), Done(answer))
     shown = own_browser.get("/ask", params={"q": "Who?", "model": "on"}).text
     assert "Worded by small-1b-q4;" in shown
     assert "The model 'small-1b-q4' broke off" in unescape(shown)
     assert "/home/ada" not in shown
 
 
-def test_a_fault_in_the_middle_is_told_with_its_id(own_room: Room, own_browser: httpx2.Client) -> None:
+def test_a_fault_in_the_middle_is_told_with_its_id(own_room: ServerContext, own_browser: httpx2.Client) -> None:
     """The words speak of an id under which the log tells more, so it is told as well."""
     asker = ToldAsker()
     own_room.asker = asker
-    asker.tell(Found(WHOLE), RuntimeError("a fault"))
+    asker.tell(EvidenceFound(WHOLE), RuntimeError("a fault"))
     last = _streamed(own_browser, q="Who?", model="on")[-1]
     assert last.name == "error"
     assert re.fullmatch(r"[0-9a-f]{12}", last.data["id"])
     assert last.data["told"] == f"Id of this fault: {last.data['id']}"
 
 
-def test_every_way_to_a_question_is_answered_alike(own_room: Room, own_browser: httpx2.Client) -> None:
+def test_every_way_to_a_question_is_answered_alike(own_room: ServerContext, own_browser: httpx2.Client) -> None:
     """A link to a question is marked as the box is, so that a script has the model word its answer too."""
     asker = ToldAsker()
     own_room.asker = asker
-    asker.tell(Found(WHOLE), Done(WHOLE))
+    asker.tell(EvidenceFound(WHOLE), Done(WHOLE))
     own_browser.get("/ask", params={"q": "Who?"})
     assert re.search(r'<a href="/ask\?q=Who%3F" [^>]*data-live data-model>', own_browser.get("/").text)
     assert re.search(r'href="/ask\?q=Sunset" data-live data-model>', own_browser.get("/go?q=Sunset").text)
 
 
-def test_what_breaks_in_the_middle_is_told(own_room: Room, own_browser: httpx2.Client) -> None:
+def test_what_breaks_in_the_middle_is_told(own_room: ServerContext, own_browser: httpx2.Client) -> None:
     """A model that breaks off behind the sources is told in words, with what to do."""
     asker = ToldAsker()
     own_room.asker = asker
-    asker.tell(Found(WHOLE), ModelUnreachable("The model broke off.", remedy="Ask again."))
+    asker.tell(EvidenceFound(WHOLE), ModelUnreachable("The model broke off.", remedy="Ask again."))
     last = _streamed(own_browser, q="Who?", model="on")[-1]
     assert (last.name, last.data) == ("error", {"detail": "The model broke off.", "remedy": "Ask again."})
     asker.tell(ModelUnreachable("The model is away.", remedy="Start it."))
@@ -140,12 +139,12 @@ def test_what_breaks_in_the_middle_is_told(own_room: Room, own_browser: httpx2.C
     assert "Start it." in shown.text
 
 
-def test_words_of_a_model_are_text(own_room: Room, own_browser: httpx2.Client) -> None:
+def test_words_of_a_model_are_text(own_room: ServerContext, own_browser: httpx2.Client) -> None:
     """Markup that a model writes is shown, and does nothing."""
     evil = Answer("Who?", "Who?", "title", "", grounded=False, text="<img src=x onerror=alert(1)> [1]", model="small")
     asker = ToldAsker()
     own_room.asker = asker
-    asker.tell(Found(evil), Done(evil))
+    asker.tell(EvidenceFound(evil), Done(evil))
     assert "<img" not in _streamed(own_browser, q="Who?", model="on")[-1].data["html"]
     shown = own_browser.get("/ask", params={"q": "Who?"}).text
     assert "<img" not in shown
@@ -161,7 +160,7 @@ def test_behind_a_token_answers_and_frames_open_with_the_cookie(tmp_path: Path) 
         a_browser(address) as browser,
     ):
         assert browser.post("/ask/stream", data={"q": BORN}, headers=STREAM).status_code == 401
-        browser.cookies.set(COOKIE, Token(SECRET).cookie)
+        browser.cookies.set(COOKIE, ServerToken(SECRET).cookie)
         chips = _streamed(browser, q=BORN)[0].data["html"]
         frame = re.search(r'data-frame="(/read/[^"#]+)', chips)
         assert frame is not None

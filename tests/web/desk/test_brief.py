@@ -14,9 +14,9 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 from tests.web.desk.conftest import TOPIC, ARun, TwoRuns, first_of
 
-from kiwiresearch.claims.record import claim_of
-from kiwiresearch.web.desk.retold import retold
-from kiwiresearch.web.desk.words import words_in
+from kiwiresearch.claims.claim import claim_from_record
+from kiwiresearch.web.desk.catalogue import catalogue_in
+from kiwiresearch.web.desk.translations import translated
 
 HOSTILE = '<script>alert(1)</script>" onload="x'
 
@@ -85,7 +85,7 @@ def is_shown_by(brief: dict[str, Any], ids: list[str], node: LexborNode) -> None
         quote = evidence.css_first("blockquote mark") or first_of(evidence, "blockquote")
         assert said(quote) == " ".join(row["support_snippets"][0].split())
         sure = f"confidence {round(row['confidence'] * 100)}%"
-        kind = words_in("en")(f"claims.types.{row['claim_type']}")
+        kind = catalogue_in("en")(f"claims.types.{row['claim_type']}")
         assert {kind, sure} <= {said(tag) for tag in evidence.css(".tag")}
         assert evidence.css_first("div[lang=en][dir=ltr]") is not None
 
@@ -174,7 +174,7 @@ def test_the_bibliography_has_every_page(tree: LexborHTMLParser, brief: dict[str
 
 def test_only_what_is_unusual_is_marked(tree: LexborHTMLParser, brief: dict[str, Any]) -> None:
     """In running text only doubts are marked, in lists all but one source; the page says so once, on paper too."""
-    sure = words_in("en")
+    sure = catalogue_in("en")
     for node, one in zip(tree.css(".running > span[dir]"), running_in(brief), strict=True):
         mark = node.next
         while mark is not None and mark.tag == "-text":
@@ -243,7 +243,7 @@ def test_the_pages_of_a_run_are_in_order(a_run: ARun, browser: httpx2.Client, br
     first = said(first_of(page, ".taken > li"))
     assert "where it began" in first
     assert "because" not in first
-    assert retold(brief["sources"]["pages"][0]["why"], words_in("en")).striptags() in first
+    assert translated(brief["sources"]["pages"][0]["why"], catalogue_in("en")).striptags() in first
     assert "no pages this far" in browser.get(f"/runs/{a_run.id}/pages?page=7").text
 
 
@@ -264,7 +264,7 @@ def test_a_run_of_a_book_that_is_not_here_is_read(copied: Path, browser: httpx2.
     for name in ("brief.json", "manifest.json"):
         text = (copied / name).read_text(encoding="utf-8").replace("e6d1ee30-ad6e", "ffffffff-ad6e")
         for row in json.loads(text)["claims"] if name == "brief.json" else ():
-            text = text.replace(row["claim_id"], claim_of(row).id)
+            text = text.replace(row["claim_id"], claim_from_record(row).id)
         (copied / name).write_text(text, encoding="utf-8")
     page = browser.get("/runs/copied%20in").text
     assert "not on this shelf" in page

@@ -13,8 +13,8 @@ from tests.research.proved_runs import changed
 from tests.web.desk.conftest import ARun, finished
 from tests.web.running import UNHURRIED, a_browser, a_room, running
 
-from kiwiresearch.research.job_places import runs_folder
 from kiwiresearch.web.app import make_app
+from kiwiresearch.workspace.places import runs_folder
 
 
 @pytest.fixture(scope="module")

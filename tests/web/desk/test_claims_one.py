@@ -11,7 +11,7 @@ from selectolax.lexbor import LexborHTMLParser
 from tests.web.desk.conftest import ARun
 from tests.web.desk.shown import first, plain, said
 
-from kiwiresearch.web.desk.words import words_in
+from kiwiresearch.web.desk.catalogue import catalogue_in
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def test_what_rests_on_a_claim_is_told(browser: httpx2.Client, a_run: ARun, brie
         tree = shown(browser, a_run.id, statement["claims"][0])
         resting = tree.css(f'li:has(> a[href="/runs/{a_run.id}#{part}"])')
         assert plain(statement["text"]) in [plain(node.text()) for one in resting for node in one.css("span")]
-        assert words_in("en")(f"claims.parts.{part}") in [
+        assert catalogue_in("en")(f"claims.parts.{part}") in [
             plain(node.text()) for one in resting for node in one.css("a")
         ]
 

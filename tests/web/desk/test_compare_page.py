@@ -13,7 +13,7 @@ import pytest
 from tests.research.compared_runs import two_snapshots
 from tests.web.desk.conftest import ARun, TwoRuns
 
-from kiwiresearch.web.desk.words import words_in
+from kiwiresearch.web.desk.catalogue import catalogue_in
 
 OLD, NEW = "snapshot-old", "snapshot-new"
 
@@ -221,5 +221,5 @@ def test_the_box_of_a_page_is_named_in_the_readers_language(two_runs: TwoRuns) -
         ]
         found[language] = "".join(reply.text for reply in some)
     assert "· facts box<" in found["en"]
-    assert f"· {words_in('fr')('desk.box')}<" in found["fr"]
+    assert f"· {catalogue_in('fr')('desk.box')}<" in found["fr"]
     assert "facts box" not in found["fr"]

@@ -15,17 +15,16 @@ import httpx2
 import pytest
 from tests.web.desk.sources import EXPRESSION, SCRIPTS, TEMPLATES, asked, markup, mentioned
 
-from kiwiresearch.kin.fields import Directness, Form, Information
-from kiwiresearch.kin.privacy import births, living
-from kiwiresearch.kin.report.words import class_words
+from kiwiresearch.kin.privacy import living
+from kiwiresearch.kin.privacy import living as births
+from kiwiresearch.kin.report.labels import evidence_class_phrase
 from kiwiresearch.kin.timeline import Age
-from kiwiresearch.kin.tree import Evidence, Source
-from kiwiresearch.web.desk.customs import CUSTOMS
-from kiwiresearch.web.desk.family_words import aged, why_living
-from kiwiresearch.web.desk.pages import own_place, section
-from kiwiresearch.web.desk.words import COOKIE, LANGUAGES, Entry, preferred, words_in
+from kiwiresearch.kin.tree import Directness, Evidence, InformationKind, Source, SourceForm
+from kiwiresearch.web.desk.catalogue import COOKIE, LANGUAGES, LOCALES, Entry, catalogue_in, preferred
+from kiwiresearch.web.desk.pages import safe_return_address, section_name
+from kiwiresearch.web.desk.translations import age_text, living_reason
 
-ENGLISH = words_in("en")
+ENGLISH = catalogue_in("en")
 OTHERS = [language for language in LANGUAGES if language != "en"]
 
 
@@ -41,7 +40,7 @@ def named_in(entry: Entry) -> set[str]:
 @pytest.mark.parametrize("language", OTHERS)
 def test_every_language_says_everything(language: str) -> None:
     """No sentence of English is missing, and none is there that English has not."""
-    words = words_in(language)
+    words = catalogue_in(language)
     assert sorted(ENGLISH.keys() - words.keys()) == []
     assert sorted(words.keys() - ENGLISH.keys()) == []
 
@@ -49,7 +48,7 @@ def test_every_language_says_everything(language: str) -> None:
 @pytest.mark.parametrize("language", OTHERS)
 def test_every_language_names_the_same_values(language: str) -> None:
     """What English names in braces every language names, and what counts in one counts in all."""
-    words = words_in(language)
+    words = catalogue_in(language)
     shared = sorted(ENGLISH.keys() & words.keys())
     assert [key for key in shared if named_in(ENGLISH.entry(key)) != named_in(words.entry(key))] == []
     counts = [isinstance(ENGLISH.entry(key), str) != isinstance(words.entry(key), str) for key in shared]
@@ -59,7 +58,7 @@ def test_every_language_names_the_same_values(language: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_sentence_is_empty_or_unfinished(language: str) -> None:
     """Each form has words, names no value twice in different spellings, and holds no markup."""
-    words = words_in(language)
+    words = catalogue_in(language)
     for key in sorted(words.keys()):
         for form in forms(words.entry(key)):
             assert form.strip() == form != "", key
@@ -70,7 +69,7 @@ def test_no_sentence_is_empty_or_unfinished(language: str) -> None:
 @pytest.mark.parametrize("language", OTHERS)
 def test_translations_are_not_left_in_english(language: str) -> None:
     """A sentence of four words or more is not the English one."""
-    words = words_in(language)
+    words = catalogue_in(language)
     same = [key for key in ENGLISH.keys() & words.keys() if ENGLISH.entry(key) == words.entry(key)]
     assert [key for key in sorted(same) if len(forms(ENGLISH.entry(key))[0].split()) > 3] == []
 
@@ -151,7 +150,7 @@ def test_numbers_sizes_and_dates_are_written_as_the_language_does(
     language: str, number: str, size: str, day: str, month: str, share: str
 ) -> None:
     """Thousands stand apart, a comma or a point stands before the fraction, months have their names."""
-    customs = CUSTOMS[language]
+    customs = LOCALES[language]
     shown = customs.number(1234567.5)
     assert re.sub(r"[,\u202f](?=\d{3})", "", shown) == number
     assert shown != number, "thousands stand apart"
@@ -163,59 +162,61 @@ def test_numbers_sizes_and_dates_are_written_as_the_language_does(
 
 def test_counts_in_sentences_are_no_years() -> None:
     """English sets the first thousand of a count apart; what may be a year is left as it is."""
-    shown = {one: words_in(one)("family.people", n=3010).partition("3")[2] for one in ("en", "fr", "es")}
+    shown = {one: catalogue_in(one)("family.people", n=3010).partition("3")[2] for one in ("en", "fr", "es")}
     assert [text[:4] for text in shown.values()] == [",010", "010 ", "010 "]
-    assert CUSTOMS["en"].number(1879) == "1879"
+    assert LOCALES["en"].number(1879) == "1879"
 
 
 def test_french_marks_stay_with_their_words() -> None:
     """A colon, a question mark or a quotation mark never begins or ends a line alone, whoever wrote the catalogue."""
-    words = words_in("fr")
+    words = catalogue_in("fr")
     told = [form for key in sorted(words.keys()) for form in forms(words.entry(key))]
     assert [form for form in told if re.search(r" [:;?!»%]|« |[^\W\d_][;?!»]|«\S", form)] == []
-    assert [CUSTOMS[language].colon for language in ("en", "fr", "es")] == [":", "\u00a0:", ":"]
+    assert [LOCALES[language].colon for language in ("en", "fr", "es")] == [":", "\u00a0:", ":"]
 
 
 def test_dates_in_the_words_of_the_program_are_written_as_the_language_does() -> None:
     """A day and a month; what is no such date stays as it is."""
     said = ("12 May 1850", "August 1914", "about 1850", "12 Mai 1850", "May 1850 or later")
-    assert [CUSTOMS["fr"].redated(text) for text in said] == ["12\u00a0mai 1850", "août 1914", *said[2:]]
-    assert [CUSTOMS["es"].redated(text) for text in said[:2]] == ["12\u00a0de\u00a0mayo de 1850", "agosto de 1914"]
-    assert [CUSTOMS["en"].redated(text) for text in said] == ["12\u00a0May 1850", *said[1:]]
+    assert [LOCALES["fr"].redated(text) for text in said] == ["12\u00a0mai 1850", "août 1914", *said[2:]]
+    assert [LOCALES["es"].redated(text) for text in said[:2]] == ["12\u00a0de\u00a0mayo de 1850", "agosto de 1914"]
+    assert [LOCALES["en"].redated(text) for text in said] == ["12\u00a0May 1850", *said[1:]]
 
 
 @pytest.mark.parametrize("language", OTHERS)
 def test_what_families_rest_on_is_told_in_the_readers_language(language: str) -> None:
     """Every class of evidence, every reason for which somebody counts as living, and the box of a page."""
-    words = words_in(language)
-    for form, information, directness in itertools.product(get_args(Form), get_args(Information), get_args(Directness)):
+    words = catalogue_in(language)
+    for form, information, directness in itertools.product(
+        get_args(SourceForm), get_args(InformationKind), get_args(Directness)
+    ):
         source = Source("s", "zim://book/page", "Book", form=form, official=True)
         evidence = Evidence("e", source.id, "words", information=information, directness=directness)
-        parts = class_words(evidence, source).split(", ")
+        parts = evidence_class_phrase(evidence, source).split(", ")
         assert [part for part in parts if not words.has(f"family.classes.{part}")] == []
     reasons = re.findall(r'LivingVerdict\([^,]+, f?"([^"]+)"', inspect.getsource(living))
     assert len(reasons) == 6
     for reason in reasons:
         told = re.sub(r"\{\w+\}", "110", reason.replace("{bound.why}", "the date of birth"))
-        assert "<span" not in why_living(told.capitalize(), words), told
+        assert "<span" not in living_reason(told.capitalize(), words), told
     grounds = set(re.findall(r'"((?:the|a) [a-z ]+)"', inspect.getsource(births)))
     assert len(grounds) == 9
     for ground in grounds:
-        assert words(f"family.living_ground.{ground}") in why_living(
+        assert words(f"family.living_ground.{ground}") in living_reason(
             f"Born more than 110 years ago, judging by {ground}", words
         )
-    assert section("facts box", words) == words("desk.box") != "facts box"
-    assert section("History", words) == "History"
+    assert section_name("facts box", words) == words("desk.box") != "facts box"
+    assert section_name("History", words) == "History"
 
 
 def test_english_readers_get_a_verdict_on_a_life_as_it_is_worded() -> None:
     """With all that it rests on; what no rule says stands as English, and escaped, in every language."""
     why = "born more than 110 years ago, judging by "
-    assert why_living(f"{why.capitalize()}a child", ENGLISH) == f"{why}a child"
+    assert living_reason(f"{why.capitalize()}a child", ENGLISH) == f"{why}a child"
     other = '<span lang="en" dir="ltr">a &lt;dog&gt;</span>'
-    assert why_living(f"{why}a <dog>", ENGLISH) == why + other
-    assert why_living(f"{why}a <dog>", words_in("fr")) == f"naissance il y a plus de 110 ans, d’après {other}"
-    assert why_living("a <dog>", ENGLISH) == other
+    assert living_reason(f"{why}a <dog>", ENGLISH) == why + other
+    assert living_reason(f"{why}a <dog>", catalogue_in("fr")) == f"naissance il y a plus de 110 ans, d’après {other}"
+    assert living_reason("a <dog>", ENGLISH) == other
 
 
 AGES = [Age(39, 39), Age(38, 39), Age(30, 42), Age(30, None), Age(None, 42), Age(-9, -3)]
@@ -231,15 +232,15 @@ AGES = [Age(39, 39), Age(38, 39), Age(30, 42), Age(30, None), Age(None, 42), Age
 )
 def test_every_age_is_told_in_the_readers_language(language: str, told: list[str]) -> None:
     """As exactly as the dates allow; what is no age stands as English, and escaped."""
-    words = words_in(language)
-    assert [aged(age.words(), words) for age in AGES] == told
-    assert aged("<old>", words) == '<span lang="en" dir="ltr">&lt;old&gt;</span>'
+    words = catalogue_in(language)
+    assert [age_text(age.words(), words) for age in AGES] == told
+    assert age_text("<old>", words) == '<span lang="en" dir="ltr">&lt;old&gt;</span>'
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_what_is_no_date_stays_as_it_is(language: str) -> None:
     """A date of a book that makes no sense is shown as the book has it."""
-    assert [CUSTOMS[language].date(text) for text in ("", "soon", "2026-13-01")] == ["", "soon", "2026-13-01"]
+    assert [LOCALES[language].date(text) for text in ("", "soon", "2026-13-01")] == ["", "soon", "2026-13-01"]
 
 
 @pytest.fixture
@@ -263,7 +264,7 @@ MOMENTS = [
 @pytest.mark.parametrize(("language", "shown"), MOMENTS)
 def test_a_moment_is_told_by_the_clock_of_the_machine(language: str, shown: str) -> None:
     """What is kept in UTC is read on the wall beside the reader, and programs find the moment itself."""
-    customs = CUSTOMS[language]
+    customs = LOCALES[language]
     told = customs.moment("2026-03-01T19:45:10+00:00")
     assert told.replace("\xa0", " ") == shown
     assert customs.moment("2026-03-01T19:45:10") == told
@@ -275,8 +276,8 @@ def test_a_moment_is_told_by_the_clock_of_the_machine(language: str, shown: str)
 @pytest.mark.parametrize("text", ["", "soon", "2026-13-01T00:00", "9999-12-31T23:59:59", "0001-01-01T00:00:00+14:00"])
 def test_what_is_no_moment_stays_as_it_is(text: str) -> None:
     """Whatever somebody wrote into a file is shown; a day is no moment and does not move."""
-    assert CUSTOMS["en"].time(text) == CUSTOMS["en"].date(text)
-    assert CUSTOMS["en"].time("2026-03-01") == CUSTOMS["en"].date("2026-03-01")
+    assert LOCALES["en"].time(text) == LOCALES["en"].date(text)
+    assert LOCALES["en"].time("2026-03-01") == LOCALES["en"].date("2026-03-01")
 
 
 def test_every_moment_on_a_page_is_told_by_the_clock_of_the_machine() -> None:
@@ -291,7 +292,7 @@ def test_every_moment_on_a_page_is_told_by_the_clock_of_the_machine() -> None:
 
 def test_one_thing_is_one_thing() -> None:
     """French counts nothing and one and a half as one; the others count one as one."""
-    singular = {language: [n for n in (0, 1, 1.5, 2, 21) if CUSTOMS[language].is_one(n)] for language in LANGUAGES}
+    singular = {language: [n for n in (0, 1, 1.5, 2, 21) if LOCALES[language].is_one(n)] for language in LANGUAGES}
     assert singular == {"en": [1], "fr": [0, 1, 1.5], "es": [1]}
 
 
@@ -343,4 +344,4 @@ BACK = [
 @pytest.mark.parametrize(("sent", "goes"), BACK)
 def test_a_form_leads_back_to_our_pages_only(sent: str, goes: str) -> None:
     """An address that leads to another site, in any spelling a browser would take for one, leads to the first page."""
-    assert own_place(sent) == goes
+    assert safe_return_address(sent) == goes

@@ -14,11 +14,11 @@ import httpx2
 import pytest
 from tests.web.desk.conftest import ARun
 
-from kiwiresearch.research.export import FORMATS, export
-from kiwiresearch.research.note import Opinion, Target
-from kiwiresearch.research.notes import NOTES, add_note
-from kiwiresearch.web.desk.exports import GROUPS, TYPES, WITH_NOTES, kept_as
-from kiwiresearch.web.desk.words import LANGUAGES, words_in
+from kiwiresearch.export.exporter import FORMATS, export
+from kiwiresearch.runs.note_file import NOTES
+from kiwiresearch.runs.notes import NoteOpinion, NoteTarget, add_note
+from kiwiresearch.web.desk.catalogue import LANGUAGES, catalogue_in
+from kiwiresearch.web.desk.exports import GROUPS, TYPES, WITH_NOTES, content_disposition
 
 KEPT = {
     "markdown": ("bronze-age-collapse.md", "text/markdown; charset=utf-8"),
@@ -42,7 +42,7 @@ def a_note(a_run: ARun) -> Iterator[str]:
     """A note on the run, taken away with its file when the test is over."""
     file = a_run.path / NOTES
     before = file.read_bytes() if file.exists() else None
-    add_note(a_run.path, Target("run"), Opinion("agree", "Ungainsayable."), now="2026-02-03T00:00:00+00:00")
+    add_note(a_run.path, NoteTarget("run"), NoteOpinion("agree", "Ungainsayable."), now="2026-02-03T00:00:00+00:00")
     yield "Ungainsayable."
     file.unlink() if before is None else file.write_bytes(before)
 
@@ -88,7 +88,7 @@ def test_a_file_that_cannot_be_made_is_told_on_a_page(a_run: ARun) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_what_a_format_is_for_is_said_in_the_readers_language(a_run: ARun, language: str) -> None:
     """Names and uses come from the catalogue."""
-    words = words_in(language)
+    words = catalogue_in(language)
     text = shown(a_run, **{"Accept-Language": language})
     for name in FORMATS:
         for part in ("name", "what"):
@@ -129,8 +129,8 @@ def test_several_files_are_one_zip(a_run: ARun) -> None:
 def test_notes_go_along(a_run: ARun, a_note: str) -> None:
     """The page says how many there are and which formats take them, and they do."""
     text = shown(a_run)
-    assert words_in("en")("exports.notes", n=1) in text
-    assert text.count(words_in("en")("exports.with_notes")) == len(WITH_NOTES)
+    assert catalogue_in("en")("exports.notes", n=1) in text
+    assert text.count(catalogue_in("en")("exports.with_notes")) == len(WITH_NOTES)
     assert a_note in taken(a_run, "markdown").text
     assert a_note in taken(a_run, "html").text
 
@@ -138,8 +138,8 @@ def test_notes_go_along(a_run: ARun, a_note: str) -> None:
 def test_without_notes_the_page_says_so(a_run: ARun) -> None:
     """And no format claims to take any."""
     text = shown(a_run)
-    assert words_in("en")("exports.no_notes") in text
-    assert words_in("en")("exports.with_notes") not in text
+    assert catalogue_in("en")("exports.no_notes") in text
+    assert catalogue_in("en")("exports.with_notes") not in text
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_a_damaged_run_says_what_to_do(a_run: ARun) -> None:
 )
 def test_any_topic_gives_a_name_that_headers_can_hold(name: str, plain: str) -> None:
     """One in ASCII for old browsers, and its own for the rest."""
-    assert kept_as(name) == f"attachment; filename=\"{plain}\"; filename*=UTF-8''{percent(name, safe='')}"
+    assert content_disposition(name) == f"attachment; filename=\"{plain}\"; filename*=UTF-8''{percent(name, safe='')}"
 
 
 def test_every_ending_has_a_type() -> None:

@@ -15,13 +15,15 @@ from tests.cli.kin_book import LIVING, SECRETS
 from tests.web.family_server import SEED, Families, families
 from tests.web.running import heard
 
-from kiwiresearch.kin.extracted import Extracted, Snippet
-from kiwiresearch.kin.kinship import Family
-from kiwiresearch.kin.privacy.scan import leaks
+from kiwiresearch.cases.case import Case
+from kiwiresearch.cases.places import CASE_FILE
+from kiwiresearch.cases.registry import CaseRegistry
+from kiwiresearch.cases.repository import case_id
+from kiwiresearch.kin.kinship import KinshipFinder
+from kiwiresearch.kin.privacy.scan import find_leaks
+from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
+from kiwiresearch.kin.store.folder_lock import locked_folder
 from kiwiresearch.kin.timeline import Age
-from kiwiresearch.research.family import Case
-from kiwiresearch.research.family_cases import Cases, case_id
-from kiwiresearch.research.family_folders import FILE, alone_in
 from kiwiresearch.text.when import dates_in
 
 GEDCOM = (
@@ -100,7 +102,7 @@ def anybody(there: Families) -> Iterator[httpx2.Client]:
 def copied(there: Families) -> Iterator[tuple[str, Path]]:
     """A case of a test's own, to be changed: its address and its folder."""
     folder = there.folder / "copied"
-    shutil.copytree(Cases(there.folder).folder(there.done), folder)
+    shutil.copytree(CaseRegistry(there.folder).folder(there.done), folder)
     yield f"/family/{case_id(folder)}", folder
     shutil.rmtree(folder)
 
@@ -226,7 +228,7 @@ def test_a_conflict_stands_side_by_side(owner: httpx2.Client, copied: tuple[str,
         [*_, fact] = case.store.tree().facts_of(person, "birth_date")
         said = fact.evidence[0]
         other = Snippet(said.start, said.end, said.snippet)
-        read = Extracted("birth_date", "1 May 1848", other, "prose", 0.4, dates_in("1 May 1848")[0].when)
+        read = ExtractedFact("birth_date", "1 May 1848", other, "prose", 0.4, dates_in("1 May 1848")[0].when)
         case.store.assert_fact(person, read, said.source, status="verified")
     for page in (owner.get(f"{base}/conflicts").text, owner.get(place).text):
         sides = page.partition('class="sides"')[2].split('<div class="side')[1:3]
@@ -321,13 +323,13 @@ def test_relations_are_found_for_those_who_are_shown(
 ) -> None:
     """In a family of thousands the way to far relatives takes long: a page looks for its own rows, a log for none."""
     asked: list[str] = []
-    told = Family.words
+    told = KinshipFinder.describe
 
-    def words(family: Family, first: str, second: str) -> str:
+    def words(family: KinshipFinder, first: str, second: str) -> str:
         asked.append(second)
         return told(family, first, second)
 
-    monkeypatch.setattr(Family, "words", words)
+    monkeypatch.setattr(KinshipFinder, "words", words)
     found = owner.get(f"/api/family/{there.done}/people", params={"limit": 2, "offset": 3}).json()
     assert owner.get(f"/family/{there.done}/log").status_code == 200
     assert asked == [one["id"] for one in found["people"]]
@@ -386,7 +388,7 @@ def test_a_case_goes_on_as_a_job(there: Families, owner: httpx2.Client, anybody:
     [name] = re.findall(r"<h1>Work on a family: <bdi>([^<]+)</bdi></h1>", owner.get(place).text)
     assert name in owner.get(f"/family/{there.begun}").text
     assert "<h1>Work on a family</h1>" in anybody.get(place).text
-    with alone_in(Cases(there.folder).folder(there.begun)):
+    with locked_folder(CaseRegistry(there.folder).folder(there.begun)):
         taken = owner.post(f"/family/{there.begun}/run", data={"steps": "0"})
     assert taken.status_code == 409
     assert f'href="/family/{there.begun}"' in taken.text
@@ -418,7 +420,7 @@ def test_a_case_that_cannot_be_read(there: Families, owner: httpx2.Client) -> No
     """It is listed with what is wrong, and its own page is an error that leads back."""
     folder = there.folder / "broken"
     folder.mkdir()
-    (folder / FILE).write_bytes(b"no database at all, but long enough to look at" * 100)
+    (folder / CASE_FILE).write_bytes(b"no database at all, but long enough to look at" * 100)
     listed, page = owner.get("/family"), owner.get(f"/family/{case_id(folder)}")
     shutil.rmtree(folder)
     assert (listed.status_code, page.status_code) == (200, 500)
@@ -457,8 +459,8 @@ def test_what_somebody_living_was_called_by_is_no_title(
 def leaked(there: Families, case_name: str, content: bytes) -> list[object]:
     """What a text tells of those who may be living, as far as the case knows."""
     by_eye = [secret for secret in (*SECRETS, "nora") if secret.encode() in content]
-    with Case.open(Cases(there.folder).folder(case_name)) as case:
-        return [*by_eye, *leaks(content, case.store.tree(), "public", case.year, **case.privacy())]
+    with Case.open(CaseRegistry(there.folder).folder(case_name)) as case:
+        return [*by_eye, *find_leaks(content, case.store.tree(), "public", case.year, **case.privacy())]
 
 
 def test_no_page_tells_of_the_living(there: Families, anybody: httpx2.Client) -> None:

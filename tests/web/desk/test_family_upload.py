@@ -9,7 +9,7 @@ import pytest
 from starlette.requests import Request
 
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.web.desk.family_upload import MOST_AROUND, file_of
+from kiwiresearch.web.desk.family_files import MAX_FORM_OVERHEAD, uploaded_file
 
 CONTENT = b"0 HEAD\r\n--not-the-end\r\n\r\n0 TRLR\r\n"
 
@@ -32,7 +32,7 @@ def read(sent: bytes, *, step: int = 7, kind: str = "multipart/form-data; bounda
             yield sent[at : at + step]
 
     async def whole() -> tuple[str, bytes]:
-        file = await file_of(request, stream())
+        file = await uploaded_file(request, stream())
         return file.name, b"".join([part async for part in file.parts])
 
     return anyio.run(whole)
@@ -57,7 +57,7 @@ def test_a_file_is_what_was_sent(step: int) -> None:
         (form(('name="file"; filename="x.ged"', CONTENT)), "multipart/form-data; boundary=other"),
         (form(('name="file"; filename="x.ged"', CONTENT)), "multipart/form-data"),
         (b"nonsense" * 99, "multipart/form-data; boundary=edge"),
-        (form(('name="other"', b"x" * (MOST_AROUND + 1))), "multipart/form-data; boundary=edge"),
+        (form(('name="other"', b"x" * (MAX_FORM_OVERHEAD + 1))), "multipart/form-data; boundary=edge"),
         (form((f'name="file"; filename="{"x" * 100_000}"', CONTENT)), "multipart/form-data; boundary=edge"),
     ],
 )

@@ -11,11 +11,11 @@ from tests.conftest import BookMaker
 from tests.web.running import a_client, a_room, running
 
 from kiwiresearch.web.app import make_app
-from kiwiresearch.web.desk.found_words import parted
-from kiwiresearch.web.room import Room
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.desk.search import marked_parts
 
 
-def test_results_lead_to_pages_and_explain_their_score(client: httpx2.Client, room: Room) -> None:
+def test_results_lead_to_pages_and_explain_their_score(client: httpx2.Client, room: ServerContext) -> None:
     """The best page is first; each has its book, and its points one by one on demand."""
     shown = client.get("/find", params={"q": "Sunset"}).text
     hits = shown.partition('<ol class="hits">')[2]
@@ -118,7 +118,7 @@ def test_more_results_come_some_at_a_time(tmp_path: Path, a_book: BookMaker) -> 
 )
 def test_words_that_were_looked_for_stand_out(text: str, query: str, language: str, found: list[str]) -> None:
     """Forms of the words are found in any script, and the text stays whole."""
-    parts = parted(text, query, language)
+    parts = marked_parts(text, query, language)
     assert [part for part, is_found in parts if is_found] == found
     assert "".join(part for part, _ in parts) == text
 

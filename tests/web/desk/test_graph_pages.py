@@ -13,9 +13,9 @@ from selectolax.lexbor import LexborHTMLParser
 from tests.web.desk.conftest import ARun
 from tests.web.desk.shown import first, plain, said
 
-from kiwiresearch.web.desk import files
-from kiwiresearch.web.desk.retold import retold
-from kiwiresearch.web.desk.words import words_in
+from kiwiresearch.web.desk import static_files
+from kiwiresearch.web.desk.catalogue import catalogue_in
+from kiwiresearch.web.desk.translations import translated
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def test_every_page_is_listed_with_why(
     assert said(tree, "table.pages tbody th") == [node["title"] for node in nodes]
     for row, node in zip(tree.css("table.pages tbody tr"), nodes, strict=True):
         told = plain(row.css("td")[0].text())
-        assert told.startswith(plain(retold(node["reason"], words_in("en")).striptags()))
+        assert told.startswith(plain(translated(node["reason"], catalogue_in("en")).striptags()))
         assert all(f"{line['signal']} {line['points']:+g}" in told for line in node["lines"])
 
 
@@ -65,7 +65,7 @@ def test_a_page_is_told_with_its_links_and_claims(browser: httpx2.Client, a_run:
     titles = {node["ref"]: node["title"] for node in graph["nodes"]}
     for number, node in enumerate(graph["nodes"][:3], 1):
         tree = shown(browser, a_run.id, page=number)
-        assert plain(retold(node["reason"], words_in("en")).striptags()) in said(tree, "#panel p")
+        assert plain(translated(node["reason"], catalogue_in("en")).striptags()) in said(tree, "#panel p")
         out, into = ([plain(one.text()) for one in ul.css("a")] for ul in tree.css("#panel .neighbours"))
         assert Counter(out) == Counter(titles[e["to"]] for e in graph["edges"] if e["from"] == node["ref"])
         assert Counter(into) == Counter(titles[e["from"]] for e in graph["edges"] if e["to"] == node["ref"])
@@ -109,11 +109,11 @@ def test_exploring_is_offered_where_it_is_possible(
     browser: httpx2.Client, a_run: ARun, monkeypatch: pytest.MonkeyPatch, has_package: bool
 ) -> None:
     """Without the package that draws, the picture and the list are all there is, and no script is loaded."""
-    known = dict(files.own_files())
+    known = dict(static_files.static_files())
     known.pop("vendor/cytoscape.js", None)
     if has_package:
-        known["vendor/cytoscape.js"] = files.OwnFile(b"export default 1;", files.TYPES["js"], "0" * 12)
-    monkeypatch.setattr(files, "own_files", lambda: known)
+        known["vendor/cytoscape.js"] = static_files.StaticFile(b"export default 1;", static_files.TYPES["js"], "0" * 12)
+    monkeypatch.setattr(static_files, "static_files", lambda: known)
     tree = shown(browser, a_run.id)
     assert bool(tree.css("#explorer")) is has_package
     assert bool(tree.css("script[src$='js/graph.js']")) is has_package

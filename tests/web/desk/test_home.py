@@ -13,20 +13,20 @@ from tests.conftest import BookMaker
 from tests.web.desk.conftest import ARun
 from tests.web.running import a_client, a_room, running
 
-from kiwiresearch import __version__
-from kiwiresearch.disk import Lock
 from kiwiresearch.errors import CannotWrite
-from kiwiresearch.research.desk import open_desk
+from kiwiresearch.system import FileLock
+from kiwiresearch.version import __version__
 from kiwiresearch.web.app import make_app
-from kiwiresearch.web.desk.questions import LOCK, MOST_KEPT, Questions
-from kiwiresearch.web.desk.telling import is_question, offers, tell
-from kiwiresearch.web.room import Room
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.desk.intent import intent_of, is_question, other_actions
+from kiwiresearch.web.desk.questions import LOCK, MAX_QUESTIONS, QuestionHistory
+from kiwiresearch.workspace.workspace import open_workspace
 
 SMALL = 100_000
 OURS = {"sec-fetch-site": "same-origin"}
 
 
-def test_the_first_page_tells_what_runs_here(client: httpx2.Client, room: Room) -> None:
+def test_the_first_page_tells_what_runs_here(client: httpx2.Client, room: ServerContext) -> None:
     """It names program and books, each with date, size, language and articles, and loads nothing from elsewhere."""
     text = client.get("/").text
     assert __version__ in text
@@ -85,8 +85,8 @@ def test_a_book_that_is_gone_is_told(tmp_path: Path, a_book: BookMaker) -> None:
 
 def test_the_first_page_does_not_wait_for_busy_books(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """While somebody has the books, it names them and says when to look again."""
-    monkeypatch.setattr("kiwiresearch.web.desk.state.PATIENCE_S", 0.05)
-    with a_room(tmp_path) as room, running(room, make_app) as address, room.reading():
+    monkeypatch.setattr("kiwiresearch.web.desk.shelf.TIMEOUT_S", 0.05)
+    with a_room(tmp_path) as room, running(room, make_app) as address, room.locked_finder():
         text = httpx2.get(address, trust_env=False, timeout=30).text
     assert "Load this page again in a moment" in text
     assert room.shelf.books[0].title in text
@@ -163,9 +163,9 @@ def test_the_box_leads_a_question_to_its_answer(client: httpx2.Client) -> None:
 
 def test_a_question_is_no_name_of_a_family() -> None:
     """A family is looked for by the name in a question, and not offered where there is none."""
-    assert dict(offers("When was Ada Green's son born?"))["family"] == "/family?name=Ada+Green"
-    assert "family" not in dict(offers("how do volcanoes form"))
-    assert dict(offers("Ada Green"))["family"] == "/family?name=Ada+Green"
+    assert dict(other_actions("When was Ada Green's son born?"))["family"] == "/family?name=Ada+Green"
+    assert "family" not in dict(other_actions("how do volcanoes form"))
+    assert dict(other_actions("Ada Green"))["family"] == "/family?name=Ada+Green"
 
 
 def test_the_box_leads_plain_words_to_a_search(client: httpx2.Client) -> None:
@@ -175,7 +175,7 @@ def test_the_box_leads_plain_words_to_a_search(client: httpx2.Client) -> None:
     assert 'href="/research?topic=orange+evening+skies"' in client.get(led.headers["location"]).text
 
 
-def test_a_name_leaves_the_choice_to_the_reader(client: httpx2.Client, room: Room) -> None:
+def test_a_name_leaves_the_choice_to_the_reader(client: httpx2.Client, room: ServerContext) -> None:
     """The page of that name, research, search and a question are offered side by side, in any case of letters."""
     shown = client.get("/go", params={"q": "sunset"})
     assert shown.status_code == 200
@@ -191,8 +191,8 @@ def test_a_person_is_offered_a_family(tmp_path: Path, a_book: BookMaker) -> None
         "Green_Tower": "<p>The Green Tower is a tower in a town.</p>",
     }
     with a_room(tmp_path / "home", str(a_book(pages))) as room:
-        assert tell(room, "ada green").is_person
-        assert not tell(room, "Green Tower").is_person
+        assert intent_of(room, "ada green").is_person
+        assert not intent_of(room, "Green Tower").is_person
 
 
 def test_a_choice_is_kept_to(client: httpx2.Client) -> None:
@@ -207,13 +207,13 @@ def test_a_choice_is_kept_to(client: httpx2.Client) -> None:
     assert client.get("/go", params={"q": "  "}).headers["location"] == "/"
 
 
-def test_telling_does_not_wait_for_busy_books(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_telling_does_not_wait_for_busy_books(room: ServerContext, monkeypatch: pytest.MonkeyPatch) -> None:
     """While somebody has the books, words are taken for words."""
-    monkeypatch.setattr("kiwiresearch.web.desk.telling.PATIENCE_S", 0.05)
+    monkeypatch.setattr("kiwiresearch.web.desk.intent.TIMEOUT_S", 0.05)
     taken, done = threading.Event(), threading.Event()
 
     def hold() -> None:
-        with room.reading():
+        with room.locked_finder():
             taken.set()
             done.wait(10)
 
@@ -221,11 +221,11 @@ def test_telling_does_not_wait_for_busy_books(room: Room, monkeypatch: pytest.Mo
     holder.start()
     try:
         assert taken.wait(10)
-        assert tell(room, "Sunset").kind == "words"
+        assert intent_of(room, "Sunset").kind == "words"
     finally:
         done.set()
         holder.join()
-    assert tell(room, "Sunset").kind == "name"
+    assert intent_of(room, "Sunset").kind == "name"
 
 
 def test_questions_are_kept_once_and_forgotten_on_demand(tmp_path: Path) -> None:
@@ -243,7 +243,7 @@ def test_questions_are_kept_once_and_forgotten_on_demand(tmp_path: Path) -> None
 def test_a_server_with_a_token_keeps_no_questions(tmp_path: Path) -> None:
     """Several people share it; and who does not want it has a setting."""
     for setting in ({"KIWIRESEARCH_SERVE_TOKEN": "long-secret"}, {"KIWIRESEARCH_SERVE_REMEMBER_QUESTIONS": "false"}):
-        kept = Questions(open_desk(environment={"KIWIRESEARCH_HOME": str(tmp_path), **setting}))
+        kept = QuestionHistory(open_workspace(environment={"KIWIRESEARCH_HOME": str(tmp_path), **setting}))
         kept.add("Who asks?")
         assert kept.latest(9) == ()
     assert list(tmp_path.rglob("questions.jsonl")) == []
@@ -269,30 +269,30 @@ def test_a_book_without_an_index_of_its_text_is_not_as_good_as_it_gets(tmp_path:
 
 def test_a_damaged_list_of_questions_is_an_empty_one(tmp_path: Path) -> None:
     """What cannot be read costs the list alone, and the list stays short."""
-    desk = open_desk(environment={"KIWIRESEARCH_HOME": str(tmp_path)})
-    kept = Questions(desk)
-    for number in range(MOST_KEPT + 5):
+    desk = open_workspace(environment={"KIWIRESEARCH_HOME": str(tmp_path)})
+    kept = QuestionHistory(desk)
+    for number in range(MAX_QUESTIONS + 5):
         kept.add(f"Question {number}?")
-    assert len(kept.latest(1_000)) == MOST_KEPT
+    assert len(kept.latest(1_000)) == MAX_QUESTIONS
     (desk.folders.state / "questions.jsonl").write_text("[1, nonsense")
     assert kept.latest(9) == ()
 
 
 def test_two_servers_keep_their_questions_in_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """While one writes, no other does: it would write back a list that lacks the newest question."""
-    desk = open_desk(environment={"KIWIRESEARCH_HOME": str(tmp_path)})
-    ours, theirs = Questions(desk), Questions(desk)
+    desk = open_workspace(environment={"KIWIRESEARCH_HOME": str(tmp_path)})
+    ours, theirs = QuestionHistory(desk), QuestionHistory(desk)
     ours.add("First?")
-    writing = Lock(desk.folders.state / LOCK)
+    writing = FileLock(desk.folders.state / LOCK)
     assert writing.acquire()
     with monkeypatch.context() as hurried:
-        hurried.setattr("kiwiresearch.web.desk.questions.PATIENCE_S", 0.05)
+        hurried.setattr("kiwiresearch.web.desk.questions.TIMEOUT_S", 0.05)
         theirs.add("Meanwhile?")
         with pytest.raises(CannotWrite, match="could not be forgotten"):
             theirs.forget()
     assert theirs.latest(9) == ("First?",)
     writing.release()
-    monkeypatch.setattr("kiwiresearch.web.desk.questions.PATIENCE_S", 30)
+    monkeypatch.setattr("kiwiresearch.web.desk.questions.TIMEOUT_S", 30)
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda number: (ours, theirs)[number % 2].add(f"Question {number}?"), range(8)))
     assert len(ours.latest(99)) == 9

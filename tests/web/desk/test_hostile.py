@@ -15,11 +15,11 @@ from tests.web.desk.walked import Address, addresses_of, look_at
 from tests.web.guarded import TOKEN, room_with
 from tests.web.running import UNHURRIED, a_browser, a_client, a_room, running
 
-from kiwiresearch.research.settings import ServeSettings
 from kiwiresearch.web.app import make_app
-from kiwiresearch.web.guard.bodies import FORM, FORM_WITH_FILE, UPLOAD
-from kiwiresearch.web.guard.token import OPEN
-from kiwiresearch.web.room import Room
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.guard.identity import PUBLIC_PATHS
+from kiwiresearch.web.guard.requests import FORM, MULTIPART, UPLOAD
+from kiwiresearch.workspace.settings import ServeSettings
 from kiwiresearch.zim.build import NewPage, write_book
 
 FROM_ELSEWHERE = [
@@ -35,7 +35,7 @@ EVIL = """<evil-tag onclick="alert(1)">"'><script>alert(1)</script>"""
 
 
 @pytest.fixture(scope="session")
-def walked(room: Room) -> list[Address]:
+def walked(room: ServerContext) -> list[Address]:
     """Every address of the desk, those of a server with a token too."""
     found = addresses_of(make_app(room_with(room, ServeSettings(token=TOKEN))))
     assert len(found) > 40
@@ -58,7 +58,7 @@ def test_no_form_is_taken_from_elsewhere(walked: list[Address], values: dict[str
     with a_client(server) as client:
         for one in forms:
             path = one.filled(values)
-            kind = FORM_WITH_FILE + "; boundary=x" if UPLOAD.fullmatch(path) else FORM
+            kind = MULTIPART + "; boundary=x" if UPLOAD.fullmatch(path) else FORM
             for headers in FROM_ELSEWHERE:
                 answer = client.request(one.method, path, headers=headers | {"Content-Type": kind}, content=b"a=b")
                 assert answer.status_code == 403, f"{one} with {headers}"
@@ -104,12 +104,12 @@ def test_every_page_carries_its_headers(walked: list[Address], values: dict[str,
     assert seen > 15
 
 
-def test_nothing_is_shown_without_the_token(walked: list[Address], values: dict[str, str], room: Room) -> None:
+def test_nothing_is_shown_without_the_token(walked: list[Address], values: dict[str, str], room: ServerContext) -> None:
     """A server with a token shows nobody else a page: a browser is led to the form, everything else is refused."""
     locked = room_with(room, ServeSettings(token=TOKEN, requests_a_minute=100_000))
     with running(locked, make_app) as address, a_client(address) as client, a_browser(address) as browser:
         for path in {one.filled(values) for one in walked}:
-            if path in OPEN or path.startswith("/static/"):
+            if path in PUBLIC_PATHS or path.startswith("/static/"):
                 continue
             assert client.get(path).status_code == 401, path
             led = browser.get(path)

@@ -12,11 +12,10 @@ import httpx2
 import pytest
 from tests.web.desk.conftest import ARun
 
-from kiwiresearch.research.note import MOST_REASON
-from kiwiresearch.research.note_file import LOCK, NOTES
-from kiwiresearch.research.notes import Notes, read_notes
-from kiwiresearch.web.desk.note_forms import on_claim, on_page
-from kiwiresearch.web.desk.run_frame import RunFrame, RunFrames
+from kiwiresearch.runs.note_file import LOCK, NOTES
+from kiwiresearch.runs.notes import MAX_REASON, Notes, read_notes
+from kiwiresearch.web.desk.notes import claim_target, page_target
+from kiwiresearch.web.desk.run_view import RunView, RunViews
 
 OURS = {"sec-fetch-site": "same-origin"}
 
@@ -29,8 +28,8 @@ def noted(a_run: ARun) -> Iterator[ARun]:
         (a_run.path / name).unlink(missing_ok=True)
 
 
-def frame(run: ARun) -> RunFrame:
-    return RunFrames(run.runs).get(run.id)
+def frame(run: ARun) -> RunView:
+    return RunViews(run.runs).get(run.id)
 
 
 def send(run: ARun, where: str = "", **form: Any) -> httpx2.Response:
@@ -84,7 +83,7 @@ WRONG = [
     ({"verdict": "doubt"}, "Write why"),
     ({"verdict": "correct", "reason": "It is wrong"}, "Write how it should read"),
     ({"reason": "It is wrong"}, "Say whether you agree"),
-    ({"verdict": "agree", "reason": "x" * (MOST_REASON + 1)}, "no more than 2,000 characters"),
+    ({"verdict": "agree", "reason": "x" * (MAX_REASON + 1)}, "no more than 2,000 characters"),
 ]
 
 
@@ -259,6 +258,6 @@ def test_targets_lead_to_where_they_are_read(a_run: ARun) -> None:
     """To the claim in its run, and to the page beside it."""
     run = frame(a_run)
     claim, page = run.claims[0], run.pages[0]
-    assert on_claim(run, claim).url == run.claim_url(claim.id)
-    assert on_page(run, page.ref).url == run.page_url(page.ref)
-    assert on_page(run, page.ref).words == page.title
+    assert claim_target(run, claim).url == run.claim_url(claim.id)
+    assert page_target(run, page.ref).url == run.page_url(page.ref)
+    assert page_target(run, page.ref).words == page.title

@@ -16,12 +16,12 @@ from tests.web.running import a_browser
 
 from kiwiresearch import errors
 from kiwiresearch.errors import KiwiError
-from kiwiresearch.research.settings import ServeSettings
-from kiwiresearch.web.desk.words import LANGUAGES, words_in
-from kiwiresearch.web.guard import bodies, crowd, ending, hosts, origins, rates, token
-from kiwiresearch.web.problem_pages import FAULTS
-from kiwiresearch.web.problems import KINDS, Problem, problem_of
-from kiwiresearch.web.room import Room
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.desk.catalogue import LANGUAGES, catalogue_in
+from kiwiresearch.web.guard import identity, limits, requests
+from kiwiresearch.web.problems import STATUS_BY_ERROR, Problem, problem_of
+from kiwiresearch.web.public_pages import PYDANTIC_MESSAGES
+from kiwiresearch.workspace.settings import ServeSettings
 
 JSON_TYPE = "application/problem+json"
 
@@ -49,7 +49,7 @@ def _add_faults(app: FastAPI) -> None:
 
 
 @pytest.fixture(scope="module")
-def failing(room: Room) -> Iterator[httpx2.Client]:
+def failing(room: ServerContext) -> Iterator[httpx2.Client]:
     """A browser at a server with routes that fail."""
     with (
         guarded(room, ServeSettings(max_body_kb=16), _add_faults) as port,
@@ -97,7 +97,7 @@ def test_a_family_is_not_blamed_for_a_book(failing: httpx2.Client, path: str, ki
     """A book that is gone is told as such on pages of a family too, and leads back to it."""
     answer = failing.get(f"/family/0a/{path}", headers={"Accept-Language": "en"})
     assert answer.status_code == 404
-    assert f"<h1>{words_in('en')(f'problems.kinds.{kind}.title')}</h1>" in html.unescape(answer.text)
+    assert f"<h1>{catalogue_in('en')(f'problems.kinds.{kind}.title')}</h1>" in html.unescape(answer.text)
     assert f'<li><a href="{above}">' in answer.text
 
 
@@ -161,7 +161,7 @@ def test_walls_speak_to_people_too(
     assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
 
 
-def test_who_asks_too_often_hears_when_to_come_again(room: Room) -> None:
+def test_who_asks_too_often_hears_when_to_come_again(room: ServerContext) -> None:
     """The page keeps the header that says how long to wait."""
     with (
         guarded(room, ServeSettings(requests_a_minute=1)) as port,
@@ -190,7 +190,7 @@ RAISED = sorted(name for name, kind in inspect.getmembers(errors, inspect.isclas
 @pytest.mark.parametrize("language", [language for language in LANGUAGES if language != "en"])
 def test_nobody_needs_english_to_know_what_to_do(failing: httpx2.Client, language: str) -> None:
     """Of each error, what happened and what to do are told in their language; then come the words of the program."""
-    words = words_in(language)
+    words = catalogue_in(language)
     for name in RAISED:
         told = html.unescape(failing.get(f"/raised/{name}", headers={"Accept-Language": language}).text)
         kind = f"problems.kinds.{problem_of(getattr(errors, name)('x')).kind}"
@@ -213,9 +213,13 @@ def test_english_readers_get_the_words_of_the_error(failing: httpx2.Client) -> N
 
 def titles() -> set[str]:
     """The kinds of all problems that the server can tell of."""
-    walls = [value for wall in (bodies, crowd, ending, hosts, origins, rates, token) for value in vars(wall).values()]
+    walls = [
+        value
+        for wall in (requests, limits, limits, requests, requests, limits, identity)
+        for value in vars(wall).values()
+    ]
     found = {value.kind for value in walls if isinstance(value, Problem)}
-    found |= {Problem(status, title).kind for status, title in KINDS.values()}
+    found |= {Problem(status, title).kind for status, title in STATUS_BY_ERROR.values()}
     known = [value for _, value in inspect.getmembers(errors, inspect.isclass) if issubclass(value, KiwiError)]
     found |= {problem_of(kind("x")).kind for kind in known}
     return found | {"not-found", "method-not-allowed", "not-valid", "internal-error", "too-large", "too-many-requests"}
@@ -224,17 +228,17 @@ def titles() -> set[str]:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_problem_has_words_of_its_own(language: str) -> None:
     """No kind of problem is told in words for another, and what is wrong with a field can be told too."""
-    words = words_in(language)
+    words = catalogue_in(language)
     kinds = titles()
     assert len(kinds) > 30
     assert [kind for kind in sorted(kinds) if not words.has(f"problems.kinds.{kind}.title")] == []
     assert [kind for kind in sorted(kinds) if not words.has(f"problems.kinds.{kind}.text")] == []
     assert [kind for kind in sorted(kinds) if not words.has(f"problems.kinds.{kind}.do")] == []
-    assert [name for name, _ in FAULTS if not words.has(f"problems.faults.{name}")] == []
+    assert [name for name, _ in PYDANTIC_MESSAGES if not words.has(f"problems.faults.{name}")] == []
 
 
 @pytest.fixture(scope="module")
-def locked(room: Room) -> Iterator[str]:
+def locked(room: ServerContext) -> Iterator[str]:
     """The address of a server with a token."""
     with guarded(room, ServeSettings(token=TOKEN)) as port:
         yield f"http://127.0.0.1:{port}"

@@ -16,12 +16,11 @@ from tests.research.job_tools import TOPIC, Gate
 from tests.web.desk.conftest import first_of
 from tests.web.running import UNHURRIED, a_browser, a_room, heard, running
 
-from kiwiresearch.research.job import FamilyWish, Job, JobWish, Wish
-from kiwiresearch.research.job_places import runs_folder
-from kiwiresearch.research.job_rows import row_of
-from kiwiresearch.research.stores import store_of
-from kiwiresearch.store.open import Store
+from kiwiresearch.jobs.job import FamilyRequest, Job, JobRequest, ResearchRequest, row_of
+from kiwiresearch.store.store import Store
 from kiwiresearch.web.app import make_app
+from kiwiresearch.workspace.places import runs_folder
+from kiwiresearch.workspace.workspace import store_of
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="this system has no signals")
 
@@ -108,7 +107,7 @@ def before(tmp_path: Path) -> Iterator[tuple[httpx2.Client, Store]]:
 def test_work_on_a_family_leads_to_its_case(before: tuple[httpx2.Client, Store]) -> None:
     """It has no pages of its own: its page says how it stands and leads to the family."""
     browser, store = before
-    job = Job("family-1", FamilyWish("5f0c9a3be812"), state="failed", turn=1, pages=3)
+    job = Job("family-1", FamilyRequest("5f0c9a3be812"), state="failed", turn=1, pages=3)
     store.jobs.put(row_of(replace(job, problem="The disk '/srv/x/disk' is <full>.", remedy="Make room.")))
     page = browser.get("/research/family-1").text
     assert "3 steps" in text(page, ".status")
@@ -151,7 +150,7 @@ def test_a_topic_that_no_book_knows_says_what_to_do(before: tuple[httpx2.Client,
 def test_work_that_took_pages_is_not_removed(before: tuple[httpx2.Client, Store]) -> None:
     """Nor is a family's: what was done is kept, and its page is shown."""
     browser, store = before
-    wished: tuple[tuple[Wish, int], ...] = ((JobWish("Ugarit"), 2), (FamilyWish("5f0c9a3be813"), 0))
+    wished: tuple[tuple[JobRequest, int], ...] = ((ResearchRequest("Ugarit"), 2), (FamilyRequest("5f0c9a3be813"), 0))
     for wish, pages in wished:
         job = Job(f"{wish.kind}-1", wish, state="failed", turn=1, problem="The disk is full.", pages=pages)
         store.jobs.put(row_of(job))

@@ -12,19 +12,18 @@ import pytest
 from tests.web.desk.conftest import ARun
 from tests.web.running import a_browser, a_room, running
 
+from kiwiresearch.claims.page_claims import claims_of_page
 from kiwiresearch.page.read import open_page
-from kiwiresearch.research.claiming import claims_of_page
 from kiwiresearch.web.app import make_app
-from kiwiresearch.web.desk.page_claims import AT_ONCE, ClaimsAsked, listed
-from kiwiresearch.web.desk.page_seen import ViewAsked
-from kiwiresearch.web.room import Room
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.desk.page_view import CLAIMS_PER_PAGE, ClaimSelection, PageQuery, claim_list
 from kiwiresearch.zim.build import NewPage, NewRedirect, plain_png, write_book
 
 SUBJECT = "Late_Bronze_Age_collapse"
 
 
 @pytest.fixture(scope="module")
-def book(room: Room) -> str:
+def book(room: ServerContext) -> str:
     """The id of the sample book."""
     return str(room.shelf.books[0].id)
 
@@ -77,9 +76,9 @@ def test_contents_and_claims_lead_to_places_in_the_frame(browser: httpx2.Client,
         assert not query or place == first
 
 
-def test_the_claims_of_a_page_are_marked_in_its_text(browser: httpx2.Client, room: Room, book: str) -> None:
+def test_the_claims_of_a_page_are_marked_in_its_text(browser: httpx2.Client, room: ServerContext, book: str) -> None:
     """Each claim has an anchor where its words begin, and no mark stands in another."""
-    with room.reading() as finder:
+    with room.locked_finder() as finder:
         page = open_page(finder.books[0].archive, SUBJECT)
     text = browser.get(f"/read/{book}/{SUBJECT}", params={"claims": "true", "mark": "40-90"}).text
     numbers = [int(number) for number in re.findall(r'<span id="kiwi-claim-(\d+)" class="kiwi-claim"></span>', text)]
@@ -113,31 +112,31 @@ def test_claims_can_be_read_by_type(browser: httpx2.Client, book: str) -> None:
     assert browser.get(f"/page/{book}/{SUBJECT}", params={"type": "nonsense"}).status_code == 422
 
 
-def test_many_claims_come_some_at_a_time(room: Room) -> None:
+def test_many_claims_come_some_at_a_time(room: ServerContext) -> None:
     """No claim is left out and none comes twice, from the first part of the list to the last."""
-    with room.reading() as finder:
+    with room.locked_finder() as finder:
         pages = [open_page(finder.books[0].archive, path) for path in ("Albert_Einstein", "John_Adams", SUBJECT)]
     claims = [claim for page in pages for claim in claims_of_page(page).claims]
     seen, start = [], 0
     while True:
-        part = listed(claims, ClaimsAsked(start=start), "/read/x", are_marked=False)
+        part = claim_list(claims, ClaimSelection(start=start), "/read/x", are_marked=False)
         seen += [line.claim for line in part.lines]
         if part.later is None:
             break
         start = part.later
     assert seen == claims
-    assert len(claims) > AT_ONCE
-    assert part.earlier == start - AT_ONCE
+    assert len(claims) > CLAIMS_PER_PAGE
+    assert part.earlier == start - CLAIMS_PER_PAGE
 
 
-def test_a_part_of_the_list_that_is_not_there_is_the_last(room: Room) -> None:
+def test_a_part_of_the_list_that_is_not_there_is_the_last(room: ServerContext) -> None:
     """Whatever number the address holds, claims are shown, and the way leads back to those before them."""
-    with room.reading() as finder:
+    with room.locked_finder() as finder:
         claims = claims_of_page(open_page(finder.books[0].archive, SUBJECT)).claims
-    part = listed(claims, ClaimsAsked(start=50_000), "/read/x", are_marked=False)
+    part = claim_list(claims, ClaimSelection(start=50_000), "/read/x", are_marked=False)
     assert (part.last, part.later) == (len(claims), None)
     assert part.lines
-    none = listed((), ClaimsAsked(start=50_000), "/read/x", are_marked=False)
+    none = claim_list((), ClaimSelection(start=50_000), "/read/x", are_marked=False)
     assert (none.earlier, none.later, none.lines) == (None, None, ())
 
 
@@ -198,7 +197,7 @@ def test_a_book_that_is_not_there_is_told(browser: httpx2.Client, book: str) -> 
 
 def test_a_view_keeps_what_it_was_asked_for() -> None:
     """Links to the same view with something changed keep the rest."""
-    asked = ViewAsked("r & d", ("1-2", "3-4"), "", ClaimsAsked("causal", 60), with_claims=True)
+    asked = PageQuery("r & d", ("1-2", "3-4"), "", ClaimSelection("causal", 60), with_claims=True)
     assert asked.query(with_claims=False) == "?run=r+%26+d&type=causal&mark=1-2&mark=3-4"
     assert asked.query(with_claims=True, type=None, start=120) == "?run=r+%26+d&start=120&mark=1-2&mark=3-4&claims=true"
 

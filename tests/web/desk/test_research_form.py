@@ -14,12 +14,12 @@ from tests.conftest import BookMaker
 from tests.web.desk.conftest import TOPIC, ARun, TwoRuns, first_of
 from tests.web.running import UNHURRIED, a_browser, a_room, running
 
-from kiwiresearch.research.settings import Settings
 from kiwiresearch.web.app import make_app
-from kiwiresearch.web.desk.books_here import BookHere
-from kiwiresearch.web.desk.research_form import Offer, ResearchForm, checked
+from kiwiresearch.web.desk.research_form import FormOptions, ResearchForm, check_form
+from kiwiresearch.web.desk.shelf import BookChoice
+from kiwiresearch.workspace.settings import Settings
 
-BOOKS = (BookHere("a", "Book A"), BookHere("b", "Book B"))
+BOOKS = (BookChoice("a", "Book A"), BookChoice("b", "Book B"))
 
 
 def text_of(page: str, selector: str) -> list[str]:
@@ -93,13 +93,13 @@ def test_a_topic_that_is_refused_below_comes_back(browser: httpx2.Client) -> Non
 
 def test_books_are_chosen() -> None:
     """All of them are none in particular; some are named; none is a fault."""
-    offer = Offer(Settings(), BOOKS)
-    every = checked(ResearchForm(topic="x", books=["b", "a"]), offer)
-    some = checked(ResearchForm(topic="x", books=["b", "b"]), offer)
+    offer = FormOptions(Settings(), BOOKS)
+    every = check_form(ResearchForm(topic="x", books=["b", "a"]), offer)
+    some = check_form(ResearchForm(topic="x", books=["b", "b"]), offer)
     assert every.wish is not None
     assert some.wish is not None
     assert (every.wish.books, some.wish.books) == ((), ("b",))
-    assert set(checked(ResearchForm(topic="x"), offer).faults) == {"books"}
+    assert set(check_form(ResearchForm(topic="x"), offer).faults) == {"books"}
 
 
 def test_books_that_look_alike_are_told_apart(tmp_path: Path, a_book: BookMaker) -> None:
@@ -113,9 +113,9 @@ def test_books_that_look_alike_are_told_apart(tmp_path: Path, a_book: BookMaker)
 
 def test_a_model_takes_part_unless_it_is_left_out() -> None:
     """Without the model nobody looks at what it wrote a second time either."""
-    offer = Offer(Settings(model_url="http://127.0.0.1:1"), BOOKS[:1])
-    with_it = checked(ResearchForm(topic="x", critic="yes"), offer).wish
-    without = checked(ResearchForm(topic="x", critic="yes", model="without"), offer).wish
+    offer = FormOptions(Settings(model_url="http://127.0.0.1:1"), BOOKS[:1])
+    with_it = check_form(ResearchForm(topic="x", critic="yes"), offer).wish
+    without = check_form(ResearchForm(topic="x", critic="yes", model="without"), offer).wish
     assert with_it is not None
     assert without is not None
     assert (with_it.model, with_it.critic, without.model, without.critic) == (True, True, False, False)

@@ -19,18 +19,19 @@ import pytest
 from markupsafe import Markup
 from tests.web.desk.conftest import ARun
 
-from kiwiresearch.brief import compose, gaps, sources
-from kiwiresearch.claims.conflicts import apart, dated, likeness, measured, opposites, twins
-from kiwiresearch.crawl import seeds, walk
-from kiwiresearch.crawl.candidate import Candidate
-from kiwiresearch.crawl.step import Begun, Considered, Offer
+from kiwiresearch.brief import composition, sources, themes
+from kiwiresearch.claims.conflicts import compare, sentences, value_comparison, word_comparison
+from kiwiresearch.crawl import start, walk
+from kiwiresearch.crawl.frontier import CrawlCandidate
+from kiwiresearch.crawl.step import LinkOffer, SeedChoice, StartStep
 from kiwiresearch.ids import BookId
-from kiwiresearch.research import finding, job_process
-from kiwiresearch.research.part import cannot_write
-from kiwiresearch.web.desk import retold as module
-from kiwiresearch.web.desk.retold import retold
-from kiwiresearch.web.desk.words import LANGUAGES, Words, words_in
-from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.jobs import process
+from kiwiresearch.runs.journal import cannot_write
+from kiwiresearch.web.desk import translations as module
+from kiwiresearch.web.desk.catalogue import LANGUAGES, Catalogue, catalogue_in
+from kiwiresearch.web.desk.translations import translated
+from kiwiresearch.workspace import finder
+from kiwiresearch.zim.archive import EntryRef
 from kiwiresearch.zim.policy import Policy
 
 PLACES = ("lead", "infobox", "see also", "table", "body", "")
@@ -40,9 +41,9 @@ ENGLISH = '<span lang="en"'
 
 
 def a_reason(place: str, section: str, sentence: str, share: float, *, is_found: bool) -> str:
-    link = Offer("Tin", "Tin", 1.0, 1, 0.5, place, section, "tin", sentence, is_new=True)
+    link = LinkOffer("Tin", "Tin", 1.0, 1, 0.5, place, section, "tin", sentence, is_new=True)
     ref = EntryRef(BookId("book"), "Tin")
-    return Candidate(ref, "Tin", 1, share=share, is_found=is_found, parent=HARD, best=link).reason()
+    return CrawlCandidate(ref, "Tin", 1, share=share, is_found=is_found, parent=HARD, best=link).reason()
 
 
 REASONS = sorted(
@@ -53,7 +54,7 @@ REASONS = sorted(
         )
     }
     | {
-        Candidate(EntryRef(BookId("book"), "Tin"), "Tin", 1, share=share, is_found=is_found).reason()
+        CrawlCandidate(EntryRef(BookId("book"), "Tin"), "Tin", 1, share=share, is_found=is_found).reason()
         for share, is_found in ((0.0, False), (0.0, True), (0.5, True))
     }
 )
@@ -64,7 +65,7 @@ REASONS = sorted(
 def test_every_reason_for_a_page_is_told(language: str) -> None:
     """However a crawl came to a page, with hard words in every place: they stand there as the book has them."""
     for reason in REASONS:
-        told = retold(reason, words_in(language), "eng")
+        told = translated(reason, catalogue_in(language), "eng")
         assert ENGLISH not in told, reason
         assert "<b>" not in told
         assert HARD.replace("\xa0", " ") in told.striptags() or "links to it" not in reason, told
@@ -73,7 +74,7 @@ def test_every_reason_for_a_page_is_told(language: str) -> None:
 @pytest.mark.parametrize("written", [repr(HARD), f"“{HARD}”", f"«{HARD}»"])
 def test_a_reason_is_told_however_its_words_are_quoted(written: str) -> None:
     """Older runs have a backslash before quotes within quotes, newer ones have other marks around them."""
-    told = retold(f"{written} links to it under {written}: {written}", words_in("fr"), "eng")
+    told = translated(f"{written} links to it under {written}: {written}", catalogue_in("fr"), "eng")
     assert ENGLISH not in told
     assert told.striptags().count(HARD.replace("\xa0", " ")) == 3
 
@@ -99,16 +100,16 @@ def _filled(part: ast.expr) -> str:
 
 
 @pytest.mark.parametrize(
-    "place", [seeds._why, walk.Walker._why_none, walk.Walker.next], ids=lambda one: one.__qualname__
+    "place", [start._why, walk.Walker._why_none, walk.Walker.next], ids=lambda one: one.__qualname__
 )
 def test_every_reason_to_begin_and_to_end_is_told(place: Callable[..., Any]) -> None:
     """Why a page is where a crawl begins, and why a crawl ends."""
     found = [text for text in sentences_of(place) if " " in text]
     assert found
     for text, language in itertools.product(found, LANGUAGES):
-        assert ENGLISH not in retold(text, words_in(language)), text
-        if place is seeds._why:
-            assert ENGLISH not in retold(f"seed: {text}", words_in(language)), text
+        assert ENGLISH not in translated(text, catalogue_in(language)), text
+        if place is start._why:
+            assert ENGLISH not in translated(f"seed: {text}", catalogue_in(language)), text
 
 
 UNTOLD = re.compile(r"The \S+ cannot come after the \S+\.")
@@ -118,16 +119,14 @@ UNTOLD = re.compile(r"The \S+ cannot come after the \S+\.")
 @pytest.mark.parametrize(
     "place",
     [
-        gaps,
-        compose._notes,
-        apart,
-        dated,
-        likeness,
-        measured,
-        opposites,
-        twins,
-        job_process,
-        finding.Finder.nothing,
+        themes,
+        composition._notes,
+        compare,
+        value_comparison,
+        sentences,
+        word_comparison,
+        process,
+        finder.Finder.nothing_found,
     ],
     ids=lambda one: one.__name__,
 )
@@ -137,7 +136,7 @@ def test_every_sentence_of_a_run_is_told(place: Callable[..., Any] | ModuleType)
     told = [text for text in found if not UNTOLD.fullmatch(text)]
     assert told
     for text, language in itertools.product(told, LANGUAGES):
-        assert ENGLISH not in retold(text, words_in(language)), text
+        assert ENGLISH not in translated(text, catalogue_in(language)), text
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EACCES])
@@ -145,15 +144,15 @@ def test_a_disk_that_takes_no_more_is_told(number: int) -> None:
     """What is in the way and what to do, on the page of the work that it stopped."""
     problem = cannot_write(Path("/runs/bronze age"), OSError(number, "No space left on device"))
     for text, language in itertools.product((problem.message, problem.remedy), LANGUAGES):
-        assert ENGLISH not in retold(text, words_in(language)), text
+        assert ENGLISH not in translated(text, catalogue_in(language)), text
 
 
 @pytest.mark.parametrize("name", ["", "Lycée X", "A: B"])
 def test_the_policy_of_a_run_is_told(name: str) -> None:
     """Whose it is, where it has a name."""
-    text = f"Made under {Policy(name).whose}: some pages or books are hidden by it."
+    text = f"Made under {Policy(name).policy_name}: some pages or books are hidden by it."
     for language in LANGUAGES:
-        told = retold(text, words_in(language))
+        told = translated(text, catalogue_in(language))
         assert ENGLISH not in told, text
         assert name in told.striptags()
 
@@ -163,9 +162,11 @@ def test_a_story_names_every_page_it_began_with() -> None:
     titles = ("Mercury (planet)", "Mercury and Venus", "Mars, or Ares")
     for count in (1, 2, 3):
         seeds = tuple(
-            Considered(BookId("book"), title, title, "'Hg' leads to it, and is the topic", 1.0) for title in titles
+            SeedChoice(BookId("book"), title, title, "'Hg' leads to it, and is the topic", 1.0) for title in titles
         )
-        told = retold(sources._beginning(Begun("Mercury", "", False, (), seeds[:count], (), ())), words_in("es"))
+        told = translated(
+            sources._beginning(StartStep("Mercury", "", False, (), seeds[:count], (), ())), catalogue_in("es")
+        )
         named = [f"{title} («Hg» lleva a ella, y es el tema)" for title in titles[:count]]
         listed = ", ".join([*named[:-2], " y ".join(named[-2:])])
         assert told.striptags() == f"La búsqueda del tema encontró 0 páginas y empezó por {listed}."
@@ -174,7 +175,7 @@ def test_a_story_names_every_page_it_began_with() -> None:
 @pytest.mark.parametrize("text", ["It was raining.", "seed: it rained", "found by search; it rained", "x" * 9_000])
 def test_what_is_no_sentence_of_ours_is_shown_as_it_is(text: str) -> None:
     """It is marked as English."""
-    assert retold(text, words_in("fr")) == f'<span lang="en" dir="ltr">{text}</span>'
+    assert translated(text, catalogue_in("fr")) == f'<span lang="en" dir="ltr">{text}</span>'
 
 
 @pytest.mark.parametrize(
@@ -182,7 +183,7 @@ def test_what_is_no_sentence_of_ours_is_shown_as_it_is(text: str) -> None:
 )
 def test_a_sentence_without_measure_is_shown_as_it_is(text: str) -> None:
     """A run that came from somebody else may hold any text; its page is shown all the same."""
-    assert retold(text, words_in("fr")) == f'<span lang="en" dir="ltr">{text}</span>'
+    assert translated(text, catalogue_in("fr")) == f'<span lang="en" dir="ltr">{text}</span>'
 
 
 BEGAN = "The search for the topic found 7 pages, and the crawl began with "
@@ -203,21 +204,21 @@ AXIS = " The axis is broken where no date falls for a long time; its parts have 
 def test_what_ends_as_no_sentence_of_ours_is_not_taken_apart(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     """A run that came from somebody else keeps no server at work: its parts are not tried one after the other."""
     tried: list[str] = []
-    whole = module._retold
+    whole = module._translate
 
-    def counted(part: str, words: Words, language: str) -> Markup | None:
+    def counted(part: str, words: Catalogue, language: str) -> Markup | None:
         tried.append(part)
         return whole(part, words, language)
 
-    monkeypatch.setattr(module, "_retold", counted)
-    assert len(text) < module.LONGEST
-    assert retold(text, words_in("fr")).startswith(ENGLISH)
+    monkeypatch.setattr(module, "_translate", counted)
+    assert len(text) < module.MAX_SENTENCE
+    assert translated(text, catalogue_in("fr")).startswith(ENGLISH)
     assert len(tried) <= 2
 
 
 def test_words_of_the_book_keep_their_language() -> None:
     """What stands in quotes is marked with the language of the book, where the reader has another one."""
-    told = retold("'Tin' links to it in its lead: 'Tin is a metal.'", words_in("es"), "eng")
+    told = translated("'Tin' links to it in its lead: 'Tin is a metal.'", catalogue_in("es"), "eng")
     assert told == (
         '«<bdi lang="en">Tin</bdi>» enlaza con ella en su introducción: «<bdi lang="en">Tin is a metal.</bdi>»'
     )
@@ -236,12 +237,12 @@ def test_no_page_of_a_run_says_why_in_english(a_run: ARun, browser: httpx2.Clien
 
 def test_every_term_of_a_score_has_a_name(a_run: ARun) -> None:
     """What the points of a page and the confidence in a claim are made of is told in the reader's language."""
-    words = words_in("fr")
+    words = catalogue_in("fr")
     nodes = json.loads((a_run.path / "graph.json").read_text(encoding="utf-8"))["nodes"]
     rows = [json.loads(line) for line in (a_run.path / "claims.jsonl").read_text(encoding="utf-8").splitlines()]
     assert {line["signal"] for node in nodes for line in node["lines"]} <= known(words, "graph.signals.")
     assert {term["signal"] for row in rows for term in row["confidence_terms"]} <= known(words, "claims.signals.")
 
 
-def known(words: Words, family: str) -> frozenset[str]:
+def known(words: Catalogue, family: str) -> frozenset[str]:
     return frozenset(key.removeprefix(family) for key in sorted(words.keys()) if key.startswith(family))

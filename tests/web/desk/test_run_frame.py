@@ -11,8 +11,8 @@ import pytest
 from tests.web.desk.conftest import TOPIC, ARun
 
 from kiwiresearch.errors import RunDamaged, RunNotFound
-from kiwiresearch.web.desk.kept_files import Kept
-from kiwiresearch.web.desk.run_frame import RunFrame, RunFrames
+from kiwiresearch.web.desk.run_files import FileCache
+from kiwiresearch.web.desk.run_view import RunView, RunViews
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def a_copy(copies: Path, name: str) -> Path:
 
 def test_a_run_tells_what_it_is(a_run: ARun) -> None:
     """Topic, books, counts and pages come from its files, and each page counts its claims."""
-    run = RunFrames(a_run.runs).get(a_run.id)
+    run = RunViews(a_run.runs).get(a_run.id)
     assert (run.id, run.topic, run.page_count) == (a_run.id, TOPIC, 6)
     assert run.claim_count == len(run.claims) == sum(page.claims for page in run.pages)
     assert [page.number for page in run.pages] == [1, 2, 3, 4, 5, 6]
@@ -40,9 +40,9 @@ def test_a_run_tells_what_it_is(a_run: ARun) -> None:
 
 def test_a_file_is_read_once_until_it_changes(copies: Path) -> None:
     """Two requests share what was read; a file that was put in its place is read anew, and the oldest forgotten."""
-    frames = RunFrames(copies)
-    assert frames.get("whole").brief is RunFrames(copies).get("whole").brief
-    kept, asked = Kept(most=1), []
+    frames = RunViews(copies)
+    assert frames.get("whole").brief is RunViews(copies).get("whole").brief
+    kept, asked = FileCache(most=1), []
     first, second = copies / "first.txt", copies / "second.txt"
     first.write_text("one")
     second.write_text("two")
@@ -61,20 +61,20 @@ def test_a_file_is_read_once_until_it_changes(copies: Path) -> None:
 
 def test_pages_are_linked_where_they_can_be_read(a_run: ARun) -> None:
     """A link has the run and the words to mark; a page of a book that is not on the shelf has none."""
-    run = RunFrames(a_run.runs).get(a_run.id)
+    run = RunViews(a_run.runs).get(a_run.id)
     ref = run.pages[0].ref
     assert run.page_url(ref, 3, 9) == f"/page/{ref.book}/{ref.path}?run={a_run.id}&mark=3-9"
     assert run.page_url(replace(ref, path="a b?#/ü")) == f"/page/{ref.book}/a%20b%3F%23/%C3%BC?run={a_run.id}"
-    assert RunFrame(run.run, frozenset()).page_url(ref) == ""
+    assert RunView(run.run, frozenset()).page_url(ref) == ""
     assert run.claim_url("sha256:12/3") == f"/runs/{a_run.id}/claims/sha256:12%2F3"
 
 
 def test_a_run_of_others_making_is_there(copies: Path) -> None:
     """A folder that was copied in under any name is a run, and its address leads to it."""
     a_copy(copies, "my ünusual run?")
-    run = RunFrames(copies).get("my ünusual run?")
+    run = RunViews(copies).get("my ünusual run?")
     assert run.url("claims") == "/runs/my%20%C3%BCnusual%20run%3F/claims"
-    assert run in RunFrames(copies).all()
+    assert run in RunViews(copies).all()
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"topic": 1}', '{"claims": [{}]}'])
@@ -84,7 +84,7 @@ def test_a_damaged_brief_says_so(copies: Path, content: str) -> None:
     if not folder.exists():
         a_copy(copies, "spoiled")
     (folder / "brief.json").write_text(content)
-    run = RunFrames(copies).get("spoiled")
+    run = RunViews(copies).get("spoiled")
     with pytest.raises(RunDamaged, match=r"brief\.json") as told:
         _ = run.brief
     assert "research the topic again" in told.value.remedy
@@ -94,7 +94,7 @@ def test_a_damaged_brief_says_so(copies: Path, content: str) -> None:
 def test_a_claim_without_words_and_a_day_out_of_time_say_so(copies: Path) -> None:
     """A run may come from somebody else: what its pages could not show is told by the file it stands in."""
     folder = a_copy(copies, "foreign")
-    run = RunFrames(copies).get("foreign")
+    run = RunViews(copies).get("foreign")
     lines = (folder / "claims.jsonl").read_text(encoding="utf-8").splitlines()
     (folder / "claims.jsonl").write_text("\n".join([json.dumps(json.loads(lines[0]) | {"claim": 10**400}), *lines[1:]]))
     with pytest.raises(RunDamaged, match=r"claims\.jsonl"):
@@ -111,12 +111,12 @@ def test_a_damaged_manifest_says_so(copies: Path) -> None:
     folder = a_copy(copies, "unnamed")
     (folder / "manifest.json").write_text(json.dumps({"topic": "x"}))
     with pytest.raises(RunDamaged, match="not as it was written"):
-        RunFrames(copies).get("unnamed")
-    assert "unnamed" not in {run.id for run in RunFrames(copies).all()}
+        RunViews(copies).get("unnamed")
+    assert "unnamed" not in {run.id for run in RunViews(copies).all()}
 
 
 @pytest.mark.parametrize("name", ["nowhere", "..", ".", "", "../whole", "whole/../whole", "\0"])
 def test_no_id_leads_anywhere_else(copies: Path, name: str) -> None:
     """Only the names of folders that are there are runs."""
     with pytest.raises(RunNotFound, match="There is no finished run"):
-        RunFrames(copies).get(name)
+        RunViews(copies).get(name)

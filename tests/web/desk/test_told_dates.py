@@ -11,16 +11,15 @@ from selectolax.lexbor import LexborHTMLParser
 from tests.web.desk.conftest import ARun
 from tests.web.desk.shown import said
 
-from kiwiresearch.brief.brief import Moment, Statement
-from kiwiresearch.brief.drawing import text_width
-from kiwiresearch.brief.time_axis import YEAR, YEAR_ZERO
-from kiwiresearch.brief.timeline_picture import WIDTH, timeline_picture
+from kiwiresearch.brief.brief import Statement, TimelineMoment
+from kiwiresearch.brief.html import text_width
+from kiwiresearch.brief.timeline_picture import WIDTH, YEAR, YEAR_ZERO, timeline_picture
 from kiwiresearch.claims.claim import ClaimId
 from kiwiresearch.text.when import dates_in
-from kiwiresearch.web.desk.moments import Dated
-from kiwiresearch.web.desk.retold import relabelled
-from kiwiresearch.web.desk.told_dates import dated, told_date
-from kiwiresearch.web.desk.words import words_in
+from kiwiresearch.web.desk.catalogue import catalogue_in
+from kiwiresearch.web.desk.dates import date_markup, translated_date
+from kiwiresearch.web.desk.timeline import DatedMoment
+from kiwiresearch.web.desk.translations import translated_picture
 
 TOLD = [
     ("c. 1200 BC", "vers 1200 av. J.-C.", "hacia 1200 a. C."),
@@ -69,7 +68,10 @@ TOLD = [
 @pytest.mark.parametrize(("english", "french", "spanish"), TOLD, ids=lambda one: one)
 def test_a_date_is_told_as_the_language_writes_it(english: str, french: str, spanish: str) -> None:
     """Articles, eras, centuries and long times; English stays as it is."""
-    told = [re.sub(r"[\u00a0\u202f]", " ", told_date(english, words_in(language))) for language in ("en", "fr", "es")]
+    told = [
+        re.sub(r"[\u00a0\u202f]", " ", translated_date(english, catalogue_in(language)))
+        for language in ("en", "fr", "es")
+    ]
     assert told == [english, french, spanish]
 
 
@@ -99,16 +101,16 @@ def test_every_form_of_a_date_is_told(language: str) -> None:
     texts = [*PAIRS, *map("".join, itertools.product(LEADS, TIMES))]
     forms = {one.when.words() for text in texts for one in dates_in(f"It happened in {text}.")}
     assert len(forms) > 150
-    told = {form: told_date(form, words_in(language)) for form in sorted(forms)}
+    told = {form: translated_date(form, catalogue_in(language)) for form in sorted(forms)}
     assert [form for form, words in told.items() if not words or ENGLISH.search(words)] == []
 
 
 @pytest.mark.parametrize("text", ["at the dawn of time", "before 12 or so", "1 – " * 3_000 + "2", "1.2.3 years ago"])
 def test_what_is_no_date_of_ours_is_shown_as_it_is(text: str) -> None:
     """It is marked as English, however long it is."""
-    assert dated(text, words_in("fr")) == f'<span lang="en" dir="ltr">{text}</span>'
-    assert dated(text, words_in("en")) == text
-    assert dated("", words_in("fr")) == ""
+    assert date_markup(text, catalogue_in("fr")) == f'<span lang="en" dir="ltr">{text}</span>'
+    assert date_markup(text, catalogue_in("en")) == text
+    assert date_markup("", catalogue_in("fr")) == ""
 
 
 @pytest.mark.parametrize(
@@ -116,22 +118,26 @@ def test_what_is_no_date_of_ours_is_shown_as_it_is(text: str) -> None:
 )
 def test_years_below_a_picture_are_no_counts(language: str, marks: str) -> None:
     """Four digits stand together, however counts are written."""
-    drawn = relabelled('<text class="date">1200 BC</text>, <text class="date">12,000 BC</text>', words_in(language))
+    drawn = translated_picture(
+        '<text class="date">1200 BC</text>, <text class="date">12,000 BC</text>', catalogue_in(language)
+    )
     assert drawn.striptags().replace("\u202f", " ") == marks
 
 
-def a_moment(year: int) -> Dated:
+def a_moment(year: int) -> DatedMoment:
     day = round(YEAR_ZERO + year * YEAR)
-    return Dated(Moment(f"{-year} BC", day, day, Statement("It happened.", (ClaimId("claim"),), "hedged")), ())
+    return DatedMoment(
+        TimelineMoment(f"{-year} BC", day, day, Statement("It happened.", (ClaimId("claim"),), "hedged")), ()
+    )
 
 
 @pytest.mark.parametrize("language", ["en", "fr", "es"])
 def test_dates_below_a_picture_do_not_run_into_each_other(language: str) -> None:
     """French, whose words are long, has fewer of them; the others keep all."""
-    words, counts = words_in(language), set()
+    words, counts = catalogue_in(language), set()
     for last in range(-1150, -100, 50):
-        english = timeline_picture([a_moment(year).drawn(words) for year in (-1200, -1190, last)])
-        marks = LexborHTMLParser(relabelled(english, words)).css("svg text.date")
+        english = timeline_picture([a_moment(year).labelled(words) for year in (-1200, -1190, last)])
+        marks = LexborHTMLParser(translated_picture(english, words)).css("svg text.date")
         spans = [
             (float(mark.attributes["x"] or 0) + side * text_width(mark.text()) / 2)
             for mark in marks
@@ -146,8 +152,10 @@ def test_dates_below_a_picture_do_not_run_into_each_other(language: str) -> None
 
 def test_what_a_picture_tells_has_no_stray_spaces() -> None:
     """Labels go on with a colon, and French keeps a space before it; the sentence about the picture has its own."""
-    words = words_in("fr")
-    drawn = relabelled(timeline_picture([a_moment(-1200).drawn(words), a_moment(-500).drawn(words)]), words)
+    words = catalogue_in("fr")
+    drawn = translated_picture(
+        timeline_picture([a_moment(-1200).labelled(words), a_moment(-500).labelled(words)]), words
+    )
     assert ">De 1200 av. J.-C. à 500 av. J.-C. : 2 moments, dont 2 avec leur nom.</desc>" in drawn
     assert said(LexborHTMLParser(drawn), "a > title")[0] == "1200 av. J.-C. : It happened."
 
@@ -175,5 +183,5 @@ def test_no_page_of_a_run_dates_in_english(
     assert kind in kinds
     assert "duration" not in kinds
     sections = [words for page in pages.values() for words in said(page, "cite .quiet, .evidence p span")]
-    assert any(words_in(language)("desk.box") in words for words in sections)
+    assert any(catalogue_in(language)("desk.box") in words for words in sections)
     assert not any("facts box" in words for words in sections)

@@ -10,7 +10,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from kiwiresearch.web.guard.audience import is_for_people
+from kiwiresearch.web.guard.requests import is_for_people
 
 FIELD = re.compile(r"\{(\w+)(?::\w+)?\}")
 

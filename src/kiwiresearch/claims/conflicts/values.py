@@ -6,14 +6,70 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from kiwiresearch.claims.conflicts.compare_words import CompareWords, alike_stem
-from kiwiresearch.claims.conflicts.events import Word, event_at, owner_of, told_of_event
-from kiwiresearch.claims.conflicts.lists import Listed, lists_in
-from kiwiresearch.text.quantities import Quantity
-from kiwiresearch.text.when import Dated, DateRange
-from kiwiresearch.text.words import level
+from kiwiresearch.claims.conflicts.words import (
+    ComparisonWords,
+    SentenceWord,
+    event_at,
+    event_subject,
+    owner_name,
+    shared_stem,
+)
+from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.text.quantity import Quantity
+from kiwiresearch.text.when import DateMention
+from kiwiresearch.text.words import plain_lower
+
+OPENING = re.compile(r": |\((?=[A-Z0-9])")
+BETWEEN = {sign: re.compile(rf"\s*{sign}\s+(?:and\s+|or\s+)?") for sign in ",;"}
+LIST_FIGURE = re.compile(r"\d+")
+AND = re.compile(r"\s+(?:and|or|&)\s+")
+WORDS = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*\.?")
+LONGEST_ITEM = 7
+FEWEST = 3
+
+
+class TextList(NamedTuple):
+    """A list: where it stands, where what it lists is named, and how many items it may have."""
+
+    start: int
+    end: int
+    opening: int
+    in_brackets: bool
+    fewest: int
+    most: int
+
+
+def lists_in(text: str, open_words: frozenset[str], open_before: frozenset[str]) -> Iterator[TextList]:
+    """Lists of names or figures behind a colon or in brackets that claim to be whole."""
+    for found in OPENING.finditer(text):
+        in_brackets = found[0] == "("
+        start = found.end()
+        end = text.find(")", start) if in_brackets else len(text.rstrip(" ."))
+        if end < start:
+            continue
+        counted = _count(text[start:end], open_words)
+        if counted and not (open_before & set(text[max(0, start - 40) : start].lower().split())):
+            yield TextList(start, end, found.start(), in_brackets, *counted)
+
+
+def _count(inside: str, open_words: frozenset[str]) -> tuple[int, int] | None:
+    """The number of items, from and to; where 'and' may stand in a name, it is not known exactly."""
+    if "(" in inside or ":" in inside or open_words & set(re.findall(r"[a-z.]+", inside.lower())):
+        return None
+    items = [item.strip() for item in BETWEEN[";" if ";" in inside else ","].split(inside.strip()) if item.strip()]
+    if len(items) < FEWEST:
+        return None
+    for item in items:
+        if not (item[0].isupper() or LIST_FIGURE.fullmatch(item)) or len(WORDS.findall(item)) > LONGEST_ITEM:
+            return None
+    joined = sum(len(AND.findall(item)) for item in items)
+    last = len(AND.findall(items[-1]))
+    if joined == 1 and last == 1 and not re.search(r"[,;]\s*(?:and|or)\s", inside):
+        return len(items) + 1, len(items) + 1
+    return len(items), len(items) + joined
+
 
 ORDINAL = re.compile(r"(\d{1,3})(?:st|nd|rd|th)")
 FIGURE = re.compile(r"\d{1,3}(?:,\d{3})+|\d{1,5}")
@@ -31,7 +87,7 @@ DAYS = {"day": 0, "month": 29, "season": 90, "year": 364}
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class SentenceValue:
     """A number, rank or date of a sentence, and what it is said of."""
 
     what: Literal["a number", "a date", "a rank"]
@@ -44,37 +100,37 @@ class Value:
     """What its clause tells."""
     close: frozenset[str] = frozenset()
     """The same of the few words around it."""
-    told_of: frozenset[str] | None = frozenset()
+    event_subject: frozenset[str] | None = frozenset()
     """Whom or what a dated event befell; None where that is not sure."""
     quantity: Quantity | None = None
     when: DateRange | None = None
     rank: int = 0
     listed: tuple[int, int] = (0, 0)
     """How many things a list has, from and to."""
-    said: tuple[int, int, int] = (0, 0, 0)
+    stated_count: tuple[int, int, int] = (0, 0, 0)
     """Where the number stands that says how many they are, and what it is."""
 
 
 def values_in(
     text: str,
-    words: Sequence[Word],
+    words: Sequence[SentenceWord],
     quantities: Sequence[Quantity],
-    dates: Sequence[Dated],
-    known: CompareWords,
+    dates: Sequence[DateMention],
+    known: ComparisonWords,
     language: str,
-) -> Iterator[Value]:
+) -> Iterator[SentenceValue]:
     """All values of a sentence."""
     for quantity in (*quantities, *_bare_numbers(text, words, quantities, dates)):
         clause = _clause_at(words, quantity.start)
-        key = alike_stem(level(quantity.counted), language) if quantity.counted else ""
-        inside = {alike_stem(low, language) for low in level(quantity.counted_words).split()}
+        key = shared_stem(plain_lower(quantity.counted), language) if quantity.counted else ""
+        inside = {shared_stem(low, language) for low in plain_lower(quantity.counted_words).split()}
         near = _near(words, clause) | ({key} if key else set()) | inside
         if not key:
             key = _counted_beside(words, quantity.start, quantity.end)
         if quantity.unit:
             key = _measured_from(words, quantity.end, known)
         close = _close(words, quantity.start, quantity.end, clause)
-        yield Value("a number", quantity.start, quantity.end, clause, key, near, close, quantity=quantity)
+        yield SentenceValue("a number", quantity.start, quantity.end, clause, key, near, close, quantity=quantity)
     for dated in dates:
         yield from _dated(text, words, dated, known)
     yield from _lists(text, words, quantities, known, language)
@@ -87,12 +143,12 @@ def values_in(
             key = _ranked(words, at + 1, known)
             if key:
                 close = _close(words, word.start, word.end, word.clause)
-                yield Value(
+                yield SentenceValue(
                     "a rank", word.start, word.end, word.clause, key, _near(words, word.clause), close, rank=rank
                 )
 
 
-def _ranked(words: Sequence[Word], at: int, known: CompareWords) -> str:
+def _ranked(words: Sequence[SentenceWord], at: int, known: ComparisonWords) -> str:
     """By what or among what something is ranked: 'largest citi', 'most populous countri', 'album'."""
     first = words[at].low
     if first.endswith("est") or first in known.superlatives:
@@ -105,7 +161,7 @@ def _ranked(words: Sequence[Word], at: int, known: CompareWords) -> str:
 
 
 def _bare_numbers(
-    text: str, words: Sequence[Word], quantities: Sequence[Quantity], dates: Sequence[Dated]
+    text: str, words: Sequence[SentenceWord], quantities: Sequence[Quantity], dates: Sequence[DateMention]
 ) -> Iterator[Quantity]:
     """Figures that count without a noun: those killed in '500 killed', those named before a tab or a colon."""
     taken = [(value.start, value.end) for value in quantities] + [(dated.start, dated.end) for dated in dates]
@@ -120,13 +176,13 @@ def _bare_numbers(
             )
 
 
-def _counted_beside(words: Sequence[Word], start: int, end: int) -> str:
+def _counted_beside(words: Sequence[SentenceWord], start: int, end: int) -> str:
     """What a number without a noun counts: survivors in 'three survived', people in 'a population of 500'."""
     behind = next((word.stem for word in words if word.start >= end), "")
     return behind or next((word.stem for word in reversed(words) if word.end <= start and word.stem), "")
 
 
-def _measured_from(words: Sequence[Word], end: int, known: CompareWords) -> str:
+def _measured_from(words: Sequence[SentenceWord], end: int, known: ComparisonWords) -> str:
     """The place a distance is measured from: 'Rome' in '5 km north of Rome'."""
     behind = [word for word in words if word.start >= end][:REACH]
     for before, word in pairwise(behind):
@@ -135,7 +191,7 @@ def _measured_from(words: Sequence[Word], end: int, known: CompareWords) -> str:
     return ""
 
 
-def _close(words: Sequence[Word], start: int, end: int, clause: int) -> frozenset[str]:
+def _close(words: Sequence[SentenceWord], start: int, end: int, clause: int) -> frozenset[str]:
     inside = [word for word in words if word.clause == clause]
     if sum(bool(word.stem) for word in inside) < FEWEST_IN_CLAUSE:
         inside = [word for word in words if clause - 1 <= word.clause <= clause]
@@ -145,8 +201,8 @@ def _close(words: Sequence[Word], start: int, end: int, clause: int) -> frozense
 
 
 def _lists(
-    text: str, words: Sequence[Word], quantities: Sequence[Quantity], known: CompareWords, language: str
-) -> Iterator[Value]:
+    text: str, words: Sequence[SentenceWord], quantities: Sequence[Quantity], known: ComparisonWords, language: str
+) -> Iterator[SentenceValue]:
     """Lists, each with what it lists: what a number before it counts, or what its sentence begins with."""
     if ": " not in text and "(" not in text:
         return
@@ -158,11 +214,17 @@ def _lists(
             clause = _clause_at(words, listed.opening - 1)
             near = frozenset(word.stem for word in words if word.stem and word.start < listed.opening)
             number = (listed.fewest, listed.most)
-            yield Value("a number", listed.start, listed.end, clause, key, near, listed=number, said=said or (0, 0, 0))
+            yield SentenceValue(
+                "a number", listed.start, listed.end, clause, key, near, listed=number, stated_count=said or (0, 0, 0)
+            )
 
 
 def _announced(
-    words: Sequence[Word], quantities: Sequence[Quantity], listed: Listed, known: CompareWords, language: str
+    words: Sequence[SentenceWord],
+    quantities: Sequence[Quantity],
+    listed: TextList,
+    known: ComparisonWords,
+    language: str,
 ) -> tuple[tuple[int, int, int] | None, str]:
     """The number that says how many things a list has, and what they are."""
     before = [word for word in words if word.start < listed.opening]
@@ -180,25 +242,25 @@ def _announced(
         return ((number.start, number.end, said), "") if said in ITEMS else (None, "")
     if exact.unit or exact.low != exact.high or exact.qualifier or int(exact.low) not in ITEMS:
         return None, ""
-    return (exact.start, exact.end, int(exact.low)), alike_stem(level(exact.counted), language)
+    return (exact.start, exact.end, int(exact.low)), shared_stem(plain_lower(exact.counted), language)
 
 
-def _is_number(word: Word, known: CompareWords) -> bool:
+def _is_number(word: SentenceWord, known: ComparisonWords) -> bool:
     return word.low[0].isdigit() or word.low in known.value_words
 
 
-def _rank(low: str, known: CompareWords) -> int:
+def _rank(low: str, known: ComparisonWords) -> int:
     if low[0].isdigit():
         found = ORDINAL.fullmatch(low)
         return int(found[1]) if found else 0
     return known.ordinals.get(low, 0)
 
 
-def _clause_at(words: Sequence[Word], start: int) -> int:
+def _clause_at(words: Sequence[SentenceWord], start: int) -> int:
     return next((word.clause for word in words if word.start >= start), words[-1].clause if words else 0)
 
 
-def _near(words: Sequence[Word], clause: int) -> frozenset[str]:
+def _near(words: Sequence[SentenceWord], clause: int) -> frozenset[str]:
     """What a clause tells; one of a word or two belongs to the one before it, or behind it."""
     found = frozenset(word.stem for word in words if word.clause == clause and word.stem)
     if len(found) >= FEWEST_IN_CLAUSE:
@@ -208,24 +270,30 @@ def _near(words: Sequence[Word], clause: int) -> frozenset[str]:
     return found | frozenset(word.stem for word in words if word.clause == 1 and word.stem)
 
 
-def _dated(text: str, words: Sequence[Word], dated: Dated, known: CompareWords) -> Iterator[Value]:
+def _dated(
+    text: str, words: Sequence[SentenceWord], dated: DateMention, known: ComparisonWords
+) -> Iterator[SentenceValue]:
     clause = _clause_at(words, dated.start)
     when, span = dated.when, (dated.start, dated.end)
     if _is_life(text, dated):
         bracket = text.rfind("(", 0, dated.start)
         at = sum(word.start < bracket for word in words)
         near = _near(words, words[at - 1].clause)
-        owner = owner_of(words, at, known) if words[at - 1].is_name else None
-        yield Value("a date", *span, clause, "birth", near, told_of=owner, when=_moment(when, when.earliest))
-        yield Value("a date", *span, clause, "death", near, told_of=owner, when=_moment(when, when.latest, ends=True))
+        owner = owner_name(words, at, known) if words[at - 1].is_name else None
+        yield SentenceValue(
+            "a date", *span, clause, "birth", near, event_subject=owner, when=_moment(when, when.earliest)
+        )
+        yield SentenceValue(
+            "a date", *span, clause, "death", near, event_subject=owner, when=_moment(when, when.latest, ends=True)
+        )
         return
     event, first, last = event_at(words, dated.start, dated.end, clause, known)
-    told_of = told_of_event(words, event, first, last, known) if event else frozenset()
+    told_of = event_subject(words, event, first, last, known) if event else frozenset()
     close = _close(words, dated.start, dated.end, clause)
     near = _near(words, clause)
     if event:
         near -= {word.stem for word in words[first:last]}
-    yield Value("a date", *span, clause, event, near, close, told_of, when=when)
+    yield SentenceValue("a date", *span, clause, event, near, close, told_of, when=when)
 
 
 def _moment(when: DateRange, day: int, *, ends: bool = False) -> DateRange:
@@ -245,7 +313,7 @@ def last_moment(when: DateRange) -> DateRange:
     return _moment(when, when.latest, ends=True) if when.lasts else when
 
 
-def _is_life(text: str, dated: Dated) -> bool:
+def _is_life(text: str, dated: DateMention) -> bool:
     """Whether a range of years in brackets behind a name is how long somebody lived."""
     when = dated.when
     if not when.lasts or (when.latest - when.earliest) // 365 not in LIFE_YEARS:

@@ -1,23 +1,152 @@
-"""Boxes of facts: each row that tells of the family, read to single values."""
+"""Infoboxes: the people, dates and places that each row names."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from kiwiresearch.kin.extract.lifespan import BAPTISED, DOUBT, date_in
-from kiwiresearch.kin.extract.patterns import regex
-from kiwiresearch.kin.extract.spans import Span
-from kiwiresearch.kin.extract.subject import Subject
-from kiwiresearch.kin.extract.values import noted_field, people_in, qualifier_in, union_in
-from kiwiresearch.kin.extract.words import FamilyWords, label_kind
-from kiwiresearch.kin.extracted import Extracted, Snippet
-from kiwiresearch.kin.fields import FieldName, Qualifier
+from kiwiresearch.kin.extract.lexicon import FamilyWords, Span, label_kind, name_at, regex
+from kiwiresearch.kin.extract.life_dates import BAPTISED, DOUBT, date_in
+from kiwiresearch.kin.extract.subject import PageSubject
 from kiwiresearch.kin.names import same_name
+from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
+from kiwiresearch.kin.tree import FieldName, Qualifier
 from kiwiresearch.page.doc import Cell, InfoboxRow, PageDoc
+from kiwiresearch.text.dates.ranges import DateRange
 from kiwiresearch.text.when import dates_in
+from kiwiresearch.text.words import fold
 
-SURE = 0.85
-LESS_SURE = 0.75
+
+@dataclass(frozen=True, slots=True)
+class NamedPerson:
+    """A person of a row: the name is `text[span.start:span.end]`, and `note` what stands behind it."""
+
+    span: Span
+    note: str
+    line_end: int
+
+
+NUMBERED = regex.compile(
+    r"\s*(?:\(?\d{1,2}[.)](?!\d)\s*|\d{1,2}\s*[–-]\s+|\d{1,2}(?:st|nd|rd|th)?:\s*|[•*·–-]\s*|\(\w\)\s*)?"
+)
+COUNTED = regex.compile(r"\s*\d{1,2},?\s+\(?(?:including|incl\.)\s+")
+"""'7, including Jenny and Laura'."""
+STATUS = regex.compile(r"(?:Widowed|Divorced|Late|Married|Firstly|Secondly|First|Second)[:,.]?\s+(?=\p{Lu})")
+CONTINUES = regex.compile(r"\s*(?:\((?!\w{1,2}\))|\p{Ll}|[–-])")
+HANGING = regex.compile(r"(?:,|\b(?:of|and|the|de|von|&))\s*$|\d(?:st|nd|rd|th) \p{Lu}\p{Ll}+\s*$")
+RANK_END = regex.compile(r",\s+(?:the\s+)?\d{1,2}(?:st|nd|rd|th)\s+\p{Lu}\p{Ll}+$")
+BETWEEN = regex.compile(r"\s*(?:;|,|\band\b|&|/|\n)\s*(?:and\s+)?")
+
+
+def people_in(text: str, span: Span, words: FamilyWords, *, plural: bool = True) -> Iterator[NamedPerson]:
+    """The people named in a value, in order; nobody where it is a number or says 'none'."""
+    for line in _lines(text, span):
+        yield from _people_of_line(text, line, words, plural=plural)
+
+
+def _lines(text: str, span: Span) -> list[Span]:
+    """The lines of a value; a name that goes on in the next line is one."""
+    lines: list[Span] = []
+    at = span.start
+    for piece in text[span.start : span.end].split("\n"):
+        start, at = at, at + len(piece) + 1
+        if not piece.strip():
+            continue
+        end = start + len(piece)
+        if lines and (CONTINUES.match(piece) or HANGING.search(text[lines[-1].start : lines[-1].end])):
+            lines[-1] = Span(lines[-1].start, end)
+        else:
+            lines.append(Span(start, end))
+    return lines
+
+
+def _people_of_line(text: str, line: Span, words: FamilyWords, *, plural: bool) -> Iterator[NamedPerson]:
+    start = _begun(text, line.start, line.end)
+    opened: list[tuple[Span, int]] = []
+    while start < line.end:
+        found = _name(text, start, line.end, words)
+        if not found:
+            break
+        opened.append((found, start))
+        after = _behind_note(text, found.end, line.end)
+        step = BETWEEN.match(text, after, line.end)
+        if not step or not step[0].strip():
+            break
+        start = step.end()
+        sure = ";" in step[0] or "\n" in step[0] or "and" in step[0] or "&" in step[0]
+        if not sure and not plural and "," in step[0]:
+            break
+    for number, (found, _) in enumerate(opened):
+        stop = opened[number + 1][1] if number + 1 < len(opened) else line.end
+        yield NamedPerson(found, text[found.end : stop].strip(), stop if number + 1 < len(opened) else line.end)
+
+
+def _begun(text: str, start: int, end: int) -> int:
+    found = COUNTED.match(text, start, end) or NUMBERED.match(text, start, end)
+    start = found.end() if found else start
+    status = STATUS.match(text, start, end)
+    return status.end() if status else start
+
+
+def _name(text: str, start: int, end: int, words: FamilyWords) -> Span | None:
+    found = name_at(text, start, end, words)
+    if found and not (text[found.end : found.end + 1] == "\n" and RANK_END.search(text[found.start : found.end])):
+        return found
+    line = text.find("\n", start, end)
+    if line < 0:
+        return None
+    comma = text.rfind(",", start, line)
+    return name_at(text, start, comma if comma > 0 else line, words)
+
+
+def _behind_note(text: str, at: int, end: int) -> int:
+    """Where the brackets and small words behind a name end."""
+    while True:
+        found = regex.compile(r"\s*\((?:[^()]|\([^()]*\))*\)|,\s+(?=\p{Ll})[^;,\n]*").match(text, at, end)
+        if not found:
+            return at
+        at = found.end()
+
+
+def field_of_note(note: str, words: FamilyWords) -> str:
+    """The field that '(father)' or ', son' behind a name tells."""
+    inner = fold(regex.sub(r"[(),;:]", " ", note))
+    return words.notes.get(inner, "") or words.notes.get(" ".join(inner.split()[:1]), "")
+
+
+def qualifier_in(note: str, words: FamilyWords) -> Qualifier:
+    """'adoptive', 'half', … as a note says it."""
+    return next((name for name, pattern in words.qualifiers if pattern.search(note)), "")
+
+
+@dataclass(frozen=True, slots=True)
+class MarriageDates:
+    """When a marriage began and ended, as a note tells it."""
+
+    begun: DateRange | None = None
+    ended: DateRange | None = None
+    divorced: bool = False
+
+
+def marriage_dates_in(note: str, words: FamilyWords, language: str) -> MarriageDates:
+    """'(m. 1951; div. 1952)', '(married 1940, divorced 1948)': what has no such word may be a life."""
+    begun = ended = None
+    divorced = False
+    for part in regex.split(r"[;,]|\n", note.replace("(", ";").replace(")", ";")):
+        plain = part.strip()
+        start, stop = words.begun.match(plain), words.ended.match(plain)
+        if start and not begun:
+            left, dash, right = regex.sub(r"\s*[–—-]\s*", "\x00", plain[start.end() :]).partition("\x00")
+            begun = date_in(left, language)
+            ended = ended or (date_in(right, language) if dash else None)
+        elif stop and begun and not ended:
+            ended = date_in(plain[stop.end() :], language)
+            divorced = divorced or bool(words.divorced.match(plain))
+    return MarriageDates(begun, ended, divorced)
+
+
+BOX_CONFIDENCE = 0.85
+LOWER_BOX_CONFIDENCE = 0.75
 RELATIONS: dict[str, FieldName] = {
     "father": "father", "mother": "mother", "parent": "parent", "spouse": "spouse",
     "partner": "partner", "child": "child", "sibling": "sibling",
@@ -36,7 +165,7 @@ PLACE = regex.compile(r"\p{Lu}[^\n()\[\];]{1,90}")
 NO_NAME_LABEL = regex.compile(r"royal|dynasty")
 
 
-def box_facts(page: PageDoc, subject: Subject, words: FamilyWords) -> Iterator[Extracted]:
+def box_facts(page: PageDoc, subject: PageSubject, words: FamilyWords) -> Iterator[ExtractedFact]:
     """What the boxes about the subject say; a box about something else, such as a war, has no such rows."""
     for rows in (*(box.rows for box in page.infoboxes), *_plain_boxes(page, words)):
         for row in rows:
@@ -75,7 +204,7 @@ def _snippet(page: PageDoc, row: InfoboxRow, end: int) -> Snippet:
     return Snippet(start, end, page.text[start:end])
 
 
-def _event(page: PageDoc, row: InfoboxRow, fields: tuple[FieldName, FieldName]) -> Iterator[Extracted]:
+def _event(page: PageDoc, row: InfoboxRow, fields: tuple[FieldName, FieldName]) -> Iterator[ExtractedFact]:
     value = page.text[row.start : row.end]
     plain = AGED.sub(lambda found: " " * len(found[0]), value)
     dates = [one for one in dates_in(DOUBT.sub("", plain), page.language) if not one.when.lasts or one.when.qualifier]
@@ -90,22 +219,22 @@ def _event(page: PageDoc, row: InfoboxRow, fields: tuple[FieldName, FieldName]) 
         if fields[0] == "birth_date" and BAPTISED.search(line):
             fields = EVENTS["baptism"]
             end = row.start + value.find(line) + len(line.rstrip()) if BAPTISED.search(value, dates[0].end) else end
-        yield Extracted(
-            fields[0], dates[0].when.edtf(), _snippet(page, row, end), "infobox", SURE, dates[0].when,
+        yield ExtractedFact(
+            fields[0], dates[0].when.edtf(), _snippet(page, row, end), "infobox", BOX_CONFIDENCE, dates[0].when,
             locator=row.key, rationale=because,
         )  # fmt: skip
     else:
         bare = date_in(plain.split("\n")[0].split("(")[0], page.language)
         if bare:
             rest = row.start + len(value.split("\n")[0])
-            yield Extracted(
-                fields[0], bare.edtf(), _snippet(page, row, rest), "infobox", LESS_SURE, bare,
+            yield ExtractedFact(
+                fields[0], bare.edtf(), _snippet(page, row, rest), "infobox", LOWER_BOX_CONFIDENCE, bare,
                 locator=row.key, rationale=f"the row {row.key!r} of the box",
             )  # fmt: skip
     if dates and (name := _name_before(value, dates[0].start)):
         there = row.start + value.find(name)
-        yield Extracted(
-            "name", name, _snippet(page, row, there + len(name)), "infobox", LESS_SURE,
+        yield ExtractedFact(
+            "name", name, _snippet(page, row, there + len(name)), "infobox", LOWER_BOX_CONFIDENCE,
             locator=row.key, rationale="the name before the date of birth in the box",
         )  # fmt: skip
     yield from _place(page, row, fields[1], Span(rest, row.end))
@@ -116,7 +245,7 @@ def _name_before(value: str, at: int) -> str:
     return first.strip() if line_break and first.strip()[:1].isupper() else ""
 
 
-def _place(page: PageDoc, row: InfoboxRow, field: FieldName, span: Span) -> Iterator[Extracted]:
+def _place(page: PageDoc, row: InfoboxRow, field: FieldName, span: Span) -> Iterator[ExtractedFact]:
     """The first line behind the date that names a place."""
     at = span.start
     for line in page.text[span.start : span.end].split("\n"):
@@ -131,35 +260,37 @@ def _place(page: PageDoc, row: InfoboxRow, field: FieldName, span: Span) -> Iter
             continue
         begin = start + found.start()
         end = begin + len(words)
-        yield Extracted(
-            field, words, _snippet(page, row, end), "infobox", LESS_SURE,
+        yield ExtractedFact(
+            field, words, _snippet(page, row, end), "infobox", LOWER_BOX_CONFIDENCE,
             target=_linked(row, begin, end), locator=row.key, rationale=f"the place in the row {row.key!r} of the box",
         )  # fmt: skip
         return
 
 
-def _relatives(page: PageDoc, row: InfoboxRow, kind: str, subject: Subject, words: FamilyWords) -> Iterator[Extracted]:
+def _relatives(
+    page: PageDoc, row: InfoboxRow, kind: str, subject: PageSubject, words: FamilyWords
+) -> Iterator[ExtractedFact]:
     plural = bool(PLURAL_LABEL.search(row.key))
     for person in people_in(page.text, Span(row.start, row.end), words, plural=plural):
         name = page.text[person.span.start : person.span.end]
-        field = RELATIONS.get(kind) or noted_field(person.note, words)
-        told = noted_field(person.note, words)
+        field = RELATIONS.get(kind) or field_of_note(person.note, words)
+        told = field_of_note(person.note, words)
         if kind == "parent" and told in ("father", "mother"):
             field = told
         if not field or (kind == "relative" and field not in RELATIONS.values()):
             continue
         if same_name(name, subject.name) and name.split()[0] == subject.name.split()[0] and field == "spouse":
             continue
-        union = union_in(person.note, words, page.language)
+        union = marriage_dates_in(person.note, words, page.language)
         qualifier: Qualifier = qualifier_in(person.note, words) or ("divorced" if union.divorced else "")
         end = person.line_end if (union.begun or qualifier) else person.span.end
         end = person.span.start + len(page.text[person.span.start : end].rstrip(" ,;\n"))
-        yield Extracted(
+        yield ExtractedFact(
             field,  # type: ignore[arg-type]  # a value of RELATIONS
             name,
             _snippet(page, row, max(end, person.span.end)),
             "infobox",
-            SURE if kind != "relative" else LESS_SURE,
+            BOX_CONFIDENCE if kind != "relative" else LOWER_BOX_CONFIDENCE,
             union.begun,
             union.ended,
             qualifier,
@@ -177,7 +308,7 @@ def _linked(row: InfoboxRow, start: int, end: int) -> str:
     return ""
 
 
-def _plain(page: PageDoc, row: InfoboxRow, field: FieldName) -> Iterator[Extracted]:
+def _plain(page: PageDoc, row: InfoboxRow, field: FieldName) -> Iterator[ExtractedFact]:
     at = row.start
     for line in page.text[row.start : row.end].split("\n"):
         for piece in regex.finditer(r"[^,;]+", line) if field == "occupation" else regex.finditer(r".+", line):
@@ -185,18 +316,18 @@ def _plain(page: PageDoc, row: InfoboxRow, field: FieldName) -> Iterator[Extract
             start = at + piece.start() + len(piece[0]) - len(piece[0].lstrip())
             if 2 < len(words) < 80:
                 end = start + len(words)
-                yield Extracted(
-                    field, words, _snippet(page, row, end), "infobox", LESS_SURE,
+                yield ExtractedFact(
+                    field, words, _snippet(page, row, end), "infobox", LOWER_BOX_CONFIDENCE,
                     target=_linked(row, start, end), locator=row.key, rationale=f"the row {row.key!r} of the box",
                 )  # fmt: skip
         at += len(line) + 1
 
 
-def _full_name(page: PageDoc, row: InfoboxRow) -> Iterator[Extracted]:
+def _full_name(page: PageDoc, row: InfoboxRow) -> Iterator[ExtractedFact]:
     first = page.text[row.start : row.end].split("\n")[0].strip()
     if first and len(first) < 120:
         start = page.text.find(first, row.start, row.end)
-        yield Extracted(
-            "name", first, _snippet(page, row, start + len(first)), "infobox", SURE,
+        yield ExtractedFact(
+            "name", first, _snippet(page, row, start + len(first)), "infobox", BOX_CONFIDENCE,
             locator=row.key, rationale=f"the row {row.key!r} of the box",
         )  # fmt: skip

@@ -11,30 +11,28 @@ from typing import get_args
 from pydantic import BaseModel, ConfigDict, Field
 
 from kiwiresearch.errors import ModelError
-from kiwiresearch.kin.extract.lead import cut
-from kiwiresearch.kin.extract.lifespan import date_in
-from kiwiresearch.kin.extract.spans import Span
-from kiwiresearch.kin.extract.stated import is_stated
-from kiwiresearch.kin.extract.subject import Sentence, sentences_of
-from kiwiresearch.kin.extracted import Extracted, ReadPerson
-from kiwiresearch.kin.fields import DATES, RELATIONS, FieldName, Sex
-from kiwiresearch.llm.model import Model, extraction
-from kiwiresearch.llm.prompts import Prompt, parsed
+from kiwiresearch.kin.extract.lexicon import Span
+from kiwiresearch.kin.extract.life_dates import date_in, snippet_at
+from kiwiresearch.kin.extract.subject import SentenceSpan, sentences_of
+from kiwiresearch.kin.firewall.attribution import is_stated
+from kiwiresearch.kin.source_facts import ExtractedFact, PersonReading
+from kiwiresearch.kin.tree import DATE_FIELDS, RELATION_FIELDS, FieldName, Sex
+from kiwiresearch.llm.model import Model, Prompt, extraction, parse_prompt
 from kiwiresearch.llm.structured import ask
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.text.plain import printable
+from kiwiresearch.text.display import printable
 
-Check = Callable[[Extracted, str, str, Sex], tuple[object, ...]]
+Check = Callable[[ExtractedFact, str, str, Sex], tuple[object, ...]]
 
-WANTED: tuple[FieldName, ...] = (
+MODEL_FIELDS: tuple[FieldName, ...] = (
     "birth_date", "birth_place", "death_date", "death_place", "father", "mother", "spouse", "child", "sibling",
 )  # fmt: skip
-MOST_FINDINGS = 12
-MOST_SENTENCES = 40
+MAX_FINDINGS = 12
+MAX_SENTENCES = 40
 REPLY = 1_000
-HIGHEST = 0.5
+HIGHEST_CONFIDENCE = 0.5
 """A model's word never counts for more than a rule's on running text."""
-MOST_WORD = 40
+MAX_WORD = 40
 NAME_BEFORE = re.compile(r"(?<![^\W_])([A-ZÀ-ÖØ-Þ][\w'’.-]*) $")
 NAME_BEHIND = re.compile(r" [A-ZÀ-ÖØ-Þ]")
 NO_NAME_WORDS = "the his her he she they their its a an and or in on at by to of with from as when after before then "
@@ -63,11 +61,11 @@ class Findings(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    findings: list[Finding] = Field(max_length=2 * MOST_FINDINGS)
+    findings: list[Finding] = Field(max_length=2 * MAX_FINDINGS)
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedFinding:
     """What a model said and why it was not taken."""
 
     finding: str
@@ -75,77 +73,77 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
-class Residue:
+class ModelReading:
     """What a model added to a page, and what of its words was refused."""
 
-    facts: tuple[Extracted, ...] = ()
-    refused: tuple[Refused, ...] = ()
+    facts: tuple[ExtractedFact, ...] = ()
+    refused: tuple[RefusedFinding, ...] = ()
     note: str = ""
     """Why the model could not be used, if so."""
 
 
-def read_residue(page: PageDoc, person: ReadPerson, model: Model, check: Check | None = None) -> Residue:
+def read_missing_fields(page: PageDoc, person: PersonReading, model: Model, check: Check | None = None) -> ModelReading:
     """The fields that the rules left open, as far as a model can point at the words that state them."""
-    missing = tuple(field for field in WANTED if not any(fact.field == field for fact in person.facts))
-    numbered = telling(page)
+    missing = tuple(field for field in MODEL_FIELDS if not any(fact.field == field for fact in person.facts))
+    numbered = family_sentences(page)
     if not person.is_person or not missing or not numbered:
-        return Residue()
+        return ModelReading()
     shown = "\n".join(f"[{number}] {page.text[one.start : one.end]}" for number, one in enumerate(numbered, 1))
     messages = _prompt().fill(
-        name=person.name or person.title, sentences=shown, fields=", ".join(missing), most=MOST_FINDINGS
+        name=person.name or person.title, sentences=shown, fields=", ".join(missing), most=MAX_FINDINGS
     )
     try:
         found = ask(model, messages, Findings, extraction(max_tokens=REPLY)).findings
     except ModelError as problem:
-        return Residue(note=printable(problem.message))
-    facts: list[Extracted] = []
-    refused: list[Refused] = []
-    for finding in found[:MOST_FINDINGS]:
-        taken = _judged(page, person, finding, numbered, missing, check or _firewall())
-        (facts if isinstance(taken, Extracted) else refused).append(taken)  # type: ignore[arg-type]
-    return Residue(tuple(facts), tuple(refused))
+        return ModelReading(note=printable(problem.message))
+    facts: list[ExtractedFact] = []
+    refused: list[RefusedFinding] = []
+    for finding in found[:MAX_FINDINGS]:
+        taken = _checked_finding(page, person, finding, numbered, missing, check or _firewall())
+        (facts if isinstance(taken, ExtractedFact) else refused).append(taken)  # type: ignore[arg-type]
+    return ModelReading(tuple(facts), tuple(refused))
 
 
-def telling(page: PageDoc) -> list[Sentence]:
+def family_sentences(page: PageDoc) -> list[SentenceSpan]:
     """The sentences that may tell of the family: those with a cue, in order."""
     found = [one for one in sentences_of(page) if CUES.search(page.text, one.start, one.end)]
-    return found[:MOST_SENTENCES]
+    return found[:MAX_SENTENCES]
 
 
-def _judged(
+def _checked_finding(
     page: PageDoc,
-    person: ReadPerson,
+    person: PersonReading,
     finding: Finding,
-    numbered: list[Sentence],
+    numbered: list[SentenceSpan],
     missing: tuple[FieldName, ...],
     check: Check,
-) -> Extracted | Refused:
+) -> ExtractedFact | RefusedFinding:
     told = f"{finding.field}: {finding.value}"
     field = next((name for name in missing if name == finding.field), None)
     if field is None:
         known = finding.field in get_args(FieldName)
-        return Refused(told, "a field that was not asked for" if known else "a field that does not exist")
+        return RefusedFinding(told, "a field that was not asked for" if known else "a field that does not exist")
     for place in _places(page, finding, numbered):
         sentence = page.text[place[0].start : place[0].end]
         if not is_stated(sentence, page.language):
-            return Refused(told, "the sentence does not state it")
-        if field in RELATIONS and is_part_of_name(page.text, place[1], place[1] + len(finding.value)):
-            return Refused(told, "it is a part of a name")
-        made = _made(page, field, finding, *place)
+            return RefusedFinding(told, "the sentence does not state it")
+        if field in RELATION_FIELDS and is_part_of_name(page.text, place[1], place[1] + len(finding.value)):
+            return RefusedFinding(told, "it is a part of a name")
+        made = _fact_of_finding(page, field, finding, *place)
         if made is None:
-            return Refused(told, "no date can be read from it")
+            return RefusedFinding(told, "no date can be read from it")
         violations = check(made, page.text, person.name or person.title, person.sex)
-        return Refused(told, f"the firewall: {violations[0]}") if violations else made
-    return Refused(told, "it does not stand in the sentences it names")
+        return RefusedFinding(told, f"the firewall: {violations[0]}") if violations else made
+    return RefusedFinding(told, "it does not stand in the sentences it names")
 
 
 def is_part_of_name(text: str, start: int, end: int) -> bool:
     """Whether a name goes on before or behind what was cut from it: 'Carter' of 'Max Carter'."""
-    before = NAME_BEFORE.search(text, max(0, start - MOST_WORD), start)
+    before = NAME_BEFORE.search(text, max(0, start - MAX_WORD), start)
     return bool(NAME_BEHIND.match(text, end)) or (before is not None and before[1].lower() not in NO_NAMES)
 
 
-def _places(page: PageDoc, finding: Finding, numbered: list[Sentence]) -> Iterator[tuple[Sentence, int]]:
+def _places(page: PageDoc, finding: Finding, numbered: list[SentenceSpan]) -> Iterator[tuple[SentenceSpan, int]]:
     for number in finding.sentences:
         if 1 <= number <= len(numbered):
             sentence = numbered[number - 1]
@@ -154,16 +152,18 @@ def _places(page: PageDoc, finding: Finding, numbered: list[Sentence]) -> Iterat
                 yield sentence, at
 
 
-def _made(page: PageDoc, field: FieldName, finding: Finding, sentence: Sentence, at: int) -> Extracted | None:
-    when = date_in(finding.value, page.language) if field in DATES else None
-    if field in DATES and when is None:
+def _fact_of_finding(
+    page: PageDoc, field: FieldName, finding: Finding, sentence: SentenceSpan, at: int
+) -> ExtractedFact | None:
+    when = date_in(finding.value, page.language) if field in DATE_FIELDS else None
+    if field in DATE_FIELDS and when is None:
         return None
-    return Extracted(
+    return ExtractedFact(
         field,
         when.edtf() if when else page.text[at : at + len(finding.value)],
-        cut(page, Span(sentence.start, sentence.end)),
+        snippet_at(page, Span(sentence.start, sentence.end)),
         "model",
-        min(finding.confidence, HIGHEST),
+        min(finding.confidence, HIGHEST_CONFIDENCE),
         when,
         target=next((link.target for link in page.links if at <= link.start < at + len(finding.value)), ""),
         rationale="a model pointed at the sentence",
@@ -172,7 +172,7 @@ def _made(page: PageDoc, field: FieldName, finding: Finding, sentence: Sentence,
 
 def _prompt() -> Prompt:
     file = resources.files("kiwiresearch.kin.extract") / "data" / "residue.md"
-    return parsed("residue", file.read_text(encoding="utf-8"))
+    return parse_prompt("residue", file.read_text(encoding="utf-8"))
 
 
 def _firewall() -> Check:

@@ -5,27 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kiwiresearch.kin.extract.mentions import WITH_ANOTHER, is_mention
-from kiwiresearch.kin.extract.openings import KIN_SEX, OF_EITHER, is_of_other_sex, leaves_pronoun, starts_with
-from kiwiresearch.kin.extract.patterns import regex
+from kiwiresearch.kin.extract.lexicon import CAP, NAME, FamilyWords, Span, regex
+from kiwiresearch.kin.extract.mentions import (
+    KIN_SEX,
+    OF_EITHER,
+    WITH_ANOTHER,
+    is_mention,
+    leaves_pronoun_to_subject,
+    names_only_other_sex,
+    sentence_referent,
+)
 from kiwiresearch.kin.extract.pronouns import (
     DOES,
     KIN,
     PLACED,
     RUN,
-    Capitals,
-    State,
-    capitals_of,
-    governed,
+    CapitalisedWords,
+    Referent,
+    capitalised_words,
+    governing_word,
     is_fronted,
-    means_subject,
+    refers_to_subject,
 )
-from kiwiresearch.kin.extract.spans import CAP, NAME, Span
-from kiwiresearch.kin.extract.subject import Sentence, Subject, sentences_of
-from kiwiresearch.kin.extract.words import FamilyWords
-from kiwiresearch.kin.names import sex_of
+from kiwiresearch.kin.extract.subject import PageSubject, SentenceSpan, sentences_of
+from kiwiresearch.kin.names import sex_of_name
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.text.fold import fold
+from kiwiresearch.text.words import fold
 
 COUPLE = regex.compile(r"(?:They|The couple|The pair|The two|Together,? they|Their)\b")
 THE_COUPLE = regex.compile(r"\b[Tt]he couple(?:['’]s)?\b|^(?:One of their|Their) (?:\w+ )?(?:son|daughter|child)")
@@ -47,7 +52,7 @@ LONGEST = 1_400
 """No sentence that anybody wrote is longer, and one made to be is not read: the time grows with its square."""
 EARLY = 25
 """So far down a page 'He was born' is said of its person."""
-AFTERWARDS = regex.compile(r"\b(?:legacy|legend\w*|ancest\w+|memorials?|descendants)\b", regex.IGNORECASE)
+LEGACY_HEADINGS = regex.compile(r"\b(?:legacy|legend\w*|ancest\w+|memorials?|descendants)\b", regex.IGNORECASE)
 """Sections that speak of others as well: a paragraph there is about the person only where it says so."""
 LIFE_HEADINGS = regex.compile(r"\b(?:life|childhood|youth|years|family|birth|early)\b", regex.IGNORECASE)
 
@@ -58,7 +63,7 @@ class Clause:
 
     start: int
     end: int
-    state: State
+    referent: Referent
     """Whom a pronoun at the start of the sentence means."""
     couple: bool
     """Whether 'they' are the subject and a spouse."""
@@ -68,14 +73,14 @@ class Clause:
     """Where 'his', 'her' or the name with an apostrophe means the subject."""
     early: bool
     """Whether it is one of the first two sentences of the lead."""
-    met: int | None
+    met_sentence_start: int | None
     """Where the sentence before begins, if it tells that the subject met somebody."""
 
 
-def clauses_of(page: PageDoc, subject: Subject, words: FamilyWords) -> Iterator[Clause]:
+def clauses_of(page: PageDoc, subject: PageSubject, words: FamilyWords) -> Iterator[Clause]:
     """The sentences of the article in order, with whom their pronouns mean."""
-    capitals = capitals_of(page, subject)
-    state: State = "subject"
+    capitals = capitalised_words(page, subject)
+    state: Referent = "subject"
     couple = False
     block = -1
     count = 0
@@ -93,12 +98,12 @@ def clauses_of(page: PageDoc, subject: Subject, words: FamilyWords) -> Iterator[
         if sentence.block != block:
             couple = couple and bool(COUPLE.match(page.text, sentence.start, sentence.end))
             state, block, met, told = "subject", sentence.block, None, ""
-            if AFTERWARDS.search(heading) and not LIFE_HEADINGS.search(heading):
+            if LEGACY_HEADINGS.search(heading) and not LIFE_HEADINGS.search(heading):
                 state = "other"
             if sentence.kind == "item" and not WITH_KIN.match(page.text, sentence.start, sentence.end):
                 state = "other"
         text = page.text[sentence.start : sentence.end]
-        start = starts_with(text, state, subject, capitals, words)
+        start = sentence_referent(text, state, subject, capitals, words)
         if start == "other" and count < EARLY and _is_of_birth(text, subject):
             start = "subject"
         if start == "other" and state == "subject" and IS_HIS_KIN.match(text):
@@ -111,8 +116,8 @@ def clauses_of(page: PageDoc, subject: Subject, words: FamilyWords) -> Iterator[
         clause = _clause(page, sentence, start, subject, capitals, words, couple=couple, early=count < 2, met=met)
         count += 1
         yield clause
-        aside = start == "other" and state == "subject" and is_of_other_sex(text, subject, capitals)
-        if start == "relative" and leaves_pronoun(text, subject, capitals):
+        aside = start == "other" and state == "subject" and names_only_other_sex(text, subject, capitals)
+        if start == "relative" and leaves_pronoun_to_subject(text, subject, capitals):
             state = "subject"
         elif not aside:
             state = start
@@ -127,9 +132,9 @@ def clauses_of(page: PageDoc, subject: Subject, words: FamilyWords) -> Iterator[
             met = clause.start if _has_met(page.text, clause, subject) else None
 
 
-def _is_of_birth(text: str, subject: Subject) -> bool:
+def _is_of_birth(text: str, subject: PageSubject) -> bool:
     """'He was born', 'She was the eldest of': said of the person, near the top of a page."""
-    said = BIRTH_TOLD.match(text)
+    said = BIRTH_SENTENCE.match(text)
     return bool(said and said[1].lower() == subject.pronoun)
 
 
@@ -138,13 +143,13 @@ IS_HIS_KIN = regex.compile(
     r"(?:father|mother|wife|husband|son|daughter|brother|sister)\b"
 )
 """'Ann Hay was his mother'."""
-BIRTH_TOLD = regex.compile(
+BIRTH_SENTENCE = regex.compile(
     r"(He|She) was (?:born|named after|christened|baptised|"
     r"the (?:[\w\-]+ )?(?:son|daughter|child|of (?:\w+ )?children)\b)"
 )
 
 
-def _is_other_parent(text: str, told: str, subject: Subject) -> bool:
+def _is_other_parent(text: str, told: str, subject: PageSubject) -> bool:
     """'His father was a smith. He was rich. His mother …': whose mother it is, the sentence on the father tells."""
     found = regex.match(
         r"(?:(?:Through|By|From|On|In|At|With|When|After)\b[^,;.]{0,40}?,?\s)?(?i:(his|her)) (father|mother)\b(?!['’])",
@@ -161,10 +166,10 @@ WITH_KIN = regex.compile(
 """'His third wife was': an item of a list about the person."""
 
 
-def _has_met(text: str, clause: Clause, subject: Subject) -> bool:
+def _has_met(text: str, clause: Clause, subject: PageSubject) -> bool:
     """Whether the subject met somebody, and not somebody else."""
     found = MET.search(text, clause.start, clause.end)
-    if found and clause.state == "subject" and text[clause.start : found.start()].endswith(f" {subject.pronoun} "):
+    if found and clause.referent == "subject" and text[clause.start : found.start()].endswith(f" {subject.pronoun} "):
         return bool(clause.anchors)
     ends = [anchor.end for anchor in clause.anchors if found and anchor.end <= found.start()]
     return bool(found and ends and not regex.search(CAP, text[ends[-1] : found.start()]))
@@ -177,38 +182,40 @@ def _couple_after(text: str, clause: Clause, *, couple: bool, ahead: bool) -> bo
         return couple or own or (ahead and bool(regex.search(r"\bmarried\b", text)))
     if not MARRIED.search(text):
         return couple
-    if clause.state == "other":
+    if clause.referent == "other":
         return couple and bool(regex.match(r"(?:He|She|His|Her)\b", text))
     return couple or bool(clause.anchors or clause.owners)
 
 
-def _ends_with_subject(text: str, clause: Clause, subject: Subject, capitals: Capitals) -> bool:
+def _ends_with_subject(text: str, clause: Clause, subject: PageSubject, capitals: CapitalisedWords) -> bool:
     """'Jane died in 1605, but Carter had left by then': the last who does something is the subject."""
-    named = [one for one in clause.anchors if text[one.start].isupper() and ANEW.search(text, clause.start, one.start)]
+    named = [
+        one for one in clause.anchors if text[one.start].isupper() and NEW_CLAUSE.search(text, clause.start, one.start)
+    ]
     if not named or not DOES.match(text, named[-1].end, clause.end):
         return False
     return not any(
         fold(run[0].split()[0]) in capitals.persons and not PLACED.search(text[clause.start : run.start()])
         for run in RUN.finditer(text, named[-1].end, clause.end)
-        if sex_of(run[0]) in ("", subject.sex)
+        if sex_of_name(run[0]) in ("", subject.sex)
     )
 
 
-ANEW = regex.compile(r"(?:,|;|\b(?:and|but|while|when|where|that|so))\s+$")
+NEW_CLAUSE = regex.compile(r"(?:,|;|\b(?:and|but|while|when|where|that|so))\s+$")
 
 
-def _ends_with_relative(text: str, clause: Clause, subject: Subject) -> bool:
+def _ends_with_relative(text: str, clause: Clause, subject: PageSubject) -> bool:
     """'… but Dufferin's father did not': 'he' in the next sentence may be the father."""
     last = max((anchor.end for anchor in clause.anchors), default=clause.start)
     for owner in clause.owners:
         kin = KIN.match(text, owner.end, clause.end)
         named = text[owner.start : owner.end].lower() != subject.possessive
-        if kin and named and owner.start > last and not governed(text, clause.start, owner.start):
+        if kin and named and owner.start > last and not governing_word(text, clause.start, owner.start):
             return KIN_SEX.get(kin["kind"], "") == subject.sex
     return False
 
 
-def _is_parallel(text: str, sentence: Sentence, at: int, end: int, owners: list[Span]) -> bool:
+def _is_parallel(text: str, sentence: SentenceSpan, at: int, end: int, owners: list[Span]) -> bool:
     """'his brother Ned was a smith, and his sister': both have the same owner."""
     kin = KIN.match(text, end, sentence.end)
     before = [owner for owner in owners if KIN.match(text, owner.end, at)]
@@ -219,10 +226,10 @@ def _is_parallel(text: str, sentence: Sentence, at: int, end: int, owners: list[
 
 def _clause(
     page: PageDoc,
-    sentence: Sentence,
-    start: State,
-    subject: Subject,
-    capitals: Capitals,
+    sentence: SentenceSpan,
+    start: Referent,
+    subject: PageSubject,
+    capitals: CapitalisedWords,
     words: FamilyWords,
     *,
     couple: bool,
@@ -253,7 +260,7 @@ def _clause(
             pos=sentence.start,
             endpos=sentence.end,
         ):
-            told = means_subject(text, sentence, found.start(), start, subject, anchors + owners, capitals, words)
+            told = refers_to_subject(text, sentence, found.start(), start, subject, anchors + owners, capitals, words)
             if not told and not _is_parallel(text, sentence, found.start(), found.end(), owners):
                 continue
             span = Span(*found.span())

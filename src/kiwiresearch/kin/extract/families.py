@@ -1,24 +1,77 @@
-"""Lists and tables of children, under a heading or a sentence that says so."""
+"""Lists and tables of children, and tables of ancestors."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
-from kiwiresearch.kin.extract.ancestors import IN_TABLE, ancestors
-from kiwiresearch.kin.extract.lead import cut
-from kiwiresearch.kin.extract.lives import behind_name, in_row
-from kiwiresearch.kin.extract.patterns import regex
-from kiwiresearch.kin.extract.spans import Span, name_at
-from kiwiresearch.kin.extract.subject import Subject
-from kiwiresearch.kin.extract.values import NUMBERED, qualifier_in
-from kiwiresearch.kin.extract.words import FamilyWords
-from kiwiresearch.kin.extracted import Extracted
-from kiwiresearch.kin.fields import Qualifier
+from kiwiresearch.kin.extract.boxes import NUMBERED, qualifier_in
+from kiwiresearch.kin.extract.lexicon import FamilyWords, Span, name_at, regex
+from kiwiresearch.kin.extract.life_dates import dates_after_name, dates_in_row, snippet_at
+from kiwiresearch.kin.extract.subject import PageSubject
+from kiwiresearch.kin.lineage import AncestorLine, parse_ancestor_label
+from kiwiresearch.kin.source_facts import ExtractedFact
+from kiwiresearch.kin.tree import Qualifier
 from kiwiresearch.page.doc import Block, PageDoc, Section, Table
-from kiwiresearch.text.fold import fold
+from kiwiresearch.text.words import fold
 
-LISTED = 0.75
+TABLE_CONFIDENCE = 0.8
+
+
+@dataclass(slots=True)
+class _Ancestor:
+    """An ancestor and those above; `fact` says that this is the father or mother of the one below."""
+
+    line: AncestorLine
+    fact: ExtractedFact
+    above: list[_Ancestor] = field(default_factory=list)
+
+    def with_ancestors(self) -> ExtractedFact:
+        return replace(
+            self.fact, relative_facts=(*self.fact.relative_facts, *(one.with_ancestors() for one in self.above))
+        )
+
+
+def ancestor_facts(page: PageDoc, words: FamilyWords) -> Iterator[ExtractedFact]:
+    """The father and the mother of the page's person, each with the ancestors that the table names."""
+    parents: dict[AncestorLine, _Ancestor] = {}
+    for table in page.tables:
+        for one in _named(page, table, words):
+            if one.line in parents:
+                continue
+            below = parents.get(one.line[:-1])
+            if len(one.line) == 1 or below is not None:
+                parents[one.line] = one
+            if below is not None:
+                below.above.append(one)
+    yield from (one.with_ancestors() for line, one in parents.items() if len(line) == 1)
+
+
+def _named(page: PageDoc, table: Table, words: FamilyWords) -> Iterator[_Ancestor]:
+    heading = page.sections[table.section].heading if table.section < len(page.sections) else ""
+    for cell in (cell for row in table.rows for cell in row):
+        found = parse_ancestor_label(page.text[cell.start : cell.end])
+        if found is None:
+            continue
+        name = name_at(page.text, cell.start + found.end, cell.end, words)
+        if name is None:
+            continue
+        target = next((link.target for link in page.links if link.in_text and name.start <= link.start < name.end), "")
+        fact = ExtractedFact(
+            found.line[-1],
+            page.text[name.start : name.end],
+            snippet_at(page, Span(cell.start, name.end)),
+            "prose",
+            TABLE_CONFIDENCE,
+            target=target,
+            locator=heading,
+            rationale="a cell of the table of ancestors",
+            relative_facts=dates_after_name(page, name, cell.end),
+        )
+        yield _Ancestor(found.line, fact)
+
+
+LIST_CONFIDENCE = 0.75
 AFTER_NAME = regex.compile(
     r"\s*(?:$|[(,;:.–—\[-]|\b(?:born|b\.|died|d\.|who|married|m\.|c\.|was|became|wife|later|in|reigned|"
     r"reputed|king|queen|or|and/or|\d))",
@@ -41,10 +94,10 @@ STYLE = regex.compile(r"(?:HRH|HM|HH|HIH|HSH|HIM)\s+")
 SHORT = 70
 
 
-def family_facts(page: PageDoc, subject: Subject, words: FamilyWords) -> Iterator[Extracted]:
+def family_facts(page: PageDoc, subject: PageSubject, words: FamilyWords) -> Iterator[ExtractedFact]:
     """The children that the page lists, and the parents that a table of ancestors names."""
-    yield from ancestors(page, words)
-    yield from _of_others_left_out(page, subject, _introduced(page, subject, words))
+    yield from ancestor_facts(page, words)
+    yield from _without_sibling_lists(page, subject, _introduced(page, subject, words))
     above: Section | None = None
     for number, section in enumerate(page.sections):
         if above and section.level <= above.level:
@@ -69,7 +122,9 @@ def family_facts(page: PageDoc, subject: Subject, words: FamilyWords) -> Iterato
                 yield from _table(page, table, section.heading, heading_says, subject, words, direct=direct)
 
 
-def _of_others_left_out(page: PageDoc, subject: Subject, found: Iterator[Extracted]) -> Iterator[Extracted]:
+def _without_sibling_lists(
+    page: PageDoc, subject: PageSubject, found: Iterator[ExtractedFact]
+) -> Iterator[ExtractedFact]:
     """A list that holds the subject is one of brothers and sisters: nothing of its section is taken."""
     children = list(found)
     own = {fold(subject.name), fold(page.title)}
@@ -77,7 +132,7 @@ def _of_others_left_out(page: PageDoc, subject: Subject, found: Iterator[Extract
     yield from (child for child in children if child.locator not in foreign)
 
 
-def _introduced(page: PageDoc, subject: Subject, words: FamilyWords) -> Iterator[Extracted]:
+def _introduced(page: PageDoc, subject: PageSubject, words: FamilyWords) -> Iterator[ExtractedFact]:
     """'They had three sons:' and the items below it, in any section."""
     reading = False
     said: Qualifier = ""
@@ -94,12 +149,12 @@ def _introduced(page: PageDoc, subject: Subject, words: FamilyWords) -> Iterator
             )
             counted = counted or BY_HER.search(last)
             reading = bool(counted and about and len(last) < SHORT * 2 and not OF_OTHERS.search(last))
-            said = _of_all(last, words)
+            said = _shared_qualifier(last, words)
         elif block.kind == "item" and HEADS_OTHERS.fullmatch(text):
             reading = False
         elif block.kind == "item" and reading and not words.sections["children"].fullmatch(heading):
             because = "an item below a sentence about the children"
-            yield from _child(page, Span(block.start, block.end), heading, said, words, LISTED, because)
+            yield from _child(page, Span(block.start, block.end), heading, said, words, LIST_CONFIDENCE, because)
         elif block.kind not in ("item", "caption"):
             reading = False
 
@@ -114,7 +169,7 @@ MAY_HAVE = regex.compile(
 )
 
 
-def _of_all(sentence: str, words: FamilyWords) -> Qualifier:
+def _shared_qualifier(sentence: str, words: FamilyWords) -> Qualifier:
     """What a sentence says of all the children it leads in: 'several illegitimate children'."""
     last = _last_of(sentence)
     if MAY_HAVE.search(last):
@@ -144,7 +199,7 @@ def _items(
     *,
     direct: bool,
     by_parent: bool = False,
-) -> Iterator[Extracted]:
+) -> Iterator[ExtractedFact]:
     """Items that begin with a name, as long as the sentence above them speaks of children."""
     reading = direct
     qualifier = said
@@ -154,7 +209,7 @@ def _items(
             tail = text[-160:]
             asks = bool(words.sections["lead_in"].search(tail)) and bool(LEAD_IN_END.search(tail))
             reading = not OF_OTHERS.search(_last_of(tail)) and (asks or (direct and len(text) < SHORT * 3))
-            qualifier = _of_all(tail, words) or said
+            qualifier = _shared_qualifier(tail, words) or said
             continue
         if block.kind != "item":
             continue
@@ -164,13 +219,19 @@ def _items(
             reading = True
         elif reading:
             yield from _child(
-                page, Span(block.start, block.end), heading, qualifier, words, LISTED, "an item of a list of children"
+                page,
+                Span(block.start, block.end),
+                heading,
+                qualifier,
+                words,
+                LIST_CONFIDENCE,
+                "an item of a list of children",
             )
 
 
 def _child(
     page: PageDoc, span: Span, heading: str, said: Qualifier, words: FamilyWords, sure: float, because: str
-) -> Iterator[Extracted]:
+) -> Iterator[ExtractedFact]:
     begun = NUMBERED.match(page.text, span.start, span.end)
     if begun and regex.search(r"\d\s*[–-]\s*$", begun[0]):
         return  # '1 - Aelgifu of Northampton' heads the children of one marriage
@@ -190,17 +251,17 @@ def _child(
     qualifier = said or qualifier_in(behind[:80], words) or qualifier_in("".join(NOTED.findall(behind)), words)
     if qualifier and qualifier != said:
         end = found.end + len(behind.rstrip())
-    yield Extracted(
+    yield ExtractedFact(
         "child",
         page.text[found.start : found.end],
-        cut(page, Span(span.start, end)),
+        snippet_at(page, Span(span.start, end)),
         "prose",
         sure,
         qualifier=qualifier,
         target=_target(page, found),
         locator=heading,
         rationale=f"{because} in the section {heading!r}",
-        told=behind_name(page, found, span.end),
+        relative_facts=dates_after_name(page, found, span.end),
     )
 
 
@@ -208,8 +269,15 @@ NOTED = regex.compile(r"\[[^\]]*\]?")
 
 
 def _table(
-    page: PageDoc, table: Table, heading: str, said: Qualifier, subject: Subject, words: FamilyWords, *, direct: bool
-) -> Iterator[Extracted]:
+    page: PageDoc,
+    table: Table,
+    heading: str,
+    said: Qualifier,
+    subject: PageSubject,
+    words: FamilyWords,
+    *,
+    direct: bool,
+) -> Iterator[ExtractedFact]:
     rows = [row for row in table.rows if row]
     if not rows:
         return
@@ -230,9 +298,9 @@ def _table(
             continue
         cell = row[0]
         for child in _child(
-            page, Span(cell.start, cell.end), heading, said, words, IN_TABLE, "a row of a table of children"
+            page, Span(cell.start, cell.end), heading, said, words, TABLE_CONFIDENCE, "a row of a table of children"
         ):
-            yield replace(child, told=child.told or in_row(page, rows[0], row))
+            yield replace(child, relative_facts=child.relative_facts or dates_in_row(page, rows[0], row))
 
 
 def _target(page: PageDoc, span: Span) -> str:

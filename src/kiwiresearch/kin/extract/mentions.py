@@ -1,20 +1,21 @@
-"""Where a sentence names the page's person, and not somebody else who bears a part of that name."""
+"""Where a sentence names the page's person, and whom the sentence is about by its first words."""
 
 from __future__ import annotations
 
-from kiwiresearch.kin.extract.patterns import Match, regex
-from kiwiresearch.kin.extract.pronouns import RELATIVE_NAMED, Capitals
-from kiwiresearch.kin.extract.spans import CAP
-from kiwiresearch.kin.extract.subject import Sentence, Subject
-from kiwiresearch.kin.names import name_words
+from kiwiresearch.kin.extract.lexicon import CAP, NAME, FamilyWords, Match, regex
+from kiwiresearch.kin.extract.pronouns import KIN, PLACED, REGNAL, RELATIVE_NAMED, RUN, CapitalisedWords, Referent
+from kiwiresearch.kin.extract.subject import PageSubject, SentenceSpan
+from kiwiresearch.kin.names import name_words, parse_name, sex_of_name
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.text.fold import fold
+from kiwiresearch.text.words import fold
 
 
-def is_mention(page: PageDoc, sentence: Sentence, found: Match, subject: Subject, capitals: Capitals) -> bool:
+def is_mention(
+    page: PageDoc, sentence: SentenceSpan, found: Match, subject: PageSubject, capitals: CapitalisedWords
+) -> bool:
     """Whether a match of the subject's name is not a part of another's."""
     text, start, at = page.text, sentence.start, found.start()
-    if not _is_whole(text, start, at, capitals) or _is_of_spouse(found[0], subject):
+    if not _is_complete_name(text, start, at, capitals) or _is_of_spouse(found[0], subject):
         return False
     if _is_otherwise_titled(page, start, at, subject):
         return False
@@ -22,7 +23,7 @@ def is_mention(page: PageDoc, sentence: Sentence, found: Match, subject: Subject
     return not (told and "," not in told[0]) and not WIFE_NAMED.search(text[start:at])
 
 
-def _is_whole(text: str, start: int, at: int, capitals: Capitals) -> bool:
+def _is_complete_name(text: str, start: int, at: int, capitals: CapitalisedWords) -> bool:
     """Whether a name is not the end of somebody else's: 'Hulagu Khan', 'Dafydd ap Llywelyn'."""
     before = regex.search(r"([\p{L}\p{M}'’\-]+\.?)\s+$", text[start:at])
     if not before:
@@ -37,14 +38,14 @@ def _is_whole(text: str, start: int, at: int, capitals: Capitals) -> bool:
     return before.start() == 0 and plain in capitals.small and plain not in known.male and plain not in known.female
 
 
-def _is_of_spouse(mention: str, subject: Subject) -> bool:
+def _is_of_spouse(mention: str, subject: PageSubject) -> bool:
     """'Mrs. Carter', on the page of Mr. Carter."""
     title = mention.split()[0].rstrip(".").lower()
     known = name_words()
     return title in {"male": known.female_titles, "female": known.male_titles}.get(subject.sex, frozenset())
 
 
-def _is_otherwise_titled(page: PageDoc, start: int, at: int, subject: Subject) -> bool:
+def _is_otherwise_titled(page: PageDoc, start: int, at: int, subject: PageSubject) -> bool:
     """'Earl Carter', on the page of a Carter whom the lead calls no earl: it may be a first name."""
     before = regex.search(r"(\p{Lu}\p{Ll}+)\s+$", page.text[start:at])
     if not before or fold(before[1]) not in name_words().honorifics:
@@ -62,3 +63,174 @@ WITH_ANOTHER = regex.compile(
 PARTICLES_BEFORE = frozenset(
     ["ap", "ab", "ferch", "verch", "ibn", "bin", "bint", "mac", "van", "von", "de", "da", "di", "af", "y", "e", "la"]
 )
+
+
+IN_TURN = regex.compile(r"\p{L}+,? in turn\b")
+OF_EITHER = regex.compile(r"(?:wife|wives|husband|widow|son|daughter|child)")
+"""'His father was a smith. His wife …': the father's wife as well as the subject's."""
+KIN_SEX = {
+    "father": "male", "husband": "male", "son": "male", "brother": "male", "uncle": "male", "nephew": "male",
+    "mother": "female", "wife": "female", "widow": "female", "daughter": "female", "sister": "female",
+    "aunt": "female", "niece": "female",
+}  # fmt: skip
+
+
+def sentence_referent(
+    text: str, state: Referent, subject: PageSubject, capitals: CapitalisedWords, words: FamilyWords
+) -> Referent:
+    """Whom the sentence is about, by its first words."""
+    first = regex.match(r"[\"“'(\s]*(\p{L}[\p{L}\p{M}'’\-]*)", text)
+    word = first[1].lower() if first else ""
+    if word == subject.pronoun:
+        return "subject" if state == "subject" and not _is_about_another(text, subject) else "other"
+    if word == subject.possessive:
+        kin = KIN.match(text, first.end() if first else 0)
+        if state == "other" or (state == "relative" and kin and OF_EITHER.match(kin["kind"])):
+            return "other"
+        return "relative" if kin else state
+    if word in ("he", "she", "his"):
+        return "other"
+    mention = subject.mention.search(text)
+    named = NAME.match(text)
+    if mention and mention.start() == 0:
+        owner = regex.match(r"['’]s?\s", text[mention.end() :])
+        return "relative" if owner else "subject"
+    reported = REPORTED.match(text)
+    if reported and subject.mention.match(text, reported.end()):
+        return sentence_referent(text[reported.end() :], state, subject, capitals, words)
+    joint = JOINT.match(text)
+    beside = subject.mention.match(text, joint.end()) if joint else None
+    if beside and regex.match(r"\s+(?:had|have|were|married|moved|divorced|met)\b", text[beside.end() :]):
+        return "subject"
+    ruler = SOMEBODY.match(text)
+    if ruler and state == "subject" and not subject.role.match(f"the {ruler[1]}'s") and not mention:
+        return "other"
+    fronted = FRONTED_BY.match(text)
+    told = subject.mention.match(text, fronted.end()) if fronted else None
+    if told and regex.match(r"\s+\p{Ll}", text[told.end() :]):
+        return "subject"
+    if named and word != "born" and _is_other(named[0], subject, capitals, words):
+        return "other"
+    if named and _is_called_human(text, named.end(), named[0], subject, capitals, words):
+        return "other"
+    rival = regex.search(rf"{REGNAL.pattern}(?=\s+(?:was|had|became|\p{{Ll}}+ed)\b)", text)
+    if rival and (not mention or rival.start() < mention.start()):
+        return "other"  # 'In 1810, George III was', on the page of George IV
+    if mention and _first_person(text[: mention.start()], capitals):
+        return "subject"
+    return "other" if state == "relative" else state
+
+
+JOINT = regex.compile(rf"{NAME.pattern}\s+and\s+")
+"""'Ruth and' Carter had."""
+SOMEBODY = regex.compile(
+    r"The (?:new|old|young|next|late|reigning) (king|queen|emperor|empress|monarch|tsar|kaiser|pope|president|duke|"
+    r"prince|princess|sultan)\s+\p{Ll}+"
+)
+"""'The new king was': somebody who came after or before the person."""
+REPORTED = regex.compile(
+    rf"{NAME.pattern}\s+(?:stated?s?|wrote|writes|says|said|reports?|reported|mentions?|mentioned|tells|told|adds|added|notes|noted)"
+    r"\s+that\s+"
+)
+"""'Soranus stated that Carter': who tells it is not whom it is about."""
+FRONTED_BY = regex.compile(r"(?:Upon|After|On|With|Following|Before|Since|Until|At|During)\s[^,;.]{1,60},\s+")
+"""'Upon Ruth's death, Carter moved': the main clause tells whom it is about."""
+
+
+def _is_about_another(text: str, subject: PageSubject) -> bool:
+    """'He invited Verdi', 'He, in turn': who does something to the subject is not the subject."""
+    done = DONE_TO.match(text)
+    mention = subject.mention.match(text, done.end()) if done else None
+    return bool(IN_TURN.match(text) or (mention and text[mention.end() : mention.end() + 1] not in ("'", "’")))
+
+
+DONE_TO = regex.compile(
+    r"\p{L}+\s+(?:\p{Ll}+\s+){0,2}?(?!(?:re|nick)?named|called|entitled|founded|joined|entered|visited|attended)"
+    r"(?:\p{Ll}+ed|gave|sent|told|made|took|met|taught|brought)\s+(?=\p{Lu})"
+)
+
+
+def leaves_pronoun_to_subject(text: str, subject: PageSubject, capitals: CapitalisedWords) -> bool:
+    """Whether a sentence about a relative leaves 'he' to the subject: 'Her father was a smith. She …'."""
+    mention = subject.mention.match(text)
+    owner = regex.match(r"['’]s?", text[mention.end() :]) if mention else regex.match(r"\w+", text)
+    at = (mention.end() if mention else 0) + (owner.end() if owner else 0)
+    kin = KIN.match(text, at)
+    if not kin:
+        return True
+    sex = KIN_SEX.get(kin["kind"].lower().split("-")[-1], "")
+    plural = kin["kind"].endswith(("s", "ren", "family"))
+    if plural:
+        return True
+    if not sex or sex == subject.sex:
+        return False
+    own = regex.match(rf",?\s+(?:was\s+)?{RUN.pattern}", text, pos=kin.end())
+    return not any(
+        fold(found[0].split()[0]) in capitals.persons and not PLACED.search(text[: found.start()])
+        for found in RUN.finditer(text, own.end() if own else kin.end())
+    )
+
+
+def names_only_other_sex(text: str, subject: PageSubject, capitals: CapitalisedWords) -> bool:
+    """Whether everybody whom a sentence names is a woman on the page of a man: 'he' in the next is still that man."""
+    named = NAME.match(text)
+    opposite = {"male": "female", "female": "male"}.get(subject.sex, "")
+    pronoun = regex.match({"male": r"(?:She|Her)\b", "female": r"(?:He|His)\b"}.get(subject.sex, "(?!)"), text)
+    if not pronoun and not (named and opposite and sex_of_name(named[0]) == opposite):
+        return False
+    return all(
+        subject.mention.match(found[0])
+        or sex_of_name(found[0]) == opposite
+        or fold(found[0].split()[0]) in capitals.placed
+        or PLACED.search(text[: found.start()])
+        for found in RUN.finditer(text, pronoun.end() if pronoun else 0)
+    )
+
+
+def _first_person(before: str, capitals: CapitalisedWords) -> bool:
+    """Whether no other person is named before."""
+    for found in regex.finditer(CAP, before):
+        if found.start() > 0 and fold(found[0]) in capitals.persons and not PLACED.search(before[: found.start()]):
+            return False
+    return True
+
+
+def _is_other(name: str, subject: PageSubject, capitals: CapitalisedWords, words: FamilyWords) -> bool:
+    plain = regex.sub(r"[\"“][^\"“”]*[\"”]", " ", name)
+    tokens = [fold(token) for token in regex.findall(r"[\p{L}\p{M}'’\-]+", plain)]
+    known = name_words()
+    while (
+        len(tokens) > 1 and tokens[0] not in words.nobody and tokens[0] in CONJUNCTIONS | PARTICLES | known.honorifics
+    ):
+        tokens = tokens[1:]
+    if not tokens or tokens[0] in words.nobody or tokens[0] in words.places or tokens[0] in capitals.placed:
+        return False
+    if set(tokens) <= subject.name_tokens or _is_written_out(tokens, subject):
+        return False
+    return len(tokens) > 1 or tokens[0] in capitals.persons or tokens[0] in known.male or tokens[0] in known.female
+
+
+def _is_written_out(tokens: list[str], subject: PageSubject) -> bool:
+    """'Tom Hay Carter', on the page of Tom Carter: with a name between that the title leaves out."""
+    own = {fold(word) for word in parse_name(subject.name).given}
+    return (
+        len(own) == 1
+        and len(tokens) > 2
+        and tokens[0] != tokens[-1]
+        and {tokens[0], tokens[-1]} <= subject.name_tokens
+        and tokens[0] in own
+    )
+
+
+def _is_called_human(
+    text: str, at: int, name: str, subject: PageSubject, capitals: CapitalisedWords, words: FamilyWords
+) -> bool:
+    """'Andrey was a musician': somebody whom the page names only here."""
+    if " " in name or fold(name) in subject.name_tokens | words.nobody | words.places | capitals.small:
+        return False
+    told = regex.match(r"\s+(?:was|is|became)\s+an?\s+(?:[\p{Ll}\-]+\s+){0,2}?(\p{Ll}+)\b", text[at:])
+    return bool(told and (words.human.fullmatch(told[1]) or told[1].endswith("ist")))
+
+
+PARTICLES = frozenset(["da", "de", "di", "van", "von", "del", "du"])
+CONJUNCTIONS = frozenset(["but", "and", "yet", "so", "thus", "then", "though", "because", "if", "since", "for", "like"])

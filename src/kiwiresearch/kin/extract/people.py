@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kiwiresearch.kin.extract.lead import opening_lifespan
-from kiwiresearch.kin.extract.patterns import regex
-from kiwiresearch.kin.extract.subject import Subject, is_human_talk
-from kiwiresearch.kin.extract.words import FamilyWords, label_kind
+from kiwiresearch.kin.extract.lexicon import FamilyWords, label_kind, regex
+from kiwiresearch.kin.extract.life_dates import opening_lifespan
+from kiwiresearch.kin.extract.subject import PageSubject, speaks_of_person
 from kiwiresearch.kin.names import name_words
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.text.fold import fold
+from kiwiresearch.text.words import fold
 
-TOLD = {
+NON_PERSON_REASONS = {
     "surname": "a page about a name, not about a person",
     "fiction": "a fictional character",
     "myth": "a figure of myth",
@@ -26,35 +25,35 @@ GROUP_ROWS = frozenset({"members", "past members", "former members", "origin", "
 CHARACTER_ROWS = frozenset(
     {"first appearance", "last appearance", "created by", "portrayed by", "aliases", "publisher", "species", "race"}
 )
-TELLS_WITHIN = 330
+FIRST_SENTENCE_LENGTH = 330
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PersonVerdict:
     """Whether a page is about a person, and why one thinks so."""
 
     is_person: bool
     why: str
 
 
-def told_person(page: PageDoc, subject: Subject, words: FamilyWords) -> Told:
+def judge_page(page: PageDoc, subject: PageSubject, words: FamilyWords) -> PersonVerdict:
     """Boxes and the first sentence decide; what can be read both ways is no person."""
     against = _against(page, subject, words)
     if against:
-        return Told(is_person=False, why=against)
+        return PersonVerdict(is_person=False, why=against)
     labels = {label_kind(row.key, words) for box in page.infoboxes[:2] for row in box.rows}
     first = _first_sentence(page, subject)
     human = _is_called_human(first, words)
-    talk = is_human_talk(page, subject.opening)
+    talk = speaks_of_person(page, subject.opening)
     if labels & LIFE and (talk or human or opening_lifespan(page, subject)):
-        return Told(is_person=True, why=f"a box with {', '.join(sorted(labels & VITAL))}")
+        return PersonVerdict(is_person=True, why=f"a box with {', '.join(sorted(labels & VITAL))}")
     lifespan = opening_lifespan(page, subject)
     exact = bool(lifespan and lifespan[0].birth and lifespan[0].birth.precision == "day" and subject.sex)
     if lifespan and (talk or human or exact) and not _is_plural(first) and _opens_with_name(page, subject):
-        return Told(is_person=True, why="dates in brackets behind the name in the lead")
+        return PersonVerdict(is_person=True, why="dates in brackets behind the name in the lead")
     if human and talk and _opens_with_name(page, subject):
-        return Told(is_person=True, why=f"the lead says what the person was: {human!r}")
-    return Told(is_person=False, why="nothing tells of one person's life")
+        return PersonVerdict(is_person=True, why=f"the lead says what the person was: {human!r}")
+    return PersonVerdict(is_person=False, why="nothing tells of one person's life")
 
 
 CALLED = regex.compile(
@@ -115,12 +114,12 @@ def _is_plural(first: str) -> bool:
     return bool(regex.match(r"[^.,]{0,80}\b(?:were|are)\b", first))
 
 
-def _opens_with_name(page: PageDoc, subject: Subject) -> bool:
+def _opens_with_name(page: PageDoc, subject: PageSubject) -> bool:
     """Whether the first words are the name, and not 'In an abbey'."""
     head = page.text[subject.opening.start : subject.opening.start + 90].split()[:9]
     if " ".join(head).startswith(f"The {page.title} "):
         return False  # an office, or a thing there is one of
-    return bool(subject.tokens & {fold(word) for word in head if not word.islower()}) and _capitalised(page.title)
+    return bool(subject.name_tokens & {fold(word) for word in head if not word.islower()}) and _capitalised(page.title)
 
 
 def _capitalised(title: str) -> bool:
@@ -130,7 +129,7 @@ def _capitalised(title: str) -> bool:
     return all(word[:1].isupper() or not word[:1].isalpha() or word in small for word in words)
 
 
-def _against(page: PageDoc, subject: Subject, words: FamilyWords) -> str:
+def _against(page: PageDoc, subject: PageSubject, words: FamilyWords) -> str:
     if page.redirect or not page.text.strip():
         return "an empty page"
     if page.signals.disambiguation:
@@ -140,16 +139,16 @@ def _against(page: PageDoc, subject: Subject, words: FamilyWords) -> str:
     if words.group_title.search(page.title):
         return f"the title names no single person: {page.title!r}"
     if regex.search(r"\p{Lu}\p{Ll}+ (?:and|&) (?:the )?\p{Lu}\p{Ll}+", page.title.split(",")[0]):
-        return TOLD["several"]
+        return NON_PERSON_REASONS["several"]
     if SHIP.match(page.title) or QUALIFIED_THING.search(page.title):
-        return TOLD["work"]
+        return NON_PERSON_REASONS["work"]
     if not subject.opening.end:
         return "no sentence says who it is"
     rows = {row.key.casefold() for box in page.infoboxes[:2] for row in box.rows}
     if rows & CHARACTER_ROWS and not rows & {"born", "died"}:
-        return TOLD["fiction"]
+        return NON_PERSON_REASONS["fiction"]
     if rows & GROUP_ROWS and "members" in " ".join(rows):
-        return TOLD["several"]
+        return NON_PERSON_REASONS["several"]
     first = _first_sentence(page, subject)
     for kind, pattern in words.kinds:
         found = pattern.search(first)
@@ -158,7 +157,7 @@ def _against(page: PageDoc, subject: Subject, words: FamilyWords) -> str:
         ):
             continue
         if kind != "myth" or _is_called_human(first, words) in ("", *HEROES):
-            return TOLD[kind]
+            return NON_PERSON_REASONS[kind]
     return ""
 
 
@@ -167,7 +166,7 @@ def _said_of_person(first: str, start: int, end: int, words: FamilyWords) -> boo
     return bool(_is_called_human(first, words) or words.human.search(first, start, min(len(first), end + 40)))
 
 
-def _first_sentence(page: PageDoc, subject: Subject) -> str:
+def _first_sentence(page: PageDoc, subject: PageSubject) -> str:
     """The opening without its brackets, up to where it stops telling what the subject is."""
     text = page.text[subject.opening.start : subject.opening.end][:1_500]
     while True:
@@ -177,4 +176,4 @@ def _first_sentence(page: PageDoc, subject: Subject) -> str:
         text = plain
     text = regex.sub(r"\s+", " ", text)
     stop = regex.search(r"(?<=[\p{Ll}\d\])])\.\s+(?=\p{Lu})", text)
-    return str(text[: stop.start() if stop and stop.start() > 40 else len(text)])[:TELLS_WITHIN]
+    return str(text[: stop.start() if stop and stop.start() > 40 else len(text)])[:FIRST_SENTENCE_LENGTH]

@@ -6,15 +6,13 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
-from kiwiresearch.kin.extract.patterns import regex
-from kiwiresearch.kin.extract.spans import CAP, MONTHS, Span
-from kiwiresearch.kin.extract.subject import Sentence, Subject
-from kiwiresearch.kin.extract.words import FamilyWords
-from kiwiresearch.kin.names import name_words, sex_of
+from kiwiresearch.kin.extract.lexicon import CAP, MONTHS, FamilyWords, Span, regex
+from kiwiresearch.kin.extract.subject import PageSubject, SentenceSpan
+from kiwiresearch.kin.names import name_words, sex_of_name
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.text.fold import fold
+from kiwiresearch.text.words import fold
 
-State = Literal["subject", "relative", "other"]
+Referent = Literal["subject", "relative", "other"]
 
 MID_SENTENCE = regex.compile(rf"(?<=\b(\p{{Ll}}{{2,15}}) ){CAP}")
 PLACED = regex.compile(
@@ -45,14 +43,14 @@ GOVERNED = regex.compile(r"\b(?:with|of|by|to|between|among|for|against|than|fro
 GOVERNED_WITHIN = 12
 
 
-def governed(text: str, start: int, at: int) -> str:
+def governing_word(text: str, start: int, at: int) -> str:
     """The word just before that makes whoever is named here not what the sentence is about; empty if none does."""
     found = GOVERNED.search(text[max(start, at - GOVERNED_WITHIN) : at])
     return found[0].strip() if found else ""
 
 
 @dataclass(frozen=True, slots=True)
-class Capitals:
+class CapitalisedWords:
     """The words of a page that bear a capital inside of sentences: of people, and of places."""
 
     persons: frozenset[str]
@@ -62,7 +60,7 @@ class Capitals:
     """Words that stand behind 'in', 'at' or 'near' at least one time in three."""
 
 
-def capitals_of(page: PageDoc, subject: Subject) -> Capitals:
+def capitalised_words(page: PageDoc, subject: PageSubject) -> CapitalisedWords:
     counts: Counter[str] = Counter()
     placed: Counter[str] = Counter()
     for found in MID_SENTENCE.finditer(page.text[: page.sections[-1].end]):
@@ -71,14 +69,14 @@ def capitals_of(page: PageDoc, subject: Subject) -> Capitals:
         placed[plain] += found[1] in ("in", "at", "near")
     places = frozenset(word for word, count in counts.items() if placed[word] * 3 >= count)
     small = frozenset(fold(word) for word in regex.findall(r"(?<![\p{L}\-])\p{Ll}+", page.text))
-    return Capitals(frozenset(counts) - subject.tokens - places, small, places - subject.tokens)
+    return CapitalisedWords(frozenset(counts) - subject.name_tokens - places, small, places - subject.name_tokens)
 
 
-def is_fronted(text: str, sentence: Sentence, owner: Span, anchors: list[Span], capitals: Capitals) -> bool:
+def is_fronted(text: str, sentence: SentenceSpan, owner: Span, anchors: list[Span], capitals: CapitalisedWords) -> bool:
     """Whether 'his' stands before its own clause, and that clause begins with somebody else."""
     if not FRONTED.fullmatch(text, sentence.start, owner.start) or text[owner.start].isupper():
         return False
-    own = (anchor for anchor in anchors if not governed(text, sentence.start, anchor.start))
+    own = (anchor for anchor in anchors if not governing_word(text, sentence.start, anchor.start))
     stop = next((anchor.start for anchor in own), sentence.end)
     kin = KIN.match(text, owner.end, sentence.end) or WEDDED.match(text, owner.end, sentence.end)
     named = (
@@ -106,14 +104,14 @@ def _main_clause(text: str, start: int, end: int) -> int:
     return comma if comma >= 0 else end
 
 
-def means_subject(
+def refers_to_subject(
     text: str,
-    sentence: Sentence,
+    sentence: SentenceSpan,
     at: int,
-    start: State,
-    subject: Subject,
+    start: Referent,
+    subject: PageSubject,
     named: list[Span],
-    capitals: Capitals,
+    capitals: CapitalisedWords,
     words: FamilyWords,
 ) -> bool:
     """Whether a pronoun means the subject: nobody else is named between the subject and it."""
@@ -123,7 +121,7 @@ def means_subject(
         return False
     if at == sentence.start or (start == "subject" and BORN_THERE.fullmatch(text, sentence.start, at)):
         return True
-    own = [span.end for span in named if span.end <= at and not governed(text, sentence.start, span.start)]
+    own = [span.end for span in named if span.end <= at and not governing_word(text, sentence.start, span.start)]
     begin = max(own, default=sentence.start)
     between = ASIDES.sub(lambda inside: " " * len(inside[0]), text[begin:at])
     if not own and start == "subject" and WITH_PARTNER.fullmatch(between):
@@ -137,12 +135,12 @@ def means_subject(
         tokens = [fold(token) for token in regex.findall(CAP, found[0]) if len(token) > 1]
         if found.start() == 0 and begin == sentence.start:
             tokens = tokens[1:]
-        tokens = [token for token in tokens if token not in subject.tokens and token not in MONTHS]
+        tokens = [token for token in tokens if token not in subject.name_tokens and token not in MONTHS]
         if len(tokens) == 1 and (tokens[0] in name_words().ranks or _is_month(between, found.start(), found.end())):
             continue
         if REGNAL.search(found[0]) and not subject.mention.match(found[0]):
             return False
-        if subject.sex and sex_of(found[0]) not in ("", subject.sex):
+        if subject.sex and sex_of_name(found[0]) not in ("", subject.sex):
             continue
         if not tokens or tokens[0] in capitals.placed or {tokens[0], tokens[-1]} & (BUILT | words.places):
             continue
@@ -188,18 +186,18 @@ OPPOSITE = {
 GAVE_BIRTH = regex.compile(r",?\s+(?:who\s+)?(?:\p{Ll}+\s+)?(?:gave\s+birth\s+to|bore)\s+$")
 
 
-def _is_only_opposite(text: str, sentence: Sentence, at: int, subject: Subject) -> bool:
+def _is_only_opposite(text: str, sentence: SentenceSpan, at: int, subject: PageSubject) -> bool:
     """'Beatrice died, and in 1321 he married': who opens the sentence cannot be 'he', and nobody else is named."""
     opposite = {"male": "female", "female": "male"}.get(subject.sex, "")
     opens = {"male": r"(?:She|Her)\b", "female": r"(?:He|His)\b"}.get(subject.sex, "(?!)")
     runs = list(RUN.finditer(text, sentence.start, at))
     first = regex.match(opens, text, pos=sentence.start)
-    if not opposite or not runs or not (first or sex_of(runs[0][0]) == opposite):
+    if not opposite or not runs or not (first or sex_of_name(runs[0][0]) == opposite):
         return False
     if not regex.search(r"[,;]|\b(?:and|but|while)\b", text[sentence.start : at]):
         return False
     return all(
-        sex_of(run[0]) == opposite or PLACED.search(text[sentence.start : run.start()]) or fold(run[0]) in MONTHS
+        sex_of_name(run[0]) == opposite or PLACED.search(text[sentence.start : run.start()]) or fold(run[0]) in MONTHS
         for run in runs[1:]
     )
 
@@ -239,7 +237,7 @@ BUILT = frozenset(
 """'of St. Martin's Church': the last word of a name that is no person's."""
 
 
-def _is_owned_by_another(between: str, capitals: Capitals, words: FamilyWords) -> bool:
+def _is_owned_by_another(between: str, capitals: CapitalisedWords, words: FamilyWords) -> bool:
     """'the king and his' consort, 'Later, Ned and his wife': the pronoun goes with the noun just before it."""
     found = regex.search(r"\b(?:the|an?)\s+(?:[\w\-]+\s+){0,2}(\p{Ll}+)\s+and\s+$", between)
     if found and words.human.fullmatch(found[1]):

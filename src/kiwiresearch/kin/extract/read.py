@@ -1,24 +1,267 @@
-"""From a page to the person it is about: the way into this package."""
+"""From a page to the person it is about: the entry point of this package."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 
-from kiwiresearch.kin.extract.boxes import box_facts
-from kiwiresearch.kin.extract.events import event_facts
+from kiwiresearch.kin.extract.boxes import box_facts, qualifier_in
+from kiwiresearch.kin.extract.clauses import Clause, clauses_of
 from kiwiresearch.kin.extract.families import family_facts
-from kiwiresearch.kin.extract.hypotheses import hypotheses_of
-from kiwiresearch.kin.extract.lead import lead_facts
-from kiwiresearch.kin.extract.people import told_person
-from kiwiresearch.kin.extract.prose import prose_facts
-from kiwiresearch.kin.extract.subject import subject_of
-from kiwiresearch.kin.extract.words import family_words
-from kiwiresearch.kin.extracted import Extracted, ReadPerson
+from kiwiresearch.kin.extract.lexicon import FamilyWords, Span, family_words, regex
+from kiwiresearch.kin.extract.life_dates import lead_facts, snippet_at
+from kiwiresearch.kin.extract.life_events import event_facts, read_marriages
+from kiwiresearch.kin.extract.people import judge_page
+from kiwiresearch.kin.extract.relations import Relation, read_born_to, read_child_of, read_role_of
+from kiwiresearch.kin.extract.relatives import (
+    read_apposition,
+    read_children,
+    read_children_borne,
+    read_children_of_wife,
+    read_possessive_kin,
+    read_siblings,
+)
+from kiwiresearch.kin.extract.subject import PageSubject, subject_of
+from kiwiresearch.kin.names import PersonName, parse_name, sex_of_name
+from kiwiresearch.kin.source_facts import ExtractedFact, Hypothesis, PersonReading
+from kiwiresearch.kin.tree import Qualifier
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.text.fold import fold
+from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.text.when import dates_in
+from kiwiresearch.text.words import fold
+
+MAIDEN = regex.compile(r"\((?:née|nee|born)\s+(\p{Lu}[\p{L}\p{M}'’\-]+)\)|\b(?:née|nee)\s+(\p{Lu}[\p{L}\p{M}'’\-]+)")
+NTH_OF = regex.compile(
+    r"\b(?:eldest|oldest|youngest|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|one)\s+"
+    r"(?:child\s+|son\s+|daughter\s+)?of\s+(?:the\s+)?(two|three|four|five|six|seven|eight|nine|ten|eleven|"
+    r"twelve|\d{1,2})\s+"
+    r"(?:surviving\s+)?(children|sons|daughters|siblings)\b"
+)
+SUFFIX = regex.compile(r",?\s+(?:Jr|Sr|Junior|Senior)\b\.?")
+SIBLING_COUNT_WITHIN = 4_000
+"""How far into a page 'the eldest of five children' is said of its subject."""
 
 
-def read_person(page: PageDoc) -> ReadPerson:
+def hypotheses_of(page: PageDoc, subject: PageSubject, facts: tuple[ExtractedFact, ...]) -> tuple[Hypothesis, ...]:
+    """All that is worth looking for, each once, the likeliest first."""
+    found = (*_generation(subject), *_maiden(page, subject), *_siblings(page, subject), *_regnal(page, subject, facts))
+    once = {one.text: one for one in found}
+    return tuple(sorted(once.values(), key=lambda one: (-one.priority, one.text)))
+
+
+def _generation(subject: PageSubject) -> Iterator[Hypothesis]:
+    """'Jr.' implies a father of the same name, 'Sr.' a child."""
+    name = parse_name(subject.name)
+    plain = SUFFIX.sub("", subject.name).strip()
+    if name.generation == "junior" and SUFFIX.search(subject.name):
+        yield Hypothesis(
+            "parental_discovery",
+            f"{subject.name} is a 'Jr.': a father may have borne the name {plain}.",
+            f"the suffix of the name {subject.name!r}",
+            0.8,
+            (f"{plain} Sr.", f"{plain} father"),
+        )
+    if name.generation == "senior" and SUFFIX.search(subject.name):
+        yield Hypothesis(
+            "child_discovery",
+            f"{subject.name} is a 'Sr.': a son may bear the name {plain}.",
+            f"the suffix of the name {subject.name!r}",
+            0.7,
+            (f"{plain} Jr.", f"{plain} son"),
+        )
+
+
+def _maiden(page: PageDoc, subject: PageSubject) -> Iterator[Hypothesis]:
+    """'née Knox' behind the subject's own name: the family she was born into."""
+    head = page.text[subject.opening.start : min(subject.opening.end, subject.opening.start + 250)]
+    found = MAIDEN.search(head)
+    given = parse_name(subject.name).given
+    if found and given and subject.sex != "male":
+        maiden = found[1] or found[2]
+        yield Hypothesis(
+            "birth_family",
+            f"{subject.name} was born a {maiden}: her father may be found under that name.",
+            found[0],
+            0.7,
+            (f"{given[0]} {maiden}", f"{maiden} family"),
+        )
+
+
+def _siblings(page: PageDoc, subject: PageSubject) -> Iterator[Hypothesis]:
+    """'the eldest of five children': brothers and sisters whom the page may not name."""
+    for found in NTH_OF.finditer(
+        page.text, subject.opening.start, min(len(page.text), subject.opening.start + SIBLING_COUNT_WITHIN)
+    ):
+        start = max((at for at in page.sentences if at <= found.start()), default=found.start())
+        before = page.text[start : found.start()]
+        if subject.mention.search(before) or regex.match(rf"(?i)\s*{subject.pronoun or 'he'}\b", before):
+            yield Hypothesis(
+                "sibling_discovery",
+                f"{subject.name} was one of {found[1]} {found[2]}: the others may be found.",
+                found[0],
+                0.5,
+                (f"{subject.name} siblings", f"{subject.name} brothers and sisters"),
+            )
+            return
+
+
+def _regnal(page: PageDoc, subject: PageSubject, facts: tuple[ExtractedFact, ...]) -> Iterator[Hypothesis]:
+    """A predecessor or successor of the same house may be a relative."""
+    rows = {fold(row.key): row for box in page.infoboxes[:1] for row in box.rows}
+    house = next((rows[key].value for key in ("royal house", "house", "dynasty") if key in rows), "")
+    known = {fold(fact.value) for fact in facts if fact.field in ("father", "mother", "child", "sibling", "parent")}
+    if not house:
+        return
+    for key, kind in (("predecessor", "parental_discovery"), ("successor", "child_discovery")):
+        row = rows.get(key)
+        name = row.value.split("\n")[0].strip() if row else ""
+        if not row or not name or fold(name) in known or not _is_one(parse_name(name)):
+            continue
+        yield Hypothesis(
+            kind,
+            f"{name}, {key} of {subject.name}, may be of the same house ({house}) and a relative.",
+            f"the row {row.key!r} of the box",
+            0.4,
+            (f"{name} family", f"{name} {house}"),
+        )
+
+
+def _is_one(name: PersonName) -> bool:
+    return bool(name.given) and " and " not in name.written and "," not in name.written
+
+
+LEAD_CONFIDENCE = 0.7
+PROSE_CONFIDENCE = 0.6
+MARRIED_ON = regex.compile(r"\s*(?:\([^()]*\))?\s*(?:,[^,;.]{0,60},)?\s*(?:again\s+)?(?:on|in)\s+(?=[\p{Lu}\d])")
+OPENED_WITH_DATE = regex.compile(r"(?:In|On)\s+(?=[\p{Lu}\d])")
+
+CHILD_RULES = ("of the subject by name", "'had children' said of the subject", "'their children' of the couple")
+HIS_SON = regex.compile(r"(?:his|her) (?:son|daughter),? ", regex.IGNORECASE)
+Rule = Callable[[str, Clause, PageSubject, FamilyWords], Iterator[Relation]]
+RULES: tuple[Rule, ...] = (
+    read_child_of,
+    read_born_to,
+    read_role_of,
+    read_possessive_kin,
+    read_apposition,
+    read_marriages,
+    read_children,
+    read_children_borne,
+    read_siblings,
+)
+
+
+def prose_facts(page: PageDoc, subject: PageSubject, words: FamilyWords) -> Iterator[ExtractedFact]:
+    """Relatives named in sentences about the subject, each once for each sentence."""
+    wives: set[str] = set()
+    for clause in clauses_of(page, subject, words):
+        seen: set[tuple[str, int]] = set()
+        said = [one for rule in RULES for one in rule(page.text, clause, subject, words)]
+        for relation in (*said, *read_children_of_wife(page.text, clause, subject, frozenset(wives), words)):
+            key = relation.field, relation.name.start
+            if key in seen or _is_subject(page, relation, subject) or _of_same_sex(page, relation, subject):
+                continue
+            seen.add(key)
+            if relation.field == "spouse":
+                wives.update(_called(page.text[relation.name.start : relation.name.end], subject))
+            yield _fact(page, clause, relation, words)
+
+
+def _called(name: str, subject: PageSubject) -> Iterator[str]:
+    """The words of a name by which the text may call a wife, without those that are the subject's as well."""
+    yield from (word for word in regex.findall(r"\p{Lu}[\p{L}\-]+", name) if fold(word) not in subject.name_tokens)
+
+
+def _is_subject(page: PageDoc, relation: Relation, subject: PageSubject) -> bool:
+    """Nobody is their own relative; a parent may bear the same name."""
+    name = page.text[relation.name.start : relation.name.end]
+    one, own = parse_name(name), parse_name(page.title)
+    if own.regnal and one.regnal == own.regnal and one.given[:1] == own.given[:1]:
+        return True
+    if relation.field in ("father", "mother", "parent"):
+        return False
+    if "also named" in page.text[relation.quote.start : relation.quote.end] or one.generation:
+        return False
+    given = {fold(word) for word in (*own.given, *parse_name(subject.name).given)}
+    if relation.field == "child" and fold(name) in given and relation.rule.endswith(CHILD_RULES):
+        return bool(
+            HIS_SON.fullmatch(page.text, relation.quote.start, relation.name.start)
+        )  # 'his eldest son Benjamin', on the page of Benjamin
+    return fold(name) in subject.name_tokens or fold(name) in (fold(subject.name), fold(page.title))
+
+
+def _of_same_sex(page: PageDoc, relation: Relation, subject: PageSubject) -> bool:
+    """In old texts a man that a man 'married' is somebody else's husband: gender must agree."""
+    sex = sex_of_name(page.text[relation.name.start : relation.name.end])
+    if (relation.field == "father" and sex == "female") or (relation.field == "mother" and sex == "male"):
+        return True
+    return relation.field == "spouse" and bool(sex) and sex == subject.sex
+
+
+def _fact(page: PageDoc, clause: Clause, relation: Relation, words: FamilyWords) -> ExtractedFact:
+    name = page.text[relation.name.start : relation.name.end]
+    said = relation.quote
+    when, said = _wedding(page, clause, relation) if relation.field == "spouse" else (None, said)
+    if 0 <= said.start - clause.start < 80 and regex.fullmatch(r"[^;]*", page.text[clause.start : said.start]):
+        said = Span(clause.start, said.end)
+    before = page.text[max(clause.start, said.start) : relation.name.start][-90:]
+    behind = page.text[relation.name.end : said.end] if relation.quote.start == relation.name.start else ""
+    kind = "lead" if clause.early else "prose"
+    return ExtractedFact(
+        relation.field,
+        name,
+        snippet_at(page, said),
+        kind,  # type: ignore[arg-type]  # both are methods
+        LEAD_CONFIDENCE if clause.early else PROSE_CONFIDENCE,
+        when,
+        qualifier=_qualifier(behind or before, words) or _claimed(page, clause, relation),
+        target=_target(page, relation.name),
+        locator=_section(page, clause.start),
+        rationale=relation.rule,
+    )
+
+
+def _qualifier(before: str, words: FamilyWords) -> Qualifier:
+    """What the words right before a name say of the relation; those of the next name on do not count."""
+    near = regex.split(r"[,;]", before)[-1] if "," in before else before
+    return qualifier_in(near, words) or qualifier_in(before[-40:], words)
+
+
+def _claimed(page: PageDoc, clause: Clause, relation: Relation) -> Qualifier:
+    return "disputed" if CLAIMED.search(page.text, clause.start, relation.name.start) else ""
+
+
+CLAIMED = regex.compile(
+    r"\b(?:claim\w*|alleg\w+|rumou?r\w*|speculat\w+|suggest\w*|suppos\w+)\s+(?:\w+\s+)?that\b|"
+    r"\b(?:[Ss]ome|[Oo]ther|[Ll]ater)\s+(?:\w+\s+)?(?:accounts?|sources?|historians?|scholars?|authors?|people)\s+"
+    r"(?:say|claim|believe|think|hold|report|tell|maintain)s?\b"
+)
+
+
+def _wedding(page: PageDoc, clause: Clause, relation: Relation) -> tuple[DateRange | None, Span]:
+    """When they married: the date right behind the name, or the one that opens the sentence."""
+    text, said = page.text, relation.quote
+    behind = MARRIED_ON.match(text, relation.name.end, clause.end)
+    if behind and "(" not in text[behind.end() : behind.end() + 4]:
+        for dated in dates_in(text[behind.end() : clause.end], page.language)[:1]:
+            if dated.start < 3 and not dated.when.lasts:
+                return dated.when, Span(said.start, max(said.end, behind.end() + dated.end))
+    opened = OPENED_WITH_DATE.match(text, clause.start, clause.end)
+    if opened and "married" in relation.rule:
+        for dated in dates_in(text[clause.start : said.start], page.language)[:1]:
+            if dated.start <= opened.end() - clause.start + 1 and not dated.when.lasts:
+                return dated.when, Span(clause.start, said.end)
+    return None, said
+
+
+def _target(page: PageDoc, span: Span) -> str:
+    return next((link.target for link in page.links if link.in_text and span.start <= link.start < span.end), "")
+
+
+def _section(page: PageDoc, at: int) -> str:
+    return next((section.heading for section in reversed(page.sections) if section.heading_start <= at), "")
+
+
+def read_person(page: PageDoc) -> PersonReading:
     """What the page says about its person, by rule alone.
 
     Never raises. A page in a language without a file of words is told to be unread,
@@ -26,11 +269,13 @@ def read_person(page: PageDoc) -> ReadPerson:
     """
     words = family_words(page.language)
     if words is None:
-        return ReadPerson(page.ref, page.title, is_person=False, why=f"no words to read pages in {page.language!r} by")
+        return PersonReading(
+            page.ref, page.title, is_person=False, why=f"no words to read pages in {page.language!r} by"
+        )
     subject = subject_of(page)
-    told = told_person(page, subject, words)
+    told = judge_page(page, subject, words)
     if not told.is_person:
-        return ReadPerson(page.ref, page.title, is_person=False, why=told.why)
+        return PersonReading(page.ref, page.title, is_person=False, why=told.why)
     sure = (*box_facts(page, subject, words), *lead_facts(page, subject))
     prose = tuple(prose_facts(page, subject, words))
     spouses = {fold(fact.value) for fact in (*sure, *prose) if fact.field == "spouse" and " " in fact.value}
@@ -42,7 +287,7 @@ def read_person(page: PageDoc) -> ReadPerson:
             *prose,
         )
     )
-    return ReadPerson(
+    return PersonReading(
         page.ref,
         page.title,
         is_person=True,
@@ -54,14 +299,14 @@ def read_person(page: PageDoc) -> ReadPerson:
     )
 
 
-def _heads(fact: Extracted, spouses: set[str]) -> bool:
+def _heads(fact: ExtractedFact, spouses: set[str]) -> bool:
     """Whether an item of a list of children is the wife who bore those below; a daughter has dates behind her name."""
     return fold(fact.value) in spouses and fact.snippet.words.endswith(fact.value)
 
 
-def _once(facts: Iterable[Extracted]) -> tuple[Extracted, ...]:
+def _once(facts: Iterable[ExtractedFact]) -> tuple[ExtractedFact, ...]:
     """Each value of a field at most once from one place."""
-    kept: dict[tuple[str, str, int, int], Extracted] = {}
+    kept: dict[tuple[str, str, int, int], ExtractedFact] = {}
     for fact in facts:
         kept.setdefault((fact.field, fact.value, fact.snippet.start, fact.snippet.end), fact)
     return tuple(kept.values())

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from kiwiresearch.kin.extract.patterns import Pattern, regex
-from kiwiresearch.kin.extract.spans import MONTHS, Span
-from kiwiresearch.kin.fields import Sex
-from kiwiresearch.kin.names import name_words, parse_name, sex_of
+from kiwiresearch.kin.extract.lexicon import MONTHS, Pattern, Span, regex
+from kiwiresearch.kin.names import name_words, parse_name, sex_of_name
+from kiwiresearch.kin.tree import Sex
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.text.fold import fold
+from kiwiresearch.text.words import fold
 
 OPENINGS = 14
 """So many blocks from the top the sentence that says who it is may stand: boxes laid out as text come first."""
@@ -32,7 +31,7 @@ POSTNOMINAL = regex.compile(r",?\s+(?![IVXL]+\b)\p{Lu}{2,}\b.*$")
 DOMINANT = 2.0
 
 
-class Sentence(NamedTuple):
+class SentenceSpan(NamedTuple):
     """A sentence of the article: `text[start:end]`; its block and section."""
 
     start: int
@@ -43,26 +42,26 @@ class Sentence(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class PageSubject:
     """The person of a page, as its text speaks of it."""
 
     name: str
     sex: Sex
     sex_from: Span
-    tokens: frozenset[str]
-    called: str
+    name_tokens: frozenset[str]
+    mention_pattern: str
     """How the text calls the person, as a pattern."""
-    titled: str
+    role_pattern: str
     """'the president's', where the lead says that this is one: a pattern."""
     opening: Span
 
     @property
     def mention(self) -> Pattern:
-        return _compiled(self.called)
+        return _compiled(self.mention_pattern)
 
     @property
     def role(self) -> Pattern:
-        return _compiled(self.titled)
+        return _compiled(self.role_pattern)
 
     @property
     def pronoun(self) -> str:
@@ -73,7 +72,7 @@ class Subject:
         return {"male": "his", "female": "her"}.get(self.sex, "")
 
 
-def subject_of(page: PageDoc) -> Subject:
+def subject_of(page: PageDoc) -> PageSubject:
     """The person, as far as the page is about one."""
     title = QUALIFIED.sub("", page.title).strip() or page.title
     opening = _opening(page, title)
@@ -85,11 +84,11 @@ def subject_of(page: PageDoc) -> Subject:
     sex, told_at = _sex(page, opening, title)
     maiden = MAIDEN.search(head, 0, KNOWN_WITHIN)
     middle = sorted(regex.escape(word) for word in parsed.given[1:] if fold(word) not in tokens)
-    called = _called(tokens, title, name, maiden[1] if maiden else "", middle)
-    return Subject(name, sex, told_at, frozenset(tokens), called, _titled(head), opening)
+    called = _mention_pattern(tokens, title, name, maiden[1] if maiden else "", middle)
+    return PageSubject(name, sex, told_at, frozenset(tokens), called, _role_pattern(head), opening)
 
 
-def _titled(head: str) -> str:
+def _role_pattern(head: str) -> str:
     """What the first sentence calls the person, with an apostrophe behind it."""
     told = IS_A.search(head)
     nouns = sorted(set(NOUN.findall(told[0]))) if told else []
@@ -107,14 +106,14 @@ def _aliases(page: PageDoc, head: str) -> Iterator[str]:
     peer = PEERAGE.search(page.title) or LORDLY.search(page.title)
     born = BORN_AS.search(head, 0, KNOWN_WITHIN)
     double = DOUBLE.search(page.title)
-    called = CALLED.search(head, 0, KNOWN_WITHIN * 2)
+    called = CALLED_NAME.search(head, 0, KNOWN_WITHIN * 2)
     for found in (peer, born, double, called):
         if found and len(regex.findall(rf"(?<!-)\b{regex.escape(found[1])}\b", page.text)) >= OFTEN:
             yield found[1]
 
 
 OFTEN = 5
-CALLED = regex.compile(
+CALLED_NAME = regex.compile(
     r"\b(?:personal name|given name|real name|birth name|nicknamed|(?:usually|commonly|often) (?:known|called) as)"
     r"(?:\s+was)?[:,]?\s+[\"“]?(\p{Lu}[\p{L}\p{M}\-]+)[\"”]?(?=\s*[,.;()])"
 )
@@ -124,7 +123,7 @@ LORDLY = regex.compile(r", (?:Lady|Lord|Baron|Baroness|Viscount|Viscountess) (\p
 BORN_AS = regex.compile(r"\bborn (?:\p{Lu}[\p{L}\-]+ ){1,5}(\p{Lu}[\p{L}\-]+)(?=\s*[(,;)])")
 
 
-def sentences_of(page: PageDoc) -> Iterator[Sentence]:
+def sentences_of(page: PageDoc) -> Iterator[SentenceSpan]:
     """The sentences of the article's paragraphs and items, without headings, captions and boxes."""
     article = page.sections[-1].end
     starts = [start for start in page.sentences if start < article]
@@ -143,7 +142,7 @@ def sentences_of(page: PageDoc) -> Iterator[Sentence]:
         for start, end in zip(inside, [*inside[1:], block.end], strict=True):
             stop = start + len(page.text[start:end].rstrip())
             if stop > start:
-                yield Sentence(start, stop, number, block.kind, section)
+                yield SentenceSpan(start, stop, number, block.kind, section)
 
 
 def _opening(page: PageDoc, title: str) -> Span:
@@ -211,7 +210,7 @@ def _compiled(called: str) -> Pattern:
     return compiled
 
 
-def _called(tokens: set[str], title: str, name: str, maiden: str, middle: list[str]) -> str:
+def _mention_pattern(tokens: set[str], title: str, name: str, maiden: str, middle: list[str]) -> str:
     roman = next((word for word in f"{title} {name}".split() if regex.fullmatch(r"[IVXL]+", word)), "")
     words = sorted({word for word in regex.findall(r"[\p{L}\p{M}'’\-]+", title) if fold(word) in tokens})
     words += sorted({token.title() for token in tokens} - set(words))
@@ -254,7 +253,7 @@ def _sex(page: PageDoc, opening: Span, title: str) -> tuple[Sex, Span]:
     else:
         first = article[:700]
         he, she = len(HE.findall(first)), len(SHE.findall(first))
-        sex = "male" if he > she else "female" if she > he else sex_of(title)
+        sex = "male" if he > she else "female" if she > he else sex_of_name(title)
     if not sex:
         return "", Span(0, 0)
     found = (HE if sex == "male" else SHE).search(page.text, opening.start, max(opening.end, opening.start + 2_000))
@@ -265,7 +264,7 @@ def _sex(page: PageDoc, opening: Span, title: str) -> tuple[Sex, Span]:
     return sex, Span(start, start + len(page.text[start:end].rstrip()))
 
 
-def is_human_talk(page: PageDoc, opening: Span) -> bool:
+def speaks_of_person(page: PageDoc, opening: Span) -> bool:
     """Whether the first paragraphs speak of a he or a she more than of an it."""
     text = page.text[opening.start : opening.start + 2_500]
     persons = len(HE.findall(text)) + len(SHE.findall(text))

@@ -1,26 +1,153 @@
-"""Which event a quote gives a date or a place to."""
+"""The dates of a quote, and the event to which it gives a date or a place."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cache
+from typing import Literal
 
-from kiwiresearch.kin.firewall.cited import Cited
-from kiwiresearch.kin.firewall.cues import Cue
-from kiwiresearch.kin.firewall.dates import flat, told_dates
-from kiwiresearch.kin.firewall.holders import (
+from kiwiresearch.kin.firewall.attribution import (
     TOKEN,
-    Part,
-    agrees,
-    first_run,
-    name_run,
-    not_owned,
-    parts_before,
-    stranger,
+    Token,
+    can_name_subject,
+    holder_violation,
+    leading_name,
+    owner_violation,
+    statement_violation,
+    tokens_before,
+    trailing_name,
 )
-from kiwiresearch.kin.firewall.stated import unstated
-from kiwiresearch.kin.firewall.violation import Code
-from kiwiresearch.text.fold import fold
+from kiwiresearch.kin.firewall.quote import FamilyCue, SourceQuote
+from kiwiresearch.kin.firewall.violations import Code
+from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.text.when import DateMention, dates_in
+from kiwiresearch.text.words import fold
+
+RangeEnd = Literal["", "first", "last"]
+DateFit = Literal["same", "coarser", "finer", "no"]
+
+RANGE_SIGN = re.compile(r"\s*(?:[-–—‒−]|\b(?:to|until|till|or)\b)\s*")
+FEW_FIGURES = re.compile(r"\s*((?:c\.|ca\.|before|after)?\s*)(\d{2,3})\s*")
+CELL = re.compile(r"[^\t\n]+")
+BRACKET = re.compile(r"\([^()]*\)")
+EITHER = re.compile(r"\b(?:or|and)\b|/")
+"""What makes two dates alternatives of one event."""
+ERA = re.compile(r"\b(?:BC|BCE|AD|CE)\b\.?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class QuotedDate:
+    """A date of a text: `text[start:end]`; of a range also its two ends, each on its own."""
+
+    start: int
+    end: int
+    when: DateRange
+    part: RangeEnd = ""
+
+
+def quoted_dates(text: str) -> list[QuotedDate]:
+    """All readings of the dates of a text: as it stands, cell by cell, and in brackets the two sides of a dash."""
+    # '21 September? 1327': the sign goes, and what stands behind it is one letter further off than it says.
+    plain = text.replace("?", "")
+    found = [told for dated in dates_in(plain) for told in _readings(plain, dated)]
+    for cell in CELL.finditer(plain) if "\t" in plain else ():
+        found += [_moved(told, cell.start()) for dated in dates_in(cell[0]) for told in _readings(cell[0], dated)]
+    for bracket in BRACKET.finditer(blank_inner_brackets(plain)):
+        found += [_moved(told, bracket.start()) for told in _sides(bracket[0])]
+    return list(dict.fromkeys(found))
+
+
+def blank_inner_brackets(text: str) -> str:
+    """The text with brackets inside brackets blanked, every other sign in its place."""
+    kept, depth = [], 0
+    for sign in text:
+        depth += sign == "("
+        kept.append(" " if depth > 1 else sign)
+        depth -= sign == ")" and depth > 0
+    return "".join(kept)
+
+
+def _moved(told: QuotedDate, by: int) -> QuotedDate:
+    return replace(told, start=told.start + by, end=told.end + by)
+
+
+def _sides(bracket: str) -> Iterator[QuotedDate]:
+    for sign in RANGE_SIGN.finditer(bracket):
+        if sign[0].strip() == "or":
+            continue
+        start = max(bracket.rfind(stop, 0, sign.start()) for stop in "(;") + 1
+        end = next((at for at, char in enumerate(bracket) if at >= sign.end() and char in ";)"), len(bracket))
+        halves = bracket[start : sign.start()], bracket[sign.end() : end]
+        era = ERA.search(halves[1])
+        alone = f"{halves[0]} {era[0]}" if era and not ERA.search(halves[0]) else halves[0]
+        yield from (QuotedDate(start + one.start, sign.start(), one.when, "first") for one in _dates_of(alone)[-1:])
+        yield from (QuotedDate(sign.end() + one.start, end, one.when, "last") for one in _dates_of(halves[1])[:1])
+
+
+def _dates_of(half: str) -> list[DateMention]:
+    """The dates of one side of a dash; a number of three figures alone is a year there."""
+    found = dates_in(half)
+    year = FEW_FIGURES.fullmatch(half)
+    return found or (
+        [DateMention(0, len(half), one.when) for one in dates_in(f"{year[1]}AD {year[2]}")] if year else []
+    )
+
+
+def _readings(text: str, dated: DateMention) -> Iterator[QuotedDate]:
+    words = text[dated.start : dated.end]
+    if not dated.when.lasts or EITHER.search(words):
+        yield QuotedDate(dated.start, dated.end, dated.when)
+    if not dated.when.lasts:
+        return
+    for sign in RANGE_SIGN.finditer(words):
+        middle = dated.start + sign.start(), dated.start + sign.end()
+        halves = words[: sign.start()], words[sign.end() :]
+        if all(halves):
+            yield from (QuotedDate(dated.start, middle[0], when, "first") for when in _first(halves, dated.when))
+            yield from (QuotedDate(middle[1], dated.end, when, "last") for when in _last(halves, dated.when))
+
+
+def _first(halves: tuple[str, str], whole: DateRange) -> Iterator[DateRange]:
+    """The first half on its own; an era behind the second half is that of the first as well."""
+    era = ERA.search(halves[1])
+    alone = f"{halves[0]} {era[0]}" if era and not ERA.search(halves[0]) else halves[0]
+    yield from (dated.when for dated in dates_in(alone))
+    if era and alone != halves[0] and era[0].upper().startswith(("AD", "CE")):
+        yield from (dated.when for dated in dates_in(halves[0]))
+    if whole.precision == "day" and not whole.qualifier:
+        yield replace(whole, latest=whole.earliest, lasts=False)
+
+
+def _last(halves: tuple[str, str], whole: DateRange) -> Iterator[DateRange]:
+    yield from (dated.when for dated in dates_in(halves[1]))
+    if whole.precision == "day" and not whole.qualifier:
+        yield replace(whole, earliest=whole.latest, lasts=False)
+    if whole.precision == "year" and halves[1].isdigit():
+        # '1756-91': the century stands before the first year only.
+        yield from (dated.when for dated in dates_in(str(whole.last_year)))
+
+
+def date_fit(told: DateRange, claimed: DateRange) -> DateFit:
+    """Whether a claimed date is the one told, says less, or says more."""
+    spans = (told.earliest, told.latest), (claimed.earliest, claimed.latest)
+    if spans[0] == spans[1]:
+        if told.qualifier == claimed.qualifier:
+            return "same"
+        return "coarser" if claimed.qualifier == "about" and not told.qualifier else "finer"
+    if told.qualifier in ("before", "after") or claimed.qualifier in ("before", "after"):
+        return "finer" if told.qualifier and _holds(told.reach(), spans[1]) else "no"
+    if _holds(spans[1], spans[0]):
+        if claimed.lasts or claimed.precision not in ("month", "season", "year", "decade"):
+            return "no"
+        return "coarser" if claimed.qualifier or not told.qualifier else "finer"
+    return "finer" if _holds(spans[0], spans[1]) else "no"
+
+
+def _holds(outer: tuple[int, int], inner: tuple[int, int]) -> bool:
+    return outer[0] <= inner[0] and inner[1] <= outer[1]
+
 
 SENTENCE_END = re.compile(r"(?:(?<![^\W_])[a-z]{3,}|[\d)\"'”]|\w{5,})[.!?;]\s")
 DASH = re.compile(r"[–—‒−]|(?<=[\s\d])-|-(?=\s)|\s(?:to|until)\s")
@@ -30,7 +157,7 @@ JUST_BEHIND = 16
 """'5 June 1723 (baptised)': a cue so near behind a date tells more than the label of its row."""
 
 
-def misplaced(cited: Cited, start: int, end: int, event: str) -> Code | None:
+def event_violation(cited: SourceQuote, start: int, end: int, event: str) -> Code | None:
     """Why what stands at `words[start:end]` does not belong to this event of the subject; nothing if it does."""
     kinds = cited.kinds_at(start)
     if kinds:
@@ -44,32 +171,34 @@ def misplaced(cited: Cited, start: int, end: int, event: str) -> Code | None:
     return "HF_014" if _wrong_holder(cited, cue) else None
 
 
-def untold(cited: Cited, start: int, end: int) -> Code | None:
+def event_statement_violation(cited: SourceQuote, start: int, end: int) -> Code | None:
     """Why running text does not state the event that a date or place stands with; rows and lifespans do."""
     if cited.kinds_at(start) or lifespan_part(cited, start) or column_part(cited, start):
         return None
     cue = _governing(cited, start, end)
-    return unstated(cited, cue, start, end, is_told=cue.word not in cited.table.words["nouns"]) if cue else None
+    return (
+        statement_violation(cited, cue, start, end, is_told=cue.word not in cited.table.words["nouns"]) if cue else None
+    )
 
 
-def _wrong_holder(cited: Cited, cue: Cue) -> Code | None:
+def _wrong_holder(cited: SourceQuote, cue: FamilyCue) -> Code | None:
     if cue.word not in cited.table.words["nouns"]:
-        return None if cue.kind == "marriage" else stranger(cited, cue.start, is_verb=True)
+        return None if cue.kind == "marriage" else holder_violation(cited, cue.start, is_verb=True)
     behind = TOKEN.findall(cited.words[cue.end : cue.end + 40])[:2]
     if behind[:1] == ["to"]:
         return "HF_043"
     if behind[:1] == ["of"]:
         return None if fold(behind[-1]) in cited.own_names else "HF_043"
-    return not_owned(cited, cue.start) or (None if _is_told_alone(cited, cue) else "HF_043")
+    return owner_violation(cited, cue.start) or (None if _is_told_alone(cited, cue) else "HF_043")
 
 
-def _is_told_alone(cited: Cited, cue: Cue) -> bool:
+def _is_told_alone(cited: SourceQuote, cue: FamilyCue) -> bool:
     """Whether a noun names an event and no thing: 'birth in 1930', not 'birth announcement in 1930'."""
     behind = cited.words[cue.end :].lstrip()
     return not behind or not behind[0].isalpha() or behind.split()[0].lower() in cited.table.words["at"]
 
 
-def _misplaced_in_row(cited: Cited, start: int, end: int, event: str, kinds: frozenset[str]) -> Code | None:
+def _misplaced_in_row(cited: SourceQuote, start: int, end: int, event: str, kinds: frozenset[str]) -> Code | None:
     line_start, line_end = cited.line_of(start)
     behind = cited.words[end : min(line_end, end + JUST_BEHIND)]
     before = cited.words[max(line_start, start - JUST_BEHIND) : start]
@@ -84,12 +213,12 @@ def _misplaced_in_row(cited: Cited, start: int, end: int, event: str, kinds: fro
     return None if event in kinds else "HF_014"
 
 
-def _bracketed(cited: Cited, text: str) -> list[Cue]:
+def _bracketed(cited: SourceQuote, text: str) -> list[FamilyCue]:
     """The cues that stand first or last behind an opening bracket: '(baptised 1 May 1800)', '(baptised)'."""
     return [cue for cue in cited.table.events.found_in(text) if "(" in text[: cue.start][-3:]]
 
 
-def _governing(cited: Cited, start: int, end: int) -> Cue | None:
+def _governing(cited: SourceQuote, start: int, end: int) -> FamilyCue | None:
     """The cue that a date or place stands with: the nearest before it with no other verb between, else just behind."""
     line_start, line_end = cited.line_of(start)
     line = cited.words[line_start:line_end]
@@ -98,32 +227,32 @@ def _governing(cited: Cited, start: int, end: int) -> Cue | None:
     before = [cue for cue in cues if cue.end <= at]
     for cue in reversed(before):
         if _reaches(cited, line[cue.end : at]):
-            return Cue(cue.kind, cue.start + line_start, cue.end + line_start, cue.word)
+            return FamilyCue(cue.kind, cue.start + line_start, cue.end + line_start, cue.word)
         break
     behind = [cue for cue in cues if cue.start >= end - line_start]
-    if behind and not before_blocks(line, at):
+    if behind and not is_bracket_open(line, at):
         cue = behind[0]
         if cue.word in cited.table.words["nouns"]:
             return None
         gap = line[end - line_start : cue.start]
-        if not told_dates(gap) and not SENTENCE_END.search(gap) and _leads_up(cited, gap):
-            return Cue(cue.kind, cue.start + line_start, cue.end + line_start, cue.word)
+        if not quoted_dates(gap) and not SENTENCE_END.search(gap) and _leads_up(cited, gap):
+            return FamilyCue(cue.kind, cue.start + line_start, cue.end + line_start, cue.word)
     return None
 
 
-def before_blocks(line: str, at: int) -> bool:
+def is_bracket_open(line: str, at: int) -> bool:
     """Whether a bracket is open: what stands in it does not belong to what follows it."""
     return line.count("(", 0, at) > line.count(")", 0, at)
 
 
-def _reaches(cited: Cited, gap: str) -> bool:
+def _reaches(cited: SourceQuote, gap: str) -> bool:
     """Whether a cue still governs what stands behind this gap."""
     if SENTENCE_END.search(gap) or gap.count(")") != gap.count("("):
         return False
     return not any(_is_verb(cited, match[0], auxiliaries=False) for match in TOKEN.finditer(gap))
 
 
-def _leads_up(cited: Cited, gap: str) -> bool:
+def _leads_up(cited: SourceQuote, gap: str) -> bool:
     """Whether a date before a cue goes with it: 'On 1 May 1800, at Kew, Mary was born'; names and small words only."""
     words = cited.table.words
     small = words["auxiliaries"] | words["pronouns"] | words["particles"] | words["places"]
@@ -134,7 +263,7 @@ def _leads_up(cited: Cited, gap: str) -> bool:
     return True
 
 
-def _is_verb(cited: Cited, word: str, *, auxiliaries: bool) -> bool:
+def _is_verb(cited: SourceQuote, word: str, *, auxiliaries: bool) -> bool:
     words, small = cited.table.words, word.lower()
     if auxiliaries and small in words["auxiliaries"]:
         return False
@@ -143,10 +272,10 @@ def _is_verb(cited: Cited, word: str, *, auxiliaries: bool) -> bool:
     return word[0].islower() and small.endswith("ed") and len(small) > 4 and small not in words["no_verbs"]
 
 
-def lifespan_part(cited: Cited, start: int) -> str:
+def lifespan_part(cited: SourceQuote, start: int) -> str:
     """'birth' or 'death' for what stands before or behind the dash of a lifespan that follows the subject's name."""
     line_start, line_end = cited.line_of(start)
-    line = flat(cited.words[line_start:line_end])
+    line = blank_inner_brackets(cited.words[line_start:line_end])
     at = start - line_start
     opened, closed = line.rfind("(", 0, at), line.find(")", at)
     if opened < 0 or closed < 0 or line.find(")", opened, at) >= 0:
@@ -161,32 +290,36 @@ def lifespan_part(cited: Cited, start: int) -> str:
     return part if is_plain else ""
 
 
-def column_part(cited: Cited, start: int) -> str:
+def column_part(cited: SourceQuote, start: int) -> str:
     """'birth' or 'death' for a date in the first or second cell behind the subject's name in a row of a table."""
     line_start, line_end = cited.line_of(start)
     cells = cited.words[line_start:line_end].split("\t")
     if not 1 < len(cells) <= len(COLUMNS) + 1 or not _is_name_of(cited, cells[0], line_start):
         return ""
     at = cited.words.count("\t", line_start, start)
-    dates = [told_dates(cell) for cell in cells[1:]]
+    dates = [quoted_dates(cell) for cell in cells[1:]]
     return COLUMNS[at - 1] if at > 0 and all(dates) else ""
 
 
-def _is_name_of(cited: Cited, cell: str, start: int) -> bool:
-    run = [Part(match[0], start + match.start()) for match in TOKEN.finditer(cell)]
-    return bool(run) and agrees(cited, run, is_first=True)
+def _is_name_of(cited: SourceQuote, cell: str, start: int) -> bool:
+    run = [Token(match[0], start + match.start()) for match in TOKEN.finditer(cell)]
+    return bool(run) and can_name_subject(cited, run, is_first=True)
 
 
-def _follows_name(cited: Cited, opened: int, behind: str) -> bool:
+def _follows_name(cited: SourceQuote, opened: int, behind: str) -> bool:
     """Whether a bracket stands behind the subject's name, or behind one of which the next words say so."""
-    parts = parts_before(cited, opened)
+    parts = tokens_before(cited, opened)
     is_kin = (part.text in cited.table.kin.kinds for part in parts)
     if any(is_kin) or any(_is_verb(cited, part.text, auxiliaries=False) for part in parts):
         return False
-    run, before = name_run(cited, [part for part in parts if part.text != ","])
-    if not run or agrees(cited, run, is_first=not before) or agrees(cited, first_run(cited, parts), is_first=True):
+    run, before = trailing_name(cited, [part for part in parts if part.text != ","])
+    if (
+        not run
+        or can_name_subject(cited, run, is_first=not before)
+        or can_name_subject(cited, leading_name(cited, parts), is_first=True)
+    ):
         return True
-    tokens = [Part(match[0], match.start()) for match in TOKEN.finditer(behind)]
+    tokens = [Token(match[0], match.start()) for match in TOKEN.finditer(behind)]
     named = [at for at, part in enumerate(tokens) if part.small in cited.table.words["naming"]]
     return bool(named) and any(set(part.bare.split()) & cited.own_names for part in tokens[named[0] :])
 
@@ -206,7 +339,7 @@ def _part_in(inside: str, at: int) -> str:
 @cache
 def _middle(inside: str) -> int:
     """The dash of a lifespan: the first that has a date on each side."""
-    told = told_dates(inside)
+    told = quoted_dates(inside)
     for dash in DASH.finditer(inside):
         has_before = any(one.end <= dash.start() + 1 for one in told)
         has_behind = any(one.start >= dash.end() - 1 for one in told)

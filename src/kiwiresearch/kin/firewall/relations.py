@@ -5,15 +5,83 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kiwiresearch.kin.fields import FieldName
-from kiwiresearch.kin.firewall.cited import Cited
-from kiwiresearch.kin.firewall.cues import Cue
-from kiwiresearch.kin.firewall.holders import BRACKETS, COPULAS, TOKEN, Part, not_owned, parts_before, stranger
-from kiwiresearch.kin.firewall.stated import unstated
-from kiwiresearch.kin.firewall.violation import Code
-from kiwiresearch.kin.firewall.weddings import wed_behind
-from kiwiresearch.kin.names import sex_of
-from kiwiresearch.text.fold import fold
+from kiwiresearch.kin.firewall.attribution import (
+    BRACKETS,
+    COPULAS,
+    TOKEN,
+    Token,
+    holder_violation,
+    is_other_sex,
+    owner_violation,
+    statement_violation,
+    tokens_before,
+)
+from kiwiresearch.kin.firewall.quote import FamilyCue, SourceQuote, words_in
+from kiwiresearch.kin.firewall.violations import Code
+from kiwiresearch.kin.names import sex_of_name
+from kiwiresearch.kin.tree import FieldName
+from kiwiresearch.text.words import fold
+
+SOON = r"(?:(?:then|later|soon|also|again|would|had|were|got|was|\w+ly)\s+){0,3}"
+WED = re.compile(rf"\s+{SOON}(?:married|wed)\b(?:\s+(?P<whom>(?:[A-Z][\w.-]*\s*)+)(?!['’]))?")
+TOGETHER = re.compile(r"(?P<one>[\w.-]+)\s+and\s+$")
+MET = re.compile(
+    r"\b(?:met|introduced to|proposed to|in love with|engaged to|(?:relationship|affair) with|courted|courting|"
+    r"dating|dated)"
+    r"\s+(?:[a-z][\w-]*\s+){0,4}$"
+)
+THEY = re.compile(
+    rf"(?:[,;.]\s+|\band\s+)(?:[Tt]hey|[Tt]he (?:two|couple|pair))\s+{SOON}(?:married|wed)\b|"
+    rf"\band\s+{SOON}married\s+(?:her|him)\b"
+)
+WIFE = re.compile(
+    rf"(?:,?\s+who)?\s+{SOON}(?:become|became|was|is)\s+(?P<whose>[A-Z][\w.-]*)['’]s?\s+(?:\w+\s+)?(?:wife|husband)\b|"
+    r"[a-z\s]{0,30}\s+(?:became|was)\s+the\s+(?:[a-z]+\s+)?(?:wife|husband)\s+of\s+(?P<of>(?:[A-Z][\w.-]*\s*)+)"
+)
+MARRIAGE = re.compile(r"\b(?:marriage|wedding)\s+(?:of|between)\s+(?P<one>(?:[A-Z][\w.-]*\s+)+)(?:with|to|and)\s+$")
+WAS_TO = re.compile(
+    r"\b(?:(?P<whose>[Hh]is|[Hh]er|[A-Z][\w.-]*['’]s?)\s+(?:\w+\s+)?marriage,(?:[^,;]{1,40},\s+was)?|married,[^,;]{1,60},)"
+    r"\s+to\s+$"
+)
+"""'his first marriage, before 1295, was to Ruth', 'Carter was married, by arrangement, to Ruth'."""
+PRONOUNS = {"male": "he", "female": "she"}
+
+
+def marriage_cue(cited: SourceQuote, start: int, end: int) -> FamilyCue | None:
+    """The words behind a name that say that the subject and who bears it married; nothing if none do."""
+    before, behind = cited.words[:start], cited.words[end:]
+    wed, both = WED.match(behind), TOGETHER.search(before)
+    if wed and ((both and _is_own(cited, both["one"])) or (wed["whom"] and _is_own(cited, wed["whom"]))):
+        return FamilyCue("spouse", end, end + wed.end(), "married")
+    of = MARRIAGE.search(before)
+    if of and _is_own(cited, of["one"]):
+        return FamilyCue("spouse", of.start(), of.end(), "marriage")
+    was_to = WAS_TO.search(before)
+    if was_to and _is_told_of_subject(cited, was_to):
+        return FamilyCue("spouse", was_to.start(), was_to.end(), "marriage")
+    wife = WIFE.match(behind)
+    if wife and _is_own(cited, wife["whose"] or wife["of"]):
+        return FamilyCue("spouse", end, end + wife.end(), "wife")
+    met, they = MET.search(before), THEY.search(behind)
+    if met and they and holder_violation(cited, met.start(), is_verb=True) is None:
+        return FamilyCue("spouse", end + they.start(), end + they.end(), "married")
+    return None
+
+
+def _is_told_of_subject(cited: SourceQuote, was_to: re.Match[str]) -> bool:
+    whose = was_to["whose"]
+    if whose and whose.lower() not in ("his", "her"):
+        return _is_own(cited, re.sub(r"['’]s?$", "", whose))
+    if whose and is_other_sex(cited, whose.lower()):
+        return False
+    return holder_violation(cited, was_to.start(), is_verb=True) is None
+
+
+def _is_own(cited: SourceQuote, written: str) -> bool:
+    """Whether these words are the subject's name, or its pronoun."""
+    words = [word.folded for word in words_in(written)]
+    return words == [PRONOUNS.get(cited.sex, "")] or (bool(words) and set(words) <= cited.own_names)
+
 
 SENTENCE_END = re.compile(r"(?:(?<![^\W_])[a-z]{3,}|[\d)\"'”]|\w{5,})[.!?]\s")
 APPOSITION = re.compile(r",\s+(?:an?|the|who|whose|later|then)\b[^,;:]*(?=,\s+and\s)")
@@ -44,30 +112,30 @@ SEVERITY = ("HF_041", "HF_045", "HF_043", "HF_042", "HF_027", "HF_028")
 """Of several places where a name stands, the one that comes nearest to a proof is told."""
 
 
-def unrelated(cited: Cited, field: FieldName, value: str) -> Code | None:
+def relation_violation(cited: SourceQuote, field: FieldName, value: str) -> Code | None:
     """Why the quote does not say that `value` is this relative of the subject; nothing if it does."""
     if _is_subject(cited, value) and not _is_namesake(cited, value):
         return "HF_044"
     codes: list[Code] = []
     for start, end in cited.spans(value):
-        code = _unrelated_at(cited, field, start, end)
+        code = _relation_violation_at(cited, field, start, end)
         if code is None:
             return None
         codes.append(code)
     return max(codes, key=SEVERITY.index, default="HF_041")
 
 
-def _is_subject(cited: Cited, value: str) -> bool:
+def _is_subject(cited: SourceQuote, value: str) -> bool:
     return " ".join(value.lower().split()) == " ".join(cited.subject.lower().split())
 
 
-def _is_namesake(cited: Cited, value: str) -> bool:
+def _is_namesake(cited: SourceQuote, value: str) -> bool:
     """Whether the quote gives a relative the subject's own name: 'his father, also named Isaac Newton'."""
     firsts = (next(_cues_before(cited, start), None) for start, _ in cited.spans(value) if not cited.kinds_at(start))
     return any(cue and (not _is_tie(cited, cue) or cue.word == "born to") for cue in firsts)
 
 
-def _unrelated_at(cited: Cited, field: FieldName, start: int, end: int) -> Code | None:
+def _relation_violation_at(cited: SourceQuote, field: FieldName, start: int, end: int) -> Code | None:
     kinds = cited.kinds_at(start)
     told = _in_row(cited, start, end, kinds) if kinds else None
     if told is not None:
@@ -75,7 +143,7 @@ def _unrelated_at(cited: Cited, field: FieldName, start: int, end: int) -> Code 
     return _in_prose(cited, field, start, end)
 
 
-def _in_row(cited: Cited, start: int, end: int, kinds: frozenset[str]) -> frozenset[str] | None:
+def _in_row(cited: SourceQuote, start: int, end: int, kinds: frozenset[str]) -> frozenset[str] | None:
     """The relations that a row gives a name: by the word in brackets behind it, else by its label."""
     relations = kinds & {"father", "mother", "parent", "spouse", "partner", "child", "sibling"}
     noted = NOTE.match(cited.text, cited.start + end)
@@ -90,7 +158,7 @@ def _in_row(cited: Cited, start: int, end: int, kinds: frozenset[str]) -> frozen
     return frozenset().union(*widened)
 
 
-def _row_start(cited: Cited, start: int) -> int:
+def _row_start(cited: SourceQuote, start: int) -> int:
     tab = cited.words.rfind("\t", 0, start)
     return tab + 1
 
@@ -99,10 +167,12 @@ def _widened(kind: str) -> frozenset[str]:
     return frozenset({kind, "parent"}) if kind in ("father", "mother") else frozenset({kind})
 
 
-def _in_prose(cited: Cited, field: FieldName, start: int, end: int) -> Code | None:
-    behind = _cue_behind(cited, start, end) or (wed_behind(cited, start, end) if field == "spouse" else None)
+def _in_prose(cited: SourceQuote, field: FieldName, start: int, end: int) -> Code | None:
+    behind = _cue_behind(cited, start, end) or (marriage_cue(cited, start, end) if field == "spouse" else None)
     if behind:
-        return unstated(cited, behind, start, end, is_told=True) if field in _widened(behind.kind) else "HF_042"
+        return (
+            statement_violation(cited, behind, start, end, is_told=True) if field in _widened(behind.kind) else "HF_042"
+        )
     cues = list(_cues_before(cited, start))
     if not cues:
         return "HF_041"
@@ -114,11 +184,11 @@ def _in_prose(cited: Cited, field: FieldName, start: int, end: int) -> Code | No
     if field not in told:
         return "HF_042"
     teller = cues[1] if second else cue
-    tells = _is_tie(cited, teller) or _turned(cited, teller)
-    return _wrong_holder(cited, teller) or unstated(cited, teller, start, end, is_told=tells)
+    tells = _is_tie(cited, teller) or _is_inverted(cited, teller)
+    return _wrong_holder(cited, teller) or statement_violation(cited, teller, start, end, is_told=tells)
 
 
-def _governing(cited: Cited, cues: list[Cue], start: int) -> Cue:
+def _governing(cited: SourceQuote, cues: list[FamilyCue], start: int) -> FamilyCue:
     """The nearest cue, but for 'sons by his wife Ann: Tom and Max' and 'married Henry's daughter Ann'."""
     cue = cues[0]
     if len(cues) < 2:
@@ -126,20 +196,20 @@ def _governing(cited: Cited, cues: list[Cue], start: int) -> Cue:
     before = cues[1]
     if cue.word == "namesake":
         return before
-    if re.search(r"[:;]", cited.words[cue.end : start]) and before.kind == "child" and not _turned(cited, before):
+    if re.search(r"[:;]", cited.words[cue.end : start]) and before.kind == "child" and not _is_inverted(cited, before):
         return before
     between = cited.words[before.end : cue.start]
     if (
         before.kind == "spouse"
         and _is_tie(cited, before)
-        and not _turned(cited, cue)
+        and not _is_inverted(cited, cue)
         and not re.search(r",|\band\b", between)
     ):
         return before if _reaches(cited, between) else cue
     return cue
 
 
-def _cues_before(cited: Cited, start: int) -> Iterator[Cue]:
+def _cues_before(cited: SourceQuote, start: int) -> Iterator[FamilyCue]:
     """The words of kinship before a name on its line, nearest first; of overlapping ones the longer."""
     line_start, line_end = cited.line_of(start)
     line = APPOSITION.sub(lambda found: " " * len(found[0]), cited.words[line_start:line_end])[: start - line_start]
@@ -151,59 +221,64 @@ def _cues_before(cited: Cited, start: int) -> Iterator[Cue]:
         if not any(tie.start <= cue.start and cue.end <= tie.end for tie in ties)
     ]
     for cue in sorted([*ties, *kin], key=lambda cue: -cue.end):
-        yield Cue(cue.kind, cue.start + line_start, cue.end + line_start, cue.word)
+        yield FamilyCue(cue.kind, cue.start + line_start, cue.end + line_start, cue.word)
 
 
-def _born_to(cited: Cited, line: str) -> Iterator[Cue]:
+def _born_to(cited: SourceQuote, line: str) -> Iterator[FamilyCue]:
     """'born in Kiel on 1 May 1800 to Ann': the birth, and then whom to."""
     for found in BORN_TO.finditer(line):
         if found["gap"].strip() and _reaches(cited, found["gap"]):
-            yield Cue("parent", found.start(), found.end(), "born to")
+            yield FamilyCue("parent", found.start(), found.end(), "born to")
 
 
-def _is_tie(cited: Cited, cue: Cue) -> bool:
+def _is_tie(cited: SourceQuote, cue: FamilyCue) -> bool:
     return cue.word in cited.table.ties.kinds
 
 
-def _turned(cited: Cited, cue: Cue) -> bool:
+def _is_inverted(cited: SourceQuote, cue: FamilyCue) -> bool:
     """Whether the cue is told of its holder: 'father of Y'; else it is told of the name behind: 'his father Y'."""
     return not _is_tie(cited, cue) and bool(OF.match(cited.words, cue.end))
 
 
-def _told_by(cited: Cited, cue: Cue, start: int, end: int) -> frozenset[str]:
-    kind = INVERSE.get(cue.kind, cue.kind) if _turned(cited, cue) else cue.kind
+def _told_by(cited: SourceQuote, cue: FamilyCue, start: int, end: int) -> frozenset[str]:
+    kind = INVERSE.get(cue.kind, cue.kind) if _is_inverted(cited, cue) else cue.kind
     if kind == "parent":
         return _by_order(cited, start, end, cue.end)
     return _widened(kind)
 
 
-def _by_order(cited: Cited, start: int, end: int, first: int) -> frozenset[str]:
+def _by_order(cited: SourceQuote, start: int, end: int, first: int) -> frozenset[str]:
     """Of two parents the first is the father, unless a name or title of either tells otherwise."""
     gap = cited.words[first:start]
     halves = re.split(r"\band\b|\bby\b|\n", gap.strip())
-    own = sex_of(cited.words[start:end]) or _sex_of(cited, re.split(r",", halves[-1])[-1])
+    own = sex_of_name(cited.words[start:end]) or _sex_of(cited, re.split(r",", halves[-1])[-1])
     if not own and len(halves) > 1:
         other = re.sub(r"\(.*?\)|^(?:\s*[a-z-]+\b)+", " ", halves[0]).strip()
-        own = OPPOSITE.get(_sex_of(cited, other) or sex_of(other), "")
+        own = OPPOSITE.get(_sex_of(cited, other) or sex_of_name(other), "")
     elif not own and (behind := AND_NAME.match(cited.text, cited.start + end)):
-        own = OPPOSITE.get(sex_of(behind[1]), "")
+        own = OPPOSITE.get(sex_of_name(behind[1]), "")
     if not own:
         own = "female" if len(halves) > 1 else "male"
     return _widened("father" if own == "male" else "mother")
 
 
-def _sex_of(cited: Cited, words: str) -> str:
+def _sex_of(cited: SourceQuote, words: str) -> str:
     """The sex that a title or a pronoun tells."""
     found = (cited.table.sexes.get(match[0].lower(), "") for match in TOKEN.finditer(words))
     return next((sex for sex in found if sex), "")
 
 
-def _second_parent(cited: Cited, cues: list[Cue], start: int) -> frozenset[str]:
+def _second_parent(cited: SourceQuote, cues: list[FamilyCue], start: int) -> frozenset[str]:
     """'son of A and his second wife B': B is a parent, and no wife of the son."""
-    if len(cues) < 2 or cues[0].kind not in ("spouse", "partner") or _is_tie(cited, cues[0]) or _turned(cited, cues[0]):
+    if (
+        len(cues) < 2
+        or cues[0].kind not in ("spouse", "partner")
+        or _is_tie(cited, cues[0])
+        or _is_inverted(cited, cues[0])
+    ):
         return frozenset()
     wife, child = cues[0], cues[1]
-    is_child = child.kind == "parent" or (child.kind == "child" and _turned(cited, child))
+    is_child = child.kind == "parent" or (child.kind == "child" and _is_inverted(cited, child))
     between = cited.words[child.end : wife.start]
     linked = re.search(r"(?:\band|\bby|\bwith|,)\s+(?:of\s+)?(?:his|her|the)\s+[\w\s-]*$", between)
     if not is_child or not linked or not _reaches(cited, cited.words[child.end : start]):
@@ -211,36 +286,36 @@ def _second_parent(cited: Cited, cues: list[Cue], start: int) -> frozenset[str]:
     return _widened("father" if cited.table.sexes.get(wife.word) == "male" else "mother")
 
 
-def _wrong_holder(cited: Cited, cue: Cue) -> Code | None:
+def _wrong_holder(cited: SourceQuote, cue: FamilyCue) -> Code | None:
     if _is_tie(cited, cue):
         children = re.search(r"(?:child|children|sons?|daughters?)\s+$", cited.words[: cue.start])
         if cue.kind == "parent" and children:
-            return stranger(cited, children.start(), is_verb=False)
-        return stranger(cited, cue.start, is_verb=True)
-    if not _turned(cited, cue):
-        return not_owned(cited, cue.start)
-    parts = parts_before(cited, cue.start)
+            return holder_violation(cited, children.start(), is_verb=False)
+        return holder_violation(cited, cue.start, is_verb=True)
+    if not _is_inverted(cited, cue):
+        return owner_violation(cited, cue.start)
+    parts = tokens_before(cited, cue.start)
     while parts and parts[-1].small in cited.table.words["adjectives"]:
         parts.pop()
     if parts and (parts[-1].small in cited.table.ties.kinds or _is_object(cited, parts)):
         return "HF_043"
-    return stranger(cited, cue.start, is_verb=False)
+    return holder_violation(cited, cue.start, is_verb=False)
 
 
-def _is_object(cited: Cited, parts: list[Part]) -> bool:
+def _is_object(cited: SourceQuote, parts: list[Token]) -> bool:
     """Whether something is done to who follows: 'he killed the son of Y', but 'he was called the son of Y'."""
     last = parts[-1]
     is_verb = last.text[0].islower() and last.small.endswith("ed") and last.small not in cited.table.words["no_verbs"]
     return is_verb and not any(part.small in COPULAS for part in parts[-4:-1])
 
 
-def _cue_behind(cited: Cited, start: int, end: int) -> Cue | None:
+def _cue_behind(cited: SourceQuote, start: int, end: int) -> FamilyCue | None:
     """A word of kinship behind a name: 'Robert, his father', 'Robert (father)', 'Robert was the father of Charles'."""
     _, line_end = cited.line_of(start)
     text = cited.words[end : min(line_end, end + LONGEST_BEHIND)]
     whom = WHOM.match(text)
     if whom and (whom["who"] in ("he", "she") or whom["who"].split()[-1].lower() in cited.own_names):
-        return Cue("spouse", end, end + whom.end(), "married")
+        return FamilyCue("spouse", end, end + whom.end(), "married")
     for cue in cited.table.kin.found_in(text)[:1]:
         if cue.kind == "other":
             return None
@@ -260,12 +335,12 @@ def _cue_behind(cited: Cited, start: int, end: int) -> Cue | None:
     return None
 
 
-def _of_subject(cited: Cited, text: str) -> bool:
+def _of_subject(cited: SourceQuote, text: str) -> bool:
     behind = TOKEN.findall(OF.sub("", text, count=1))
     return bool(behind) and (behind[0].lower() in ("him", "her") or behind[0].lower() in cited.own_names)
 
 
-def _reaches(cited: Cited, gap: str) -> bool:
+def _reaches(cited: SourceQuote, gap: str) -> bool:
     """Whether a word of kinship still speaks of the name behind this gap."""
     rest = BRACKETS.sub(" ", COPULA.sub("", gap, count=1))
     rest = APPOSITION.sub(" ", rest + " ")

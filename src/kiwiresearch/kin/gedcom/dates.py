@@ -6,9 +6,19 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from kiwiresearch.text.dates.days import FIRST_GREGORIAN_DAY, Calendar, Day, day_number, month_length, usual_calendar
-from kiwiresearch.text.dates.units import Span, month_days, years
-from kiwiresearch.text.when import DateRange, Precision, Qualifier, dates_in
+from kiwiresearch.text.dates.calendar import (
+    FIRST_GREGORIAN_DAY,
+    Calendar,
+    Day,
+    DaySpan,
+    day_number,
+    month_days,
+    month_length,
+    usual_calendar,
+    years,
+)
+from kiwiresearch.text.dates.ranges import DateRange, Precision, Qualifier
+from kiwiresearch.text.when import dates_in
 
 Version = Literal["5.5.1", "7.0"]
 Unit = Literal["year", "month", "day"]
@@ -32,18 +42,18 @@ FORMS: dict[str, tuple[Qualifier, bool]] = {
 FORM = re.compile(r"(ABT|CAL|EST|BEF|AFT|FROM|TO|INT)\.?\s+(.+)")
 PAIR = re.compile(r"(?:(BET)\.?\s+(.+?)\s+AND\s+(.+)|FROM\s+(.+?)\s+TO\s+(.+))")
 PHRASE = re.compile(r"\s*\([^()]*\)$")
-OTHERS = ("FRENCH_R", "HEBREW", "ROMAN")
-OTHER_NAMES = (*OTHERS, "@#DFRENCH R@", "@#DUNKNOWN@")
+OTHER_CALENDARS = ("FRENCH_R", "HEBREW", "ROMAN")
+OTHER_NAMES = (*OTHER_CALENDARS, "@#DFRENCH R@", "@#DUNKNOWN@")
 LONGEST = 120
 COARSENESS: tuple[Unit, ...] = ("day", "month", "year")
 LAST_YEAR = 9999
-ROUND = re.compile(r"[\s<>()\[\].,;?]+")
+IGNORED_CHARACTERS = re.compile(r"[\s<>()\[\].,;?]+")
 
 
 class Point(NamedTuple):
     """One date, the unit it is given in, and the calendar it names."""
 
-    span: Span
+    span: DaySpan
     unit: Unit
     calendar: Calendar | None
 
@@ -53,7 +63,7 @@ def other_calendar(text: str, version: Version) -> str:
     upper = " ".join(text.upper().split())
     found = ESCAPE.search(upper)
     name = (found[1] or found[2]).strip().replace(" ", "_") if found else ""
-    if name not in OTHERS or (found and found.start() > 0):
+    if name not in OTHER_CALENDARS or (found and found.start() > 0):
         return ""
     rest = upper[found.end() :] if found else ""
     return f"@#D{name.replace('_', ' ')}@ {rest}" if version == "5.5.1" else f"{name} {rest}"
@@ -86,12 +96,12 @@ def _joined(first: Point, last: Point, *, lasts: bool) -> DateRange | None:
     if first.span.earliest > last.span.latest:
         return None
     unit = max(first.unit, last.unit, key=COARSENESS.index)
-    span = Span(first.span.earliest, last.span.latest)
+    span = DaySpan(first.span.earliest, last.span.latest)
     return _range(span, unit, "", first.calendar or last.calendar, lasts=lasts)
 
 
 def _range(
-    span: Span, precision: Precision, qualifier: Qualifier, calendar: Calendar | None, *, lasts: bool
+    span: DaySpan, precision: Precision, qualifier: Qualifier, calendar: Calendar | None, *, lasts: bool
 ) -> DateRange:
     usual: Calendar = "julian" if span.latest < FIRST_GREGORIAN_DAY else "gregorian"
     return DateRange(span.earliest, span.latest, precision, qualifier, calendar or usual, lasts)
@@ -110,7 +120,7 @@ def _point(text: str) -> Point | None:
         if not str(year + 1).endswith(found["dual"]):
             return None
         if not month:
-            return Point(Span(*years(year, year + 1)), "year", calendar)
+            return Point(DaySpan(*years(year, year + 1)), "year", calendar)
         # A year with two names is one that began in March, of which this part is of the later.
         year, calendar = year + 1, calendar or "julian"
     return _unit(Day(year, month, int(found["day"] or 0)), calendar)
@@ -119,14 +129,14 @@ def _point(text: str) -> Point | None:
 def _unit(at: Day, calendar: Calendar | None) -> Point | None:
     """The year, the month or the day that `at` names; a month or a day of 0 is not given."""
     if not at.month:
-        span = Span(day_number(at.year, 1, 1, calendar), day_number(at.year, 12, 31, calendar)) if calendar else None
+        span = DaySpan(day_number(at.year, 1, 1, calendar), day_number(at.year, 12, 31, calendar)) if calendar else None
         return Point(span or years(at.year, at.year), "year", calendar)
     if not at.day:
         return Point(month_days(at.year, at.month, calendar=calendar), "month", calendar)
     if at.day > month_length(at.year, at.month, calendar or usual_calendar(*at)):
         return None
     number = day_number(*at, calendar)
-    return Point(Span(number, number), "day", calendar)
+    return Point(DaySpan(number, number), "day", calendar)
 
 
 def _prose(text: str) -> DateRange | None:
@@ -135,7 +145,7 @@ def _prose(text: str) -> DateRange | None:
     if len(found) != 1:
         return None
     rest = text[: found[0].start] + text[found[0].end :]
-    return None if ROUND.sub("", rest) else found[0].when
+    return None if IGNORED_CHARACTERS.sub("", rest) else found[0].when
 
 
 def write_date(when: DateRange, version: Version) -> str:
@@ -143,7 +153,7 @@ def write_date(when: DateRange, version: Version) -> str:
     if max(abs(when.first_year), abs(when.last_year)) > LAST_YEAR:
         return ""
     nearest = ""
-    for text in _ways(when, version):
+    for text in _candidate_texts(when, version):
         read = _formal(text)
         if read == when:
             return text
@@ -152,7 +162,7 @@ def write_date(when: DateRange, version: Version) -> str:
     return nearest
 
 
-def _ways(when: DateRange, version: Version) -> Iterator[str]:
+def _candidate_texts(when: DateRange, version: Version) -> Iterator[str]:
     """Texts that may mean the range, those that say most first."""
     words = [word for word, meaning in FORMS.items() if meaning == (when.qualifier, when.lasts)][:1] or [""]
     for word in dict.fromkeys((*words, "")):

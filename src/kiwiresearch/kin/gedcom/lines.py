@@ -1,27 +1,126 @@
-"""The lines of a GEDCOM file as records: a line, and those below it."""
+"""From the bytes of a GEDCOM file to its records: character sets, lines, and the lines below them."""
 
 from __future__ import annotations
 
+import codecs
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
+
+LETTERS = dict(
+    zip(
+        (*range(0xA1, 0xAF), *range(0xB0, 0xBB), 0xBC, 0xBD, 0xBE, 0xBF, *range(0xC0, 0xC9), 0xCD, 0xCE, 0xCF),
+        "ŁØĐÞÆŒʹ·♭®±ƠƯʼʻłøđþæœʺı£ðơư□■°ℓ℗©♯¿¡ß€eoß",
+        strict=True,
+    )
+)
+ACCENTS = dict(
+    zip(
+        (*range(0xE0, 0xFD), 0xFE),
+        "\u0309\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030c\u030a\ufe20\ufe21\u0315\u030b\u0310"
+        "\u0327\u0328\u0323\u0324\u0325\u0333\u0332\u0326\u031c\u032e\ufe22\ufe23\u0338\u0313",
+        strict=True,
+    )
+)
+UNKNOWN = "\ufffd"
+
+
+def decode_ansel(data: bytes) -> str:
+    """The text of bytes in ANSEL; a byte that has no meaning becomes the replacement character."""
+    if data.isascii():
+        return data.decode("ascii")
+    out: list[str] = []
+    accents: list[str] = []
+    for byte in data:
+        if byte in ACCENTS:
+            accents.append(ACCENTS[byte])
+            continue
+        out.append(chr(byte) if byte < 0x80 else LETTERS.get(byte, UNKNOWN))
+        if accents:
+            out.extend(accents)
+            accents.clear()
+    out.extend(accents)
+    return unicodedata.normalize("NFC", "".join(out))
+
+
+MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+WITHOUT_MARK = ((b"0\x00", "utf-16-le"), (b"\x000", "utf-16-be"))
+CODECS_BY_NAME = {
+    "UTF-8": "utf-8",
+    "UTF8": "utf-8",
+    "ASCII": "utf-8",
+    "UNICODE": "utf-8",
+    "ANSEL": "ansel",
+    "ANSI": "cp1252",
+}
+CODECS_BY_NAME |= {"WINDOWS-1252": "cp1252", "CP1252": "cp1252", "ISO8859-1": "cp1252", "ISO-8859-1": "cp1252"}
+CODECS_BY_NAME |= {"LATIN1": "cp1252", "IBMPC": "cp437", "IBM-PC": "cp437", "OEM": "cp437", "MACINTOSH": "mac_roman"}
+HEAD_BYTES = 20_000
+CHARACTER_SET = re.compile(rb"^[ \t]*1[ \t]+CHAR[ \t]+([A-Za-z0-9_-]+)", re.MULTILINE)
+
+
+class Decoded(NamedTuple):
+    """The text, and what had to be guessed."""
+
+    text: str
+    note: str = ""
+
+
+def decode(data: bytes) -> Decoded:
+    for mark, encoding in MARKS:
+        if data.startswith(mark):
+            return Decoded(data[len(mark) :].decode(encoding, "replace"))
+    for start, encoding in WITHOUT_MARK:
+        if data.startswith(start):
+            return Decoded(data.decode(encoding, "replace"))
+    found = CHARACTER_SET.search(data.replace(b"\r", b"\n", HEAD_BYTES), 0, HEAD_BYTES)
+    name = found[1].decode("ascii").upper() if found else ""
+    encoding = CODECS_BY_NAME.get(name, "utf-8")
+    if data.isascii():
+        return Decoded(data.decode("ascii"))
+    if encoding == "ansel":
+        return _decode_ansel_or_utf8(data)
+    return _decode_plain(data, encoding, name)
+
+
+def _decode_ansel_or_utf8(data: bytes) -> Decoded:
+    """Programs wrote 'ANSEL' over UTF-8 often enough that bytes which are clean UTF-8 are taken for it."""
+    try:
+        return Decoded(data.decode("utf-8"), "The file calls itself ANSEL and is UTF-8; it was read as UTF-8.")
+    except UnicodeDecodeError:
+        return Decoded(decode_ansel(data))
+
+
+def _decode_plain(data: bytes, encoding: str, name: str) -> Decoded:
+    try:
+        return Decoded(data.decode(encoding))
+    except UnicodeDecodeError:
+        said = f"calls itself {name!r}" if name else "does not say its character set"
+        return Decoded(data.decode("cp1252", "replace"), f"The file {said}; its letters were read as Windows-1252.")
+
 
 LONGEST_LINE = 65_536
-MOST_LINES = 2_000_000
-DEEPEST = 24
-MOST_NOTES = 100
+MAX_LINES = 2_000_000
+MAX_LEVEL = 24
+MAX_NOTES = 100
 LINE = re.compile(r"[ \t]*([0-9]{1,2})[ \t]+(?:@([^@\s][^@]{0,60})@[ \t]+)?([A-Za-z0-9_]{1,60})(?: ([^\n]*))?")
 BREAK = re.compile(r"\r\n|\n|\r")
 POINTER = re.compile(r"@([^@#\s][^@]{0,60})@[ \t]*")
 VERSION = re.compile(
     r"[ \t]*1[ \t]+GEDC[^\n\r]*[\r\n]+(?:[ \t]*2[ \t]+FORM[^\n\r]*[\r\n]+)?[ \t]*2[ \t]+VERS[ \t]+([0-9.]+)"
 )
-NOWHERE = "VOID"
+VOID = "VOID"
 """What GEDCOM 7 points to where there is nothing to point to."""
 
 
 @dataclass(slots=True)
-class Line:
+class GedcomLine:
     """A line and those below it; open to more of them while the file is read."""
 
     tag: str
@@ -32,7 +131,7 @@ class Line:
     """The letters of the file that it and those below it take."""
     xref: str = ""
     parts: list[str] = field(default_factory=list)
-    below: list[Line] = field(default_factory=list)
+    children: list[GedcomLine] = field(default_factory=list)
 
     @property
     def value(self) -> str:
@@ -42,12 +141,12 @@ class Line:
     def points_to(self) -> str:
         """The record it points to, or nothing."""
         found = POINTER.fullmatch(self.parts[0]) if len(self.parts) == 1 else None
-        return found[1] if found and found[1] != NOWHERE else ""
+        return found[1] if found and found[1] != VOID else ""
 
-    def all(self, *tags: str) -> Iterator[Line]:
-        return (line for line in self.below if line.tag in tags)
+    def all(self, *tags: str) -> Iterator[GedcomLine]:
+        return (line for line in self.children if line.tag in tags)
 
-    def first(self, *tags: str) -> Line | None:
+    def first(self, *tags: str) -> GedcomLine | None:
         return next(self.all(*tags), None)
 
     def get(self, tag: str) -> str:
@@ -57,7 +156,7 @@ class Line:
 
 
 @dataclass(slots=True)
-class Notes:
+class ImportNotes:
     """What could not be read, with the line it stands on; a broken file does not fill the memory with it."""
 
     found: list[str] = field(default_factory=list)
@@ -66,18 +165,18 @@ class Notes:
     """How often a tag was left out, and the first line it was on."""
 
     def add(self, number: int, what: str) -> None:
-        if len(self.found) < MOST_NOTES:
+        if len(self.found) < MAX_NOTES:
             self.found.append(f"Line {number}: {what}")
         else:
             self.more += 1
 
-    def leave_out(self, line: Line, path: str = "") -> None:
+    def count_unread(self, line: GedcomLine, path: str = "") -> None:
         """A line that no rule reads, by its tag, or by the path to it."""
         called = path or line.tag
-        if called in self.unread or len(self.unread) < MOST_NOTES:
+        if called in self.unread or len(self.unread) < MAX_NOTES:
             self.unread.setdefault(called, [0, line.number])[0] += 1
 
-    def told(self) -> tuple[str, ...]:
+    def messages(self) -> tuple[str, ...]:
         more = (f"And {self.more} more notes of this kind.",) if self.more else ()
         unread = (
             f"{tag} is not read: {count} {'line' if count == 1 else 'lines'}, the first is {first}."
@@ -92,14 +191,14 @@ def version_of(text: str) -> str:
     return found[1] if found else ""
 
 
-def records(text: str, notes: Notes) -> list[Line]:
+def records(text: str, notes: ImportNotes) -> list[GedcomLine]:
     """The records of a file; a line that is none is left out, and noted."""
     is_seven = version_of(text).startswith("7")
-    found: list[Line] = []
-    stack: list[Line] = []
+    found: list[GedcomLine] = []
+    stack: list[GedcomLine] = []
     for number, start, end in _spans(text):
-        if number > MOST_LINES:
-            notes.add(number, f"the file has more than {MOST_LINES} lines; the rest is not read")
+        if number > MAX_LINES:
+            notes.add(number, f"the file has more than {MAX_LINES} lines; the rest is not read")
             break
         match = LINE.fullmatch(text, start, end) if end - start <= LONGEST_LINE else None
         if match is None:
@@ -107,11 +206,11 @@ def records(text: str, notes: Notes) -> list[Line]:
                 notes.add(number, "this is no line of GEDCOM, and is left out")
             continue
         level = int(match[1])
-        if level > len(stack) or level > DEEPEST:
+        if level > len(stack) or level > MAX_LEVEL:
             notes.add(number, f"its level is {level}, and the line before allows {len(stack)} at most; it is left out")
             continue
         del stack[level:]
-        _place(match, number, found, stack, is_seven=is_seven)
+        _attach(match, number, found, stack, is_seven=is_seven)
     return found
 
 
@@ -125,17 +224,19 @@ def _spans(text: str) -> Iterator[tuple[int, int, int]]:
         yield number + 1, start, len(text)
 
 
-def _place(match: re.Match[str], number: int, found: list[Line], stack: list[Line], *, is_seven: bool) -> None:
+def _attach(
+    match: re.Match[str], number: int, found: list[GedcomLine], stack: list[GedcomLine], *, is_seven: bool
+) -> None:
     tag, value = match[3].upper(), match[4] or ""
     for above in stack:
         above.end = match.end()
-    line = Line(tag, number, match.start(), match.end(), match[2] or "")
+    line = GedcomLine(tag, number, match.start(), match.end(), match[2] or "")
     if value:
         line.parts.append(value if POINTER.fullmatch(value) else _unescaped(value, is_seven=is_seven))
     if tag in ("CONT", "CONC") and stack:
         stack[-1].parts.extend(("\n" if tag == "CONT" else "", *line.parts))
     elif stack:
-        stack[-1].below.append(line)
+        stack[-1].children.append(line)
     else:
         found.append(line)
     stack.append(line)

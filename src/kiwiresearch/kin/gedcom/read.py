@@ -1,4 +1,4 @@
-"""A GEDCOM file into a tree; the file is not trusted, and what it gets wrong is noted."""
+"""Reads a GEDCOM file into a tree; the file is not trusted, and what it gets wrong is noted."""
 
 from __future__ import annotations
 
@@ -11,19 +11,82 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.kin.gedcom.citations import GedcomFile
-from kiwiresearch.kin.gedcom.encoding import decoded
-from kiwiresearch.kin.gedcom.families import read_family, read_siblings
-from kiwiresearch.kin.gedcom.lines import Line, Notes, records, version_of
-from kiwiresearch.kin.gedcom.persons import read_person
-from kiwiresearch.kin.gedcom.ties import Ties
-from kiwiresearch.kin.gedcom.unread import note_unread
+from kiwiresearch.kin.gedcom.lines import GedcomLine, ImportNotes, decode, records, version_of
+from kiwiresearch.kin.gedcom.read_facts import DATE_NOTE, HASH_NOTE, SCOPE_NOTE, URL_NOTE, GedcomFile
+from kiwiresearch.kin.gedcom.read_families import (
+    QUALIFIER_NOTE,
+    STATUS_NOTE,
+    RelationshipBuilder,
+    read_family,
+    read_siblings,
+)
+from kiwiresearch.kin.gedcom.read_people import NAME_FORMS, read_person
+from kiwiresearch.kin.gedcom.tags import MARRIED, NO_UNION, PARTNERS, UNION_ENDED
+from kiwiresearch.kin.gedcom.write_events import QUOTE_NOTE
 from kiwiresearch.kin.tree import Fact, PersonId, Tree
 
-LARGEST = 64 * 1024 * 1024
+OUR_NOTES = (DATE_NOTE, SCOPE_NOTE, QUOTE_NOTE, URL_NOTE, HASH_NOTE, QUALIFIER_NOTE, STATUS_NOTE, NO_UNION)
+"""How notes begin that this program writes, and reads."""
+EVENT = frozenset({"DATE", "PLAC", "SOUR", "NOTE"})
+READ_BELOW: dict[str, frozenset[str]] = {
+    **dict.fromkeys(("BIRT", "BAPM", "CHR", "DEAT", "BURI", "DIV", "ANUL"), EVENT),
+    "EVEN": EVENT | {"TYPE"},
+    "MARR": EVENT | {"TYPE"},
+    "NAME": frozenset({"GIVN", "SURN", "SOUR", *NAME_FORMS}),
+    "OCCU": frozenset({"SOUR"}),
+    "TITL": frozenset({"SOUR"}),
+    "PLAC": frozenset({"SOUR"}),
+    "DATE": frozenset({"PHRASE"}),
+    "SOUR": frozenset({"PAGE", "DATA", "TEXT", "QUAY", "NOTE"}),
+    "DATA": frozenset({"DATE", "TEXT"}),
+}
+SOURCE_RECORD = frozenset({"TITL", "ABBR", "NOTE", "REPO"})
+PROGRAM_TAGS = frozenset({"CHAN", "CREA", "RIN", "UID", "_UID", "REFN", "EXID", "SUBM"})
+NAME_PARTS = ("NPFX", "SPFX", "NSFX")
+EVENT_KINDS = tuple(kind.lower() for kind in (UNION_ENDED, MARRIED, PARTNERS))
+
+
+def note_unread(file: GedcomFile) -> None:
+    """Note each line below what is read that no rule looks at; lines of the records themselves are noted elsewhere."""
+    for record in file.records.values():
+        if record.tag in ("INDI", "FAM"):
+            for line in record.children:
+                if line.tag in READ_BELOW and not _is_other_event(line):
+                    _note_below(file, line, line.tag)
+        elif record.tag == "SOUR":
+            for line in record.children:
+                if line.tag not in SOURCE_RECORD | PROGRAM_TAGS or _is_unread(file, record, line):
+                    file.notes.count_unread(line, f"{record.tag}.{line.tag}")
+
+
+def _is_other_event(line: GedcomLine) -> bool:
+    """An event of a type that is not read is noted as a whole."""
+    return line.tag == "EVEN" and line.get("TYPE").lower() not in EVENT_KINDS
+
+
+def _note_below(file: GedcomFile, line: GedcomLine, path: str) -> None:
+    known = READ_BELOW.get(line.tag, frozenset())
+    for below in line.children:
+        called = f"{path}.{below.tag}"
+        is_part = below.tag in NAME_PARTS and below.value.strip() in line.value
+        if (below.tag not in known and not is_part) or _is_unread(file, line, below):
+            file.notes.count_unread(below, called)
+        else:
+            _note_below(file, below, called)
+
+
+def _is_unread(file: GedcomFile, above: GedcomLine, line: GedcomLine) -> bool:
+    """A note that is not of ours, or a repository of another name than its source."""
+    if line.tag == "REPO":
+        found = file.records.get(line.points_to)
+        return found is not None and found.get("NAME") not in (above.get("ABBR"), above.get("TITL"))
+    return line.tag == "NOTE" and not line.value.startswith(OUR_NOTES)
+
+
+MAX_FILE_BYTES = 64 * 1024 * 1024
 GDZ_MEMBER = "gedcom.ged"
 ZIP_START = b"PK\x03\x04"
-NO_RECORDS_OF_OURS = frozenset({"HEAD", "TRLR", "SUBM", "SUBN", "SOUR", "REPO", "INDI", "FAM"})
+KNOWN_RECORDS = frozenset({"HEAD", "TRLR", "SUBM", "SUBN", "SOUR", "REPO", "INDI", "FAM"})
 KNOWN_VERSIONS = ("", "5.3", "5.4", "5.5", "5.5.1", "5.5.5", "5.6")
 EXPORT_AGAIN = "Export it from your family tree program as GEDCOM 5.5.1 or 7."
 
@@ -42,8 +105,8 @@ class ReadGedcom:
 def read_gedcom(path: Path) -> ReadGedcom:
     """Read GEDCOM 5.5, 5.5.1 or 7; a `.gdz` is unpacked within limits."""
     data = _bytes(path)
-    text, said = decoded(data)
-    notes = Notes()
+    text, said = decode(data)
+    notes = ImportNotes()
     found = records(text, notes)
     if not found or found[0].tag != "HEAD" or len(found) < 2:
         raise BadUsage(f"{path.name!r} is no GEDCOM file: it does not begin with a HEAD record.", remedy=EXPORT_AGAIN)
@@ -51,10 +114,10 @@ def read_gedcom(path: Path) -> ReadGedcom:
     file = GedcomFile(path.name, digest, text, _by_xref(found, notes), notes)
     _note_records(found, version_of(text), notes)
     tree, restricted = _tree(file)
-    return ReadGedcom(tree, (*([said] if said else ()), *notes.told()), restricted, _home(file, found[0]))
+    return ReadGedcom(tree, (*([said] if said else ()), *notes.messages()), restricted, _home(file, found[0]))
 
 
-def _home(file: GedcomFile, head: Line) -> PersonId:
+def _home(file: GedcomFile, head: GedcomLine) -> PersonId:
     named = (file.records.get(line.points_to) for line in head.all("_ROOT", "_HOME", "_HME"))
     home = next((one for one in (*named, *file.records.values()) if one and one.tag == "INDI"), None)
     return file.id_of("person", home.xref) if home else ""
@@ -63,15 +126,15 @@ def _home(file: GedcomFile, head: Line) -> PersonId:
 def _bytes(path: Path) -> bytes:
     try:
         with path.open("rb") as stream:
-            data = stream.read(LARGEST + 1)
+            data = stream.read(MAX_FILE_BYTES + 1)
     except OSError as problem:
         why = problem.strerror or "it cannot be opened"
         raise BadUsage(f"{str(path)!r} cannot be read: {why}.", remedy="Name a GEDCOM file.") from problem
     if data.startswith(ZIP_START):
         data = _unpacked(path)
-    if len(data) > LARGEST:
+    if len(data) > MAX_FILE_BYTES:
         raise BadUsage(
-            f"{path.name!r} is larger than {LARGEST // 1024 // 1024} MB, and is not read.",
+            f"{path.name!r} is larger than {MAX_FILE_BYTES // 1024 // 1024} MB, and is not read.",
             remedy="Export fewer people, or leave pictures out.",
         )
     return data
@@ -81,7 +144,7 @@ def _unpacked(path: Path) -> bytes:
     """The tree within a GEDCOM zip; no more of it is unpacked than the limit allows."""
     try:
         with zipfile.ZipFile(path) as archive, archive.open(GDZ_MEMBER) as member:
-            return member.read(LARGEST + 1)
+            return member.read(MAX_FILE_BYTES + 1)
     except KeyError as problem:
         raise BadUsage(f"{path.name!r} has no {GDZ_MEMBER!r} in it.", remedy=EXPORT_AGAIN) from problem
     except (
@@ -96,8 +159,8 @@ def _unpacked(path: Path) -> bytes:
         raise BadUsage(f"{path.name!r} cannot be unpacked: it is damaged or locked.", remedy=EXPORT_AGAIN) from problem
 
 
-def _by_xref(found: Iterable[Line], notes: Notes) -> dict[str, Line]:
-    by_xref: dict[str, Line] = {}
+def _by_xref(found: Iterable[GedcomLine], notes: ImportNotes) -> dict[str, GedcomLine]:
+    by_xref: dict[str, GedcomLine] = {}
     for record in found:
         if record.xref in by_xref:
             notes.add(record.number, f"{record.xref!r} was used before; this record is left out")
@@ -108,20 +171,20 @@ def _by_xref(found: Iterable[Line], notes: Notes) -> dict[str, Line]:
     return by_xref
 
 
-def _note_records(found: list[Line], version: str, notes: Notes) -> None:
+def _note_records(found: list[GedcomLine], version: str, notes: ImportNotes) -> None:
     if version not in KNOWN_VERSIONS and not version.startswith("7"):
         notes.add(1, f"version {version!r} of GEDCOM is not known; it is read as far as it goes")
     if found[-1].tag != "TRLR":
         notes.add(found[-1].number, "the file ends without TRLR: it may have been cut")
     for record in found:
-        if record.tag not in NO_RECORDS_OF_OURS:
-            notes.leave_out(record)
+        if record.tag not in KNOWN_RECORDS:
+            notes.count_unread(record)
 
 
 def _tree(file: GedcomFile) -> tuple[Tree, tuple[PersonId, ...]]:
     read = [read_person(file, record) for record in file.records.values() if record.tag == "INDI"]
     facts = {one.person.id: one.facts for one in read}
-    ties = Ties(file)
+    ties = RelationshipBuilder(file)
     for record in file.records.values():
         if record.tag == "FAM":
             read_family(file, record, facts, ties)
@@ -140,7 +203,7 @@ def _tree(file: GedcomFile) -> tuple[Tree, tuple[PersonId, ...]]:
     return tree, tuple(sorted(one.person.id for one in read if one.restricted))
 
 
-def _note_circles(file: GedcomFile, ties: Ties) -> None:
+def _note_circles(file: GedcomFile, ties: RelationshipBuilder) -> None:
     """Note people who are told to be ancestors of themselves."""
     pairs = {(tie.first, tie.second) for tie in ties.found.values() if tie.kind == "parent_of"}
     turned = _in_or_below_circles({(child, parent) for parent, child in _in_or_below_circles(pairs)})

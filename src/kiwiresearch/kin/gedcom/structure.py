@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from kiwiresearch.kin.gedcom.dates import Version, other_calendar, read_date
-from kiwiresearch.kin.gedcom.lines import Line, Notes, records, version_of
+from kiwiresearch.kin.gedcom.lines import GedcomLine, ImportNotes, records, version_of
 
 LONGEST_OLD_LINE = 255
 EVENT_PARTS = "TYPE? DATE? PLAC? SOUR* NOTE*"
@@ -73,18 +73,18 @@ CARDINALITY = re.compile(r"(\w+)([?!*])")
 class Check(NamedTuple):
     """The records of a file by their xrefs, and the table of its version."""
 
-    by_xref: dict[str, Line]
+    by_xref: dict[str, GedcomLine]
     table: dict[str, str]
     version: Version
 
 
 def problems(text: str) -> list[str]:
     """What is wrong with a GEDCOM file of ours; nothing, if all is well."""
-    notes = Notes()
+    notes = ImportNotes()
     found = records(text, notes)
     version: Version = "7.0" if version_of(text).startswith("7") else "5.5.1"
     check = Check({record.xref: record for record in found if record.xref}, TABLES[version], version)
-    wrong = [*notes.told(), *_ends(text, found)]
+    wrong = [*notes.messages(), *_ends(text, found)]
     if version == "5.5.1":
         lines = enumerate(text.split("\r\n"), 1)
         wrong += [f"Line {at}: longer than {LONGEST_OLD_LINE}" for at, line in lines if len(line) > LONGEST_OLD_LINE]
@@ -95,24 +95,24 @@ def problems(text: str) -> list[str]:
     return wrong
 
 
-def _ends(text: str, found: list[Line]) -> Iterator[str]:
+def _ends(text: str, found: list[GedcomLine]) -> Iterator[str]:
     if not text.endswith("\r\n") or text.count("\n") != text.count("\r\n"):
         yield "Not every line ends with CR and LF."
     if not found or found[0].tag != "HEAD" or found[-1].tag != "TRLR":
         yield "The file does not begin with HEAD and end with TRLR."
 
 
-def _wrong(check: Check, line: Line, above: tuple[str, ...]) -> Iterator[str]:
+def _wrong(check: Check, line: GedcomLine, above: tuple[str, ...]) -> Iterator[str]:
     path = (*above, line.tag)
     allowed = dict(CARDINALITY.findall(_allowed(check, path)))
-    counts = Counter(below.tag for below in line.below)
+    counts = Counter(below.tag for below in line.children)
     for tag in sorted(counts.keys() - allowed.keys()):
         yield f"Line {line.number}: {tag} may not stand under {'.'.join(path)}"
     for tag, many in allowed.items():
         if (many == "!" and counts[tag] != 1) or (many == "?" and counts[tag] > 1):
             yield f"Line {line.number}: {counts[tag]} times {tag} under {'.'.join(path)}"
     yield from _wrong_value(check, line, above)
-    for below in line.below:
+    for below in line.children:
         yield from _wrong(check, below, path)
 
 
@@ -125,7 +125,7 @@ def _allowed(check: Check, path: tuple[str, ...]) -> str:
     return check.table.get(f"*.{path[-1]}", "")
 
 
-def _wrong_value(check: Check, line: Line, above: tuple[str, ...]) -> Iterator[str]:
+def _wrong_value(check: Check, line: GedcomLine, above: tuple[str, ...]) -> Iterator[str]:
     if line.tag in VALUES and line.value not in VALUES[line.tag].split():
         yield f"Line {line.number}: {line.tag} may not be {line.value!r}"
     kind = POINTERS.get(line.tag) or ("SOUR" if line.tag == "SOUR" and above[:1] != ("HEAD",) else "")

@@ -1,29 +1,140 @@
-"""A tree as GEDCOM 5.5.1 or 7: what was found, with the words of the source under every event.
-
-What GEDCOM cannot say, and is lost when the file is read again:
-
-- our own ids, the offsets of a quote, who read it, by which rule, and what kind of evidence it is;
-- the reliability of evidence beyond the four steps of QUAY, and all confidences;
-- a status other than 'challenged' of a parent, and whatever is rejected, superseded or a guess;
-- the source of a sex, and relatives who are only named;
-- whether a marriage was told of one partner or of both;
-- 'biological' of one parent, where nothing is said of the other.
-"""
+"""Writes a tree as GEDCOM 5.5.1 or 7, with the words of the source under every event."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.kin.gedcom.cited import SourcesOut, gedcom_day, write_citations, write_sources
-from kiwiresearch.kin.gedcom.couples import LEFT_OUT, Couple, couples_of
+from kiwiresearch.kin.gedcom.arrangement import EXCLUDED_STATUSES, Couple, build_couples, with_stable_ids
 from kiwiresearch.kin.gedcom.dates import Version
-from kiwiresearch.kin.gedcom.events import SIBLING
-from kiwiresearch.kin.gedcom.marriages import marriage_facts, write_family
-from kiwiresearch.kin.gedcom.ordered import ordered
-from kiwiresearch.kin.gedcom.people import Place, write_person
-from kiwiresearch.kin.gedcom.written import Writing
-from kiwiresearch.kin.tree import PersonId, Relationship, Tree
+from kiwiresearch.kin.gedcom.read_families import parent_scope, partners_scope
+from kiwiresearch.kin.gedcom.tags import MARRIAGE, MARRIAGE_NOT_STATED, NO_UNION, PARTNERS, SIBLING, UNION_ENDED
+from kiwiresearch.kin.gedcom.write_events import (
+    CitedSources,
+    EventVersion,
+    GedcomWriter,
+    event_versions,
+    gedcom_day,
+    included_facts,
+    write_citations,
+    write_date_lines,
+    write_event,
+    write_sources,
+)
+from kiwiresearch.kin.gedcom.write_people import FamilyLinks, write_person
+from kiwiresearch.kin.tree import Evidence, Fact, PersonId, Relationship, Tree
+
+MarriagesOfCouples = dict[int, tuple[EventVersion, ...]]
+MarriagesOfSingles = dict[PersonId, tuple[EventVersion, ...]]
+
+
+def marriage_facts(tree: Tree, couples: Sequence[Couple]) -> tuple[MarriagesOfCouples, MarriagesOfSingles]:
+    """The marriages told of each couple, by its number, and those of one person whose partner is not known."""
+    unions: dict[PersonId, list[int]] = defaultdict(list)
+    for at, couple in enumerate(couples):
+        for person in couple.members if couple.union else ():
+            unions[person].append(at)
+    told: dict[int, list[Fact]] = defaultdict(list)
+    alone: MarriagesOfSingles = {}
+    for person in sorted(tree.persons):
+        facts = [fact for fact in included_facts(tree.facts_of(person)) if fact.field in MARRIAGE]
+        rest: list[Fact] = []
+        for fact in facts:
+            about = _unions(fact, unions.get(person, ()), couples, facts)
+            for at, share in about.items():
+                if not any(_same(fact, other) for other in told[at]):
+                    told[at].append(replace(fact, evidence=share))
+            rest.extend(() if about else (fact,))
+        alone[person] = tuple(event_versions(rest, MARRIAGE))
+    return {at: tuple(event_versions(_in_order(facts, couples[at]), MARRIAGE)) for at, facts in told.items()}, alone
+
+
+def _same(fact: Fact, other: Fact) -> bool:
+    return (fact.field, fact.value) == (other.field, other.value)
+
+
+def _in_order(facts: list[Fact], couple: Couple) -> list[Fact]:
+    """The date that the tie has comes first."""
+    start = couple.union.start if couple.union else None
+    return sorted(facts, key=lambda fact: start is not None and fact.field == MARRIAGE.date and fact.when != start)
+
+
+def _unions(
+    fact: Fact, unions: Sequence[int], couples: Sequence[Couple], facts: Sequence[Fact]
+) -> dict[int, tuple[Evidence, ...]]:
+    """The couples a fact is about, and the evidence for each.
+
+    They are those of the same day, those of the same words, or the only one.
+    """
+    ties = {at: tie for at in unions if (tie := couples[at].union)}
+    words = {at: _words(tie.evidence) for at, tie in ties.items()}
+    own = _words(fact.evidence)
+    about = [at for at, tie in ties.items() if fact.when and fact.when == tie.start]
+    about = about or [at for at in ties if own & words[at]]
+    about = about or [at for at, tie in ties.items() if own & _words_of_day(tie, facts)]
+    about = [at for at in about if own & words[at]] or about or (list(ties) if len(ties) == 1 else [])
+    shares = {at: tuple(one for one in fact.evidence if (one.source, one.snippet) in words[at]) for at in about}
+    return {at: share if share and len(ties) > 1 else fact.evidence for at, share in shares.items()}
+
+
+def _words(evidence: Sequence[Evidence]) -> set[tuple[str, str]]:
+    return {(one.source, one.snippet) for one in evidence}
+
+
+def _words_of_day(tie: Relationship, facts: Sequence[Fact]) -> set[tuple[str, str]]:
+    """The words that tell the day of the marriage, for they may tell its place as well."""
+    dated = (fact for fact in facts if fact.when and fact.when == tie.start)
+    found: set[tuple[str, str]] = set()
+    return found.union(*(_words(fact.evidence) for fact in dated))
+
+
+def write_family(
+    out: GedcomWriter,
+    couple: Couple,
+    xref: str,
+    xrefs: Mapping[PersonId, str],
+    told: Sequence[EventVersion],
+    sources: CitedSources,
+) -> None:
+    out.record(xref, "FAM")
+    for tag, person in (("HUSB", couple.husband), ("WIFE", couple.wife)):
+        if person:
+            out.pointer(1, tag, xrefs[person])
+    for child in couple.children:
+        out.pointer(1, "CHIL", xrefs[child.person])
+    parts: list[tuple[str, Sequence[Evidence]]] = []
+    if couple.union and _write_union(out, couple.union, told, sources):
+        parts.append((partners_scope(xrefs[couple.husband], xrefs[couple.wife]), couple.union.evidence))
+    elif len(couple.members) == 2 and not couple.union:
+        out.line(1, "NOTE", NO_UNION)
+    for child in couple.children:
+        parts.extend((parent_scope(xrefs[tie.first], xrefs[child.person]), tie.evidence) for tie in child.ties)
+    # What is told of all ties alike still says so: a reader cannot know that there are no others.
+    write_citations(out, 1, sources, [*parts, ("", ())])
+
+
+def _write_union(out: GedcomWriter, tie: Relationship, told: Sequence[EventVersion], sources: CitedSources) -> bool:
+    """The marriage and its end; whether the family itself must cite, since no event of it can."""
+    untold = not told and tie.start is None and all(MARRIAGE_NOT_STATED in one.rationale for one in tie.evidence)
+    is_untold = untold and bool(tie.evidence) and tie.kind == "spouse_of"
+    first, *others = (*told, *([] if told else [EventVersion()]))
+    if tie.kind == "partner_of":
+        write_event(out, 1, "EVEN", first, sources, kind=PARTNERS, union=tie.evidence, start=tie.start)
+    elif not is_untold:
+        write_event(out, 1, "MARR", first, sources, union=tie.evidence, start=tie.start)
+    for other in others:
+        write_event(out, 1, "MARR", other, sources)
+    if tie.qualifier == "divorced":
+        out.line(1, "DIV", "" if tie.end else "Y")
+        write_date_lines(out, 2, tie.end)
+    elif tie.end:
+        out.line(1, "EVEN")
+        out.line(2, "TYPE", UNION_ENDED)
+        write_date_lines(out, 2, tie.end)
+    return is_untold
+
 
 HEAD_KEYS = ("version", "date", "file", "submitter", "note")
 """What a caller may say of the file: our version, the ISO day, a file name, who hands it on, and a note."""
@@ -31,7 +142,7 @@ PROGRAM = "kiwiresearch"
 SUBMITTER = "U1"
 
 
-def gedcom(tree: Tree, version: Version, *, head: Mapping[str, str]) -> str:
+def tree_gedcom(tree: Tree, version: Version, *, head: Mapping[str, str]) -> str:
     """The tree as the text of a GEDCOM file: same tree, same bytes.
 
     People who may be living are expected to be redacted already.
@@ -41,17 +152,17 @@ def gedcom(tree: Tree, version: Version, *, head: Mapping[str, str]) -> str:
     unknown = sorted(set(head) - set(HEAD_KEYS))
     if unknown:
         raise BadUsage(f"A GEDCOM file has no place for {unknown[0]!r}.", remedy=f"Use {', '.join(HEAD_KEYS)}.")
-    out = Writing(version)
-    tree = ordered(tree)
-    sources = SourcesOut(tree.sources)
-    couples = couples_of(tree)
+    out = GedcomWriter(version)
+    tree = with_stable_ids(tree)
+    sources = CitedSources(tree.sources)
+    couples = build_couples(tree)
     xrefs = {person: f"I{at}" for at, person in enumerate(sorted(tree.persons), 1)}
     _write_head(out, head)
-    places = _places(couples)
+    places = _family_links(couples)
     told, alone = marriage_facts(tree, couples)
     siblings = _siblings(tree)
     for person, xref in xrefs.items():
-        place = places.get(person, Place())
+        place = places.get(person, FamilyLinks())
         write_person(out, tree, person, xref, place, alone.get(person, ()), sources)
         for tie in siblings.get(person, ()):
             _write_sibling(out, tie, xrefs, sources)
@@ -59,10 +170,10 @@ def gedcom(tree: Tree, version: Version, *, head: Mapping[str, str]) -> str:
         write_family(out, couple, f"F{at + 1}", xrefs, told.get(at, ()), sources)
     write_sources(out, sources)
     out.rows.append("0 TRLR")
-    return out.whole()
+    return out.content()
 
 
-def _write_head(out: Writing, head: Mapping[str, str]) -> None:
+def _write_head(out: GedcomWriter, head: Mapping[str, str]) -> None:
     is_old = out.version == "5.5.1"
     out.line(0, "HEAD")
     if not is_old:
@@ -85,21 +196,21 @@ def _write_head(out: Writing, head: Mapping[str, str]) -> None:
     out.line(1, "NAME", head.get("submitter") or PROGRAM)
 
 
-def _write_version(out: Writing) -> None:
+def _write_version(out: GedcomWriter) -> None:
     out.line(1, "GEDC")
     out.line(2, "VERS", out.version)
     if out.version == "5.5.1":
         out.line(2, "FORM", "LINEAGE-LINKED")
 
 
-def _places(couples: list[Couple]) -> dict[PersonId, Place]:
+def _family_links(couples: list[Couple]) -> dict[PersonId, FamilyLinks]:
     """The families each person is a child or a partner of."""
-    found: dict[PersonId, Place] = {}
+    found: dict[PersonId, FamilyLinks] = {}
     for at, couple in enumerate(couples):
         for person in couple.members:
-            found.setdefault(person, Place()).partner_in.append(f"F{at + 1}")
+            found.setdefault(person, FamilyLinks()).partner_in.append(f"F{at + 1}")
         for child in couple.children:
-            found.setdefault(child.person, Place()).child_in.append((f"F{at + 1}", child))
+            found.setdefault(child.person, FamilyLinks()).child_in.append((f"F{at + 1}", child))
     return found
 
 
@@ -107,12 +218,12 @@ def _siblings(tree: Tree) -> dict[PersonId, list[Relationship]]:
     found: dict[PersonId, list[Relationship]] = {}
     for tie in tree.relationships:
         known = tie.first in tree.persons and tie.second in tree.persons and tie.first != tie.second
-        if tie.kind == "sibling_of" and known and tie.status not in LEFT_OUT:
+        if tie.kind == "sibling_of" and known and tie.status not in EXCLUDED_STATUSES:
             found.setdefault(tie.first, []).append(tie)
     return found
 
 
-def _write_sibling(out: Writing, tie: Relationship, xrefs: Mapping[PersonId, str], sources: SourcesOut) -> None:
+def _write_sibling(out: GedcomWriter, tie: Relationship, xrefs: Mapping[PersonId, str], sources: CitedSources) -> None:
     out.pointer(1, "ASSO", xrefs[tie.second])
     if out.version == "7.0":
         out.line(2, "ROLE", "OTHER")

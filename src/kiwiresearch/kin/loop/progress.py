@@ -1,37 +1,108 @@
-"""Counters of a case, kept in it: steps, records, and how much the last queries brought."""
+"""Counters of a case, and the conditions under which its research stops."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kiwiresearch.kin.loop.looking import is_local
 from kiwiresearch.kin.loop.settings import CaseSettings
-from kiwiresearch.kin.loop.stops import RECENT, LoopState
-from kiwiresearch.kin.loop.verifying import RELIABILITY
-from kiwiresearch.kin.sources.source import SourceOf
+from kiwiresearch.kin.loop.source_records import RELIABILITY, is_local
+from kiwiresearch.kin.sources.source import EvidenceSource
 from kiwiresearch.kin.store.case import CaseStore
-from kiwiresearch.kin.store.items import QUEUES, ClueItem, FrontierItem, Item, ItemStatus
+from kiwiresearch.kin.store.queues import QUEUES, ClueItem, FrontierItem, Item, ItemStatus
 
-OF_BOOKS = (RELIABILITY["lead"] * 0.9 + RELIABILITY["infobox"] * 0.75) / 2
-"""What books can reach for a person: dates stand in the lead, where a rule is nine tenths sure of them, and places
-only in the box, where it is three quarters sure. All that is sure to be copied from each other counts as one source."""
-OF_OTHERS = {"wikidata": RELIABILITY["wikidata"] * 0.65}
-"""What other sources can reach by the sureness they give their own statements; plugins give at most all of theirs."""
-
-
-def attainable(sources: Iterable[SourceOf]) -> float:
-    """What the sources of a case can reach: as much as the best of them, since agreement makes none of them better."""
-    reached = [OF_BOOKS if is_local(one) else OF_OTHERS.get(one.id, RELIABILITY["plugin"]) for one in sources]
-    return max(reached, default=OF_BOOKS)
-
-
-OPEN: tuple[ItemStatus, ...] = ("pending", "leased")
+TARGET_CONFIDENCE = 0.9
+"""The confidence that ends a case, or that share of what its sources can give at best."""
+LOW_DISCOVERY_RATE = 0.1
+PATIENCE = 10
+RECENT_QUERIES = 20
+"""So many of the last queries tell how much a query still brings."""
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class LoopState:
+    """Where a case stands."""
+
+    budget_used: int = 0
+    budget_limit: int = 0
+    target_person_confidence: float = 0.0
+    attainable_confidence: float = 1.0
+    """What the sources that are switched on can reach: one encyclopedia proves nothing to nine tenths."""
+    generation_depth: int = 0
+    """So many generations from the seed nobody is left to be looked for."""
+    target_generations: int = 0
+    recent_discovery_rate: float = 1.0
+    """New facts for each of the last queries."""
+    queries_since_last_discovery: int = 0
+    frontier_queue: int = 0
+    clue_queue: int = 0
+    revisit_queue: int = 0
+    iteration_count: int = 0
+    max_iterations: int = 0
+
+
+def target_confidence(attainable: float) -> float:
+    """Nine tenths, or of sources that cannot prove so much nine tenths of what they can."""
+    return TARGET_CONFIDENCE if attainable >= TARGET_CONFIDENCE else TARGET_CONFIDENCE * attainable
+
+
+STOP_CONDITIONS: Mapping[str, Callable[[LoopState], bool]] = {
+    "budget_exhausted": lambda state: state.budget_used >= state.budget_limit,
+    "confidence_achieved": lambda state: (
+        state.target_person_confidence >= target_confidence(state.attainable_confidence)
+        and state.generation_depth >= state.target_generations
+    ),
+    "diminishing_returns": lambda state: (
+        state.recent_discovery_rate < LOW_DISCOVERY_RATE and state.queries_since_last_discovery > PATIENCE
+    ),
+    "frontier_empty": lambda state: state.frontier_queue == 0 and state.clue_queue == 0 and state.revisit_queue == 0,
+    "max_iterations": lambda state: state.iteration_count >= state.max_iterations,
+}
+
+REASONS: Mapping[str, str] = {
+    "budget_exhausted": "The budget of {budget_limit} records is used up.",
+    "confidence_achieved": (
+        "The seed is as sure as these sources can make it, and nobody within "
+        "{target_generations} generations is left to be looked for."
+    ),
+    "diminishing_returns": "The last {queries_since_last_discovery} queries brought nothing new.",
+    "frontier_empty": "Nothing is left to look for: no page, no clue, no second look.",
+    "max_iterations": "The limit of {max_iterations} steps is reached.",
+}
+
+
+def stop_reason(state: LoopState) -> str | None:
+    """The name of the first condition that holds; None to go on."""
+    return next((name for name, holds in STOP_CONDITIONS.items() if holds(state)), None)
+
+
+def stop_sentence(reason: str, state: LoopState) -> str:
+    """The reason in a sentence."""
+    values = {name: getattr(state, name) for name in LoopState.__slots__}
+    return REASONS[reason].format(**values)
+
+
+BOOKS_CONFIDENCE = (RELIABILITY["lead"] * 0.9 + RELIABILITY["infobox"] * 0.75) / 2
+"""What books can reach for a person: dates stand in the lead, where a rule is nine tenths sure of them, and places
+only in the box, where it is three quarters sure. All that is sure to be copied from each other counts as one source."""
+OTHER_CONFIDENCE = {"wikidata": RELIABILITY["wikidata"] * 0.65}
+"""What other sources can reach by the sureness they give their own statements; plugins give at most all of theirs."""
+
+
+def attainable_confidence(sources: Iterable[EvidenceSource]) -> float:
+    """What the sources of a case can reach: as much as the best of them, since agreement makes none of them better."""
+    reached = [
+        BOOKS_CONFIDENCE if is_local(one) else OTHER_CONFIDENCE.get(one.id, RELIABILITY["plugin"]) for one in sources
+    ]
+    return max(reached, default=BOOKS_CONFIDENCE)
+
+
+OPEN_STATUSES: tuple[ItemStatus, ...] = ("pending", "leased")
+
+
+@dataclass(frozen=True, slots=True)
+class CaseProgress:
     """How far a case has come."""
 
     iterations: int = 0
@@ -41,7 +112,7 @@ class Progress:
     """New statements of the last queries."""
 
     @classmethod
-    def of(cls, store: CaseStore) -> Progress:
+    def load(cls, store: CaseStore) -> CaseProgress:
         kept = store.state("progress") or {}
         recent = tuple(kept.get("recent", ()))
         return cls(kept.get("iterations", 0), kept.get("fetches", 0), kept.get("since_discovery", 0), recent)
@@ -54,23 +125,23 @@ class Progress:
             "recent": list(self.recent),
         }
 
-    def stepped(self) -> Progress:
+    def after_step(self) -> CaseProgress:
         return replace(self, iterations=self.iterations + 1)
 
-    def asked(self, new: int, *, fetched: bool) -> Progress:
+    def after_query(self, new: int, *, fetched: bool) -> CaseProgress:
         """After a query that brought so many new statements; one that brought no record costs nothing of the budget."""
         return replace(
-            self.stepped(),
+            self.after_step(),
             fetches=self.fetches + fetched,
             since_discovery=0 if new else self.since_discovery + 1,
-            recent=(*self.recent, new)[-RECENT:],
+            recent=(*self.recent, new)[-RECENT_QUERIES:],
         )
 
-    def renewed(self) -> Progress:
+    def after_import(self) -> CaseProgress:
         """After somebody brought new people: what was asked in vain before says nothing of them."""
         return replace(self, since_discovery=0, recent=())
 
-    def loop_state(self, store: CaseStore, settings: CaseSettings, attainable: float = OF_BOOKS) -> LoopState:
+    def loop_state(self, store: CaseStore, settings: CaseSettings, attainable: float = BOOKS_CONFIDENCE) -> LoopState:
         sizes = store.sizes()
         return LoopState(
             budget_used=self.fetches,
@@ -98,20 +169,20 @@ def _confidence(store: CaseStore) -> float:
 def _depth(store: CaseStore, settings: CaseSettings) -> int:
     """So many generations from the seed nobody waits to be looked for, be it by a clue or a second look."""
     waiting = [
-        abs(int(_told(item).get("generation", 0)))
+        abs(int(_item_context(item).get("generation", 0)))
         for queue in QUEUES
-        for status in OPEN
+        for status in OPEN_STATUSES
         for item in store.items(queue, status)
     ]
     return min(waiting) - 1 if waiting else settings.generations
 
 
-def _told(item: Item) -> Mapping[str, Any]:
+def _item_context(item: Item) -> Mapping[str, Any]:
     if isinstance(item, FrontierItem):
         return item.context
     return item.evidence_hints if isinstance(item, ClueItem) else {}
 
 
-def state_of(state: LoopState) -> Mapping[str, Any]:
+def state_record(state: LoopState) -> Mapping[str, Any]:
     """The state as data, for the log."""
     return {name: getattr(state, name) for name in LoopState.__slots__}

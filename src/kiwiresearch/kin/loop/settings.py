@@ -21,7 +21,7 @@ BOUNDS: Mapping[str, tuple[int, int]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class CaseScope:
     """How far a case goes, when it stops, and who is told of whom."""
 
     generations: int = 3
@@ -51,7 +51,7 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class CaseSettings(Scope):
+class CaseSettings(CaseScope):
     """All that decides what a case does, beside its sources; a case keeps what it was begun with."""
 
     seeds: tuple[str, ...] = ()
@@ -61,9 +61,9 @@ class CaseSettings(Scope):
     """The plugins that are switched on; the books of the shelf are 'wikipedia'."""
 
     @classmethod
-    def within(cls, scope: Scope, seeds: tuple[str, ...] = ()) -> CaseSettings:
+    def from_scope(cls, scope: CaseScope, seeds: tuple[str, ...] = ()) -> CaseSettings:
         """A case that goes as far as the scope says."""
-        return cls(**{field.name: getattr(scope, field.name) for field in fields(Scope)}, seeds=seeds)
+        return cls(**{field.name: getattr(scope, field.name) for field in fields(CaseScope)}, seeds=seeds)
 
     def record(self) -> dict[str, Any]:
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}

@@ -1,30 +1,243 @@
-"""Who may be alive: one rule, used wherever it matters; nothing known counts as living."""
+"""Who may be living: the latest possible birth of each person, and one rule; nothing known counts as living."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from kiwiresearch.errors import BadSettings
-from kiwiresearch.kin.fields import Living
-from kiwiresearch.kin.privacy.births import BELIEVED, Bound, Dates, born_by, first_year, last_year, own_dates, whens
-from kiwiresearch.kin.privacy.contacts import has_modern_clue
-from kiwiresearch.kin.tree import Person, PersonId, Tree
-from kiwiresearch.text.when import DateRange
+from kiwiresearch.kin.privacy.text_parts import has_modern_clue
+from kiwiresearch.kin.tree import FieldName, LivingStatus, Person, PersonId, Qualifier, Relationship, Status, Tree
+from kiwiresearch.text.dates.calendar import day_at
+from kiwiresearch.text.dates.ranges import DateRange
 
-OLDEST = 110
+YOUNGEST_PARENT = 12
+YOUNGEST_SPOUSE = 12
+OLDEST_MOTHER = 58
+OLDEST_FATHER = 90
+MAX_SPOUSE_GAP = 60
+MAX_SIBLING_GAP = OLDEST_FATHER - YOUNGEST_PARENT
+"""They may be children of one father by two mothers."""
+MAX_TIES_AWAY = 24
+"""How many ties a date reaches over; a date further away says nothing of use, and a wrong tie nothing at all."""
+BELIEVED_STATUSES: frozenset[Status] = frozenset({"verified", "unverified", "conflicting"})
+NOT_BY_BIRTH: frozenset[Qualifier] = frozenset({"adoptive", "step", "foster"})
+OPEN_END_DAY = 10**14
+"""A day past this is no day: the end of an open range."""
+
+
+@dataclass(frozen=True, slots=True)
+class BirthBound:
+    """A year, and which kind of evidence it comes from: never whose."""
+
+    year: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class OwnDates:
+    """What a person's own dates say, each at its latest."""
+
+    born: int | None
+    died: int | None
+    married: int | None
+    first_born: int | None
+    """The earliest year of birth that any source gives."""
+
+
+@dataclass(frozen=True, slots=True)
+class BirthStep:
+    """From a relative's year of birth to the person's: so many years later at most."""
+
+    relative: PersonId
+    years: int
+    why: str
+
+
+def last_year(when: DateRange | None) -> int | None:
+    """The last year that agrees with a date; none for 'after 1950'."""
+    if when is None or when.reach()[1] > OPEN_END_DAY:
+        return None
+    return day_at(when.reach()[1]).year
+
+
+def first_year(when: DateRange | None) -> int | None:
+    if when is None or when.reach()[0] < -OPEN_END_DAY:
+        return None
+    return day_at(when.reach()[0]).year
+
+
+def own_dates(tree: Tree) -> dict[PersonId, OwnDates]:
+    """The dates of each person; where sources compete, the one that makes the person younger."""
+    married: dict[PersonId, list[DateRange]] = defaultdict(list)
+    for tie in tree.relationships:
+        if tie.kind == "spouse_of" and tie.start and is_believed(tie):
+            married[tie.first].append(tie.start)
+            married[tie.second].append(tie.start)
+    return {person.id: _own(tree, person, married[person.id]) for person in tree.persons.values()}
+
+
+def is_believed(tie: Relationship) -> bool:
+    return tie.status in BELIEVED_STATUSES and tie.qualifier != "disputed"
+
+
+def believed_dates(tree: Tree, person: PersonId, *fields: FieldName) -> list[DateRange]:
+    """The dates that sources give for some events of a person's life."""
+    facts = (fact for field in fields for fact in tree.facts_of(person, field))
+    return [fact.when for fact in facts if fact.when and fact.status in BELIEVED_STATUSES]
+
+
+def _own(tree: Tree, person: Person, weddings: list[DateRange]) -> OwnDates:
+    births = [*([person.birth] if person.birth else []), *believed_dates(tree, person.id, "birth_date")]
+    baptisms = believed_dates(tree, person.id, "baptism_date")
+    deaths = [*([person.death] if person.death else []), *believed_dates(tree, person.id, "death_date", "burial_date")]
+    marriages = [*weddings, *believed_dates(tree, person.id, "marriage_date")]
+    born = _latest(map(last_year, births or baptisms))
+    if births and born is None:  # 'born after 1950': nothing else may make such a person older
+        return OwnDates(None, None, None, _earliest(map(first_year, births)))
+    return OwnDates(
+        born,
+        _latest(map(last_year, deaths)),
+        _earliest(map(last_year, marriages)),
+        _earliest(map(first_year, births)) if births else None,
+    )
+
+
+def _latest(years: Iterable[int | None]) -> int | None:
+    return max((year for year in years if year is not None), default=None)
+
+
+def _earliest(years: Iterable[int | None]) -> int | None:
+    return min((year for year in years if year is not None), default=None)
+
+
+def latest_births(tree: Tree, dates: Mapping[PersonId, OwnDates]) -> dict[PersonId, BirthBound]:
+    """The latest year of birth of each person of whom anything can be said.
+
+    A person's own date of birth is not argued with: a relative who makes it
+    impossible is a wrong relative.
+    """
+    fixed = {person for person, own in dates.items() if own.born is not None or own.first_born is not None}
+    known = {person: bound for person, own in dates.items() if (bound := _from_own(own))}
+    steps = _steps(tree)
+    for child, bound in _from_deaths(tree, dates):
+        if child in dates and child not in fixed:
+            _lower(known, child, (bound,))
+    for _ in range(MAX_TIES_AWAY):
+        before = dict(known)
+        for person, ways in steps.items():
+            if person not in fixed:
+                reached = (
+                    BirthBound(before[way.relative].year + way.years, way.why) for way in ways if way.relative in before
+                )
+                _lower(known, person, reached)
+        if known == before:
+            break
+    return known
+
+
+def _lower(known: dict[PersonId, BirthBound], person: PersonId, bounds: Iterable[BirthBound]) -> None:
+    for bound in bounds:
+        if person not in known or bound.year < known[person].year:
+            known[person] = bound
+
+
+def _from_own(own: OwnDates) -> BirthBound | None:
+    if own.born is not None:
+        return BirthBound(own.born, "the date of birth")
+    if own.first_born is not None:
+        return None
+    found = []
+    if own.died is not None:
+        found.append(BirthBound(own.died, "the date of death"))
+    if own.married is not None:
+        found.append(BirthBound(own.married - YOUNGEST_SPOUSE, "the date of a marriage"))
+    return min(found, key=lambda bound: bound.year, default=None)
+
+
+def _from_deaths(tree: Tree, dates: Mapping[PersonId, OwnDates]) -> Iterable[tuple[PersonId, BirthBound]]:
+    """Nobody is born after the mother's death, a year after the father's, or marries the dead."""
+    for tie in filter(is_believed, tree.relationships):
+        if tie.kind in ("spouse_of", "partner_of"):
+            for one, other in ((tie.first, tie.second), (tie.second, tie.first)):
+                if (died := _died(dates.get(other))) is not None:
+                    yield one, BirthBound(died - YOUNGEST_SPOUSE, "the death of a spouse")
+            continue
+        died = _died(dates.get(tie.first))
+        if died is not None and tie.kind == "parent_of" and tie.qualifier not in NOT_BY_BIRTH:
+            late = 0 if tree.persons[tie.first].sex == "female" else 1
+            yield tie.second, BirthBound(died + late, "the death of a parent")
+
+
+def _died(own: OwnDates | None) -> int | None:
+    """The year of a death, unless it comes before the birth: then one of the two is wrong, and nobody knows which."""
+    if own is None or own.died is None or (own.born is not None and own.died < own.born):
+        return None
+    return own.died
+
+
+def _parent_ties(tree: Tree) -> Iterable[Relationship]:
+    return (tie for tie in tree.relationships if tie.kind == "parent_of" and is_believed(tie))
+
+
+def _steps(tree: Tree) -> dict[PersonId, list[BirthStep]]:
+    steps: dict[PersonId, list[BirthStep]] = defaultdict(list)
+    looped = _people_in_cycles(tree)
+    for tie in tree.relationships:
+        if not is_believed(tie) or not {tie.first, tie.second} <= tree.persons.keys():
+            continue
+        if tie.kind != "parent_of":
+            apart = MAX_SIBLING_GAP if tie.kind == "sibling_of" else MAX_SPOUSE_GAP
+            kind = "a sibling" if tie.kind == "sibling_of" else "a spouse"
+            steps[tie.first].append(BirthStep(tie.second, apart, kind))
+            steps[tie.second].append(BirthStep(tie.first, apart, kind))
+        elif not {tie.first, tie.second} <= looped:
+            by_birth = tie.qualifier not in NOT_BY_BIRTH
+            mother = by_birth and tree.persons[tie.first].sex == "female"
+            steps[tie.second].append(BirthStep(tie.first, OLDEST_MOTHER if mother else OLDEST_FATHER, "a parent"))
+            steps[tie.first].append(BirthStep(tie.second, -YOUNGEST_PARENT if by_birth else MAX_SPOUSE_GAP, "a child"))
+    return steps
+
+
+def _people_in_cycles(tree: Tree) -> set[PersonId]:
+    """People who are their own ancestors, and those between two such: their ties say nothing about time."""
+    parents: dict[PersonId, set[PersonId]] = defaultdict(set)
+    children: dict[PersonId, set[PersonId]] = defaultdict(set)
+    for tie in _parent_ties(tree):
+        parents[tie.second].add(tie.first)
+        children[tie.first].add(tie.second)
+    left = parents.keys() | children.keys()
+    ends = [person for person in left if not (parents[person] and children[person])]
+    while ends:
+        person = ends.pop()
+        if person not in left:
+            continue
+        left.discard(person)
+        for child in children.pop(person, ()):
+            parents[child].discard(person)
+            if not parents[child]:
+                ends.append(child)
+        for parent in parents.pop(person, ()):
+            children[parent].discard(person)
+            if not children[parent]:
+                ends.append(parent)
+    return left
+
+
+MAX_AGE = 110
 """Whoever was born more than so many years ago is taken for dead."""
-OLDEST_MARKED = 122
+MAX_AGE_IF_MARKED = 122
 """A mark that says living is believed up to this age: nobody has been older."""
 SEED_YEARS = 100
-DEATHS = ("death_date", "death_place", "burial_date", "burial_place")
+DEATH_FIELDS = ("death_date", "death_place", "burial_date", "burial_place")
 
 
 @dataclass(frozen=True, slots=True)
 class LivingVerdict:
     """Whether a person may be alive; `why` names no one, and gives no date."""
 
-    status: Living
+    status: LivingStatus
     why: str
     born_by: int | None = None
     """The latest year of birth that the evidence leaves open. As private as the person is."""
@@ -36,7 +249,7 @@ class LivingVerdict:
 
 
 def living_status(
-    tree: Tree, year: int, *, years_after_death: int = 0, overrides: Mapping[PersonId, Living] | None = None
+    tree: Tree, year: int, *, years_after_death: int = 0, overrides: Mapping[PersonId, LivingStatus] | None = None
 ) -> Mapping[PersonId, LivingVerdict]:
     """The verdict on everybody in the tree, as of a year.
 
@@ -51,7 +264,7 @@ def living_status(
         )
     told = overrides or {}
     dates = own_dates(tree)
-    bounds = born_by(tree, dates)
+    bounds = latest_births(tree, dates)
     return {
         person.id: LivingVerdict(told[person.id], "the user says so", _year_of(bounds.get(person.id)))
         if person.id in told
@@ -60,50 +273,52 @@ def living_status(
     }
 
 
-def _year_of(bound: Bound | None) -> int | None:
+def _year_of(bound: BirthBound | None) -> int | None:
     return bound.year if bound else None
 
 
-def _verdict(tree: Tree, person: Person, own: Dates, bound: Bound | None, year: int, grace: int) -> LivingVerdict:
+def _verdict(
+    tree: Tree, person: Person, own: OwnDates, bound: BirthBound | None, year: int, grace: int
+) -> LivingVerdict:
     born = _year_of(bound)
     age = None if born is None else year - born
-    if _death_told(tree, person, own, year):
+    if _is_death_stated(tree, person, own, year):
         passed = _years_since(tree, person, year)
-        if not grace or (passed is not None and passed >= grace) or (age is not None and age > OLDEST + grace):
+        if not grace or (passed is not None and passed >= grace) or (age is not None and age > MAX_AGE + grace):
             return LivingVerdict("deceased", "a source tells of the death", born)
         return LivingVerdict("living", f"dead, but not known to be so for {grace} years", born)
     if age is None or bound is None:
         return LivingVerdict("unknown", "no date says how old the person would be")
-    limit = (OLDEST_MARKED if person.living == "living" else OLDEST) + grace
+    limit = (MAX_AGE_IF_MARKED if person.living == "living" else MAX_AGE) + grace
     if age > limit:
         return LivingVerdict("deceased", f"born more than {limit} years ago, judging by {bound.why}", born)
     return LivingVerdict("living", f"born {limit} years ago or less, as far as {bound.why} tells", born)
 
 
 def _deaths(tree: Tree, person: Person) -> list[DateRange]:
-    return [*([person.death] if person.death else []), *whens(tree, person.id, "death_date", "burial_date")]
+    return [*([person.death] if person.death else []), *believed_dates(tree, person.id, "death_date", "burial_date")]
 
 
-def _death_told(tree: Tree, person: Person, own: Dates, year: int) -> bool:
+def _is_death_stated(tree: Tree, person: Person, own: OwnDates, year: int) -> bool:
     """Whether anything says that the person died: with a date that can be true, or with none at all."""
     deaths = _deaths(tree, person)
     if deaths:
-        return any(_can_be(death, own, year) for death in deaths)
+        return any(_is_possible_death(death, own, year) for death in deaths)
     return (
         person.is_dead
         or bool(person.death_place)
-        or any(fact.field in DEATHS and fact.status in BELIEVED for fact in tree.facts_of(person.id))
+        or any(fact.field in DEATH_FIELDS and fact.status in BELIEVED_STATUSES for fact in tree.facts_of(person.id))
     )
 
 
-def _can_be(death: DateRange, own: Dates, year: int) -> bool:
+def _is_possible_death(death: DateRange, own: OwnDates, year: int) -> bool:
     """A death still to come, or one before a birth in living memory, is a slip of somebody's pen."""
     first, last = first_year(death), last_year(death)
     if first is not None and first > year:
         return False
     if own.first_born is None or last is None or last >= own.first_born:
         return True
-    return year - (own.born or year) > OLDEST
+    return year - (own.born or year) > MAX_AGE
 
 
 def _years_since(tree: Tree, person: Person, year: int) -> int | None:

@@ -7,17 +7,16 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import NamedTuple, Self
 
-from kiwiresearch.kin.fields import Living
-from kiwiresearch.kin.privacy.contacts import contacts_in
-from kiwiresearch.kin.privacy.hidden import Hidden, hidden_in
-from kiwiresearch.kin.privacy.redact import Mode, checked
-from kiwiresearch.kin.tree import PersonId, Tree
+from kiwiresearch.kin.privacy.hidden_people import HiddenPeople, find_hidden_people
+from kiwiresearch.kin.privacy.redaction import Mode, check_mode
+from kiwiresearch.kin.privacy.text_parts import contacts_in
+from kiwiresearch.kin.tree import LivingStatus, PersonId, Tree
 
 DETAILS = re.compile(r"\s*\([^()\n]{0,200}\d[^()\n]{0,200}\)")
 """What a book puts behind a name: '(born 3 May 1990 in Leeds)'."""
 
 
-class Cut(NamedTuple):
+class Replacement(NamedTuple):
     """What goes, and what takes its place."""
 
     start: int
@@ -35,19 +34,19 @@ class Mask:
         year: int,
         *,
         years_after_death: int = 0,
-        overrides: Mapping[PersonId, Living] | None = None,
+        overrides: Mapping[PersonId, LivingStatus] | None = None,
     ) -> None:
-        self._wear(hidden_in(tree, year, years_after_death=years_after_death, overrides=overrides), mode)
+        self._set_up(find_hidden_people(tree, year, years_after_death=years_after_death, overrides=overrides), mode)
 
     @classmethod
-    def of(cls, hidden: Hidden, mode: Mode) -> Self:
+    def for_hidden(cls, hidden: HiddenPeople, mode: Mode) -> Self:
         """The mask for a tree of which it is known who is kept back."""
         mask = cls.__new__(cls)
-        mask._wear(hidden, mode)
+        mask._set_up(hidden, mode)
         return mask
 
-    def _wear(self, hidden: Hidden, mode: Mode) -> None:
-        checked(mode)
+    def _set_up(self, hidden: HiddenPeople, mode: Mode) -> None:
+        check_mode(mode)
         self._mode = mode
         self._hidden = hidden
 
@@ -72,20 +71,20 @@ class Mask:
             text = f"{text[: cut.start]}{cut.mark}{text[cut.end :]}"
         return text
 
-    def _cuts(self, text: str, mark: str) -> list[Cut]:
-        cuts = [Cut(one.start, one.end, f"[{one.kind}]") for one in contacts_in(text)]
+    def _cuts(self, text: str, mark: str) -> list[Replacement]:
+        cuts = [Replacement(one.start, one.end, f"[{one.kind}]") for one in contacts_in(text)]
         for trace in self._hidden.traces.find(text):
             if self._mode == "private" and trace.kind == "name":
                 continue
             details = DETAILS.match(text, trace.end) if trace.kind == "name" else None
             end = details.end() if details else trace.end
-            cuts.append(Cut(trace.start, end, mark.format(self._hidden.numbers[trace.person])))
-        return _apart(cuts)
+            cuts.append(Replacement(trace.start, end, mark.format(self._hidden.numbers[trace.person])))
+        return _without_overlaps(cuts)
 
 
-def _apart(cuts: list[Cut]) -> list[Cut]:
+def _without_overlaps(cuts: list[Replacement]) -> list[Replacement]:
     """Cuts that do not overlap: of two, the one that starts first takes the other in."""
-    found: list[Cut] = []
+    found: list[Replacement] = []
     for cut in sorted(cuts, key=lambda one: (one.start, -one.end)):
         if found and cut.start < found[-1].end:
             found[-1] = found[-1]._replace(end=max(found[-1].end, cut.end))

@@ -11,13 +11,11 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from kiwiresearch.errors import KiwiError
-from kiwiresearch.kin.fields import Living
-from kiwiresearch.kin.privacy.contacts import contacts_in
-from kiwiresearch.kin.privacy.hidden import Hidden, hidden_in
-from kiwiresearch.kin.privacy.redact import Mode, checked
-from kiwiresearch.kin.privacy.tokens import stands_in, words
+from kiwiresearch.kin.privacy.hidden_people import HiddenPeople, find_hidden_people
+from kiwiresearch.kin.privacy.redaction import Mode, check_mode
+from kiwiresearch.kin.privacy.text_parts import contacts_in, contains_words, words
 from kiwiresearch.kin.privacy.traces import Trace, TraceKind
-from kiwiresearch.kin.tree import PersonId, Tree
+from kiwiresearch.kin.tree import LivingStatus, PersonId, Tree
 
 LARGEST = 256 * 1024 * 1024
 """No artefact of ours unpacks to more than this many bytes."""
@@ -31,7 +29,7 @@ YEAR = re.compile(r"(?<!\d)\d{4}(?![\dsX])")
 BEHIND = 30
 TAG = re.compile(r"<[^<>]{0,2000}>")
 BLOCK = re.compile(r"(?i)</?(?:t[dhr]|p|li|d[dt]|div|h[1-6]|table|section|caption)\b[^<>]{0,2000}>")
-WALL = "|"
+CELL_BREAK = "|"
 """What stands between the cells of a table: what is left and right of it is never one name, or one date."""
 
 
@@ -46,30 +44,30 @@ class Leak:
     """The file inside an archive."""
 
 
-def leaks(
+def find_leaks(
     artefact: bytes | str,
     tree: Tree,
     mode: Mode,
     year: int,
     *,
     years_after_death: int = 0,
-    overrides: Mapping[PersonId, Living] | None = None,
+    overrides: Mapping[PersonId, LivingStatus] | None = None,
 ) -> tuple[Leak, ...]:
     """All that an artefact says about hidden people beyond what the mode allows, in order.
 
     `tree` is the one before redaction. Archives are opened, and what HTML, JSON,
     GEDCOM and addresses write in their own way is read as they mean it.
     """
-    checked(mode)
+    check_mode(mode)
     if mode == "owner":
         return ()
-    search = _Search(hidden_in(tree, year, years_after_death=years_after_death, overrides=overrides), mode)
+    search = _Search(find_hidden_people(tree, year, years_after_death=years_after_death, overrides=overrides), mode)
     found = {leak: None for where, text in _texts(artefact, "", 0) for leak in search.leaks(text, where)}
     return tuple(found)
 
 
 class _Search:
-    def __init__(self, hidden: Hidden, mode: Mode) -> None:
+    def __init__(self, hidden: HiddenPeople, mode: Mode) -> None:
         self._hidden = hidden
         self._names_allowed = mode == "private"
         names = (name for one in hidden.known.values() for name in one.names) if self._names_allowed else ()
@@ -77,7 +75,7 @@ class _Search:
         self._strings = dict(_strings(hidden, names_allowed=self._names_allowed))
 
     def leaks(self, text: str, where: str) -> Iterator[Leak]:
-        for view in dict.fromkeys(cell for whole in _views(text) for cell in whole.split(WALL)):
+        for view in dict.fromkeys(cell for whole in _views(text) for cell in whole.split(CELL_BREAK)):
             for trace in self._hidden.traces.find(view):
                 if trace.kind == "name" and self._names_allowed:
                     yield from self._year_behind(trace, view, where)
@@ -86,7 +84,7 @@ class _Search:
                     continue  # somebody's name, which may be told here
                 yield Leak(trace.person, trace.kind, view[trace.start : trace.end], where)
             for string, (person, kind) in self._strings.items():
-                if stands_in(string, view):
+                if contains_words(string, view):
                     yield Leak(person, kind, string, where)
 
     def _year_behind(self, trace: Trace, view: str, where: str) -> Iterator[Leak]:
@@ -100,7 +98,7 @@ class _Search:
                 yield Leak(trace.person, "date", view[trace.start : year.end()], where)
 
 
-def _strings(hidden: Hidden, *, names_allowed: bool) -> Iterator[tuple[str, tuple[PersonId, TraceKind]]]:
+def _strings(hidden: HiddenPeople, *, names_allowed: bool) -> Iterator[tuple[str, tuple[PersonId, TraceKind]]]:
     """Ids, and the contacts that sources give, of each hidden person."""
     shown = {
         value for one in hidden.tree.persons.values() if not hidden.hides(one.id) for value in one.external.values()
@@ -152,7 +150,7 @@ def _views(text: str) -> Iterator[str]:
     joined = NEXT_LINE.sub("\n", LONG_LINE.sub("", text))
     plain = _unescaped(_unescaped(joined))
     shown = html.unescape(html.unescape(plain))
-    cells = BLOCK.sub(WALL, shown)
+    cells = BLOCK.sub(CELL_BREAK, shown)
     for view in (text, joined, plain, shown, unquote(shown), TAG.sub("", cells), TAG.sub(" ", cells)):
         if view not in seen:
             seen.add(view)

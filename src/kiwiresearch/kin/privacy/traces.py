@@ -11,25 +11,24 @@ from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from kiwiresearch.kin.privacy.regions import is_region, parts_of
-from kiwiresearch.kin.privacy.tokens import Token, tokens, words
+from kiwiresearch.kin.privacy.text_parts import Token, is_region, parts_of, tokens, words
 from kiwiresearch.kin.tree import PersonId
-from kiwiresearch.text.dates.days import day_at
+from kiwiresearch.text.dates.calendar import day_at
 from kiwiresearch.text.dates.language import date_words
-from kiwiresearch.text.when import DateRange
+from kiwiresearch.text.dates.ranges import DateRange
 
 TraceKind = Literal["name", "date", "place", "id", "contact"]
 
 _WORDS = tomllib.loads((Path(__file__).with_name("data") / "names.toml").read_text(encoding="utf-8"))
 PARTICLES: frozenset[str] = frozenset(_WORDS["particles"])
 LABELS: frozenset[str] = frozenset(_WORDS["labels"])
-BETWEEN = 3
+MAX_WORDS_BETWEEN = 3
 """How many words of that kind may stand between two parts of a name."""
-JOINING = frozenset({"and", "or"})
+CONJUNCTIONS = frozenset({"and", "or"})
 """In 'Windsor and Anne' these part two people; 'Anne and Mark Windsor' tells of one Anne Windsor."""
 SUFFIXES = ("st", "nd", "rd", "th")
 
-Sequence = tuple[str, ...]
+WordSequence = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +41,10 @@ class Trace:
     kind: TraceKind
 
 
-class Run(NamedTuple):
+class WordRun(NamedTuple):
     """Words in a row that give somebody away."""
 
-    words: Sequence
+    words: WordSequence
     person: PersonId
     kind: TraceKind
     small: bool = False
@@ -53,7 +52,7 @@ class Run(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownTraits:
     """What is known of one person and could be found in a text."""
 
     names: tuple[str, ...] = ()
@@ -61,12 +60,12 @@ class Known:
     places: tuple[str, ...] = ()
 
 
-class Traces:
+class TraceFinder:
     """Finds hidden people in texts. What is known of those who are shown as well gives nobody away."""
 
-    def __init__(self, hidden: Mapping[PersonId, Known], shown: Iterable[Known]) -> None:
+    def __init__(self, hidden: Mapping[PersonId, KnownTraits], shown: Iterable[KnownTraits]) -> None:
         self._pairs: dict[str, dict[str, PersonId]] = defaultdict(dict)
-        self._runs: dict[Sequence, Run] = {}
+        self._runs: dict[WordSequence, WordRun] = {}
         self._lengths: dict[str, set[int]] = defaultdict(set)
         self._parts: dict[PersonId, frozenset[str]] = {}
         self._in_order: set[tuple[str, str]] = set()
@@ -76,10 +75,10 @@ class Traces:
             self._add_runs(person, "date", _date_runs(known.dates), allowed)
             self._add_runs(person, "place", _place_runs(known.places), allowed)
 
-    def _add_runs(self, person: PersonId, kind: TraceKind, runs: Iterable[Sequence], allowed: _Allowed) -> None:
+    def _add_runs(self, person: PersonId, kind: TraceKind, runs: Iterable[WordSequence], allowed: _Allowed) -> None:
         for run in dict.fromkeys(runs):
             if run not in allowed.runs:
-                self._add(Run(run, person, kind))
+                self._add(WordRun(run, person, kind))
 
     def _add_names(self, person: PersonId, names: Iterable[str], allowed: _Allowed) -> None:
         parts: set[str] = set()
@@ -92,7 +91,7 @@ class Traces:
                     self._pairs[other].setdefault(one, person)
                     self._in_order.add((one, other))
                     for joined in (one + other, other + one):
-                        self._add(Run((joined,), person, "name", small=True))
+                        self._add(WordRun((joined,), person, "name", small=True))
             for whole in {run, ("".join(run),)}:
                 if (
                     run
@@ -100,10 +99,10 @@ class Traces:
                     and whole[0] not in MONTHS
                     and (len(run) == 1 or len(whole) == 1 or not name_pairs(run))
                 ):
-                    self._add(Run(whole, person, "name"))
+                    self._add(WordRun(whole, person, "name"))
         self._parts[person] = frozenset(parts)
 
-    def _add(self, run: Run) -> None:
+    def _add(self, run: WordRun) -> None:
         if run.small or run.words not in self._runs:
             self._runs[run.words] = run
             self._lengths[run.words[0]].add(len(run.words))
@@ -120,7 +119,7 @@ class Traces:
                 merged.append(trace)
         return merged
 
-    def stand_in(self, text: str) -> bool:
+    def occur_in(self, text: str) -> bool:
         """Whether a text has any."""
         return any(True for _ in self._found(tokens(text)))
 
@@ -129,7 +128,7 @@ class Traces:
             for length in sorted(self._lengths.get(token.word, ())):
                 part = row[at : at + length]
                 run = self._runs.get(tuple(one.word for one in part)) if len(part) == length else None
-                if run and (length > 1 or run.small or token.named) and not _scattered(part, run.kind):
+                if run and (length > 1 or run.small or token.is_namelike) and not _is_scattered(part, run.kind):
                     yield Trace(token.start, part[-1].end, run.person, run.kind)
             if token.word in self._pairs:
                 yield from self._pair(row, at)
@@ -139,9 +138,9 @@ class Traces:
         if not _can_be_initial(row[at]):
             return
         joined = False
-        for next_at in range(at + 1, min(at + 2 + BETWEEN, len(row))):
+        for next_at in range(at + 1, min(at + 2 + MAX_WORDS_BETWEEN, len(row))):
             word = row[next_at].word
-            joined = joined or word in JOINING
+            joined = joined or word in CONJUNCTIONS
             if word in others and _can_be_initial(row[next_at]):
                 if not joined or (row[at].word, word) in self._in_order:
                     yield Trace(row[at].start, row[next_at].end, others[word], "name")
@@ -154,7 +153,7 @@ class Traces:
         return any(other in self._parts[person] for person in set(self._pairs[one].values()))
 
 
-def _scattered(part: list[Token], kind: TraceKind) -> bool:
+def _is_scattered(part: list[Token], kind: TraceKind) -> bool:
     """Whether words and numbers only happen to follow each other: a number is a sign or two from what it belongs to.
 
     A year and a month are '1990-05', with both figures, since '1990, 5' may be anything.
@@ -163,7 +162,7 @@ def _scattered(part: list[Token], kind: TraceKind) -> bool:
     if len(part) == 1 or not (all(numbers) if kind == "date" else any(numbers)):
         return False
     gaps = [after.start - before.end for before, after in pairwise(part)]
-    if kind == "name" and not all(token.named for token, number in zip(part, numbers, strict=True) if number):
+    if kind == "name" and not all(token.is_namelike for token, number in zip(part, numbers, strict=True) if number):
         return True
     if len(part) == 2 and all(numbers):
         return gaps != [1] or part[1].end - part[1].start != 2
@@ -172,15 +171,15 @@ def _scattered(part: list[Token], kind: TraceKind) -> bool:
 
 def _can_be_initial(token: Token) -> bool:
     """'A Smith' may be a name, 'a Smith' is none."""
-    return len(token.word) > 1 or token.named
+    return len(token.word) > 1 or token.is_namelike
 
 
 class _Allowed:
     """What people who are shown are known by, whole or in part."""
 
-    def __init__(self, shown: Iterable[Known]) -> None:
+    def __init__(self, shown: Iterable[KnownTraits]) -> None:
         self.pairs: set[tuple[str, str]] = set()
-        self.runs: set[Sequence] = set()
+        self.runs: set[WordSequence] = set()
         for known in shown:
             for name in known.names:
                 run = words(name)
@@ -194,12 +193,12 @@ class _Allowed:
                 self.runs |= _parts(place)
 
 
-def _parts(run: Sequence) -> set[Sequence]:
+def _parts(run: WordSequence) -> set[WordSequence]:
     """Every row of words that stands in a longer one."""
     return {run[start:end] for start in range(len(run)) for end in range(start + 1, min(start + 8, len(run)) + 1)}
 
 
-def name_pairs(run: Sequence) -> list[tuple[str, str]]:
+def name_pairs(run: WordSequence) -> list[tuple[str, str]]:
     """Two words of a name that together point at the person; of a first name, its initial as well."""
     # The last word is the family's, even where it is an article elsewhere, as in 'Łoś'.
     kept = [word for at, word in enumerate(run, 1) if word not in PARTICLES or at == len(run)]
@@ -210,14 +209,14 @@ def name_pairs(run: Sequence) -> list[tuple[str, str]]:
     return pairs
 
 
-def _place_runs(places: Iterable[str]) -> Iterator[Sequence]:
+def _place_runs(places: Iterable[str]) -> Iterator[WordSequence]:
     for place in places:
         for part in parts_of(place):
             if not is_region(part) and (run := words(part)):
                 yield run
 
 
-def _date_runs(dates: Iterable[DateRange]) -> Iterator[Sequence]:
+def _date_runs(dates: Iterable[DateRange]) -> Iterator[WordSequence]:
     for when in dates:
         if when.precision not in ("day", "month") or when.latest - when.earliest > 31:
             continue
@@ -234,7 +233,7 @@ def _date_runs(dates: Iterable[DateRange]) -> Iterator[Sequence]:
                 yield (str(jdn),)
 
 
-def _day_runs(year: str, month: str, day: str, names: Iterable[str]) -> Iterator[Sequence]:
+def _day_runs(year: str, month: str, day: str, names: Iterable[str]) -> Iterator[WordSequence]:
     yield from ((year, month, day), (day, month, year), (month, day, year))
     for name in names:
         yield from ((day, name, year), (name, day, year), (year, name, day))

@@ -1,28 +1,144 @@
-"""The summary in the words of a model, as far as they say what the facts say."""
+"""A summary worded by a model; each sentence is checked against the sentences of the rules that it rests on."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, WrapValidator
 
 from kiwiresearch.errors import ModelError
-from kiwiresearch.kin.report.check import Fault, fault_of
-from kiwiresearch.kin.report.given import FamilyCase
-from kiwiresearch.kin.report.summary import Said, summary
-from kiwiresearch.kin.report.words import joined, name_of
-from kiwiresearch.llm.lenient import or_none
-from kiwiresearch.llm.model import Model, called, write_up
-from kiwiresearch.llm.prompts import Prompt, parsed
-from kiwiresearch.llm.structured import ask
-from kiwiresearch.text.plain import printable
+from kiwiresearch.kin.report.family_case import FamilyCase
+from kiwiresearch.kin.report.labels import display_name, join_names
+from kiwiresearch.kin.report.summary import SummarySentence, summary
+from kiwiresearch.llm.model import Model, Prompt, model_label, parse_prompt, write_up
+from kiwiresearch.llm.structured import ask, item_or_none
+from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.text.display import printable
+from kiwiresearch.text.when import dates_in
+from kiwiresearch.text.words import fold
 
-MOST_SENTENCES = 8
-MOST_FACTS = 30
+Fault = Literal[
+    "empty",
+    "too long",
+    "pronoun",
+    "word not in its facts",
+    "doubt dropped",
+    "somebody else",
+    "value of something else",
+]
+MAX_SENTENCE_LENGTH = 400
+WORD = re.compile(r"[^\W_]+")
+PRONOUN_WORDS = "he she it they his her hers him them their theirs its this that these those i we you"
+SMALL_WORDS = "a an the and was were is are of in on at to with who as"
+CUE_WORDS = "born died aged married partner father mother parent parents had disagree life "
+CUE_WORDS += "stepfather stepmother stepparent stepparents"
+DOUBT_WORDS = "c before after between about disagree without no known adoptive foster disputed half divorced"
+PRONOUNS, SMALL, CUES, DOUBT = (
+    frozenset(words.split()) for words in (PRONOUN_WORDS, SMALL_WORDS, CUE_WORDS, DOUBT_WORDS)
+)
+"""What stands for a name; what joins words and says nothing; what says what happened; what holds back."""
+NAME_PREFIX = "name:"
+
+
+@dataclass(frozen=True, slots=True)
+class CutSentence:
+    """A sentence cut at its cues: the words and dates after each, and before the first of them ('')."""
+
+    words: Mapping[str, tuple[str, ...]]
+    dates: Mapping[str, tuple[DateRange, ...]]
+    all: frozenset[str]
+
+
+def fault_of(text: str, sources: Sequence[SummarySentence], names: Sequence[str]) -> Fault | None:
+    """The first thing that is wrong with a sentence; None lets it through.
+
+    `names` are those of all people whom the sources tell of: a name is taken whole or not at all.
+    """
+    if not any(char.isalpha() for char in text):
+        return "empty"
+    if len(text) > MAX_SENTENCE_LENGTH:
+        return "too long"
+    mine, theirs = cut_sentence(text, names), [cut_sentence(one.text, names) for one in sources]
+    if PRONOUNS & mine.all:
+        return "pronoun"
+    if mine.all - SMALL - {word for said in theirs for word in said.all}:
+        return "word not in its facts"
+    if any(DOUBT & said.all - mine.all for said in theirs):
+        return "doubt dropped"
+    if not all(_same_subject(mine, said) for said in theirs):
+        return "somebody else"
+    return None if all(_follows(cue, mine, theirs) for cue in mine.words) else "value of something else"
+
+
+def cut_sentence(text: str, names: Sequence[str]) -> CutSentence:
+    """The sentence at its cues, with each name as one word and each date as a date."""
+    words: dict[str, list[str]] = {"": []}
+    dates: dict[str, list[DateRange]] = {"": []}
+    found: set[str] = set()
+    cue, at = "", 0
+    for dated in [*dates_in(text), None]:
+        for word in _words(text[at : dated.start if dated else len(text)], names):
+            found.add(word)
+            if word in CUES:
+                cue = word
+                words.setdefault(cue, [])
+                dates.setdefault(cue, [])
+            elif word not in SMALL:
+                words[cue].append(word)
+        if dated:
+            # The signs of a date that hold it back count as words: without them it is another date.
+            found |= {fold(word) for word in WORD.findall(text[dated.start : dated.end])} & DOUBT
+            dates[cue].append(dated.when)
+            at = dated.end
+    return CutSentence(
+        {key: tuple(said) for key, said in words.items()}, {k: tuple(v) for k, v in dates.items()}, frozenset(found)
+    )
+
+
+def _words(text: str, names: Sequence[str]) -> list[str]:
+    words = [word for found in WORD.findall(text) if (word := fold(found))]
+    whole = sorted({tuple(_folded(name)) for name in names} - {()}, key=lambda name: (-len(name), name))
+    found: list[str] = []
+    at = 0
+    while at < len(words):
+        name = next((one for one in whole if tuple(words[at : at + len(one)]) == one), None)
+        found.append(NAME_PREFIX + " ".join(name) if name else words[at])
+        at += len(name) if name else 1
+    return found
+
+
+def _folded(name: str) -> list[str]:
+    return [word for found in WORD.findall(name) if (word := fold(found))]
+
+
+def _same_subject(mine: CutSentence, said: CutSentence) -> bool:
+    """It tells of the people whom the source tells of, or of the first of them."""
+    subject, told = mine.words[""], said.words[""]
+    return bool(subject) and subject == told[: len(subject)] and not mine.dates[""]
+
+
+def _follows(cue: str, mine: CutSentence, theirs: Sequence[CutSentence]) -> bool:
+    """What follows a cue follows it in a source too; a date may be left out, or told less exactly."""
+    if not cue:
+        return True
+    for said in theirs:
+        if cue in said.words and mine.words[cue] in ((), said.words[cue]):
+            return all(any(_covers(when, one) for one in said.dates[cue]) for when in mine.dates[cue])
+    return False
+
+
+def _covers(when: DateRange, known: DateRange) -> bool:
+    """Whether a date is the known one, or the month or year it lies in."""
+    return when.qualifier == known.qualifier and when.earliest <= known.earliest and known.latest <= when.latest
+
+
+MAX_SENTENCES = 8
+MAX_FACTS = 30
 """So many sentences a model is given; those of a long list of marriages stay as the rules put them."""
 PER_SENTENCE = 120
 """Tokens of a sentence with its keys."""
@@ -41,12 +157,13 @@ class Proposed(BaseModel):
     """What a model answers; a sentence of another form does not spoil the others."""
 
     sentences: Annotated[
-        list[Annotated[Sentence | None, WrapValidator(or_none)]], Field(json_schema_extra={"maxItems": MOST_SENTENCES})
+        list[Annotated[Sentence | None, WrapValidator(item_or_none)]],
+        Field(json_schema_extra={"maxItems": MAX_SENTENCES}),
     ]
 
 
 @dataclass(frozen=True, slots=True)
-class Dropped:
+class DroppedSentence:
     """A sentence that was not taken, and why."""
 
     text: str
@@ -54,77 +171,82 @@ class Dropped:
 
 
 @dataclass(frozen=True, slots=True)
-class Worded:
+class WordedSummary:
     """A summary that a model worded, as far as it held."""
 
-    said: tuple[Said, ...]
-    dropped: tuple[Dropped, ...] = ()
+    said: tuple[SummarySentence, ...]
+    dropped: tuple[DroppedSentence, ...] = ()
     note: str = ""
     """Why the model did not help, where it did not."""
 
 
-def prompt() -> Prompt:
+def summary_prompt() -> Prompt:
     """The prompt, from its file."""
     text = (files("kiwiresearch.kin.report") / "prompts" / "summary.md").read_text(encoding="utf-8")
-    return parsed("summary", text)
+    return parse_prompt("summary", text)
 
 
-def worded(case: FamilyCase, model: Model, *, temperature: float = 0.4) -> Worded:
+def write_summary(case: FamilyCase, model: Model, *, temperature: float = 0.4) -> WordedSummary:
     """The summary with sentences of the model in place of those they rest on; the rest stays as the rules put it."""
     rules = summary(case)
-    given = {_key(case, one): one for one in rules[:MOST_FACTS] if one.people and _may_be_told(case, one)}
+    given = {_key(case, one): one for one in rules[:MAX_FACTS] if one.people and _is_about_the_dead(case, one)}
     if not given:
-        return Worded(rules)
-    family = joined([name_of(case.tree, one) for one in case.seeds]) or "nobody"
+        return WordedSummary(rules)
+    family = join_names([display_name(case.tree, one) for one in case.seeds]) or "nobody"
     facts = "\n".join(f"{key} {one.text}" for key, one in given.items())
-    messages = prompt().fill(family=family, facts=facts, most=MOST_SENTENCES)
-    options = write_up(temperature, max_tokens=MOST_SENTENCES * PER_SENTENCE)
+    messages = summary_prompt().fill(family=family, facts=facts, most=MAX_SENTENCES)
+    options = write_up(temperature, max_tokens=MAX_SENTENCES * PER_SENTENCE)
     try:
         proposed = ask(model, messages, Proposed, options).sentences
     except ModelError as problem:
         why = printable(problem.message).rstrip(".")
-        return Worded(rules, note=f"{called(model)} did not help, and the summary is in the words of the rules: {why}.")
-    return _taken(case, rules, given, proposed[: 2 * MOST_SENTENCES])
+        return WordedSummary(
+            rules, note=f"{model_label(model)} did not help, and the summary is in the words of the rules: {why}."
+        )
+    return _merge_sentences(case, rules, given, proposed[: 2 * MAX_SENTENCES])
 
 
-def _may_be_told(case: FamilyCase, said: Said) -> bool:
+def _is_about_the_dead(case: FamilyCase, said: SummarySentence) -> bool:
     """Sentences on people who may be alive stay as the rules put them, whoever may read the report."""
     return all(case.tree.persons[one].living == "deceased" for one in said.people if one in case.tree.persons)
 
 
-def _key(case: FamilyCase, said: Said) -> str:
+def _key(case: FamilyCase, said: SummarySentence) -> str:
     """A key that no model can guess, and that differs from case to case."""
     salt = "\n".join((case.audit_head, *case.seeds, said.text, *said.rests_on))
     return sha256(salt.encode("utf-8", "replace")).hexdigest()[:8]
 
 
-def _taken(
-    case: FamilyCase, rules: Sequence[Said], given: dict[str, Said], proposed: Sequence[Sentence | None]
-) -> Worded:
-    dropped: list[Dropped] = []
-    instead: dict[Said, Said] = {}
-    covered: set[Said] = set()
+def _merge_sentences(
+    case: FamilyCase,
+    rules: Sequence[SummarySentence],
+    given: dict[str, SummarySentence],
+    proposed: Sequence[Sentence | None],
+) -> WordedSummary:
+    dropped: list[DroppedSentence] = []
+    instead: dict[SummarySentence, SummarySentence] = {}
+    covered: set[SummarySentence] = set()
     for one in proposed:
         if one is None:
-            dropped.append(Dropped("", "wrong form"))
+            dropped.append(DroppedSentence("", "wrong form"))
             continue
         text = " ".join(printable(one.text).split())
         keys = tuple(dict.fromkeys(key.strip().strip("[]()") for key in one.keys))
         sources = [given[key] for key in keys if key in given]
-        reason = _reason(case, text, keys, sources, covered)
+        reason = _refusal(case, text, keys, sources, covered)
         if reason:
-            dropped.append(Dropped(text[:120], reason))
+            dropped.append(DroppedSentence(text[:120], reason))
             continue
         rests_on = tuple(dict.fromkeys(fact for said in sources for fact in said.rests_on))
         people = tuple(dict.fromkeys(person for said in sources for person in said.people))
-        instead[min(sources, key=rules.index)] = Said(text, rests_on, people, "model")
+        instead[min(sources, key=rules.index)] = SummarySentence(text, rests_on, people, "model")
         covered.update(sources)
     said = [instead.get(one, one) for one in rules if one in instead or one not in covered]
-    return Worded(tuple(said), tuple(dropped))
+    return WordedSummary(tuple(said), tuple(dropped))
 
 
-def _reason(
-    case: FamilyCase, text: str, keys: Sequence[str], sources: Sequence[Said], covered: set[Said]
+def _refusal(
+    case: FamilyCase, text: str, keys: Sequence[str], sources: Sequence[SummarySentence], covered: set[SummarySentence]
 ) -> Fault | str:
     if not keys:
         return "no key"
@@ -132,5 +254,5 @@ def _reason(
         return "unknown key"
     if covered & set(sources):
         return "said twice"
-    names = [name_of(case.tree, person) for said in sources for person in said.people]
+    names = [display_name(case.tree, person) for said in sources for person in said.people]
     return fault_of(text, sources, names) or ""

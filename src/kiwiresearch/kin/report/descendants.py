@@ -19,13 +19,13 @@ from kiwiresearch.kin.report.drawing import (
     number,
     picture,
 )
-from kiwiresearch.kin.report.pedigree import elbow, is_loose, tie_note, ties_by_child
-from kiwiresearch.kin.report.words import name_of, year_words
-from kiwiresearch.kin.timeline import NOT_HELD, birth_of
+from kiwiresearch.kin.report.labels import display_name, year_phrase
+from kiwiresearch.kin.report.pedigree import elbow, is_doubtful_tie, parent_ties, tie_note
+from kiwiresearch.kin.timeline import DISCARDED, birth_of
 from kiwiresearch.kin.tree import PersonId, Relationship, Tree
-from kiwiresearch.text.plural import counted
+from kiwiresearch.text.display import count_of
 
-MOST_BOXES = 160
+MAX_BOXES = 160
 COUPLE_GAP = 22.0
 """Between a couple, for the year they married."""
 INDENT = 14.0
@@ -39,8 +39,8 @@ class Union:
 
     partner: PersonId
     tie: Relationship | None
-    again: bool = False
-    under: list[Node] = field(default_factory=list)
+    is_repeat: bool = False
+    children: list[DescendantNode] = field(default_factory=list)
     elsewhere: int = 0
     left_out: int = 0
     y: float = 0.0
@@ -48,7 +48,7 @@ class Union:
 
 
 @dataclass(slots=True)
-class Node:
+class DescendantNode:
     """A descendant on the way to a place."""
 
     person: PersonId
@@ -67,21 +67,22 @@ def descendants(
     if len(layout.boxes) < 2:
         return ""
     people = len({box.person for box in layout.boxes}) - 1
-    told = f"{name_of(tree, root)} with {counted(people, 'descendant or partner', 'descendants and their partners')}, "
+    counted = count_of(people, "descendant or partner", "descendants and their partners")
+    told = f"{display_name(tree, root)} with {counted}, "
     told += "from left to right. Partners stand below each other, their children to the right of them."
     if layout.left_out:
-        told += f" {counted(layout.left_out, 'known person', 'known people')} had no room."
-    return picture(layout, tree, anchors, name, f"Descendants of {name_of(tree, root)}", told)
+        told += f" {count_of(layout.left_out, 'known person', 'known people')} had no room."
+    return picture(layout, tree, anchors, name, f"Descendants of {display_name(tree, root)}", told)
 
 
-def descendants_layout(tree: Tree, root: PersonId, *, generations: int = 0, most: int = MOST_BOXES) -> Layout:
+def descendants_layout(tree: Tree, root: PersonId, *, generations: int = 0, most: int = MAX_BOXES) -> Layout:
     """Where each descendant stands; who descends in two ways is drawn once."""
-    nodes = _gathered(tree, root, generations, most)
+    nodes = _collect_nodes(tree, root, generations, most)
     for node in reversed(nodes):
-        node.height = _arranged(node, 0.0)
+        node.height = _arrange(node, 0.0)
     nodes[0].y = TOP
     for node in nodes:
-        _arranged(node, node.y)
+        _arrange(node, node.y)
     depth = max(node.depth for node in nodes)
     boxes = [box for node in nodes for box in _boxes(node)]
     ties = [tie for node in nodes for tie in _ties(node)]
@@ -92,14 +93,14 @@ def descendants_layout(tree: Tree, root: PersonId, *, generations: int = 0, most
     return Layout(tuple(boxes), tuple(ties), tuple(labels), width, TOP + nodes[0].height + EDGE, left_out)
 
 
-def _gathered(tree: Tree, root: PersonId, generations: int, most: int) -> list[Node]:
+def _collect_nodes(tree: Tree, root: PersonId, generations: int, most: int) -> list[DescendantNode]:
     """The people to draw, generation by generation, so that it is the far ones who have no room."""
-    ties, couples = ties_by_child(tree), ties_of_couples(tree)
-    nodes = [Node(root, 0)]
+    ties, couples = parent_ties(tree), couple_ties(tree)
+    nodes = [DescendantNode(root, 0)]
     placed, count = {root}, 1
     for node in nodes:
         for union in _unions(tree, node.person, couples):
-            known = union_children(tree, node.person, union.partner)
+            known = children_of_couple(tree, node.person, union.partner)
             children = [one for one in known if one not in placed]
             union.elsewhere = len(known) - len(children)
             if generations and node.depth >= generations:
@@ -109,34 +110,34 @@ def _gathered(tree: Tree, root: PersonId, generations: int, most: int) -> list[N
                 union.partner, children = "", []
             placed.update(children)
             count += len(children) + bool(union.partner)
-            union.under = [Node(one, node.depth + 1, ties.get((node.person, one))) for one in children]
-            nodes.extend(union.under)
+            union.children = [DescendantNode(one, node.depth + 1, ties.get((node.person, one))) for one in children]
+            nodes.extend(union.children)
             node.unions.append(union)
     _mark_repeats(nodes, placed)
     return nodes
 
 
-def _mark_repeats(nodes: Sequence[Node], placed: set[PersonId]) -> None:
+def _mark_repeats(nodes: Sequence[DescendantNode], placed: set[PersonId]) -> None:
     """A partner who descends from the same person, or who married twice into the family, stands elsewhere too."""
     met: set[PersonId] = set()
     for union in (union for node in nodes for union in node.unions if union.partner):
-        union.again = union.partner in placed or union.partner in met
+        union.is_repeat = union.partner in placed or union.partner in met
         met.add(union.partner)
 
 
 def _unions(tree: Tree, person: PersonId, ties: Couples) -> list[Union]:
     """Children of whom no other parent is known first, then partners in the order of time."""
-    alone = [Union("", None)] if union_children(tree, person, "") else []
+    alone = [Union("", None)] if children_of_couple(tree, person, "") else []
     order = partners_in_order(tree, person, ties)
     return alone + [Union(one, ties.get(frozenset((person, one)))) for one in order]
 
 
-def ties_of_couples(tree: Tree) -> dict[frozenset[PersonId], Relationship]:
+def couple_ties(tree: Tree) -> dict[frozenset[PersonId], Relationship]:
     """The tie of each couple; of several, one that says when it began."""
     found: dict[frozenset[PersonId], Relationship] = {}
     for tie in tree.relationships:
         pair = frozenset((tie.first, tie.second))
-        is_held = tie.kind in ("spouse_of", "partner_of") and tie.status not in NOT_HELD
+        is_held = tie.kind in ("spouse_of", "partner_of") and tie.status not in DISCARDED
         if is_held and (pair not in found or (tie.start and not found[pair].start)):
             found[pair] = tie
     return found
@@ -146,19 +147,21 @@ def partners_in_order(tree: Tree, person: PersonId, ties: Couples) -> list[Perso
     """Husbands, wives and whoever has a child with a person, in the order of time, else as the source lists them."""
     parents = (other for child in tree.children(person) for other in tree.parents(child))
     found = dict.fromkeys(one for one in (*tree.spouses(person), *parents) if one in tree.persons and one != person)
-    return sorted(found, key=lambda one: (_begun(tree, person, one, ties), tree.told_at(person, one), one))
+    return sorted(
+        found, key=lambda one: (_start_of_union(tree, person, one, ties), tree.evidence_position(person, one), one)
+    )
 
 
-def _begun(tree: Tree, person: PersonId, partner: PersonId, ties: Couples) -> int:
+def _start_of_union(tree: Tree, person: PersonId, partner: PersonId, ties: Couples) -> int:
     """When they came together, as far as their wedding or their first child tells."""
     tie = ties.get(frozenset((person, partner)))
     if tie and tie.start:
         return tie.start.earliest
-    births = (birth_of(tree, child) for child in union_children(tree, person, partner))
+    births = (birth_of(tree, child) for child in children_of_couple(tree, person, partner))
     return min((when.earliest for when in births if when), default=10**9)
 
 
-def union_children(tree: Tree, person: PersonId, partner: PersonId) -> list[PersonId]:
+def children_of_couple(tree: Tree, person: PersonId, partner: PersonId) -> list[PersonId]:
     """The children of two people, or those of one whose other parent is not known, the eldest first.
 
     Where births are not known, they stand as the source lists them.
@@ -169,10 +172,12 @@ def union_children(tree: Tree, person: PersonId, partner: PersonId) -> list[Pers
         if child in tree.persons and child != person and (others[:1] == [partner] or not (others or partner)):
             found.append(child)
     births = {child: birth_of(tree, child) for child in found}
-    return sorted(found, key=lambda one: (when.earliest if (when := births[one]) else 10**9, tree.told_at(person, one)))
+    return sorted(
+        found, key=lambda one: (when.earliest if (when := births[one]) else 10**9, tree.evidence_position(person, one))
+    )
 
 
-def _arranged(node: Node, y: float) -> float:
+def _arrange(node: DescendantNode, y: float) -> float:
     """Places partners and children from a height on, and says how much room it took."""
     own, beside = y + BOX_HEIGHT, y
     for number_of_union, union in enumerate(node.unions):
@@ -183,7 +188,7 @@ def _arranged(node: Node, y: float) -> float:
             own = union.y + BOX_HEIGHT
         else:
             union.y = y
-        for child in union.under:
+        for child in union.children:
             child.y = beside
             beside += child.height
     return max(own + GAP, beside) - y
@@ -193,17 +198,17 @@ def _x(depth: int) -> float:
     return EDGE + depth * COLUMN
 
 
-def _boxes(node: Node) -> list[Box]:
+def _boxes(node: DescendantNode) -> list[Box]:
     x = _x(node.depth)
-    found = [Box(node.person, x, node.y, tie_note(node.tie), root=node.depth == 0)]
+    found = [Box(node.person, x, node.y, tie_note(node.tie), is_root=node.depth == 0)]
     for union in node.unions:
         if union.partner:
-            note = "again" if union.again else ""
-            found.append(Box(union.partner, x + INDENT, union.y, note, union.again))
+            note = "again" if union.is_repeat else ""
+            found.append(Box(union.partner, x + INDENT, union.y, note, union.is_repeat))
     return found
 
 
-def _ties(node: Node) -> list[Tie]:
+def _ties(node: DescendantNode) -> list[Tie]:
     x = _x(node.depth)
     found = []
     partners = [union for union in node.unions if union.partner]
@@ -214,9 +219,9 @@ def _ties(node: Node) -> list[Tie]:
         found += [Tie(f"M{number(x + INDENT / 2)} {end}") for end in across]
     for union in node.unions:
         start = x + BOX_WIDTH + (INDENT if union.partner else 0)
-        for child in union.under:
+        for child in union.children:
             line = elbow_at(start, union.y + BOX_HEIGHT / 2, _x(child.depth), child.y + BOX_HEIGHT / 2)
-            found.append(Tie(line, is_loose(child.tie)))
+            found.append(Tie(line, is_doubtful_tie(child.tie)))
     return found
 
 
@@ -226,20 +231,20 @@ def elbow_at(x1: float, y1: float, x2: float, y2: float) -> str:
     return f"M{number(x1)} {number(y1)}H{bend}V{number(y2)}H{number(x2)}" if y1 != y2 else elbow(x1, y1, x2, y2)
 
 
-def _labels(node: Node) -> list[Label]:
+def _labels(node: DescendantNode) -> list[Label]:
     x = _x(node.depth)
     found = []
     hidden: dict[float, list[Union]] = {}
     for union in node.unions:
         if union.partner and union.tie and union.tie.start:
             word = "m." if union.tie.kind == "spouse_of" else "from"
-            found.append(Label(x + INDENT + 8, union.y - 5, f"{word} {year_words(union.tie.start)}", "couple"))
-        if (union.left_out or union.elsewhere) and not union.under:
+            found.append(Label(x + INDENT + 8, union.y - 5, f"{word} {year_phrase(union.tie.start)}", "couple"))
+        if (union.left_out or union.elsewhere) and not union.children:
             hidden.setdefault(union.y, []).append(union)
     for y, unions in hidden.items():
         left_out, elsewhere = (sum(counts) for counts in zip(*((u.left_out, u.elsewhere) for u in unions), strict=True))
-        told = [f"{counted(left_out, 'person', 'people')} not drawn"] if left_out else []
-        told += [f"{counted(elsewhere, 'child', 'children')} drawn elsewhere"] if elsewhere else []
+        told = [f"{count_of(left_out, 'person', 'people')} not drawn"] if left_out else []
+        told += [f"{count_of(elsewhere, 'child', 'children')} drawn elsewhere"] if elsewhere else []
         edge = x + BOX_WIDTH + (INDENT if unions[0].partner else 0)
         found.append(Label(edge + 5, y + BOX_HEIGHT / 2 + 4, f"+{left_out + elsewhere}", "more", ", ".join(told)))
     return found

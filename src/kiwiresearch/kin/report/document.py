@@ -56,7 +56,7 @@ class Items:
 
 
 @dataclass(frozen=True, slots=True)
-class Quoted:
+class Quotation:
     """Words of a source, where they stand, and what kind of evidence they are."""
 
     words: str
@@ -65,16 +65,16 @@ class Quoted:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class FactEntry:
     """A fact and its proof, which unfolds."""
 
     line: Line
     badge: str
     tone: Tone
-    quotes: tuple[Quoted, ...] = ()
+    quotes: tuple[Quotation, ...] = ()
     notes: tuple[Line, ...] = ()
-    opened: bool = False
-    mirrored: bool = False
+    is_open: bool = False
+    is_repeat: bool = False
     """A tie that is shown with its first person too."""
 
 
@@ -82,7 +82,7 @@ class Shown:
 class Facts:
     """The facts of a person."""
 
-    entries: tuple[Shown, ...]
+    entries: tuple[FactEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class Picture:
     branches: tuple[Branch, ...] = ()
 
 
-Block = Heading | Paragraph | Items | Facts | Quoted | Table | Picture
+Block = Heading | Paragraph | Items | Facts | Quotation | Table | Picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,21 +131,21 @@ def address(url: str) -> str:
     return NOT_IN_ADDRESS.sub(lambda found: quote(found[0]), url)
 
 
-def outside(url: str) -> str:
+def external_url(url: str) -> str:
     """The address of a source, if it may be one; never a place in the report."""
     return url if url.startswith(SCHEMES) and not url.startswith("#") else ""
 
 
-def whole(text: str) -> str:
+def encodable(text: str) -> str:
     """Text that every file can hold: half a character, which JSON lets through, becomes a question mark."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def words(*parts: str | Span) -> Line:
+def line_of(*parts: str | Span) -> Line:
     """A line of plain words and spans."""
     return tuple(part if isinstance(part, Span) else Span(part) for part in parts if part)
 
 
-def plain(line: Line) -> str:
+def plain_text(line: Line) -> str:
     """The words of a line alone."""
     return "".join(span.text for span in line)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 
-from kiwiresearch.kin.report.words import lifespan, name_of, one_line
+from kiwiresearch.kin.report.labels import display_name, lifespan, one_line
 from kiwiresearch.kin.tree import PersonId, Tree
 
 BOX_WIDTH, BOX_HEIGHT = 188.0, 56.0
@@ -41,8 +41,8 @@ class Box:
     x: float
     y: float
     note: str = ""
-    again: bool = False
-    root: bool = False
+    is_repeat: bool = False
+    is_root: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Label:
     y: float
     text: str
     role: str
-    told: str = ""
+    tooltip: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,9 @@ def is_rtl(text: str) -> bool:
     )
 
 
-def picture(layout: Layout, tree: Tree, anchors: Mapping[PersonId, str], name: str, title: str, told: str) -> str:
+def picture(
+    layout: Layout, tree: Tree, anchors: Mapping[PersonId, str], name: str, title: str, description: str
+) -> str:
     """A whole picture, with its title and what it shows in words."""
     width, height = number(layout.width), number(layout.height)
     return "\n".join(
@@ -145,7 +147,7 @@ def picture(layout: Layout, tree: Tree, anchors: Mapping[PersonId, str], name: s
             f'<svg xmlns="http://www.w3.org/2000/svg" class="family" viewBox="0 0 {width} {height}" width="{width}" '
             f'height="{height}" role="group" aria-labelledby="{name}-title {name}-told">',
             f'<title id="{name}-title">{escape(one_line(title))}</title>',
-            f'<desc id="{name}-told">{escape(one_line(told))}</desc>',
+            f'<desc id="{name}-told">{escape(one_line(description))}</desc>',
             *map(_tie, layout.ties),
             *map(_label, layout.labels),
             *(line for box in layout.boxes for line in _box(box, tree, anchors)),
@@ -154,7 +156,7 @@ def picture(layout: Layout, tree: Tree, anchors: Mapping[PersonId, str], name: s
     )
 
 
-def as_file(svg: str) -> str:
+def svg_file(svg: str) -> str:
     """The picture as a file of its own, with its colours in it."""
     head, opened, rest = svg.partition("<title ")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{head}<style>{COLOURS}</style>\n{opened}{rest}\n'
@@ -165,18 +167,18 @@ def _tie(tie: Tie) -> str:
 
 
 def _label(label: Label) -> str:
-    told = f"<title>{escape(one_line(label.told))}</title>" if label.told else ""
+    told = f"<title>{escape(one_line(label.tooltip))}</title>" if label.tooltip else ""
     size = HEAD_SIZE if label.role == "head" else DATE_SIZE
     at = f'x="{number(label.x)}" y="{number(label.y)}" font-size="{number(size)}"'
     return f'<text class="{label.role}" {at}>{told}{escape(one_line(label.text))}</text>'
 
 
 def _box(box: Box, tree: Tree, anchors: Mapping[PersonId, str]) -> Iterator[str]:
-    name, dates = name_of(tree, box.person), lifespan(tree, box.person)
+    name, dates = display_name(tree, box.person), lifespan(tree, box.person)
     person = tree.persons.get(box.person)
     roles = ["person"]
-    roles += ["root"] if box.root else []
-    roles += ["again"] if box.again else []
+    roles += ["root"] if box.is_root else []
+    roles += ["again"] if box.is_repeat else []
     roles += ["unnamed"] if person is None or not one_line(person.name) else []
     below = " · ".join(part for part in (dates, box.note) if part)
     anchor = anchors.get(box.person)

@@ -9,26 +9,26 @@ from kiwiresearch.kin.report.document import (
     SCHEMES,
     Block,
     Document,
+    FactEntry,
     Facts,
     Heading,
     Items,
     Line,
     Paragraph,
     Picture,
-    Quoted,
-    Shown,
+    Quotation,
     Span,
     Table,
     address,
-    whole,
+    encodable,
 )
-from kiwiresearch.text.markdown import escaped_anywhere
+from kiwiresearch.text.display import escaped_anywhere
 
 ENTITY = re.compile(r"&(?=#?\w+;)")
 IN_ADDRESS = str.maketrans({sign: f"%{ord(sign):02X}" for sign in "()<>\\|`"})
 AUTOLINK = re.compile(r"(?<=[a-zA-Z])(?=://)|(?<=www)(?=\.)", re.IGNORECASE)
 """Where a bare address in the words of a source would become a link of its own."""
-MOST_DEPTH = 12
+MAX_DEPTH = 12
 """Deeper lists are lists of lists that no reader shows well."""
 
 
@@ -36,7 +36,7 @@ def markdown(document: Document) -> str:
     """The report as text that any Markdown reader shows alike."""
     parts = [f"# {_words(document.title)}"]
     parts += ["\n".join(_block(block)) for block in document.blocks]
-    return whole("\n\n".join(part for part in parts if part) + "\n")
+    return encodable("\n\n".join(part for part in parts if part) + "\n")
 
 
 def _block(block: Block) -> Iterator[str]:
@@ -51,7 +51,7 @@ def _block(block: Block) -> Iterator[str]:
         case Facts():
             for entry in block.entries:
                 yield from _shown(entry)
-        case Quoted():
+        case Quotation():
             yield _quoted(block)
         case Table():
             yield f"| {' | '.join(map(_words, block.header))} |"
@@ -59,17 +59,17 @@ def _block(block: Block) -> Iterator[str]:
             yield from (f"| {' | '.join(map(_line, row))} |" for row in block.rows)
         case Picture():
             for branch in block.branches:
-                yield f"{'  ' * min(branch.depth, MOST_DEPTH)}- {_line(branch.line)}"
+                yield f"{'  ' * min(branch.depth, MAX_DEPTH)}- {_line(branch.line)}"
 
 
-def _shown(entry: Shown) -> Iterator[str]:
+def _shown(entry: FactEntry) -> Iterator[str]:
     badge = f" (*{_words(entry.badge)}*)" if entry.badge else ""
     yield f"- {_line(entry.line)}{badge}"
     yield from (f"  - {_line(note)}" for note in entry.notes)
     yield from (f"  - {_quoted(one)}" for one in entry.quotes)
 
 
-def _quoted(quoted: Quoted) -> str:
+def _quoted(quoted: Quotation) -> str:
     said = f"“{_words(quoted.words)}” " if quoted.words.strip() else ""
     notes = f" ({'; '.join(map(_words, quoted.notes))})" if quoted.notes else ""
     return f"{said}— {_line(quoted.cite)}{notes}"

@@ -12,21 +12,21 @@ from kiwiresearch.kin.report.document import (
     SCHEMES,
     Block,
     Document,
+    FactEntry,
     Facts,
     Heading,
     Items,
     Line,
     Paragraph,
     Picture,
-    Quoted,
-    Shown,
+    Quotation,
     Span,
     Table,
     address,
-    whole,
+    encodable,
 )
+from kiwiresearch.text.display import printable
 from kiwiresearch.text.languages import two_letter_code
-from kiwiresearch.text.plain import printable
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 """What a browser is told to load for the page: nothing."""
@@ -60,7 +60,7 @@ def page(document: Document) -> str:
         *map(_section, parts),
         "</main>",
     ]
-    return whole(_framed(document, title, "\n".join(body)))
+    return encodable(_framed(document, title, "\n".join(body)))
 
 
 def _framed(document: Document, title: str, body: str) -> str:
@@ -111,7 +111,7 @@ def _block(block: Block) -> Iterator[str]:
             yield '<ul class="facts">'
             yield from map(_shown, block.entries)
             yield "</ul>"
-        case Quoted():
+        case Quotation():
             yield _quoted(block)
         case Table():
             yield from _table(block)
@@ -139,19 +139,19 @@ def _picture(block: Picture) -> Iterator[str]:
         yield f"{block.svg}\n</div>\n<figcaption>{_words(block.caption)}</figcaption>\n</figure>"
 
 
-def _shown(entry: Shown) -> str:
+def _shown(entry: FactEntry) -> str:
     badge = f'<span class="badge {entry.tone}">{_words(entry.badge)}</span>' if entry.badge else ""
     inside = "".join(f"<p>{_line(note)}</p>" for note in entry.notes) + "".join(map(_quoted, entry.quotes))
     if not inside:
         return f'<li class="bare">{_line(entry.line)} {badge}</li>'
-    opened = " open" if entry.opened else ""
+    opened = " open" if entry.is_open else ""
     return (
         f"<li><details{opened}><summary>{_line(entry.line)} {badge}</summary>"
         f'<div class="proof">{inside}</div></details></li>'
     )
 
 
-def _quoted(quoted: Quoted) -> str:
+def _quoted(quoted: Quotation) -> str:
     said = f'<p dir="auto">“{_words(quoted.words)}”</p>' if quoted.words.strip() else ""
     notes = f'<p class="notes">{"; ".join(map(_words, quoted.notes))}</p>' if quoted.notes else ""
     return f"<blockquote>{said}<footer>{_line(quoted.cite)}</footer>{notes}</blockquote>"

@@ -20,12 +20,12 @@ from kiwiresearch.kin.report.drawing import (
     number,
     picture,
 )
-from kiwiresearch.kin.report.words import name_of
-from kiwiresearch.kin.timeline import NOT_HELD
+from kiwiresearch.kin.report.labels import display_name
+from kiwiresearch.kin.timeline import DISCARDED
 from kiwiresearch.kin.tree import PersonId, Relationship, Tree
-from kiwiresearch.text.plural import counted
+from kiwiresearch.text.display import count_of
 
-MOST_BOXES = 127
+MAX_BOXES = 127
 """Seven whole generations; who is further away is told, not drawn."""
 BY_BLOOD = ("", "biological", "illegitimate")
 DOUBTED = ("conflicting", "disputed")
@@ -39,14 +39,14 @@ class Reach(NamedTuple):
 
 
 @dataclass(slots=True)
-class Node:
+class AncestorNode:
     """A person of the pedigree on the way to a place."""
 
     person: PersonId
     depth: int
     tie: Relationship | None = None
-    again: bool = False
-    over: list[Node] = field(default_factory=list)
+    is_repeat: bool = False
+    parents: list[AncestorNode] = field(default_factory=list)
     left_out: int = 0
     reaches: list[Reach] = field(default_factory=list)
     """How far the person and each generation behind reach up and down, from the person's middle."""
@@ -64,12 +64,12 @@ def pedigree(
     layout = pedigree_layout(tree, root, generations=generations)
     people = len({box.person for box in layout.boxes})
     depth = round((max(box.x for box in layout.boxes) - EDGE) / (BOX_WIDTH + GUTTER))
-    told = f"{counted(people - 1, 'ancestor')} of {name_of(tree, root)} in {counted(depth, 'generation')}, "
+    told = f"{count_of(people - 1, 'ancestor')} of {display_name(tree, root)} in {count_of(depth, 'generation')}, "
     told += "from left to right, fathers above mothers. A broken line is not by blood or in doubt; "
     told += "a broken box is a person drawn elsewhere too."
     if layout.left_out:
-        told += f" {counted(layout.left_out, 'known parent')} had no room."
-    return picture(layout, tree, anchors, name, f"Ancestors of {name_of(tree, root)}", told)
+        told += f" {count_of(layout.left_out, 'known parent')} had no room."
+    return picture(layout, tree, anchors, name, f"Ancestors of {display_name(tree, root)}", told)
 
 
 def parents_in_order(tree: Tree, person: PersonId) -> tuple[PersonId, ...]:
@@ -79,13 +79,13 @@ def parents_in_order(tree: Tree, person: PersonId) -> tuple[PersonId, ...]:
     return tuple(sorted(found, key=lambda one: sexes[tree.persons[one].sex]))
 
 
-def ties_by_child(tree: Tree) -> dict[tuple[PersonId, PersonId], Relationship]:
+def parent_ties(tree: Tree) -> dict[tuple[PersonId, PersonId], Relationship]:
     """The tie of each parent and child."""
-    held = (tie for tie in tree.relationships if tie.kind == "parent_of" and tie.status not in NOT_HELD)
+    held = (tie for tie in tree.relationships if tie.kind == "parent_of" and tie.status not in DISCARDED)
     return {(tie.first, tie.second): tie for tie in held}
 
 
-def is_loose(tie: Relationship | None) -> bool:
+def is_doubtful_tie(tie: Relationship | None) -> bool:
     return tie is not None and (tie.qualifier not in BY_BLOOD or tie.status in DOUBTED)
 
 
@@ -96,57 +96,57 @@ def tie_note(tie: Relationship | None) -> str:
     return tie.qualifier if tie.qualifier not in BY_BLOOD else "doubtful" if tie.status in DOUBTED else ""
 
 
-def pedigree_layout(tree: Tree, root: PersonId, *, generations: int = 0, most: int = MOST_BOXES) -> Layout:
+def pedigree_layout(tree: Tree, root: PersonId, *, generations: int = 0, most: int = MAX_BOXES) -> Layout:
     """Where each ancestor stands; one who is an ancestor twice is drawn again, but not what lies behind."""
-    nodes = _gathered(tree, root, generations, most)
+    nodes = _collect_nodes(tree, root, generations, most)
     for node in reversed(nodes):
-        _stacked(node)
+        _stack_parents(node)
     nodes[0].middle = TOP - min(reach.top for reach in nodes[0].reaches)
     bottom = nodes[0].middle + max(reach.bottom for reach in nodes[0].reaches)
     for node in nodes:
-        for one in node.over:
+        for one in node.parents:
             one.middle = node.middle + one.offset
     depth = max(node.depth for node in nodes)
     boxes = tuple(_box(node) for node in nodes)
-    ties = tuple(_tie(node, one) for node in nodes for one in node.over)
+    ties = tuple(_tie(node, one) for node in nodes for one in node.parents)
     heads = tuple(Label(_x(n), TOP - 14, _generation(n), "head") for n in range(1, depth + 1))
     more = tuple(_more(node) for node in nodes if node.left_out)
     width = _x(depth) + BOX_WIDTH + (GUTTER if more else EDGE)
     return Layout(boxes, ties, heads + more, width, bottom + EDGE, sum(node.left_out for node in nodes))
 
 
-def _gathered(tree: Tree, root: PersonId, generations: int, most: int) -> list[Node]:
+def _collect_nodes(tree: Tree, root: PersonId, generations: int, most: int) -> list[AncestorNode]:
     """The people to draw, generation by generation, so that it is the far ones who have no room."""
-    ties = ties_by_child(tree)
-    nodes = [Node(root, 0)]
+    ties = parent_ties(tree)
+    nodes = [AncestorNode(root, 0)]
     drawn = {root}
     for node in nodes:
-        parents = () if node.again else parents_in_order(tree, node.person)
+        parents = () if node.is_repeat else parents_in_order(tree, node.person)
         is_last = bool(generations) and node.depth >= generations
         if is_last or len(nodes) + len(parents) > most:
             node.left_out = len(parents)  # A known parent who is not drawn is at least counted.
             continue
         for parent in parents:
-            one = Node(parent, node.depth + 1, ties.get((parent, node.person)), again=parent in drawn)
+            one = AncestorNode(parent, node.depth + 1, ties.get((parent, node.person)), is_repeat=parent in drawn)
             drawn.add(parent)
-            node.over.append(one)
+            node.parents.append(one)
             nodes.append(one)
     return nodes
 
 
-def _stacked(node: Node) -> None:
+def _stack_parents(node: AncestorNode) -> None:
     """Parents one below the other, as close as the generations behind them allow."""
     half = (BOX_HEIGHT + GAP) / 2
     taken: list[Reach] = []
     places: list[float] = []
-    for one in node.over:
+    for one in node.parents:
         place = max((above.bottom - own.top for above, own in zip(taken, one.reaches, strict=False)), default=0.0)
         places.append(place)
         moved = [Reach(place + reach.top, place + reach.bottom) for reach in one.reaches]
         both = [Reach(above.top, own.bottom) for above, own in zip(taken, moved, strict=False)]
         taken = both + taken[len(both) :] + moved[len(both) :]
     middle = (places[0] + places[-1]) / 2 if places else 0.0
-    for one, place in zip(node.over, places, strict=True):
+    for one, place in zip(node.parents, places, strict=True):
         one.offset = place - middle
     node.reaches = [Reach(-half, half), *(Reach(reach.top - middle, reach.bottom - middle) for reach in taken)]
 
@@ -155,15 +155,15 @@ def _x(depth: int) -> float:
     return EDGE + depth * (BOX_WIDTH + GUTTER)
 
 
-def _box(node: Node) -> Box:
-    notes = [tie_note(node.tie), "again" if node.again else ""]
+def _box(node: AncestorNode) -> Box:
+    notes = [tie_note(node.tie), "again" if node.is_repeat else ""]
     note = " · ".join(filter(None, notes))
-    return Box(node.person, _x(node.depth), node.middle - BOX_HEIGHT / 2, note, node.again, node.depth == 0)
+    return Box(node.person, _x(node.depth), node.middle - BOX_HEIGHT / 2, note, node.is_repeat, node.depth == 0)
 
 
-def _tie(node: Node, parent: Node) -> Tie:
+def _tie(node: AncestorNode, parent: AncestorNode) -> Tie:
     start, end = _x(node.depth) + BOX_WIDTH, _x(parent.depth)
-    return Tie(elbow(start, node.middle, end, parent.middle), is_loose(parent.tie))
+    return Tie(elbow(start, node.middle, end, parent.middle), is_doubtful_tie(parent.tie))
 
 
 def elbow(x1: float, y1: float, x2: float, y2: float) -> str:
@@ -172,8 +172,8 @@ def elbow(x1: float, y1: float, x2: float, y2: float) -> str:
     return f"M{number(x1)} {number(y1)}H{bend}V{number(y2)}H{number(x2)}"
 
 
-def _more(node: Node) -> Label:
-    told = f"{counted(node.left_out, 'known parent')} not drawn"
+def _more(node: AncestorNode) -> Label:
+    told = f"{count_of(node.left_out, 'known parent')} not drawn"
     return Label(_x(node.depth) + BOX_WIDTH + 4, node.middle + 4, f"+{node.left_out}", "more", told)
 
 

@@ -1,45 +1,175 @@
-"""The family report: what was found, how it is known, where sources disagree, and what was looked for in vain."""
+"""The family report as a document: people with proofs, pictures, timeline, conflicts, merges, searches and sources."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kiwiresearch.kin.report.branches import ancestors_in_words, descendants_in_words
 from kiwiresearch.kin.report.descendants import descendants
 from kiwiresearch.kin.report.document import (
     Block,
     Document,
     Facts,
     Heading,
+    Items,
     Line,
     Paragraph,
     Picture,
     Span,
     Table,
-    words,
+    external_url,
+    line_of,
 )
-from kiwiresearch.kin.report.given import FamilyCase
-from kiwiresearch.kin.report.pedigree import pedigree
-from kiwiresearch.kin.report.people import in_order
-from kiwiresearch.kin.report.proof import Proofs
-from kiwiresearch.kin.report.record import conflicts, ending, merges, research_log, sources
-from kiwiresearch.kin.report.summary import Said, related, still_open, summary
-from kiwiresearch.kin.report.words import (
-    LIVING,
-    STATUSES,
-    joined,
+from kiwiresearch.kin.report.family_case import Disagreement, FamilyCase, RankedValue
+from kiwiresearch.kin.report.labels import (
+    LIVING_NOTES,
+    STATUS_LABELS,
+    display_name,
+    field_noun,
+    join_names,
     lifespan,
-    name_of,
     one_line,
+    value_phrase,
 )
+from kiwiresearch.kin.report.lineage import ancestors_in_words, descendants_in_words, people_in_order
+from kiwiresearch.kin.report.pedigree import pedigree
+from kiwiresearch.kin.report.proof import SOURCE_ANCHOR, Proofs, source_numbers, source_title
+from kiwiresearch.kin.report.summary import SummarySentence, open_points, relation_to_seed, summary
 from kiwiresearch.kin.timeline import Event, timeline
 from kiwiresearch.kin.tree import PersonId
-from kiwiresearch.text.plural import counted
+from kiwiresearch.text.display import count_of
 
-MOST_GENERATIONS = 8
+ABSENCE = (
+    "What was searched for and not found is listed too. It is no evidence of absence: "
+    "a source that is silent about somebody says nothing about them."
+)
+
+
+def conflicts_section(proofs: Proofs) -> Iterator[Block]:
+    yield Heading(line_of("Conflicts"), anchor="conflicts")
+    if not proofs.case.disagreements:
+        yield Paragraph(line_of("No two sources were found to disagree."))
+        return
+    yield Paragraph(line_of("Values that cannot all be right, side by side. None was thrown away."))
+    for one in proofs.case.disagreements:
+        if one.person in proofs.tree.persons:
+            yield from _conflict(proofs, one)
+
+
+def _conflict(proofs: Proofs, one: Disagreement) -> Iterator[Block]:
+    yield Heading(line_of(proofs.person_link(one.person), f": {field_noun(one.field)}"), 3)
+    rows = [row for ranked in one.ranking if (row := _value(proofs, ranked, is_held=one.recommended in ranked.facts))]
+    if rows:
+        header = ("Value", "Sources", "Confidence", "Held", "Why it ranks here")
+        yield Table(header, tuple(rows), f"Values of {field_noun(one.field)}", "sides")
+    told = "Settled." if one.status == "resolved" else "Settled for now." if one.status == "tentative" else ""
+    rationale = one_line(one.rationale)
+    yield Paragraph(line_of(rationale or told if told else f"Not settled. {rationale}".strip()))
+    if one.next_actions:
+        yield Paragraph(line_of("What would settle it:"))
+        yield Items(tuple(line_of(one_line(action)) for action in one.next_actions))
+
+
+def _value(proofs: Proofs, ranked: RankedValue, *, is_held: bool) -> tuple[Line, ...]:
+    """One side of a conflict; nothing where the tree that is shown does not hold it."""
+    facts = [fact for one in ranked.facts if (fact := proofs.facts.get(one))]
+    ties = [tie for one in ranked.facts if (tie := proofs.ties.get(one))]
+    if not facts and not ties:
+        return ()
+    value = Span(value_phrase(facts[0]), foreign=True) if facts else proofs.person_link(ties[0].first)
+    places: list[str | Span] = []
+    evidences = [*(one for fact in facts for one in fact.evidence), *(one for tie in ties for one in tie.evidence)]
+    for evidence in dict.fromkeys(evidences):
+        place = proofs.quoting.cite(evidence)
+        places += ["; " if places else "", *place] if not set(place) <= set(places) else []
+    confidence = max([*(fact.confidence for fact in facts), *(tie.confidence for tie in ties)])
+    mark = "held for the most likely" if is_held else ""
+    return (
+        line_of(value),
+        line_of(*places),
+        line_of(f"{confidence:.0%}"),
+        line_of(mark),
+        line_of(one_line(ranked.reason)),
+    )
+
+
+def merges_section(proofs: Proofs) -> Iterator[Block]:
+    if not proofs.case.merges:
+        return
+    yield Heading(line_of("Records taken for one person"), anchor="merges")
+    yield Paragraph(line_of("Each of these can be undone."))
+    for one in proofs.case.merges:
+        shown = proofs.person_link(one.person) if one.person in proofs.tree.persons else Span("A person")
+        spans: list[str | Span] = [shown]
+        names = [name for name in dict.fromkeys(map(one_line, one.names)) if name and name != shown.text]
+        for number, name in enumerate(names):
+            spans += [", also called " if not number else ", ", Span(f"“{name}”", foreign=True)]
+        decided = f"score {one.score:.2f}" + (f", decided by {one_line(one.decided_by)}" if one.decided_by else "")
+        state = "; undone since" if one.reverted else ""
+        yield Paragraph(line_of(*spans, f" ({decided}{state})"))
+        lines = [line_of(Span("Why: ", emphasis=True), one_line(one.why))]
+        lines.append(line_of(Span("Why perhaps not: ", emphasis=True), one_line(one.why_not) or "nothing was noted."))
+        yield Items(tuple(lines))
+
+
+def log_section(case: FamilyCase) -> Iterator[Block]:
+    yield Heading(line_of("Research log"), anchor="log")
+    if not case.searches:
+        yield Paragraph(line_of("Nothing was searched."))
+        return
+    vain = sum(one.negative for one in case.searches)
+    yield Paragraph(
+        line_of(f"{count_of(len(case.searches), 'search', 'searches')}, {vain:,} without result. {ABSENCE}")
+    )
+    header = ("Search", "Source", "Result", "New facts", "When")
+    rows = [
+        (
+            line_of(Span(one_line(one.query), foreign=True)),
+            line_of(one_line(one.source)),
+            line_of("searched, not found" if one.negative else f"{one.hits:,} found"),
+            line_of(f"{one.new_facts:,}"),
+            line_of(one_line(one.at)),
+        )
+        for one in case.searches
+    ]
+    kept = len(header) if any(row[-1] for row in rows) else len(header) - 1
+    yield Table(header[:kept], tuple(row[:kept] for row in rows), "All searches in their order", "log")
+
+
+def sources_section(case: FamilyCase) -> Iterator[Block]:
+    yield Heading(line_of("Sources"), anchor="sources")
+    if not case.tree.sources:
+        yield Paragraph(line_of("No source has been read."))
+        return
+    lines = []
+    for source in (case.tree.sources[one] for one in source_numbers(case.tree.sources)):
+        parts = [one_line(source.name) if source.title else "", f"tier {source.tier}", f"{source.form} source"]
+        parts += ["official"] if source.official else []
+        parts += ["written by contributors"] if source.user_contributed else []
+        parts += [f"read {one_line(source.accessed_at)}"] if source.accessed_at else []
+        parts += [f"origin {one_line(source.origin_group)}"] if source.origin_group else []
+        parts += [f"content {one_line(source.content_hash)[:23]}"] if source.content_hash else []
+        title = Span(source_title(source), external_url(source.url), foreign=True)
+        lines.append(line_of(title, f": {', '.join(filter(None, parts))}"))
+    yield Items(tuple(lines), "sources", SOURCE_ANCHOR)
+
+
+def ending_section(case: FamilyCase) -> Iterator[Block]:
+    yield Heading(line_of("How the research ended"), anchor="end")
+    reason = one_line(case.stop.reason)
+    told = one_line(case.stop.detail) or "It stopped."
+    yield Paragraph(line_of(f"{told} ({reason})" if reason else "The research goes on."))
+    if case.settings:
+        lines = tuple(line_of(f"{one_line(key)}: {one_line(value)}") for key, value in sorted(case.settings.items()))
+        yield Items(lines, "settings")
+    if case.audit_head:
+        yield Paragraph(line_of("Head of the audit log, which proves that nothing before it was changed:"))
+        yield Paragraph(line_of(one_line(case.audit_head)), "hash")
+
+
+MAX_GENERATIONS = 8
 """Of ancestors in a picture; the list in words has more."""
 MODEL_MARK = " °"
-REST = "all other sentences are those of the rules"
+RULES_NOTE = "all other sentences are those of the rules"
 WHERE_PROOFS_ARE = "Below each value stands its proof. A tie of two people has it once, with the first of them."
 EVENTS = {
     "birth": "Birth",
@@ -52,131 +182,136 @@ EVENTS = {
 }
 
 
-def report(case: FamilyCase, said: Sequence[Said] | None = None, *, note: str = "") -> Document:
+def report(case: FamilyCase, said: Sequence[SummarySentence] | None = None, *, note: str = "") -> Document:
     """The whole report; `said` is a summary that was written already, and `note` says how that went."""
-    people = in_order(case.tree, case.seeds)
+    people = people_in_order(case.tree, case.seeds)
     anchors = {person: f"person-{number}" for number, person in enumerate(people, start=1)}
     proofs = Proofs(case, anchors)
     seeds = [seed for seed in case.seeds if seed in case.tree.persons]
-    whose = one_line(case.title) or joined([name_of(case.tree, one) for one in seeds]) or "nobody yet"
+    whose = one_line(case.title) or join_names([display_name(case.tree, one) for one in seeds]) or "nobody yet"
     blocks = (
         *_opening(case),
         *_summary(summary(case, proofs) if said is None else said, note),
         *_pictures(case, seeds, anchors),
         *_people(proofs, people),
         *_events(proofs),
-        *conflicts(proofs),
-        *merges(proofs),
-        *research_log(case),
-        *sources(case),
-        *ending(case),
+        *conflicts_section(proofs),
+        *merges_section(proofs),
+        *log_section(case),
+        *sources_section(case),
+        *ending_section(case),
     )
     return Document(f"The family of {whose}", blocks, case.language)
 
 
 def _opening(case: FamilyCase) -> Iterator[Block]:
-    known = f"{counted(len(case.tree.persons), 'person', 'people')}, {counted(len(case.tree.sources), 'source')}, "
-    known += counted(len(case.disagreements), "conflict")
-    yield Paragraph(words(f"{known}."), "origin")
+    known = f"{count_of(len(case.tree.persons), 'person', 'people')}, {count_of(len(case.tree.sources), 'source')}, "
+    known += count_of(len(case.disagreements), "conflict")
+    yield Paragraph(line_of(f"{known}."), "origin")
     if case.privacy:
-        yield Paragraph(words(case.privacy), "note")
+        yield Paragraph(line_of(case.privacy), "note")
 
 
-def _summary(said: Sequence[Said], note: str) -> Iterator[Block]:
-    yield Heading(words("Summary"), anchor="summary")
+def _summary(said: Sequence[SummarySentence], note: str) -> Iterator[Block]:
+    yield Heading(line_of("Summary"), anchor="summary")
     told = [one for one in said if one.people]
     if told:
-        yield Paragraph(words(Span(" ".join(f"{one.text}{_mark(one)}" for one in told), foreign=True)))
+        yield Paragraph(line_of(Span(" ".join(f"{one.text}{_mark(one)}" for one in told), foreign=True)))
     rest = [one.text for one in said if not one.people]
     if rest:
-        yield Paragraph(words(Span(" ".join(rest), foreign=True)))
+        yield Paragraph(line_of(Span(" ".join(rest), foreign=True)))
     if any(map(_mark, said)):
-        note = f"What ends in{MODEL_MARK} is in the words of a model, and was checked against its facts; {REST}. {note}"
+        by_model = f"What ends in{MODEL_MARK} is in the words of a model, and was checked against its facts"
+        note = f"{by_model}; {RULES_NOTE}. {note}"
     if note:
-        yield Paragraph(words(note.strip()), "origin")
+        yield Paragraph(line_of(note.strip()), "origin")
 
 
-def _mark(said: Said) -> str:
+def _mark(said: SummarySentence) -> str:
     return MODEL_MARK if said.by != "rules" else ""
 
 
 def _pictures(case: FamilyCase, seeds: Sequence[PersonId], anchors: dict[PersonId, str]) -> Iterator[Block]:
     tree = case.tree
     drawn = [
-        (n, seed, pedigree(tree, seed, anchors, generations=MOST_GENERATIONS, name=f"pedigree-{n}"))
+        (n, seed, pedigree(tree, seed, anchors, generations=MAX_GENERATIONS, name=f"pedigree-{n}"))
         for n, seed in enumerate(seeds, start=1)
     ]
     if any(svg for _, _, svg in drawn):
-        yield Heading(words("Ancestors"), anchor="ancestors")
+        yield Heading(line_of("Ancestors"), anchor="ancestors")
     for _, seed, svg in drawn:
         if svg:
-            label = f"Ancestors of {name_of(tree, seed)}"
+            label = f"Ancestors of {display_name(tree, seed)}"
             caption = "Each name leads to its person. A broken line is not by blood, or in doubt; "
             caption += "a broken box is a person drawn twice."
             yield Picture(svg, label, caption, ancestors_in_words(tree, seed))
     drawn = [(n, one, descendants(tree, one, anchors, name=f"descendants-{n}")) for n, one in enumerate(seeds, start=1)]
     if any(svg for _, _, svg in drawn):
-        yield Heading(words("Descendants"), anchor="descendants")
+        yield Heading(line_of("Descendants"), anchor="descendants")
     for _, seed, svg in drawn:
         if svg:
-            label = f"Descendants of {name_of(tree, seed)}"
+            label = f"Descendants of {display_name(tree, seed)}"
             caption = "Couples stand one below the other, their children to the right of them; "
             caption += "beside one parent alone stand children of whom no other is told."
             yield Picture(svg, label, caption, descendants_in_words(tree, seed))
 
 
 def _people(proofs: Proofs, people: Sequence[PersonId]) -> Iterator[Block]:
-    yield Heading(words("People"), anchor="people")
+    yield Heading(line_of("People"), anchor="people")
     if not people:
-        yield Paragraph(words("Nobody has been found yet."))
+        yield Paragraph(line_of("Nobody has been found yet."))
     if len(people) > 1:
-        yield Paragraph(words(WHERE_PROOFS_ARE), "origin")
-        yield _everybody(proofs, people)
+        yield Paragraph(line_of(WHERE_PROOFS_ARE), "origin")
+        yield _people_table(proofs, people)
     for one in people:
         yield from _person(proofs, one)
 
 
-def _everybody(proofs: Proofs, people: Sequence[PersonId]) -> Table:
+def _people_table(proofs: Proofs, people: Sequence[PersonId]) -> Table:
     case = proofs.case
     rows = [
-        (words(proofs.named(one)), words(lifespan(case.tree, one)), words(one_line(case.kinship.get(one, ""))))
+        (
+            line_of(proofs.person_link(one)),
+            line_of(lifespan(case.tree, one)),
+            line_of(one_line(case.kinship.get(one, ""))),
+        )
         for one in people
     ]
     label = "All people of this report"
     if not case.kinship:
         return Table(("Name", "Lived"), tuple(row[:2] for row in rows), label)
-    seed = next((name_of(case.tree, one) for one in case.seeds if one in case.tree.persons), "")
+    seed = next((display_name(case.tree, one) for one in case.seeds if one in case.tree.persons), "")
     return Table(("Name", "Lived", f"Relation to {seed}" if seed else "Relation"), tuple(rows), label)
 
 
 def _person(proofs: Proofs, one: PersonId) -> Iterator[Block]:
     case, person = proofs.case, proofs.tree.persons[one]
-    yield Heading(words(Span(name_of(proofs.tree, one), foreign=True)), 3, proofs.anchors[one])
-    about = [part for part in (lifespan(proofs.tree, one), related(case, one)) if part]
+    yield Heading(line_of(Span(display_name(proofs.tree, one), foreign=True)), 3, proofs.anchors[one])
+    about = [part for part in (lifespan(proofs.tree, one), relation_to_seed(case, one)) if part]
     if about:
-        yield Paragraph(words(" · ".join(about)), "who")
+        yield Paragraph(line_of(" · ".join(about)), "who")
     others = [name for name in dict.fromkeys(map(one_line, person.names)) if name and name != one_line(person.name)]
     if others:
         spans: list[str | Span] = ["Also called "]
         for number, name in enumerate(others):
             spans += [", " if number else "", Span(name, foreign=True)]
-        yield Paragraph(words(*spans, "."), "who")
-    if LIVING[person.living]:
-        yield Paragraph(words(LIVING[person.living]), "who")
-    entries = proofs.of_person(one)
+        yield Paragraph(line_of(*spans, "."), "who")
+    if LIVING_NOTES[person.living]:
+        yield Paragraph(line_of(LIVING_NOTES[person.living]), "who")
+    entries = proofs.entries_for(one)
     if entries:
         yield Facts(entries)
-        lacking = still_open(case, one)
+        lacking = open_points(case, one)
         if lacking:
-            yield Paragraph(words(Span("Open: ", emphasis=True), f"{lacking}."), "who")
-    elif not LIVING[person.living]:
-        yield Paragraph(words("Nothing but the name is known."))
+            yield Paragraph(line_of(Span("Open: ", emphasis=True), f"{lacking}."), "who")
+    elif not LIVING_NOTES[person.living]:
+        yield Paragraph(line_of("Nothing but the name is known."))
 
 
 def _events(proofs: Proofs) -> Iterator[Block]:
     events = timeline(proofs.tree)
     if events:
-        yield Heading(words("Timeline of the family"), anchor="timeline")
+        yield Heading(line_of("Timeline of the family"), anchor="timeline")
         rows = tuple(_event(proofs, event) for event in events)
         header = ("When", "What", "Who", "Where", "Ages", "How sure")
         yield Table(header, rows, "Events of all people in the order of time", "events")
@@ -186,15 +321,28 @@ def _event(proofs: Proofs, event: Event) -> tuple[Line, ...]:
     ages: list[str | Span] = []
     for one in event.ages:
         ages += [", " if ages else ""]
-        ages += [proofs.named(one.person), " "] if len(event.people) > 1 or event.kind == "birth" else []
+        ages += [proofs.person_link(one.person), " "] if len(event.people) > 1 or event.kind == "birth" else []
         impossible = one.age.is_impossible
         ages.append(Span(one.age.words(), tone="bad" if impossible else ""))
     who: list[str | Span] = []
     for person in event.people:
-        who += [" and " if who else "", proofs.named(person)]
+        who += [" and " if who else "", proofs.person_link(person)]
     known = event.facts[0] if event.facts else ""
     fact, tie = proofs.facts.get(known), proofs.ties.get(known)
-    level = proofs.of_fact(fact).words if fact else proofs.of_tie(tie).words if tie else STATUSES[event.status]
+    level = (
+        proofs.support_of_fact(fact).words
+        if fact
+        else proofs.support_of_tie(tie).words
+        if tie
+        else STATUS_LABELS[event.status]
+    )
     sure = f"{level}, {event.confidence:.0%}" if event.confidence else level
     where = Span(one_line(event.place), foreign=True) if event.place else ""
-    return words(event.when.words()), words(EVENTS[event.kind]), words(*who), words(where), words(*ages), words(sure)
+    return (
+        line_of(event.when.words()),
+        line_of(EVENTS[event.kind]),
+        line_of(*who),
+        line_of(where),
+        line_of(*ages),
+        line_of(sure),
+    )

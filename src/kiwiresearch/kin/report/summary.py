@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kiwiresearch.kin.fields import FieldName
 from kiwiresearch.kin.kinship import NOT_RELATED
-from kiwiresearch.kin.report.descendants import partners_in_order, ties_of_couples, union_children
-from kiwiresearch.kin.report.given import FamilyCase
+from kiwiresearch.kin.report.descendants import children_of_couple, couple_ties, partners_in_order
+from kiwiresearch.kin.report.family_case import FamilyCase
+from kiwiresearch.kin.report.labels import UNNAMED, display_name, field_noun, join_names, one_line
 from kiwiresearch.kin.report.pedigree import BY_BLOOD, parents_in_order
-from kiwiresearch.kin.report.proof import Proofs, count_words, origins, tally
-from kiwiresearch.kin.report.words import UNNAMED, joined, name_of, noun, one_line
-from kiwiresearch.kin.timeline import NOT_HELD, age_at, birth_of, death_of, held, place_of
-from kiwiresearch.kin.tree import Person, PersonId, Relationship, Tree
-from kiwiresearch.text.plural import counted
-from kiwiresearch.text.when import DateRange
+from kiwiresearch.kin.report.proof import Proofs, count_by_tone, origins, tone_phrases
+from kiwiresearch.kin.timeline import DISCARDED, accepted_fact, age_at, birth_of, death_of, place_of
+from kiwiresearch.kin.tree import FieldName, Person, PersonId, Relationship, Tree
+from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.text.display import count_of
 
-MOST_NAMES = 12
-MOST_GAPS = 6
+MAX_NAMES = 12
+MAX_GAPS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SummarySentence:
     """A sentence of the summary and the facts and ties it rests on."""
 
     text: str
@@ -32,18 +31,26 @@ class Said:
     by: str = "rules"
 
 
-def summary(case: FamilyCase, proofs: Proofs | None = None) -> tuple[Said, ...]:
+def summary(case: FamilyCase, proofs: Proofs | None = None) -> tuple[SummarySentence, ...]:
     """The sentences of the summary, in order; `proofs` where they were made already."""
     proofs = proofs or Proofs(case, {})
-    found: list[Said] = []
+    found: list[SummarySentence] = []
     for seed in case.seeds:
         if seed in case.tree.persons:
             found += family_sentences(case, seed)
-    found += [Said(text) for text in (*_reach(case), *_proved(case, proofs), *_open(case), *_gaps(case))]
+    found += [
+        SummarySentence(text)
+        for text in (
+            *_extent_sentences(case),
+            *_evidence_sentences(case, proofs),
+            *_conflict_sentences(case),
+            *_gap_sentences(case),
+        )
+    ]
     return tuple(found)
 
 
-def family_sentences(case: FamilyCase, seed: PersonId) -> Iterator[Said]:
+def family_sentences(case: FamilyCase, seed: PersonId) -> Iterator[SummarySentence]:
     """What is known of a person: life, parents, partners and children."""
     tree, person = case.tree, case.tree.persons[seed]
     yield _life(case, person)
@@ -54,14 +61,14 @@ def family_sentences(case: FamilyCase, seed: PersonId) -> Iterator[Said]:
             alike = [one for one in parents if _qualifier(ties, one) == qualifier]
             yield _parents(tree, seed, alike, qualifier, ties)
     yield from _partners(tree, seed)
-    alone = union_children(tree, seed, "")
+    alone = children_of_couple(tree, seed, "")
     if alone:
-        others = any(union_children(tree, seed, other) for other in tree.spouses(seed) if other in tree.persons)
+        others = any(children_of_couple(tree, seed, other) for other in tree.spouses(seed) if other in tree.persons)
         yield _children(tree, (seed,), alone, besides=others)
 
 
 def _held(tie: Relationship) -> bool:
-    return tie.status not in NOT_HELD
+    return tie.status not in DISCARDED
 
 
 def _qualifier(ties: Sequence[Relationship], parent: PersonId) -> str:
@@ -71,19 +78,19 @@ def _qualifier(ties: Sequence[Relationship], parent: PersonId) -> str:
 
 def _parents(
     tree: Tree, seed: PersonId, parents: Sequence[PersonId], qualifier: str, ties: Sequence[Relationship]
-) -> Said:
+) -> SummarySentence:
     roles = {"male": "father", "female": "mother", "": "parent"}
     role = roles[tree.persons[parents[0]].sex] if len(parents) == 1 else "parents"
     verb = "were the" if len(parents) > 1 else "was a" if qualifier else "was the"
     verb = "was an" if verb == "was a" and qualifier[:1] in "aeiou" else verb
     called = f"step{role}" if qualifier == "step" else f"{qualifier} {role}".strip()
-    names = joined([name_of(tree, one) for one in parents])
-    text = f"{names} {verb} {called} of {name_of(tree, seed)}."
-    return Said(text, tuple(tie.id for tie in ties if tie.first in parents), (*parents, seed))
+    names = join_names([display_name(tree, one) for one in parents])
+    text = f"{names} {verb} {called} of {display_name(tree, seed)}."
+    return SummarySentence(text, tuple(tie.id for tie in ties if tie.first in parents), (*parents, seed))
 
 
-def _life(case: FamilyCase, person: Person) -> Said:
-    tree, name = case.tree, name_of(case.tree, person.id)
+def _life(case: FamilyCase, person: Person) -> SummarySentence:
+    tree, name = case.tree, display_name(case.tree, person.id)
     birth, death = birth_of(tree, person.id), death_of(tree, person.id)
     parts = []
     born = _happened("was born", birth, place_of(tree, person, "birth_place"))
@@ -97,11 +104,13 @@ def _life(case: FamilyCase, person: Person) -> Said:
     elif person.is_dead:
         parts.append("has died")
     fields: tuple[FieldName, ...] = ("birth_date", "birth_place", "death_date", "death_place")
-    facts = tuple(fact.id for field in fields if (fact := held(tree, person.id, field)))
-    contested = [noun(one.field) for one in case.disagreements if one.person == person.id and _is_open(one.status)]
-    told = f"{name} {joined(parts)}" if parts else f"Of the life of {name} no date is known"
-    text = f"{told}; sources disagree on the {joined(contested)}." if contested else f"{told}."
-    return Said(text, facts, (person.id,))
+    facts = tuple(fact.id for field in fields if (fact := accepted_fact(tree, person.id, field)))
+    contested = [
+        field_noun(one.field) for one in case.disagreements if one.person == person.id and _is_open(one.status)
+    ]
+    told = f"{name} {join_names(parts)}" if parts else f"Of the life of {name} no date is known"
+    text = f"{told}; sources disagree on the {join_names(contested)}." if contested else f"{told}."
+    return SummarySentence(text, facts, (person.id,))
 
 
 def _is_open(status: str) -> bool:
@@ -112,10 +121,10 @@ def _happened(verb: str, when: DateRange | None, place: str) -> str:
     if not when and not place:
         return ""
     where = f" in {' '.join(place.split())}" if place else ""
-    return f"{verb}{dated(when) if when else ''}{where}"
+    return f"{verb}{date_phrase(when) if when else ''}{where}"
 
 
-def dated(when: DateRange) -> str:
+def date_phrase(when: DateRange) -> str:
     """' on 12 February 1809', ' in 1809', ' c. 1250', ' between 1200 and 1210'."""
     text = when.words()
     if when.qualifier or text.startswith(("between", "from")):
@@ -126,8 +135,8 @@ def dated(when: DateRange) -> str:
     return f" in {article}{text}"
 
 
-def _partners(tree: Tree, seed: PersonId) -> Iterator[Said]:
-    for other in partners_in_order(tree, seed, ties_of_couples(tree)):
+def _partners(tree: Tree, seed: PersonId) -> Iterator[SummarySentence]:
+    for other in partners_in_order(tree, seed, couple_ties(tree)):
         if other not in tree.spouses(seed):
             continue
         ties = [
@@ -137,42 +146,42 @@ def _partners(tree: Tree, seed: PersonId) -> Iterator[Said]:
         ]
         tie = next((one for one in ties if one.start), ties[0])
         verb = "married" if tie.kind == "spouse_of" else "was the partner of"
-        when = dated(tie.start) if tie.start else ""
-        verb = f"{name_of(tree, seed)} {verb} {name_of(tree, other)}{when}."
-        yield Said(verb, tuple(one.id for one in ties), (seed, other))
-        children = union_children(tree, seed, other)
+        when = date_phrase(tie.start) if tie.start else ""
+        verb = f"{display_name(tree, seed)} {verb} {display_name(tree, other)}{when}."
+        yield SummarySentence(verb, tuple(one.id for one in ties), (seed, other))
+        children = children_of_couple(tree, seed, other)
         if children:
             yield _children(tree, (seed, other), children)
 
 
 def _children(
     tree: Tree, parents: tuple[PersonId, ...], children: Sequence[PersonId], *, besides: bool = False
-) -> Said:
+) -> SummarySentence:
     """Children of a couple, or of one; `besides` others, of whom both parents are known."""
     ties = tuple(
         tie.id
         for tie in tree.relationships
         if tie.kind == "parent_of" and tie.first in parents and tie.second in children and _held(tie)
     )
-    names = [name_of(tree, one) for one in children if name_of(tree, one) != UNNAMED]
-    shown = names[:MOST_NAMES]
-    if len(names) > MOST_NAMES:
-        shown.append(f"{len(names) - MOST_NAMES} more")
+    names = [display_name(tree, one) for one in children if display_name(tree, one) != UNNAMED]
+    shown = names[:MAX_NAMES]
+    if len(names) > MAX_NAMES:
+        shown.append(f"{len(names) - MAX_NAMES} more")
     if shown and len(names) < len(children):
         shown.append(f"{len(children) - len(names)} without a name")
-    who = joined([name_of(tree, one) for one in parents])
-    listed = f": {joined(shown)}" if shown else ""
+    who = join_names([display_name(tree, one) for one in parents])
+    listed = f": {join_names(shown)}" if shown else ""
     more = "more " if besides else ""
     unknown = ", the other parent of whom is not told" if besides else ""
-    text = f"{who} had {counted(len(children), f'{more}known child', f'{more}known children')}{unknown}{listed}."
-    return Said(text, ties, (*parents, *children))
+    text = f"{who} had {count_of(len(children), f'{more}known child', f'{more}known children')}{unknown}{listed}."
+    return SummarySentence(text, ties, (*parents, *children))
 
 
-def _reach(case: FamilyCase) -> Iterator[str]:
+def _extent_sentences(case: FamilyCase) -> Iterator[str]:
     tree = case.tree
     back = max((_depth(tree, seed) for seed in case.seeds if seed in tree.persons), default=0)
-    told = f"The tree holds {counted(len(tree.persons), 'person', 'people')}"
-    told += f" and goes back {counted(back, 'generation')}" if back else ""
+    told = f"The tree holds {count_of(len(tree.persons), 'person', 'people')}"
+    told += f" and goes back {count_of(back, 'generation')}" if back else ""
     wanted = f" of the {case.generations} that were asked for" if case.generations > back > 0 else ""
     yield f"{told}{wanted}."
 
@@ -187,8 +196,8 @@ def _depth(tree: Tree, seed: PersonId) -> int:
     return depth
 
 
-def _proved(case: FamilyCase, proofs: Proofs) -> Iterator[str]:
-    found = tally(proofs)
+def _evidence_sentences(case: FamilyCase, proofs: Proofs) -> Iterator[str]:
+    found = count_by_tone(proofs)
     total = sum(found.values())
     if not total:
         yield "No fact has been found yet."
@@ -197,7 +206,7 @@ def _proved(case: FamilyCase, proofs: Proofs) -> Iterator[str]:
     evidence += [one for tie in case.tree.relationships for one in tie.evidence]
     groups = origins(case.tree, evidence)
     if len(groups) != 1 or found["weak"] < total:
-        yield f"Of {total:,} facts and ties below, {joined(count_words(found))}."
+        yield f"Of {total:,} facts and ties below, {join_names(tone_phrases(found))}."
     if len(groups) == 1:
         yield "All evidence goes back to one origin, so that sources agree proves nothing by itself."
     elif groups:
@@ -209,32 +218,32 @@ def _proved(case: FamilyCase, proofs: Proofs) -> Iterator[str]:
         )
 
 
-def _open(case: FamilyCase) -> Iterator[str]:
+def _conflict_sentences(case: FamilyCase) -> Iterator[str]:
     settled = sum(one.status == "resolved" for one in case.disagreements)
     unsettled = len(case.disagreements) - settled
     if unsettled:
-        yield f"{counted(unsettled, 'conflict')} {'is' if unsettled == 1 else 'are'} not settled; all values are kept."
+        yield f"{count_of(unsettled, 'conflict')} {'is' if unsettled == 1 else 'are'} not settled; all values are kept."
     if settled:
-        yield f"{counted(settled, 'conflict')} {'was' if settled == 1 else 'were'} settled by the weight of evidence."
+        yield f"{count_of(settled, 'conflict')} {'was' if settled == 1 else 'were'} settled by the weight of evidence."
 
 
-def _gaps(case: FamilyCase) -> Iterator[str]:
+def _gap_sentences(case: FamilyCase) -> Iterator[str]:
     """What is missing of the people next to the seeds."""
     tree = case.tree
     near = [one for seed in case.seeds if seed in tree.persons for one in (seed, *parents_in_order(tree, seed))]
     missing = []
     for one in dict.fromkeys(near):
-        if not _is_past(tree, one) and one not in case.seeds:
+        if not _is_dead(tree, one) and one not in case.seeds:
             continue
         lacks = [word for word in _lacking(tree, one) if word != "death"]
         if lacks:
-            missing.append(f"{joined(lacks)} of {name_of(tree, one)}")
+            missing.append(f"{join_names(lacks)} of {display_name(tree, one)}")
     if missing:
-        more = f" and {len(missing) - MOST_GAPS} more" if len(missing) > MOST_GAPS else ""
-        yield f"Not found so far: {'; '.join(missing[:MOST_GAPS])}{more}."
+        more = f" and {len(missing) - MAX_GAPS} more" if len(missing) > MAX_GAPS else ""
+        yield f"Not found so far: {'; '.join(missing[:MAX_GAPS])}{more}."
 
 
-def _is_past(tree: Tree, one: PersonId) -> bool:
+def _is_dead(tree: Tree, one: PersonId) -> bool:
     person = tree.persons[one]
     return person.living == "deceased" or person.is_dead or death_of(tree, one) is not None
 
@@ -244,19 +253,21 @@ def _lacking(tree: Tree, one: PersonId) -> list[str]:
     return [word for word, found in known if not found]
 
 
-def still_open(case: FamilyCase, one: PersonId) -> str:
+def open_points(case: FamilyCase, one: PersonId) -> str:
     """What is left to be found of somebody who is dead, and what sources do not agree on."""
-    lacks = _lacking(case.tree, one) if _is_past(case.tree, one) else []
-    contested = [noun(found.field) for found in case.disagreements if found.person == one and _is_open(found.status)]
-    parts = [f"{joined(lacks)} not found"] if lacks else []
-    parts += [f"sources disagree on the {joined(contested)}"] if contested else []
+    lacks = _lacking(case.tree, one) if _is_dead(case.tree, one) else []
+    contested = [
+        field_noun(found.field) for found in case.disagreements if found.person == one and _is_open(found.status)
+    ]
+    parts = [f"{join_names(lacks)} not found"] if lacks else []
+    parts += [f"sources disagree on the {join_names(contested)}"] if contested else []
     return "; ".join(parts)
 
 
-def related(case: FamilyCase, one: PersonId) -> str:
+def relation_to_seed(case: FamilyCase, one: PersonId) -> str:
     """What somebody is to the first seed: 'grandfather of Charles Darwin'."""
     told = one_line(case.kinship.get(one, ""))
-    seed = next((name_of(case.tree, seed) for seed in case.seeds if seed in case.tree.persons), "")
+    seed = next((display_name(case.tree, seed) for seed in case.seeds if seed in case.tree.persons), "")
     if not told or not seed:
         return told
     return f"{told} to {seed}" if told.startswith(NOT_RELATED) else f"{told} of {seed}"

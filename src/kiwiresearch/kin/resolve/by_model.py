@@ -13,20 +13,18 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from kiwiresearch.errors import ModelError
-from kiwiresearch.kin.agents.grounded import made_up
-from kiwiresearch.kin.resolve.proposal import ACTIONS, Action, MergeProposal
-from kiwiresearch.kin.resolve.propose import SPEAKS
-from kiwiresearch.kin.resolve.settings import DEFAULT, ResolveSettings
+from kiwiresearch.kin.resolve.proposal import ACTIONS, DEFAULT_SETTINGS, Action, MergeProposal, ResolveSettings
+from kiwiresearch.kin.resolve.resolver import MIN_SUPPORT
 from kiwiresearch.kin.tree import Person, PersonId, Tree
-from kiwiresearch.llm.model import Model, called, extraction
-from kiwiresearch.llm.prompts import prompt
+from kiwiresearch.llm.guards import find_ungrounded_word
+from kiwiresearch.llm.model import Model, extraction, model_label, prompt
 from kiwiresearch.llm.structured import ask
-from kiwiresearch.text.fold import fold
-from kiwiresearch.text.plain import printable
+from kiwiresearch.text.display import printable
+from kiwiresearch.text.words import fold
 
 REPLY_TOKENS = 600
-MOST_RELATIVES = 12
-NOTHING = frozenset({"", "no", "none", "nothing", "null", "n a", "na", "not applicable", "-"})
+MAX_RELATIVES = 12
+EMPTY_ANSWERS = frozenset({"", "no", "none", "nothing", "null", "n a", "na", "not applicable", "-"})
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -40,8 +38,8 @@ class FeatureOpinion(BaseModel):
     reason: str
 
 
-def _said(why: str) -> str:
-    if fold(why) in NOTHING:
+def _require_reason(why: str) -> str:
+    if fold(why) in EMPTY_ANSWERS:
         raise ValueError("say what speaks against a merge, if only what is not known")
     return why
 
@@ -54,7 +52,7 @@ class Opinion(BaseModel):
     similarity_score: Share
     feature_scores: dict[Literal["name", "dates", "places", "relationships"], FeatureOpinion]
     merge_rationale: str
-    why_not_merge: Annotated[str, AfterValidator(_said)]
+    why_not_merge: Annotated[str, AfterValidator(_require_reason)]
     recommendation: Literal["merge", "review", "separate"]
     confidence: Share
 
@@ -63,7 +61,7 @@ class Opinion(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Reviewed:
+class ReviewedProposals:
     """The proposals after a second opinion, and what went wrong on the way."""
 
     proposals: tuple[MergeProposal, ...]
@@ -71,25 +69,25 @@ class Reviewed:
     asked: int = 0
 
 
-def reviewed(
-    proposals: Sequence[MergeProposal], tree: Tree, model: Model, *, settings: ResolveSettings = DEFAULT
-) -> Reviewed:
+def review_by_model(
+    proposals: Sequence[MergeProposal], tree: Tree, model: Model, *, settings: ResolveSettings = DEFAULT_SETTINGS
+) -> ReviewedProposals:
     """Ask about every doubtful pair; a model that fails leaves things as the rules have them."""
     found: list[MergeProposal] = []
     notes: tuple[str, ...] = ()
     asked = 0
     for proposal in proposals:
-        if not notes and _is_doubtful(proposal, settings) and _may_be_told(proposal, tree):
+        if not notes and _is_doubtful(proposal, settings) and _are_dead(proposal, tree):
             asked += 1
             try:
                 opinion = opinion_on(proposal, tree, model)
-                if not made_up(opinion.reasons(), _shown(proposal, tree)):
-                    proposal = moved(proposal, opinion, model.name, settings)
+                if not find_ungrounded_word(opinion.reasons(), _shown(proposal, tree)):
+                    proposal = apply_opinion(proposal, opinion, model.name, settings)
             except ModelError as problem:
                 why = printable(problem.message).rstrip(".")
-                notes = (f"{called(model)} did not help to resolve people: {why}.",)
+                notes = (f"{model_label(model)} did not help to resolve people: {why}.",)
         found.append(proposal)
-    return Reviewed(tuple(found), notes, asked)
+    return ReviewedProposals(tuple(found), notes, asked)
 
 
 def opinion_on(proposal: MergeProposal, tree: Tree, model: Model) -> Opinion:
@@ -98,29 +96,33 @@ def opinion_on(proposal: MergeProposal, tree: Tree, model: Model) -> Opinion:
     messages = prompt("kin_resolver").fill(
         person_a=a,
         person_b=b,
-        shared_assertions="\n".join(one.reason for one in proposal.features if one.points > 0 and _own(one.feature)),
+        shared_assertions="\n".join(
+            one.reason for one in proposal.features if one.points > 0 and _names_no_relative(one.feature)
+        ),
         conflicting_assertions="\n".join(
-            one.reason for one in proposal.features if one.points < 0 and _own(one.feature)
+            one.reason for one in proposal.features if one.points < 0 and _names_no_relative(one.feature)
         ),
     )
     return ask(model, messages, Opinion, extraction(max_tokens=REPLY_TOKENS))
 
 
-def moved(proposal: MergeProposal, opinion: Opinion, by: str, settings: ResolveSettings = DEFAULT) -> MergeProposal:
+def apply_opinion(
+    proposal: MergeProposal, opinion: Opinion, by: str, settings: ResolveSettings = DEFAULT_SETTINGS
+) -> MergeProposal:
     """The proposal one step bolder or more careful, if the opinion wants that and the pair is doubtful."""
     if not _is_doubtful(proposal, settings):
         return proposal
     step = {"merge": 1, "review": 0, "separate": -1}[opinion.recommendation]
     at = ACTIONS.index(proposal.recommended_action)
     action: Action = ACTIONS[min(max(at + step, 0), len(ACTIONS) - 1)]
-    kinds = sum(one.points >= SPEAKS for one in proposal.features)
+    kinds = sum(one.points >= MIN_SUPPORT for one in proposal.features)
     if action == proposal.recommended_action or (action == "merge" and kinds < settings.least_groups):
         return proposal
     return replace(proposal, recommended_action=action, decided_by=f"model {by}")
 
 
 def _records(proposal: MergeProposal, tree: Tree) -> list[str]:
-    return [_told(tree, tree.persons[person]) for person in proposal.candidate_pair]
+    return [_person_record(tree, tree.persons[person]) for person in proposal.candidate_pair]
 
 
 def _shown(proposal: MergeProposal, tree: Tree) -> str:
@@ -131,16 +133,16 @@ def _is_doubtful(proposal: MergeProposal, settings: ResolveSettings) -> bool:
     return not proposal.vetoes and settings.review_at <= proposal.similarity_score < settings.merge_at
 
 
-def _own(feature: str) -> bool:
+def _names_no_relative(feature: str) -> bool:
     """Reasons that name relatives may name the living."""
     return feature != "relationship_consistency"
 
 
-def _may_be_told(proposal: MergeProposal, tree: Tree) -> bool:
+def _are_dead(proposal: MergeProposal, tree: Tree) -> bool:
     return all(tree.persons[person].living == "deceased" for person in proposal.candidate_pair)
 
 
-def _told(tree: Tree, person: Person) -> str:
+def _person_record(tree: Tree, person: Person) -> str:
     lines = [
         ("name", "; ".join(dict.fromkeys((person.name, *person.names)))),
         ("sex", person.sex),
@@ -156,4 +158,4 @@ def _told(tree: Tree, person: Person) -> str:
 
 def _names(tree: Tree, ids: Sequence[PersonId]) -> str:
     known = [tree.persons[one] for one in ids if one in tree.persons]
-    return "; ".join(one.name for one in known if one.living == "deceased")[: 60 * MOST_RELATIVES]
+    return "; ".join(one.name for one in known if one.living == "deceased")[: 60 * MAX_RELATIVES]

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 
 from rapidfuzz.distance import OSA
 
-from kiwiresearch.kin.resolve.naming import INITIAL, Name, likeness
-from kiwiresearch.kin.resolve.profile import ALL_TIME, Profile, Years
-from kiwiresearch.text.when import DateRange, relation
+from kiwiresearch.kin.resolve.profile import ALL_TIME, INITIAL, NameParts, Profile, Years, word_similarity
+from kiwiresearch.text.dates.ranges import DateRange, date_relation
 
 NAME_RANGE = (-9.0, 10.0)
 SMOOTHING = 50
 """A small tree knows too little about how common a name is: so many people of middling names are added."""
-MIDDLING = 0.02
+TYPICAL_SHARE = 0.02
 RARITY_RANGE = (1.0, 7.5)
 
 GAP_POINTS = ((0, 3.2), (1, 1.8), (2, 0.6), (5, -1.5), (10, -4.0))
@@ -27,23 +26,23 @@ VAGUE = 12
 """Years that overlap say less the wider they are: from so many on, next to nothing."""
 OTHER_ERA = -7.0
 
-SLIP = 0.94
-FEW = 2
+ONE_LETTER_OFF = 0.94
+RARE_COUNT = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Points:
+class FeaturePoints:
     """Log-odds with their reason; `share` tells how alike the two are, from 0 to 1."""
 
     value: float
     share: float
     reason: str
-    is_other: bool = False
+    is_different_name: bool = False
     """First or middle names are of two people; what brothers and sisters share says nothing then."""
 
 
-NOTHING = Points(0.0, 0.5, "nothing to compare")
-NO_REST = Points(0.0, 0.5, "")
+NO_POINTS = FeaturePoints(0.0, 0.5, "nothing to compare")
+NO_OTHER_NAMES = FeaturePoints(0.0, 0.5, "")
 
 
 class Rarity:
@@ -52,27 +51,31 @@ class Rarity:
     def __init__(self, profiles: Iterable[Profile]) -> None:
         self._people = 0
         self._count: Counter[str] = Counter()
-        self._compared: dict[tuple[Name, Name, bool], Points] = {}
+        self._compared: dict[tuple[NameParts, NameParts, bool], FeaturePoints] = {}
         for one in profiles:
             self._people += 1
             self._count.update({token for name in one.names for token in name.tokens})
 
-    def of(self, token: str) -> float:
-        share = (self._count[token] + SMOOTHING * MIDDLING) / (self._people + SMOOTHING)
+    def weight(self, token: str) -> float:
+        share = (self._count[token] + SMOOTHING * TYPICAL_SHARE) / (self._people + SMOOTHING)
         low, high = RARITY_RANGE
         return min(max(-math.log(share), low), high)
 
     def likeness(self, one: str, other: str) -> float:
         """How alike two words are; one letter wrong is a slip where one of them is a word that nobody else uses."""
-        like = likeness(one, other)
-        if like >= SLIP or min(len(one), len(other)) < 4 or min(self._count[one], self._count[other]) > FEW:
+        like = word_similarity(one, other)
+        if (
+            like >= ONE_LETTER_OFF
+            or min(len(one), len(other)) < 4
+            or min(self._count[one], self._count[other]) > RARE_COUNT
+        ):
             return like
-        return SLIP if OSA.distance(one, other, score_cutoff=1) <= 1 else like
+        return ONE_LETTER_OFF if OSA.distance(one, other, score_cutoff=1) <= 1 else like
 
     def shared(self, one: str, other: str) -> float:
-        return min(self.of(one), self.of(other))
+        return min(self.weight(one), self.weight(other))
 
-    def compared(self, one: Name, other: Name, *, is_woman: bool) -> Points:
+    def compare(self, one: NameParts, other: NameParts, *, is_woman: bool) -> FeaturePoints:
         """What two names say; namesakes are many, so it is worked out once."""
         known = self._compared.get((one, other, is_woman))
         if known is None:
@@ -80,68 +83,76 @@ class Rarity:
         return known
 
 
-def name_points(a: Profile, b: Profile, rarity: Rarity) -> Points:
+def name_points(a: Profile, b: Profile, rarity: Rarity) -> FeaturePoints:
     """The best that any two of their names say."""
     is_woman = "female" in (a.sex, b.sex)
-    found = [rarity.compared(one, other, is_woman=is_woman) for one in a.names for other in b.names]
+    found = [rarity.compare(one, other, is_woman=is_woman) for one in a.names for other in b.names]
     return found[0] if len(found) == 1 else max(found, key=lambda points: points.value)
 
 
-def _name_points(one: Name, other: Name, rarity: Rarity, *, is_woman: bool) -> Points:
+def _name_points(one: NameParts, other: NameParts, rarity: Rarity, *, is_woman: bool) -> FeaturePoints:
     if not one.tokens or not other.tokens:
         return _numbered(one, other)
-    given, rest = _given(one, other, rarity), _rest(one, other, rarity, is_woman=is_woman)
+    given, rest = _given_names(one, other, rarity), _other_names(one, other, rarity, is_woman=is_woman)
     value = given.value + rest.value
     if one.numerals & other.numerals:
         value += 1.5
     if one.ordinals and other.ordinals and not one.ordinals & other.ordinals:
         value -= 3.0
     low, high = NAME_RANGE
-    share = given.share if rest is NO_REST else 0.6 * given.share + 0.4 * rest.share
+    share = given.share if rest is NO_OTHER_NAMES else 0.6 * given.share + 0.4 * rest.share
     reason = ", ".join(part for part in (given.reason, rest.reason) if part)
-    return Points(min(max(value, low), high), share, reason, is_other=given.is_other or rest.is_other)
+    return FeaturePoints(
+        min(max(value, low), high), share, reason, is_different_name=given.is_different_name or rest.is_different_name
+    )
 
 
-def _numbered(one: Name, other: Name) -> Points:
+def _numbered(one: NameParts, other: NameParts) -> FeaturePoints:
     """Children without a name may be counted: 'Son 1', 'Son 2'."""
     if not one.ordinals or not other.ordinals:
-        return NOTHING if one.ordinals == other.ordinals else Points(0.0, 0.5, "only one is counted", is_other=True)
+        return (
+            NO_POINTS
+            if one.ordinals == other.ordinals
+            else FeaturePoints(0.0, 0.5, "only one is counted", is_different_name=True)
+        )
     if one.ordinals == other.ordinals:
-        return Points(1.5, 0.8, f"both are number {', '.join(sorted(one.ordinals))}")
-    return Points(-4.0, 0.2, "they are counted differently")
+        return FeaturePoints(1.5, 0.8, f"both are number {', '.join(sorted(one.ordinals))}")
+    return FeaturePoints(-4.0, 0.2, "they are counted differently")
 
 
-def _given(one: Name, other: Name, rarity: Rarity) -> Points:
+def _given_names(one: NameParts, other: NameParts, rarity: Rarity) -> FeaturePoints:
     if not one.given or not other.given:
-        return Points(0.0, 0.5, "")
+        return FeaturePoints(0.0, 0.5, "")
     like = rarity.likeness(one.given, other.given)
     weight = rarity.shared(one.given, other.given)
     if like == 1.0 and len(one.given) > 1:
-        return Points(weight, 1.0, f"the same first name {one.given!r}")
+        return FeaturePoints(weight, 1.0, f"the same first name {one.given!r}")
     pair = f"{one.given!r} and {other.given!r}"
     if len(one.given) == 1 or len(other.given) == 1:
         if like:
-            return Points(0.9, like, f"{pair} agree")
-        return Points(-5.0, 0.0, f"first names differ ({pair})", is_other=True)
+            return FeaturePoints(0.9, like, f"{pair} agree")
+        return FeaturePoints(-5.0, 0.0, f"first names differ ({pair})", is_different_name=True)
     for least, part in ((0.94, 0.85), (0.88, 0.65), (0.82, 0.3)):
         if like >= least:
-            return Points(part * weight, like, f"first names are alike ({pair})")
+            return FeaturePoints(part * weight, like, f"first names are alike ({pair})")
     for given, others in ((one.given, other.rest), (other.given, one.rest)):
         used = max((rarity.likeness(given, token) for token in others if len(token) > 1), default=0.0)
         if used >= 0.93 and given == others[-1] and (given,) in (one.tokens, other.tokens):
-            return Points(0.35 * rarity.of(given), 0.5, f"of one only the surname {given!r} is known", is_other=True)
+            return FeaturePoints(
+                0.35 * rarity.weight(given), 0.5, f"of one only the surname {given!r} is known", is_different_name=True
+            )
         if used >= 0.93:
-            return Points(0.35 * rarity.of(given), 0.7, f"{given!r} is among the other's names")
-    return Points(-4.0 if like >= 0.7 else -6.0, like, f"first names differ ({pair})", is_other=True)
+            return FeaturePoints(0.35 * rarity.weight(given), 0.7, f"{given!r} is among the other's names")
+    return FeaturePoints(-4.0 if like >= 0.7 else -6.0, like, f"first names differ ({pair})", is_different_name=True)
 
 
-def _rest(one: Name, other: Name, rarity: Rarity, *, is_woman: bool) -> Points:
+def _other_names(one: NameParts, other: NameParts, rarity: Rarity, *, is_woman: bool) -> FeaturePoints:
     """Surnames, middle names and epithets: which of them meet, and whether some of both sides do not.
 
     Two men of one surname with different middle names are brothers or cousins; a woman may have married.
     """
     if not one.rest or not other.rest:
-        return NO_REST
+        return NO_OTHER_NAMES
     value, alike, met = 0.0, 0.0, []
     left, right = dict.fromkeys(one.rest), dict.fromkeys(other.rest)
     options = [(rarity.likeness(x, y), x, y) for x in left for y in right]
@@ -160,26 +171,26 @@ def _rest(one: Name, other: Name, rarity: Rarity, *, is_woman: bool) -> Points:
     if missed:
         differ = f"{' '.join(left)!r} against {' '.join(right)!r}"
         reason = f"{reason}, but {differ}" if reason else f"other names differ ({differ})"
-    return Points(value, share, reason, is_other=bool(met and missed and not is_woman))
+    return FeaturePoints(value, share, reason, is_different_name=bool(met and missed and not is_woman))
 
 
-def date_points(a: Profile, b: Profile, *, is_told: bool = True) -> Points:
+def date_points(a: Profile, b: Profile, *, with_reason: bool = True) -> FeaturePoints:
     """Births and deaths; where a birth is missing, whether both can be of one time at all.
 
     To write dates out takes longer than to compare them: `is_told` says whether anybody will read the reason.
     """
     parts = [
-        _one_date("born", a.birth, b.birth, a.birth_years, b.birth_years, is_told=is_told),
-        _one_date("died", a.death, b.death, a.death_years, b.death_years, is_told=is_told),
+        _one_date("born", a.birth, b.birth, a.birth_years, b.birth_years, with_reason=with_reason),
+        _one_date("died", a.death, b.death, a.death_years, b.death_years, with_reason=with_reason),
     ]
     known = [part for part in parts if part is not None]
     if a.birth is None or b.birth is None:
         era = _era_points(a.era, b.era)
         known += [era] if era else []
     if not known:
-        return NOTHING
+        return NO_POINTS
     value = sum(part.value for part in known)
-    return Points(max(value, -12.0), chance(value), ", ".join(part.reason for part in known))
+    return FeaturePoints(max(value, -12.0), probability(value), ", ".join(part.reason for part in known))
 
 
 def _one_date(
@@ -189,39 +200,39 @@ def _one_date(
     first: Years | None,
     second: Years | None,
     *,
-    is_told: bool,
-) -> Points | None:
+    with_reason: bool,
+) -> FeaturePoints | None:
     if one is None or other is None or first is None or second is None:
         return None
-    told = f"{what} {one.words()} and {other.words()}" if is_told else ""
+    told = f"{what} {one.words()} and {other.words()}" if with_reason else ""
     gap = max(first[0] - second[1], second[0] - first[1], 0)
     if gap == 0 and one.precision == other.precision == "day" and not one.qualifier and not other.qualifier:
-        if relation(one, other) in ("same", "calendar"):
-            return Points(SAME_DAY, 1.0, f"{what} on the same day ({told})")
+        if date_relation(one, other) in ("same", "calendar"):
+            return FeaturePoints(SAME_DAY, 1.0, f"{what} on the same day ({told})")
         if one.first_day.month == other.first_day.month:
-            return Points(SAME_MONTH, 0.9, f"{what} in the same month ({told})")
-        return Points(GAP_POINTS[0][1] - 1.2, 0.7, f"{what} in one year, on different days ({told})")
+            return FeaturePoints(SAME_MONTH, 0.9, f"{what} in the same month ({told})")
+        return FeaturePoints(GAP_POINTS[0][1] - 1.2, 0.7, f"{what} in one year, on different days ({told})")
     if gap == 0:
         width = min(first[1], second[1]) - max(first[0], second[0]) if max(first[0], second[0]) > ALL_TIME[0] else 99
         value = GAP_POINTS[0][1] * max(1 - width / VAGUE, 0.1)
-        return Points(value, chance(value), f"{what} at the same time ({told})")
+        return FeaturePoints(value, probability(value), f"{what} at the same time ({told})")
     value = next((points for years, points in GAP_POINTS if gap <= years), FAR_APART)
-    return Points(value, chance(value), f"{gap} {'year' if gap == 1 else 'years'} apart ({told})")
+    return FeaturePoints(value, probability(value), f"{gap} {'year' if gap == 1 else 'years'} apart ({told})")
 
 
-def _era_points(one: Years, other: Years) -> Points | None:
+def _era_points(one: Years, other: Years) -> FeaturePoints | None:
     if ALL_TIME in (one, other):
         return None
     gap = max(one[0] - other[1], other[0] - one[1])
     if gap > 0:
         value = max(OTHER_ERA, -1.5 - 0.25 * gap)
-        return Points(value, chance(value), f"their families lived at least {gap} years apart")
+        return FeaturePoints(value, probability(value), f"their families lived at least {gap} years apart")
     width = min(one[1], other[1]) - max(one[0], other[0])
     value = 0.8 if width <= 30 else 0.4 if width <= 80 else 0.0
-    return Points(value, chance(value), "their families lived at the same time") if value else None
+    return FeaturePoints(value, probability(value), "their families lived at the same time") if value else None
 
 
-def place_points(a: Profile, b: Profile) -> Points:
+def place_points(a: Profile, b: Profile) -> FeaturePoints:
     """Places of birth and death, from the narrow to the wide."""
     found = [
         part
@@ -232,25 +243,27 @@ def place_points(a: Profile, b: Profile) -> Points:
         if part
     ]
     if not found:
-        return NOTHING
+        return NO_POINTS
     value = sum(part.value for part in found)
-    return Points(value, chance(value), ", ".join(part.reason for part in found))
+    return FeaturePoints(value, probability(value), ", ".join(part.reason for part in found))
 
 
-def _one_place(what: str, one: tuple[str, ...], other: tuple[str, ...], most: float) -> Points | None:
+def _one_place(what: str, one: tuple[str, ...], other: tuple[str, ...], most: float) -> FeaturePoints | None:
     if not one or not other:
         return None
-    if likeness(one[0], other[0]) >= 0.92:
-        return Points(most, 1.0, f"both {what} in {one[0]!r}")
+    if word_similarity(one[0], other[0]) >= 0.92:
+        return FeaturePoints(most, 1.0, f"both {what} in {one[0]!r}")
     if one[0] in other or other[0] in one:
-        return Points(0.6 * most, 0.8, f"{what} in {one[0]!r} and {other[0]!r}, one in the other")
+        return FeaturePoints(0.6 * most, 0.8, f"{what} in {one[0]!r} and {other[0]!r}, one in the other")
     shared = sorted(set(one) & set(other))
     if shared:
-        return Points(0.2, 0.6, f"both {what} in {shared[0]!r}, but in different parts ({one[0]!r} and {other[0]!r})")
-    return Points(-0.7, 0.2, f"{what} in {one[0]!r} and {other[0]!r}")
+        return FeaturePoints(
+            0.2, 0.6, f"both {what} in {shared[0]!r}, but in different parts ({one[0]!r} and {other[0]!r})"
+        )
+    return FeaturePoints(-0.7, 0.2, f"{what} in {one[0]!r} and {other[0]!r}")
 
 
-def chance(points: float) -> float:
+def probability(points: float) -> float:
     """Log-odds as a probability."""
     if points < -40:
         return 0.0

@@ -1,26 +1,114 @@
-"""A person as the resolver sees one: names in parts, years, places, sources, and when they can have been born."""
+"""A person as the resolver compares them: names in parts, years, places, sources, and possible years of birth."""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
-from kiwiresearch.kin.fields import Sex
-from kiwiresearch.kin.resolve.naming import Name, parsed
-from kiwiresearch.kin.tree import Person, PersonId, Tree
-from kiwiresearch.text.dates.days import day_at
-from kiwiresearch.text.fold import fold
-from kiwiresearch.text.when import DateRange
+import jellyfish
+from rapidfuzz.distance import JaroWinkler
+
+from kiwiresearch.kin.names import name_words, parse_name
+from kiwiresearch.kin.tree import Person, PersonId, Sex, Tree
+from kiwiresearch.text.dates.calendar import day_at
+from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.text.words import fold
+
+SIGNS = str.maketrans("/_", "  ")
+ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
+NUMBER = re.compile(r"\b\d{1,2}\b")
+"""Of children without a name: 'Son 2'."""
+PLACEHOLDER_TEXT = """
+unknown unnamed nn n infant child baby boy girl twin stillborn daughter dau son private living none someone anonymous
+"""
+PLACEHOLDER_NAMES = frozenset(PLACEHOLDER_TEXT.split())
+"""What stands in place of a name that nobody knows."""
+SMALL_WORDS_TEXT = "of the and de du des la le les von van der den zu zum del della di da dos y e"
+SMALL_WORDS = frozenset(SMALL_WORDS_TEXT.split())
+INITIAL = 0.75
+"""How alike a name and its initial are taken to be."""
+VARIANT = 0.95
+"""How alike two forms of one name are: 'William' and 'Wilhelm'."""
+
+
+@dataclass(frozen=True, slots=True)
+class NameParts:
+    """A name in parts, folded."""
+
+    given: str = ""
+    rest: tuple[str, ...] = ()
+    numerals: frozenset[int] = frozenset()
+    generation: str = ""
+    """'junior' or 'senior'."""
+    ordinals: frozenset[str] = frozenset()
+    """Numbers of a title: '3rd' of '3rd Earl of Salisbury'."""
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        return (self.given, *self.rest) if self.given else self.rest
+
+
+@lru_cache(maxsize=65_536)
+def name_parts(text: str) -> NameParts:
+    """A name as written, without titles and small words."""
+    name = parse_name(text.translate(SIGNS))
+    generation = name.generation
+    numerals = {name.regnal} - {0}
+    if generation.isdigit():
+        numerals.add(int(generation))
+        generation = ""
+    given = _words(*name.given[:1])
+    rest = _words(*name.given[1:], name.patronymic, name.surname, name.maiden, name.nickname, name.byname)
+    is_known = bool(given) and given[0] not in PLACEHOLDER_NAMES
+    tokens = dict.fromkeys((*given[is_known:], *rest))
+    ordinals = frozenset(ORDINAL.findall(fold(" ".join(name.titles))) + ([] if is_known else NUMBER.findall(text)))
+    first = given[0] if is_known else ""
+    others = tuple(token for token in tokens if token not in PLACEHOLDER_NAMES and token != first)
+    return NameParts(first, others, frozenset(numerals), generation, ordinals)
+
+
+def _words(*parts: str) -> list[str]:
+    skipped = SMALL_WORDS | name_words().honorifics | name_words().ranks
+    found = [word for part in parts for word in fold(part).split() if not word.isdigit()]
+    return [word for word in found if word not in skipped] or found[:1]
+
+
+@lru_cache(maxsize=262_144)
+def word_similarity(one: str, other: str) -> float:
+    """How alike two words of names are, from 0 to 1."""
+    if one == other:
+        return 1.0
+    if len(one) == 1 or len(other) == 1:
+        return INITIAL if one[:1] == other[:1] else 0.0
+    forms = name_words().pet_groups
+    if not forms.get(one, frozenset()).isdisjoint(forms.get(other, frozenset())):
+        return VARIANT
+    return float(JaroWinkler.similarity(one, other))
+
+
+@lru_cache(maxsize=65_536)
+def sound(word: str) -> str:
+    """A word as it sounds, so that spellings meet."""
+    return str(jellyfish.metaphone(word)) or word
+
+
+def sounds(word: str) -> tuple[str, ...]:
+    """A word as it sounds, and the names that it is a form of."""
+    forms = sorted(name_words().pet_groups.get(word, ()))
+    return (sound(word), *(f"form {number}" for number in forms))
+
 
 Years = tuple[int, int]
 ALL_TIME: Years = (-20_000, 20_000)
-MOST_NAMES = 5
+MAX_NAMES = 5
 LONGEST_LIFE = 105
 PARENT_AGES = (12, 75)
 SPOUSE_GAP = 45
 ERA_ROUNDS = 2
-FILE = "gedcom:"
+FILE_PREFIX = "gedcom:"
 """Before the name of a file, which is a source of everybody in it."""
 
 
@@ -29,7 +117,7 @@ class Profile:
     """What two records are compared by."""
 
     id: PersonId
-    names: tuple[Name, ...]
+    names: tuple[NameParts, ...]
     sex: Sex
     birth: DateRange | None
     death: DateRange | None
@@ -55,8 +143,10 @@ def profiles_of(tree: Tree) -> dict[PersonId, Profile]:
 
 
 def _profile(person: Person, sources: frozenset[str], era: Years) -> Profile:
-    written = dict.fromkeys((person.name, *person.names[: MOST_NAMES - 1]))
-    names = tuple(dict.fromkeys(name for name in map(parsed, written) if name.tokens or name.ordinals)) or (Name(),)
+    written = dict.fromkeys((person.name, *person.names[: MAX_NAMES - 1]))
+    names = tuple(dict.fromkeys(name for name in map(name_parts, written) if name.tokens or name.ordinals)) or (
+        NameParts(),
+    )
     return Profile(
         person.id,
         names,
@@ -103,7 +193,7 @@ def _sources(tree: Tree) -> dict[PersonId, frozenset[str]]:
     for person in tree.persons.values():
         file = person.external.get("gedcom", "").partition("#")[0]
         if file:
-            found[person.id].add(f"{FILE}{file}")
+            found[person.id].add(f"{FILE_PREFIX}{file}")
     return {one: frozenset(found.get(one, ())) for one in tree.persons}
 
 

@@ -12,19 +12,19 @@ from typing import Literal
 from rapidfuzz.distance import OSA, JaroWinkler
 
 from kiwiresearch.errors import BadSettings
-from kiwiresearch.kin.resolve.features import chance
-from kiwiresearch.kin.resolve.naming import sound
-from kiwiresearch.kin.resolve.vetoes import Pair
-from kiwiresearch.text.fold import fold
+from kiwiresearch.kin.resolve.features import probability
+from kiwiresearch.kin.resolve.pairs import Pair
+from kiwiresearch.kin.resolve.profile import sound
+from kiwiresearch.text.words import fold
 
 ColumnKind = Literal["name", "text", "number"]
 """Names may change places and are found by sound; numbers are dates and ids too, where a digit may be wrong."""
 
 PART_FOR = (((0.999), 1.0), (0.92, 0.75), (0.85, 0.45), (0.75, 0.1))
 """How alike two values are, and which part of the points of that value they get."""
-MOST_POINTS = 7.5
+MAX_POINTS = 7.5
 SMOOTHING = 1.0
-MOST_OF_BLOCK = 120
+MAX_OF_BLOCK = 120
 ONE_DIGIT = 0.9
 TWO_DIGITS = 0.8
 SWAPPED = 0.8
@@ -111,9 +111,9 @@ class Table:
                 blocks[key][side].append(one)
         found: set[Pair] = set()
         for ours, theirs in blocks.values():
-            if is_one_list and len(ours) <= MOST_OF_BLOCK:
+            if is_one_list and len(ours) <= MAX_OF_BLOCK:
                 found.update((min(pair), max(pair)) for pair in combinations(ours, 2))
-            elif max(len(ours), len(theirs)) <= MOST_OF_BLOCK:
+            elif max(len(ours), len(theirs)) <= MAX_OF_BLOCK:
                 found.update(product(ours, theirs))
         return tuple(sorted(found))
 
@@ -137,7 +137,7 @@ class Table:
             }
             if sum(crossed.values()) > points[first] + points[second]:
                 points |= crossed
-        return Linked(pair, chance(self._prior + sum(points.values())), tuple(points.items()))
+        return Linked(pair, probability(self._prior + sum(points.values())), tuple(points.items()))
 
     def _points(self, column: Column, one: str, other: str) -> float:
         if not one or not other:
@@ -148,7 +148,7 @@ class Table:
             return column.against
         common = self._common[column.name]
         count = max(common[one], common[other]) + SMOOTHING
-        return part * column.weight * min(-math.log(count / (len(self._values) + SMOOTHING)), MOST_POINTS)
+        return part * column.weight * min(-math.log(count / (len(self._values) + SMOOTHING)), MAX_POINTS)
 
 
 def _likeness(kind: ColumnKind, one: str, other: str) -> float:

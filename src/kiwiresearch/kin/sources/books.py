@@ -7,18 +7,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kiwiresearch.errors import HostAway, KiwiError, PageNotFound
-from kiwiresearch.kin.identity import id_of
 from kiwiresearch.kin.sources.source import SUFFIXES, Fetched, PersonQuery
-from kiwiresearch.kin.tree import Source
+from kiwiresearch.kin.tree import Source, row_id
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.read import open_page
-from kiwiresearch.search.find import Wish, find
+from kiwiresearch.search.find import SearchOptions, find
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.text.fold import fold
-from kiwiresearch.zim.guarded import hidden_at
+from kiwiresearch.text.words import fold
+from kiwiresearch.zim.policy import hidden_at
 
-MOST_PEOPLE = 5
-LOOKED_AT = 10
+MAX_PEOPLE = 5
+SEARCH_LIMIT = 10
 LEAD_CHARS = 1_500
 """Where the years of a person stand: at the beginning, or in the box."""
 SMALL_WORDS = frozenset({"of", "the", "de", "von", "van", "der", "la", "le", "du", "da", "di", "and", "y", "e"})
@@ -27,7 +26,7 @@ BOTH = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class NameSearch:
     """Pages that a search finds for a name, each with the other title that led to it."""
 
     pages: tuple[tuple[Fetched, str], ...]
@@ -55,7 +54,7 @@ class BookSource:
             return []
         found: dict[tuple[str, str], tuple[tuple[int, int, int], Fetched]] = {}
         for number, (book, path, alias) in enumerate(self._candidates(query.name)):
-            if not shares(query.name, (book.title(path), alias)):
+            if not shares_word(query.name, (book.title(path), alias)):
                 continue
             fetched = self._read(book, path)
             page = fetched.page if fetched else None
@@ -67,16 +66,16 @@ class BookSource:
             if (named or years == BOTH) and key not in found:
                 found[key] = ((-years, -named, number), fetched)
         ordered = sorted(found.values(), key=lambda pair: pair[0])
-        return [fetched for _, fetched in ordered[:MOST_PEOPLE]]
+        return [fetched for _, fetched in ordered[:MAX_PEOPLE]]
 
-    def called(self, name: str) -> Called:
+    def search_name(self, name: str) -> NameSearch:
         """Pages that may be about somebody who is called so, as a reader would search for them."""
-        wish = Wish(limit=LOOKED_AT, max_books=len(self._books) or 1)
+        wish = SearchOptions(limit=SEARCH_LIMIT, max_books=len(self._books) or 1)
         findings = find(self._books, name, wish)
         by_id = {book.book.id: book for book in self._books}
         searched = [(by_id[hit.ref.book], hit.ref.path, hit.alias) for hit in findings.hits if hit.ref.book in by_id]
         places = [*self._candidates(findings.corrected or name), *searched]
-        return Called(tuple(self._pages(places)), findings.corrected)
+        return NameSearch(tuple(self._pages(places)), findings.corrected)
 
     def fetch(self, locator: str) -> Fetched:
         """The page at a path of the first book that has it, or at 'zim://UUID/PATH'."""
@@ -93,7 +92,9 @@ class BookSource:
     def _candidates(self, name: str) -> list[tuple[OpenBook, str, str]]:
         """Pages and the names that led to them: exact titles of all books first, then what a search finds."""
         exact = [(book, path, name) for book in self._books if (path := book.archive.by_title(name)) is not None]
-        hits = find(self._books, name, Wish(limit=LOOKED_AT, fast=True, max_books=len(self._books) or 1)).hits
+        hits = find(
+            self._books, name, SearchOptions(limit=SEARCH_LIMIT, fast=True, max_books=len(self._books) or 1)
+        ).hits
         by_id = {book.book.id: book for book in self._books}
         return [*exact, *((by_id[hit.ref.book], hit.ref.path, hit.alias) for hit in hits if hit.ref.book in by_id)]
 
@@ -115,7 +116,7 @@ class BookSource:
         digest = "sha256:" + hashlib.sha256(page.text.encode("utf-8", "replace")).hexdigest()
         is_wiki = book.book.kind == "wikipedia"
         source = Source(
-            id=id_of("source", str(page.ref), digest),
+            id=row_id("source", str(page.ref), digest),
             url=str(page.ref),
             name=book.book.title or book.book.name,
             title=page.title,
@@ -129,7 +130,7 @@ class BookSource:
         return Fetched(source, page.text, page=page)
 
 
-def shares(name: str, others: Sequence[str]) -> bool:
+def shares_word(name: str, others: Sequence[str]) -> bool:
     """Whether another name has a word of this one."""
     wanted = set(_words(name))
     return any(wanted & set(_words(other)) for other in others)
@@ -145,7 +146,7 @@ def likeness(name: str, others: Sequence[str]) -> int:
     for other in others:
         words = _words(other)
         shared = set(wanted) & set(words)
-        telling = {word for word in wanted if _tells(word)}
+        telling = {word for word in wanted if _is_distinguishing(word)}
         if not shared or telling - set(words):
             continue
         if wanted == words:
@@ -162,7 +163,7 @@ def _words(name: str) -> list[str]:
     return [word for word in fold(plain).split() if word not in SMALL_WORDS]
 
 
-def _tells(word: str) -> bool:
+def _is_distinguishing(word: str) -> bool:
     return word in SUFFIXES or set(word) <= set("ivxlc") or word.isdigit()
 
 

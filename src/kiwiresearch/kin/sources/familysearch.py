@@ -1,27 +1,177 @@
-"""FamilySearch's shared tree, read only, with the user's own key and sign-in; off unless switched on."""
+"""FamilySearch's shared tree, read as GEDCOM X with the user's own key; off unless switched on."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlencode
 
 from kiwiresearch.errors import PageNotFound, SourceRefused, SourceUnreachable
-from kiwiresearch.kin.sources.compliance import Gate
-from kiwiresearch.kin.sources.gedcomx import read_gedcomx
-from kiwiresearch.kin.sources.kept import Page
-from kiwiresearch.kin.sources.line import Request
-from kiwiresearch.kin.sources.oauth import SignIn
+from kiwiresearch.ids import BookId
+from kiwiresearch.kin.source_facts import ExtractedFact, PersonReading, Snippet
+from kiwiresearch.kin.sources.gate import Gate
 from kiwiresearch.kin.sources.plugin import Plugin
-from kiwiresearch.kin.sources.site import params_of, source_of
-from kiwiresearch.kin.sources.source import Fetched, PersonQuery
+from kiwiresearch.kin.sources.politeness import FetchedPage
+from kiwiresearch.kin.sources.sign_in import SignIn
+from kiwiresearch.kin.sources.site import search_params, source_record
+from kiwiresearch.kin.sources.source import Fetched, PersonQuery, quotable_line
+from kiwiresearch.kin.sources.transport import Request
+from kiwiresearch.kin.tree import DATE_FIELDS, FieldName, Sex
+from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.text.when import dates_in
+from kiwiresearch.zim.archive import EntryRef
+
+EVENTS: dict[str, tuple[FieldName | None, FieldName | None]] = {
+    "Birth": ("birth_date", "birth_place"),
+    "Christening": ("baptism_date", "baptism_place"),
+    "Baptism": ("baptism_date", "baptism_place"),
+    "Death": ("death_date", "death_place"),
+    "Burial": ("burial_date", "burial_place"),
+    "Marriage": ("marriage_date", "marriage_place"),
+    "Occupation": (None, None),
+}
+SEXES: dict[str, Sex] = {"Male": "male", "Female": "female"}
+PARENTS: dict[Sex, FieldName] = {"male": "father", "female": "mother", "": "parent"}
+MAX_ROWS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class GedcomXRecord:
+    """A record as text, and what it says of one person of it."""
+
+    text: str
+    read: PersonReading
+    is_living: bool | None
+    """As the record says itself; None where it does not."""
+
+
+def read_gedcomx(content: bytes, person: str, plugin_id: str, weight: float) -> GedcomXRecord:
+    """What a document says about a person of it; SourceUnreachable for what is no such document."""
+    try:
+        document = json.loads(content)
+    except (ValueError, RecursionError) as problem:
+        raise SourceUnreachable(f"The record of {person!r} is no GEDCOM X.") from problem
+    people = {str(one.get("id")): one for one in _rows(document, "persons")}
+    subject = people.get(person)
+    if subject is None:
+        raise SourceUnreachable(f"The record does not tell of {person!r}.")
+    name = name_of(subject)
+    sex = sex_of(subject)
+    lines: dict[str, int] = {}
+    facts: list[ExtractedFact] = []
+    at = 0
+    for field, value, line, when, target in _statements(document, people, subject, name, sex):
+        if line not in lines:
+            lines[line] = at
+            at += len(line) + 1
+        if value and (value in line or when is not None):
+            facts.append(_fact(field, value, Snippet(lines[line], lines[line] + len(line), line), weight, when, target))
+    living = subject.get("living")
+    read = PersonReading(
+        ref=EntryRef(BookId(plugin_id), person),
+        title=name or person,
+        is_person=bool(name),
+        why="a person of a GEDCOM X record" if name else "the person has no name",
+        name=name,
+        sex=sex,
+        facts=tuple(facts),
+    )
+    return GedcomXRecord("\n".join(lines), read, living if isinstance(living, bool) else None)
+
+
+def _fact(
+    field: FieldName, value: str, snippet: Snippet, weight: float, when: DateRange | None, target: str
+) -> ExtractedFact:
+    why = "a record in GEDCOM X"
+    return ExtractedFact(field, value, snippet, "plugin", weight, when, target=target, rationale=why)
+
+
+StatementLine = tuple[FieldName, str, str, DateRange | None, str]
+
+
+def _statements(
+    document: Any, people: Mapping[str, dict[str, Any]], subject: dict[str, Any], name: str, sex: Sex
+) -> Iterator[StatementLine]:
+    yield "name", name, quotable_line("", "name", name, {}), None, ""
+    if sex:
+        yield "sex", sex, quotable_line(name, "sex", sex, {}), None, ""
+    for fact in _rows(subject, "facts"):
+        yield from _event(fact, name)
+    me = str(subject.get("id"))
+    for tie in _rows(document, "relationships"):
+        first, second = _id_in(tie.get("person1")), _id_in(tie.get("person2"))
+        other = second if first == me else first if second == me else ""
+        kind = str(tie.get("type", "")).rpartition("/")[2]
+        if other not in people or kind not in ("ParentChild", "Couple"):
+            continue
+        if people[other].get("living") is not False:
+            continue  # nobody who may be alive is taken over
+        field: FieldName = "spouse" if kind == "Couple" else "child" if first == me else PARENTS[sex_of(people[other])]
+        theirs = name_of(people[other])
+        row = quotable_line(name, field, theirs, {"id": other})
+        yield field, theirs, row, None, other
+        if kind == "Couple":
+            for fact in _rows(tie, "facts"):
+                yield from _event(fact, name)
+
+
+def _event(fact: dict[str, Any], name: str) -> Iterator[StatementLine]:
+    kind = str(fact.get("type", "")).rpartition("/")[2]
+    date, place = _original(fact.get("date")), _original(fact.get("place"))
+    if kind not in EVENTS:
+        return
+    value = " ".join(str(fact.get("value") or "").split())[:300]
+    line = quotable_line(name, kind.lower(), ", ".join(part for part in (date, place, value) if part), {})
+    on, where = EVENTS[kind]
+    found = dates_in(date)
+    if on in DATE_FIELDS and found:
+        yield on, found[0].when.edtf(), line, found[0].when, ""
+    if where is not None and place:
+        yield where, place, line, None, ""
+    if kind == "Occupation" and value:
+        yield "occupation", value, line, None, ""
+
+
+def name_of(person: Mapping[str, Any]) -> str:
+    """The preferred name in full, else the first."""
+    names = sorted(_rows(person, "names"), key=lambda row: row.get("preferred") is not True)
+    for row in names:
+        for form in _rows(row, "nameForms"):
+            full = " ".join(str(form.get("fullText") or "").split())
+            if full:
+                return full[:300]
+    return ""
+
+
+def sex_of(person: Mapping[str, Any]) -> Sex:
+    gender = person.get("gender")
+    kind = str(gender.get("type", "")).rpartition("/")[2] if isinstance(gender, dict) else ""
+    return SEXES.get(kind, "")
+
+
+def _original(value: Any) -> str:
+    return " ".join(str(value.get("original") or "").split())[:300] if isinstance(value, dict) else ""
+
+
+def _id_in(value: Any) -> str:
+    if not isinstance(value, dict):
+        return ""
+    return str(value.get("resourceId") or str(value.get("resource") or "").rpartition("#")[2].rpartition("/")[2])
+
+
+def _rows(value: Any, key: str) -> list[dict[str, Any]]:
+    found = value.get(key) if isinstance(value, dict) else None
+    return [row for row in found[:MAX_ROWS] if isinstance(row, dict)] if isinstance(found, list) else []
+
 
 PERSON = re.compile(r"[A-Z0-9]{2,8}-[A-Z0-9]{2,8}")
 ATOM = "application/x-gedcomx-atom+json"
 RECORD = "application/x-fs-v1+json"
 PERSON_PATH = "/platform/tree/persons/"
-MOST_PEOPLE = 5
+MAX_PEOPLE = 5
 GONE = frozenset({404, 410})
 SIGNED_OUT = 401
 
@@ -44,12 +194,12 @@ class FamilySearchSource:
         return self.plugin.tier
 
     def find(self, query: PersonQuery) -> Sequence[Fetched]:
-        self._gate.may_be_asked_about(self.plugin, query)
+        self._gate.check_query_allowed(self.plugin, query)
         search = self.plugin.search
-        params = params_of(search, query) if search else {}
+        params = search_params(search, query) if search else {}
         if search is None or not params:
             return []
-        page = self._asked(f"{self._api}{search.endpoint}?{urlencode(params)}", ATOM)
+        page = self._get(f"{self._api}{search.endpoint}?{urlencode(params)}", ATOM)
         if page.status not in (200, 204):
             raise SourceUnreachable(f"The source {self.id!r} answers with an error ({page.status}).")
         found = []
@@ -63,10 +213,10 @@ class FamilySearchSource:
 
     def fetch(self, locator: str) -> Fetched:
         """A person by id, such as 'KWZ1-2AB'. Somebody the tree says is alive is not taken over."""
-        self._gate.may_be_asked(self.plugin)
+        self._gate.check_allowed(self.plugin)
         if not PERSON.fullmatch(locator):
             raise PageNotFound(f"{locator!r} is no person of {self.id!r}.", remedy="Ids look like 'KWZ1-2AB'.")
-        page = self._asked(f"{self._api}{PERSON_PATH}{locator}?relatives=true", RECORD)
+        page = self._get(f"{self._api}{PERSON_PATH}{locator}?relatives=true", RECORD)
         if page.status in GONE:
             raise PageNotFound(f"The source {self.id!r} has no person {locator!r}.")
         if page.status != 200:
@@ -78,11 +228,11 @@ class FamilySearchSource:
                 step="privacy",
                 remedy="Nothing about people who may be alive is taken over.",
             )
-        shown = Page(page.url, page.status, record.text.encode("utf-8", "replace"), page.kind, page.fetched_at)
-        source = source_of(self.plugin, shown, self._gate.accessed_at(page.fetched_at), record.read.title)
+        shown = FetchedPage(page.url, page.status, record.text.encode("utf-8", "replace"), page.kind, page.fetched_at)
+        source = source_record(self.plugin, shown, self._gate.accessed_at(page.fetched_at), record.read.title)
         return Fetched(source, record.text, read=record.read)
 
-    def _asked(self, url: str, accept: str) -> Page:
+    def _get(self, url: str, accept: str) -> FetchedPage:
         page = self._gate.get(self.plugin, Request(url, accept=accept, secret_headers=self._sign_in.header()))
         if page.status == SIGNED_OUT:
             self._sign_in.end()
@@ -94,11 +244,11 @@ class FamilySearchSource:
         return page
 
 
-def _entries(page: Page) -> list[str]:
+def _entries(page: FetchedPage) -> list[str]:
     """The ids of the people a search found, in its order."""
     try:
         entries = json.loads(page.content)["entries"]
         ids = [str(entry["id"]) for entry in entries if isinstance(entry, dict) and "id" in entry]
     except (ValueError, KeyError, TypeError, RecursionError):
         return []
-    return [one for one in ids if PERSON.fullmatch(one)][:MOST_PEOPLE]
+    return [one for one in ids if PERSON.fullmatch(one)][:MAX_PEOPLE]

@@ -1,4 +1,4 @@
-"""The form of a plugin: what a YAML file may say about a source, and nothing else."""
+"""The schema of a plugin file: what YAML may say about a source, and nothing else."""
 
 from __future__ import annotations
 
@@ -6,11 +6,42 @@ import string
 from typing import Annotated, Literal, Self, get_args
 from urllib.parse import urlsplit
 
+import regex  # type: ignore[import-untyped]
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from kiwiresearch.kin.fields import DATES, PLACES, RELATIONS, FieldName, Form, Information
-from kiwiresearch.kin.sources.patterns import checked_pattern
-from kiwiresearch.kin.sources.select import checked_selector
+from kiwiresearch.kin.sources.site_page import checked_selector
+from kiwiresearch.kin.tree import DATE_FIELDS, PLACE_FIELDS, RELATION_FIELDS, FieldName, InformationKind, SourceForm
+
+TIMEOUT_S = 0.25
+MAX_CHARS = 10_000
+GROUP = "value"
+
+
+def checked_pattern(pattern: str) -> str:
+    """The pattern, if it is one."""
+    try:
+        regex.compile(pattern)
+    except (regex.error, RecursionError, OverflowError) as problem:
+        raise ValueError(f"it is no regular expression: {problem}") from problem
+    return pattern
+
+
+def span_of(pattern: str, text: str) -> tuple[int, int] | None:
+    """Where the pattern finds its value: the group 'value', else the first group, else all of it.
+
+    A pattern that takes too long finds nothing.
+    """
+    compiled = regex.compile(pattern)
+    try:
+        found = compiled.search(text[:MAX_CHARS], timeout=TIMEOUT_S)
+    except TimeoutError:
+        return None
+    if found is None:
+        return None
+    group: int | str = GROUP if GROUP in compiled.groupindex else min(compiled.groups, 1)
+    start, end = found.span(group)
+    return (start, end) if 0 <= start < end else None
+
 
 PLACEHOLDERS = frozenset({"name", "given_name", "surname", "birth_year", "death_year", "place"})
 ID = r"^[a-z][a-z0-9_]{1,39}$"
@@ -18,11 +49,11 @@ PATH = r"^/[^\s#\\]*$"
 
 RuleType = Literal["text", "date", "place", "name", "relation"]
 Kind = Literal["html", "books", "sparql", "familysearch"]
-TermsOf = Literal["allowed", "forbidden", "unknown"]
+AutomationTerms = Literal["allowed", "forbidden", "unknown"]
 EvidenceType = Literal["primary", "secondary", "authored"]
 
 
-class Part(BaseModel):
+class PluginPart(BaseModel):
     """A part of a plugin: keys that nobody knows are mistakes, and so are values of another type."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
@@ -60,7 +91,7 @@ Words = Annotated[tuple[str, ...], Field(strict=False, max_length=50)]
 Selectors = Annotated[tuple[Selector, ...], Field(strict=False, max_length=20)]
 
 
-class Compliance(Part):
+class Compliance(PluginPart):
     """How the source wants to be treated; robots.txt cannot be switched off."""
 
     robots_txt: Literal[True]
@@ -69,7 +100,7 @@ class Compliance(Part):
     cache_ttl_seconds: int = Field(ge=3600, le=10 * 365 * 86_400)
     requires_auth: bool
     tos_url: Address
-    tos_automation: TermsOf = "unknown"
+    tos_automation: AutomationTerms = "unknown"
     contact: str = Field(default="", max_length=200, pattern=r"^[\x20-\x7e]*$")
     """Whom the source may ask about these requests; it is told with each."""
     crawl_delay_seconds: float = Field(default=0, ge=0, le=3600)
@@ -77,27 +108,27 @@ class Compliance(Part):
     """What a user should know before it is switched on."""
 
 
-class Reliability(Part):
+class Reliability(PluginPart):
     """What kind of evidence the source gives: the seed's one word, and the three axes it mixes."""
 
     evidence_type: EvidenceType
     base_weight: float = Field(ge=0, le=1)
     user_contributed: bool
     official: bool = False
-    form: Form | None = None
-    information: Information | None = None
+    form: SourceForm | None = None
+    information: InformationKind | None = None
     origin_group: str = Field(default="", max_length=80)
 
-    def form_of(self) -> Form:
+    def form_of(self) -> SourceForm:
         return self.form or ("original" if self.evidence_type == "primary" else "authored")
 
-    def information_of(self) -> Information:
+    def information_of(self) -> InformationKind:
         if self.information:
             return self.information
         return self.evidence_type if self.evidence_type != "authored" else "undetermined"
 
 
-class Rule(Part):
+class Rule(PluginPart):
     """Where a value stands on a page."""
 
     selector: Selector
@@ -121,7 +152,7 @@ class Rule(Part):
         return self
 
 
-class ExtractionRules(Part):
+class ExtractionRules(PluginPart):
     """Rules by field of a person."""
 
     person: dict[FieldName, Rule] = Field(default_factory=dict)
@@ -129,19 +160,19 @@ class ExtractionRules(Part):
     @model_validator(mode="after")
     def _types(self) -> Self:
         for name, rule in self.person.items():
-            wanted: RuleType | None = "date" if name in DATES else "relation" if name in RELATIONS else None
+            wanted: RuleType | None = "date" if name in DATE_FIELDS else "relation" if name in RELATION_FIELDS else None
             if wanted and rule.type != wanted:
                 raise ValueError(f"{name!r} wants 'type: {wanted}'")
             if not wanted and rule.type in ("date", "relation"):
                 raise ValueError(f"{name!r} is no {rule.type}")
-            if rule.type == "place" and name not in PLACES:
+            if rule.type == "place" and name not in PLACE_FIELDS:
                 raise ValueError(f"{name!r} is no place")
             if rule.relation and rule.relation != name:
                 raise ValueError(f"{name!r} says 'relation: {rule.relation}'")
         return self
 
 
-class SearchRule(Part):
+class SearchRule(PluginPart):
     """How the source is asked for people."""
 
     endpoint: str = Field(pattern=PATH)
@@ -150,7 +181,7 @@ class SearchRule(Part):
     result_selector: Selector | None = None
 
 
-class Pagination(Part):
+class Pagination(PluginPart):
     """How further results are asked for."""
 
     type: Literal["page_number"]
@@ -158,7 +189,7 @@ class Pagination(Part):
     max_pages: int = Field(ge=1, le=50)
 
 
-class Sign(Part):
+class SignInRules(PluginPart):
     """How a user lets the program in: the code flow of OAuth 2, with a key that is the user's own."""
 
     authorize_url: Address
@@ -167,14 +198,14 @@ class Sign(Part):
     redirect_uri: str = Field(default="http://127.0.0.1:5000/callback", max_length=200)
 
 
-class Fixture(Part):
+class Fixture(PluginPart):
     """A page written for the plugin, and what has to be read in it."""
 
     html: str = Field(min_length=1, max_length=200)
     expect: dict[FieldName, str | list[str] | None]
 
 
-class Plugin(Part):
+class Plugin(PluginPart):
     """A source, as its YAML file describes it."""
 
     schema_version: Literal[1] = 1
@@ -195,7 +226,7 @@ class Plugin(Part):
     extraction_rules: ExtractionRules = ExtractionRules()
     search: SearchRule | None = None
     pagination: Pagination | None = None
-    auth: Sign | None = None
+    auth: SignInRules | None = None
     fixtures: Annotated[tuple[Fixture, ...], Field(strict=False, max_length=50)] = ()
 
     @model_validator(mode="after")

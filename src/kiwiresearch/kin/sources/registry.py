@@ -1,4 +1,4 @@
-"""Which plugins there are: those that ship with the program, and the user's own."""
+"""Which plugins there are, shipped or the user's own, and whether they read their own fixtures."""
 
 from __future__ import annotations
 
@@ -7,18 +7,89 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
+import yaml
 from pydantic import BaseModel, Field, ValidationError
 
 from kiwiresearch.errors import BadSettings
-from kiwiresearch.kin.sources.plugin import ID, Part, Plugin
-from kiwiresearch.kin.sources.yaml_text import read_yaml
+from kiwiresearch.kin.sources.plugin import ID, Fixture, Plugin, PluginPart
+from kiwiresearch.kin.sources.site_rules import read_site_page, values_of
+
+MAX_YAML_BYTES = 64 * 1024
+MAX_DEPTH = 12
+MAX_NODES = 5_000
+
+
+def read_yaml(path: Path) -> Any:
+    """What a file says. No aliases, no tags of Python, no key twice: plugins need none of them."""
+    try:
+        if path.stat().st_size > MAX_YAML_BYTES:
+            raise BadSettings(
+                f"The file {str(path)!r} is larger than {MAX_YAML_BYTES // 1024} KiB.",
+                remedy="A plugin needs far less.",
+            )
+        text = path.read_text(encoding="utf-8")
+    except OSError as problem:
+        raise BadSettings(
+            f"The file {str(path)!r} cannot be read: {problem.strerror}.", remedy="Check its place and permissions."
+        ) from problem
+    except UnicodeDecodeError as problem:
+        raise BadSettings(f"The file {str(path)!r} is no text.", remedy="Save it as UTF-8.") from problem
+    try:
+        _check_yaml(text)
+        return yaml.safe_load(text)
+    except _ForbiddenYaml as problem:
+        told = f"The file {str(path)!r} cannot be used: {problem}."
+        raise BadSettings(told, remedy="Write it out plainly.") from None
+    except (yaml.YAMLError, ValueError, RecursionError) as problem:
+        told = f"The file {str(path)!r} is no YAML: {_yaml_problem(problem)}."
+        raise BadSettings(told, remedy="Mend that line.") from problem
+
+
+class _ForbiddenYaml(Exception):
+    """Something in the text that a plugin does not need."""
+
+
+def _check_yaml(text: str) -> None:
+    depth = nodes = 0
+    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        nodes += isinstance(event, yaml.NodeEvent)
+        if isinstance(event, yaml.AliasEvent):
+            raise _ForbiddenYaml(f"line {_line_number(event)} repeats another part by '*{event.anchor}'")
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > MAX_DEPTH or nodes > MAX_NODES:
+            raise _ForbiddenYaml(f"at line {_line_number(event)} it is nested too deep or too long")
+    waiting = [yaml.compose(text, Loader=yaml.SafeLoader)]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, yaml.MappingNode):
+            names = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+            again = sorted({name for name in names if names.count(name) > 1})
+            if again:
+                raise _ForbiddenYaml(f"the key {again[0]!r} is there twice, below line {node.start_mark.line + 1}")
+            waiting += [value for _, value in node.value]
+        elif isinstance(node, yaml.SequenceNode):
+            waiting += node.value
+
+
+def _line_number(event: Any) -> int:
+    return int(event.start_mark.line) + 1 if event.start_mark else 1
+
+
+def _yaml_problem(problem: Exception) -> str:
+    if isinstance(problem, yaml.MarkedYAMLError) and problem.problem_mark:
+        return f"line {problem.problem_mark.line + 1}: {problem.problem or problem.context}"
+    return " ".join(str(problem).split())[:120] or "it is nested too deep"
+
 
 MAX_FILES = 200
 MAX_PROBLEMS = 5
 Shape = TypeVar("Shape", bound=BaseModel)
 
 
-class Listed(Part):
+class RegistryEntry(PluginPart):
     """A line of the registry."""
 
     id: str = Field(pattern=ID)
@@ -27,14 +98,14 @@ class Listed(Part):
     requires_credentials: bool = False
 
 
-class Registry(Part):
+class Registry(PluginPart):
     """The list of plugins in a folder."""
 
-    sources: Annotated[tuple[Listed, ...], Field(strict=False, max_length=MAX_FILES)]
+    sources: Annotated[tuple[RegistryEntry, ...], Field(strict=False, max_length=MAX_FILES)]
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownPlugin:
     """A plugin and the file it is described in."""
 
     plugin: Plugin
@@ -46,10 +117,10 @@ class Known:
 class Plugins:
     """All plugins that can be used, by id, and what is wrong with those that cannot."""
 
-    known: tuple[Known, ...]
+    known: tuple[KnownPlugin, ...]
     problems: tuple[BadSettings, ...] = ()
 
-    def named(self, plugin_id: str) -> Known:
+    def named(self, plugin_id: str) -> KnownPlugin:
         for one in self.known:
             if one.plugin.plugin_id == plugin_id:
                 return one
@@ -57,9 +128,9 @@ class Plugins:
         raise BadSettings(f"There is no plugin {plugin_id!r}.", remedy=f"There are: {names}.")
 
 
-def plugins(own: Path | None = None) -> Plugins:
+def load_plugins(own: Path | None = None) -> Plugins:
     """The plugins that ship, then those of the user's folder; one that is broken leaves the others alone."""
-    known = shipped()
+    known = shipped_plugins()
     problems: list[BadSettings] = []
     for file in _files(own, problems) if own is not None else ():
         try:
@@ -69,22 +140,22 @@ def plugins(own: Path | None = None) -> Plugins:
     return Plugins(tuple(sorted(known, key=_order)), tuple(problems))
 
 
-def _own(file: Path, known: list[Known]) -> Known:
+def _own(file: Path, known: list[KnownPlugin]) -> KnownPlugin:
     plugin = read_plugin(file)
     if plugin.plugin_id in {other.plugin.plugin_id for other in known}:
         raise BadSettings(
             f"The file {str(file)!r}, 'plugin_id': another plugin is called {plugin.plugin_id!r} already.",
             remedy="Give it another 'plugin_id'.",
         )
-    return Known(plugin, file)
+    return KnownPlugin(plugin, file)
 
 
-def shipped() -> list[Known]:
+def shipped_plugins() -> list[KnownPlugin]:
     folder = Path(str(resources.files("kiwiresearch.kin.sources") / "plugins"))
     return read_registry(folder / "registry.yaml", shipped=True)
 
 
-def read_registry(file: Path, *, shipped: bool = False) -> list[Known]:
+def read_registry(file: Path, *, shipped: bool = False) -> list[KnownPlugin]:
     """The plugins a registry lists; what it says of each has to agree with the plugin's own file."""
     found = []
     for row in _shaped(Registry, read_yaml(file), file).sources:
@@ -101,7 +172,7 @@ def read_registry(file: Path, *, shipped: bool = False) -> list[Known]:
                 f"The file {str(file)!r}, {row.id!r}: id, tier or requires_credentials differ from {target.name!r}.",
                 remedy="Make them agree.",
             )
-        found.append(Known(plugin, target, shipped))
+        found.append(KnownPlugin(plugin, target, shipped))
     return found
 
 
@@ -150,5 +221,50 @@ def _files(folder: Path, problems: list[BadSettings]) -> list[Path]:
     return [path for path in found[:MAX_FILES] if path.name != "registry.yaml"]
 
 
-def _order(one: Known) -> tuple[int, str]:
+def _order(one: KnownPlugin) -> tuple[int, str]:
     return one.plugin.tier, one.plugin.plugin_id
+
+
+MAX_FIXTURE_BYTES = 5 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class FixtureCheck:
+    """What came of one page: no problem, or what was read in place of what was expected."""
+
+    fixture: str
+    problems: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        return not self.problems
+
+
+def check_plugin(known: KnownPlugin) -> tuple[FixtureCheck, ...]:
+    """Run the fixtures of a plugin, in their order."""
+    return tuple(
+        FixtureCheck(fixture.html, tuple(_fixture_problems(known, fixture))) for fixture in known.plugin.fixtures
+    )
+
+
+def _fixture_problems(known: KnownPlugin, fixture: Fixture) -> list[str]:
+    folder = known.file.parent.resolve()
+    file = (folder / fixture.html).resolve()
+    if not file.is_relative_to(folder):
+        return [f"{fixture.html!r} is not below the folder of the plugin"]
+    try:
+        content = file.read_bytes()[:MAX_FIXTURE_BYTES]
+    except OSError as problem:
+        return [f"{fixture.html!r} cannot be read: {problem.strerror}"]
+    read = values_of(read_site_page(content, known.plugin, known.plugin.base_url).read)
+    problems = []
+    for field, expected in fixture.expect.items():
+        wanted = [] if expected is None else [expected] if isinstance(expected, str) else list(expected)
+        got = list(read.get(field, []))
+        if got != wanted:
+            problems.append(f"{field!r} is {_shown(got)}, not {_shown(wanted)}")
+    return problems
+
+
+def _shown(values: list[str]) -> str:
+    return ", ".join(map(repr, values)) or "nothing"

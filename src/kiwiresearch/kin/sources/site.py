@@ -1,36 +1,109 @@
-"""A site that a plugin describes: searched by its own search, read by the plugin's rules."""
+"""A website that a plugin describes: searched by its own search, read by rules, quarantined when it changes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote, urlencode, urljoin, urlsplit
 
-from kiwiresearch.errors import BadUsage, SourceUnreachable
-from kiwiresearch.kin.identity import id_of
-from kiwiresearch.kin.sources.addresses import shown
-from kiwiresearch.kin.sources.compliance import Gate
-from kiwiresearch.kin.sources.drift import Health
-from kiwiresearch.kin.sources.gathering import gathered
-from kiwiresearch.kin.sources.html import Reading, read_site_page
-from kiwiresearch.kin.sources.kept import Page
-from kiwiresearch.kin.sources.line import MAX_BYTES, Request
+from kiwiresearch.errors import BadUsage, SourceError, SourceRefused, SourceUnreachable
+from kiwiresearch.ids import canonical_json
+from kiwiresearch.kin.sources.gate import Gate
 from kiwiresearch.kin.sources.plugin import Plugin, SearchRule
-from kiwiresearch.kin.sources.select import SitePage
+from kiwiresearch.kin.sources.politeness import FetchedPage, PluginMemory
+from kiwiresearch.kin.sources.site_page import SitePage
+from kiwiresearch.kin.sources.site_rules import PageReading, read_site_page
 from kiwiresearch.kin.sources.source import Fetched, PersonQuery
-from kiwiresearch.kin.tree import Source
+from kiwiresearch.kin.sources.transport import MAX_BYTES, Request, display_url
+from kiwiresearch.kin.tree import Source, row_id
 
-MOST_PEOPLE = 5
+WINDOW = 10
+MAX_BAD_PAGES = 3
+
+
+class PluginHealth:
+    """How the last pages of each plugin could be read. A plugin that was changed starts anew."""
+
+    def __init__(self, memory: PluginMemory) -> None:
+        self._memory = memory
+
+    def check(self, plugin: Plugin) -> None:
+        """Refuse a plugin that has been put aside."""
+        why = self.quarantine(plugin)
+        if why:
+            raise SourceRefused(
+                f"The plugin {plugin.plugin_id!r} has been put aside: {why}.",
+                step="quarantine",
+                remedy=f"Mend its rules and try them with 'kiwiresearch kin plugins check {plugin.plugin_id}'.",
+            )
+
+    def quarantine(self, plugin: Plugin) -> str:
+        """Why the plugin has been put aside; empty where it has not."""
+        return str(self._state(plugin).get("quarantine", ""))
+
+    def note(self, plugin: Plugin, missing: Sequence[str]) -> None:
+        """Remember whether a page had all that is required."""
+        state = self._state(plugin)
+        pages = [[str(name) for name in row] for row in state.get("pages", [])]
+        pages = [*pages, list(missing)][-WINDOW:]
+        bad = [row for row in pages if row]
+        why = str(state.get("quarantine", ""))
+        if len(bad) >= MAX_BAD_PAGES:
+            names = sorted({name for row in bad for name in row})
+            why = f"{len(bad)} of the last {len(pages)} pages had no {' or '.join(map(repr, names))}"
+        self._memory.set(_key(plugin), {"rules": rules_of(plugin), "pages": pages, "quarantine": why})
+
+    def release(self, plugin: Plugin) -> None:
+        self._memory.set(_key(plugin), {"rules": rules_of(plugin), "pages": [], "quarantine": ""})
+
+    def _state(self, plugin: Plugin) -> dict[str, Any]:
+        found = self._memory.get(_key(plugin))
+        return found if isinstance(found, dict) and found.get("rules") == rules_of(plugin) else {}
+
+
+def rules_of(plugin: Plugin) -> str:
+    """A hash of what the plugin reads by: other rules are another plugin."""
+    told = canonical_json(plugin.extraction_rules.model_dump(mode="json"))
+    return "sha256:" + hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _key(plugin: Plugin) -> str:
+    return f"health/{plugin.plugin_id}"
+
+
+def fetch_all(locators: Iterable[str], fetch: Callable[[str], Fetched]) -> list[Fetched]:
+    """What could be fetched. One record that fails costs only itself; if none could be had, the reason is raised.
+
+    A source that says no, or not now, is asked for nothing more.
+    """
+    found: list[Fetched] = []
+    problem: SourceError | None = None
+    for locator in locators:
+        try:
+            found.append(fetch(locator))
+        except SourceUnreachable as trouble:
+            problem = trouble
+        except SourceError as refusal:
+            problem = refusal
+            break
+    if problem is not None and not found:
+        raise problem
+    return found
+
+
+MAX_PEOPLE = 5
 """How many results of a search are opened: each costs a request."""
 
 
 class SiteSource:
     """A plugin of kind 'html', behind the gate."""
 
-    def __init__(self, plugin: Plugin, gate: Gate, *, most_people: int = MOST_PEOPLE) -> None:
+    def __init__(self, plugin: Plugin, gate: Gate, *, most_people: int = MAX_PEOPLE) -> None:
         self.plugin = plugin
         self._gate = gate
-        self._health = Health(gate.memory)
+        self._health = PluginHealth(gate.memory)
         self._most_people = most_people
 
     @property
@@ -43,20 +116,20 @@ class SiteSource:
 
     def find(self, query: PersonQuery) -> Sequence[Fetched]:
         """Who the site's search offers; a page that has nothing of a person is left out."""
-        self._gate.may_be_asked_about(self.plugin, query)
+        self._gate.check_query_allowed(self.plugin, query)
         self._health.check(self.plugin)
-        found = gathered(self._results(query), self.fetch)
+        found = fetch_all(self._results(query), self.fetch)
         return [fetched for fetched in found if fetched.read is not None and fetched.read.is_person]
 
     def fetch(self, locator: str) -> Fetched:
-        self._gate.may_be_asked(self.plugin)
+        self._gate.check_allowed(self.plugin)
         self._health.check(self.plugin)
         url = urljoin(f"{self.plugin.base_url}/", locator)
-        page = _good(self._gate.get(self.plugin, Request(url)))
+        page = _require_ok(self._gate.get(self.plugin, Request(url)))
         reading = read_site_page(page.content, self.plugin, page.url)
-        if not page.was_kept:
+        if not page.from_cache:
             self._health.note(self.plugin, reading.missing)
-        return fetched_of(self.plugin, page, reading, self._gate.accessed_at(page.fetched_at))
+        return fetched_record(self.plugin, page, reading, self._gate.accessed_at(page.fetched_at))
 
     def _results(self, query: PersonQuery) -> list[str]:
         search = self.plugin.search
@@ -65,7 +138,7 @@ class SiteSource:
         pagination = self.plugin.pagination
         found: dict[str, None] = {}
         for number in range(1, (pagination.max_pages if pagination else 1) + 1):
-            params = params_of(search, query)
+            params = search_params(search, query)
             if not params:
                 return []
             if pagination and number > 1:
@@ -73,13 +146,13 @@ class SiteSource:
             page = self._gate.get(self.plugin, _search(self.plugin, search, params))
             if page.status == 404:
                 break
-            fresh = [url for url in self._links(_good(page), search.result_selector) if url not in found]
+            fresh = [url for url in self._links(_require_ok(page), search.result_selector) if url not in found]
             found |= dict.fromkeys(fresh)
             if not fresh or len(found) >= self._most_people:
                 break
         return list(found)[: self._most_people]
 
-    def _links(self, page: Page, selector: str) -> list[str]:
+    def _links(self, page: FetchedPage, selector: str) -> list[str]:
         links = (chosen.link() for chosen in SitePage(page.content).choose(selector))
         urls = (urljoin(page.url, link).partition("#")[0] for link in links if link)
         here = urlsplit(page.url).netloc
@@ -98,11 +171,11 @@ def read_saved(file: Path, plugin: Plugin, *, accessed_at: str = "") -> Fetched:
         raise BadUsage(
             f"The file {str(file)!r} cannot be read: {problem.strerror}.", remedy="Check its place and permissions."
         ) from problem
-    page = Page(f"file:{quote(file.name, errors='replace')}", 200, content[:MAX_BYTES], "text/html", 0.0)
-    return fetched_of(plugin, page, read_site_page(page.content, plugin, page.url), accessed_at)
+    page = FetchedPage(f"file:{quote(file.name, errors='replace')}", 200, content[:MAX_BYTES], "text/html", 0.0)
+    return fetched_record(plugin, page, read_site_page(page.content, plugin, page.url), accessed_at)
 
 
-def params_of(search: SearchRule, query: PersonQuery) -> dict[str, str]:
+def search_params(search: SearchRule, query: PersonQuery) -> dict[str, str]:
     """The parameters of a search; one whose placeholder has no value is left out. Without a name there are none."""
     values = {
         "name": query.name,
@@ -125,20 +198,20 @@ def _search(plugin: Plugin, search: SearchRule, params: dict[str, str]) -> Reque
     return Request(f"{url}?{urlencode(params)}")
 
 
-def _good(page: Page) -> Page:
+def _require_ok(page: FetchedPage) -> FetchedPage:
     if page.status != 200:
-        raise SourceUnreachable(f"The source {shown(page.url)!r} answers with an error ({page.status}).")
+        raise SourceUnreachable(f"The source {display_url(page.url)!r} answers with an error ({page.status}).")
     return page
 
 
-def fetched_of(plugin: Plugin, page: Page, reading: Reading, accessed_at: str) -> Fetched:
-    return Fetched(source_of(plugin, page, accessed_at, reading.read.title), reading.text, read=reading.read)
+def fetched_record(plugin: Plugin, page: FetchedPage, reading: PageReading, accessed_at: str) -> Fetched:
+    return Fetched(source_record(plugin, page, accessed_at, reading.read.title), reading.text, read=reading.read)
 
 
-def source_of(plugin: Plugin, page: Page, accessed_at: str, title: str) -> Source:
+def source_record(plugin: Plugin, page: FetchedPage, accessed_at: str, title: str) -> Source:
     """The source record of a page: its id is of its address and its bytes, so a changed page is another one."""
     return Source(
-        id=id_of("source", page.url, page.sha),
+        id=row_id("source", page.url, page.sha),
         url=page.url,
         name=plugin.display_name,
         title=title,

@@ -1,16 +1,24 @@
-"""What every source of evidence offers: people found by a query, and records read by their locator."""
+"""What every source of evidence offers: records found by a query, and records read by their locator."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from kiwiresearch.kin.extracted import ReadPerson
-from kiwiresearch.kin.fields import Living
-from kiwiresearch.kin.tree import Source
+from kiwiresearch.ids import canonical_json
+from kiwiresearch.kin.source_facts import PersonReading
+from kiwiresearch.kin.tree import LivingStatus, Source
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.text.fold import fold
+from kiwiresearch.text.words import fold
+
+
+def quotable_line(about: str, property_name: str, value: str, rest: Mapping[str, object]) -> str:
+    """A statement in one line: in words first, since JSON would write some values otherwise, then the rest as JSON."""
+    kept = {key: told for key, told in rest.items() if told not in ("", None)}
+    said = f"{about}: {property_name}: {value}" if about else f"{property_name}: {value}"
+    return f"{said}; {canonical_json(kept)}" if kept else said
+
 
 SUFFIXES = frozenset({"jr", "sr", "junior", "senior", "esq", "i", "ii", "iii", "iv"})
 
@@ -25,7 +33,7 @@ class PersonQuery:
     birth_year: int | None = None
     death_year: int | None = None
     place: str = ""
-    living: Living = "unknown"
+    living: LivingStatus = "unknown"
     language: str = "eng"
 
     def given(self) -> str:
@@ -53,11 +61,11 @@ class Fetched:
 
     source: Source
     text: str
-    read: ReadPerson | None = None
+    read: PersonReading | None = None
     page: PageDoc | None = None
 
 
-class SourceOf(Protocol):
+class EvidenceSource(Protocol):
     """A source of evidence about people."""
 
     @property

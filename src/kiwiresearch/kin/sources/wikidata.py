@@ -1,27 +1,90 @@
-"""Wikidata as a source: statements with precision, calendar, rank and qualifiers, each a line that can be quoted."""
+"""Wikidata as a source: statements with precision, calendar, rank and qualifiers, each a quotable line."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from kiwiresearch.errors import SourceUnreachable
 from kiwiresearch.ids import BookId
-from kiwiresearch.kin.extracted import Extracted, ReadPerson, Snippet
-from kiwiresearch.kin.fields import DATES, RELATIONS, FieldName, Qualifier, Sex
+from kiwiresearch.kin.source_facts import ExtractedFact, PersonReading, Snippet
 from kiwiresearch.kin.sources import wikidata_queries as queries
-from kiwiresearch.kin.sources.compliance import Gate
-from kiwiresearch.kin.sources.gathering import gathered
-from kiwiresearch.kin.sources.kept import Page
+from kiwiresearch.kin.sources.gate import Gate
 from kiwiresearch.kin.sources.plugin import Plugin
-from kiwiresearch.kin.sources.quotable import quotable
-from kiwiresearch.kin.sources.site import source_of
-from kiwiresearch.kin.sources.source import Fetched, PersonQuery
-from kiwiresearch.kin.sources.sparql import Endpoint, Row
-from kiwiresearch.kin.sources.wikidata_time import CIRCA, Moment, between
-from kiwiresearch.text.when import DateRange, dates_in
-from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.kin.sources.politeness import FetchedPage
+from kiwiresearch.kin.sources.site import fetch_all, source_record
+from kiwiresearch.kin.sources.source import Fetched, PersonQuery, quotable_line
+from kiwiresearch.kin.sources.wikidata_queries import Endpoint, Row
+from kiwiresearch.kin.tree import DATE_FIELDS, RELATION_FIELDS, FieldName, Qualifier, Sex
+from kiwiresearch.text.dates import calendar as units
+from kiwiresearch.text.dates.calendar import FIRST_GREGORIAN_DAY, Calendar, calendar_year, day_number, month_length
+from kiwiresearch.text.dates.ranges import DateRange, Precision
+from kiwiresearch.text.when import dates_in
+from kiwiresearch.zim.archive import EntryRef
+
+MOMENT = re.compile(r"([+-]?)(\d{4,9})-(\d\d)-(\d\d)T")
+JULIAN = "Q1985786"
+GREGORIAN = "Q1985727"
+CIRCA = frozenset({"Q5727902", "circa"})
+PRECISIONS: dict[int, Precision] = {
+    6: "millennium",
+    7: "century",
+    8: "decade",
+    9: "year",
+    10: "month",
+    11: "day",
+}
+DAY = 11
+
+
+class Moment(NamedTuple):
+    """A time value of Wikidata, as the endpoint gave it."""
+
+    time: str
+    precision: int
+    calendar: str
+
+    def when(self, *, about: bool = False) -> DateRange | None:
+        """The days that are meant; None where it is vaguer than a millennium, or no date."""
+        found = MOMENT.match(self.time)
+        if not found or self.calendar not in ("", GREGORIAN, JULIAN):
+            return None
+        year, month, day = calendar_year(int(found[1] + found[2])), int(found[3]), int(found[4])
+        precision = PRECISIONS.get(min(self.precision, DAY))
+        span = _span(year, month, day, precision) if precision else None
+        if span is None or precision is None:
+            return None
+        # What is no day is not counted back: a year or a month has the same name in both calendars.
+        is_julian = span.latest < FIRST_GREGORIAN_DAY or (precision == "day" and self.calendar == JULIAN)
+        calendar: Calendar = "julian" if is_julian else "gregorian"
+        return DateRange(span.earliest, span.latest, precision, "about" if about else "", calendar)
+
+
+def _span(year: int, month: int, day: int, precision: Precision) -> units.DaySpan | None:
+    if precision in ("day", "month") and not 1 <= month <= 12:
+        return None
+    if precision == "day":
+        if not 1 <= day <= month_length(year, month, "gregorian"):
+            return None
+        # Whatever calendar it was written in, the endpoint counts in the Gregorian one.
+        number = day_number(year, month, day, "gregorian")
+        return units.DaySpan(number, number)
+    if precision == "month":
+        return units.month_days(year, month)
+    if precision == "year":
+        return units.years(year, year)
+    if precision == "decade":
+        return units.years(*units.rounded(abs(year) // 10 * 10, 10, bc=year < 0))
+    size = 100 if precision == "century" else 1000
+    return units.years(*units.grouped(-(-abs(year) // size), size, bc=year < 0))
+
+
+def between(first: DateRange, last: DateRange) -> DateRange:
+    """Some day from one date to another."""
+    return DateRange(first.earliest, max(first.earliest, last.latest), "year", "", last.calendar)
+
 
 ITEM = re.compile(r"Q[1-9]\d{0,11}")
 SEXES: dict[str, Sex] = {"Q6581097": "male", "Q6581072": "female", "Q2449503": "male", "Q1052281": "female"}
@@ -91,7 +154,7 @@ class WikidataSource:
 
     def find(self, query: PersonQuery) -> Sequence[Fetched]:
         """People of this name whose years do not speak against it."""
-        self._gate.may_be_asked_about(self.plugin, query)
+        self._gate.check_query_allowed(self.plugin, query)
         if not query.name.strip():
             return []
         _, rows = self._endpoint.ask(queries.people(query.name.strip(), self._language))
@@ -99,10 +162,10 @@ class WikidataSource:
         for row in rows:
             lived.setdefault(_item(row.get("item", "")), []).append(row)
         chosen = [item for item, told in lived.items() if item and _fits(query, told)]
-        return gathered(sorted(chosen, key=_number)[: queries.MOST_PEOPLE], self.fetch)
+        return fetch_all(sorted(chosen, key=_number)[: queries.MAX_PEOPLE], self.fetch)
 
     def fetch(self, locator: str) -> Fetched:
-        self._gate.may_be_asked(self.plugin)
+        self._gate.check_allowed(self.plugin)
         item = _item(locator)
         if not item:
             raise SourceUnreachable(f"{locator!r} is no item of Wikidata.", remedy="Items are named like 'Q1035'.")
@@ -114,10 +177,10 @@ class WikidataSource:
 
     def _record(self, item: str, name: str, told: Sequence[_Statement], fetched_at: float) -> Fetched:
         lines: list[str] = []
-        facts: list[Extracted] = []
+        facts: list[ExtractedFact] = []
         at = 0
         if name:
-            told_name = quotable("", "name", name, {"item": item})
+            told_name = quotable_line("", "name", name, {"item": item})
             facts.append(_fact("name", name, told_name, at, SOURCED, item))
             lines.append(told_name)
             at += len(told_name) + 1
@@ -129,9 +192,11 @@ class WikidataSource:
             if fact is not None:
                 facts.append(fact)
         text = "\n".join(lines)
-        page = Page(f"https://www.wikidata.org/wiki/{item}", 200, text.encode("utf-8", "replace"), "", fetched_at)
+        page = FetchedPage(
+            f"https://www.wikidata.org/wiki/{item}", 200, text.encode("utf-8", "replace"), "", fetched_at
+        )
         sex = next((fact.value for fact in facts if fact.field == "sex"), "")
-        read = ReadPerson(
+        read = PersonReading(
             ref=EntryRef(BookId(self.plugin.plugin_id), item),
             title=name or item,
             is_person=bool(name),
@@ -142,7 +207,7 @@ class WikidataSource:
             sex="male" if sex == "male" else "female" if sex == "female" else "",
             facts=tuple(facts),
         )
-        source = source_of(self.plugin, page, self._gate.accessed_at(fetched_at), name)
+        source = source_record(self.plugin, page, self._gate.accessed_at(fetched_at), name)
         return Fetched(source, text, read=read)
 
 
@@ -199,11 +264,11 @@ def _line(item: str, name: str, one: _Statement) -> str:
         "as": one.said(queries.KINSHIP),
         "ended by": one.said(queries.END_CAUSE),
     }
-    told = f"{value or one.value}{_lasted(one)}"
-    return quotable(name or item, queries.PROPERTIES[one.property][1], told, rest)
+    told = f"{value or one.value}{_duration(one)}"
+    return quotable_line(name or item, queries.PROPERTIES[one.property][1], told, rest)
 
 
-def _lasted(one: _Statement) -> str:
+def _duration(one: _Statement) -> str:
     """How long a tie lasted, as boxes of articles write it."""
     begun, ended = one.moment_of(queries.START), one.moment_of(queries.END)
     sign = "m. " if one.property == "P26" else "from "
@@ -218,11 +283,11 @@ def _words(when: DateRange | None) -> str:
     return when.words() if when else ""
 
 
-def _read(one: _Statement, line: str, at: int, item: str) -> Extracted | None:
+def _read(one: _Statement, line: str, at: int, item: str) -> ExtractedFact | None:
     """The fact a line states; none where its value has no words, or words that mean another date."""
     name, _ = queries.PROPERTIES[one.property]
     confidence = (SOURCED if one.sourced else UNSOURCED) + (PREFERRED if one.rank == "preferred" else 0.0)
-    if name in DATES:
+    if name in DATE_FIELDS:
         when = one.when()
         if when is None or all(found.when.edtf() != when.edtf() for found in dates_in(line)):
             return None
@@ -231,7 +296,7 @@ def _read(one: _Statement, line: str, at: int, item: str) -> Extracted | None:
         return _fact(name, SEXES[one.value], line, at, confidence, item) if one.value in SEXES else None
     if not one.label:
         return None
-    if name not in RELATIONS:
+    if name not in RELATION_FIELDS:
         return _fact(name, one.label, line, at, confidence, item)
     begun, ended = one.moment_of(queries.START), one.moment_of(queries.END)
     kinship = one.said(queries.KINSHIP).casefold()
@@ -254,8 +319,8 @@ def _fact(
     *,
     when: DateRange | None = None,
     until: DateRange | None = None,
-) -> Extracted:
-    return Extracted(
+) -> ExtractedFact:
+    return ExtractedFact(
         field=name,
         value=value,
         snippet=Snippet(at, at + len(line), line),

@@ -7,39 +7,46 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from kiwiresearch.kin.extracted import Extracted
-from kiwiresearch.kin.fields import Directness, Information, Living, RelationKind, Sex, Status
+from kiwiresearch.kin.source_facts import ExtractedFact
 from kiwiresearch.kin.store import (
     audit,
-    caches,
-    copying,
-    disputes,
-    dumping,
     facts,
-    journal,
-    merging,
-    people,
+    integrity,
+    merges,
     projection,
     queues,
-    reading,
     records,
-    unmerging,
-    whole,
+    research_log,
+    tree_reader,
 )
-from kiwiresearch.kin.store.database import Database
-from kiwiresearch.kin.store.items import Item, ItemStatus, QueueName
-from kiwiresearch.kin.store.rows import (
+from kiwiresearch.kin.store import facts as disputes
+from kiwiresearch.kin.store import records as people
+from kiwiresearch.kin.store.database import CaseDatabase
+from kiwiresearch.kin.store.queues import Item, ItemStatus, QueueName
+from kiwiresearch.kin.store.values import (
     AuditProblem,
-    AuditRow,
     CachedResponse,
     CachedRobots,
     CannotLink,
+    CaseAuditRow,
     ConflictRow,
-    Event,
+    DerivedEvent,
     MergeCluster,
     QueryRow,
 )
-from kiwiresearch.kin.tree import Person, PersonId, Source, SourceId, Tree
+from kiwiresearch.kin.tree import (
+    Directness,
+    InformationKind,
+    LivingStatus,
+    Person,
+    PersonId,
+    RelationKind,
+    Sex,
+    Source,
+    SourceId,
+    Status,
+    Tree,
+)
 
 BUSY_S = 30.0
 """How long a write waits for another process to end its own."""
@@ -54,9 +61,9 @@ class CaseStore:
     Ids of people who were merged are followed wherever a person is asked for.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: CaseDatabase) -> None:
         self._db = database
-        database.settlers = [projection.settle, audit.write_unwritten]
+        database.deferred = [projection.refresh, audit.write_pending]
 
     @classmethod
     def create(
@@ -68,7 +75,7 @@ class CaseStore:
         busy_s: float = BUSY_S,
     ) -> Self:
         """Start a case; whatever is already there is left alone, with an error."""
-        return cls(Database.create(where, settings, now, busy_s=busy_s))
+        return cls(CaseDatabase.create(where, settings, now, busy_s=busy_s))
 
     @classmethod
     def open(
@@ -78,11 +85,11 @@ class CaseStore:
 
         Where `alone_s` is a number nobody else may change it until it is closed; for so long others are waited for.
         """
-        return cls(Database.open(where, now, busy_s=busy_s, alone_s=alone_s))
+        return cls(CaseDatabase.open(where, now, busy_s=busy_s, alone_s=alone_s))
 
     def copy_to(self, where: Path | str, *, busy_s: float = BUSY_S) -> None:
         """Make the same case at another place, where nothing is yet; it is there whole, or not at all."""
-        Database.make(where, self._db.now, lambda target: copying.copy_rows(self._db, target), busy_s=busy_s)
+        CaseDatabase.make(where, self._db.now, lambda target: integrity.copy_rows(self._db, target), busy_s=busy_s)
 
     def close(self) -> None:
         self._db.close()
@@ -145,30 +152,30 @@ class CaseStore:
 
     def person_by(self, external_key: str, value: str) -> PersonId | None:
         """The person who goes by that name elsewhere ('zim', 'wikidata', 'gedcom'); merges are followed."""
-        return people.person_by(self._db, external_key, value)
+        return people.find_person(self._db, external_key, value)
 
     def canonical(self, person: PersonId) -> PersonId:
         """The person this one was merged into, at the end; itself if it was not."""
-        return people.root_of(self._db, person)
+        return people.canonical_id(self._db, person)
 
     def alias(self, person: PersonId, name: str, kind: str = "variant") -> bool:
         """Note another form of a name; False if it was known."""
-        return people.alias(self._db, person, name, kind)
+        return people.add_alias(self._db, person, name, kind)
 
-    def set_living(self, person: PersonId, living: Living, basis: Mapping[str, Any] | None = None) -> None:
+    def set_living(self, person: PersonId, living: LivingStatus, basis: Mapping[str, Any] | None = None) -> None:
         """Note whether a person lives, as `kin.privacy` found, and why."""
         people.set_living(self._db, person, living, basis or {})
 
     def assert_fact(
         self,
         person: PersonId,
-        fact: Extracted,
+        fact: ExtractedFact,
         source: SourceId,
         *,
         status: Status = "unverified",
         confidence: float | None = None,
         reliability: float = 0.5,
-        information: Information = "undetermined",
+        information: InformationKind = "undetermined",
         directness: Directness = "direct",
     ) -> str:
         """Keep what a source says of a person, and return the id of the fact.
@@ -177,7 +184,7 @@ class CaseStore:
         fact beside it. Where the text of the source is kept, the snippet must stand in it.
         Without a confidence that of `fact` is taken.
         """
-        grounds = facts.Grounds(source, status, confidence, reliability, information, directness)
+        grounds = facts.Assessment(source, status, confidence, reliability, information, directness)
         return facts.assert_fact(self._db, person, fact, grounds)
 
     def assert_tie(
@@ -185,20 +192,20 @@ class CaseStore:
         kind: RelationKind,
         first: PersonId,
         second: PersonId,
-        fact: Extracted,
+        fact: ExtractedFact,
         source: SourceId,
         *,
         status: Status = "unverified",
         confidence: float | None = None,
         reliability: float = 0.5,
-        information: Information = "undetermined",
+        information: InformationKind = "undetermined",
         directness: Directness = "direct",
     ) -> str:
         """Keep what a source says of a tie between two people, and return the id of the tie.
 
         Of `parent_of` the first is the parent. `fact.when` and `fact.until` are when it began and ended.
         """
-        grounds = facts.Grounds(source, status, confidence, reliability, information, directness)
+        grounds = facts.Assessment(source, status, confidence, reliability, information, directness)
         return facts.assert_tie(self._db, kind, (first, second), fact, grounds)
 
     def set_status(self, identity: str, status: Status, why: str, *, confidence: float | None = None) -> None:
@@ -215,26 +222,26 @@ class CaseStore:
         What was rejected, superseded or only guessed is left out unless `everything` is asked for.
         Of each field one fact is preferred: the one that was chosen, else the one that stands best.
         """
-        return reading.tree(self._db, everything=everything)
+        return tree_reader.tree(self._db, everything=everything)
 
-    def all_stand(self) -> bool:
+    def nothing_rejected(self) -> bool:
         """Whether `everything` makes no difference to the tree: nothing was rejected, superseded or only guessed."""
-        return reading.all_stand(self._db)
+        return tree_reader.nothing_rejected(self._db)
 
     def assertion_count(self) -> int:
         """How many statements are kept, those rejected as well."""
-        return reading.assertion_count(self._db)
+        return tree_reader.assertion_count(self._db)
 
     def person(self, person: PersonId) -> Person:
-        return reading.person(self._db, person)
+        return tree_reader.person(self._db, person)
 
-    def told_name(self, person: PersonId) -> str:
+    def recorded_name(self, person: PersonId) -> str:
         """What a record called its person, whoever that was merged with since."""
-        return people.told_name(self._db, person)
+        return people.recorded_name(self._db, person)
 
-    def events(self) -> tuple[Event, ...]:
+    def events(self) -> tuple[DerivedEvent, ...]:
         """Births, deaths, marriages and the like, in the order of their ids."""
-        return reading.events(self._db)
+        return tree_reader.events(self._db)
 
     def push(self, queue: QueueName, item: Item) -> bool:
         """Queue an item; False if the queue has or had the same."""
@@ -285,10 +292,10 @@ class CaseStore:
     ) -> None:
         """Write a line of the research log. A search that found nothing is a line here and never a fact."""
         row = QueryRow(0, query, canonical, query_hash, source, hits, new_assertions, negative, at)
-        journal.note_query(self._db, row)
+        research_log.note_query(self._db, row)
 
     def queries(self) -> tuple[QueryRow, ...]:
-        return journal.queries(self._db)
+        return research_log.queries(self._db)
 
     def put_conflict(self, conflict: ConflictRow) -> str:
         """Keep what was made of competing facts, in place of what was made of them before; an empty id is filled in."""
@@ -303,29 +310,29 @@ class CaseStore:
 
     def state(self, key: str) -> Any:
         """What was kept under that key; None if nothing was."""
-        return journal.state(self._db, key)
+        return research_log.state(self._db, key)
 
     def set_state(self, key: str, value: Any) -> None:
-        journal.set_state(self._db, key, value)
+        research_log.set_state(self._db, key, value)
 
     def plugin_state(self, plugin: str) -> Mapping[str, Any] | None:
-        return caches.plugin_state(self._db, plugin)
+        return research_log.plugin_state(self._db, plugin)
 
     def set_plugin_state(self, plugin: str, state: Mapping[str, Any]) -> None:
-        caches.set_plugin_state(self._db, plugin, state)
+        research_log.set_plugin_state(self._db, plugin, state)
 
     def cached(self, url: str) -> CachedResponse | None:
         """What is kept of that address, be it stale."""
-        return caches.cached(self._db, url)
+        return research_log.cached(self._db, url)
 
     def cache(self, response: CachedResponse) -> None:
-        caches.cache(self._db, response)
+        research_log.cache(self._db, response)
 
     def robots(self, host: str) -> CachedRobots | None:
-        return caches.robots(self._db, host)
+        return research_log.robots(self._db, host)
 
     def cache_robots(self, robots: CachedRobots) -> None:
-        caches.cache_robots(self._db, robots)
+        research_log.cache_robots(self._db, robots)
 
     def merge(
         self,
@@ -344,32 +351,32 @@ class CaseStore:
 
         A pair that must not be linked is refused unless `again`.
         """
-        reasons = merging.Reasons(rationale, why_not_split, why_not_merge, features or {}, score, decided_by)
-        return merging.merge(self._db, canonical, other, reasons, again=again)
+        reasons = merges.MergeReasons(rationale, why_not_split, why_not_merge, features or {}, score, decided_by)
+        return merges.merge(self._db, canonical, other, reasons, again=again)
 
     def unmerge(self, cluster: str, *, cascade: bool = False, why: str = "") -> tuple[str, ...]:
         """Undo a merge and return what was undone, the latest first; the pair is not to be proposed again.
 
         Where a later merge rests on this one it is refused, unless `cascade`, which undoes those first.
         """
-        return unmerging.unmerge(self._db, cluster, why, cascade=cascade)
+        return merges.unmerge(self._db, cluster, why, cascade=cascade)
 
     def merges(self) -> tuple[MergeCluster, ...]:
         """All merges, undone ones as well, in the order they were made."""
-        return merging.merges(self._db)
+        return merges.merges(self._db)
 
     def cannot_link(self) -> tuple[CannotLink, ...]:
-        return merging.cannot_links(self._db)
+        return merges.cannot_links(self._db)
 
     def forbid_link(self, first: PersonId, second: PersonId, reason: str, decided_by: str = "user") -> None:
         """Note that two people are not one."""
-        merging.forbid_link(self._db, first, second, reason, decided_by)
+        merges.forbid_link(self._db, first, second, reason, decided_by)
 
     def allow_link(self, first: PersonId, second: PersonId, why: str = "") -> None:
         """Take back that two people are not one, so that they may be proposed again."""
-        merging.allow_link(self._db, first, second, why)
+        merges.allow_link(self._db, first, second, why)
 
-    def audit(self) -> tuple[AuditRow, ...]:
+    def audit(self) -> tuple[CaseAuditRow, ...]:
         """All that was done, in order."""
         return audit.rows(self._db)
 
@@ -382,7 +389,7 @@ class CaseStore:
 
     def verify_rows(self) -> tuple[str, ...]:
         """The statements, quotes, people and ties that were touched by something else than the store."""
-        return whole.strays(self._db)
+        return integrity.tampered_rows(self._db)
 
     def dump(self, *, history: bool = False) -> str:
         """All tables as canonical JSON lines: equal stores give equal bytes.
@@ -390,8 +397,8 @@ class CaseStore:
         The audit log is left out, and unless `history` is asked for, so are merges and
         forbidden links, which tell what was decided and not what is known.
         """
-        return dumping.dump(self._db, history=history)
+        return integrity.dump(self._db, history=history)
 
     def fingerprint(self) -> str:
         """A hash over all rows of all tables: the same case has the same wherever it is kept."""
-        return copying.fingerprint(self._db)
+        return integrity.fingerprint(self._db)

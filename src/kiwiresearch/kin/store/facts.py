@@ -1,4 +1,4 @@
-"""Writing down what sources say: values are added beside each other, never changed, never deleted."""
+"""Facts and relationships with their evidence, and conflicts between them; values are added, never changed."""
 
 from __future__ import annotations
 
@@ -6,57 +6,65 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Row, select, update
+from sqlalchemy import Row, delete, select, update
 
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.kin.extracted import Extracted
-from kiwiresearch.kin.fields import DATES, RELATIONS, Directness, Information, Living, RelationKind, Status
-from kiwiresearch.kin.identity import id_of
+from kiwiresearch.kin.source_facts import ExtractedFact
 from kiwiresearch.kin.store import audit, records
-from kiwiresearch.kin.store.database import Database
-from kiwiresearch.kin.store.dates import kept
-from kiwiresearch.kin.store.people import living_of, root_of
-from kiwiresearch.kin.store.schema import AssertionRow, EvidenceClaimRow, RelationshipRow
-from kiwiresearch.kin.store.tables import table
-from kiwiresearch.kin.tree import PersonId, SourceId
+from kiwiresearch.kin.store.database import CaseDatabase
+from kiwiresearch.kin.store.records import canonical_id, living_of
+from kiwiresearch.kin.store.tables import AssertionRow, ConflictTableRow, EvidenceClaimRow, RelationshipRow, table
+from kiwiresearch.kin.store.values import ConflictRow, date_to_json
+from kiwiresearch.kin.tree import (
+    DATE_FIELDS,
+    RELATION_FIELDS,
+    Directness,
+    InformationKind,
+    LivingStatus,
+    PersonId,
+    RelationKind,
+    SourceId,
+    Status,
+    row_id,
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Grounds:
+class Assessment:
     """What is thought of a statement: where it stands, whether it was verified, how far it can be trusted."""
 
     source: SourceId
     status: Status
     confidence: float | None
     reliability: float
-    information: Information
+    information: InformationKind
     directness: Directness
 
 
-def assert_fact(db: Database, person: PersonId, fact: Extracted, grounds: Grounds) -> str:
+def assert_fact(db: CaseDatabase, person: PersonId, fact: ExtractedFact, grounds: Assessment) -> str:
     _check(fact, grounds)
     with db.writing():
         records.check_quote(db, grounds.source, fact.snippet)
-        root = root_of(db, person)
+        root = canonical_id(db, person)
         identity = _assert(db, root, (root,), fact, grounds)
         db.changed_people.add(root)
         return identity
 
 
 def assert_tie(
-    db: Database, kind: RelationKind, ends: tuple[PersonId, PersonId], fact: Extracted, grounds: Grounds
+    db: CaseDatabase, kind: RelationKind, ends: tuple[PersonId, PersonId], fact: ExtractedFact, grounds: Assessment
 ) -> str:
     _check(fact, grounds)
     with db.writing():
         records.check_quote(db, grounds.source, fact.snippet)
-        first, second = (root_of(db, end) for end in ends)
+        first, second = (canonical_id(db, end) for end in ends)
         if first == second:
             raise BadUsage(
                 f"The person {first!r} cannot be {kind} of itself.", remedy="Check who was merged with whom."
             )
         if kind != "parent_of":
             first, second = sorted((first, second))
-        tie = id_of("relationship", kind, first, second)
+        tie = row_id("relationship", kind, first, second)
         new = {
             "id": tie,
             "person1_id": first,
@@ -68,14 +76,14 @@ def assert_tie(
             "shadowed_by": "",
         }
         if db.insert_new(RelationshipRow, new):
-            audit.note(db, "add_tie", tie, living="deceased", after={"kind": kind, "ids": [first, second]})
+            audit.record(db, "add_tie", tie, living="deceased", after={"kind": kind, "ids": [first, second]})
         _assert(db, tie, (first, second), fact, grounds)
         db.changed_ties.add(tie)
         db.changed_people |= {first, second}
         return tie
 
 
-def _check(fact: Extracted, grounds: Grounds) -> None:
+def _check(fact: ExtractedFact, grounds: Assessment) -> None:
     for number in (fact.confidence, grounds.confidence, grounds.reliability):
         if number is not None and not 0 <= number <= 1:
             raise BadUsage(f"{number!r} is no confidence or reliability: they go from 0 to 1.")
@@ -87,10 +95,10 @@ def _check(fact: Extracted, grounds: Grounds) -> None:
         raise BadUsage(f"A fact of the field {fact.field!r} has no value.")
 
 
-def key_of(field: str, value: Mapping[str, Any]) -> str:
+def value_key(field: str, value: Mapping[str, Any]) -> str:
     """What two statements share that say the same."""
     when, until = value["when"], value["until"]
-    if field in DATES:
+    if field in DATE_FIELDS:
         return "\x1f".join([when["edtf"], when["calendar"], when["precision"]]) if when else _plain(value["value"])
     ends = (when["edtf"] if when else "", until["edtf"] if until else "")
     return "\x1f".join([_plain(value["value"]), value["qualifier"], *ends])
@@ -100,11 +108,11 @@ def _plain(text: str) -> str:
     return " ".join(text.split())
 
 
-def _assert(db: Database, entity: str, ends: tuple[PersonId, ...], fact: Extracted, grounds: Grounds) -> str:
+def _assert(db: CaseDatabase, entity: str, ends: tuple[PersonId, ...], fact: ExtractedFact, grounds: Assessment) -> str:
     """One statement about a person or a tie: a new value or more evidence for a known one."""
     value = _value(fact)
-    key = key_of(fact.field, value)
-    identity = id_of("assertion", entity, fact.field, key)
+    key = value_key(fact.field, value)
+    identity = row_id("assertion", entity, fact.field, key)
     confidence = fact.confidence if grounds.confidence is None else grounds.confidence
     at = db.now()
     row = {
@@ -126,31 +134,33 @@ def _assert(db: Database, entity: str, ends: tuple[PersonId, ...], fact: Extract
     if db.insert_new(AssertionRow, row):
         db.insert_new(EvidenceClaimRow, claim)
         told |= {"value": fact.value, "status": grounds.status}
-        audit.note(db, "assert", identity, living=_living(db, ends, fact.field), after=told)
+        audit.record(db, "assert", identity, living=_living(db, ends, fact.field), after=told)
     elif db.insert_new(EvidenceClaimRow, claim):
         _strengthen(db, identity, grounds.status, confidence)
-        audit.note(db, "add_evidence", identity, living=_living(db, ends, fact.field), after=told)
+        audit.record(db, "add_evidence", identity, living=_living(db, ends, fact.field), after=told)
     return identity
 
 
-def _living(db: Database, people: Sequence[PersonId], field_name: str) -> Living:
+def _living(db: CaseDatabase, people: Sequence[PersonId], field_name: str) -> LivingStatus:
     """Whether all a value is about are dead; a relative in a fact of one person is somebody we know nothing of."""
-    if field_name in RELATIONS and len(people) < 2:
+    if field_name in RELATION_FIELDS and len(people) < 2:
         return "unknown"
     return "deceased" if all(living_of(db, person) == "deceased" for person in people) else "unknown"
 
 
-def _value(fact: Extracted) -> dict[str, Any]:
+def _value(fact: ExtractedFact) -> dict[str, Any]:
     return {
         "value": fact.value,
-        "when": kept(fact.when, fact.snippet.words if fact.field in DATES else ""),
-        "until": kept(fact.until),
+        "when": date_to_json(fact.when, fact.snippet.words if fact.field in DATE_FIELDS else ""),
+        "until": date_to_json(fact.until),
         "qualifier": fact.qualifier,
         "target": fact.target,
     }
 
 
-def _claim(db: Database, identity: str, fact: Extracted, grounds: Grounds, confidence: float) -> dict[str, Any]:
+def _claim(
+    db: CaseDatabase, identity: str, fact: ExtractedFact, grounds: Assessment, confidence: float
+) -> dict[str, Any]:
     snippet = fact.snippet
     row = {
         "assertion_id": identity,
@@ -174,10 +184,10 @@ def _claim(db: Database, identity: str, fact: Extracted, grounds: Grounds, confi
 def claim_id(row: Mapping[str, Any]) -> str:
     """The name of evidence: what it speaks for, and the words and the place it quotes."""
     place = (str(row["span_start"]), str(row["span_end"]), row["citation_snippet"], row["extraction_method"])
-    return id_of("claim", row["assertion_id"], row["source_record_id"], *place)
+    return row_id("claim", row["assertion_id"], row["source_record_id"], *place)
 
 
-def _strengthen(db: Database, identity: str, status: Status, confidence: float) -> None:
+def _strengthen(db: CaseDatabase, identity: str, status: Status, confidence: float) -> None:
     """More evidence may verify what was not, and never takes back what was decided."""
     row = db.run(select(AssertionRow.status, AssertionRow.confidence).where(AssertionRow.id == identity)).one()
     verified = row.status in ("unverified", "hypothesis") and status == "verified"
@@ -190,10 +200,10 @@ def _strengthen(db: Database, identity: str, status: Status, confidence: float) 
     db.run(update(table(AssertionRow)).where(AssertionRow.id == identity).values(better))
 
 
-def set_status(db: Database, identity: str, status: Status, why: str, confidence: float | None) -> None:
+def set_status(db: CaseDatabase, identity: str, status: Status, why: str, confidence: float | None) -> None:
     """Decide about a fact, or about all that is said of a tie; what says the same since a merge goes with it."""
     with db.writing():
-        for row in _alike(db, identity):
+        for row in _equivalent_assertions(db, identity):
             values: dict[str, Any] = {"status": status, "changed_at": db.now(), "is_fact": status != "hypothesis"}
             if confidence is not None:
                 values["confidence"] = confidence
@@ -203,9 +213,9 @@ def set_status(db: Database, identity: str, status: Status, why: str, confidence
             _note_decision(db, "set_status", row, {"status": row.status}, {"status": status, "why": why})
 
 
-def prefer(db: Database, identity: str, why: str) -> None:
+def prefer(db: CaseDatabase, identity: str, why: str) -> None:
     with db.writing():
-        chosen = {row.id for row in _alike(db, identity)}
+        chosen = {row.id for row in _equivalent_assertions(db, identity)}
         one = db.run(select(table(AssertionRow)).where(AssertionRow.id == min(chosen))).one()
         rows = AssertionRow
         same_field = select(table(rows)).where(rows.entity_id == one.entity_id, rows.field_name == one.field_name)
@@ -217,7 +227,7 @@ def prefer(db: Database, identity: str, why: str) -> None:
                 _note_decision(db, "prefer", row, {"preferred": row.preferred}, {"preferred": wanted, "why": why})
 
 
-def _alike(db: Database, identity: str) -> list[Row[Any]]:
+def _equivalent_assertions(db: CaseDatabase, identity: str) -> list[Row[Any]]:
     """The assertions that a decision about this fact or tie is about."""
     rows = AssertionRow
     one = db.run(select(table(rows)).where(rows.id == identity)).one_or_none()
@@ -227,22 +237,22 @@ def _alike(db: Database, identity: str) -> list[Row[Any]]:
     tie = db.run(select(table(RelationshipRow)).where(RelationshipRow.id == identity)).one_or_none()
     if tie is None:
         raise BadUsage(f"The case has no fact and no tie {identity!r}.", remedy="Take an id from the tree.")
-    same = [other.id for other in ties_between(db, tie.person1_id, tie.person2_id) if _say_same(tie, other)]
+    same = [other.id for other in ties_between(db, tie.person1_id, tie.person2_id) if _is_same_relationship(tie, other)]
     return list(db.run(select(table(rows)).where(rows.entity_id.in_(same)).order_by(rows.id)).all())
 
 
-def ties_between(db: Database, first: PersonId, second: PersonId) -> list[Row[Any]]:
+def ties_between(db: CaseDatabase, first: PersonId, second: PersonId) -> list[Row[Any]]:
     ties, ends = RelationshipRow, (first, second)
     chosen = select(table(ties)).where(ties.person1_id.in_(ends), ties.person2_id.in_(ends))
     return list(db.run(chosen.order_by(ties.id)).all())
 
 
-def _say_same(tie: Row[Any], other: Row[Any]) -> bool:
+def _is_same_relationship(tie: Row[Any], other: Row[Any]) -> bool:
     turned = tie.relationship_type == "parent_of" and tie.person1_id != other.person1_id
     return tie.relationship_type == other.relationship_type and not turned
 
 
-def _note_decision(db: Database, action: str, row: Row[Any], before: dict[str, Any], after: dict[str, Any]) -> None:
+def _note_decision(db: CaseDatabase, action: str, row: Row[Any], before: dict[str, Any], after: dict[str, Any]) -> None:
     people: tuple[PersonId, ...] = (row.entity_id,)
     if row.entity_type == "relationship":
         ties = RelationshipRow
@@ -252,4 +262,71 @@ def _note_decision(db: Database, action: str, row: Row[Any], before: dict[str, A
     db.changed_people.update(people)
     shown = {"field_name": row.field_name}
     living = _living(db, people, row.field_name)
-    audit.note(db, action, row.id, living=living, before={**before, **shown}, after={**after, **shown})
+    audit.record(db, action, row.id, living=living, before={**before, **shown}, after={**after, **shown})
+
+
+def put_conflict(db: CaseDatabase, conflict: ConflictRow) -> str:
+    with db.writing():
+        root = canonical_id(db, conflict.entity_id)
+        known = {
+            found
+            for row in (AssertionRow, RelationshipRow)  # two fathers compete as ties
+            for found in db.run(select(row.id).where(row.id.in_(conflict.assertion_ids))).scalars()
+        }
+        missing = sorted({*conflict.assertion_ids, conflict.recommended_assertion_id} - known - {""})
+        if missing:
+            raise BadUsage(f"A conflict about {conflict.field!r} names a fact that the case has not: {missing[0]!r}.")
+        identity = conflict.id or row_id("conflict", root, conflict.field)
+        row = {
+            "id": identity,
+            "entity_id": root,
+            "field_name": conflict.field,
+            "assertion_ids": list(conflict.assertion_ids),
+            "ranking": [dict(rank) for rank in conflict.ranking],
+            "recommended_assertion_id": conflict.recommended_assertion_id,
+            "confidence": conflict.confidence,
+            "method": conflict.method,
+            "resolution_status": conflict.resolution_status,
+            "rationale": conflict.rationale,
+            "next_actions": list(conflict.next_actions),
+        }
+        before = db.rows(select(table(ConflictTableRow)).where(ConflictTableRow.id == identity))
+        if before != [row]:
+            db.put(ConflictTableRow, row)
+            shown, was = _audit_state(row), _audit_state(before[0]) if before else None
+            audit.record(db, "conflict", identity, living=living_of(db, root), before=was, after=shown)
+        return identity
+
+
+def _audit_state(row: Mapping[str, Any]) -> dict[str, Any]:
+    told = {"field_name": row["field_name"], "entity_id": row["entity_id"], "ids": row["assertion_ids"]}
+    return told | {"status": row["resolution_status"], "recommended": row["recommended_assertion_id"]}
+
+
+def drop_conflict(db: CaseDatabase, conflict: str) -> None:
+    with db.writing():
+        gone = db.run(delete(table(ConflictTableRow)).where(ConflictTableRow.id == conflict)).rowcount
+        if gone:
+            audit.record(db, "drop_conflict", conflict, living="unknown")
+
+
+def conflicts(db: CaseDatabase) -> tuple[ConflictRow, ...]:
+    with db.reading():
+        rows = db.rows(select(table(ConflictTableRow)).order_by(ConflictTableRow.id))
+        roots = [canonical_id(db, row["entity_id"]) for row in rows]
+    return tuple(
+        ConflictRow(
+            row["id"],
+            root,
+            row["field_name"],
+            tuple(row["assertion_ids"]),
+            tuple(row["ranking"]),
+            row["recommended_assertion_id"],
+            row["confidence"],
+            row["method"],
+            row["resolution_status"],
+            row["rationale"],
+            tuple(row["next_actions"]),
+        )
+        for row, root in zip(rows, roots, strict=True)
+    )

@@ -1,39 +1,155 @@
-"""Rows that are told anew from assertions and ties: people, what a tie says, which ties say the same, and events.
-
-They hang on nothing but the rows they are made of. A merge undone therefore gives
-back the very rows that were there before.
-"""
+"""Rows derived from assertions: people, relationships and events, computed again after each change."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any, Self, TypeVar
 
 from sqlalchemy import bindparam, delete, insert, or_, select, update
 
-from kiwiresearch.kin.store.database import Database
-from kiwiresearch.kin.store.dates import bounds
-from kiwiresearch.kin.store.happenings import of_person, of_tie
-from kiwiresearch.kin.store.people import followed
-from kiwiresearch.kin.store.personas import Around
-from kiwiresearch.kin.store.schema import (
+from kiwiresearch.kin.store.database import CaseDatabase
+from kiwiresearch.kin.store.records import follow_merges
+from kiwiresearch.kin.store.tables import (
     AssertionRow,
     EventRow,
+    PersonExternalRow,
+    PersonNameRow,
     PersonRow,
     RelationshipRow,
+    TableBase,
+    table,
 )
-from kiwiresearch.kin.store.standing import DEAD, RANKS, best_by_field, standing
-from kiwiresearch.kin.store.tables import Rows, table
+from kiwiresearch.kin.store.values import DISCOUNTED, STATUS_RANKS, best_by_field, date_bounds, rank_key
+from kiwiresearch.kin.tree import row_id
+
+StatementRow = Mapping[str, Any]
+PERSON_EVENTS = ("birth", "baptism", "death", "burial")
+
+
+def events_of_person(
+    person: str, best: Mapping[str, StatementRow], ties: Sequence[StatementRow]
+) -> list[dict[str, Any]]:
+    """What happened to one person; a marriage only where no spouse is known, as it is the tie's otherwise."""
+    married = any(tie["relationship_type"] == "spouse_of" and _counts(tie) for tie in ties)
+    kinds = PERSON_EVENTS if married else (*PERSON_EVENTS, "marriage")
+    found = []
+    for kind in kinds:
+        day, place = best.get(f"{kind}_date"), best.get(f"{kind}_place")
+        sure = [row["confidence"] for row in (day, place) if row is not None]
+        if sure:
+            when = day["field_value"]["when"] if day is not None else None
+            where = place["field_value"]["value"] if place is not None else ""
+            people = [{"person_id": person, "role": "principal"}]
+            found.append(_event(kind, person, people, when, where, max(sure)))
+    return found
+
+
+def events_of_relationship(tie: StatementRow) -> list[dict[str, Any]]:
+    """The marriage of a couple, and its end where it was ended by law."""
+    if tie["relationship_type"] != "spouse_of" or not _counts(tie):
+        return []
+    people = [{"person_id": tie[end], "role": "spouse"} for end in ("person1_id", "person2_id")]
+    found = [_event("marriage", tie["id"], people, tie["start"], "", tie["confidence"])]
+    if tie["qualifier"] == "divorced":
+        found.append(_event("divorce", tie["id"], people, tie["end"], "", tie["confidence"]))
+    return found
+
+
+def _counts(tie: StatementRow) -> bool:
+    return not tie["shadowed_by"] and tie["status"] not in DISCOUNTED
+
+
+def _event(
+    kind: str, owner: str, people: list[dict[str, str]], when: dict[str, Any] | None, place: str, confidence: float
+) -> dict[str, Any]:
+    days = date_bounds(when)
+    return {
+        "id": row_id("event", kind, owner),
+        "owner_id": owner,
+        "event_type": kind,
+        "date_earliest": days.earliest,
+        "date_latest": days.latest,
+        "date": when,
+        "place": place,
+        "participants": people,
+        "confidence": confidence,
+    }
+
+
+PersonaRow = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class MergedPeople:
+    """Rows of some people and of all who were merged into them, the person itself first, then by id."""
+
+    people: Mapping[str, Sequence[PersonaRow]]
+    names: Mapping[str, Sequence[PersonaRow]]
+    externals: Mapping[str, Sequence[PersonaRow]]
+
+    @classmethod
+    def of(cls, db: CaseDatabase, people: Sequence[str]) -> Self:
+        found: dict[str, list[PersonaRow]] = {person: [] for person in people}
+        home = {person: person for person in people}
+        ring = db.rows(select(table(PersonRow)).where(PersonRow.id.in_(people)))
+        while ring:
+            for row in ring:
+                home.setdefault(row["id"], home.get(row["merged_into_id"], row["id"]))
+                found[home[row["id"]]].append(row)
+            inside = [row["id"] for row in ring]
+            merged = db.rows(select(table(PersonRow)).where(PersonRow.merged_into_id.in_(inside)))
+            ring = [row for row in merged if row["id"] not in home]
+        ordered = {
+            person: sorted(rows, key=lambda row, first=person: (row["id"] != first, row["id"]))  # type: ignore[misc]
+            for person, rows in found.items()
+        }
+        return cls(ordered, _by_person(db, PersonNameRow, home), _by_person(db, PersonExternalRow, home))
+
+    def variants(self, person: str, said: Sequence[PersonaRow], name: str) -> list[dict[str, str]]:
+        """The other forms of the name, each with what kind of form it is."""
+        found = {row["told_name"]: "title" for row in self.people[person]}
+        asserted = (row for row in said if row["field_name"] == "name" and row["status"] not in DISCOUNTED)
+        found |= {row["field_value"]["value"]: "asserted" for row in asserted}
+        for one in self.people[person]:
+            found |= {row["value"]: row["kind"] for row in self.names.get(one["id"], ())}
+        return [{"value": value, "type": kind} for value, kind in sorted(found.items()) if value != name]
+
+    def sex(self, person: str, best: PersonaRow | None) -> str:
+        """What was preferred, else what the person came with, else what sources or merged people say."""
+        told = [row["told_sex"] for row in self.people[person]]
+        asserted = [best["field_value"]["value"]] if best else []
+        ranked = [*asserted, *told] if best and best["preferred"] else [*told[:1], *asserted, *told[1:]]
+        return next((sex for sex in ranked if sex), "")
+
+    def external(self, person: str) -> dict[str, str]:
+        """One name for each place elsewhere, the person's own before those of merged people."""
+        found: dict[str, str] = {}
+        for one in self.people[person]:
+            for row in self.externals.get(one["id"], ()):
+                found.setdefault(row["key"], row["value"])
+        return found
+
+
+def _by_person(
+    db: CaseDatabase, kind: type[PersonNameRow | PersonExternalRow], people: Mapping[str, str]
+) -> dict[str, list[PersonaRow]]:
+    found: defaultdict[str, list[PersonaRow]] = defaultdict(list)
+    chosen = select(table(kind)).where(kind.person_id.in_(list(people)))
+    for row in sorted(db.rows(chosen), key=lambda row: [row[name] for name in sorted(row)]):
+        found[row["person_id"]].append(row)
+    return found
+
 
 Row = Mapping[str, Any]
-One = TypeVar("One")
+Element = TypeVar("Element")
 CHUNK = 400
 CORE = ("birth_date", "birth_place", "death_date", "death_place")
 """What a person's confidence is the mean of, as far as it is known."""
 
 
-def settle(db: Database) -> None:
+def refresh(db: CaseDatabase) -> None:
     """Tell anew what the step has changed."""
     if not (db.changed_people or db.changed_ties):
         return
@@ -41,30 +157,30 @@ def settle(db: Database) -> None:
     db.changed_people.clear()
     db.changed_ties.clear()
     for chunk in _chunks(ties):
-        _tell_ties(db, chunk)
+        _refresh_relationships(db, chunk)
     for chunk in _chunks(people):
-        _tell_people(db, chunk)
+        _refresh_people(db, chunk)
 
 
-def _chunks(some: Sequence[One]) -> Iterator[Sequence[One]]:
+def _chunks(some: Sequence[Element]) -> Iterator[Sequence[Element]]:
     for at in range(0, len(some), CHUNK):
         yield some[at : at + CHUNK]
 
 
-def _said_of(db: Database, entities: Iterable[str]) -> dict[str, list[Row]]:
+def _assertions_of(db: CaseDatabase, entities: Iterable[str]) -> dict[str, list[Row]]:
     found: dict[str, list[Row]] = {entity: [] for entity in entities}
     for row in db.rows(select(table(AssertionRow)).where(AssertionRow.entity_id.in_(list(found)))):
         found[row["entity_id"]].append(row)
     return found
 
 
-def _tell_ties(db: Database, ties: Sequence[str]) -> None:
-    _update(db, RelationshipRow, [_told_tie(tie, rows) for tie, rows in _said_of(db, ties).items()])
+def _refresh_relationships(db: CaseDatabase, ties: Sequence[str]) -> None:
+    _update(db, RelationshipRow, [_relationship_values(tie, rows) for tie, rows in _assertions_of(db, ties).items()])
 
 
-def _told_tie(tie: str, said: Sequence[Row]) -> dict[str, Any]:
-    ranked = sorted(said, key=standing)
-    living = [row for row in ranked if row["status"] not in DEAD] or ranked
+def _relationship_values(tie: str, said: Sequence[Row]) -> dict[str, Any]:
+    ranked = sorted(said, key=rank_key)
+    living = [row for row in ranked if row["status"] not in DISCOUNTED] or ranked
     values = [row["field_value"] for row in living]
     start = next((value["when"] for value in values if value["when"]), None)
     end = next((value["until"] for value in values if value["until"]), None)
@@ -72,51 +188,51 @@ def _told_tie(tie: str, said: Sequence[Row]) -> dict[str, Any]:
         "of": tie,
         "qualifier": next((value["qualifier"] for value in values if value["qualifier"]), ""),
         "start": start,
-        "start_date": bounds(start).earliest,
+        "start_date": date_bounds(start).earliest,
         "end": end,
-        "end_date": bounds(end).latest,
+        "end_date": date_bounds(end).latest,
         "status": living[0]["status"],
         "confidence": living[0]["confidence"],
     }
 
 
-def untrue(db: Database) -> Iterator[str]:
+def wrong_rows(db: CaseDatabase) -> Iterator[str]:
     """The people and ties whose rows are not what is said of them."""
     people = db.rows(select(table(PersonRow)).where(PersonRow.merged_into_id.is_(None)).order_by(PersonRow.id))
     for some in _chunks(people):
-        said, around = _said_of(db, ids := [row["id"] for row in some]), Around.of(db, ids)
+        said, around = _assertions_of(db, ids := [row["id"] for row in some]), MergedPeople.of(db, ids)
         for row in some:
-            told = _told(row, said[row["id"]], best_by_field(said[row["id"]]), around)
+            told = _person_values(row, said[row["id"]], best_by_field(said[row["id"]]), around)
             if any(row[name] != value for name, value in told.items() if name != "of"):
                 yield f"person {row['id']}: it is not what is said of it."
     for some in _chunks(db.rows(select(table(RelationshipRow)).order_by(RelationshipRow.id))):
-        said = _said_of(db, [row["id"] for row in some])
+        said = _assertions_of(db, [row["id"] for row in some])
         for row in some:
-            told = _told_tie(row["id"], said[row["id"]]) if said[row["id"]] else {"status": "unsaid"}
+            told = _relationship_values(row["id"], said[row["id"]]) if said[row["id"]] else {"status": "unsaid"}
             if any(row[name] != value for name, value in told.items() if name != "of"):
                 yield f"tie {row['id']}: it is not what is said of it."
 
 
-def _update(db: Database, row: type[Rows], changes: Sequence[Mapping[str, Any]]) -> None:
+def _update(db: CaseDatabase, row: type[TableBase], changes: Sequence[Mapping[str, Any]]) -> None:
     if changes:
         columns: dict[str, Any] = {name: bindparam(name) for name in changes[0] if name != "of"}
         db.run(update(table(row)).where(table(row).c.id == bindparam("of")).values(columns), changes)
 
 
-def _tell_people(db: Database, people: Sequence[str]) -> None:
+def _refresh_people(db: CaseDatabase, people: Sequence[str]) -> None:
     rows = db.rows(select(table(PersonRow)).where(PersonRow.id.in_(people)).order_by(PersonRow.id))
-    said = _said_of(db, people)
+    said = _assertions_of(db, people)
     ties = _shadowed(db, people)
-    around = Around.of(db, [row["id"] for row in rows if row["merged_into_id"] is None])
+    around = MergedPeople.of(db, [row["id"] for row in rows if row["merged_into_id"] is None])
     happened = []
     changes = []
     for person in rows:
         if person["merged_into_id"] is None:
             best = best_by_field(said[person["id"]])
-            changes.append(_told(person, said[person["id"]], best, around))
-            happened += of_person(person["id"], best, [tie for tie in ties if person["id"] in _ends(tie)])
+            changes.append(_person_values(person, said[person["id"]], best, around))
+            happened += events_of_person(person["id"], best, [tie for tie in ties if person["id"] in _ends(tie)])
     for tie in ties:
-        happened += of_tie(tie)
+        happened += events_of_relationship(tie)
     _update(db, PersonRow, changes)
     for owners in _chunks([*people, *(tie["id"] for tie in ties)]):
         db.run(delete(table(EventRow)).where(EventRow.owner_id.in_(owners)))
@@ -128,19 +244,19 @@ def _ends(tie: Row) -> tuple[str, str]:
     return tie["person1_id"], tie["person2_id"]
 
 
-def _shadowed(db: Database, people: Sequence[str]) -> list[Row]:
+def _shadowed(db: CaseDatabase, people: Sequence[str]) -> list[Row]:
     """The ties of these people, each with the one that stands for it where several say the same."""
     ties = RelationshipRow
     touching = or_(ties.person1_id.in_(people), ties.person2_id.in_(people))
     rows = db.rows(select(table(ties)).where(touching).order_by(ties.id))
     alike: defaultdict[tuple[str, str, str], list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
-        first, second = followed(db, row["person1_id"]), followed(db, row["person2_id"])
+        first, second = follow_merges(db, row["person1_id"]), follow_merges(db, row["person2_id"])
         ends = (first, second) if row["relationship_type"] == "parent_of" else tuple(sorted((first, second)))
         alike[row["relationship_type"], ends[0], ends[1]].append(row)
     changes = []
     for (_, first, second), group in alike.items():
-        lead = min(group, key=lambda row: (RANKS[row["status"]], row["id"]))
+        lead = min(group, key=lambda row: (STATUS_RANKS[row["status"]], row["id"]))
         for row in group:
             shadow = row["id"] if first == second else "" if row is lead else lead["id"]
             if row["shadowed_by"] != shadow:
@@ -150,7 +266,7 @@ def _shadowed(db: Database, people: Sequence[str]) -> list[Row]:
     return list(rows)
 
 
-def _told(person: Row, said: Sequence[Row], best: Mapping[str, Row], around: Around) -> dict[str, Any]:
+def _person_values(person: Row, said: Sequence[Row], best: Mapping[str, Row], around: MergedPeople) -> dict[str, Any]:
     """The row of a person who was not merged into another."""
     named = best.get("name")
     name = named["field_value"]["value"] if named and named["preferred"] else person["told_name"]
@@ -164,12 +280,12 @@ def _told(person: Row, said: Sequence[Row], best: Mapping[str, Row], around: Aro
         "name_variants": around.variants(person["id"], said, name),
         "sex": around.sex(person["id"], best.get("sex")),
         "birth_date": birth,
-        "birth_date_earliest": bounds(birth).earliest,
-        "birth_date_latest": bounds(birth).latest,
+        "birth_date_earliest": date_bounds(birth).earliest,
+        "birth_date_latest": date_bounds(birth).latest,
         "birth_place": values["birth_place"]["value"] if "birth_place" in values else "",
         "death_date": death,
-        "death_date_earliest": bounds(death).earliest,
-        "death_date_latest": bounds(death).latest,
+        "death_date_earliest": date_bounds(death).earliest,
+        "death_date_latest": date_bounds(death).latest,
         "death_place": values["death_place"]["value"] if "death_place" in values else "",
         "external_ids": around.external(person["id"]),
         "confidence": sum(core) / len(core) if core else 0.0,

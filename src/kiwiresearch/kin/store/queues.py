@@ -1,75 +1,165 @@
-"""The three queues: nothing twice, the best first, and no item with two workers."""
+"""The three queues of a case: pages to fetch, clues to follow, sources to ask again."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, and_, case, func, select, update
 
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.kin.identity import id_of
-from kiwiresearch.kin.store.clock import moment
-from kiwiresearch.kin.store.database import Database
-from kiwiresearch.kin.store.items import KINDS, QUEUES, SHARED, Item, ItemStatus, QueueName
-from kiwiresearch.kin.store.ledger import QueueItemRow
-from kiwiresearch.kin.store.tables import table
+from kiwiresearch.kin.store.database import CaseDatabase
+from kiwiresearch.kin.store.tables import QueueItemRow, table
+from kiwiresearch.kin.tree import row_id
+from kiwiresearch.text.words import fold
+
+
+def to_utc_text(text: str, *, later_s: float = 0.0) -> str:
+    """An ISO 8601 time in UTC and of one width, some seconds later; a time without a zone is UTC."""
+    try:
+        when = datetime.fromisoformat(text)
+    except ValueError as problem:
+        raise BadUsage(f"{text!r} is no time.", remedy="Write it as 2026-01-31T12:00:00Z.") from problem
+    when = when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)
+    return (when + timedelta(seconds=later_s)).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+QueueName = Literal["frontier", "clue", "revisit"]
+ItemStatus = Literal["pending", "leased", "done", "failed", "dropped"]
+QUEUES: tuple[QueueName, ...] = ("frontier", "clue", "revisit")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueItem:
+    """What all items have; the store fills in what is left empty."""
+
+    id: str = ""
+    priority: float = 0.0
+    created_at: str = ""
+    retry_count: int = 0
+    status: ItemStatus = "pending"
+    not_before: str = ""
+    lease_until: str = ""
+    leased_by: str = ""
+    last_error: str = ""
+
+    @property
+    def key(self) -> str:
+        """What makes it the same as another item of its queue: a second one is not novel."""
+        return self.id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrontierItem(QueueItem):
+    """A page or an entity to fetch."""
+
+    target_entity_id: str = ""
+    query_string: str
+    source_tiers: tuple[str, ...] = ()
+    query_hash: str
+    context: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        return self.query_hash
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClueItem(QueueItem):
+    """A hypothesis worth a search; never a fact."""
+
+    hypothesis_type: str
+    hypothesis_text: str
+    related_person_id: str = ""
+    suggested_queries: tuple[str, ...] = ()
+    evidence_hints: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        return row_id("clue", self.hypothesis_type, fold(self.hypothesis_text), self.related_person_id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevisitItem(QueueItem):
+    """A source to ask again, with better words."""
+
+    original_source_id: str
+    original_query: str
+    improved_query: str
+    revisit_reason: str
+    triggering_clue_id: str = ""
+
+    @property
+    def key(self) -> str:
+        return row_id("revisit", self.original_source_id, fold(self.improved_query))
+
+
+Item = FrontierItem | ClueItem | RevisitItem
+ITEM_TYPES: Mapping[QueueName, type[FrontierItem] | type[ClueItem] | type[RevisitItem]] = {
+    "frontier": FrontierItem,
+    "clue": ClueItem,
+    "revisit": RevisitItem,
+}
+COLUMN_FIELDS: frozenset[str] = frozenset(QueueItem.__dataclass_fields__)
+"""The fields that are columns of the queue; the others are its payload."""
+
 
 RETRIES = 3
 ABANDONED = "whoever worked on it never came back"
 ROWS = QueueItemRow
 
 
-def push(db: Database, queue: QueueName, item: Item) -> bool:
-    if not isinstance(item, KINDS[queue]):
+def push(db: CaseDatabase, queue: QueueName, item: Item) -> bool:
+    if not isinstance(item, ITEM_TYPES[queue]):
         raise BadUsage(f"A {type(item).__name__} does not go into the queue {queue!r}.")
     fields = asdict(item)
-    row = {name: fields[name] for name in SHARED}
+    row = {name: fields[name] for name in COLUMN_FIELDS}
     row |= {
-        "id": item.id or id_of("queue", queue, item.key),
+        "id": item.id or row_id("queue", queue, item.key),
         "case_id": db.case_id,
         "queue": queue,
-        "query_hash": item.key or id_of("queue", queue, item.id),
+        "query_hash": item.key or row_id("queue", queue, item.id),
         "created_at": item.created_at or db.now(),
-        "not_before": moment(item.not_before) if item.not_before else "",
-        "payload": {name: value for name, value in fields.items() if name not in SHARED},
+        "not_before": to_utc_text(item.not_before) if item.not_before else "",
+        "payload": {name: value for name, value in fields.items() if name not in COLUMN_FIELDS},
     }
     with db.writing():
         return db.insert_new(ROWS, row)
 
 
-def lease(db: Database, queue: QueueName, worker: str, seconds: float) -> Item | None:
-    with db.beside():
-        now = moment(db.now())
-        _take_back(db, ROWS.lease_until <= now)
+def lease(db: CaseDatabase, queue: QueueName, worker: str, seconds: float) -> Item | None:
+    with db.short_write():
+        now = to_utc_text(db.now())
+        _expire_leases(db, ROWS.lease_until <= now)
         due = and_(ROWS.status == "pending", ROWS.not_before <= now)
         best = select(ROWS.id).where(ROWS.queue == queue, due).order_by(ROWS.priority.desc(), ROWS.id)
         chosen = db.run(best.limit(1).with_for_update(skip_locked=True)).scalar()
         if chosen is None:
             return None
-        taken = {"status": "leased", "leased_by": worker, "lease_until": moment(now, later_s=seconds)}
+        taken = {"status": "leased", "leased_by": worker, "lease_until": to_utc_text(now, later_s=seconds)}
         db.run(update(table(ROWS)).where(ROWS.id == chosen).values(taken))
         return _item(db.rows(select(table(ROWS)).where(ROWS.id == chosen))[0])
 
 
-def finish(db: Database, item: Item, status: ItemStatus) -> bool:
-    with db.beside():
-        return _settled(db, item, {"status": status})
+def finish(db: CaseDatabase, item: Item, status: ItemStatus) -> bool:
+    with db.short_write():
+        return _update_if_held(db, item, {"status": status})
 
 
-def fail(db: Database, item: Item, why: str, not_before: str) -> ItemStatus:
+def fail(db: CaseDatabase, item: Item, why: str, not_before: str) -> ItemStatus:
     retries = item.retry_count + 1
     status: ItemStatus = "pending" if retries <= RETRIES else "failed"
-    later = moment(not_before) if not_before else ""
-    with db.beside():
+    later = to_utc_text(not_before) if not_before else ""
+    with db.short_write():
         values = {"status": status, "retry_count": min(retries, RETRIES), "last_error": why, "not_before": later}
-        if not _settled(db, item, values):
+        if not _update_if_held(db, item, values):
             return _status(db, item)
         return status
 
 
-def _settled(db: Database, item: Item, values: Mapping[str, Any]) -> bool:
+def _update_if_held(db: CaseDatabase, item: Item, values: Mapping[str, Any]) -> bool:
     """Change an item that is still this worker's, or still waits."""
     mine = and_(ROWS.id == item.id, ROWS.status == item.status, ROWS.leased_by == item.leased_by)
     if item.status == "leased":
@@ -78,26 +168,26 @@ def _settled(db: Database, item: Item, values: Mapping[str, Any]) -> bool:
     return db.run(update(table(ROWS)).where(mine).values({**values, **given_back})).rowcount > 0
 
 
-def _status(db: Database, item: Item) -> ItemStatus:
+def _status(db: CaseDatabase, item: Item) -> ItemStatus:
     found: ItemStatus | None = db.run(select(ROWS.status).where(ROWS.id == item.id)).scalar()
     if found is None:
         raise BadUsage(f"The queues have no item {item.id!r}.")
     return found
 
 
-def release(db: Database, worker: str) -> int:
-    with db.beside():
+def release(db: CaseDatabase, worker: str) -> int:
+    with db.short_write():
         held = and_(ROWS.status == "leased", ROWS.leased_by == worker)
         given_back = {"status": "pending", "leased_by": "", "lease_until": ""}
         return db.run(update(table(ROWS)).where(held).values(given_back)).rowcount
 
 
-def reclaim(db: Database, worker: str) -> int:
-    with db.beside():
-        return _take_back(db, ROWS.leased_by == worker)
+def reclaim(db: CaseDatabase, worker: str) -> int:
+    with db.short_write():
+        return _expire_leases(db, ROWS.leased_by == worker)
 
 
-def _take_back(db: Database, held: ColumnElement[bool]) -> int:
+def _expire_leases(db: CaseDatabase, held: ColumnElement[bool]) -> int:
     """From those who never came back. It counts as a try: an item that ends whoever takes it is set aside."""
     is_last = ROWS.retry_count >= RETRIES
     values = {
@@ -110,12 +200,12 @@ def _take_back(db: Database, held: ColumnElement[bool]) -> int:
     return db.run(update(table(ROWS)).where(ROWS.status == "leased", held).values(values)).rowcount
 
 
-def reprioritise(db: Database, item: Item, priority: float) -> None:
-    with db.beside():
+def reprioritise(db: CaseDatabase, item: Item, priority: float) -> None:
+    with db.short_write():
         db.run(update(table(ROWS)).where(ROWS.id == item.id).values(priority=priority))
 
 
-def items(db: Database, queue: QueueName, status: ItemStatus | None) -> tuple[Item, ...]:
+def items(db: CaseDatabase, queue: QueueName, status: ItemStatus | None) -> tuple[Item, ...]:
     chosen = select(table(ROWS)).where(ROWS.queue == queue).order_by(ROWS.priority.desc(), ROWS.id)
     if status is not None:
         chosen = chosen.where(ROWS.status == status)
@@ -123,7 +213,7 @@ def items(db: Database, queue: QueueName, status: ItemStatus | None) -> tuple[It
         return tuple(_item(row) for row in db.rows(chosen))
 
 
-def sizes(db: Database) -> Mapping[QueueName, int]:
+def sizes(db: CaseDatabase) -> Mapping[QueueName, int]:
     counted = select(ROWS.queue, func.count().label("n")).group_by(ROWS.queue)
     open_items = counted.where(ROWS.status.in_(("pending", "leased")))
     with db.reading():
@@ -132,6 +222,6 @@ def sizes(db: Database) -> Mapping[QueueName, int]:
 
 
 def _item(row: Mapping[str, Any]) -> Item:
-    fields: dict[str, Any] = {name: row[name] for name in SHARED}
+    fields: dict[str, Any] = {name: row[name] for name in COLUMN_FIELDS}
     fields |= {name: tuple(value) if isinstance(value, list) else value for name, value in row["payload"].items()}
-    return KINDS[row["queue"]](**fields)
+    return ITEM_TYPES[row["queue"]](**fields)

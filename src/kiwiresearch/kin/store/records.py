@@ -1,4 +1,4 @@
-"""Sources and their texts, kept so that every quote can be proved again."""
+"""The people and the sources of a case, and the texts of sources that quotes are spans of."""
 
 from __future__ import annotations
 
@@ -7,32 +7,127 @@ import zlib
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 
 from kiwiresearch.errors import BadUsage, QuoteNotFound, RunDamaged
-from kiwiresearch.kin.extracted import Snippet
-from kiwiresearch.kin.identity import id_of
+from kiwiresearch.kin.source_facts import Snippet
 from kiwiresearch.kin.store import audit
-from kiwiresearch.kin.store.database import Database
-from kiwiresearch.kin.store.schema import SourceRecordRow
-from kiwiresearch.kin.store.tables import table
-from kiwiresearch.kin.tree import Source, SourceId
+from kiwiresearch.kin.store.database import CaseDatabase
+from kiwiresearch.kin.store.tables import PersonExternalRow, PersonNameRow, PersonRow, SourceRecordRow, table
+from kiwiresearch.kin.tree import LivingStatus, PersonId, Sex, Source, SourceId, row_id
 
-TEXTS_AT_HAND = 8
+IS_LIVING: Mapping[LivingStatus, bool | None] = {"living": True, "deceased": False, "unknown": None}
+
+
+def living_from_flag(flag: bool | None) -> LivingStatus:  # noqa: FBT001
+    return "unknown" if flag is None else "living" if flag else "deceased"
+
+
+def add_person(db: CaseDatabase, person: PersonId, name: str, sex: Sex, external: Mapping[str, str]) -> bool:
+    with db.writing():
+        at = db.now()
+        row = {
+            "id": person,
+            "case_id": db.case_id,
+            "told_name": name,
+            "told_sex": sex,
+            "canonical_name": name,
+            "name_variants": [],
+            "sex": sex,
+            "birth_place": "",
+            "death_place": "",
+            "living_basis": {},
+            "external_ids": {},
+            "confidence": 0.0,
+            "created_at": at,
+            "updated_at": at,
+        }
+        new = db.insert_new(PersonRow, row)
+        if new:
+            audit.record(db, "add_person", person, living="unknown", after={"name": name, "sex": sex})
+        for key, value in sorted(external.items()):
+            db.insert_new(PersonExternalRow, {"key": key, "value": value, "person_id": person})
+        db.changed_people.add(canonical_id(db, person))
+        return new
+
+
+def canonical_id(db: CaseDatabase, person: PersonId) -> PersonId:
+    """The person at the end of the merges; one that the case has not is refused."""
+    if person not in db.known_people:
+        with db.reading(settled=False):
+            if db.run(select(PersonRow.id).where(PersonRow.id == person)).first() is None:
+                raise BadUsage(f"The case has no person {person!r}.", remedy="Add the person first.")
+            db.known_people.add(person)
+            return follow_merges(db, person)
+    return follow_merges(db, person)
+
+
+def follow_merges(db: CaseDatabase, person: PersonId) -> PersonId:
+    """As `root_of`, for people who are in the case for sure."""
+    if db.merged_into is None:
+        with db.reading(settled=False):
+            rows = db.run(select(PersonRow.id, PersonRow.merged_into_id).where(PersonRow.merged_into_id.is_not(None)))
+            db.merged_into = {row.id: row.merged_into_id for row in rows}
+    while person in db.merged_into:
+        person = db.merged_into[person]
+    return person
+
+
+def recorded_name(db: CaseDatabase, person: PersonId) -> str:
+    with db.reading(settled=False):
+        found: str | None = db.run(select(PersonRow.told_name).where(PersonRow.id == person)).scalar()
+    if found is None:
+        raise BadUsage(f"The case has no person {person!r}.", remedy="Add the person first.")
+    return found
+
+
+def find_person(db: CaseDatabase, key: str, value: str) -> PersonId | None:
+    rows = PersonExternalRow
+    with db.reading():
+        chosen = select(rows.person_id).where(rows.key == key, rows.value == value).order_by(rows.person_id)
+        found = db.run(chosen.limit(1)).scalar()
+        return None if found is None else canonical_id(db, found)
+
+
+def add_alias(db: CaseDatabase, person: PersonId, name: str, kind: str) -> bool:
+    with db.writing():
+        root = canonical_id(db, person)
+        new = db.insert_new(PersonNameRow, {"person_id": person, "value": name, "kind": kind})
+        if new:
+            db.changed_people.add(root)
+            audit.record(db, "alias", person, living=living_of(db, root), after={"name": name, "kind": kind})
+        return new
+
+
+def set_living(db: CaseDatabase, person: PersonId, status: LivingStatus, basis: Mapping[str, Any]) -> None:
+    with db.writing():
+        root = canonical_id(db, person)
+        before = living_of(db, root)
+        values = {"is_living": IS_LIVING[status], "living_basis": dict(basis)}
+        db.run(update(table(PersonRow)).where(PersonRow.id == root).values(values))
+        if before != status:
+            audit.record(db, "set_living", root, living="deceased", before={"living": before}, after={"living": status})
+
+
+def living_of(db: CaseDatabase, person: PersonId) -> LivingStatus:
+    return living_from_flag(db.run(select(PersonRow.is_living).where(PersonRow.id == person)).scalar())
+
+
+MAX_CACHED_TEXTS = 8
 """Facts of one page are asserted one after the other."""
 
 
 def add_source(
-    db: Database, source: Source, text: str, raw_extracted: Mapping[str, Any], metadata: Mapping[str, Any]
+    db: CaseDatabase, source: Source, text: str, raw_extracted: Mapping[str, Any], metadata: Mapping[str, Any]
 ) -> SourceId:
     body = text.encode("utf-8", "surrogatepass")
     text_hash = hashlib.sha256(body).hexdigest()
     content_hash = source.content_hash or f"sha256:{text_hash}"
     with db.writing():
-        known = _known(db, source.url, content_hash)
+        known = _find_source(db, source.url, content_hash)
         if known is not None:
             return known
-        identity = source.id or id_of("source", source.url, content_hash)
+        identity = source.id or row_id("source", source.url, content_hash)
         row = {
             "id": identity,
             "url": source.url,
@@ -57,16 +152,16 @@ def add_source(
                 remedy="Leave the id of the source empty, so that it is made of its URL and content.",
             )
         # Titles and addresses of pages name people, who may live.
-        audit.note(db, "add_source", identity, living="deceased", after={"content_hash": content_hash})
+        audit.record(db, "add_source", identity, living="deceased", after={"content_hash": content_hash})
         return identity
 
 
-def _known(db: Database, url: str, content_hash: str) -> SourceId | None:
+def _find_source(db: CaseDatabase, url: str, content_hash: str) -> SourceId | None:
     rows = SourceRecordRow
     return db.run(select(rows.id).where(rows.url == url, rows.content_hash == content_hash)).scalar()
 
 
-def source_text(db: Database, source: SourceId) -> str:
+def source_text(db: CaseDatabase, source: SourceId) -> str:
     if source in db.texts:
         return db.texts[source]
     with db.reading(settled=False):
@@ -80,20 +175,20 @@ def source_text(db: Database, source: SourceId) -> str:
         body = b""
     if hashlib.sha256(body).hexdigest() != row.text_hash:
         raise RunDamaged(f"The text of the source {source!r} is not as it was kept.", remedy="Take a backup.")
-    while len(db.texts) >= TEXTS_AT_HAND:
+    while len(db.texts) >= MAX_CACHED_TEXTS:
         db.texts.pop(next(iter(db.texts)))
     db.texts[source] = body.decode("utf-8", "surrogatepass")
     return db.texts[source]
 
 
-def origin_group(db: Database, source: SourceId) -> str:
-    if source not in db.groups:
+def origin_group(db: CaseDatabase, source: SourceId) -> str:
+    if source not in db.origin_groups:
         rows = SourceRecordRow
-        db.groups[source] = str(db.run(select(rows.origin_group).where(rows.id == source)).scalar_one())
-    return db.groups[source]
+        db.origin_groups[source] = str(db.run(select(rows.origin_group).where(rows.id == source)).scalar_one())
+    return db.origin_groups[source]
 
 
-def source_column(db: Database, source: SourceId, name: Literal["metadata", "raw_extracted"]) -> Mapping[str, Any]:
+def source_column(db: CaseDatabase, source: SourceId, name: Literal["metadata", "raw_extracted"]) -> Mapping[str, Any]:
     with db.reading():
         found = db.run(select(table(SourceRecordRow).c[name]).where(SourceRecordRow.id == source)).one_or_none()
     if found is None:
@@ -102,13 +197,13 @@ def source_column(db: Database, source: SourceId, name: Literal["metadata", "raw
     return kept
 
 
-def source_by_url(db: Database, url: str) -> SourceId | None:
+def source_by_url(db: CaseDatabase, url: str) -> SourceId | None:
     rows = SourceRecordRow
     with db.reading():
         return db.run(select(rows.id).where(rows.url == url).order_by(rows.seq.desc()).limit(1)).scalar()
 
 
-def check_quote(db: Database, source: SourceId, snippet: Snippet) -> None:
+def check_quote(db: CaseDatabase, source: SourceId, snippet: Snippet) -> None:
     """Refuse words that the source does not have at that place; a source kept without its text is believed."""
     text = source_text(db, source)
     if not snippet.words:

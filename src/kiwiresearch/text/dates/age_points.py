@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kiwiresearch.text.dates.evidence import FIRST_YEAR, LAST_YEAR, words_before
+from kiwiresearch.text.dates.calendar import AGO_FROM, PRESENT
 from kiwiresearch.text.dates.language import DateWords
-from kiwiresearch.text.dates.point import Point, give_era, led
-from kiwiresearch.text.dates.units import AGO_FROM, PRESENT
+from kiwiresearch.text.dates.point import FIRST_YEAR, LAST_YEAR, DatePoint, read_era, with_leading_words, words_before
 
 LONGEST_AGE = 15
 OLDEST = 10**11
@@ -22,7 +21,7 @@ MILLION = 1_000_000
 """From here on fifty years more or less are nothing."""
 
 
-def centuries(text: str, language: DateWords) -> Iterator[Point]:
+def centuries(text: str, language: DateWords) -> Iterator[DatePoint]:
     for noun in language.groups:
         at = text.find(noun)
         while at >= 0:
@@ -32,7 +31,7 @@ def centuries(text: str, language: DateWords) -> Iterator[Point]:
             at = text.find(noun, at + 1)
 
 
-def _century(text: str, at: int, noun: str, language: DateWords) -> Point | None:
+def _century(text: str, at: int, noun: str, language: DateWords) -> DatePoint | None:
     """The century whose noun starts at a place, or the two of 'the 13th and 12th centuries'."""
     end = at + len(noun)
     found = language.group_before.search(text, max(0, at - 90), at)
@@ -40,7 +39,7 @@ def _century(text: str, at: int, noun: str, language: DateWords) -> Point | None
         kind = language.groups[noun]
         last = _ordinal(found["ordinal"], language)
         start = found.start("lead")
-        point = Point(start, end, kind, last, part=_part(found["lead"], language))
+        point = DatePoint(start, end, kind, last, part=_part(found["lead"], language))
         joined = (found["join"] or "").strip(" -–—")
         if found["first"]:
             point.start = found.start("first_lead")
@@ -48,13 +47,13 @@ def _century(text: str, at: int, noun: str, language: DateWords) -> Point | None
             point.part, point.last_part = _part(found["first_lead"], language), point.part
             point.opening = "list" if joined in language.both else ""
         if 0 < point.number <= 100 and last <= 100:
-            give_era(text, point, language)
+            read_era(text, point, language)
             _count_back(text, point, language)
-            return led(text, point, words_before(text, point.start), language)
+            return with_leading_words(text, point, words_before(text, point.start), language)
     return None
 
 
-def _count_back(text: str, point: Point, language: DateWords) -> None:
+def _count_back(text: str, point: DatePoint, language: DateWords) -> None:
     """'The 10th millennium BP' is the time from 10,000 to 9,000 years before present."""
     found = language.before_present.match(text, point.end)
     size = 100 if point.kind == "century" else 1000
@@ -68,7 +67,7 @@ def _count_back(text: str, point: Point, language: DateWords) -> None:
     point.part = point.last_part = ""
 
 
-def _is_ours(text: str, point: Point, found: re.Match[str]) -> bool:
+def _is_ours(text: str, point: DatePoint, found: re.Match[str]) -> bool:
     """'In the 20th century BP drilled for oil', 'in the 12th century before the present church': of our era."""
     if found["counted"] or max(point.number, point.last) * 100 > LAST_YEAR:
         return False
@@ -95,14 +94,14 @@ def _ordinal(word: str, language: DateWords) -> int:
     return int(figures) if figures.isdigit() else language.ordinals.get(word, 0)
 
 
-def ages_in_words(text: str, language: DateWords) -> Iterator[Point]:
+def ages_in_words(text: str, language: DateWords) -> Iterator[DatePoint]:
     for found in language.ago_words.finditer(text) if any(word in text for word in language.ago_signs) else ():
         number = language.numbers.get(found["number"], 1) * language.scales[found["scale"]]
-        point = Point(found.start(), found.end(), "age", number, number, present=AGO_FROM)
-        yield led(text, point, words_before(text, point.start), language)
+        point = DatePoint(found.start(), found.end(), "age", number, number, present=AGO_FROM)
+        yield with_leading_words(text, point, words_before(text, point.start), language)
 
 
-def age(text: str, start: int, end: int, language: DateWords) -> Point | None:
+def age(text: str, start: int, end: int, language: DateWords) -> DatePoint | None:
     """'66 million years ago', '12,000 BP', '65.5 Ma'."""
     found = language.ago.match(text, end)
     if not found or "±" in text[max(0, start - 2) : start]:
@@ -114,8 +113,8 @@ def age(text: str, start: int, end: int, language: DateWords) -> Point | None:
     if min(first, last) < FIRST_YEAR or max(first, last) > OLDEST or _is_firm(text, start, end, found, language):
         return None
     present = PRESENT if found["present"] and max(first, last) < MILLION else AGO_FROM
-    point = Point(start, found.end(), "age", max(first, last), min(first, last), present=present)
-    return led(text, point, words_before(text, start), language)
+    point = DatePoint(start, found.end(), "age", max(first, last), min(first, last), present=present)
+    return with_leading_words(text, point, words_before(text, start), language)
 
 
 def _is_firm(text: str, start: int, end: int, found: re.Match[str], language: DateWords) -> bool:

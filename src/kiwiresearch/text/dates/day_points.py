@@ -1,12 +1,22 @@
-"""Days and months in a text: '5 June 1944', 'June 5', 'June–July 1944'."""
+"""Days, months, years and decades in a text."""
 
 from __future__ import annotations
 
 import re
 
-from kiwiresearch.text.dates.evidence import LAST_YEAR, is_counted, words_before
 from kiwiresearch.text.dates.language import DateWords
-from kiwiresearch.text.dates.point import Point, give_era, led
+from kiwiresearch.text.dates.point import (
+    FIRST_YEAR,
+    LAST_YEAR,
+    DatePoint,
+    is_bound,
+    is_counted,
+    is_year,
+    read_era,
+    start_of,
+    with_leading_words,
+    words_before,
+)
 
 DUAL = re.compile(r"/([0-9]{1,4})(?![0-9/])")
 NO_LETTERS = re.compile(r"[\W\d_]")
@@ -15,7 +25,7 @@ NUMERIC = re.compile(r"([0-9]{1,2})([./-])([0-9]{1,2})\2(?P<year>1[0-9]{3}|20[0-
 SPACES = " \u00a0"
 
 
-def day(text: str, start: int, end: int, language: DateWords) -> Point | None:
+def day(text: str, start: int, end: int, language: DateWords) -> DatePoint | None:
     """'5 June 1944', '5–9 June', 'June 5, 1944': with or without its year."""
     day = int(text[start:end])
     if not 1 <= day <= 31:
@@ -33,19 +43,19 @@ def day(text: str, start: int, end: int, language: DateWords) -> Point | None:
     last_day = int(found["last"] or 0)
     if last_day and not day < last_day <= 31:
         return None
-    point = Point(month_start, found.end(), "day", month=month, day=day, last_day=last_day)
+    point = DatePoint(month_start, found.end(), "day", month=month, day=day, last_day=last_day)
     point.either = bool(last_day) and _is_either(found["between"], language)
     _give_year(text, point, found, language)
     # 'January 1 BC' is a month.
     if not point.number and month_start < start and language.era.match(text, point.end):
         return None
     point.sure = point.number > 0
-    give_era(text, point, language)
+    read_era(text, point, language)
     _give_style(text, point, language)
-    return led(text, point, words_before(text, month_start), language)
+    return with_leading_words(text, point, words_before(text, month_start), language)
 
 
-def _give_year(text: str, point: Point, found: re.Match[str], language: DateWords) -> None:
+def _give_year(text: str, point: DatePoint, found: re.Match[str], language: DateWords) -> None:
     """The year behind a day; none where the figures are a count."""
     if not found["year"]:
         other = language.other_style.match(text, found.end())
@@ -69,7 +79,7 @@ def _give_year(text: str, point: Point, found: re.Match[str], language: DateWord
             point.end -= 1
 
 
-def _give_style(text: str, point: Point, language: DateWords) -> None:
+def _give_style(text: str, point: DatePoint, language: DateWords) -> None:
     found = language.style.match(text, point.end)
     if found:
         point.end = found.end()
@@ -79,7 +89,7 @@ def _give_style(text: str, point: Point, language: DateWords) -> None:
         point.calendar = "julian" if found["old"] else "gregorian"
 
 
-def with_month(text: str, point: Point, language: DateWords) -> Point:
+def with_month(text: str, point: DatePoint, language: DateWords) -> DatePoint:
     """Turn a year into a month where one stands before it: 'June 1944', 'June–July 1944', 'June of 1944'."""
     start = point.start
     if text[max(0, start - 4) : start] in (" of ", "of "):
@@ -103,7 +113,7 @@ def with_month(text: str, point: Point, language: DateWords) -> Point:
     return point
 
 
-def _spoken_day(text: str, point: Point, language: DateWords) -> Point:
+def _spoken_day(text: str, point: DatePoint, language: DateWords) -> DatePoint:
     """'the third of May 1803'."""
     found = language.ordinal_day.search(text, max(0, point.start - 40), point.start)
     if found and language.ordinals[found["ordinal"]] <= 31:
@@ -115,7 +125,7 @@ def _is_either(link: str, language: DateWords) -> bool:
     return link.strip() in language.either
 
 
-def numeric(text: str, start: int) -> Point | None:
+def numeric(text: str, start: int) -> DatePoint | None:
     """'3.5.1803' and '13/05/1803'; of '3/5/1803', which is another day elsewhere, only the year."""
     found = NUMERIC.match(text, start)
     if not found:
@@ -123,8 +133,8 @@ def numeric(text: str, start: int) -> Point | None:
     first, second, year = int(found[1]), int(found[3]), int(found["year"])
     day, month = (first, second) if found[2] == "." or second <= 12 < first else (second, first)
     if found[2] != "." and first != second and max(first, second) <= 12:
-        return Point(start, found.end(), "year", year)
-    return Point(start, found.end(), "day", year, month=month, day=day)
+        return DatePoint(start, found.end(), "year", year)
+    return DatePoint(start, found.end(), "day", year, month=month, day=day)
 
 
 def _month_before(text: str, start: int, language: DateWords) -> tuple[int, int]:
@@ -143,3 +153,141 @@ def _month_before(text: str, start: int, language: DateWords) -> tuple[int, int]
 def follows(year: int, figures: str) -> bool:
     """Whether '3' or '53' after 1752 is the year that comes next."""
     return str(year + 1).endswith(figures)
+
+
+ISO = re.compile(r"([-/])(?P<month>[0-9]{2})\1(?P<day>[0-9]{2})(?![0-9/-])")
+YEAR_DASHES = "–—-"
+LONGEST_YEAR = 9
+LONGEST_LINK = 6
+
+
+def with_era(text: str, start: int, end: int, language: DateWords) -> DatePoint | None:
+    """'1200 BC', '10,000 BC', '79 AD'."""
+    found = language.era.match(text, end)
+    if not found:
+        return None
+    year = _plain_year(text[start:end])
+    if found["not"] or not year:
+        return None
+    if text[end : end + 1].isalpha() and end - start > 4:
+        return None
+    point = DatePoint(start, found.end(), "year", year, era="bc" if found["bc"] else "ad")
+    return with_leading_words(text, with_month(text, point, language), words_before(text, point.start), language)
+
+
+def before_era(text: str, start: int, end: int, language: DateWords) -> DatePoint | None:
+    """The first of '130,000–110,000 BC' or '30–19 BC': its era comes with the second."""
+    number = _plain_year(text[start:end]) if language.pair_before_era.match(text, end) else 0
+    return (
+        with_leading_words(text, DatePoint(start, end, "year", number, sure=False), words_before(text, start), language)
+        if number
+        else None
+    )
+
+
+def _plain_year(figures: str) -> int:
+    """The year that figures name, with or without commas; 0 where they cannot be one."""
+    groups = figures.split(",")
+    if len(figures) > LONGEST_YEAR or "." in figures or any(len(group) != 3 for group in groups[1:]):
+        return 0
+    return int("".join(groups))
+
+
+def after_era(text: str, start: int, end: int, language: DateWords) -> DatePoint | None:
+    """'AD 79'."""
+    year = _plain_year(text[start:end])
+    if not year or is_counted(text, end, 1999, language):
+        return None
+    point = DatePoint(start_of(text, start, 1), end, "year", year, era="ad")
+    return with_leading_words(text, with_month(text, point, language), words_before(text, point.start), language)
+
+
+def year(text: str, start: int, end: int, language: DateWords, previous: DatePoint | None) -> DatePoint | None:
+    """A bare number of up to four figures, sure or not; None where it can be no year at all."""
+    decade = language.decade.match(text, end)
+    if decade:
+        return _decade(text, start, decade, language, previous)
+    iso = ISO.match(text, end) if end - start == 4 and text.startswith(("-", "/"), end) else None
+    if iso:
+        return DatePoint(start, iso.end(), "day", int(text[start:end]), month=int(iso["month"]), day=int(iso["day"]))
+    point = DatePoint(start, end, "year", int(text[start:end]), sure=False)
+    if _carries_on(text, point, previous, language):
+        return point
+    if end - start > 2:
+        return _full_year(text, point, language, previous)
+    return before_era(text, start, end, language)
+
+
+def _full_year(text: str, point: DatePoint, language: DateWords, previous: DatePoint | None) -> DatePoint | None:
+    start, end, number = point.start, point.end, point.number
+    before = words_before(text, start)
+    other = language.era.match(text, end)
+    if (
+        text[start] == "0"
+        or (other and other["not"])
+        or (before and before[-1] in language.evidence.numbered and not is_bound(before, language))
+    ):
+        return None
+    plausible = FIRST_YEAR <= number <= LAST_YEAR
+    dual = DUAL.match(text, end) if text.startswith("/", end) else None
+    if dual:
+        if not follows(number, dual[1]) or not plausible:
+            return None
+        point.end, point.last = dual.end(), number + 1
+    if plausible and not is_counted(text, point.end, number, language):
+        point.sure = with_month(text, point, language).kind != "year" or dual is not None
+        point.sure = point.sure or language.onwards.match(text, end) is not None
+    point.sure = point.sure or is_year(text, start, end, before, language) or _is_listed(text, start, end, previous)
+    return with_leading_words(
+        text, point, before if point.start == start else words_before(text, point.start), language
+    )
+
+
+def _carries_on(text: str, point: DatePoint, previous: DatePoint | None, language: DateWords) -> bool:
+    """'1914–18', 'AD 14–37': figures after a year and a dash are the rest of a year, or the next."""
+    if previous is None or previous.kind != "year" or point.start - previous.end > LONGEST_LINK:
+        return False
+    gap = text[previous.end : point.start]
+    if previous.era == "ad":
+        return gap.strip() in language.to and point.number > previous.number
+    if point.end - point.start != 2 or previous.era or previous.number < FIRST_YEAR:
+        return False
+    number = previous.number // 100 * 100 + point.number
+    if number <= previous.number or gap.strip() not in tuple(YEAR_DASHES):
+        return False
+    point.number = number
+    return True
+
+
+def _is_listed(text: str, start: int, end: int, previous: DatePoint | None) -> bool:
+    """'in 1912, 1920 and 1924': years that follow a year."""
+    if previous is None or previous.kind != "year" or not previous.sure or previous.end >= start or end - start != 4:
+        return False
+    gap = text[previous.end : start]
+    near = abs(previous.number - int(text[start:end])) <= 150
+    return near and len(gap) <= 6 and gap.replace("and", "").replace("or", "").strip() in ("", ",", "&", ", ,")
+
+
+def _decade(
+    text: str, start: int, suffix: re.Match[str], language: DateWords, previous: DatePoint | None
+) -> DatePoint | None:
+    before = words_before(text, start)
+    number, length, end = int(text[start : suffix.start()]), suffix.start() - start, suffix.end()
+    if number % 10 or length < 2:
+        return None
+    if length == 2 and not language.era.match(text, end):
+        short = text[start - 1 : start] in ("'", "’", "‘")
+        listed = previous is not None and previous.kind == "decade" and start - previous.end <= 6
+        if not short and not listed:
+            return None
+        number += previous.number // 100 * 100 if listed and previous else 1900
+        start -= short
+        before = words_before(text, start)
+    elif length < 4 and not language.era.match(text, end) and (not before or before[-1] not in language.leads):
+        return None
+    if number > LAST_YEAR and not language.era.match(text, end):
+        return None
+    point = DatePoint(start, end, "century" if number % 100 == 0 and number != 2000 else "decade", number)
+    point.present = 1 if point.kind == "century" else 0
+    read_era(text, point, language)
+    return with_leading_words(text, point, before, language)

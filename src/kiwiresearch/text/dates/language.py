@@ -11,18 +11,18 @@ from typing import Any, Literal, NamedTuple
 
 from kiwiresearch.text.languages import DATA
 
-Group = Literal["century", "millennium"]
+CenturyKind = Literal["century", "millennium"]
 NEVER = r"(?!)"
 
 
-class Part(NamedTuple):
+class TimePart(NamedTuple):
     """A part of a time, such as 'early': the percent it covers, and the word it is written with."""
 
     percent: tuple[int, int]
     written: str
 
 
-class Lead(NamedTuple):
+class LeadPhrase(NamedTuple):
     """What a phrase before a date does to it."""
 
     kind: str
@@ -30,7 +30,7 @@ class Lead(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class YearEvidence:
     """Words beside a bare number that tell years from counts."""
 
     before: frozenset[str] = frozenset()
@@ -60,8 +60,8 @@ class DateWords:
 
     months: Mapping[str, int] = field(default_factory=dict)
     seasons: Mapping[str, str] = field(default_factory=dict)
-    parts: Mapping[str, Part] = field(default_factory=dict)
-    leads: Mapping[str, Lead] = field(default_factory=dict)
+    parts: Mapping[str, TimePart] = field(default_factory=dict)
+    leads: Mapping[str, LeadPhrase] = field(default_factory=dict)
     lead_ends: frozenset[str] = frozenset()
     """The last words of leads: most words before a date are none of them."""
     ordinals: Mapping[str, int] = field(default_factory=dict)
@@ -70,7 +70,7 @@ class DateWords:
     to: frozenset[str] = frozenset("–—-")
     both: frozenset[str] = frozenset()
     either: frozenset[str] = frozenset()
-    evidence: Evidence = Evidence()
+    evidence: YearEvidence = YearEvidence()
     era: re.Pattern[str] = re.compile(NEVER)
     day_first: re.Pattern[str] = re.compile(NEVER)
     day_second: re.Pattern[str] = re.compile(NEVER)
@@ -78,7 +78,7 @@ class DateWords:
     other_style: re.Pattern[str] = re.compile(NEVER)
     style_before: re.Pattern[str] = re.compile(NEVER)
     decade: re.Pattern[str] = re.compile(NEVER)
-    groups: Mapping[str, Group] = field(default_factory=dict)
+    groups: Mapping[str, CenturyKind] = field(default_factory=dict)
     group_signs: frozenset[str] = frozenset()
     """Letters inside the nouns of groups, so that one look spares many: 'entu' for 'century' and 'Centuries'."""
     ago_signs: tuple[str, ...] = ()
@@ -118,13 +118,13 @@ def date_words(language: str) -> DateWords:
         to=frozenset(table["to"]),
         both=frozenset(table["and"]),
         either=frozenset(table["either"]),
-        evidence=Evidence(**{key: frozenset(words) for key, words in table["evidence"].items()}),
+        evidence=YearEvidence(**{key: frozenset(words) for key, words in table["evidence"].items()}),
         **_patterns(table),
     )
 
 
 @cache
-def written(language: str) -> Mapping[str, Any]:
+def written_forms(language: str) -> Mapping[str, Any]:
     """The forms a language writes dates in; English serves for the rest."""
     table = _table(language) or _table("eng")
     forms: dict[str, Any] = dict(table["written"])
@@ -145,19 +145,19 @@ def _table(language: str) -> dict[str, Any]:
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
-def _parts(table: Mapping[str, Any]) -> dict[str, Part]:
+def _parts(table: Mapping[str, Any]) -> dict[str, TimePart]:
     return {
-        name: Part((row["percent"][0], row["percent"][1]), row["words"][0] + row.get("glue", " "))
+        name: TimePart((row["percent"][0], row["percent"][1]), row["words"][0] + row.get("glue", " "))
         for name, row in table["parts"].items()
     }
 
 
-def _leads(table: Mapping[str, Any]) -> dict[str, Lead]:
-    phrases = {phrase: Lead(kind) for kind, words in table["lead"].items() for phrase in words}
+def _leads(table: Mapping[str, Any]) -> dict[str, LeadPhrase]:
+    phrases = {phrase: LeadPhrase(kind) for kind, words in table["lead"].items() for phrase in words}
     for name, words in table["seasons"].items():
-        phrases |= {word: Lead("season", name) for word in words}
+        phrases |= {word: LeadPhrase("season", name) for word in words}
     for name, row in table["parts"].items():
-        phrases |= {word: Lead("part", name) for word in row["words"]}
+        phrases |= {word: LeadPhrase("part", name) for word in row["words"]}
     return phrases
 
 
@@ -166,8 +166,8 @@ def _ordinals(table: Mapping[str, Any]) -> dict[str, int]:
     return places | {word.capitalize(): at for word, at in places.items()}
 
 
-def _groups(table: Mapping[str, Any]) -> dict[str, Group]:
-    kinds: tuple[Group, ...] = ("century", "millennium")
+def _groups(table: Mapping[str, Any]) -> dict[str, CenturyKind]:
+    kinds: tuple[CenturyKind, ...] = ("century", "millennium")
     return {noun: kind for kind in kinds for noun in table[kind]}
 
 

@@ -5,14 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from kiwiresearch.text.dates import edtf, wording
-from kiwiresearch.text.dates.days import FIRST_GREGORIAN_DAY, Calendar, calendar_at, counted, day_at, day_number, named
-from kiwiresearch.text.dates.units import AGO_FROM
+from kiwiresearch.text.dates import wording
+from kiwiresearch.text.dates import wording as edtf
+from kiwiresearch.text.dates.calendar import (
+    AGO_FROM,
+    FIRST_GREGORIAN_DAY,
+    Calendar,
+    astronomical_year,
+    calendar_at,
+    calendar_year,
+    day_at,
+    day_number,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kiwiresearch.text.dates.days import Day
+    from kiwiresearch.text.dates.calendar import Day
 
 Precision = Literal["day", "month", "season", "year", "decade", "century", "millennium", "age"]
 Qualifier = Literal["", "about", "before", "after"]
@@ -91,7 +100,7 @@ class DateRange:
         return exact if exact is not None else max(ABOUT_AT_LEAST, passed // ABOUT_SHARE)
 
 
-def relation(one: DateRange, other: DateRange) -> Relation:
+def date_relation(one: DateRange, other: DateRange) -> Relation:
     """How two dates stand to each other: only 'apart' means that both cannot be right."""
     if (one.earliest, one.latest, one.qualifier) == (other.earliest, other.latest, other.qualifier):
         return "same"
@@ -118,7 +127,7 @@ def _readings(when: DateRange) -> Iterator[tuple[int, int]]:
     length = when.latest - when.earliest
     shifts = (-1, 0, 1) if (first.month, first.day) < (3, 25) and first.year <= LAST_LADY_DAY_YEAR + 1 else (0,)
     for shift in shifts:
-        year = named(counted(first.year) + shift)
+        year = calendar_year(astronomical_year(first.year) + shift)
         calendars: tuple[Calendar, ...] = ("julian", "gregorian")
         for calendar in calendars:
             start = day_number(year, first.month, first.day, calendar)

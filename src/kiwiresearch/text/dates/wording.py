@@ -1,20 +1,62 @@
-"""Dates as they are written for a reader.
-
-What `words` writes, `dates_in` reads back as the same range.
-"""
+"""Dates as they are written: EDTF for storage, words for readers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kiwiresearch.text.dates import units
-from kiwiresearch.text.dates.days import FIRST_GREGORIAN_DAY, Day, counted
-from kiwiresearch.text.dates.language import written
-from kiwiresearch.text.dates.units import SEASON_MONTHS, Span
+from kiwiresearch.text.dates import calendar
+from kiwiresearch.text.dates.calendar import FIRST_GREGORIAN_DAY, SEASON_MONTHS, Day, DaySpan, astronomical_year
+from kiwiresearch.text.dates.language import written_forms
 
 if TYPE_CHECKING:
     from kiwiresearch.text.dates.ranges import DateRange
+
+EDTF_SEASONS = {"spring": 21, "summer": 22, "autumn": 23, "winter": 24}
+
+
+def edtf(when: DateRange) -> str:
+    sign = "~" if when.qualifier == "about" else ""
+    whole = _edtf_unit(when)
+    first, last = _edtf_day(when, when.first_day, "earliest") + sign, _edtf_day(when, when.last_day, "latest") + sign
+    if when.qualifier == "before":
+        return f"../{whole or last}" if when.lasts else f"[..{whole or last}]"
+    if when.qualifier == "after":
+        return f"{whole or first}/.." if when.lasts else f"[{whole or first}..]"
+    if whole and not when.lasts:
+        return whole + sign
+    return f"{first}/{last}" if when.lasts else f"[{first}..{last}]"
+
+
+def _edtf_unit(when: DateRange) -> str:
+    """The one EDTF date that covers just this range, if there is one."""
+    span, day = (when.earliest, when.latest), when.first_day
+    if when.earliest == when.latest:
+        return _edtf_day(when, day, "earliest")
+    if span == calendar.years(day.year, day.year):
+        return _edtf_year(day.year)
+    if day.year > 0 and span == calendar.month_days(day.year, day.month):
+        return f"{_edtf_year(day.year)}-{day.month:02}"
+    if day.year >= 1000 and day.year % 10 == 0 and span == calendar.years(*calendar.rounded(day.year, 10, bc=False)):
+        return f"{_edtf_year(day.year)[:-1]}X"
+    seasons = (name for name in SEASON_MONTHS if span == calendar.season(day.year, name))
+    return next((f"{_edtf_year(day.year)}-{EDTF_SEASONS[name]}" for name in seasons), "")
+
+
+def _edtf_day(when: DateRange, day: Day, end: str) -> str:
+    if when.precision not in ("day", "month", "season") and (day.month, day.day) == (
+        (1, 1) if end == "earliest" else (12, 31)
+    ):
+        return _edtf_year(day.year)
+    return f"{_edtf_year(day.year)}-{day.month:02}-{day.day:02}"
+
+
+def _edtf_year(year: int) -> str:
+    count = astronomical_year(year)
+    if abs(count) > 9999:
+        return f"Y{count}"
+    return f"-{-count:04}" if count < 0 else f"{count:04}"
+
 
 WHOLE = (0, 100)
 NOUNS = ("decade", "century", "millennium")
@@ -22,22 +64,22 @@ SAID_ONCE = ("day", "month", "century", "millennium")
 LONGEST_DASHED = 400
 FEWEST = 1000
 """Fewer years ago are told as years."""
-MOST_DATED = 1_000_000
+MAX_DATED = 1_000_000
 """More years before present than carbon and its like can date."""
 ALWAYS_A_YEAR = range(1000, 2101)
 """Years that need no era to be known as years."""
 
 
-class Named(NamedTuple):
+class NamedSpan(NamedTuple):
     """A stretch of time and its name; the era is kept apart, for a range says it once."""
 
-    span: Span
+    span: DaySpan
     text: str
     era: str = ""
 
 
 def words(when: DateRange, language: str) -> str:
-    forms = written(language)
+    forms = written_forms(language)
     lasting = {"before": "until", "after": "since"} if when.lasts else {}
     form = lasting.get(when.qualifier, when.qualifier)
     text = _age(when, forms) if when.precision == "age" else _single(when, forms)
@@ -114,7 +156,7 @@ def _with_era(text: str, era: str, forms: Mapping[str, Any]) -> str:
     return str(forms[era]).format(text) if era else text
 
 
-def _names(when: DateRange, day: Day, forms: Mapping[str, Any]) -> list[Named]:
+def _names(when: DateRange, day: Day, forms: Mapping[str, Any]) -> list[NamedSpan]:
     """The unit of the range's precision that a day falls into, whole first, then its parts."""
     if when.precision == "day":
         return [_day(when, day, forms)]
@@ -128,9 +170,9 @@ def _names(when: DateRange, day: Day, forms: Mapping[str, Any]) -> list[Named]:
     return [name for text, percent in parts for name in make(day, text, percent, forms)]
 
 
-def _day(when: DateRange, day: Day, forms: Mapping[str, Any]) -> Named:
+def _day(when: DateRange, day: Day, forms: Mapping[str, Any]) -> NamedSpan:
     number = when.earliest if day == when.first_day else when.latest
-    return Named(Span(number, number), _filled("day", day, forms), _after(day))
+    return NamedSpan(DaySpan(number, number), _filled("day", day, forms), _after(day))
 
 
 def _filled(form: str, day: Day, forms: Mapping[str, Any], **more: str) -> str:
@@ -151,65 +193,65 @@ def _after(day: Day) -> str:
     return "bc" if day.year < 0 else ""
 
 
-def _year(day: Day, forms: Mapping[str, Any]) -> Named:
-    return Named(units.years(day.year, day.year), _figure(day, forms), _after(day))
+def _year(day: Day, forms: Mapping[str, Any]) -> NamedSpan:
+    return NamedSpan(calendar.years(day.year, day.year), _figure(day, forms), _after(day))
 
 
-def _month(day: Day, part: str, percent: tuple[int, int], forms: Mapping[str, Any]) -> list[Named]:
-    span = units.month_days(day.year, day.month, percent)
-    return [Named(span, part + _filled("month", day, forms), _after(day))]
+def _month(day: Day, part: str, percent: tuple[int, int], forms: Mapping[str, Any]) -> list[NamedSpan]:
+    span = calendar.month_days(day.year, day.month, percent)
+    return [NamedSpan(span, part + _filled("month", day, forms), _after(day))]
 
 
-def _seasons(day: Day, forms: Mapping[str, Any]) -> list[Named]:
+def _seasons(day: Day, forms: Mapping[str, Any]) -> list[NamedSpan]:
     found = []
     for year in (day.year, day.year - 1 if day.year != 1 else -1):
         at = Day(year, 1, 1)
         for name in SEASON_MONTHS:
             text = _filled("season", at, forms, season=forms["seasons"][name])
-            found.append(Named(units.season(year, name), text, _after(at)))
+            found.append(NamedSpan(calendar.season(year, name), text, _after(at)))
     for part in forms["parts"]:
-        span = units.part_of_year(day.year, part.percent)
-        found.append(Named(span, part.written + _figure(day, forms), _after(day)))
+        span = calendar.part_of_year(day.year, part.percent)
+        found.append(NamedSpan(span, part.written + _figure(day, forms), _after(day)))
     return found
 
 
-def _decade(day: Day, part: str, percent: tuple[int, int], forms: Mapping[str, Any]) -> list[Named]:
+def _decade(day: Day, part: str, percent: tuple[int, int], forms: Mapping[str, Any]) -> list[NamedSpan]:
     first = abs(day.year) // 10 * 10
     # 'The 1900s' are read as a hundred years.
     return _rounded(first, 10, day, part, percent, forms) if first % 100 or first == 2000 else []
 
 
-def _century(day: Day, part: str, percent: tuple[int, int], forms: Mapping[str, Any]) -> list[Named]:
+def _century(day: Day, part: str, percent: tuple[int, int], forms: Mapping[str, Any]) -> list[NamedSpan]:
     hundreds = abs(day.year) // 100 * 100
     rounded = _rounded(hundreds, 100, day, part, percent, forms) if hundreds not in (0, 2000) else []
     return [*_grouped("century", 100, day, part, percent, forms), *rounded]
 
 
-def _millennium(day: Day, part: str, percent: tuple[int, int], forms: Mapping[str, Any]) -> list[Named]:
+def _millennium(day: Day, part: str, percent: tuple[int, int], forms: Mapping[str, Any]) -> list[NamedSpan]:
     return _grouped("millennium", 1000, day, part, percent, forms)
 
 
 def _rounded(
     first: int, size: int, day: Day, part: str, percent: tuple[int, int], forms: Mapping[str, Any]
-) -> list[Named]:
-    bounds = units.rounded(first, size, bc=day.year < 0)
+) -> list[NamedSpan]:
+    bounds = calendar.rounded(first, size, bc=day.year < 0)
     text = str(forms["decade"]).format(first)
     article = _article(part, forms) or (str(forms["article"]) if not part and 0 < day.year < 1000 else "")
     era = "ad_after" if 0 < day.year < 100 else _after(day)
-    return [Named(units.years(*bounds, percent), part + article + text, era)]
+    return [NamedSpan(calendar.years(*bounds, percent), part + article + text, era)]
 
 
 def _grouped(
     form: str, size: int, day: Day, part: str, percent: tuple[int, int], forms: Mapping[str, Any]
-) -> list[Named]:
+) -> list[NamedSpan]:
     number = (abs(day.year) - 1) // size + 1
     names = []
     # The turn of a century begins in the one before.
     for at in (number, number - 1, number + 1) if percent[0] < 0 else (number,):
         if at > 0:
-            bounds = units.grouped(at, size, bc=day.year < 0)
+            bounds = calendar.grouped(at, size, bc=day.year < 0)
             text = part + _article(part, forms) + str(forms[form]).format(_ordinal(at, forms))
-            names.append(Named(units.years(*bounds, percent), text, _after(day)))
+            names.append(NamedSpan(calendar.years(*bounds, percent), text, _after(day)))
     return names
 
 
@@ -224,17 +266,17 @@ def _ordinal(number: int, forms: Mapping[str, Any]) -> str:
 
 def _age(when: DateRange, forms: Mapping[str, Any]) -> str:
     """'66 million years ago', if a round figure covers just this time."""
-    first, last = counted(when.first_year), counted(when.last_year)
+    first, last = astronomical_year(when.first_year), astronomical_year(when.last_year)
     is_pair = when.lasts and when.qualifier in ("", "about")
-    for present, form in ((units.AGO_FROM, "ago"), (units.PRESENT, "present")):
+    for present, form in ((calendar.AGO_FROM, "ago"), (calendar.PRESENT, "present")):
         back = present - (first + last) // 2
-        if not is_pair and back >= FEWEST and units.ago(back, back, present) == (when.earliest, when.latest):
+        if not is_pair and back >= FEWEST and calendar.ago(back, back, present) == (when.earliest, when.latest):
             return str(forms[form]).format(_scaled(back, forms))
-    ends, form = [units.AGO_FROM - year for year in (first, last)], "ago"
+    ends, form = [calendar.AGO_FROM - year for year in (first, last)], "ago"
     if ends[1] < FEWEST:
         return ""
-    dated = [units.PRESENT - year for year in (first, last)]
-    if dated[1] >= FEWEST and dated[0] < MOST_DATED and _zeros(dated) > _zeros(ends):
+    dated = [calendar.PRESENT - year for year in (first, last)]
+    if dated[1] >= FEWEST and dated[0] < MAX_DATED and _zeros(dated) > _zeros(ends):
         ends, form = dated, "present"
     most, least = (_scaled(number, forms) for number in ends)
     if any(told == f"{number:,}" for told, number in zip((most, least), ends, strict=True)):

@@ -1,30 +1,35 @@
-"""An answer as its page shows it: sources first, then sentences whose marks lead to them, then all beside."""
+"""An answer as its page shows it: sources, sentences, disagreements, and where to read on."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from urllib.parse import quote
 
-from kiwiresearch.ask.answer import Answer, BookNote
-from kiwiresearch.ask.wording import (
+from kiwiresearch.ask.answer import Answer, AnswerBook
+from kiwiresearch.ask.presentation import (
     Confidence,
-    Disagreement,
+    DisagreementPart,
     Headline,
+    ModelText,
+    NumberedSource,
+    QuotedSentence,
     Refusal,
-    Sentence,
-    Source,
-    Worded,
-    beside,
+    body_parts,
+    footer_parts,
     numbered,
-    words_in,
 )
-from kiwiresearch.web.desk.pages import local
-from kiwiresearch.web.desk.telling import page_address
-from kiwiresearch.web.desk.words import Words
-from kiwiresearch.web.reader_open import framed
-from kiwiresearch.web.room import Room
-from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.errors import KiwiError
+from kiwiresearch.page.doc import PageDoc, Section
+from kiwiresearch.page.read import open_page
+from kiwiresearch.text.languages import language_words
+from kiwiresearch.web.book_pages import framed_address
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.desk.catalogue import Catalogue
+from kiwiresearch.web.desk.intent import page_address
+from kiwiresearch.web.desk.pages import local_address
+from kiwiresearch.zim.archive import EntryRef
 
 MARK = re.compile(r"\[(\d{1,3})\]")
 MODEL_FILE = re.compile(r"'[^']*[/\\]([^'/\\]+)\.gguf'")
@@ -32,7 +37,7 @@ MODEL_FILE = re.compile(r"'[^']*[/\\]([^'/\\]+)\.gguf'")
 
 
 @dataclass(frozen=True, slots=True)
-class ShownSource:
+class SourceView:
     """A citation: what it quotes, and where that is read."""
 
     number: int
@@ -40,7 +45,7 @@ class ShownSource:
     title: str
     section: str
     quote: str
-    book: BookNote
+    book: AnswerBook
     page: str
     """The page at the desk, the words marked."""
     frame: str
@@ -62,11 +67,11 @@ class Piece:
     text: str
     is_short: bool = False
     """Whether these few words are the answer."""
-    source: ShownSource | None = None
+    source: SourceView | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class ShownLine:
+class LineView:
     """A sentence or a paragraph."""
 
     pieces: tuple[Piece, ...]
@@ -79,19 +84,19 @@ class ShownLine:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownSide:
+class SideView:
     """One of two quotes that do not agree."""
 
     quote: str
-    source: ShownSource | None
+    source: SourceView | None
 
 
 @dataclass(frozen=True, slots=True)
-class ShownDisagreement:
+class DisagreementView:
     """What two sources do not agree in."""
 
     words: str
-    sides: tuple[ShownSide, ...]
+    sides: tuple[SideView, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,15 +108,15 @@ class NearPage:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownAnswer:
+class AnswerView:
     """All that the page tells of an answer."""
 
     answer: Answer
-    sources: tuple[ShownSource, ...]
-    lines: tuple[ShownLine, ...]
-    disagreements: tuple[ShownDisagreement, ...]
+    sources: tuple[SourceView, ...]
+    lines: tuple[LineView, ...]
+    disagreements: tuple[DisagreementView, ...]
     near: tuple[NearPage, ...]
-    closest: tuple[ShownSource, ...]
+    closest: tuple[SourceView, ...]
     """What comes close to an answer, where there is none."""
     senses: tuple[NearPage, ...]
     confidence: Confidence | None
@@ -127,7 +132,7 @@ class ShownAnswer:
     def notices(self) -> tuple[str, ...]:
         return tuple(MODEL_FILE.sub(r"'\1'", notice) for notice in self.answer.notices)
 
-    def is_told(self, source: ShownSource) -> bool:
+    def is_told(self, source: SourceView) -> bool:
         """Whether the words of a source are the answer itself, and need not be shown again below it."""
         return not self.answer.model and any(piece.source == source for line in self.lines for piece in line.pieces)
 
@@ -142,48 +147,48 @@ def model_name(name: str) -> str:
     return re.split(r"[/\\]", name)[-1].removesuffix(".gguf")
 
 
-def shown(answer: Answer, room: Room) -> ShownAnswer:
+def answer_view(answer: Answer, room: ServerContext) -> AnswerView:
     """An answer with the addresses of this server."""
     sources = {source.number: _source(source, room) for source in numbered(answer)}
-    parts = list(beside(answer))
+    parts = list(footer_parts(answer))
     near = next((part.near for part in parts if isinstance(part, Refusal)), ())
-    closest = [Source(cited.number, cited) for cited in answer.closest]
-    return ShownAnswer(
+    closest = [NumberedSource(cited.number, cited) for cited in answer.closest]
+    return AnswerView(
         answer,
         tuple(sources.values()),
-        tuple(line for part in words_in(answer) for line in _lines(part, sources)),
-        tuple(_disagreement(part, sources) for part in parts if isinstance(part, Disagreement)),
+        tuple(line for part in body_parts(answer) for line in _lines(part, sources)),
+        tuple(_disagreement(part, sources) for part in parts if isinstance(part, DisagreementPart)),
         tuple(NearPage(page.title, page_address(page.ref)) for page in near),
         tuple(_source(source, room) for source in closest),
         tuple(NearPage(sense.title, page_address(sense.ref)) for sense in answer.senses),
         next((part for part in parts if isinstance(part, Confidence)), None),
-        next((part.words for part in words_in(answer) if isinstance(part, Headline) and not answer.verdict), ""),
+        next((part.words for part in body_parts(answer) if isinstance(part, Headline) and not answer.verdict), ""),
     )
 
 
-def to_copy(one: ShownAnswer, t: Words) -> str:
+def answer_as_text(one: AnswerView, t: Catalogue) -> str:
     """An answer as plain text with its numbered sources, to be put into a letter or an essay."""
     told = [one.answer.asked or one.answer.question, "", *(line.text for line in one.lines)]
     for conflict in one.disagreements:
         told += ["", t("ask.disagree"), *(f"“{side.quote}”{_mark(side)}" for side in conflict.sides)]
     told += ["", t("ask.sources")] if one.sources else []
-    return "\n".join([*told, *(_line_to_copy(source, t) for source in one.sources)])
+    return "\n".join([*told, *(_source_as_text(source, t) for source in one.sources)])
 
 
-def _line_to_copy(source: ShownSource, t: Words) -> str:
+def _source_as_text(source: SourceView, t: Catalogue) -> str:
     place = ", ".join(filter(None, (source.title, source.section)))
     book = ", ".join(filter(None, (source.book.title or source.book.name, t.customs.date(source.book.date))))
     return f"{source.mark} {place}. {book}. “{' '.join(source.quote.split())}”"
 
 
-def _mark(side: ShownSide) -> str:
+def _mark(side: SideView) -> str:
     return f" {side.source.mark}" if side.source else ""
 
 
-def _source(source: Source, room: Room) -> ShownSource:
+def _source(source: NumberedSource, room: ServerContext) -> SourceView:
     citation = source.cited.citation
     quote = citation.quote
-    return ShownSource(
+    return SourceView(
         source.number,
         quote.ref,
         citation.title,
@@ -191,24 +196,24 @@ def _source(source: Source, room: Room) -> ShownSource:
         quote.text,
         source.cited.book,
         page_address(quote.ref, mark=f"{quote.start}-{quote.end}"),
-        framed(local(room.link(source.cited))),
+        framed_address(local_address(room.citation_url(source.cited))),
     )
 
 
-def _lines(part: Headline | Sentence | Worded, sources: Mapping[int, ShownSource]) -> Iterator[ShownLine]:
+def _lines(part: Headline | QuotedSentence | ModelText, sources: Mapping[int, SourceView]) -> Iterator[LineView]:
     if isinstance(part, Headline):
         return
-    if isinstance(part, Worded):
+    if isinstance(part, ModelText):
         for paragraph in filter(str.strip, part.text.split("\n")):
-            yield ShownLine(tuple(_marked(paragraph, sources)))
+            yield LineView(tuple(_linked_marks(paragraph, sources)))
         return
     cited = [sources[source.number] for source in part.sources]
     marks = (Piece(f" {source.mark}", source=source) for source in cited)
     words = (Piece(part.before), Piece(part.short, is_short=True), Piece(part.behind))
-    yield ShownLine((*(piece for piece in words if piece.text), *marks), cited[0].language if cited else "eng")
+    yield LineView((*(piece for piece in words if piece.text), *marks), cited[0].language if cited else "eng")
 
 
-def _marked(text: str, sources: Mapping[int, ShownSource]) -> Iterator[Piece]:
+def _linked_marks(text: str, sources: Mapping[int, SourceView]) -> Iterator[Piece]:
     """The words of a model; the marks in them that are ours become links, all else stays as it is."""
     end = 0
     for found in MARK.finditer(text):
@@ -220,6 +225,50 @@ def _marked(text: str, sources: Mapping[int, ShownSource]) -> Iterator[Piece]:
     yield Piece(text[end:])
 
 
-def _disagreement(part: Disagreement, sources: Mapping[int, ShownSource]) -> ShownDisagreement:
-    sides = (ShownSide(side.quote, sources[side.source.number] if side.source else None) for side in part.sides)
-    return ShownDisagreement(part.words, tuple(sides))
+def _disagreement(part: DisagreementPart, sources: Mapping[int, SourceView]) -> DisagreementView:
+    sides = (SideView(side.quote, sources[side.source.number] if side.source else None) for side in part.sides)
+    return DisagreementView(part.words, tuple(sides))
+
+
+MAX_SECTIONS = 6
+LONGEST_HEADING = 80
+TIMEOUT_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class FurtherReading:
+    """A page, and sections of it by heading and address."""
+
+    title: str
+    language: str
+    sections: tuple[tuple[str, str], ...]
+
+
+def further_reading(room: ServerContext, source: SourceView) -> FurtherReading | None:
+    """The sections of a cited page besides the one that was cited; None where there are none, or no time to look."""
+    with room.try_locked_finder(TIMEOUT_S) as finder:
+        if finder is None:
+            return None
+        try:
+            page = open_page(finder.book(source.ref.book).archive, source.ref.path)
+        except KiwiError:
+            return None
+    address = page_address(source.ref)
+    found = [section for section in _worth_reading(page) if section.heading != source.section][:MAX_SECTIONS]
+    links = tuple((one.heading, f"{address}?section={quote(one.anchor, errors='replace')}") for one in found)
+    return FurtherReading(page.title, source.language, links) if links else None
+
+
+def _worth_reading(page: PageDoc) -> list[Section]:
+    """Sections right below the page itself that tell something: no lists of references, nothing without a place."""
+    words = language_words(page.language)
+    silent = words.references | words.see_also
+    top = min((section.level for section in page.sections[1:]), default=0)
+    return [
+        section
+        for section in page.sections[1:]
+        if section.level == top
+        and section.anchor
+        and section.heading.casefold() not in silent
+        and len(section.heading) <= LONGEST_HEADING
+    ]

@@ -1,52 +1,126 @@
-"""Pages of the desk: the atlas of a book, part by part."""
+"""The pages of a book's atlas, and the queries of their addresses."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, Any
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Request
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.responses import Response
 
 from kiwiresearch.atlas import contradictions as against
-from kiwiresearch.atlas import kin as people
-from kiwiresearch.atlas import timeline as times
+from kiwiresearch.atlas import queries as times
+from kiwiresearch.atlas import relatives as people
 from kiwiresearch.atlas.atlas import Atlas, Recipe
+from kiwiresearch.atlas.database import ResultPage, ResultWindow, Row
 from kiwiresearch.atlas.families import FAMILIES
 from kiwiresearch.atlas.graph import GRAPH
-from kiwiresearch.atlas.overview import overview
-from kiwiresearch.atlas.part import Part, Window
-from kiwiresearch.atlas.ranks import BYS, ranks
-from kiwiresearch.atlas.regions import OFS, regions
+from kiwiresearch.atlas.queries import EDGE_KINDS, RANK_ORDERS, EdgeKind, RankOrder, edge_pages, overview, ranked_pages
+from kiwiresearch.cases.case import this_year
+from kiwiresearch.claims.conflicts.sentences import DisagreementKind
 from kiwiresearch.errors import BadUsage, NothingFound, PageHidden
-from kiwiresearch.research.family import this_year
-from kiwiresearch.research.jobs import Jobs
-from kiwiresearch.web.atlases import StillWorking, glance
-from kiwiresearch.web.desk.atlas_queries import (
-    SIZE,
-    ContradictionQuery,
-    EdgeQuery,
-    KinQuery,
-    RankQuery,
-    TimeQuery,
-    last_of,
-    listed,
-)
-from kiwiresearch.web.desk.pages import Pages
-from kiwiresearch.web.desk.telling import page_address
-from kiwiresearch.web.family_access import Access
-from kiwiresearch.web.room import Room
-from kiwiresearch.zim.entry import EntryRef
+from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.web.context import AtlasNotReady, ServerContext, overview_key
+from kiwiresearch.web.desk.intent import page_address
+from kiwiresearch.web.desk.pages import ListPage, Pages, list_address
+from kiwiresearch.web.guard.identity import FamilyAccess
+from kiwiresearch.zim.archive import EntryRef
+
+SIZE = 25
+SearchWords = Annotated[str, Field(max_length=200)]
+Number = Annotated[int, Field(ge=1, le=10_000_000)]
+
+
+def _none_if_empty(value: object) -> object:
+    """An empty field of a form asks for nothing, and no year is 0."""
+    return None if isinstance(value, str) and value.strip() in ("", "0") else value
+
+
+Year = Annotated[Annotated[int, Field(ge=times.FURTHEST_BACK, le=times.LATEST)] | None, BeforeValidator(_none_if_empty)]
+
+
+class _ListQuery(BaseModel):
+    model_config = ConfigDict(frozen=True, populate_by_name=True)
+
+    n: Number = 1
+
+    def filters(self) -> dict[str, Any]:
+        """All of it but the number of the part."""
+        return self.model_dump(by_alias=True, exclude={"n"}, exclude_defaults=True)
+
+
+class ContradictionQuery(_ListQuery):
+    """Which contradictions."""
+
+    kind: DisagreementKind | Literal[""] = ""
+    of: against.ValueKind | Literal[""] = ""
+    words: SearchWords = ""
+
+    def options(self) -> against.ContradictionFilter:
+        return against.ContradictionFilter(self.kind, self.of, self.words)
+
+
+class TimeQuery(_ListQuery):
+    """Which moments."""
+
+    first: Annotated[Year, Field(alias="from")] = None
+    last: Annotated[Year, Field(alias="to")] = None
+    subject: SearchWords = ""
+    words: SearchWords = ""
+
+    def options(self) -> times.TimelineFilter:
+        return times.TimelineFilter(self.first, self.last, self.subject, self.words)
+
+
+class RankQuery(_ListQuery):
+    """Which pages, and in which order."""
+
+    by: RankOrder = "authority"
+    words: SearchWords = ""
+
+
+class EdgeQuery(_ListQuery):
+    """Which kind of edge."""
+
+    of: EdgeKind = "orphans"
+
+
+class KinQuery(_ListQuery):
+    """Whose relatives, or how two people are tied; nobody asks for the families."""
+
+    person: Annotated[str, Field(max_length=500)] = ""
+    other: Annotated[str, Field(max_length=500)] = ""
+
+
+def last_page(part: ResultPage) -> int:
+    """The number of the last part of the list that some rows are from."""
+    return max(-(-part.total // SIZE), 1)
+
+
+def atlas_page(part: ResultPage, number: int, place: str, filters: Mapping[str, object]) -> ListPage[Row]:
+    """Some rows with the addresses of those around them."""
+    last = last_page(part)
+    return ListPage(
+        rows=part.rows,
+        total=part.total,
+        number=number,
+        last=last,
+        first_row=part.offset + 1 if part.rows else 0,
+        before=list_address(place, {**filters, "n": number - 1}) if number > 1 else "",
+        after=list_address(place, {**filters, "n": number + 1}) if number < last else "",
+    )
+
 
 BookName = Annotated[str, Path(max_length=100)]
-Found = Callable[[Atlas, Window], Part]
+Found = Callable[[Atlas, ResultWindow], ResultPage]
 TABS = ("overview", "contradictions", "timeline", "ranks", "regions", "kin")
 
 
-def router(room: Room, _: Jobs, pages: Pages) -> APIRouter:
+def router(room: ServerContext, _: JobQueue, pages: Pages) -> APIRouter:
     """The routes."""
     routes = APIRouter(include_in_schema=False)
-    shown = _Shown(room, pages)
+    shown = _AtlasPages(room, pages)
 
     @routes.get("/atlas")
     def all_atlases(request: Request) -> Response:
@@ -56,42 +130,42 @@ def router(room: Room, _: Jobs, pages: Pages) -> APIRouter:
     @routes.get("/atlas/{book}")
     def at_a_glance(request: Request, book: BookName) -> Response:
         atlas = shown.atlases.get(book)
-        told = shown.atlases.kept(atlas, glance(atlas), lambda: overview(atlas, whole=False))
+        told = shown.atlases.cached(atlas, overview_key(atlas), lambda: overview(atlas, complete=False))
         return shown.page(request, atlas, "overview", told=shown.atlases.screen(atlas).overview(told))
 
     @routes.get("/atlas/{book}/contradictions")
     def contradictions(request: Request, book: BookName, query: Annotated[ContradictionQuery, Query()]) -> Response:
-        def found(atlas: Atlas, window: Window) -> Part:
-            return against.contradictions(atlas, query.asked(), window)
+        def found(atlas: Atlas, window: ResultWindow) -> ResultPage:
+            return against.contradictions(atlas, query.options(), window)
 
         return shown.listing(request, book, "contradictions", query, found, against.CONTRADICTIONS, kinds=against.KINDS)
 
     @routes.get("/atlas/{book}/timeline")
     def timeline(request: Request, book: BookName, query: Annotated[TimeQuery, Query()]) -> Response:
-        def found(atlas: Atlas, window: Window) -> Part:
-            return times.timeline(atlas, query.asked(), window)
+        def found(atlas: Atlas, window: ResultWindow) -> ResultPage:
+            return times.timeline(atlas, query.options(), window)
 
         return shown.listing(request, book, "timeline", query, found, years=(times.FURTHEST_BACK, times.LATEST))
 
     @routes.get("/atlas/{book}/ranks")
     def best(request: Request, book: BookName, query: Annotated[RankQuery, Query()]) -> Response:
-        def found(atlas: Atlas, window: Window) -> Part:
-            return ranks(atlas, query.by, query.words, window)
+        def found(atlas: Atlas, window: ResultWindow) -> ResultPage:
+            return ranked_pages(atlas, query.by, query.words, window)
 
-        return shown.listing(request, book, "ranks", query, found, GRAPH, bys=BYS)
+        return shown.listing(request, book, "ranks", query, found, GRAPH, bys=RANK_ORDERS)
 
     @routes.get("/atlas/{book}/regions")
     def edges(request: Request, book: BookName, query: Annotated[EdgeQuery, Query()]) -> Response:
-        def found(atlas: Atlas, window: Window) -> Part:
-            return regions(atlas, query.of, window)
+        def found(atlas: Atlas, window: ResultWindow) -> ResultPage:
+            return edge_pages(atlas, query.of, window)
 
-        return shown.listing(request, book, "regions", query, found, GRAPH, ofs=OFS)
+        return shown.listing(request, book, "regions", query, found, GRAPH, ofs=EDGE_KINDS)
 
     @routes.get("/atlas/{book}/kin")
     def kin(request: Request, book: BookName, query: Annotated[KinQuery, Query()]) -> Response:
-        sight = people.Sight(shown.access.mode(request), this_year())
+        sight = people.PrivacyView(shown.access.privacy_mode(request), this_year())
 
-        def found(atlas: Atlas, window: Window) -> Part:
+        def found(atlas: Atlas, window: ResultWindow) -> ResultPage:
             return people.families(atlas, sight, window)
 
         if not query.person.strip():
@@ -101,12 +175,12 @@ def router(room: Room, _: Jobs, pages: Pages) -> APIRouter:
     return routes
 
 
-class _Shown:
+class _AtlasPages:
     """Draws the parts of an atlas, or a page that says that it is being worked out."""
 
-    def __init__(self, room: Room, pages: Pages) -> None:
+    def __init__(self, room: ServerContext, pages: Pages) -> None:
         self.atlases = room.atlases
-        self.access = Access(room.desk.settings.serve)
+        self.access = FamilyAccess(room.desk.settings.serve)
         self._pages = pages
 
     def page(self, request: Request, atlas: Atlas, tab: str, **values: Any) -> Response:
@@ -121,28 +195,28 @@ class _Shown:
         self, request: Request, book: str, tab: str, query: Any, found: Found, *recipes: Recipe, **values: Any
     ) -> Response:
         atlas = self.atlases.get(book)
-        mode = self.access.mode(request)
+        mode = self.access.privacy_mode(request)
 
-        def rows_of(query: Any) -> Part:
-            window = Window(SIZE, (query.n - 1) * SIZE)
-            return self.atlases.kept(atlas, (tab, query, mode), lambda: found(atlas, window))
+        def rows_of(query: Any) -> ResultPage:
+            window = ResultWindow(SIZE, (query.n - 1) * SIZE)
+            return self.atlases.cached(atlas, (tab, query, mode), lambda: found(atlas, window))
 
         try:
             self.atlases.wait_for(atlas, *recipes)
             whole = rows_of(query)
-            if query.n > last_of(whole):
-                query = query.model_copy(update={"n": last_of(whole)})
+            if query.n > last_page(whole):
+                query = query.model_copy(update={"n": last_page(whole)})
                 whole = rows_of(query)
-        except StillWorking:
+        except AtlasNotReady:
             return self._working(request, atlas, tab)
-        part = self.atlases.screen(atlas).part(whole)
-        rows = listed(part, query.n, f"/atlas/{book}/{tab}", query.wish())
+        part = self.atlases.screen(atlas).filter_page(whole)
+        rows = atlas_page(part, query.n, f"/atlas/{book}/{tab}", query.wish())
         return self.page(request, atlas, tab, shown=rows, query=query, hidden=part.hidden, **values)
 
-    def kin(self, request: Request, book: str, query: KinQuery, sight: people.Sight) -> Response:
+    def kin(self, request: Request, book: str, query: KinQuery, sight: people.PrivacyView) -> Response:
         """A person with their relatives, or how two are tied; who is not found or kept back is told kindly."""
         atlas = self.atlases.get(book)
-        screen, answered = self.atlases.screen(atlas), self.atlases.answered
+        screen, answered = self.atlases.screen(atlas), self.atlases.run_limited
         told = tied = None
         problem = ""
         try:
@@ -151,7 +225,7 @@ class _Shown:
                 tied = screen.relation(answered(lambda: people.relation(atlas, query.person, query.other, sight)))
             else:
                 told = screen.relatives(answered(lambda: people.relatives(atlas, query.person, sight)))
-        except StillWorking:
+        except AtlasNotReady:
             return self._working(request, atlas, "kin")
         except PageHidden:
             problem = "hidden"

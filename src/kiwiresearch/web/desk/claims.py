@@ -1,34 +1,244 @@
-"""Pages of the desk: the claims of a run as a table to filter, and one claim whole."""
+"""The claims of a run: a table to filter and sort, and the page of one claim."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Request
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from kiwiresearch.claims.claim import CLAIM_TYPES
-from kiwiresearch.research.jobs import Jobs
-from kiwiresearch.web.desk.claim_story import story_of
-from kiwiresearch.web.desk.claim_table import COLUMNS, LEAST, ClaimQuery, page_choices, wanted
-from kiwiresearch.web.desk.list_part import address, part_of
-from kiwiresearch.web.desk.note_forms import notes_for, on_claim
-from kiwiresearch.web.desk.pages import Pages
-from kiwiresearch.web.desk.run_frame import RunFrames, RunName, frames_of
-from kiwiresearch.web.room import Room
+from kiwiresearch.brief.brief import Brief, Dispute, PartKey, Statement
+from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, ClaimType
+from kiwiresearch.evidence import Quote
+from kiwiresearch.ids import canonical_json
+from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.text.words import fold
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.desk.notes import claim_target, notes_for
+from kiwiresearch.web.desk.pages import Pages, list_address, list_page
+from kiwiresearch.web.desk.run_files import DAMAGE_ERRORS
+from kiwiresearch.web.desk.run_view import RunName, RunView, RunViews, run_views
+from kiwiresearch.zim.archive import EntryRef
+
+Hedging = Literal["", "none", "any", "may", "some", "debated", "uncertain"]
+Order = Literal["", "type", "-type", "page", "-page", "hedging", "-hedging", "confidence", "-confidence"]
+COLUMNS = ("type", "page", "hedging", "confidence")
+"""By what the table can be sorted."""
+
+CONFIDENCES = (0, 50, 60, 70, 80, 90)
+"""Confidences, in hundredths, that the form offers."""
+
+
+class ClaimQuery(BaseModel):
+    """What an address of the table asks for; what is empty does not matter."""
+
+    model_config = ConfigDict(frozen=True)
+
+    type: ClaimType | Literal[""] = ""
+    page: Annotated[str, Field(max_length=500)] = ""
+    """The path or the title of a page."""
+    hedging: Hedging = ""
+    least: Annotated[int, Field(ge=0, le=100)] = 0
+    words: Annotated[str, Field(max_length=200)] = ""
+    sort: Order = ""
+    n: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+
+    @property
+    def is_filter(self) -> bool:
+        return bool(self.type or self.page or self.hedging or self.least or self.words.strip())
+
+    def filters(self) -> dict[str, Any]:
+        """All of it but the number of the part."""
+        return self.model_dump(exclude={"n"})
+
+    def sorted_by(self, column: str) -> dict[str, Any]:
+        """The same claims sorted by a column; by one that they are sorted by already, the other way round."""
+        first = "-confidence" if column == "confidence" else column
+        turned = first.removeprefix("-") if first.startswith("-") else f"-{first}"
+        return self.filters() | {"sort": turned if self.sort == first else first}
+
+
+@dataclass(frozen=True, slots=True)
+class PageChoice:
+    """A page that the form offers, and how many claims it has."""
+
+    path: str
+    title: str
+    claims: int
+
+
+def filtered_claims(claims: Sequence[Claim], query: ClaimQuery) -> list[Claim]:
+    """The claims that fit, in the order asked for; those that are equal in it stay in the order of their pages."""
+    words = fold(query.words).split() if query.words.strip() else []
+    found = [claim for claim in claims if _fits(claim, query) and _has_words(claim, words)]
+    if query.sort:
+        column, is_turned = query.sort.removeprefix("-"), query.sort.startswith("-")
+        found.sort(key=SORT_KEYS[column], reverse=is_turned)
+    return found
+
+
+def _fits(claim: Claim, query: ClaimQuery) -> bool:
+    return (
+        (not query.type or claim.type == query.type)
+        and claim.confidence * 100 >= query.least - 0.5
+        and (not query.page or _is_of(claim, query.page))
+        and _is_hedged(claim, query.hedging)
+    )
+
+
+def _is_of(claim: Claim, page: str) -> bool:
+    return page == claim.ref.path or page.casefold() == claim.page_title.casefold()
+
+
+def _is_hedged(claim: Claim, hedging: Hedging) -> bool:
+    if hedging in ("", "any", "none"):
+        return not hedging or bool(claim.hedges) == (hedging == "any")
+    return any(hedge.kind == hedging for hedge in claim.hedges)
+
+
+def _has_words(claim: Claim, words: Sequence[str]) -> bool:
+    if not words:
+        return True
+    said = fold(" ".join([claim.text, claim.subject, *(quote.text for quote in claim.quotes)]))
+    return all(word in said for word in words)
+
+
+SORT_KEYS: Mapping[str, Callable[[Claim], Any]] = {
+    "type": lambda claim: claim.type,
+    "page": lambda claim: (claim.page_title.casefold(), claim.ref.path),
+    "hedging": lambda claim: [hedge.kind for hedge in claim.hedges],
+    "confidence": lambda claim: claim.confidence,
+}
+
+
+def page_choices(claims: Sequence[Claim]) -> list[PageChoice]:
+    """The pages that have claims, in the order of the run."""
+    counts: Counter[EntryRef] = Counter(claim.ref for claim in claims)
+    titles = {claim.ref: claim.page_title for claim in claims}
+    return [PageChoice(ref.path, titles[ref] or ref.path, count) for ref, count in counts.items()]
+
+
+CORPUS = "corpus.jsonl"
+CONTEXT_CHARS = 280
+"""So many characters of the page stand on each side of a quote."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteContext:
+    """A quote, and the words of the page around it."""
+
+    quote: Quote
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class SupportedStatement:
+    """A statement of the brief that rests on a claim, and in which part of the brief it stands."""
+
+    part: PartKey
+    statement: Statement
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimDetails:
+    """What a run knows of one claim."""
+
+    claim: Claim
+    settings: tuple[QuoteContext, ...]
+    resting: tuple[SupportedStatement, ...]
+    same: tuple[Claim, ...]
+    """Claims on which the same statements rest."""
+    disputes: tuple[Dispute, ...]
+    """Disputes in which it stands on one side."""
+    disagrees: str
+    """How its number differs from another one's, in English; empty where it does not."""
+
+
+def claim_details(run: RunView, claim: Claim) -> ClaimDetails:
+    """All that the run's files tell of a claim."""
+    brief = run.brief
+    resting = tuple(one for one in statements_by_part(brief) if claim.id in one.statement.claims)
+    others = dict.fromkeys(other for one in resting for other in one.statement.claims if other != claim.id)
+    disputes = [one for one in brief.disputes if any(claim.id in view.statement.claims for view in one.views)]
+    against = {other for one in disputes for view in one.views for other in view.statement.claims}
+    figures = [one.disagrees for one in brief.numbers if claim.id in one.statement.claims and one.disagrees]
+    return ClaimDetails(
+        claim=claim,
+        settings=_contexts(claim.quotes, page_text(run, claim.ref)),
+        resting=resting,
+        same=tuple(brief.claims[other] for other in others if other not in against),
+        disputes=tuple(disputes),
+        disagrees=figures[0] if figures else "",
+    )
+
+
+def statements_by_part(brief: Brief) -> Iterator[SupportedStatement]:
+    """Every statement of a brief with the part it stands in."""
+    for statement in brief.summary:
+        yield SupportedStatement("summary", statement)
+    groups: tuple[tuple[PartKey, Sequence[Statement]], ...] = (
+        ("body", [one for group in brief.body for one in group.statements]),
+        ("definitions", [one for group in brief.definitions for one in group.statements]),
+        ("timeline", [moment.statement for moment in brief.timeline]),
+        ("mechanisms", [one for group in brief.mechanisms for one in group.statements]),
+        ("actors", [one for group in brief.actors for one in group.statements]),
+        ("disputes", [view.statement for dispute in brief.disputes for view in dispute.views]),
+        ("numbers", [figure.statement for figure in brief.numbers]),
+    )
+    for part, statements in groups:
+        yield from (SupportedStatement(part, statement) for statement in statements)
+
+
+def page_text(run: RunView, ref: EntryRef) -> str:
+    """The text of a page as the run has kept it; empty where it has not."""
+    # A line is read only where it can be the page's: a corpus may be large.
+    signs = (f'"path":{canonical_json(ref.path)}', f'"book":{canonical_json(ref.book)}')
+    try:
+        with run.run.file(CORPUS).open(encoding="utf-8", newline="\n") as lines:
+            for line in lines:
+                if all(sign in line for sign in signs):
+                    row = json.loads(line)
+                    if (row["book"], row["path"]) == (ref.book, ref.path):
+                        return str(row["plain_text"])
+    except DAMAGE_ERRORS:
+        return ""
+    return ""
+
+
+def _contexts(quotes: Sequence[Quote], text: str) -> tuple[QuoteContext, ...]:
+    return tuple(_context(quote, text) for quote in quotes)
+
+
+def _context(quote: Quote, text: str) -> QuoteContext:
+    if not text.startswith(quote.text, quote.start):
+        return QuoteContext(quote, "", "")
+    before = text[max(quote.start - CONTEXT_CHARS, 0) : quote.start]
+    after = text[quote.end : quote.end + CONTEXT_CHARS]
+    if quote.start > CONTEXT_CHARS:
+        before = "… " + before.partition(" ")[2]
+    if len(text) > quote.end + CONTEXT_CHARS:
+        after = after.rpartition(" ")[0] + " …"
+    return QuoteContext(quote, before, after)
+
 
 ClaimName = Annotated[str, Path(max_length=100)]
 
 
-def router(room: Room, jobs: Jobs, pages: Pages) -> APIRouter:
+def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     """The routes."""
     routes = APIRouter(include_in_schema=False)
-    _add_table(routes, frames_of(room, jobs), pages)
-    _add_claim(routes, frames_of(room, jobs), pages)
+    _add_table(routes, run_views(room, jobs), pages)
+    _add_claim(routes, run_views(room, jobs), pages)
     return routes
 
 
-def _add_table(routes: APIRouter, runs: RunFrames, pages: Pages) -> None:
+def _add_table(routes: APIRouter, runs: RunViews, pages: Pages) -> None:
     @routes.get("/runs/{run_id}/claims")
     def table(request: Request, run_id: RunName, query: Annotated[ClaimQuery, Query()]) -> Response:
         run = runs.get(run_id)
@@ -38,28 +248,28 @@ def _add_table(routes: APIRouter, runs: RunFrames, pages: Pages) -> None:
             run=run,
             tab="claims",
             query=query,
-            shown=part_of(wanted(run.claims, query), query.n, run.url("claims"), query.wish()),
-            columns=[(name, address(run.url("claims"), query.sorted_by(name))) for name in COLUMNS],
+            shown=list_page(filtered_claims(run.claims, query), query.n, run.url("claims"), query.filters()),
+            columns=[(name, list_address(run.url("claims"), query.sorted_by(name))) for name in COLUMNS],
             types=CLAIM_TYPES,
             choices=page_choices(run.claims),
-            least=sorted({*LEAST, query.least}),
+            least=sorted({*CONFIDENCES, query.least}),
         )
 
 
-def _add_claim(routes: APIRouter, runs: RunFrames, pages: Pages) -> None:
+def _add_claim(routes: APIRouter, runs: RunViews, pages: Pages) -> None:
     @routes.get("/runs/{run_id}/claims/{claim_id}")
     def claim(request: Request, run_id: RunName, claim_id: ClaimName) -> Response:
         run = runs.get(run_id)
         found = run.claim(claim_id)
-        target = on_claim(run, found)
+        target = claim_target(run, found)
         return pages.show(
             request,
             "claims_one.html",
             run=run,
             tab="claims",
             claim=found,
-            story=story_of(run, found),
-            of_page=address(run.url("claims"), {"page": found.ref.path}),
+            story=claim_details(run, found),
+            of_page=list_address(run.url("claims"), {"page": found.ref.path}),
             notes_target=target,
             notes=notes_for(run, target),
         )

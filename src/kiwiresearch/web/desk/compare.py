@@ -1,35 +1,82 @@
-"""Two runs side by side: what differs in what they were made from, and each claim that is new, gone or changed."""
+"""Two runs compared claim by claim; recent comparisons are cached."""
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
+from kiwiresearch.diff.run_comparison import (
+    DIFFERENCE_KINDS,
+    ComparedRun,
+    Comparison,
+    compare_runs,
+    difference_counts,
+    differences,
+)
 from kiwiresearch.errors import RunNotFound
-from kiwiresearch.research.comparing import Comparison
-from kiwiresearch.research.differences import KINDS, counts_of, differences
-from kiwiresearch.research.jobs import Jobs
-from kiwiresearch.web.desk.compare_kept import Compared
+from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.runs.folder import MANIFEST
+from kiwiresearch.runs.run import CLAIMS
+from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import Pages
-from kiwiresearch.web.desk.run_frame import RunFrame, RunFrames, frames_of
-from kiwiresearch.web.room import Room
+from kiwiresearch.web.desk.run_files import BRIEF
+from kiwiresearch.web.desk.run_view import RunView, RunViews, run_views
+from kiwiresearch.workspace.file_cache import FileStamp, file_stamp
+
+MAX_COMPARISONS = 4
+
+Stamps = tuple[tuple[str, ...], tuple[FileStamp, ...]]
+
+
+class ComparisonCache:
+    """The comparisons that were asked for last."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[Stamps, Comparison] = OrderedDict()
+        self._changing = threading.Lock()
+
+    def get(self, old: RunView, new: RunView) -> Comparison:
+        """What became of the old run's claims in the new one."""
+        key = _stamps(old, new)
+        with self._changing:
+            if key in self._known:
+                self._known.move_to_end(key)
+                return self._known[key]
+        found = compare_runs(_side(old), _side(new))
+        with self._changing:
+            self._known[key] = found
+            while len(self._known) > MAX_COMPARISONS:
+                self._known.popitem(last=False)
+        return found
+
+
+def _side(run: RunView) -> ComparedRun:
+    return ComparedRun(run.id, run.run.manifest, run.claims, run.brief)
+
+
+def _stamps(*runs: RunView) -> Stamps:
+    files = [run.run.path / name for run in runs for name in (MANIFEST, CLAIMS, BRIEF)]
+    return tuple(run.id for run in runs), tuple(file_stamp(file.stat()) for file in files if file.exists())
+
 
 ON_A_PAGE = 25
-MOST_PAGES = 100_000
-MOST_RUNS = 500
+MAX_PAGES = 100_000
+MAX_RUNS = 500
 """So many can be chosen from, the newest; any other is named by its address."""
 
 RunName = Annotated[str, Query(max_length=255)]
 
 
-def router(room: Room, jobs: Jobs, pages: Pages) -> APIRouter:
+def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     """The page that compares."""
     routes = APIRouter(include_in_schema=False)
-    runs = frames_of(room, jobs)
-    compared = Compared()
+    runs = run_views(room, jobs)
+    compared = ComparisonCache()
 
     @routes.get("/compare")
     def compare(
@@ -37,28 +84,28 @@ def router(room: Room, jobs: Jobs, pages: Pages) -> APIRouter:
         old: RunName = "",
         new: RunName = "",
         show: Annotated[str, Query(max_length=20)] = "",
-        page: Annotated[int, Query(ge=1, le=MOST_PAGES)] = 1,
+        page: Annotated[int, Query(ge=1, le=MAX_PAGES)] = 1,
     ) -> Response:
-        sides = [_named(runs, name) for name in (old, new)]
+        sides = [_run_or_none(runs, name) for name in (old, new)]
         problem = _problem(old, new, sides)
-        values: dict[str, Any] = {"runs": runs.all()[:MOST_RUNS], "old": sides[0], "new": sides[1], "problem": problem}
+        values: dict[str, Any] = {"runs": runs.all()[:MAX_RUNS], "old": sides[0], "new": sides[1], "problem": problem}
         if problem or not (sides[0] and sides[1]):
             return pages.show(request, "compare.html", status=404 if problem == "unknown" else 200, **values)
         found = compared.get(sides[0], sides[1])
-        kind = show if show in KINDS else ""
-        return pages.show(request, "compare_two.html", **values, **_shown(found, sides[0], sides[1], kind, page))
+        kind = show if show in DIFFERENCE_KINDS else ""
+        return pages.show(request, "compare_two.html", **values, **_values(found, sides[0], sides[1], kind, page))
 
     return routes
 
 
-def _named(runs: RunFrames, name: str) -> RunFrame | None:
+def _run_or_none(runs: RunViews, name: str) -> RunView | None:
     try:
         return runs.get(name) if name else None
     except RunNotFound:
         return None
 
 
-def _problem(old: str, new: str, sides: list[RunFrame | None]) -> str:
+def _problem(old: str, new: str, sides: list[RunView | None]) -> str:
     """Why two runs cannot be compared, by the name that the catalogue has for it; empty if they can."""
     if any(name and side is None for name, side in zip((old, new), sides, strict=True)):
         return "unknown"
@@ -67,7 +114,7 @@ def _problem(old: str, new: str, sides: list[RunFrame | None]) -> str:
     return "same" if old and old == new else ""
 
 
-def _shown(found: Comparison, old: RunFrame, new: RunFrame, kind: str, page: int) -> dict[str, Any]:
+def _values(found: Comparison, old: RunView, new: RunView, kind: str, page: int) -> dict[str, Any]:
     rows = differences(found, kind)
     last = max(1, -(-len(rows) // ON_A_PAGE))
     page = min(page, last)
@@ -76,7 +123,7 @@ def _shown(found: Comparison, old: RunFrame, new: RunFrame, kind: str, page: int
     return {
         "found": found,
         "rows": rows[start : start + ON_A_PAGE],
-        "kinds": [(name, count) for name, count in counts_of(found).items() if name in KINDS],
+        "kinds": [(name, count) for name, count in difference_counts(found).items() if name in DIFFERENCE_KINDS],
         "elsewhere": [sum(not one.page_in_both for one in some) for some in (found.new, found.gone)],
         "kind": kind,
         "total": len(rows),

@@ -12,14 +12,14 @@ from urllib.parse import quote as percent
 from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
-from kiwiresearch.research.export import FORMATS, Made, made, packed
-from kiwiresearch.research.export.note_names import safe_name
-from kiwiresearch.research.jobs import Jobs
-from kiwiresearch.research.notes import read_notes
-from kiwiresearch.research.topics import folder_name
+from kiwiresearch.export.exporter import FORMATS, make_files
+from kiwiresearch.export.packing import ExportedFile, safe_name, zip_files
+from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.runs.notes import read_notes
+from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import Pages
-from kiwiresearch.web.desk.run_frame import RunFrame, RunFrames, frames_of
-from kiwiresearch.web.room import Room
+from kiwiresearch.web.desk.run_view import RunView, RunViews, run_views
+from kiwiresearch.workspace.places import folder_name
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "read": ("html", "epub", "markdown"),
@@ -58,7 +58,7 @@ FormatName = Annotated[str, Path(max_length=40)]
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class FormatChoice:
     """A format as the page offers it."""
 
     name: str
@@ -66,16 +66,16 @@ class Choice:
     with_notes: bool
 
 
-def router(room: Room, jobs: Jobs, pages: Pages) -> APIRouter:
+def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     """The routes."""
     routes = APIRouter(include_in_schema=False)
-    runs = frames_of(room, jobs)
-    groups = {group: [choice_of(name) for name in names] for group, names in GROUPS.items()}
+    runs = run_views(room, jobs)
+    groups = {group: [format_choice(name) for name in names] for group, names in GROUPS.items()}
     _add(routes, runs, pages, groups)
     return routes
 
 
-def _add(routes: APIRouter, runs: RunFrames, pages: Pages, groups: Mapping[str, list[Choice]]) -> None:
+def _add(routes: APIRouter, runs: RunViews, pages: Pages, groups: Mapping[str, list[FormatChoice]]) -> None:
     @routes.get("/runs/{run_id}/export")
     def formats(request: Request, run_id: RunId) -> Response:
         run = runs.get(run_id)
@@ -85,38 +85,40 @@ def _add(routes: APIRouter, runs: RunFrames, pages: Pages, groups: Mapping[str, 
     # Neither of the two is a coroutine, so that making a file holds up nobody but who asked for it.
     @routes.get("/runs/{run_id}/export/{form}")
     def download(run_id: RunId, form: FormatName) -> Response:
-        return to_keep(runs.get(run_id), form)
+        return download_response(runs.get(run_id), form)
 
 
-def to_keep(run: RunFrame, form: str) -> Response:
+def download_response(run: RunView, form: str) -> Response:
     """A run in a format, as a file that a browser or a program keeps."""
-    file = _one_file(form, run.topic, made(run.run.path, form))
+    file = _one_file(form, run.topic, make_files(run.run.path, form))
     kind = TYPES.get(PurePosixPath(file.name).suffix, "application/octet-stream")
-    return Response(file.content, headers=HEADERS | {"Content-Disposition": kept_as(file.name)}, media_type=kind)
+    return Response(
+        file.content, headers=HEADERS | {"Content-Disposition": content_disposition(file.name)}, media_type=kind
+    )
 
 
-def choice_of(name: str) -> Choice:
+def format_choice(name: str) -> FormatChoice:
     """How a format is offered."""
     form = FORMATS[name]
     several = form.is_folder or len(form.names) > 1
     ending = ".zip" if several else PurePosixPath(form.names[0]).suffix
-    return Choice(name, ending, name in WITH_NOTES)
+    return FormatChoice(name, ending, name in WITH_NOTES)
 
 
-def _one_file(form: str, topic: str, files: tuple[Made, ...]) -> Made:
+def _one_file(form: str, topic: str, files: tuple[ExportedFile, ...]) -> ExportedFile:
     """What a browser keeps: the file, or a zip of several, under a name that tells the topic."""
     name = folder_name(topic)
     if len(files) == 1 and not FORMATS[form].is_folder:
         place = PurePosixPath(files[0].name)
         what = "" if place.stem == WHOLE_RUN else f"-{place.stem}"
-        return Made(f"{name}{what}{place.suffix}", files[0].content)
+        return ExportedFile(f"{name}{what}{place.suffix}", files[0].content)
     if FORMATS[form].is_folder:
         folder = safe_name(topic)
-        files = tuple(Made(f"{folder}/{file.name}", file.content) for file in files)
-    return Made(f"{name}-{form}.zip", packed(files))
+        files = tuple(ExportedFile(f"{folder}/{file.name}", file.content) for file in files)
+    return ExportedFile(f"{name}-{form}.zip", zip_files(files))
 
 
-def kept_as(name: str) -> str:
+def content_disposition(name: str) -> str:
     """The header that names a file, in letters that every browser reads, and in its own."""
     stem, dot, ending = name.rpartition(".")
     plain = re.sub(r"[^A-Za-z0-9-]+", "", stem).strip("-") or "research"

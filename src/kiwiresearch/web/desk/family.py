@@ -1,39 +1,171 @@
-"""The pages of families, put together."""
+"""The first page of families: all cases, and the form that starts one; all family routes put together."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from dataclasses import dataclass
+from typing import Annotated, Any
 
-from kiwiresearch.research.jobs import Jobs
-from kiwiresearch.web.desk import (
-    family_begin,
-    family_case,
-    family_evidence,
-    family_files,
-    family_people,
-    family_review,
-    family_sources,
-    family_tree,
-)
-from kiwiresearch.web.desk.family_frame import FamilyDesk
-from kiwiresearch.web.desk.pages import Pages
-from kiwiresearch.web.room import Room
+from fastapi import APIRouter, Form, Query, Request
+from starlette.responses import Response
+
+from kiwiresearch.errors import BadUsage, KiwiError, NothingFound
+from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.kin.gedcom.read import MAX_FILE_BYTES
+from kiwiresearch.kin.loop.seeds import candidate_people
+from kiwiresearch.kin.loop.settings import BOUNDS
+from kiwiresearch.kin.sources.books import BookSource
+from kiwiresearch.web.bodies import MAX_NAME
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.desk.family_case import add_case_pages, add_evidence_pages, add_source_pages
+from kiwiresearch.web.desk.family_files import add_file_pages
+from kiwiresearch.web.desk.family_frame import FamilyPages
+from kiwiresearch.web.desk.family_people import add_people_pages, add_review_pages
+from kiwiresearch.web.desk.family_tree import add_tree_pages
+from kiwiresearch.web.desk.pages import Pages, redirect
+from kiwiresearch.web.family_models import MAX_SEEDS, StartBody
+from kiwiresearch.web.problems import Problem, problem_of
+
+CASES_A_PAGE = 50
+NAME_SEPARATOR = ";"
+
+Names = Annotated[str, Form(max_length=MAX_NAME)]
+Name = Annotated[str, Query(max_length=MAX_NAME)]
+Offset = Annotated[int, Query(ge=0, le=1_000_000)]
+OptionalNumber = Annotated[int | None, Form()]
 
 
-def router(room: Room, jobs: Jobs, pages: Pages) -> APIRouter:
-    """The routes; those with fixed names come before those that take any case."""
-    desk = FamilyDesk(room, jobs, pages)
-    routes = APIRouter(include_in_schema=False)
-    parts = (
-        family_begin,
-        family_files,
-        family_case,
-        family_tree,
-        family_people,
-        family_evidence,
-        family_review,
-        family_sources,
+@dataclass(frozen=True, slots=True)
+class PersonChoice:
+    """A person who may be meant, and what to write for them instead."""
+
+    title: str
+    lived: str
+    names: str
+    """All that is to be begun with, this one among them."""
+
+
+def add_start_pages(routes: APIRouter, desk: FamilyPages) -> None:
+    @routes.get("/family")
+    def all_cases(request: Request, name: Name = "", offset: Offset = 0) -> Response:
+        return _page(desk, request, name, offset=offset)
+
+    @routes.post("/family")
+    def begin(
+        request: Request,
+        name: Names = "",
+        generations: OptionalNumber = None,
+        budget: OptionalNumber = None,
+        max_steps: OptionalNumber = None,
+    ) -> Response:
+        wished = {"generations": generations, "budget": budget, "max_steps": max_steps}
+        names = _names(name)
+        try:
+            case = _start_case(desk, names, wished)
+        except (BadUsage, NothingFound) as problem:
+            return _page(desk, request, name, wished, problem=problem_of(problem), choices=_choices(desk, names))
+        return redirect(f"/family/{case}")
+
+
+def _names(written: str) -> list[str]:
+    return [one.strip() for one in written.split(NAME_SEPARATOR) if one.strip()]
+
+
+def _start_case(desk: FamilyPages, names: list[str], limits: dict[str, int | None]) -> str:
+    families = desk.families
+    if not 1 <= len(names) <= MAX_SEEDS:
+        raise BadUsage("A case begins with a name.", remedy=f"Write one to {MAX_SEEDS}, with ';' between them.")
+    given = {key: value for key, value in limits.items() if value is not None}
+    for key, value in given.items():
+        low, high = bounds_of(key)
+        if not low <= value <= high:
+            raise BadUsage(f"{value} is too many or too few.", remedy=f"Give a number from {low} to {high}.")
+    settings = StartBody.model_validate({"names": names, **given}).settings(desk.room.desk.settings.kin)
+    with desk.room.locked_finder() as finder:
+        return families.cases.start(settings, finder)
+
+
+def bounds_of(key: str) -> tuple[int, int]:
+    return BOUNDS["max_iterations" if key == "max_steps" else key]
+
+
+def _choices(desk: FamilyPages, names: list[str]) -> list[PersonChoice]:
+    """Whom to choose from, of the first name that does not say which one."""
+    with desk.room.locked_finder() as finder:
+        books = BookSource(finder.books)
+        for place, name in enumerate(names[:MAX_SEEDS]):
+            try:
+                found = candidate_people(books, name)
+            except KiwiError:
+                continue
+            if [one.read.title for one in found] == [name] or (len(found) == 1 and found[0].fit):
+                continue
+            if found:
+                return [_choice(one.read.title, one.lived, names, place) for one in found]
+    return []
+
+
+def _choice(title: str, lived: str, names: list[str], place: int) -> PersonChoice:
+    return PersonChoice(title, lived, f"{NAME_SEPARATOR} ".join([*names[:place], title, *names[place + 1 :]]))
+
+
+def _page(
+    desk: FamilyPages,
+    request: Request,
+    name: str,
+    limits: dict[str, int | None] | None = None,
+    *,
+    offset: int = 0,
+    problem: Problem | None = None,
+    choices: list[PersonChoice] | None = None,
+) -> Response:
+    ids = desk.families.cases.ids()
+    shown = ids[offset : offset + CASES_A_PAGE]
+    return desk.pages.show(
+        request,
+        "family.html",
+        status=problem.status if problem else 200,
+        cases=[_case_row(desk, request, one) for one in shown],
+        total=len(ids),
+        offset=offset,
+        step=CASES_A_PAGE,
+        name=name,
+        settings=_settings(desk, limits or {}),
+        problem=problem,
+        choices=choices or [],
+        owner=desk.families.access.is_owner(request),
+        largest=MAX_FILE_BYTES,
     )
-    for part in parts:
-        part.add(routes, desk)
+
+
+def _case_row(desk: FamilyPages, request: Request, case: str) -> dict[str, Any]:
+    return desk.families.listed_record(request, case) | {"job": desk.job_of(case)}
+
+
+def _settings(desk: FamilyPages, limits: dict[str, int | None]) -> list[dict[str, Any]]:
+    """What can be set for a new case: its bounds, and what holds if nothing is said."""
+    usual = desk.room.desk.settings.kin
+    names = {"generations": usual.generations, "budget": usual.budget, "max_steps": usual.max_iterations}
+    return [_setting(key, value, limits.get(key)) for key, value in names.items()]
+
+
+def _setting(key: str, usual: int, value: int | None) -> dict[str, Any]:
+    low, high = bounds_of(key)
+    return {"name": key, "value": "" if value is None else value, "usual": usual, "low": low, "high": high}
+
+
+def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
+    """The routes; those with fixed names come before those that take any case."""
+    desk = FamilyPages(room, jobs, pages)
+    routes = APIRouter(include_in_schema=False)
+    for add_pages in (
+        add_start_pages,
+        add_file_pages,
+        add_case_pages,
+        add_tree_pages,
+        add_people_pages,
+        add_evidence_pages,
+        add_review_pages,
+        add_source_pages,
+    ):
+        add_pages(routes, desk)
     return routes

@@ -1,4 +1,4 @@
-"""A case as a whole: where it stands, what to do next, what happened when, and what was searched."""
+"""The pages of a case: summary, timeline, search log, evidence, audit and sources."""
 
 from __future__ import annotations
 
@@ -7,29 +7,36 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, Query, Request
 from starlette.responses import Response
 
-from kiwiresearch.research import family_told as told
-from kiwiresearch.research.family_merges import merges_record
-from kiwiresearch.research.job import FamilyWish
-from kiwiresearch.web.desk.family_frame import FamilyDesk
-from kiwiresearch.web.desk.pages import go_to
-from kiwiresearch.web.family import CaseId
-from kiwiresearch.web.starting import start
+from kiwiresearch.cases import records as told
+from kiwiresearch.cases.review import merges_record
+from kiwiresearch.cases.sources import set_plugin, source_records
+from kiwiresearch.jobs.job import FamilyRequest
+from kiwiresearch.kin.report.labels import FIELD_LABELS
+from kiwiresearch.kin.sources.registry import load_plugins as all_plugins
+from kiwiresearch.kin.tree import FieldName, PersonId, Tree
+from kiwiresearch.web.bodies import MAX_NAME
+from kiwiresearch.web.desk.family_frame import FamilyPages, person_ids_by_distance, person_options
+from kiwiresearch.web.desk.pages import redirect
+from kiwiresearch.web.families import CaseId, PluginId, require_known, visible_person
+from kiwiresearch.web.family_files import AuditHead, proof_record
+from kiwiresearch.web.job_requests import start_job
+from kiwiresearch.web.problems import without_paths
 
 ROWS_A_PAGE = 100
-MOST_STEPS = 1_000_000
+MAX_STEPS = 1_000_000
 
 Offset = Annotated[int, Query(ge=0, le=10_000_000)]
-Steps = Annotated[int, Form(ge=0, le=MOST_STEPS)]
-Choice = Annotated[str, Form(max_length=8)]
-OnlyVain = Annotated[str, Query(max_length=8)]
+Steps = Annotated[int, Form(ge=0, le=MAX_STEPS)]
+YesNo = Annotated[str, Form(max_length=8)]
+OnlyNegative = Annotated[str, Query(max_length=8)]
 
 
-def add(routes: APIRouter, desk: FamilyDesk) -> None:
+def add_case_pages(routes: APIRouter, desk: FamilyPages) -> None:
     _add_state(routes, desk)
     _add_lists(routes, desk)
 
 
-def _add_state(routes: APIRouter, desk: FamilyDesk) -> None:
+def _add_state(routes: APIRouter, desk: FamilyPages) -> None:
     @routes.get("/family/{case}")
     def summary(request: Request, case: CaseId) -> Response:
         job, jobs = desk.job_of(case), desk.jobs_of(case)
@@ -45,36 +52,126 @@ def _add_state(routes: APIRouter, desk: FamilyDesk) -> None:
         )
 
     @routes.post("/family/{case}/run")
-    def go_on(case: CaseId, steps: Steps = 0, model: Choice = "") -> Response:
-        job = start(desk.families.jobs, FamilyWish(case, steps, model == "yes"))
-        return go_to(f"/research/{job.id}")
+    def go_on(case: CaseId, steps: Steps = 0, model: YesNo = "") -> Response:
+        job = start_job(desk.families.jobs, FamilyRequest(case, steps, model == "yes"))
+        return redirect(f"/research/{job.id}")
 
 
-def _open_questions(desk: FamilyDesk, request: Request, case: str) -> dict[str, int]:
+def _open_questions(desk: FamilyPages, request: Request, case: str) -> dict[str, int]:
     """What waits for a decision of people."""
-    with desk.families.seen(request, case, None) as (found, mode):
+    with desk.families.open_case(request, case, None) as (found, mode):
         conflicts = len(told.conflict_records(found, mode))
         waiting = len(merges_record(found, found.tree(mode), found.mask(mode))["to_review"])
     return {"conflicts": conflicts, "merges": waiting}
 
 
-def _add_lists(routes: APIRouter, desk: FamilyDesk) -> None:
+def _add_lists(routes: APIRouter, desk: FamilyPages) -> None:
     @routes.get("/family/{case}/timeline")
     def timeline(request: Request, case: CaseId, offset: Offset = 0) -> Response:
-        with desk.families.seen(request, case, None) as (found, mode):
+        with desk.families.open_case(request, case, None) as (found, mode):
             rows = told.timeline_records(found, mode)
-        return desk.show(request, "family_timeline.html", case, "timeline", **_some(rows, offset))
+        return desk.show(request, "family_timeline.html", case, "timeline", **_page_of_rows(rows, offset))
 
     @routes.get("/family/{case}/log")
-    def log(request: Request, case: CaseId, offset: Offset = 0, vain: OnlyVain = "") -> Response:
-        with desk.families.seen(request, case, None) as (found, mode):
+    def log(request: Request, case: CaseId, offset: Offset = 0, vain: OnlyNegative = "") -> Response:
+        with desk.families.open_case(request, case, None) as (found, mode):
             rows = told.log_records(found, mode)
         in_vain = sum(1 for row in rows if row["negative"])
         shown = [row for row in rows if row["negative"]] if vain else rows
-        values = _some(shown, offset)
+        values = _page_of_rows(shown, offset)
         return desk.show(request, "family_log.html", case, "log", vain=vain, in_vain=in_vain, all=len(rows), **values)
 
 
-def _some(rows: list[dict[str, Any]], offset: int) -> dict[str, Any]:
+def _page_of_rows(rows: list[dict[str, Any]], offset: int) -> dict[str, Any]:
     """The rows of one page, and what a pager needs."""
     return {"rows": rows[offset : offset + ROWS_A_PAGE], "total": len(rows), "offset": offset, "step": ROWS_A_PAGE}
+
+
+PEOPLE_A_PAGE = 10
+
+PersonFilter = Annotated[str, Query(max_length=100)]
+EvidenceOffset = Annotated[int, Query(ge=0, le=10_000_000)]
+FieldFilter = Annotated[str, Query(max_length=40)]
+CheckSwitch = Annotated[str, Query(max_length=8)]
+
+
+def add_evidence_pages(routes: APIRouter, desk: FamilyPages) -> None:
+    @routes.get("/family/{case}/evidence")
+    def evidence(
+        request: Request, case: CaseId, person: PersonFilter = "", field: FieldFilter = "", offset: EvidenceOffset = 0
+    ) -> Response:
+        wanted: FieldName | None = told.checked_field(field) if field else None
+        with desk.families.open_case(request, case, None) as (found, mode):
+            tree = found.tree(mode)
+            ids = (visible_person(tree, person),) if person else person_ids_by_distance(found, tree)
+            if wanted:
+                ids = tuple(filter(people_with_field(found.tree(mode, everything=True), wanted).__contains__, ids))
+            some = ids[offset : offset + PEOPLE_A_PAGE]
+            facts = [(tree.persons[one], told.evidence_records(found, one, wanted, mode)) for one in some]
+            people = person_options(found, mode, person)
+        values: dict[str, Any] = {
+            "rows": [(who, [desk.fact_with_links(fact) for fact in said]) for who, said in facts],
+            "people": people,
+            "fields": list(FIELD_LABELS),
+            "person": person,
+            "field": wanted or "",
+            "total": len(ids),
+            "offset": offset,
+            "step": PEOPLE_A_PAGE,
+        }
+        return desk.show(request, "family_evidence.html", case, "evidence", **values)
+
+    @routes.get("/family/{case}/audit")
+    def audit(request: Request, case: CaseId, check: CheckSwitch = "", head: AuditHead = "") -> Response:
+        proof = proof_record(desk.families, request, case, head.strip()) if check else None
+        return desk.show(request, "family_audit.html", case, "audit", proof=proof, head=head)
+
+
+def people_with_field(tree: Tree, field: FieldName) -> set[PersonId]:
+    """The people of whom something is told in a field."""
+    parent: dict[str, FieldName] = {"male": "father", "female": "mother", "": "parent"}
+    found = {fact.person for fact in tree.facts if fact.field == field}
+    for tie in tree.relationships:
+        if tie.first not in tree.persons or tie.second not in tree.persons:
+            continue
+        if tie.kind != "parent_of":
+            found |= {tie.first, tie.second} if tie.kind == f"{field}_of" else set()
+        elif field == "child":
+            found.add(tie.first)
+        elif field == parent[tree.persons[tie.first].sex]:
+            found.add(tie.second)
+    return found
+
+
+SwitchField = Annotated[str, Form(max_length=8)]
+TextField = Annotated[str, Form(max_length=MAX_NAME)]
+
+
+def add_source_pages(routes: APIRouter, desk: FamilyPages) -> None:
+    @routes.get("/family/{case}/sources")
+    def sources(request: Request, case: CaseId) -> Response:
+        there = all_plugins(desk.families.cases.plugins)
+        with desk.families.cases.reading(case) as found:
+            rows = source_records(there, found.store)
+        own = {one.plugin.plugin_id for one in there.known if one.plugin.kind == "sparql"}
+        rows = sorted(({**row, "own_endpoint": row["id"] in own} for row in rows), key=lambda row: bool(row["network"]))
+        problems = [without_paths(str(one)) for one in there.problems]
+        return desk.show(request, "family_sources.html", case, "sources", sources=rows, problems=problems)
+
+    @routes.post("/family/{case}/sources/{plugin}")
+    def switch_source(
+        request: Request,
+        case: CaseId,
+        plugin: PluginId,
+        on: SwitchField = "",
+        terms_ok: SwitchField = "",
+        contact: TextField = "",
+        endpoint: TextField = "",
+    ) -> Response:
+        desk.families.access.require_owner(request)
+        there = all_plugins(desk.families.cases.plugins)
+        with desk.families.cases.changing(case) as found:
+            require_known(plugin, [one.plugin.plugin_id for one in there.known])
+            wish = {"contact": contact.strip(), "endpoint": endpoint.strip()}
+            set_plugin(found.store, there.named(plugin), on=on == "yes", terms=terms_ok == "yes", **wish)
+        return redirect(f"/family/{case}/sources")

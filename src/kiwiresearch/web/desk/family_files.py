@@ -1,71 +1,188 @@
-"""Families as files: what a case is written to, and how the tree of another program comes in."""
+"""Family files: downloads in each format, and the upload of a GEDCOM file, read as it arrives."""
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator, AsyncIterator
+from dataclasses import dataclass, field
 from typing import Annotated
 
+import anyio
 from fastapi import APIRouter, Query, Request
+from python_multipart.exceptions import MultipartParseError
+from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.responses import Response
 
-from kiwiresearch.errors import KiwiError
-from kiwiresearch.kin.gedcom.read import LARGEST
-from kiwiresearch.kin.privacy.redact import MODES, Mode
-from kiwiresearch.research.family_forms import ENDINGS, Form
-from kiwiresearch.web.desk.family_frame import FamilyDesk
-from kiwiresearch.web.desk.family_upload import file_of
-from kiwiresearch.web.desk.pages import go_to
-from kiwiresearch.web.family import CaseId
-from kiwiresearch.web.family_files import exported, heard_out, taken
+from kiwiresearch.cases.exports import FILE_NAMES, ExportForm
+from kiwiresearch.errors import BadUsage, KiwiError
+from kiwiresearch.kin.gedcom.read import EXPORT_AGAIN, MAX_FILE_BYTES
+from kiwiresearch.kin.privacy.redaction import MODES, Mode
+from kiwiresearch.web.desk.family_frame import FamilyPages
+from kiwiresearch.web.desk.pages import redirect
+from kiwiresearch.web.families import CaseId
+from kiwiresearch.web.family_files import CLOSE_CONNECTION, PART_TIMEOUT_S, drain_body, export_response, receive_upload
 from kiwiresearch.web.problems import Refused
 
+FIELD = b"file"
+MAX_FORM_OVERHEAD = 64 * 1024
+"""How much a form may bring around its file."""
+CHOOSE = "Choose a file, and send the form again."
+
+
+@dataclass(frozen=True, slots=True)
+class FormFile:
+    """The file of a form: what it is called, and its content as it comes."""
+
+    name: str
+    parts: AsyncGenerator[bytes, None]
+
+
+@dataclass(slots=True)
+class _FormParts:
+    """What a parser has told of the form so far."""
+
+    name: str = ""
+    data: list[bytes] = field(default_factory=list)
+    around: int = 0
+    is_file: bool = False
+    _header: bytes = b""
+    _value: bytes = b""
+    _said: bytes = b""
+
+    def begin(self) -> None:
+        self.is_file, self._said = False, b""
+
+    def header(self, data: bytes, start: int, end: int) -> None:
+        self.around += end - start
+        self._header += data[start:end]
+
+    def value(self, data: bytes, start: int, end: int) -> None:
+        self.around += end - start
+        self._value += data[start:end]
+
+    def header_end(self) -> None:
+        if self._header.lower() == b"content-disposition":
+            self._said = self._value
+        self._header = self._value = b""
+
+    def headers_end(self) -> None:
+        _, options = parse_options_header(self._said)
+        if options.get(b"name") == FIELD and not self.name:
+            self.name = options.get(b"filename", b"").decode("utf-8", "replace")
+            self.is_file = bool(self.name)
+
+    def content(self, data: bytes, start: int, end: int) -> None:
+        if self.is_file:
+            self.data.append(data[start:end])
+        else:
+            self.around += end - start
+
+    def take_data(self) -> bytes:
+        found, self.data = b"".join(self.data), []
+        return found
+
+
+async def uploaded_file(request: Request, stream: AsyncIterator[bytes]) -> FormFile:
+    """The file that a form brings in the stream of its request; refused where it brings none."""
+    heard = _FormParts()
+    parts = _content(stream, _parser(request, heard), heard)
+    try:
+        with anyio.fail_after(PART_TIMEOUT_S):
+            first = await anext(parts, None)
+    except TimeoutError as problem:
+        raise Refused(408, "The file did not arrive in time.", "Send it again.", CLOSE_CONNECTION) from problem
+    if first is None and heard.name:
+        raise BadUsage(f"The file {heard.name!r} is empty.", remedy=EXPORT_AGAIN)
+    if first is None:
+        raise BadUsage("The form brought no file.", remedy=CHOOSE)
+    return FormFile(heard.name, _joined(first, parts))
+
+
+async def _joined(first: bytes, rest: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+    yield first
+    async for part in rest:
+        yield part
+
+
+def _parser(request: Request, heard: _FormParts) -> MultipartParser:
+    _, options = parse_options_header(request.headers.get("content-type", ""))
+    try:
+        return MultipartParser(
+            options.get(b"boundary", b""),
+            {
+                "on_part_begin": heard.begin,
+                "on_header_field": heard.header,
+                "on_header_value": heard.value,
+                "on_header_end": heard.header_end,
+                "on_headers_finished": heard.headers_end,
+                "on_part_data": heard.content,
+            },
+        )
+    except MultipartParseError as problem:
+        raise BadUsage("The form cannot be read.", remedy=CHOOSE) from problem
+
+
+async def _content(
+    stream: AsyncIterator[bytes], parser: MultipartParser, heard: _FormParts
+) -> AsyncGenerator[bytes, None]:
+    async for chunk in stream:
+        try:
+            parser.write(chunk)
+        except MultipartParseError as problem:
+            raise BadUsage("The form cannot be read.", remedy=CHOOSE) from problem
+        if heard.around > MAX_FORM_OVERHEAD:
+            raise BadUsage("The form brings more than a file.", remedy=CHOOSE)
+        if found := heard.take_data():
+            yield found
+
+
 Privacy = Annotated[Mode, Query()]
-Wanted = Annotated[Form, Query()]
+FormatQuery = Annotated[ExportForm, Query()]
 
 
-def add(routes: APIRouter, desk: FamilyDesk) -> None:
+def add_file_pages(routes: APIRouter, desk: FamilyPages) -> None:
     """Import comes first: its address is no case."""
     _add_in(routes, desk)
     _add_out(routes, desk)
 
 
-def _add_in(routes: APIRouter, desk: FamilyDesk) -> None:
+def _add_in(routes: APIRouter, desk: FamilyPages) -> None:
     @routes.get("/family/import")
     def new_import() -> Response:
-        return go_to("/family#import")
+        return redirect("/family#import")
 
     @routes.post("/family/import")
     async def import_new(request: Request) -> Response:
-        return await _taken(desk, request, "")
+        return await _receive_file(desk, request, "")
 
     @routes.get("/family/{case}/import")
     def import_page(request: Request, case: CaseId) -> Response:
-        return desk.show(request, "family_import.html", case, "files", largest=LARGEST)
+        return desk.show(request, "family_import.html", case, "files", largest=MAX_FILE_BYTES)
 
     @routes.post("/family/{case}/import")
     async def import_into(request: Request, case: CaseId) -> Response:
-        return await _taken(desk, request, case)
+        return await _receive_file(desk, request, case)
 
 
-async def _taken(desk: FamilyDesk, request: Request, case: str) -> Response:
+async def _receive_file(desk: FamilyPages, request: Request, case: str) -> Response:
     """Pass the file on as it comes; who may not send one is told so before anything of it is kept."""
     stream = request.stream()
     try:
-        desk.families.access.owner(request)
-        file = await file_of(request, stream)
-        job = await taken(desk.families, request, case, file.name, file.parts)
+        desk.families.access.require_owner(request)
+        file = await uploaded_file(request, stream)
+        job = await receive_upload(desk.families, request, case, file.name, file.parts)
     except (Refused, KiwiError):
-        await heard_out(stream)
+        await drain_body(stream)
         raise
-    return go_to(f"/research/{job.id}")
+    return redirect(f"/research/{job.id}")
 
 
-def _add_out(routes: APIRouter, desk: FamilyDesk) -> None:
+def _add_out(routes: APIRouter, desk: FamilyPages) -> None:
     @routes.get("/family/{case}/export")
     def export_page(request: Request, case: CaseId) -> Response:
         modes = MODES if desk.families.access.is_owner(request) else MODES[MODES.index("public") :]
-        values = {"forms": list(ENDINGS.items()), "modes": modes}
+        values = {"forms": list(FILE_NAMES.items()), "modes": modes}
         return desk.show(request, "family_export.html", case, "files", **values)
 
     @routes.get("/family/{case}/file")
-    def file(request: Request, case: CaseId, form: Wanted, privacy: Privacy = "public") -> Response:
-        return exported(desk.families, request, case, form, privacy)
+    def file(request: Request, case: CaseId, form: FormatQuery, privacy: Privacy = "public") -> Response:
+        return export_response(desk.families, request, case, form, privacy)

@@ -1,19 +1,65 @@
-"""What all pages of families share: the case they stand in, and its tabs."""
+"""What all pages of a family case share: its tabs, its jobs, links of evidence, and lists of people to choose from."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from fastapi import Request
 from starlette.responses import Response
 
-from kiwiresearch.research.job import FamilyWish, Job
-from kiwiresearch.research.jobs import Jobs
+from kiwiresearch.cases.records import CachedCase
+from kiwiresearch.jobs.job import FamilyRequest, Job
+from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.kin.privacy.redaction import Mode, RedactedTree
+from kiwiresearch.kin.report.labels import lifespan
+from kiwiresearch.kin.report.lineage import people_in_order
+from kiwiresearch.kin.tree import PersonId
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.desk.intent import page_address
 from kiwiresearch.web.desk.pages import Pages
-from kiwiresearch.web.desk.telling import page_address
-from kiwiresearch.web.family import Families, page_of
-from kiwiresearch.web.room import Room
+from kiwiresearch.web.families import Families, page_of
+
+MAX_CHOICES = 500
+"""A list of more is found faster by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class PersonOption:
+    """A person by name and years."""
+
+    id: PersonId
+    name: str
+    lived: str
+
+
+@dataclass(frozen=True, slots=True)
+class PersonOptions:
+    """Those whom a list shows, and how many it does not."""
+
+    shown: tuple[PersonOption, ...]
+    left_out: int
+
+
+def person_ids_by_distance(found: CachedCase, tree: RedactedTree) -> tuple[PersonId, ...]:
+    """Everybody, those first whom the case began with, be they kept back or not, then who is nearest to them."""
+    seeds = found.seeds()
+    if not all(seed in tree.persons for seed in seeds):
+        # Who is '[LIVING-3]' in a text is 'living-3' in the tree.
+        kept = {person: mark.strip("[]").lower() for mark, person in found.mask(tree.mode).people.items()}
+        seeds = tuple(kept.get(seed, seed) for seed in seeds)
+    return people_in_order(tree, [seed for seed in seeds if seed in tree.persons])
+
+
+def person_options(found: CachedCase, mode: Mode, chosen: PersonId = "") -> PersonOptions:
+    """The people of a case as far as the mode allows; the one who is chosen is always among them."""
+    tree = found.tree(mode)
+    ids = person_ids_by_distance(found, tree)
+    kept = list(dict.fromkeys([*ids[:MAX_CHOICES], *(one for one in (chosen,) if one in tree.persons)]))
+    shown = (PersonOption(one, tree.persons[one].name, lifespan(tree, one)) for one in kept)
+    return PersonOptions(tuple(shown), len(ids) - len(kept))
+
 
 TABS = (
     ("summary", ""),
@@ -31,10 +77,10 @@ TABS = (
 """The parts of a case, by the name under which the catalogue has their words."""
 
 
-class FamilyDesk:
+class FamilyPages:
     """The pages of families on one server; what they show comes through the same doors as the API's answers."""
 
-    def __init__(self, room: Room, jobs: Jobs, pages: Pages) -> None:
+    def __init__(self, room: ServerContext, jobs: JobQueue, pages: Pages) -> None:
         self.room = room
         self.families = Families(room, jobs)
         self.pages = pages
@@ -52,13 +98,13 @@ class FamilyDesk:
     def jobs_of(self, case: str) -> list[Job]:
         """All jobs of a case, the newest first."""
         wished = ((one, one.wish) for one in self.families.jobs.all())
-        return [job for job, wish in wished if isinstance(wish, FamilyWish) and wish.case == case]
+        return [job for job, wish in wished if isinstance(wish, FamilyRequest) and wish.case == case]
 
-    def told(self, fact: dict[str, Any]) -> dict[str, Any]:
+    def fact_with_links(self, fact: dict[str, Any]) -> dict[str, Any]:
         """A fact whose quotes lead to their pages."""
-        return fact | {"evidence": [self.quoted(one) for one in fact["evidence"]]}
+        return fact | {"evidence": [self.evidence_with_link(one) for one in fact["evidence"]]}
 
-    def quoted(self, evidence: dict[str, Any]) -> dict[str, Any]:
+    def evidence_with_link(self, evidence: dict[str, Any]) -> dict[str, Any]:
         """A piece of evidence with the page where its words are read, marked, and the language they are in."""
         ref = page_of(self.room, evidence)
         if ref is None:
@@ -68,5 +114,5 @@ class FamilyDesk:
 
     @cached_property
     def _languages(self) -> dict[str, str]:
-        with self.room.reading() as finder:
+        with self.room.locked_finder() as finder:
             return {str(one.book.id): one.book.language for one in finder.books}

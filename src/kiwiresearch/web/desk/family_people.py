@@ -1,4 +1,4 @@
-"""The people of a case: all of them, one with every proof, and what two are to each other."""
+"""The people of a case, their relations, their conflicting values, and which records are one person."""
 
 from __future__ import annotations
 
@@ -8,55 +8,56 @@ from urllib.parse import quote as percent
 from fastapi import APIRouter, Form, Query, Request
 from starlette.responses import Response
 
-from kiwiresearch.kin.fields import Living
-from kiwiresearch.research import family_told as told
-from kiwiresearch.research.family_living import set_living
-from kiwiresearch.web.bodies import MOST_NAME
-from kiwiresearch.web.desk.family_choices import people_of
-from kiwiresearch.web.desk.family_frame import FamilyDesk
-from kiwiresearch.web.desk.pages import go_to
-from kiwiresearch.web.family import CaseId, Person, shown
+from kiwiresearch.cases import records as told
+from kiwiresearch.cases import review
+from kiwiresearch.cases.review import set_living
+from kiwiresearch.kin.report.labels import lifespan
+from kiwiresearch.kin.tree import LivingStatus, Tree
+from kiwiresearch.web.bodies import MAX_NAME
+from kiwiresearch.web.desk.family_frame import FamilyPages, person_options
+from kiwiresearch.web.desk.pages import redirect
+from kiwiresearch.web.families import Candidates, CaseId, Decide, MergeId, Person, require_known, visible_person
 
 PEOPLE_A_PAGE = 100
 
-Words = Annotated[str, Query(max_length=MOST_NAME)]
+NameQuery = Annotated[str, Query(max_length=MAX_NAME)]
 Offset = Annotated[int, Query(ge=0, le=10_000_000)]
-OneOf = Annotated[str, Query(max_length=100)]
-Why = Annotated[str, Form(min_length=1, max_length=MOST_NAME)]
+PersonQuery = Annotated[str, Query(max_length=100)]
+Why = Annotated[str, Form(min_length=1, max_length=MAX_NAME)]
 
 
-def add(routes: APIRouter, desk: FamilyDesk) -> None:
+def add_people_pages(routes: APIRouter, desk: FamilyPages) -> None:
     _add_lists(routes, desk)
     _add_one(routes, desk)
 
 
-def _add_lists(routes: APIRouter, desk: FamilyDesk) -> None:
+def _add_lists(routes: APIRouter, desk: FamilyPages) -> None:
     @routes.get("/family/{case}/people")
-    def people(request: Request, case: CaseId, q: Words = "", offset: Offset = 0) -> Response:
-        with desk.families.seen(request, case, None) as (found, mode):
+    def people(request: Request, case: CaseId, q: NameQuery = "", offset: Offset = 0) -> Response:
+        with desk.families.open_case(request, case, None) as (found, mode):
             ids = told.people_named(found, mode, q)
             rows = told.people_records(found, mode, ids[offset : offset + PEOPLE_A_PAGE])
         values: dict[str, Any] = {"rows": rows, "total": len(ids), "offset": offset, "step": PEOPLE_A_PAGE}
         return desk.show(request, "family_people.html", case, "people", q=q, **values)
 
     @routes.get("/family/{case}/relation")
-    def relation(request: Request, case: CaseId, first: OneOf = "", second: OneOf = "") -> Response:
-        with desk.families.seen(request, case, None) as (found, mode):
-            tree, people = found.tree(mode), people_of(found, mode, second)
-            pair = [shown(tree, one) for one in (first, second) if one]
+    def relation(request: Request, case: CaseId, first: PersonQuery = "", second: PersonQuery = "") -> Response:
+        with desk.families.open_case(request, case, None) as (found, mode):
+            tree, people = found.tree(mode), person_options(found, mode, second)
+            pair = [visible_person(tree, one) for one in (first, second) if one]
             kin = told.relation_record(found, pair[0], pair[1], mode) if len(pair) == 2 else None
         values = {"people": people, "kin": kin, "first": first, "second": second}
         return desk.show(request, "family_relation.html", case, "people", **values)
 
 
-def _add_one(routes: APIRouter, desk: FamilyDesk) -> None:
+def _add_one(routes: APIRouter, desk: FamilyPages) -> None:
     @routes.get("/family/{case}/people/{person}")
     def one_person(request: Request, case: CaseId, person: Person) -> Response:
         row = desk.families.person(request, case, person)
-        with desk.families.seen(request, case, None) as (found, mode):
+        with desk.families.open_case(request, case, None) as (found, mode):
             events = told.timeline_records(found, mode, person)
-            people = people_of(found, mode)
-        facts = [desk.told(fact) for fact in row["facts"]]
+            people = person_options(found, mode)
+        facts = [desk.fact_with_links(fact) for fact in row["facts"]]
         values: dict[str, Any] = {
             "person": row,
             "groups": by_field(facts),
@@ -67,11 +68,13 @@ def _add_one(routes: APIRouter, desk: FamilyDesk) -> None:
         return desk.show(request, "family_person.html", case, "people", **values)
 
     @routes.post("/family/{case}/people/{person}/living")
-    def living(request: Request, case: CaseId, person: Person, status: Annotated[Living, Form()], why: Why) -> Response:
-        desk.families.access.owner(request)
+    def living(
+        request: Request, case: CaseId, person: Person, status: Annotated[LivingStatus, Form()], why: Why
+    ) -> Response:
+        desk.families.access.require_owner(request)
         with desk.families.cases.changing(case) as found:
-            set_living(found, shown(found.store.tree(), person), status, why)
-        return go_to(f"/family/{case}/people/{percent(person)}")
+            set_living(found, visible_person(found.store.tree(), person), status, why)
+        return redirect(f"/family/{case}/people/{percent(person)}")
 
 
 def by_field(facts: list[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
@@ -96,3 +99,75 @@ def side_by_side(conflict: dict[str, Any], facts: list[dict[str, Any]]) -> dict[
         preferred = conflict["recommended_value"] == value
         values.append(assertion | claim | rank | {"quotes": quotes, "preferred": preferred})
     return conflict | {"values": sorted(values, key=lambda one: int(one["rank"]))}
+
+
+OptionalWhy = Annotated[str, Form(max_length=MAX_NAME)]
+YesNo = Annotated[str, Form(max_length=8)]
+
+
+def add_review_pages(routes: APIRouter, desk: FamilyPages) -> None:
+    _add_pages(routes, desk)
+    _add_decisions(routes, desk)
+
+
+def _add_pages(routes: APIRouter, desk: FamilyPages) -> None:
+    @routes.get("/family/{case}/conflicts")
+    def conflicts(request: Request, case: CaseId) -> Response:
+        with desk.families.open_case(request, case, None) as (found, mode):
+            rows = told.conflict_records(found, mode)
+            facts = {one["person"]: told.evidence_records(found, one["person"], None, mode) for one in rows}
+        shown = [side_by_side(one, [desk.fact_with_links(fact) for fact in facts[one["person"]]]) for one in rows]
+        return desk.show(request, "family_conflicts.html", case, "conflicts", conflicts=shown)
+
+    @routes.get("/family/{case}/merges")
+    def merges(request: Request, case: CaseId) -> Response:
+        with desk.families.open_case(request, case, None) as (found, mode):
+            tree = found.tree(mode)
+            record = review.merges_record(found, tree, found.mask(mode))
+            waiting = [one | {"members": _compared_members(tree, one["members"])} for one in record["to_review"]]
+            reasons = review.user_reasons(found) if mode == "owner" else {}
+            apart = [one | {"members": _compared_members(tree, one["members"])} for one in record["kept_apart"]]
+        values = {"waiting": waiting, "made": record["merges"], "apart": apart, "reasons": reasons}
+        return desk.show(request, "family_merges.html", case, "merges", **values)
+
+
+def _compared_members(tree: Tree, members: list[dict[str, str]]) -> list[dict[str, Any]]:
+    """Each with what is known of them, so that they can be compared; of who is kept back, nothing is."""
+    known_of = [told.person_record(tree, one["id"]) if one["id"] in tree.persons else {} for one in members]
+    lived = [lifespan(tree, one["id"]) if one["id"] in tree.persons else "" for one in members]
+    return [
+        {**one, "known": record, "lived": years} for one, record, years in zip(members, known_of, lived, strict=True)
+    ]
+
+
+def _add_decisions(routes: APIRouter, desk: FamilyPages) -> None:
+    @routes.post("/family/{case}/merges/{merge}/accept")
+    def accept(request: Request, case: CaseId, merge: MergeId, why: OptionalWhy = "") -> Response:
+        return _decide(desk, request, case, merge, review.to_review, review.accept_merge, why)
+
+    @routes.post("/family/{case}/merges/{merge}/reject")
+    def reject(request: Request, case: CaseId, merge: MergeId, why: OptionalWhy = "") -> Response:
+        return _decide(desk, request, case, merge, review.to_review, review.reject_merge, why)
+
+    @routes.post("/family/{case}/merges/{merge}/take-back")
+    def take_back(request: Request, case: CaseId, merge: MergeId, why: OptionalWhy = "") -> Response:
+        return _decide(desk, request, case, merge, review.separated_pairs, review.allow_merge_again, why)
+
+    @routes.post("/family/{case}/merges/{merge}/undo")
+    def undo(request: Request, case: CaseId, merge: MergeId, why: OptionalWhy = "", cascade: YesNo = "") -> Response:
+        desk.families.access.require_owner(request)
+        with desk.families.cases.changing(case) as found:
+            require_known(merge, [one.id for one in found.store.merges()])
+            review.undo_merge(found, merge, why.strip(), cascade=cascade == "yes")
+        return redirect(f"/family/{case}/merges")
+
+
+def _decide(
+    desk: FamilyPages, request: Request, case: str, merge: str, among: Candidates, decide: Decide, why: str
+) -> Response:
+    """Decide upon two people of some pairs. Only the owner may."""
+    desk.families.access.require_owner(request)
+    with desk.families.cases.changing(case) as found:
+        require_known(merge, [one.id for one in among(found)])
+        decide(found, merge, why.strip())
+    return redirect(f"/family/{case}/merges")

@@ -1,28 +1,184 @@
-"""The tree of a case: drawn, and as a list that says the same."""
+"""The family tree, drawn and as a list."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Annotated
+from urllib.parse import quote as percent
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from kiwiresearch.research import family_told as told
-from kiwiresearch.web.desk.family_choices import ids_in_order, people_of
-from kiwiresearch.web.desk.family_drawing import drawn
-from kiwiresearch.web.desk.family_frame import FamilyDesk
-from kiwiresearch.web.desk.words import words_for
-from kiwiresearch.web.family import CaseId, Direction, shown
-from kiwiresearch.web.family_files import MOST_GENERATIONS
+from kiwiresearch.cases import records as told
+from kiwiresearch.kin.report.descendants import descendants_layout
+from kiwiresearch.kin.report.drawing import (
+    BOX_HEIGHT,
+    BOX_WIDTH,
+    CORNERS,
+    DATE_SIZE,
+    HEAD_SIZE,
+    NAME_SIZE,
+    PADDING,
+    Box,
+    Label,
+    Layout,
+    Tie,
+    is_rtl,
+    number,
+    shortened,
+    wrapped,
+)
+from kiwiresearch.kin.report.labels import lifespan
+from kiwiresearch.kin.report.pedigree import pedigree_layout
+from kiwiresearch.kin.tree import PersonId, Tree
+from kiwiresearch.web.desk.catalogue import Catalogue, catalogue_for
+from kiwiresearch.web.desk.family_frame import FamilyPages, person_ids_by_distance, person_options
+from kiwiresearch.web.desk.translations import life_years, person_name
+from kiwiresearch.web.families import CaseId, Direction, visible_person
+from kiwiresearch.web.family_files import MAX_GENERATIONS
 
-MOST_ROWS = 1_000
+LINE = 16.0
+NAMED_GENERATIONS = 3
+"""So many generations have a name of their own; those beyond are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoxLine:
+    """A line of words in a box."""
+
+    role: str
+    text: str
+    y: str
+    size: str
+    rtl: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnBox:
+    """A person of the picture."""
+
+    address: str
+    roles: str
+    told: str
+    x: str
+    y: str
+    corner: int
+    lines: tuple[BoxLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnLabel:
+    """Words outside the boxes."""
+
+    role: str
+    text: str
+    told: str
+    x: str
+    y: str
+    size: str
+
+
+@dataclass(frozen=True, slots=True)
+class TreePicture:
+    """Everything a template needs to draw a family, numbers as they are written."""
+
+    width: str
+    height: str
+    boxes: tuple[DrawnBox, ...]
+    labels: tuple[DrawnLabel, ...]
+    ties: tuple[Tie, ...]
+    people: int
+    """How many are drawn beside the first."""
+    left_out: int
+
+    box_width = number(BOX_WIDTH)
+    box_height = number(BOX_HEIGHT)
+    box_middle = number(BOX_WIDTH / 2)
+
+
+def tree_picture(
+    tree: Tree, root: PersonId, words: Catalogue, *, base: str, down: bool, generations: int
+) -> TreePicture | None:
+    """The picture; none where nobody stands beside the person."""
+    layout = (descendants_layout if down else pedigree_layout)(tree, root, generations=generations)
+    people = len({box.person for box in layout.boxes}) - 1
+    if not people:
+        return None
+    return TreePicture(
+        number(layout.width),
+        number(layout.height),
+        tuple(_box(tree, box, words, base) for box in layout.boxes),
+        tuple(_labels(layout, words, "down" if down else "up")),
+        layout.ties,
+        people,
+        layout.left_out,
+    )
+
+
+def _box(tree: Tree, box: Box, words: Catalogue, base: str) -> DrawnBox:
+    person = tree.persons[box.person]
+    name, years = person_name(words, person.name), life_years(words, lifespan(tree, box.person))
+    notes = [words.named("family.note", note) for note in box.note.split(" · ") if note]
+    below = " · ".join(filter(None, [years, *notes]))
+    roles = {"root": box.is_root, "again": box.is_repeat, "kept": person.living != "deceased"}
+    return DrawnBox(
+        f"{base}/people/{percent(box.person)}",
+        " ".join(role for role, holds in roles.items() if holds),
+        ", ".join(filter(None, [name, years, *notes])),
+        number(box.x),
+        number(box.y),
+        CORNERS[person.sex],
+        tuple(_lines(name, below)),
+    )
+
+
+def _lines(name: str, below: str) -> Iterator[BoxLine]:
+    room = BOX_WIDTH - 2 * PADDING
+    lines = [("name", line, NAME_SIZE) for line in wrapped(name, room / 1.05, NAME_SIZE, 2 if below else 3)]
+    lines += [("when", shortened(below, room, DATE_SIZE), DATE_SIZE)] if below else []
+    y = BOX_HEIGHT / 2 - LINE * (len(lines) - 1) / 2 + 4.5
+    for role, text, size in lines:
+        yield BoxLine(role, text, number(y), number(size), is_rtl(text))
+        y += LINE
+
+
+def _labels(layout: Layout, words: Catalogue, way: str) -> Iterator[DrawnLabel]:
+    heads = [label for label in layout.labels if label.role == "head"]
+    for generation, label in enumerate(heads, 1):
+        yield _label(label, _head(words, way, generation), size=HEAD_SIZE)
+    yield from _small_labels(layout.labels, words)
+
+
+def _small_labels(labels: Sequence[Label], words: Catalogue) -> Iterator[DrawnLabel]:
+    """The year of a wedding, and how many are not drawn."""
+    for label in labels:
+        if label.role == "couple":
+            word, _, year = label.text.partition(" ")
+            yield _label(label, f"{words.named('family.couple', word.rstrip('.'))} {year}")
+        elif label.role == "more":
+            count = int(label.text.lstrip("+"))
+            yield _label(label, label.text, words("family.tree.more", n=count))
+
+
+def _head(words: Catalogue, way: str, generation: int) -> str:
+    if generation <= NAMED_GENERATIONS:
+        return words(f"family.tree.{way}.g{generation}")
+    return words(f"family.tree.{way}.further", count=generation - NAMED_GENERATIONS + 1)
+
+
+def _label(label: Label, text: str, told: str = "", *, size: float = DATE_SIZE) -> DrawnLabel:
+    return DrawnLabel(label.role, text, told, number(label.x), number(label.y), number(size))
+
+
+MAX_ROWS = 1_000
 USUAL_GENERATIONS = 3
 
 Root = Annotated[str, Query(max_length=100)]
-Generations = Annotated[int, Query(ge=0, le=MOST_GENERATIONS)]
+Generations = Annotated[int, Query(ge=0, le=MAX_GENERATIONS)]
 
 
-def add(routes: APIRouter, desk: FamilyDesk) -> None:
+def add_tree_pages(routes: APIRouter, desk: FamilyPages) -> None:
     @routes.get("/family/{case}/tree")
     def tree(
         request: Request,
@@ -31,14 +187,14 @@ def add(routes: APIRouter, desk: FamilyDesk) -> None:
         of: Direction = "ancestors",
         generations: Generations = USUAL_GENERATIONS,
     ) -> Response:
-        words, base, down = words_for(request), f"/family/{case}", of == "descendants"
-        with desk.families.seen(request, case, None) as (found, mode):
+        words, base, down = catalogue_for(request), f"/family/{case}", of == "descendants"
+        with desk.families.open_case(request, case, None) as (found, mode):
             whole = found.tree(mode)
-            chosen = shown(whole, root) if root else next(iter(ids_in_order(found, whole)), "")
-            people = people_of(found, mode, chosen)
+            chosen = visible_person(whole, root) if root else next(iter(person_ids_by_distance(found, whole)), "")
+            people = person_options(found, mode, chosen)
             picture, rows = None, []
             if chosen:
-                picture = drawn(whole, chosen, words, base=base, down=down, generations=generations)
+                picture = tree_picture(whole, chosen, words, base=base, down=down, generations=generations)
                 rows = told.branch_records(whole, chosen, down=down)
         kept = [row for row in rows if not generations or row["depth"] <= generations]
         return desk.show(
@@ -49,9 +205,9 @@ def add(routes: APIRouter, desk: FamilyDesk) -> None:
             root=next((one for one in people.shown if one.id == chosen), None),
             of=of,
             generations=generations,
-            most_generations=MOST_GENERATIONS,
+            most_generations=MAX_GENERATIONS,
             people=people,
             picture=picture,
-            rows=kept[:MOST_ROWS],
-            left_out=len(kept[MOST_ROWS:]),
+            rows=kept[:MAX_ROWS],
+            left_out=len(kept[MAX_ROWS:]),
         )

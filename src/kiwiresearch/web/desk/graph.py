@@ -1,9 +1,12 @@
-"""Pages of the desk: how the pages of a run are linked, drawn and listed, and one of them with its links."""
+"""The link graph of a run, drawn and listed, and the panel of one page."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
@@ -12,20 +15,156 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import JSONResponse, Response
 
 from kiwiresearch.brief.graph_picture import graph_picture
-from kiwiresearch.research.jobs import Jobs
-from kiwiresearch.web.desk.link_graph import LinkGraph, best_claims, graph_of
-from kiwiresearch.web.desk.list_part import address, part_of
-from kiwiresearch.web.desk.pages import Pages
-from kiwiresearch.web.desk.retold import relabelled, retold
-from kiwiresearch.web.desk.run_frame import RunFrame, RunFrames, RunName, frames_of
-from kiwiresearch.web.desk.words import Words, words_for
-from kiwiresearch.web.room import Room
+from kiwiresearch.claims.claim import Claim
+from kiwiresearch.export.run_files import RunGraph, RunGraphLink, read_run_graph
+from kiwiresearch.ids import BookId
+from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.search.query import ScoreLine
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.desk.catalogue import Catalogue, catalogue_for
+from kiwiresearch.web.desk.pages import Pages, list_address, list_page
+from kiwiresearch.web.desk.run_files import GRAPH
+from kiwiresearch.web.desk.run_view import RunName, RunView, RunViews, run_views
+from kiwiresearch.web.desk.translations import translated, translated_picture
+from kiwiresearch.web.problems import NotInRun
+from kiwiresearch.zim.archive import EntryRef
+
+MAX_LINKS = 4_000
+"""So many links are drawn at most: those that led to pages first, then the heaviest."""
+
+
+SCORE_TERM = re.compile(r"(?:^|, )([^,]+) ([+-][0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)(?=, |$)")
+"""A term of the points of a page, as an export of the graph writes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphPage:
+    """A page of the graph, by its number from 1: those that were read first, in their order."""
+
+    number: int
+    ref: EntryRef
+    title: str
+    language: str
+    was_read: bool
+    depth: int
+    points: float
+    terms: tuple[ScoreLine, ...]
+    """What its points are the sum of."""
+    reason: str
+    """Why it was chosen, in English."""
+    claims: int
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedPage:
+    """A page at the other end of a link, and the words that link to it."""
+
+    page: GraphPage
+    anchor_text: str
+    section: str
+
+
+@dataclass(frozen=True, slots=True)
+class LinkGraph:
+    """All pages of a run's graph, and the links among them by their numbers."""
+
+    pages: tuple[GraphPage, ...]
+    links: tuple[tuple[int, int, RunGraphLink], ...]
+
+    def page(self, number: int) -> GraphPage:
+        if not 1 <= number <= len(self.pages):
+            raise NotInRun(
+                f"The graph of this run has no page {number}.", remedy="Choose one from the list of its pages."
+            )
+        return self.pages[number - 1]
+
+    def out_of(self, page: GraphPage) -> list[LinkedPage]:
+        """Where the page links to."""
+        return [
+            LinkedPage(self.page(to), link.anchor_text, link.section)
+            for one, to, link in self.links
+            if one == page.number
+        ]
+
+    def into(self, page: GraphPage) -> list[LinkedPage]:
+        """Which pages link to it."""
+        return [
+            LinkedPage(self.page(one), link.anchor_text, link.section)
+            for one, to, link in self.links
+            if to == page.number
+        ]
+
+    def record(self) -> dict[str, Any]:
+        """What a script draws: names and sizes, and for each link whether it was the first to lead to its page."""
+        led = self._first_links()
+        ranked = sorted(self.links, key=lambda one: ((one[0], one[1]) not in led, -one[2].weight, one[0], one[1]))
+        return {
+            "pages": [
+                {"n": one.number, "title": one.title, "depth": one.depth, "read": one.was_read, "claims": one.claims}
+                for one in self.pages
+            ],
+            "links": [[one, to, (one, to) in led] for one, to, _ in ranked[:MAX_LINKS]],
+        }
+
+    def _first_links(self) -> frozenset[tuple[int, int]]:
+        """For each page the link that led there first: from a page one link nearer, else from the first that was read.
+
+        A page that the search began with was led to by none.
+        """
+        first: dict[int, tuple[bool, int]] = {}
+        for one, to, _ in self.links:
+            source, target = self.pages[one - 1], self.pages[to - 1]
+            if one != to and source.depth <= target.depth and target.depth > 0:
+                way = (target.depth - source.depth != 1, one)
+                first[to] = min(first.get(to, way), way)
+        return frozenset((one, to) for to, (_, one) in first.items())
+
+
+def link_graph_of(run: RunView) -> LinkGraph:
+    """The graph of a run, checked field by field."""
+    read = run.part(GRAPH, _read)
+    numbers = {page.ref: number for number, page in enumerate(read.pages, 1)}
+    links = tuple((numbers[link.source], numbers[link.target], link) for link in read.links)
+    return LinkGraph(_pages(run, read), links)
+
+
+def _read(file: Path) -> RunGraph:
+    return read_run_graph(file.parent)
+
+
+def _pages(run: RunView, read: RunGraph) -> tuple[GraphPage, ...]:
+    counts = Counter(claim.ref for claim in run.claims)
+    pages = []
+    for number, page in enumerate(read.pages, 1):
+        ref = EntryRef(BookId(page.book.id), page.path)
+        pages.append(
+            GraphPage(
+                number=number,
+                ref=ref,
+                title=page.label,
+                language=page.book.language,
+                was_read=page.state == "visited",
+                depth=page.depth,
+                points=page.priority_score,
+                terms=tuple(ScoreLine(found[1], float(found[2])) for found in SCORE_TERM.finditer(page.lines)),
+                reason=page.reason,
+                claims=counts[ref],
+            )
+        )
+    return tuple(pages)
+
+
+def best_claims(run: RunView, page: GraphPage, most: int) -> Sequence[Claim]:
+    """The surest claims of a page."""
+    of_page = [claim for claim in run.claims if claim.ref == page.ref]
+    return sorted(of_page, key=lambda claim: -claim.confidence)[:most]
+
 
 ANCHOR = re.compile(r'<a href="#page-(\d+)">')
 """A link of the picture, which escapes all words: none of them can look like one."""
 
-MOST_CLAIMS = 8
-MOST_NEIGHBOURS = 60
+MAX_CLAIMS = 8
+MAX_NEIGHBOURS = 60
 
 
 class GraphQuery(BaseModel):
@@ -41,66 +180,71 @@ class GraphQuery(BaseModel):
     """A script asks for the panel alone."""
 
 
-def router(room: Room, jobs: Jobs, pages: Pages) -> APIRouter:
+def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     """The routes."""
     routes = APIRouter(include_in_schema=False)
-    _add_graph(routes, frames_of(room, jobs), pages)
+    _add_graph(routes, run_views(room, jobs), pages)
     return routes
 
 
-def _add_graph(routes: APIRouter, runs: RunFrames, pages: Pages) -> None:
+def _add_graph(routes: APIRouter, runs: RunViews, pages: Pages) -> None:
     @routes.get("/runs/{run_id}/graph")
     def graph(request: Request, run_id: RunName, query: Annotated[GraphQuery, Query()]) -> Response:
         run = runs.get(run_id)
-        found = graph_of(run)
+        found = link_graph_of(run)
         panel = _panel(run, found, query)
         if query.part:
             return pages.show(request, "graph_panel.html", run=run, **panel)
         return pages.show(
-            request, "graph.html", run=run, tab="graph", **panel, **_listed(run, found, query, words_for(request))
+            request,
+            "graph.html",
+            run=run,
+            tab="graph",
+            **panel,
+            **_list_values(run, found, query, catalogue_for(request)),
         )
 
     @routes.get("/runs/{run_id}/graph/links")
     def links(run_id: RunName) -> Response:
-        return JSONResponse(graph_of(runs.get(run_id)).record(), headers={"Cache-Control": "no-store"})
+        return JSONResponse(link_graph_of(runs.get(run_id)).record(), headers={"Cache-Control": "no-store"})
 
 
-def _listed(run: RunFrame, graph: LinkGraph, query: GraphQuery, words: Words) -> dict[str, Any]:
+def _list_values(run: RunView, graph: LinkGraph, query: GraphQuery, words: Catalogue) -> dict[str, Any]:
     place = run.url("graph")
     wish = {"which": "left" if query.which == "left" else ""}
     rows = [page for page in graph.pages if page.was_read == (query.which == "read")]
     return {
         "picture": _picture(run, graph, words),
-        "shown": part_of(rows, query.n, place, wish),
+        "shown": list_page(rows, query.n, place, wish),
         "which": query.which,
         "read": sum(page.was_read for page in graph.pages),
         "left": sum(not page.was_read for page in graph.pages),
-        "choices": [("read", place), ("left", address(place, {"which": "left"}))],
+        "choices": [("read", place), ("left", list_address(place, {"which": "left"}))],
     }
 
 
-def _panel(run: RunFrame, graph: LinkGraph, query: GraphQuery) -> dict[str, Any]:
+def _panel(run: RunView, graph: LinkGraph, query: GraphQuery) -> dict[str, Any]:
     if not query.page:
         return {"page": None}
     page = graph.page(query.page)
     return {
         "page": page,
-        "claims": best_claims(run, page, MOST_CLAIMS),
-        "all_claims": address(run.url("claims"), {"page": page.ref.path}),
+        "claims": best_claims(run, page, MAX_CLAIMS),
+        "all_claims": list_address(run.url("claims"), {"page": page.ref.path}),
         "out_of": graph.out_of(page),
         "into": graph.into(page),
-        "most": MOST_NEIGHBOURS,
+        "most": MAX_NEIGHBOURS,
     }
 
 
-def _picture(run: RunFrame, graph: LinkGraph, words: Words) -> Markup:
+def _picture(run: RunView, graph: LinkGraph, words: Catalogue) -> Markup:
     """The picture of the brief, in which each page leads to its panel."""
     numbers = {page.ref: page.number for page in graph.pages}
     sources = run.brief.sources
     linked = tuple(
-        replace(page, url=f"#page-{numbers.get(page.ref, 0)}", why=retold(page.why, words).striptags())
+        replace(page, url=f"#page-{numbers.get(page.ref, 0)}", why=translated(page.why, words).striptags())
         for page in sources.pages
     )
-    drawn = relabelled(graph_picture(replace(sources, pages=linked)), words)
+    drawn = translated_picture(graph_picture(replace(sources, pages=linked)), words)
     place = run.url("graph")
     return Markup(ANCHOR.sub(lambda found: f'<a href="{place}?page={found[1]}#panel">', drawn))  # noqa: S704

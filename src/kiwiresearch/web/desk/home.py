@@ -10,34 +10,34 @@ from fastapi import APIRouter, Form, Query, Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from kiwiresearch.research.finished import FinishedRun
-from kiwiresearch.research.job import FamilyWish, Job, JobWish
-from kiwiresearch.research.jobs import Jobs
-from kiwiresearch.research.policy import left_out
+from kiwiresearch.jobs.job import FamilyRequest, Job, ResearchRequest
+from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.runs.run import Run
 from kiwiresearch.web.bodies import Words
-from kiwiresearch.web.desk.pages import Pages, go_to
-from kiwiresearch.web.desk.questions import Questions
-from kiwiresearch.web.desk.state import Surroundings
-from kiwiresearch.web.desk.telling import Told, address_for, offers, tell, ways_open
-from kiwiresearch.web.room import Room
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.desk.intent import Intent, action_address, allowed_actions, intent_of, other_actions
+from kiwiresearch.web.desk.pages import Pages, redirect
+from kiwiresearch.web.desk.questions import QuestionHistory
+from kiwiresearch.web.desk.shelf import DeskState
+from kiwiresearch.workspace.policy import hidden_books
 
-MOST_RUNS = 6
-MOST_QUESTIONS = 8
+MAX_RUNS = 6
+MAX_QUESTIONS = 8
 
 Choice = Literal["auto", "ask", "research", "find", "family"]
 
 
-def _left_out(room: Room) -> int:
+def _left_out(room: ServerContext) -> int:
     """How many books of the shelf the policy of the desk does not allow."""
     policy = room.desk.settings.policy
-    return len(left_out(room.desk.shelf_file.books(), policy)) if policy.books else 0
+    return len(hidden_books(room.desk.shelf_file.books(), policy)) if policy.books else 0
 
 
 def _choices() -> tuple[Choice, ...]:
-    return ("auto", *ways_open())
+    return ("auto", *allowed_actions())
 
 
-class Wanted(BaseModel):
+class BoxQuery(BaseModel):
     """What the box sends."""
 
     q: Words = ""
@@ -52,7 +52,7 @@ class Wanted(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Recent:
+class RecentWork:
     """A piece of work that was done here, or goes on."""
 
     name: str
@@ -63,10 +63,10 @@ class Recent:
     pages: int = 0
 
 
-def router(room: Room, jobs: Jobs, pages: Pages) -> APIRouter:
+def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     """The first page, where its box leads, and how questions are forgotten."""
     routes = APIRouter(include_in_schema=False)
-    questions, around, runs = Questions(room.desk), Surroundings(room), jobs.runs
+    questions, around, runs = QuestionHistory(room.desk), DeskState(room), jobs.runs
 
     @routes.api_route("/", methods=["GET", "HEAD"])
     def home(request: Request) -> Response:
@@ -75,8 +75,8 @@ def router(room: Room, jobs: Jobs, pages: Pages) -> APIRouter:
             "home.html",
             choices=_choices(),
             left_out=_left_out(room),
-            recent=recent(jobs.all(), runs.all()),
-            questions=questions.latest(MOST_QUESTIONS),
+            recent=recent_work(jobs.all(), runs.all()),
+            questions=questions.latest(MAX_QUESTIONS),
             keeps_questions=questions.is_kept,
             books=around.books(),
             titles=[book.title or book.name for book in room.shelf.books],
@@ -86,60 +86,65 @@ def router(room: Room, jobs: Jobs, pages: Pages) -> APIRouter:
             missing=room.shelf.missing,
         )
 
-    def led(request: Request, wanted: Wanted) -> Response:
-        place = _place(room, wanted)
+    def led(request: Request, wanted: BoxQuery) -> Response:
+        place = _destination(room, wanted)
         if isinstance(place, str):
-            return go_to(place)
+            return redirect(place)
         words = wanted.q.strip()
-        values: dict[str, Any] = {"words": words, "told": place, "offers": offers(words), "has_model": around.has_model}
+        values: dict[str, Any] = {
+            "words": words,
+            "told": place,
+            "offers": other_actions(words),
+            "has_model": around.has_model,
+        }
         return pages.show(request, "home_go.html", choices=_choices(), **values)
 
     @routes.get("/go")
-    def go(request: Request, wanted: Annotated[Wanted, Query()]) -> Response:
+    def go(request: Request, wanted: Annotated[BoxQuery, Query()]) -> Response:
         return led(request, wanted)
 
     @routes.post("/go")
-    def went(request: Request, wanted: Annotated[Wanted, Form()]) -> Response:
+    def went(request: Request, wanted: Annotated[BoxQuery, Form()]) -> Response:
         return led(request, wanted)
 
     @routes.post("/questions/forget")
     def forget() -> Response:
         questions.forget()
-        return go_to("/")
+        return redirect("/")
 
     return routes
 
 
-def recent(jobs: list[Job], runs: list[FinishedRun]) -> tuple[Recent, ...]:
+def recent_work(jobs: list[Job], runs: list[Run]) -> tuple[RecentWork, ...]:
     """The latest work, the newest first; runs that were put there by other means come last."""
     known = {job.id for job in jobs}
     ours = [_of_job(job) for job in jobs]
     others = [_of_run(run) for run in runs if run.id not in known]
-    return tuple([*ours, *others][:MOST_RUNS])
+    return tuple([*ours, *others][:MAX_RUNS])
 
 
-def _of_job(job: Job) -> Recent:
-    is_family = isinstance(job.wish, FamilyWish)
-    is_run = job.state == "done" and isinstance(job.wish, JobWish)
+def _of_job(job: Job) -> RecentWork:
+    is_family = isinstance(job.wish, FamilyRequest)
+    is_run = job.state == "done" and isinstance(job.wish, ResearchRequest)
     address = f"/runs/{quote(job.id)}" if is_run else f"/research/{quote(job.id)}"
-    return Recent("" if is_family else job.wish.name, job.state, address, job.ended_at or job.asked_at, job.pages)
+    return RecentWork("" if is_family else job.wish.name, job.state, address, job.ended_at or job.asked_at, job.pages)
 
 
-def _of_run(run: FinishedRun) -> Recent:
+def _of_run(run: Run) -> RecentWork:
     pages = run.manifest.get("pages")
     address = f"/runs/{quote(run.id, errors='replace')}"
     name = str(run.manifest.get("topic") or run.id)
-    return Recent(name, "done", address, pages=pages if isinstance(pages, int) else 0)
+    return RecentWork(name, "done", address, pages=pages if isinstance(pages, int) else 0)
 
 
-def _place(room: Room, wanted: Wanted) -> str | Told:
+def _destination(room: ServerContext, wanted: BoxQuery) -> str | Intent:
     """Where words lead: a question to its answer, other words to a search; a name leaves the choice to the reader."""
     words = wanted.q.strip()
     if not words:
         return "/"
     if wanted.way != "auto":
-        return address_for(wanted.way, words, **(wanted.script if wanted.way == "ask" else {}))
-    told = tell(room, words)
+        return action_address(wanted.way, words, **(wanted.script if wanted.way == "ask" else {}))
+    told = intent_of(room, words)
     if told.kind == "question":
-        return address_for("ask", words, via="go", **wanted.script)
-    return told if told.kind == "name" else address_for("find", words, via="go")
+        return action_address("ask", words, via="go", **wanted.script)
+    return told if told.kind == "name" else action_address("find", words, via="go")

@@ -1,67 +1,228 @@
-"""Notes of a reader on a run: their page, and the forms that write, change, take away and bring back.
-
-Other pages show the notes on a claim or a page by including `notes_on.html`, with the values
-`run`, `notes_target` (from `on_claim` or `on_page`) and `notes` (from `notes_for`).
-"""
+"""Notes of readers on a run: what they are about, their page, and the forms that write, change, remove and restore."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
-from typing import Annotated
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Annotated, cast
 
 from fastapi import APIRouter, Form, Path, Query, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
-from kiwiresearch.errors import CannotWrite, NoteChanged
-from kiwiresearch.research.jobs import Jobs
-from kiwiresearch.research.note import MOST_REASON, MOST_TARGET, VERDICTS
-from kiwiresearch.research.notes import read_notes
-from kiwiresearch.web.desk.note_forms import (
-    NotesTarget,
-    Sent,
-    Trouble,
-    Typed,
-    named_target,
-    notes_for,
-    on_claim,
-    on_page,
-    on_run,
-    target_of,
+from kiwiresearch.claims.claim import Claim
+from kiwiresearch.errors import BadUsage, CannotWrite, KiwiError, NoteChanged
+from kiwiresearch.ids import BookId
+from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.runs.notes import (
+    MAX_REASON,
+    MAX_TARGET,
+    MAX_WORDS,
+    VERDICTS,
+    WHOLE_RUN,
+    Note,
+    NoteOpinion,
+    NoteProblem,
+    NoteTarget,
+    TargetKind,
+    Verdict,
+    add_note,
+    change_note,
+    opinion_problem,
+    read_notes,
+    set_gone,
 )
-from kiwiresearch.web.desk.note_writing import put_away, rewritten, written
-from kiwiresearch.web.desk.pages import HEADERS, Pages, go_to, own_place
-from kiwiresearch.web.desk.run_frame import RunFrame, frames_of
-from kiwiresearch.web.desk.words import words_for
-from kiwiresearch.web.room import Room
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.desk.catalogue import catalogue_for
+from kiwiresearch.web.desk.pages import HEADERS, Pages, redirect, safe_return_address
+from kiwiresearch.web.desk.run_view import RunView, run_views
+from kiwiresearch.web.guard.identity import current_visitor, require_own
+from kiwiresearch.zim.archive import EntryRef
 
-__all__ = ["NotesTarget", "notes_for", "on_claim", "on_page", "on_run", "router"]
+PAGE_SCHEME = "zim://"
 
-ON_A_PAGE = 50
-MOST_PAGES = 100_000
-PLACE = "#notes"
+
+@dataclass(frozen=True, slots=True)
+class NotesTarget:
+    """What notes are about, with the words that readers know it by."""
+
+    kind: TargetKind
+    id: str
+    words: str
+    language: str = ""
+    url: str = ""
+    """Where it is read; empty if that is not on this server."""
+
+    @property
+    def target(self) -> NoteTarget:
+        return NoteTarget(self.kind, self.id)
+
+    @property
+    def key(self) -> str:
+        """A name that no other target of the run has, for what a browser keeps."""
+        return f"{self.kind} {self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class TargetNotes:
+    """The notes on one target, and those that were taken away."""
+
+    there: tuple[Note, ...]
+    gone: tuple[Note, ...]
+
+    def __len__(self) -> int:
+        return len(self.there)
+
+
+@dataclass(frozen=True, slots=True)
+class NoteForm:
+    """What was typed into the form of a note, valid or not."""
+
+    verdict: str = ""
+    reason: str = ""
+    correction: str = ""
+
+    @property
+    def lack(self) -> NoteProblem:
+        return opinion_problem(self.verdict, self.reason, self.correction)
+
+    def opinion(self) -> NoteOpinion:
+        return NoteOpinion(cast("Verdict", self.verdict), self.reason, self.correction)
+
+
+@dataclass(frozen=True, slots=True)
+class NoteSubmission:
+    """A form of a note: what was typed, on what, where its page is, and whether a script waits for the answer."""
+
+    target: NotesTarget
+    typed: NoteForm
+    back: str
+    in_place: bool
+    note: Note | None = None
+    """The note that it changes."""
+    seen: str = ""
+    """The version of that note which its reader had before them."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoteFailure:
+    """Why a note is not saved, and what to do about it."""
+
+    words: str
+    status: int
+    language: str = ""
+    """Of the words, where it is not the reader's."""
+
+
+def notes_for(run: RunView, target: NotesTarget) -> TargetNotes:
+    """The notes on a target, for `notes_on.html`."""
+    found = read_notes(run.run.path)
+    gone = tuple(note for note in found.gone if note.target == target.target)
+    return TargetNotes(found.notes_on(target.target), gone)
+
+
+def claim_target(run: RunView, claim: Claim) -> NotesTarget:
+    language = run.language_of(claim.ref.book)
+    return NotesTarget("claim", claim.id, claim.text[:MAX_WORDS], language, run.claim_url(claim.id))
+
+
+def page_target(run: RunView, ref: EntryRef, title: str = "") -> NotesTarget:
+    words = (title or _title(run, ref))[:MAX_WORDS]
+    return NotesTarget("page", str(ref), words, run.language_of(ref.book), run.page_url(ref))
+
+
+def run_target(run: RunView) -> NotesTarget:
+    return NotesTarget(WHOLE_RUN.kind, WHOLE_RUN.id, run.topic[:MAX_WORDS], url=run.url())
+
+
+def named_target(run: RunView, kind: str, target_id: str) -> NotesTarget:
+    """What a form says its note is about; an error if the run knows nothing of it."""
+    if kind == "claim":
+        return claim_target(run, run.claim(target_id))
+    if kind == "page":
+        return page_target(run, _ref(run, target_id))
+    if kind == "run" and not target_id:
+        return run_target(run)
+    raise BadUsage("A note is about a claim, a page or the run itself.", remedy="Write it on one of these.")
+
+
+def target_of(run: RunView, note: Note) -> NotesTarget:
+    """What a note is about; in the words of the note itself where the run no longer knows it."""
+    try:
+        return named_target(run, note.target.kind, note.target.id)
+    except KiwiError:  # the run was changed since, or made again
+        return NotesTarget(note.target.kind, note.target.id, note.about or note.target.id)
+
+
+def _ref(run: RunView, name: str) -> EntryRef:
+    book, _, path = name.removeprefix(PAGE_SCHEME).partition("/")
+    known = next((one.id for one in run.books if one.id == book), "")
+    if not known or not path or not name.startswith(PAGE_SCHEME):
+        raise BadUsage("That page is of no book of this run.", remedy="Write the note on a page of the run.")
+    return EntryRef(BookId(known), path)
+
+
+def _title(run: RunView, ref: EntryRef) -> str:
+    for node in run.graph["nodes"]:
+        if isinstance(node, dict) and node.get("ref") == str(ref):
+            return str(node.get("title") or ref.path)
+    return ref.path
+
+
+def write_note(run: RunView, target: NotesTarget, opinion: NoteOpinion) -> Note:
+    """A new note of the visitor."""
+    who, kept = current_visitor().name, run.run.note_lines
+    return add_note(run.run.path, target.target, opinion, now=_now(), about=target.words, author=who, kept=kept)
+
+
+def rewrite_note(run: RunView, note_id: str, opinion: NoteOpinion, known_version: str) -> Note:
+    """A note with another opinion, unless it has another version than the one that was `seen`."""
+    _need_own(run, note_id)
+    who, kept = current_visitor().name, run.run.note_lines
+    return change_note(run.run.path, note_id, opinion, now=_now(), seen=known_version, editor=who, kept=kept)
+
+
+def set_removed(run: RunView, note_id: str, *, gone: bool) -> Note:
+    """A note that is taken away, or brought back."""
+    _need_own(run, note_id)
+    return set_gone(run.run.path, note_id, now=_now(), gone=gone, kept=run.run.note_lines)
+
+
+def _need_own(run: RunView, note_id: str) -> None:
+    note = read_notes(run.run.path).get(note_id)
+    require_own(note.author, note.made)
+
+
+def _now() -> str:
+    """When a note is written: it stands in the file of notes, and in no run."""
+    return datetime.now(UTC).isoformat(timespec="seconds")  # noqa: TID251
+
+
+NOTES_PER_PAGE = 50
+MAX_PAGES = 100_000
+ANCHOR = "#notes"
 
 RunId = Annotated[str, Path(max_length=255)]
 NoteId = Annotated[str, Path(max_length=100)]
 # Longer than a note may be: what is too long comes back to whoever typed it, and is not refused unseen.
-Text = Annotated[str, Form(max_length=10 * MOST_REASON)]
+Text = Annotated[str, Form(max_length=10 * MAX_REASON)]
 Word = Annotated[str, Form(max_length=20)]
-TargetId = Annotated[str, Form(max_length=MOST_TARGET)]
-Back = Annotated[str, Form(max_length=MOST_TARGET)]
+TargetId = Annotated[str, Form(max_length=MAX_TARGET)]
+Back = Annotated[str, Form(max_length=MAX_TARGET)]
 InPlace = Annotated[bool, Form()]
 
 
-def router(room: Room, jobs: Jobs, pages: Pages) -> APIRouter:
+def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     """The page of all notes on a run, and what the forms do."""
     routes = APIRouter(include_in_schema=False)
-    runs = frames_of(room, jobs)
+    runs = run_views(room, jobs)
 
     @routes.get("/runs/{run_id}/notes")
     def all_notes(
         request: Request,
         run_id: RunId,
         verdict: Annotated[str, Query(max_length=20)] = "",
-        page: Annotated[int, Query(ge=1, le=MOST_PAGES)] = 1,
+        page: Annotated[int, Query(ge=1, le=MAX_PAGES)] = 1,
     ) -> Response:
         return _list(pages, request, runs.get(run_id), verdict if verdict in VERDICTS else "", page)
 
@@ -79,8 +240,8 @@ def router(room: Room, jobs: Jobs, pages: Pages) -> APIRouter:
         in_place: InPlace = False,
     ) -> Response:
         run = runs.get(run_id)
-        sent = Sent(named_target(run, kind, target), Typed(verdict, reason, correction), back, in_place)
-        return _saved(pages, request, run, sent)
+        sent = NoteSubmission(named_target(run, kind, target), NoteForm(verdict, reason, correction), back, in_place)
+        return _save(pages, request, run, sent)
 
     @routes.post("/runs/{run_id}/notes/{note_id}")
     def change(
@@ -97,20 +258,20 @@ def router(room: Room, jobs: Jobs, pages: Pages) -> APIRouter:
     ) -> Response:
         run = runs.get(run_id)
         note = read_notes(run.run.path).get(note_id)
-        sent = Sent(target_of(run, note), Typed(verdict, reason, correction), back, in_place, note, seen)
-        return _saved(pages, request, run, sent)
+        sent = NoteSubmission(target_of(run, note), NoteForm(verdict, reason, correction), back, in_place, note, seen)
+        return _save(pages, request, run, sent)
 
-    _add_going(routes, room, jobs, pages)
+    _add_removal(routes, room, jobs, pages)
     return routes
 
 
-def _add_going(routes: APIRouter, room: Room, jobs: Jobs, pages: Pages) -> None:
-    runs = frames_of(room, jobs)
+def _add_removal(routes: APIRouter, room: ServerContext, jobs: JobQueue, pages: Pages) -> None:
+    runs = run_views(room, jobs)
 
     def step(request: Request, run_id: str, note_id: str, back: str, *, in_place: bool, gone: bool) -> Response:
         run = runs.get(run_id)
-        note = put_away(run, note_id, gone=gone)
-        return _done(pages, request, run, Sent(target_of(run, note), Typed(), back, in_place))
+        note = set_removed(run, note_id, gone=gone)
+        return _done(pages, request, run, NoteSubmission(target_of(run, note), NoteForm(), back, in_place))
 
     @routes.post("/runs/{run_id}/notes/{note_id}/remove")
     def remove(
@@ -125,13 +286,13 @@ def _add_going(routes: APIRouter, room: Room, jobs: Jobs, pages: Pages) -> None:
         return step(request, run_id, note_id, back, in_place=in_place, gone=False)
 
 
-def _list(pages: Pages, request: Request, run: RunFrame, verdict: str, number: int) -> Response:
+def _list(pages: Pages, request: Request, run: RunView, verdict: str, number: int) -> Response:
     found = read_notes(run.run.path)
     fitting = [note for note in reversed(found.notes) if not verdict or note.verdict == verdict]
-    last = max(1, -(-len(fitting) // ON_A_PAGE))
+    last = max(1, -(-len(fitting) // NOTES_PER_PAGE))
     number = min(number, last)
-    start = (number - 1) * ON_A_PAGE
-    shown = fitting[start : start + ON_A_PAGE]
+    start = (number - 1) * NOTES_PER_PAGE
+    shown = fitting[start : start + NOTES_PER_PAGE]
     return pages.show(
         request,
         "notes.html",
@@ -139,38 +300,40 @@ def _list(pages: Pages, request: Request, run: RunFrame, verdict: str, number: i
         tab="notes",
         found=found,
         rows=[(note, target_of(run, note)) for note in shown],
-        gone=[(note, target_of(run, note)) for note in reversed(found.gone)][:ON_A_PAGE],
+        gone=[(note, target_of(run, note)) for note in reversed(found.gone)][:NOTES_PER_PAGE],
         counts=Counter(note.verdict for note in found.notes),
         verdict=verdict,
         verdicts=VERDICTS,
         number=number,
         last=last,
         total=len(fitting),
-        notes_target=on_run(run),
-        typed=Typed(),
+        notes_target=run_target(run),
+        typed=NoteForm(),
     )
 
 
-def _saved(pages: Pages, request: Request, run: RunFrame, sent: Sent) -> Response:
+def _save(pages: Pages, request: Request, run: RunView, sent: NoteSubmission) -> Response:
     """Keep a note, or give it back to whoever typed it with what it lacks, or why it cannot be kept."""
     if sent.typed.lack:
-        problem = words_for(request)(f"notes.lacks.{sent.typed.lack}", most=MOST_REASON)
-        return _given_back(pages, request, run, sent, Trouble(problem, 400))
+        problem = catalogue_for(request)(f"notes.lacks.{sent.typed.lack}", most=MAX_REASON)
+        return _returned_form(pages, request, run, sent, NoteFailure(problem, 400))
     opinion = sent.typed.opinion()
     try:
         if sent.note:
-            rewritten(run, sent.note.id, opinion, sent.seen)
+            rewrite_note(run, sent.note.id, opinion, sent.seen)
         else:
-            written(run, sent.target, opinion)
+            write_note(run, sent.target, opinion)
     except NoteChanged:
         sent = replace(sent, note=sent.note and read_notes(run.run.path).get(sent.note.id))
-        return _given_back(pages, request, run, sent, Trouble(words_for(request)("notes.late"), 409))
+        return _returned_form(pages, request, run, sent, NoteFailure(catalogue_for(request)("notes.late"), 409))
     except CannotWrite as problem:
-        return _given_back(pages, request, run, sent, Trouble(str(problem), 503, "en"))
+        return _returned_form(pages, request, run, sent, NoteFailure(str(problem), 503, "en"))
     return _done(pages, request, run, sent)
 
 
-def _given_back(pages: Pages, request: Request, run: RunFrame, sent: Sent, trouble: Trouble) -> Response:
+def _returned_form(
+    pages: Pages, request: Request, run: RunView, sent: NoteSubmission, trouble: NoteFailure
+) -> Response:
     if sent.in_place:
         return PlainTextResponse(trouble.words, trouble.status, HEADERS)
     return pages.show(
@@ -183,14 +346,14 @@ def _given_back(pages: Pages, request: Request, run: RunFrame, sent: Sent, troub
         note=sent.note,
         typed=sent.typed,
         notes_target=sent.target,
-        notes_back=own_place(sent.back) if sent.back else run.url("notes"),
+        notes_back=safe_return_address(sent.back) if sent.back else run.url("notes"),
     )
 
 
-def _done(pages: Pages, request: Request, run: RunFrame, sent: Sent) -> Response:
-    back = own_place(sent.back) if sent.back else run.url("notes")
+def _done(pages: Pages, request: Request, run: RunView, sent: NoteSubmission) -> Response:
+    back = safe_return_address(sent.back) if sent.back else run.url("notes")
     if not sent.in_place:
-        return go_to(back + PLACE)
+        return redirect(back + ANCHOR)
     notes = notes_for(run, sent.target)
-    part = pages.drawn(request, "notes_list.html", run=run, notes_target=sent.target, notes=notes, notes_back=back)
+    part = pages.render(request, "notes_list.html", run=run, notes_target=sent.target, notes=notes, notes_back=back)
     return HTMLResponse(part, headers=HEADERS)

@@ -1,24 +1,173 @@
-"""Pages of the desk: the numbers of a run by subject, and where they do not agree."""
+"""The numbers of a run by subject, and where they disagree."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, NamedTuple
 
 from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from kiwiresearch.research.jobs import Jobs
-from kiwiresearch.web.desk.figures import FigureQuery, disagreements, rows_of
-from kiwiresearch.web.desk.list_part import both_choices, part_of
-from kiwiresearch.web.desk.pages import Pages
-from kiwiresearch.web.desk.run_frame import RunName, frames_of
-from kiwiresearch.web.room import Room
+from kiwiresearch.brief.brief import Brief
+from kiwiresearch.brief.importance import without_article
+from kiwiresearch.claims.claim import Claim, Measure
+from kiwiresearch.claims.conflicts.compare import compare
+from kiwiresearch.claims.conflicts.sentences import ComparedSentence
+from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.text.words import fold
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.desk.pages import Pages, list_page, scope_choices
+from kiwiresearch.web.desk.run_view import RunName, RunView, run_views
+
+TWO = 2
+MAX_COMPARED = 60
+"""Of one subject, so many claims are compared with one whose number is known to differ."""
 
 
-def router(room: Room, jobs: Jobs, pages: Pages) -> APIRouter:
+class FigureQuery(BaseModel):
+    """What an address of the numbers asks for."""
+
+    model_config = ConfigDict(frozen=True)
+
+    words: Annotated[str, Field(max_length=200)] = ""
+    which: Literal["brief", "all"] = "brief"
+    n: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+
+    def filters(self) -> dict[str, Any]:
+        """All of it but the number of the part."""
+        return {"words": self.words, "which": "all" if self.which == "all" else ""}
+
+
+@dataclass(frozen=True, slots=True)
+class FigureRow:
+    """A number: its value as the page writes it, what it measures, of what and when, and who says so."""
+
+    of: str
+    what: str
+    value: str
+    when: str
+    claims: tuple[Claim, ...]
+    disagrees: str = ""
+    """How another page's number differs, in English."""
+
+
+class DisagreementSide(NamedTuple):
+    """What one side says, and where in it the value stands that differs; twice 0 where that is not known."""
+
+    claim: Claim
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class NumberDisagreement:
+    """Two sides that do not agree: of what kind that is and why, in English, and what each says."""
+
+    about: str
+    kind: str
+    why: str
+    sides: tuple[DisagreementSide, DisagreementSide]
+
+
+def figure_rows(run: RunView, query: FigureQuery) -> list[FigureRow]:
+    """The numbers that fit, those of one subject together."""
+    found = list(_of_claims(run) if query.which == "all" else _of_brief(run.brief))
+    words = fold(query.words).split() if query.words.strip() else []
+    fitting = [row for row in found if _has_words(row, words)]
+    first: dict[str, int] = {}
+    for place, row in enumerate(fitting):
+        first.setdefault(without_article(row.of), place)
+    return sorted(fitting, key=lambda row: first[without_article(row.of)])
+
+
+def _of_brief(brief: Brief) -> Iterator[FigureRow]:
+    for figure in brief.numbers:
+        claims = tuple(brief.claims[one] for one in figure.statement.claims)
+        yield FigureRow(figure.of, figure.what, figure.value, figure.when, claims, figure.disagrees)
+
+
+def _of_claims(run: RunView) -> Iterator[FigureRow]:
+    differing = {one: figure.disagrees for figure in run.brief.numbers for one in figure.statement.claims}
+    for claim in run.claims:
+        for measure in claim.measures:
+            # A number without anything measured is a page of a book or a part of a name as often as not.
+            if measure.what:
+                yield _row(claim, measure, differing.get(claim.id, ""))
+
+
+def _row(claim: Claim, measure: Measure, disagrees: str) -> FigureRow:
+    quantity = measure.quantity
+    value = " ".join(filter(None, (quantity.qualifier, claim.text[quantity.start : quantity.end])))
+    when = measure.when.words() if measure.when else ""
+    return FigureRow(measure.of, measure.what, value, when, (claim,), disagrees)
+
+
+def _has_words(row: FigureRow, words: Sequence[str]) -> bool:
+    if not words:
+        return True
+    said = fold(" ".join([row.of, row.what, row.value, *(claim.text for claim in row.claims)]))
+    return all(word in said for word in words)
+
+
+def disagreements(run: RunView) -> list[NumberDisagreement]:
+    """Where numbers and dates of the run do not agree, each pair once, with both sides: what its brief has marked."""
+    brief = run.brief
+    found: dict[frozenset[str], NumberDisagreement] = {}
+    for dispute in brief.disputes:
+        sides = [brief.claims[view.statement.claims[0]] for view in dispute.views]
+        if dispute.kind and len(sides) == TWO:
+            found.setdefault(frozenset(one.id for one in sides), _disagreement(run, sides[0], sides[1], dispute.kind))
+    for figure in brief.numbers:
+        claim = brief.claims[figure.statement.claims[0]]
+        other = _other_side(run, claim, figure.disagrees) if figure.disagrees else None
+        if other is not None:
+            pair = frozenset((claim.id, other.id))
+            found.setdefault(pair, _disagreement(run, claim, other, figure.disagrees))
+    return list(found.values())
+
+
+def _other_side(run: RunView, claim: Claim, kind: str) -> Claim | None:
+    """The claim that the brief has found to differ from this one in just this way."""
+    saying = _comparable(run, claim)
+    for other in _of_same_subject(run.claims, claim):
+        how = compare(saying, _comparable(run, other))
+        if how is not None and f"{how.kind}: {how.why}" == kind:
+            return other
+    return None
+
+
+def _of_same_subject(claims: Iterable[Claim], claim: Claim) -> list[Claim]:
+    subject = without_article(claim.subject)
+    same = [
+        other
+        for other in claims
+        if other.id != claim.id and (other.measures or other.dates) and without_article(other.subject) == subject
+    ]
+    return same[:MAX_COMPARED]
+
+
+def _disagreement(run: RunView, one: Claim, other: Claim, kind: str) -> NumberDisagreement:
+    how = compare(_comparable(run, one), _comparable(run, other))
+    name, _, why = kind.partition(": ")
+    spans = (how.a, how.b) if how else ((0, 0), (0, 0))
+    return NumberDisagreement(
+        one.subject, name, why, (DisagreementSide(one, *spans[0]), DisagreementSide(other, *spans[1]))
+    )
+
+
+def _comparable(run: RunView, claim: Claim) -> ComparedSentence:
+    quantities = tuple(measure.quantity for measure in claim.measures)
+    return ComparedSentence(
+        claim.text, claim.subject, quantities, claim.dates, run.language_of(claim.ref.book) or "eng"
+    )
+
+
+def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     """The routes."""
     routes = APIRouter(include_in_schema=False)
-    runs = frames_of(room, jobs)
+    runs = run_views(room, jobs)
 
     @routes.get("/runs/{run_id}/numbers")
     def numbers(request: Request, run_id: RunName, query: Annotated[FigureQuery, Query()]) -> Response:
@@ -29,9 +178,9 @@ def router(room: Room, jobs: Jobs, pages: Pages) -> APIRouter:
             run=run,
             tab="numbers",
             query=query,
-            shown=part_of(rows_of(run, query), query.n, run.url("numbers"), query.wish()),
+            shown=list_page(figure_rows(run, query), query.n, run.url("numbers"), query.filters()),
             against=disagreements(run),
-            choices=both_choices(run.url("numbers"), query),
+            choices=scope_choices(run.url("numbers"), query),
         )
 
     return routes

@@ -1,26 +1,95 @@
-"""Pages of the desk: templates filled with values, in the reader's language, under one strict policy."""
+"""Renders the templates in the reader's language, and cuts long lists into pages."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-from urllib.parse import urlsplit
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, Self, TypeVar
+from urllib.parse import urlencode, urlsplit
 
 from fastapi import Request
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from kiwiresearch import __version__
-from kiwiresearch.evidence.citation import BOX
+from kiwiresearch.evidence import FACTS_BOX
 from kiwiresearch.text.languages import two_letter_code
-from kiwiresearch.web.desk.family_words import aged, why_living
-from kiwiresearch.web.desk.files import address_of, is_there
-from kiwiresearch.web.desk.problem_words import is_from_below, is_typed, kind_of
-from kiwiresearch.web.desk.retold import retold
-from kiwiresearch.web.desk.told_dates import dated
-from kiwiresearch.web.desk.words import LANGUAGES, Words, words_for
-from kiwiresearch.web.guard.visitor import visitor
-from kiwiresearch.web.room import Room
+from kiwiresearch.version import __version__
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.desk.catalogue import LANGUAGES, Catalogue, catalogue_for
+from kiwiresearch.web.desk.dates import date_markup
+from kiwiresearch.web.desk.static_files import file_address, has_file
+from kiwiresearch.web.desk.translations import (
+    age_text,
+    has_own_words,
+    is_command,
+    living_reason,
+    problem_key,
+    translated,
+)
+from kiwiresearch.web.guard.identity import current_visitor
+
+T = TypeVar("T")
+
+ROWS_PER_PAGE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class ListPage(Generic[T]):
+    """Some rows of a list; a number behind the last part shows the last."""
+
+    rows: tuple[T, ...]
+    total: int
+    number: int
+    last: int
+    first_row: int
+    """The place of the first row in the whole list, from 1; 0 of a list without rows."""
+    before: str = ""
+    """Where the part before is; empty where there is none."""
+    after: str = ""
+
+    @property
+    def last_row(self) -> int:
+        return self.first_row + len(self.rows) - 1 if self.rows else 0
+
+
+def list_page(
+    rows: Sequence[T], number: int, place: str, filters: Mapping[str, object], size: int = ROWS_PER_PAGE
+) -> ListPage[T]:
+    """The part of this number, from 1; `wish` is what else the address says."""
+    last = max(-(-len(rows) // size), 1)
+    number = min(number, last)
+    start = (number - 1) * size
+    return ListPage(
+        rows=tuple(rows[start : start + size]),
+        total=len(rows),
+        number=number,
+        last=last,
+        first_row=start + 1 if rows else 0,
+        before=list_address(place, {**filters, "n": number - 1}) if number > 1 else "",
+        after=list_address(place, {**filters, "n": number + 1}) if number < last else "",
+    )
+
+
+class ScopedQuery(Protocol):
+    """A query of a page that shows what the brief tells, or all that the pages say."""
+
+    def model_copy(self, *, update: Mapping[str, Any]) -> Self: ...
+
+    def filters(self) -> dict[str, Any]: ...
+
+
+def scope_choices(place: str, query: ScopedQuery) -> list[tuple[str, str]]:
+    """The address of each of the two, with all else as it is wished for."""
+    return [
+        (which, list_address(place, query.model_copy(update={"which": which}).filters())) for which in ("brief", "all")
+    ]
+
+
+def list_address(place: str, filters: Mapping[str, object]) -> str:
+    """An address that says what is wished for, and nothing of what is not; the first part needs no number."""
+    said = {name: value for name, value in filters.items() if value not in ("", 0, None) and (name, value) != ("n", 1)}
+    return f"{place}?{urlencode(said, errors='replace')}" if said else place
+
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -44,7 +113,7 @@ ATLAS = ("atlas", "/atlas", ("/atlas/",))
 class Pages:
     """Draws the pages of one server."""
 
-    def __init__(self, room: Room) -> None:
+    def __init__(self, room: ServerContext) -> None:
         self._room = room
         self._templates = Environment(
             loader=PackageLoader("kiwiresearch.web.desk"),
@@ -54,17 +123,21 @@ class Pages:
             lstrip_blocks=True,
         )
         self._templates.globals.update(
-            who=visitor,
+            who=current_visitor,
             policy=room.desk.settings.policy,
-            file=address_of,
-            has_file=is_there,
+            file=file_address,
+            has_file=has_file,
             languages=LANGUAGES,
             menu=(*MENU, ATLAS) if room.desk.settings.atlas else MENU,
             version=__version__,
         )
-        self._templates.filters.update(local=local, dir=direction, lang=two_letter_code, retold=retold, dated=dated)
-        self._templates.filters.update(kind=kind_of, is_from_below=is_from_below, is_typed=is_typed, section=section)
-        self._templates.filters.update(aged=aged, why_living=why_living)
+        self._templates.filters.update(
+            local=local_address, dir=direction, lang=two_letter_code, retold=translated, dated=date_markup
+        )
+        self._templates.filters.update(
+            kind=problem_key, is_from_below=has_own_words, is_typed=is_command, section=section_name
+        )
+        self._templates.filters.update(aged=age_text, why_living=living_reason)
 
     def show(
         self,
@@ -77,24 +150,24 @@ class Pages:
     ) -> Response:
         """A page; a template finds `t` (words), `customs`, `here` (its own address) and the values it is given."""
         # Halves of letters, which a file from elsewhere may hold, cannot be sent.
-        content = self.drawn(request, template, **values).encode("utf-8", "replace")
+        content = self.render(request, template, **values).encode("utf-8", "replace")
         return HTMLResponse(content, status, HEADERS | dict(headers or {}))
 
-    def drawn(self, request: Request, template: str, **values: Any) -> str:
+    def render(self, request: Request, template: str, **values: Any) -> str:
         """The text of a page, or of a part of one that a script puts into its place."""
-        words = words_for(request)
+        words = catalogue_for(request)
         here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
         return self._templates.get_template(template).render(
             t=words, customs=words.customs, here=here, place=request.url.path, **values
         )
 
 
-def go_to(address: str) -> Response:
+def redirect(address: str) -> Response:
     """Where a form leads when it has done its work: a reload does not do it again."""
     return RedirectResponse(address, 303, {"Cache-Control": "no-store"})
 
 
-def local(url: str) -> str:
+def local_address(url: str) -> str:
     """An address on this server without its name, so that it works under every name it has."""
     return urlsplit(url)._replace(scheme="", netloc="").geturl()
 
@@ -104,12 +177,12 @@ def direction(language: str) -> str:
     return "rtl" if two_letter_code(language) in RIGHT_TO_LEFT else "ltr"
 
 
-def section(name: str, words: Words) -> str:
+def section_name(name: str, words: Catalogue) -> str:
     """The name of a section of a page; that of its box is no word of the page."""
-    return words("desk.box") if name == BOX else name
+    return words("desk.box") if name == FACTS_BOX else name
 
 
-def own_place(address: str) -> str:
+def safe_return_address(address: str) -> str:
     """An address that a form sent back, if it leads to a page of ours; else the first page."""
     # Two slashes begin the name of another server, and browsers take '\\' for one and leave out tabs and line ends.
     is_ours = address.startswith("/") and not address.startswith("//") and address.isprintable() and "\\" not in address

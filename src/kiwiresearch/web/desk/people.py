@@ -1,47 +1,129 @@
-"""Pages for owners: users, their roles, limits and tokens."""
+"""Pages for owners: users, roles, limits, tokens and the audit; and the policy, for everybody."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
-from fastapi import APIRouter, Form, Path, Request
+from fastapi import APIRouter, Form, Path, Query, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.research.limits import NAMES, limits_of
-from kiwiresearch.store.people import ROLES, NewToken
-from kiwiresearch.web.desk.pages import Pages, go_to
-from kiwiresearch.web.guard.house import House
-from kiwiresearch.web.people_replies import LONGEST_NAME
-from kiwiresearch.web.people_routes import TokenId
+from kiwiresearch.store.audit import Audit, BrokenRow
+from kiwiresearch.store.users import ROLES, NewToken
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.desk.pages import Pages, redirect
+from kiwiresearch.web.guard.roles import ROLE_RULES
+from kiwiresearch.web.guard.setup import Accounts
 from kiwiresearch.web.problems import Problem, problem_of
-from kiwiresearch.web.room import Room
+from kiwiresearch.web.users import LONGEST_NAME, TokenId
+from kiwiresearch.workspace.policy import hidden_books
+from kiwiresearch.workspace.setting_values import LIMIT_NAMES, user_limits
+from kiwiresearch.workspace.users import utc_moment
+
+AUDIT_ROWS = 50
+ACTIONS = tuple(
+    sorted({rule.action for rule in ROLE_RULES.values() if rule.action} | {"login", "refused", "user", "ended"})
+)
+
+TypedFilter = Annotated[str, Query(max_length=100)]
+Before = Annotated[int | None, Query(ge=1, le=2**62)]
+Switch = Annotated[int, Query(ge=0, le=1)]
+
+
+@dataclass(frozen=True, slots=True)
+class AuditCheck:
+    """What a check of the audit found."""
+
+    asked: str
+    """The hash that was to be looked for; empty where none was given."""
+    knows: bool
+    broken: BrokenRow | None
+    end: str
+    """The hash of the last row."""
+
+
+def check_audit(audit: Audit, head: str) -> AuditCheck:
+    """Prove the audit as it is now, and that it still has the row of an earlier head."""
+    end = audit.head()  # before the proof, which covers it then
+    return AuditCheck(head, audit.has_head(head), audit.check(), end)
+
+
+def audit_router(room: ServerContext, house: Accounts, pages: Pages) -> APIRouter:
+    """The audit with its filters, and the policy."""
+    routes = APIRouter(include_in_schema=False)
+
+    @routes.get("/audit")
+    def audit(
+        request: Request,
+        user: TypedFilter = "",
+        action: TypedFilter = "",
+        since: TypedFilter = "",
+        before: Before = None,
+        check: Switch = 0,
+        head: TypedFilter = "",
+    ) -> Response:
+        kept = house.require_audit()
+        filters = {"user": user, "action": action, "since": since}
+        try:
+            begin, is_date = utc_moment(since), True
+        except BadUsage:
+            begin, is_date = "", False
+        wanted: dict[str, Any] = {"user": user or None, "action": action or None, "since": begin}
+        rows = kept.rows(limit=AUDIT_ROWS + 1, before=before, newest_first=True, **wanted) if is_date else []
+        older = (
+            urlencode(filters | {"before": rows[AUDIT_ROWS - 1].seq}, errors="replace")
+            if len(rows) > AUDIT_ROWS
+            else ""
+        )
+        return pages.show(
+            request,
+            "audit.html",
+            status=200 if is_date else 400,
+            rows=rows[:AUDIT_ROWS],
+            actions=ACTIONS,
+            filters=filters,
+            is_date=is_date,
+            older=f"/audit?{older}" if older else "",
+            is_first=before is None,
+            proof=check_audit(kept, head.strip()) if check else None,
+            with_words=room.desk.settings.serve.audit_words,
+        )
+
+    @routes.get("/profile")
+    def profile(request: Request) -> Response:
+        policy = room.desk.settings.policy
+        out = hidden_books(room.desk.shelf_file.books(), policy)
+        return pages.show(request, "profile.html", left_out=[book.title or book.name for book in out])
+
+    return routes
+
 
 UserName = Annotated[str, Path(max_length=LONGEST_NAME)]
-Typed = Annotated[str, Field(max_length=200)]
+TypedField = Annotated[str, Field(max_length=200)]
 
 
-class NewUser(BaseModel):
+class NewUserForm(BaseModel):
     """What the form for a new user sends."""
 
-    name: Typed = ""
-    role: Typed = "reader"
+    name: TypedField = ""
+    role: TypedField = "reader"
 
 
-class Changes(BaseModel):
+class UserForm(BaseModel):
     """What the form of a user sends: the role, and limits, of which those that are empty are the role's."""
 
-    role: Typed = ""
-    requests_a_minute: Typed = ""
-    questions_a_day: Typed = ""
-    running: Typed = ""
-    queued: Typed = ""
-    max_pages: Typed = ""
+    role: TypedField = ""
+    requests_a_minute: TypedField = ""
+    questions_a_day: TypedField = ""
+    running: TypedField = ""
+    queued: TypedField = ""
+    max_pages: TypedField = ""
 
     def limits(self) -> dict[str, int | None]:
-        return {name: _number(getattr(self, name)) for name in NAMES}
+        return {name: _number(getattr(self, name)) for name in LIMIT_NAMES}
 
 
 def _number(text: str) -> int | None:
@@ -51,59 +133,59 @@ def _number(text: str) -> int | None:
     return int(text) if text else None
 
 
-def router(room: Room, house: House, pages: Pages) -> APIRouter:
+def people_router(room: ServerContext, house: Accounts, pages: Pages) -> APIRouter:
     """The list, a page for each user, and what their forms do."""
     routes = APIRouter(include_in_schema=False)
-    desk = PeopleDesk(room, house, pages)
+    desk = PeoplePages(room, house, pages)
 
     @routes.get("/people")
     def people(request: Request) -> Response:
         return desk.all(request)
 
     @routes.post("/people")
-    def add(request: Request, typed: Annotated[NewUser, Form()]) -> Response:
+    def add(request: Request, typed: Annotated[NewUserForm, Form()]) -> Response:
         return desk.add(request, typed)
 
     _add_user(routes, desk)
     return routes
 
 
-def _add_user(routes: APIRouter, desk: PeopleDesk) -> None:
+def _add_user(routes: APIRouter, desk: PeoplePages) -> None:
     @routes.get("/people/{name}")
     def user(request: Request, name: UserName, *, saved: bool = False) -> Response:
         return desk.one(request, name, is_saved=saved)
 
     @routes.post("/people/{name}")
-    def change(request: Request, name: UserName, changes: Annotated[Changes, Form()]) -> Response:
+    def change(request: Request, name: UserName, changes: Annotated[UserForm, Form()]) -> Response:
         return desk.change(request, name, changes)
 
     @routes.post("/people/{name}/tokens")
-    def new_token(request: Request, name: UserName, label: Annotated[Typed, Form()] = "") -> Response:
+    def new_token(request: Request, name: UserName, label: Annotated[TypedField, Form()] = "") -> Response:
         return desk.new_token(request, name, label)
 
     @routes.post("/people/{name}/tokens/{token_id}/revoke")
     def revoke(request: Request, name: UserName, token_id: TokenId) -> Response:
-        desk.house.register(request).revoke(name, token_id)
-        return go_to(_address(name))
+        desk.house.require_users(request).revoke(name, token_id)
+        return redirect(_address(name))
 
     @routes.post("/people/{name}/remove")
     def remove(request: Request, name: UserName) -> Response:
         return desk.remove(request, name)
 
 
-class PeopleDesk:
+class PeoplePages:
     """What the routes show; what cannot be done is told on the page that it was asked on."""
 
-    def __init__(self, room: Room, house: House, pages: Pages) -> None:
+    def __init__(self, room: ServerContext, house: Accounts, pages: Pages) -> None:
         self.house = house
         self._limits = room.desk.settings.limits
         self._pages = pages
 
-    def all(self, request: Request, typed: NewUser | None = None, problem: Problem | None = None) -> Response:
+    def all(self, request: Request, typed: NewUserForm | None = None, problem: Problem | None = None) -> Response:
         """All users, and the form for a new one."""
-        register = self.house.register(request)
+        register = self.house.require_users(request)
         rows = [(user, sum(not token.revoked_at for token in register.tokens(user.name))) for user in register.all()]
-        values: dict[str, Any] = {"rows": rows, "roles": ROLES, "typed": typed or NewUser(), "problem": problem}
+        values: dict[str, Any] = {"rows": rows, "roles": ROLES, "typed": typed or NewUserForm(), "problem": problem}
         return self._pages.show(request, "people.html", status=problem.status if problem else 200, **values)
 
     def one(
@@ -112,56 +194,56 @@ class PeopleDesk:
         name: str,
         *,
         made: NewToken | None = None,
-        typed: Changes | None = None,
+        typed: UserForm | None = None,
         problem: Problem | None = None,
         is_saved: bool = False,
     ) -> Response:
         """A user; right after a token was made, with the token, which is shown on no other page."""
-        register = self.house.register(request)
+        register = self.house.require_users(request)
         user = register.get(name)
         values: dict[str, Any] = {
             "user": user,
             "tokens": register.tokens(name),
             "roles": ROLES,
-            "names": NAMES,
-            "usual": limits_of(self._limits, user.role, {}).record(),
-            "typed": typed or Changes(role=user.role, **{limit: str(most) for limit, most in user.limits.items()}),
+            "names": LIMIT_NAMES,
+            "usual": user_limits(self._limits, user.role, {}).record(),
+            "typed": typed or UserForm(role=user.role, **{limit: str(most) for limit, most in user.limits.items()}),
             "made": made,
             "problem": problem,
             "is_saved": is_saved,
         }
         return self._pages.show(request, "people_user.html", status=problem.status if problem else 200, **values)
 
-    def add(self, request: Request, typed: NewUser) -> Response:
+    def add(self, request: Request, typed: NewUserForm) -> Response:
         """Make a user and a first token, which the next page shows this once."""
-        register = self.house.register(request)
+        register = self.house.require_users(request)
         try:
             user = register.add(typed.name.strip(), typed.role)
         except BadUsage as problem:
             return self.all(request, typed, problem_of(problem))
         return self.one(request, user.name, made=register.new_token(user.name))
 
-    def change(self, request: Request, name: str, changes: Changes) -> Response:
-        register = self.house.register(request)
+    def change(self, request: Request, name: str, changes: UserForm) -> Response:
+        register = self.house.require_users(request)
         try:
             register.change(name, changes.role or None, changes.limits())
         except BadUsage as problem:
             return self.one(request, name, typed=changes, problem=problem_of(problem))
-        return go_to(f"{_address(name)}?saved=1")
+        return redirect(f"{_address(name)}?saved=1")
 
     def new_token(self, request: Request, name: str, label: str) -> Response:
         try:
-            made = self.house.register(request).new_token(name, label.strip())
+            made = self.house.require_users(request).new_token(name, label.strip())
         except BadUsage as problem:
             return self.one(request, name, problem=problem_of(problem))
         return self.one(request, name, made=made)
 
     def remove(self, request: Request, name: str) -> Response:
         try:
-            self.house.register(request).remove(name)
+            self.house.require_users(request).remove(name)
         except BadUsage as problem:
             return self.one(request, name, problem=problem_of(problem))
-        return go_to("/people")
+        return redirect("/people")
 
 
 def _address(name: str) -> str:

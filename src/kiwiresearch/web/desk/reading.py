@@ -1,7 +1,9 @@
-"""The reading view: any page of any book in a frame of ours, with its contents, its claims and its place in a run."""
+"""The reading view: a page of a book in a frame, with its contents, its claims and its place in a run."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import quote as percent
 from urllib.parse import urlencode
@@ -9,40 +11,102 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import RedirectResponse, Response
 
-from kiwiresearch.claims.claim import ClaimType
+from kiwiresearch.claims.claim import Claim, ClaimType
 from kiwiresearch.errors import BookNotFound, KiwiError, PageHidden, PageNotFound
-from kiwiresearch.research.jobs import Jobs
-from kiwiresearch.web.desk.page_claims import ClaimsAsked
-from kiwiresearch.web.desk.page_in_run import in_run
-from kiwiresearch.web.desk.page_seen import PageSeen, ViewAsked, seen
-from kiwiresearch.web.desk.pages import Pages, go_to, local
-from kiwiresearch.web.desk.run_frame import RunFrames, frames_of
-from kiwiresearch.web.places import books_named
+from kiwiresearch.ids import BookId
+from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.web.book_pages import ReaderTarget, books_named, open_at
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.desk.notes import notes_for, page_target
+from kiwiresearch.web.desk.page_view import ClaimSelection, PageQuery, PageView, marked_address, page_view
+from kiwiresearch.web.desk.pages import Pages, local_address, redirect
+from kiwiresearch.web.desk.run_files import PageOfRun
+from kiwiresearch.web.desk.run_view import RunView, RunViews, run_views
 from kiwiresearch.web.problems import problem_of
-from kiwiresearch.web.reader import MOST_MARKS
-from kiwiresearch.web.reader_open import Opened, open_at
-from kiwiresearch.web.room import Room
-from kiwiresearch.zim.entry import EntryRef
-from kiwiresearch.zim.lookup import near_titles
-from kiwiresearch.zim.paths import title_of_path
+from kiwiresearch.web.reader import MAX_MARKS
+from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.zim.paths import near_titles, title_of_path
 
-SPAN = r"^[0-9]{1,9}-[0-9]{1,9}$"
-MOST_CLAIMS = 100_000
+MAX_LINKS = 40
+SCHEME = "zim://"
+
+
+@dataclass(frozen=True, slots=True)
+class BackLink:
+    """A page of the run that links to this one, and the words that do."""
+
+    title: str
+    address: str
+    words: str
+    section: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageInRun:
+    """A page as a run knows it."""
+
+    taken: PageOfRun | None
+    links: tuple[BackLink, ...]
+    more_links: int
+    known: frozenset[str]
+    """The claims that the run has, of those that the page is read to say now."""
+    others: tuple[tuple[Claim, str], ...]
+    """Claims that only the run has, and where their words are in the frame."""
+
+
+def page_in_run(run: RunView, found: PageView) -> dict[str, Any]:
+    """What the template needs: the page's place in the run, and the notes on it."""
+    ref = found.page.ref
+    claims = [claim for claim in run.claims if claim.ref == ref]
+    read_now = {claim.id for claim in found.all_claims}
+    links = list(_links_to(run, ref))
+    target = page_target(run, ref, found.title) if any(book.id == ref.book for book in run.books) else None
+    return {
+        "here_in_run": PageInRun(
+            taken=next((page for page in run.pages if page.ref == ref), None),
+            links=tuple(links[:MAX_LINKS]),
+            more_links=max(len(links) - MAX_LINKS, 0),
+            known=frozenset(claim.id for claim in claims),
+            others=tuple((claim, marked_address(found.plain, claim)) for claim in claims if claim.id not in read_now),
+        ),
+        "notes_target": target,
+        "notes": notes_for(run, target) if target else None,
+    }
+
+
+def _links_to(run: RunView, ref: EntryRef) -> Iterator[BackLink]:
+    """Links to a page, as the run's graph has them, by the titles of the pages they are on."""
+    titles = {node.get("ref"): str(node.get("title") or "") for node in run.graph["nodes"] if isinstance(node, dict)}
+    edges = [edge for edge in run.graph["edges"] if isinstance(edge, dict) and edge.get("to") == str(ref)]
+    for edge in sorted(edges, key=lambda edge: titles.get(edge.get("from"), "").casefold()):
+        source = _ref(str(edge.get("from", "")))
+        title = titles.get(edge.get("from")) or source.path
+        words, section = str(edge.get("anchor_text") or ""), str(edge.get("section") or "")
+        yield BackLink(title, run.page_url(source), "" if words == title else words, section)
+
+
+def _ref(name: str) -> EntryRef:
+    book, _, path = name.removeprefix(SCHEME).partition("/")
+    return EntryRef(BookId(book), path)
+
+
+SPAN_PATTERN = r"^[0-9]{1,9}-[0-9]{1,9}$"
+MAX_CLAIMS = 100_000
 NO_RUN = {"run": None, "here_in_run": None, "run_problem": None, "notes_target": None, "notes": None}
 
 BookName = Annotated[str, Path(max_length=500)]
 PagePath = Annotated[str, Path(max_length=4_000)]
 Run = Annotated[str, Query(max_length=255)]
-Marks = Annotated[list[Annotated[str, Query(pattern=SPAN)]], Query(max_length=MOST_MARKS)]
+Marks = Annotated[list[Annotated[str, Query(pattern=SPAN_PATTERN)]], Query(max_length=MAX_MARKS)]
 Part = Annotated[str, Query(max_length=500)]
 OfType = Annotated[ClaimType | None, Query(alias="type")]
-Start = Annotated[int, Query(ge=0, le=MOST_CLAIMS)]
+Start = Annotated[int, Query(ge=0, le=MAX_CLAIMS)]
 
 
-def router(room: Room, jobs: Jobs, pages: Pages) -> APIRouter:
+def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     """The page at /page/BOOK/PATH."""
     routes = APIRouter(include_in_schema=False)
-    view = ReadingDesk(room, frames_of(room, jobs), pages)
+    view = ReadingPages(room, run_views(room, jobs), pages)
 
     @routes.api_route("/page/{book}/{path:path}", methods=["GET", "HEAD"])
     def read(
@@ -57,21 +121,21 @@ def router(room: Room, jobs: Jobs, pages: Pages) -> APIRouter:
         *,
         claims: bool = False,
     ) -> Response:
-        listed = ClaimsAsked(of_type, start)
-        return view.page(request, book, path, ViewAsked(run, tuple(mark), section, listed, with_claims=claims))
+        listed = ClaimSelection(of_type, start)
+        return view.page(request, book, path, PageQuery(run, tuple(mark), section, listed, with_claims=claims))
 
     return routes
 
 
-class ReadingDesk:
+class ReadingPages:
     """Shows pages of books, and what to do where there is none."""
 
-    def __init__(self, room: Room, runs: RunFrames, pages: Pages) -> None:
+    def __init__(self, room: ServerContext, runs: RunViews, pages: Pages) -> None:
         self._room = room
         self._runs = runs
         self._pages = pages
 
-    def page(self, request: Request, book: str, path: str, asked: ViewAsked) -> Response:
+    def page(self, request: Request, book: str, path: str, query: PageQuery) -> Response:
         try:
             opened = open_at(self._room, book, path, is_marked=True)
         except BookNotFound:
@@ -81,24 +145,24 @@ class ReadingDesk:
         except PageNotFound:
             return self._no_page(request, book, path)
         if opened.entry is None:  # a picture, a film: nothing of it is ours to show
-            return go_to(local(self._room.page_url(opened.item.ref)))
+            return redirect(local_address(self._room.page_url(opened.item.ref)))
         ref = opened.item.ref
-        if opened.elsewhere is not None or book != ref.book or path != ref.path:
+        if opened.redirect is not None or book != ref.book or path != ref.path:
             return self._moved(request, opened)
-        found = seen(self._room, opened, asked)
-        return self._pages.show(request, "page.html", one=found, **self._of_run(asked.run, found))
+        found = page_view(self._room, opened, query)
+        return self._pages.show(request, "page.html", one=found, **self._of_run(query.run, found))
 
-    def _of_run(self, run_id: str, found: PageSeen) -> dict[str, Any]:
+    def _of_run(self, run_id: str, found: PageView) -> dict[str, Any]:
         """What a run knows of the page; one that cannot be read is no reason not to show the page."""
         try:
             run = self._runs.get(run_id) if run_id else None
-            return NO_RUN | ({"run": run, **in_run(run, found)} if run else {})
+            return NO_RUN | ({"run": run, **page_in_run(run, found)} if run else {})
         except KiwiError as error:
             return NO_RUN | {"run_problem": problem_of(error)}
 
-    def _moved(self, request: Request, opened: Opened) -> Response:
+    def _moved(self, request: Request, opened: ReaderTarget) -> Response:
         """The one address under which a page is read, with all that was asked for."""
-        ref, target = opened.item.ref, opened.elsewhere
+        ref, target = opened.item.ref, opened.redirect
         query = [pair for pair in request.query_params.multi_items() if pair[0] != "section" or not target]
         if target is not None and target.anchor:
             query.append(("section", target.anchor))
@@ -110,7 +174,7 @@ class ReadingDesk:
 
     def _no_page(self, request: Request, named: str, path: str) -> Response:
         words = title_of_path(path)[:200]
-        with self._room.reading() as finder:
+        with self._room.locked_finder() as finder:
             archive = books_named(finder, named)[0].archive if named.strip() else None
             book = archive.book if archive else None
             near = near_titles(archive, words) if archive and words.strip() else []

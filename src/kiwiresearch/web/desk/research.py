@@ -1,35 +1,185 @@
-"""Pages of research: the form that begins a run, all work and all runs, and how a job comes along."""
+"""The research pages: the form, the lists of jobs and runs, and the progress of a job."""
 
 from __future__ import annotations
 
+import contextlib
+from dataclasses import dataclass
 from typing import Annotated, Any
+from urllib.parse import quote as percent
 
 from fastapi import APIRouter, Form, Path, Query, Request
 from starlette.responses import Response
 
 from kiwiresearch.errors import KiwiError
-from kiwiresearch.research.job import FamilyWish, Job
-from kiwiresearch.research.jobs import Jobs
-from kiwiresearch.web import starting
-from kiwiresearch.web.desk.books_here import BooksHere
-from kiwiresearch.web.desk.job_view import MOST_SHOWN, JobView, JobViews
-from kiwiresearch.web.desk.pages import Pages, go_to
-from kiwiresearch.web.desk.research_form import Fault, Offer, ResearchForm, ResearchQuery, checked
-from kiwiresearch.web.desk.run_frame import frames_of
-from kiwiresearch.web.family import Families
-from kiwiresearch.web.problems import Problem, problem_of
+from kiwiresearch.jobs.job import FamilyRequest, Job, ResearchRequest, UnreadableRequest
+from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.runs.progress import JournalFollower, PagesSoFar, TakenPage
+from kiwiresearch.web import job_requests
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.desk.pages import Pages, redirect
+from kiwiresearch.web.desk.research_form import (
+    FieldFault,
+    FormOptions,
+    ResearchForm,
+    ResearchQuery,
+    address_of_wish,
+    check_form,
+)
+from kiwiresearch.web.desk.run_view import run_address, run_views
+from kiwiresearch.web.desk.shelf import BookChoices
+from kiwiresearch.web.families import Families
+from kiwiresearch.web.job_requests import job_url
+from kiwiresearch.web.problems import Problem, problem_of, without_paths
 from kiwiresearch.web.replies import Json
-from kiwiresearch.web.room import Room
 
-ROWS = 20
-MOST_TO_COMPARE = 100
+MAX_SHOWN = 200
+"""How many pages are shown, the latest; all of them stand in the finished run."""
+
+NO_PROGRESS = PagesSoFar()
+
+
+@dataclass(frozen=True, slots=True)
+class JobView:
+    """A job, and where everything of it is."""
+
+    job: Job
+    most: int
+    """How many pages it takes at most; 0 of a family's case."""
+    so_far: PagesSoFar = NO_PROGRESS
+    note: str = ""
+    """What the work said last about itself, in English."""
+    has_books: bool = True
+    """Whether its books can be read here; one that waits and has not, waits for them."""
+
+    @property
+    def is_run(self) -> bool:
+        """Whether it takes pages, and becomes a run."""
+        return isinstance(self.job.wish, ResearchRequest)
+
+    @property
+    def topic(self) -> str:
+        """What it is called; empty of a family's case, which is named nowhere."""
+        return "" if self.case else self.job.wish.name
+
+    @property
+    def focus(self) -> str:
+        return self.job.wish.focus if isinstance(self.job.wish, ResearchRequest) else ""
+
+    @property
+    def aspect(self) -> str:
+        return self.job.wish.aspect if isinstance(self.job.wish, ResearchRequest) else ""
+
+    @property
+    def case(self) -> str:
+        """Where the case is that it works on; empty of a run."""
+        return f"/family/{percent(self.job.wish.case, safe='')}" if isinstance(self.job.wish, FamilyRequest) else ""
+
+    @property
+    def url(self) -> str:
+        return f"/research/{percent(self.job.id, safe='')}"
+
+    @property
+    def run(self) -> str:
+        """Where what it made is read."""
+        return self.case or (run_address(self.job.id) if self.is_run else self.url)
+
+    @property
+    def again(self) -> str:
+        """Where the form is, filled in with what was wished for; empty of a family's case."""
+        return address_of_wish(self.job.wish) if isinstance(self.job.wish, ResearchRequest) else ""
+
+    @property
+    def came_to_nothing(self) -> bool:
+        """Whether it failed before it had taken a page, or cannot be read: there is nothing to go on with."""
+        is_bare = self.is_run and not self.pages
+        return self.job.state == "failed" and (is_bare or isinstance(self.job.wish, UnreadableRequest))
+
+    @property
+    def events(self) -> str:
+        return f"{job_url(self.job.id)}/events"
+
+    @property
+    def stage(self) -> str:
+        """What it does, as the catalogue names it."""
+        if self.job.state == "queued" and not self.has_books:
+            return "away"
+        if self.job.state != "running":
+            return self.job.state
+        if not self.is_run:
+            return "family" if self.case else self.job.wish.kind
+        if self.so_far.ended:
+            return "writing"
+        return "gathering" if self.pages else "opening"
+
+    @property
+    def pages(self) -> int:
+        return max(self.job.pages, len(self.so_far.pages))
+
+    @property
+    def problem(self) -> str:
+        return without_paths(self.job.problem)
+
+    @property
+    def last_loss(self) -> str:
+        """Why it had to be put in line again last."""
+        return without_paths(self.job.losses[-1]) if self.job.losses else ""
+
+    @property
+    def remedy(self) -> str:
+        return without_paths(self.job.remedy)
+
+    def newest(self, after: int = 0) -> tuple[TakenPage, ...]:
+        """The pages that came after one, the latest first."""
+        return tuple(reversed([page for page in self.so_far.pages if page.number > after][-MAX_SHOWN:]))
+
+
+class JobViews:
+    """The jobs of a server as pages show them."""
+
+    def __init__(self, jobs: JobQueue, max_pages: int) -> None:
+        self._jobs = jobs
+        self._max_pages = max_pages
+        self._followed = JournalFollower()
+
+    def get(self, job_id: str) -> JobView:
+        """A job with all that it did so far."""
+        job = self._jobs.get(job_id)
+        has_books = job.state != "queued" or self._jobs.can_do(job_id)
+        return JobView(job, self._most(job), self._so_far(job), self._note(job), has_books)
+
+    def unfinished(self) -> list[JobView]:
+        """All jobs that are under way or ended before they were done, the newest first, without their pages."""
+        return [JobView(job, self._most(job)) for job in self._jobs.all() if job.state != "done"]
+
+    def _most(self, job: Job) -> int:
+        return (job.wish.max_pages or self._max_pages) if isinstance(job.wish, ResearchRequest) else 0
+
+    def _so_far(self, job: Job) -> PagesSoFar:
+        if not isinstance(job.wish, ResearchRequest):
+            return NO_PROGRESS
+        # Between two looks the run may have ended and taken its journal away.
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            return self._followed.read_progress(self._jobs.steps_file(job))
+        return NO_PROGRESS
+
+    def _note(self, job: Job) -> str:
+        if not job.is_open or isinstance(job.wish, FamilyRequest):
+            return ""
+        with contextlib.suppress(KiwiError):  # another server works on it
+            told = self._jobs.events_after(job.id).events
+            return next((str(one.data["text"]) for one in reversed(told) if one.data.get("event") == "note"), "")
+        return ""
+
+
+RUNS_PER_PAGE = 20
+MAX_TO_COMPARE = 100
 """How many runs, the newest, the two lists offer from which runs are compared."""
 
 JobId = Annotated[str, Path(max_length=200)]
 Switch = Annotated[int, Query(ge=0, le=1)]
 
 
-def router(room: Room, jobs: Jobs, pages: Pages) -> APIRouter:
+def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     """The form, the lists, and the page of a job."""
     routes = APIRouter(include_in_schema=False)
     desk = ResearchPages(room, jobs, pages)
@@ -71,15 +221,15 @@ def _add_job(routes: APIRouter, desk: ResearchPages) -> None:
 class ResearchPages:
     """What the routes show."""
 
-    def __init__(self, room: Room, jobs: Jobs, pages: Pages) -> None:
+    def __init__(self, room: ServerContext, jobs: JobQueue, pages: Pages) -> None:
         self._jobs = jobs
         self._pages = pages
         self._settings = room.desk.settings
         self._shelf = room.shelf
         self._views = JobViews(jobs, self._settings.max_pages)
-        self._runs = frames_of(room, jobs)
+        self._runs = run_views(room, jobs)
         self._families = Families(room, jobs)
-        self._books = BooksHere(room)
+        self._books = BookChoices(room)
 
     def form(
         self,
@@ -87,92 +237,97 @@ class ResearchPages:
         form: ResearchForm,
         *,
         page: int = 1,
-        faults: dict[str, Fault] | None = None,
+        faults: dict[str, FieldFault] | None = None,
         problem: Problem | None = None,
     ) -> Response:
         """The form with what was typed and what is wrong with it, and below it all work and all runs."""
-        offer = Offer(self._settings, self._books.all())
+        offer = FormOptions(self._settings, self._books.all())
         status = problem.status if problem else 422 if faults else 200
-        told: dict[str, Any] = {"offer": offer, "typed": offer.shown(form), "faults": faults or {}, "problem": problem}
+        told: dict[str, Any] = {
+            "offer": offer,
+            "typed": offer.field_values(form),
+            "faults": faults or {},
+            "problem": problem,
+        }
         told["missing"] = self._shelf.missing
         return self._pages.show(request, "research.html", status=status, **told, **self._lists(page))
 
     def start(self, request: Request, form: ResearchForm) -> Response:
         """Begin a run and go to its page; a form that is wrong comes again."""
-        found = checked(form, Offer(self._settings, self._books.all()))
+        found = check_form(form, FormOptions(self._settings, self._books.all()))
         if found.wish is None:
             return self.form(request, form, faults=dict(found.faults))
         try:
-            job = starting.start(self._jobs, found.wish)
+            job = job_requests.start_job(self._jobs, found.wish)
         except KiwiError as error:
             return self.form(request, form, problem=problem_of(error))
-        return go_to(self._address(job))
+        return redirect(self._address(job))
 
     def job(self, request: Request, job_id: str, *, stopping: bool, still: bool) -> Response:
         """A job as it is now; one that is done has become a run."""
-        starting.look_at(self._jobs, job_id)
+        job_requests.job_for_visitor(self._jobs, job_id)
         view = self._views.get(job_id)
         if view.job.state == "done" and view.is_run:
-            return go_to(view.run)
-        values = self._told(view) | {"stopping": stopping and view.job.state == "running", "still": still}
+            return redirect(view.run)
+        values = self._job_values(view) | {"stopping": stopping and view.job.state == "running", "still": still}
         wish = view.job.wish
-        family = self._families.whose(request, wish.case) if isinstance(wish, FamilyWish) else ""
+        family = self._families.seed_names(request, wish.case) if isinstance(wish, FamilyRequest) else ""
         return self._pages.show(request, "research_job.html", **values, family=family)
 
     def news(self, request: Request, job_id: str, after: int) -> Response:
         """What is new of a job, for the script of its page."""
-        starting.look_at(self._jobs, job_id)
+        job_requests.job_for_visitor(self._jobs, job_id)
         view = self._views.get(job_id)
-        told = self._told(view, after)
+        told = self._job_values(view, after)
         return Json(
             {
                 "open": view.job.is_open,
                 "last": len(view.so_far.pages),
-                "status": self._pages.drawn(request, "research_status.html", **told),
-                "pages": self._pages.drawn(request, "research_taken.html", **told),
+                "status": self._pages.render(request, "research_status.html", **told),
+                "pages": self._pages.render(request, "research_taken.html", **told),
             },
             headers={"Cache-Control": "no-store"},
         )
 
     def stop(self, job_id: str) -> Response:
-        job = starting.cancel(self._jobs, job_id)
-        return go_to(self._address(job) + ("?stopping=1" if job.is_open else ""))
+        job = job_requests.cancel_job(self._jobs, job_id)
+        return redirect(self._address(job) + ("?stopping=1" if job.is_open else ""))
 
     def resume(self, job_id: str) -> Response:
         """Go on with a job; one that is under way or done is only shown."""
         job = self._jobs.get(job_id)
-        return go_to(self._address(starting.resume(self._jobs, job_id) if job.is_resumable else job))
+        return redirect(self._address(job_requests.resume_job(self._jobs, job_id) if job.is_resumable else job))
 
     def remove(self, job_id: str) -> Response:
         """Forget a job that came to nothing; one that has something to keep is only shown."""
-        starting.look_at(self._jobs, job_id)
+        job_requests.job_for_visitor(self._jobs, job_id)
         view = self._views.get(job_id)
         if not view.came_to_nothing:
-            return go_to(view.url)
-        starting.remove(self._jobs, job_id)
-        return go_to("/research")
+            return redirect(view.url)
+        job_requests.remove_job(self._jobs, job_id)
+        return redirect("/research")
 
     def _lists(self, page: int) -> dict[str, Any]:
         runs, views = self._runs.all(), self._views.unfinished()
         ended = [view for view in views if not view.job.is_open]
-        first = (page - 1) * ROWS
+        first = (page - 1) * RUNS_PER_PAGE
         return {
             "under_way": [view for view in views if view.job.is_open],
-            "stopped": [view for view in ended if not view.came_to_nothing][:ROWS],
-            "fruitless": [view for view in ended if view.came_to_nothing][:ROWS],
-            "runs": runs[first : first + ROWS],
-            "comparable": runs[:MOST_TO_COMPARE],
+            "stopped": [view for view in ended if not view.came_to_nothing][:RUNS_PER_PAGE],
+            "fruitless": [view for view in ended if view.came_to_nothing][:RUNS_PER_PAGE],
+            "runs": runs[first : first + RUNS_PER_PAGE],
+            "comparable": runs[:MAX_TO_COMPARE],
             "total": len(runs),
             "page": page,
-            "last_page": max(1, -(-len(runs) // ROWS)),
+            "last_page": max(1, -(-len(runs) // RUNS_PER_PAGE)),
         }
 
-    def _told(self, view: JobView, after: int = 0) -> dict[str, Any]:
+    def _job_values(self, view: JobView, after: int = 0) -> dict[str, Any]:
         return {
             "view": view,
             "taken": view.newest(after),
             "language_of": self._books.language,
-            "most_shown": MOST_SHOWN,
+            "most_shown": MAX_SHOWN,
         }
 
     def _address(self, job: Job) -> str:

@@ -11,13 +11,13 @@ from urllib.parse import urlencode
 from pydantic import BaseModel, ConfigDict, Field
 
 from kiwiresearch.crawl.settings import STRATEGIES
-from kiwiresearch.research.job import JobWish
-from kiwiresearch.research.setting_values import LIMITS
-from kiwiresearch.research.settings import Settings
-from kiwiresearch.web.desk.books_here import BookHere
-from kiwiresearch.web.research_replies import MOST_BOOKS, MOST_WORDS
+from kiwiresearch.jobs.job import ResearchRequest
+from kiwiresearch.web.desk.shelf import BookChoice
+from kiwiresearch.web.job_requests import MAX_BOOKS, MAX_WORDS
+from kiwiresearch.workspace.setting_values import RANGES
+from kiwiresearch.workspace.settings import Settings
 
-MOST_TYPED = 5_000
+MAX_TYPED = 5_000
 """More than any field takes, so that what is too long comes back to who typed it."""
 
 NUMBERS = {"max_pages": "max_pages", "depth": "max_depth", "max_links": "max_links_per_page"}
@@ -25,7 +25,7 @@ NUMBERS = {"max_pages": "max_pages", "depth": "max_depth", "max_links": "max_lin
 
 LONGEST_NUMBER = 9
 
-Typed = Annotated[str, Field(max_length=MOST_TYPED)]
+TypedField = Annotated[str, Field(max_length=MAX_TYPED)]
 
 
 class ResearchForm(BaseModel):
@@ -33,18 +33,18 @@ class ResearchForm(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    topic: Typed = ""
-    q: Typed = ""
+    topic: TypedField = ""
+    q: TypedField = ""
     """Another name of the topic, for links from the box of the first page."""
-    focus: Typed = ""
-    aspect: Typed = ""
-    max_pages: Typed = ""
-    depth: Typed = ""
-    max_links: Typed = ""
-    strategy: Typed = ""
-    model: Typed = ""
-    critic: Typed = ""
-    books: Annotated[list[Typed], Field(max_length=1_000)] = []
+    focus: TypedField = ""
+    aspect: TypedField = ""
+    max_pages: TypedField = ""
+    depth: TypedField = ""
+    max_links: TypedField = ""
+    strategy: TypedField = ""
+    model: TypedField = ""
+    critic: TypedField = ""
+    books: Annotated[list[TypedField], Field(max_length=1_000)] = []
 
 
 class ResearchQuery(ResearchForm):
@@ -54,7 +54,7 @@ class ResearchQuery(ResearchForm):
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class FieldFault:
     """What is wrong with a field: the key of a sentence, and its values."""
 
     key: str
@@ -62,11 +62,11 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class FormOptions:
     """What the form offers here."""
 
     settings: Settings
-    books: tuple[BookHere, ...]
+    books: tuple[BookChoice, ...]
 
     @property
     def alike(self) -> frozenset[str]:
@@ -79,10 +79,10 @@ class Offer:
         return bool(self.settings.model_url.strip())
 
     def bounds(self, name: str) -> tuple[int, int]:
-        low, high = LIMITS[NUMBERS[name]]
+        low, high = RANGES[NUMBERS[name]]
         return int(low), int(high)
 
-    def shown(self, form: ResearchForm) -> dict[str, Any]:
+    def field_values(self, form: ResearchForm) -> dict[str, Any]:
         """The value of each field: what was typed, else what the settings say."""
         numbers = {name: getattr(form, name) or str(getattr(self.settings, key)) for name, key in NUMBERS.items()}
         return numbers | {
@@ -96,34 +96,34 @@ class Offer:
         }
 
 
-def form_address(filled: Mapping[str, object]) -> str:
+def form_address(fields: Mapping[str, object]) -> str:
     """Where the form is shown with some of its fields filled in."""
-    said = {name: value for name, value in filled.items() if value or value == 0}
+    said = {name: value for name, value in fields.items() if value or value == 0}
     return f"/research?{urlencode(said, doseq=True, errors='replace')}"
 
 
-def address_of(wish: JobWish) -> str:
+def address_of_wish(wish: ResearchRequest) -> str:
     """Where the form is shown with what was wished for before."""
     ticked = {"model": "" if wish.model else "without", "critic": "yes" if wish.critic else ""}
     return form_address(asdict(wish) | ticked)
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedForm:
     """A form that was sent: the wish it makes, or what is wrong with its fields."""
 
-    wish: JobWish | None
-    faults: Mapping[str, Fault]
+    wish: ResearchRequest | None
+    faults: Mapping[str, FieldFault]
 
 
-def checked(form: ResearchForm, offer: Offer) -> Checked:
+def check_form(form: ResearchForm, options: FormOptions) -> CheckedForm:
     """The wish of a form; None where a field is wrong."""
-    faults = dict(_faults(form, offer))
+    faults = dict(_faults(form, options))
     if faults:
-        return Checked(None, faults)
+        return CheckedForm(None, faults)
     numbers = {name: int(text) if (text := getattr(form, name).strip()) else None for name in NUMBERS}
-    all_there_are = {book.id for book in offer.books} <= set(form.books)
-    wish = JobWish(
+    all_there_are = {book.id for book in options.books} <= set(form.books)
+    wish = ResearchRequest(
         topic=form.topic,
         focus=form.focus,
         strategy=form.strategy or None,
@@ -133,21 +133,21 @@ def checked(form: ResearchForm, offer: Offer) -> Checked:
         aspect=form.aspect,
         **numbers,
     )
-    return Checked(wish, {})
+    return CheckedForm(wish, {})
 
 
-def _faults(form: ResearchForm, offer: Offer) -> Iterator[tuple[str, Fault]]:
+def _faults(form: ResearchForm, offer: FormOptions) -> Iterator[tuple[str, FieldFault]]:
     if not any(map(str.isalnum, form.topic)):
-        yield "topic", Fault("research.problems.no_topic")
+        yield "topic", FieldFault("research.problems.no_topic")
     for name in ("topic", "focus", "aspect"):
-        if len(getattr(form, name)) > MOST_WORDS:
-            yield name, Fault("research.problems.too_long", {"n": MOST_WORDS})
+        if len(getattr(form, name)) > MAX_WORDS:
+            yield name, FieldFault("research.problems.too_long", {"n": MAX_WORDS})
     for name in NUMBERS:
         low, high = offer.bounds(name)
         if not _is_within(getattr(form, name).strip(), low, high):
-            yield name, Fault("research.problems.number", {"low": low, "high": high})
+            yield name, FieldFault("research.problems.number", {"low": low, "high": high})
     if form.strategy and form.strategy not in STRATEGIES:
-        yield "strategy", Fault("research.problems.choice")
+        yield "strategy", FieldFault("research.problems.choice")
     yield from _faults_of_books(form, offer)
 
 
@@ -157,11 +157,11 @@ def _is_within(text: str, low: int, high: int) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER and low <= int(text) <= high
 
 
-def _faults_of_books(form: ResearchForm, offer: Offer) -> Iterator[tuple[str, Fault]]:
+def _faults_of_books(form: ResearchForm, offer: FormOptions) -> Iterator[tuple[str, FieldFault]]:
     there = {book.id for book in offer.books}
     if len(there) > 1 and not form.books:
-        yield "books", Fault("research.problems.no_book")
+        yield "books", FieldFault("research.problems.no_book")
     elif not set(form.books) <= there:
-        yield "books", Fault("research.problems.gone_book")
-    elif MOST_BOOKS < len(set(form.books)) < len(there):
-        yield "books", Fault("research.problems.many_books", {"n": MOST_BOOKS})
+        yield "books", FieldFault("research.problems.gone_book")
+    elif MAX_BOOKS < len(set(form.books)) < len(there):
+        yield "books", FieldFault("research.problems.many_books", {"n": MAX_BOOKS})

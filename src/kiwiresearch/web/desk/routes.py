@@ -1,44 +1,64 @@
-"""All pages of the desk put together."""
+"""All routes of the desk put together, and the form that chooses a language."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Form, Request
+from starlette.responses import Response
 
-from kiwiresearch.research.jobs import Jobs
+from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk import (
-    asking,
     atlas,
-    audit,
     claims,
     compare,
     exports,
     family,
-    files,
-    finding,
     graph,
     home,
-    language,
     notes,
     numbers,
     people,
+    questions,
     reading,
     research,
-    runs,
+    run_pages,
+    search,
+    static_files,
     timeline,
 )
-from kiwiresearch.web.desk.pages import Pages
-from kiwiresearch.web.guard.house import House
-from kiwiresearch.web.room import Room
+from kiwiresearch.web.desk.catalogue import COOKIE, LANGUAGES
+from kiwiresearch.web.desk.pages import Pages, redirect, safe_return_address
+from kiwiresearch.web.guard.setup import Accounts
+
+YEAR_S = 365 * 24 * 3600
 
 
-def routers(room: Room, jobs: Jobs, pages: Pages, house: House) -> Iterator[APIRouter]:
+def language_router() -> APIRouter:
+    """The form below every page."""
+    routes = APIRouter()
+
+    @routes.post("/language", include_in_schema=False)
+    def choose(
+        request: Request, language: Annotated[str, Form(max_length=8)] = "", back: Annotated[str, Form()] = "/"
+    ) -> Response:
+        answer = redirect(safe_return_address(back))
+        if language in LANGUAGES:
+            is_https = request.url.scheme == "https"
+            answer.set_cookie(COOKIE, language, YEAR_S, httponly=True, samesite="strict", secure=is_https)
+        return answer
+
+    return routes
+
+
+def routers(room: ServerContext, jobs: JobQueue, pages: Pages, house: Accounts) -> Iterator[APIRouter]:
     """The routes of every part of the desk."""
-    yield files.router()
-    yield language.router()
-    of_runs = (runs, claims, timeline, numbers, graph, compare, notes, exports)
-    for part in (home, asking, finding, reading, research, *of_runs, family, atlas):
+    yield static_files.router()
+    yield language_router()
+    of_runs = (run_pages, claims, timeline, numbers, graph, compare, notes, exports)
+    for part in (home, questions, search, reading, research, *of_runs, family, atlas):
         yield part.router(room, jobs, pages)
-    yield people.router(room, house, pages)
-    yield audit.router(room, house, pages)
+    yield people.people_router(room, house, pages)
+    yield people.audit_router(room, house, pages)

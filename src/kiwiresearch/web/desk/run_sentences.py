@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-WRITTEN = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
+REPR_QUOTED = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 """Words of a book, as `repr` writes them."""
 
-QUOTED = rf"(?:{WRITTEN}|“[^“”]*”|«[^«»]*»)"
+QUOTED = rf"(?:{REPR_QUOTED}|“[^“”]*”|«[^«»]*»)"
 """Words of a book, as `text.plain.quoted` writes them; older runs have them all as `repr` does."""
 
 NUMBER = r"[0-9][0-9,]*"

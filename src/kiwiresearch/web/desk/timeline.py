@@ -1,35 +1,135 @@
-"""Pages of the desk: the timeline of a run, drawn and listed."""
+"""The timeline of a run, drawn and listed."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.responses import Response
 
-from kiwiresearch.brief.timeline_picture import timeline_picture
-from kiwiresearch.research.jobs import Jobs
-from kiwiresearch.web.desk.list_part import both_choices, part_of
-from kiwiresearch.web.desk.moments import MomentQuery, dated
-from kiwiresearch.web.desk.pages import Pages
-from kiwiresearch.web.desk.retold import relabelled
-from kiwiresearch.web.desk.run_frame import RunName, frames_of
-from kiwiresearch.web.desk.words import words_for
-from kiwiresearch.web.room import Room
+from kiwiresearch.brief.brief import Statement, Sureness, TimelineMoment
+from kiwiresearch.brief.timeline_picture import YEAR, YEAR_ZERO, timeline_picture
+from kiwiresearch.claims.claim import Claim
+from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.desk.catalogue import Catalogue, catalogue_for
+from kiwiresearch.web.desk.dates import translated_date
+from kiwiresearch.web.desk.pages import Pages, list_page, scope_choices
+from kiwiresearch.web.desk.run_view import RunName, RunView, run_views
+from kiwiresearch.web.desk.translations import translated_picture
+
+MAX_YEARS = 20_000_000_000
+"""Further back than anything was."""
 
 
-def router(room: Room, jobs: Jobs, pages: Pages) -> APIRouter:
+def _none_if_empty(value: object) -> object:
+    return None if isinstance(value, str) and not value.strip() else value
+
+
+Year = Annotated[Annotated[int, Field(ge=-MAX_YEARS, le=100_000)] | None, BeforeValidator(_none_if_empty)]
+
+
+class MomentQuery(BaseModel):
+    """What an address of the timeline asks for; years before Christ are negative."""
+
+    model_config = ConfigDict(frozen=True, populate_by_name=True)
+
+    first: Annotated[Year, Field(alias="from")] = None
+    last: Annotated[Year, Field(alias="to")] = None
+    which: Literal["brief", "all"] = "brief"
+    n: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+
+    @property
+    def is_filter(self) -> bool:
+        return self.first is not None or self.last is not None
+
+    def filters(self) -> dict[str, Any]:
+        """All of it but the number of the part."""
+        which = "all" if self.which == "all" else ""
+        return {"from": self.first, "to": self.last, "which": which}
+
+
+@dataclass(frozen=True, slots=True)
+class DatedMoment:
+    """A moment and the claims that its statement rests on."""
+
+    moment: TimelineMoment
+    claims: tuple[Claim, ...]
+
+    def when(self, words: Catalogue) -> str:
+        """Its date in English: as its page says it, or in the words that other languages have names for."""
+        return when_in_english(self.moment, self.claims, words)
+
+    def labelled(self, words: Catalogue) -> TimelineMoment:
+        """The moment as a picture for a reader labels it."""
+        when = translated_date(self.when(words), words) or self.moment.when
+        # The label goes on with a colon, before which some languages keep a space.
+        return replace(self.moment, when=when + words.customs.colon.removesuffix(":"))
+
+
+def when_in_english(moment: TimelineMoment, claims: Iterable[Claim], words: Catalogue) -> str:
+    """The date of a moment that rests on these claims, for `told_date`; English readers have it as its page says it."""
+    if words.language == "en":
+        return moment.when
+    days = (moment.earliest, moment.latest)
+    dates = (one.when for claim in claims for one in claim.dates)
+    return next((when.words() for when in dates if (when.earliest, when.latest) == days), moment.when)
+
+
+def moments_in_years(run: RunView, query: MomentQuery) -> list[DatedMoment]:
+    """The moments that fall into the years asked for, in the order of time."""
+    found = _of_claims(run) if query.which == "all" else _of_brief(run)
+    return sorted(
+        (one for one in found if _within(one.moment, query)), key=lambda one: (one.moment.earliest, one.moment.latest)
+    )
+
+
+def _of_brief(run: RunView) -> Iterator[DatedMoment]:
+    brief = run.brief
+    for moment in brief.timeline:
+        yield DatedMoment(moment, tuple(brief.claims[one] for one in moment.statement.claims))
+
+
+def _of_claims(run: RunView) -> Iterator[DatedMoment]:
+    for claim in run.claims:
+        if claim.dates:
+            when = claim.dates[0].when
+            statement = Statement(claim.text, (claim.id,), _sureness(claim))
+            yield DatedMoment(TimelineMoment(when.words(), when.earliest, when.latest, statement), (claim,))
+
+
+def _sureness(claim: Claim) -> Sureness:
+    if claim.type == "disputed" or claim.signals.disputed:
+        return "disputed"
+    return "hedged" if claim.hedges else "one source"
+
+
+def _within(moment: TimelineMoment, query: MomentQuery) -> bool:
+    first = None if query.first is None else _new_year(query.first)
+    last = None if query.last is None else _new_year(query.last) + YEAR
+    return (first is None or moment.latest >= first) and (last is None or moment.earliest < last)
+
+
+def _new_year(year: int) -> float:
+    """The day on which a year begins, to a day or two; there is no year 0, so those before Christ are one off."""
+    return YEAR_ZERO + (year + 1 if year < 0 else year) * YEAR
+
+
+def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     """The routes."""
     routes = APIRouter(include_in_schema=False)
-    runs = frames_of(room, jobs)
+    runs = run_views(room, jobs)
 
     @routes.get("/runs/{run_id}/timeline")
     def timeline(request: Request, run_id: RunName, query: Annotated[MomentQuery, Query()]) -> Response:
         run = runs.get(run_id)
-        shown = part_of(dated(run, query), query.n, run.url("timeline"), query.wish())
+        shown = list_page(moments_in_years(run, query), query.n, run.url("timeline"), query.filters())
         # It has those moments that are listed below it, by their numbers there.
-        words = words_for(request)
-        picture = relabelled(timeline_picture([one.drawn(words) for one in shown.rows]), words)
+        words = catalogue_for(request)
+        picture = translated_picture(timeline_picture([one.labelled(words) for one in shown.rows]), words)
         return pages.show(
             request,
             "timeline.html",
@@ -38,7 +138,7 @@ def router(room: Room, jobs: Jobs, pages: Pages) -> APIRouter:
             query=query,
             shown=shown,
             picture=picture,
-            choices=both_choices(run.url("timeline"), query),
+            choices=scope_choices(run.url("timeline"), query),
         )
 
     return routes

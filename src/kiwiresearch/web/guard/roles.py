@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from kiwiresearch.store.people import Role
+from kiwiresearch.store.users import Role
 
-Needed = Role | Literal["stranger"]
+RequiredRole = Role | Literal["stranger"]
 """'stranger' is for what everybody may see: that the server is up, and the page that asks for a token."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class RoleRule:
     """Who may use an address, and under which name the audit notes it; without a name it is not noted."""
 
-    role: Needed
+    role: RequiredRole
     action: str = ""
 
 
-TABLE = """
+ROLE_TABLE = """
 stranger  -         GET  /api/health
 stranger  -         GET  /static/{mark}/{name:path}
 stranger  -         POST /language
@@ -203,21 +203,21 @@ is told by `family_owner` besides: an owner alone.
 """
 
 METHODS = ("GET", "POST", "PUT", "DELETE")
-CLOSED = Rule("owner", "unplaced")
+OWNER_ONLY = RoleRule("owner", "unplaced")
 """An address that has no line is the owner's, until somebody has thought about it."""
 
 
-def _rules() -> Iterator[tuple[tuple[str, str], Rule]]:
-    for line in filter(None, TABLE.splitlines()):
+def _rules() -> Iterator[tuple[tuple[str, str], RoleRule]]:
+    for line in filter(None, ROLE_TABLE.splitlines()):
         role, action, method, path = line.split()
-        rule = Rule(role, "" if action == "-" else action)  # type: ignore[arg-type]
+        rule = RoleRule(role, "" if action == "-" else action)  # type: ignore[arg-type]
         for one in METHODS if method == "ANY" else (method,):
             yield (one, path), rule
 
 
-RULES: Mapping[tuple[str, str], Rule] = MappingProxyType(dict(_rules()))
+ROLE_RULES: Mapping[tuple[str, str], RoleRule] = MappingProxyType(dict(_rules()))
 
 
-def rule_for(method: str, path: str) -> Rule:
+def rule_for(method: str, path: str) -> RoleRule:
     """The rule of an address as its route writes it; what is asked with HEAD is what GET gives."""
-    return RULES.get(("GET" if method == "HEAD" else method, path), CLOSED)
+    return ROLE_RULES.get(("GET" if method == "HEAD" else method, path), OWNER_ONLY)

@@ -1,22 +1,168 @@
-"""The wall that lets users in as themselves, and counts what each of them asks."""
+"""Users let in by a token, a cookie or the key in an address, each counted by name."""
 
 from __future__ import annotations
 
+import contextlib
+import hmac
 import math
+import re
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from datetime import datetime
+from hashlib import sha256
 
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from kiwiresearch.errors import KiwiError
-from kiwiresearch.web.guard.people import Door
-from kiwiresearch.web.guard.rates import Buckets, client_of, too_often
-from kiwiresearch.web.guard.replies import refuse
-from kiwiresearch.web.guard.token import is_open, key_in, keyed, opens_book, send_away, take_key
-from kiwiresearch.web.guard.visitor import VISITOR, Visitor
-from kiwiresearch.web.problems import Problem, problem_of
+from kiwiresearch.errors import KiwiError, LimitReached
+from kiwiresearch.store.store import Store
+from kiwiresearch.store.users import PREFIX, ROLES, UserRow
+from kiwiresearch.web.guard.identity import (
+    CURRENT_VISITOR,
+    Visitor,
+    cookie_in,
+    is_public,
+    opens_book,
+    reading_key_in,
+    redirect_to_login,
+    take_reading_key,
+    with_reading_key,
+)
+from kiwiresearch.web.guard.limits import Buckets, client_of, too_often
+from kiwiresearch.web.guard.requests import is_for_people, is_from_own_page
+from kiwiresearch.web.problems import Problem, problem_of, refuse
+from kiwiresearch.workspace.setting_values import LimitSettings, user_limits
 
-UNKNOWN = Problem(
+TRIES_A_MINUTE = 10
+"""How many wrong tokens one address may show in a minute."""
+USE_NOTED_S = 3_600.0
+MAX_NOTED = 10_000
+ID_LETTERS = 16
+TIME_LETTERS = 10
+COOKIE_S = 30 * 86_400
+"""How long a browser stays in."""
+TOKEN_SHAPE = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{16,100}}")
+"""What tokens look like; nobody is asked about anything else."""
+
+
+class UserAuthenticator:
+    """Tells users by what they show. Whoever was removed, or whose token was taken back, is not known any more."""
+
+    def __init__(
+        self,
+        store: Store,
+        limits: LimitSettings,
+        now: Callable[[], str],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._people = store.people
+        self._secret = store.hosts.key("door").encode()
+        self._limits = limits
+        self._now = now
+        self._clock = clock
+        self._noted: OrderedDict[str, float] = OrderedDict()
+        self._tries = Buckets(TRIES_A_MINUTE, clock=clock)
+        self._counting = threading.Lock()
+
+    def cookie_for(self, text: str, client: str) -> str | None:
+        """What a browser is to keep that showed this text; None if it is no token.
+
+        The token cannot be told from it, and it opens pages and what they ask for, and nothing else.
+        """
+        token = self._people.token_of(text) if TOKEN_SHAPE.fullmatch(text) else None
+        if token is None:
+            self._count_try(client)
+            return None
+        self._note_use(token.id)
+        begun = f"{token.id}{self._second():0{TIME_LETTERS}x}"
+        return begun + self._mark("cookie", begun)
+
+    def is_authenticated(self, scope: Scope) -> bool:
+        return self.visitor_of(scope) is not None
+
+    def visitor_of(self, scope: Scope) -> Visitor | None:
+        """The user a request shows itself to be of: by a header, or a cookie where pages of ours may send one."""
+        headers = Headers(scope=scope)
+        kind, _, text = headers.get("authorization", "").partition(" ")
+        if kind.lower() == "bearer":
+            return self._by_token(text.strip(), client_of(scope))
+        is_ours = is_for_people(scope) or is_from_own_page(headers)
+        return self.by_cookie(cookie_in(headers)) if is_ours else None
+
+    def by_cookie(self, cookie: str) -> Visitor | None:
+        """The user whose browser keeps this cookie, if it is not too old."""
+        begun, mark = cookie[: ID_LETTERS + TIME_LETTERS], cookie[ID_LETTERS + TIME_LETTERS :]
+        if not self._is_ours("cookie", begun, mark):
+            return None
+        age_s = self._second() - int(begun[ID_LETTERS:], 16)
+        return self._visitor_by_token(begun[:ID_LETTERS]) if 0 <= age_s <= COOKIE_S else None
+
+    def by_key(self, key: str) -> Visitor | None:
+        """The user whose key to reading stands in an address."""
+        token_id, mark = key[:ID_LETTERS], key[ID_LETTERS:]
+        return self._visitor_by_token(token_id) if self._is_ours("reading", token_id, mark) else None
+
+    def _by_token(self, text: str, client: str) -> Visitor | None:
+        token = self._people.token_of(text) if TOKEN_SHAPE.fullmatch(text) else None
+        user = self._people.by_token_id(token.id) if token is not None else None
+        if token is None or user is None:
+            self._count_try(client)
+            return None
+        self._note_use(token.id)
+        return self._visitor(user, token.id)
+
+    def _is_ours(self, use: str, marked: str, mark: str) -> bool:
+        """Whether we made a mark; how long that takes does not depend on how near it comes."""
+        return hmac.compare_digest(mark.encode("utf-8", "replace"), self._mark(use, marked).encode())
+
+    def _visitor_by_token(self, token_id: str) -> Visitor | None:
+        user = self._people.by_token_id(token_id)
+        return self._visitor(user, token_id) if user is not None else None
+
+    def _visitor(self, user: UserRow, token_id: str) -> Visitor | None:
+        role = next((role for role in ROLES if role == user.role), None)
+        if role is None:
+            return None
+        key = token_id + self._mark("reading", token_id)
+        return Visitor(user.name, role, user_limits(self._limits, role, user.limits), key, user.made_at)
+
+    def _second(self) -> int:
+        return int(datetime.fromisoformat(self._now()).timestamp())
+
+    def _mark(self, use: str, marked: str) -> str:
+        """What only this store can make of the id of a token, and of a time, for one use."""
+        words = f"{use} {marked}".encode("utf-8", "replace")
+        return hmac.new(self._secret, words, sha256).hexdigest()
+
+    def _count_try(self, client: str) -> None:
+        with self._counting:
+            wait_s = self._tries.take(client)
+        if wait_s:
+            raise LimitReached(
+                "Too many wrong tokens came from your address.",
+                after_s=wait_s,
+                remedy=f"Try again in {math.ceil(wait_s)} s, with the right one.",
+            )
+
+    def _note_use(self, token_id: str) -> None:
+        """Note that a token is in use, once an hour; nobody is kept out where that cannot be written."""
+        now = self._clock()
+        with self._counting:
+            if now - self._noted.get(token_id, -math.inf) < USE_NOTED_S:
+                return
+            self._noted[token_id] = now
+            if len(self._noted) > MAX_NOTED:
+                self._noted.popitem(last=False)
+        with contextlib.suppress(KiwiError):
+            self._people.note_use(token_id, at=self._now())
+
+
+LOGIN_NEEDED = Problem(
     401,
     "Token needed",
     "This server answers only to its users.",
@@ -25,10 +171,10 @@ UNKNOWN = Problem(
 )
 
 
-class UsersOnly:
+class UserCheck:
     """Lets users in, each counted by name; others see that the server is up, and the page that asks for a token."""
 
-    def __init__(self, app: ASGIApp, *, door: Door, buckets: Buckets) -> None:
+    def __init__(self, app: ASGIApp, *, door: UserAuthenticator, buckets: Buckets) -> None:
         self._app = app
         self._door = door
         self._buckets = buckets
@@ -37,29 +183,29 @@ class UsersOnly:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        key = key_in(scope)
+        key = reading_key_in(scope)
         try:
-            known = await run_in_threadpool(self._looked_up, scope, key)
+            known = await run_in_threadpool(self._find_visitor, scope, key)
         except KiwiError as problem:
             await refuse(problem_of(problem), scope, receive, send)
             return
         scope.setdefault("state", {})["is_stranger"] = known is None
         if wait_s := self._wait(known, scope):
             await refuse(too_often(math.ceil(wait_s), "a limit of yours below [limits]"), scope, receive, send)
-        elif known is None and not is_open(scope):
-            await send_away(UNKNOWN, scope, receive, send)
+        elif known is None and not is_public(scope):
+            await redirect_to_login(LOGIN_NEEDED, scope, receive, send)
         elif known is not None and "reading_key" not in scope["state"] and opens_book(scope):
-            await RedirectResponse(keyed(scope, known.reading_key), status_code=303)(scope, receive, send)
+            await RedirectResponse(with_reading_key(scope, known.reading_key), status_code=303)(scope, receive, send)
         else:
-            await self._let_in(known, scope, receive, send)
+            await self._serve(known, scope, receive, send)
 
-    def _looked_up(self, scope: Scope, key: str) -> Visitor | None:
+    def _find_visitor(self, scope: Scope, key: str) -> Visitor | None:
         known = self._door.by_key(key) if key else None
         if key:
-            take_key(scope)
+            take_reading_key(scope)
         if key and known is None:  # a key of before: who is known otherwise is given one that fits
             del scope["state"]["reading_key"]
-        return known or self._door.known(scope)
+        return known or self._door.visitor_of(scope)
 
     def _wait(self, known: Visitor | None, scope: Scope) -> float:
         if known is None:
@@ -68,13 +214,13 @@ class UsersOnly:
         kind = "link of" if "reading_key" in scope["state"] else "user"
         return self._buckets.take(f"{kind} {known.name}", known.limits.requests_a_minute)
 
-    async def _let_in(self, known: Visitor | None, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _serve(self, known: Visitor | None, scope: Scope, receive: Receive, send: Send) -> None:
         if known is None:
             await self._app(scope, receive, send)
             return
         scope["state"]["visitor"] = known
-        token = VISITOR.set(known)
+        token = CURRENT_VISITOR.set(known)
         try:
             await self._app(scope, receive, send)
         finally:
-            VISITOR.reset(token)
+            CURRENT_VISITOR.reset(token)

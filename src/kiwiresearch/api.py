@@ -1,0 +1,101 @@
+"""The library: a shelf for programs, with what the commands do as methods."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kiwiresearch.search.find import Findings, SearchOptions
+from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.workspace import Workspace, find_page, open_workspace
+from kiwiresearch.zim.library import Shelf, listed_book
+
+if TYPE_CHECKING:
+    from kiwiresearch.ask.answer import Answer
+    from kiwiresearch.ask.settings import AskOptions
+    from kiwiresearch.claims.claim import Claim
+    from kiwiresearch.claims.conflicts.compare import TextComparison
+    from kiwiresearch.crawl.settings import CrawlSettings
+    from kiwiresearch.runs.research import ProgressListener, RunOutcome
+    from kiwiresearch.verify.ledger import Verification
+    from kiwiresearch.workspace.asker import Asker
+
+
+class OpenShelf(Shelf):
+    """A shelf for programs: its books, and a search over them."""
+
+    def __init__(self, desk: Workspace, shelf: Shelf, *, all_books: bool) -> None:
+        super().__init__(shelf.books, desk.opener, is_sample=shelf.is_sample)
+        self._settings = desk.settings
+        self._finder = Finder(desk, self, all_books=all_books)
+
+    def search(self, query: str, *, limit: int = 10, fast: bool = False, focus: str = "") -> Findings:
+        """The pages that answer a query, best first; `fast` reads none, `focus` decides between senses."""
+        return self._finder.find(query, SearchOptions(limit=limit, fast=fast, focus=focus))
+
+    def ask(self, question: str, wish: AskOptions | None = None) -> Answer:
+        """The answer to a question, in the books' own words or a model's; not grounded where they hold none."""
+        return self._asker.ask(question, wish) if wish else self._asker.ask(question)
+
+    @functools.cached_property
+    def _asker(self) -> Asker:
+        from kiwiresearch.workspace.asker import Asker
+
+        return Asker(self._finder, self._settings.ask)
+
+    def research(
+        self,
+        topic: str,
+        out: str | Path,
+        *,
+        focus: str = "",
+        aspect: str = "",
+        settings: CrawlSettings | None = None,
+        tell: ProgressListener | None = None,
+    ) -> RunOutcome:
+        """Research a topic and write the run into a folder, or go on with it there; `tell` hears each step.
+
+        `focus` has words that matter most, `aspect` names the side of the topic that is wanted, such as causes.
+        """
+        from kiwiresearch.runs.research import Research, ResearchTask, crawl_settings
+
+        chosen = settings or crawl_settings(self._settings)
+        task = ResearchTask(topic, focus, chosen, self._settings.kiwix_url, aspect=aspect)
+        return Research(self._finder, task).run(Path(out), tell)
+
+    def extract_claims(self, title: str = "", *, text: str = "") -> tuple[Claim, ...]:
+        """What the page of this title or path claims; or a text of yours, which the title then names."""
+        from kiwiresearch.claims.page_claims import claims_of_page, claims_of_text
+
+        if text:
+            return claims_of_text(text, title).claims
+        found = find_page(self, title)
+        return claims_of_page(found.page, found.book.name).claims
+
+    def find_conflicts(self, a: str, b: str, *, title: str = "") -> TextComparison:
+        """Whether one text contradicts another, and where; `title` says what both are about."""
+        from kiwiresearch.claims.conflicts.compare import compare_texts
+
+        return compare_texts(a, b, title)
+
+    def verify(self, run: str | Path) -> Verification:
+        """Prove a finished run again from the books of this shelf."""
+        from kiwiresearch.verify.run import verify_run
+
+        return verify_run(Path(run), self)
+
+    def close(self) -> None:
+        self._finder.close()
+        super().close()
+
+
+def open_shelf(paths: Sequence[str | Path] = ()) -> OpenShelf:
+    """The shelf of a program: the named files, folders or addresses, else the user's own."""
+    desk = open_workspace()
+    if not paths:
+        return OpenShelf(desk, desk.shelf(), all_books=False)
+    rows = [row for path in paths for row in desk.opener.look_up(str(path))]
+    shelf = Shelf([listed_book(book, source) for book, source in rows], desk.opener)
+    return OpenShelf(desk, shelf, all_books=True)

@@ -1,0 +1,124 @@
+"""Two things compared by a figure that both pages give, or by the years of two lives."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kiwiresearch.ask.answer_kind import pattern_of
+from kiwiresearch.ask.page_units import SegmentedPage
+from kiwiresearch.ask.question import BoxMeasure, ComparedThings, ComparisonDirection, Question, question_words
+from kiwiresearch.ask.word_matches import LIFE
+from kiwiresearch.text.languages import language_words, stemmer
+from kiwiresearch.text.quantities import quantities_in
+from kiwiresearch.text.when import dates_in
+from kiwiresearch.text.words import fold, plain_lower
+
+WORD = re.compile(r"[^\W\d_]+")
+MAX_OTHER_WORDS = 2
+"""A label with more words beside those of the measure is of something else: 'Basin area of all tributaries'."""
+
+CLOSE = 0.01
+"""Two values that differ by no more than this share are as good as equal."""
+
+
+class BoxFigure(NamedTuple):
+    """A row of a page, and its value in the unit of the measure."""
+
+    unit: int
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonOutcome:
+    """The rows that decide, and which of the two things it is: 0 or 1."""
+
+    rows: tuple[int, int]
+    winner: int
+
+
+def decide(
+    pages: tuple[SegmentedPage, SegmentedPage], question: Question, compared: ComparedThings
+) -> ComparisonOutcome | None:
+    """The first measure that both pages give decides; None where there is none, or the values are equal."""
+    direction = question_words(question.language).directions.get(compared.word)
+    if direction is None:
+        return None
+    for measure in _measures(question, compared, direction):
+        a, b = (_figure(page, measure, question.language) for page in pages)
+        if a is None or b is None:
+            continue
+        if abs(a.value - b.value) <= CLOSE * max(abs(a.value), abs(b.value)) and measure.unit != "date":
+            return None
+        if a.value == b.value:
+            return None
+        return ComparisonOutcome((a.unit, b.unit), int((a.value < b.value) == direction.most))
+    return None
+
+
+def _measures(question: Question, compared: ComparedThings, direction: ComparisonDirection) -> Sequence[BoxMeasure]:
+    """What is compared: by the word that compares, or by a measure that the question names.
+
+    Nothing where it asks for something else: 'Who became president first' does not ask who was born first.
+    """
+    known = question_words(question.language)
+    things = {word for thing in compared.things for word in fold(thing).split()}
+    silent = language_words(question.language).stop_words | {compared.word, compared.noun} | things
+    stem_of = stemmer(question.language)
+    rest = {word for word in fold(question.text).split() if word not in silent}
+    if direction.measure == "time":
+        stems = set(map(stem_of, rest))
+        if stems & known.ends["last"]:
+            # 'Who died younger' asks for an age.
+            is_order = pattern_of(question.language, "order").search(compared.word) is not None
+            return known.measures["end"] if is_order and stems <= known.ends["last"] else ()
+        rest = {word for word in rest if stem_of(word) not in known.ends["first"]}
+    if not rest:
+        return known.measures[direction.measure]
+    return [one for of in known.measures.values() for one in of if set(one.words) == rest and one.unit != "date"]
+
+
+def _figure(page: SegmentedPage, measure: BoxMeasure, language: str) -> BoxFigure | None:
+    """The row whose label says the measure with the fewest other words; of several such, the first."""
+    rows = sorted((others, number) for others, number in _labelled(page, measure))
+    for _, number in rows:
+        value = _value(page.text(page.units[number]).partition("\t")[2], measure, language)
+        if value is not None:
+            return BoxFigure(number, value)
+    return _figure_of_life(page, measure, language)
+
+
+def _figure_of_life(page: SegmentedPage, measure: BoxMeasure, language: str) -> BoxFigure | None:
+    """Birth or death by the years in brackets of the first sentence."""
+    ends = question_words(language).ends
+    stem = stemmer(language)(measure.words[0])
+    number = next((number for number, unit in enumerate(page.units) if unit.kind == "sentence"), -1)
+    life = LIFE.search(page.text(page.units[number])) if number >= 0 else None
+    is_of_life = measure.unit == "date" and pattern_of(language, "life").search(measure.words[0])
+    if life is None or not is_of_life or pattern_of(language, "office").search(life[0]):
+        return None
+    dates = dates_in(life[0], language)
+    if not dates or dates[0].when.earliest > dates[-1].when.latest:
+        return None  # 'c. 427 – c. 347 BC': the first was read as a year AD
+    value = dates[0].when.earliest if stem in ends["first"] else dates[-1].when.latest
+    return BoxFigure(number, float(value))
+
+
+def _labelled(page: SegmentedPage, measure: BoxMeasure) -> Iterator[tuple[int, int]]:
+    wanted = set(measure.words)
+    for number, unit in enumerate(page.units):
+        label, tab, _ = page.text(unit).partition("\t")
+        if unit.kind in ("box", "row") and tab:
+            above = page.contexts[page.context_of[number]] if unit.kind == "box" else ""
+            words = WORD.findall(plain_lower(f"{above} {label}"))
+            if wanted <= set(words) and len(WORD.findall(plain_lower(label))) <= len(wanted) + MAX_OTHER_WORDS:
+                yield len(set(words) - wanted), number
+
+
+def _value(text: str, measure: BoxMeasure, language: str) -> float | None:
+    if measure.unit == "date":
+        return next((float(found.when.earliest) for found in dates_in(text, language)), None)
+    found: Sequence[float] = [one.low for one in quantities_in(text, language) if one.unit == measure.unit]
+    return found[0] if found else None

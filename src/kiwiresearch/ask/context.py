@@ -1,0 +1,180 @@
+"""What answers are made with: books, settings and models, and the passages chosen from their pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from kiwiresearch.ask.answer import AnswerBook, AnswerCitation, Passage
+from kiwiresearch.ask.draft import snippet_of
+from kiwiresearch.ask.page_units import PageCache, SegmentedPage
+from kiwiresearch.ask.question import Question, read_question
+from kiwiresearch.ask.retrieval import Retriever
+from kiwiresearch.ask.score import ScoredUnit
+from kiwiresearch.ask.settings import AskSettings
+from kiwiresearch.evidence import Citation, quote_at
+from kiwiresearch.page.read import open_page
+from kiwiresearch.search.find import SearchHelpers
+from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.text.languages import has_words, language_words
+from kiwiresearch.text.words import plain_lower
+from kiwiresearch.zim.archive import Book, EntryRef
+
+if TYPE_CHECKING:
+    from kiwiresearch.embed.embedder import Embedder
+    from kiwiresearch.reader.reader import Reader
+
+MAX_LINES = 3
+FAR_BEHIND, FAR_BEHIND_READ = 4.0, 20.0
+"""A sentence with so much less than the best one is not shown beside it; scores are wider apart where it was read."""
+
+KIND_FEATURE, WRONG_KIND_FEATURE = "kind of answer", "not the kind"
+TOKENS_A_WORD = 1.33
+CHARS_A_TOKEN = 4.0
+
+
+def rough_token_count(text: str) -> float:
+    """About how many tokens a model reads in a text; rather more than fewer."""
+    return max(len(text.split()) * TOKENS_A_WORD, len(text) / CHARS_A_TOKEN)
+
+
+def answer_units(units: Sequence[ScoredUnit], *, most: int = MAX_LINES) -> tuple[ScoredUnit, ...]:
+    """The best unit, and others that are nearly as good; none twice, none in the same words."""
+    chosen: list[ScoredUnit] = []
+    texts: set[str] = set()
+    wants_kind = bool(units) and units[0].parts.get(KIND_FEATURE, 0.0) > 0
+    far = FAR_BEHIND_READ if units and "relevance" in units[0].parts else FAR_BEHIND
+    for one in units:
+        if len(chosen) >= most or one.total < units[0].total - far:
+            break
+        if wants_kind and one.parts.get(WRONG_KIND_FEATURE, 0.0) >= 1:
+            continue  # the best one says when; that another does not is no answer
+        folded = " ".join(one.text.casefold().split())
+        if folded not in texts:
+            texts.add(folded)
+            chosen.append(one)
+    return tuple(chosen)
+
+
+class Stretch(NamedTuple):
+    """Units of a page that stand together: from `first` to the one before `end`."""
+
+    read: SegmentedPage
+    first: int
+    end: int
+    passage: int
+    """The passage that the best of them belongs to."""
+
+    @property
+    def start(self) -> int:
+        return self.read.units[self.first].start
+
+    @property
+    def stop(self) -> int:
+        return self.read.units[self.end - 1].end
+
+    @property
+    def tokens(self) -> float:
+        return rough_token_count(self.read.page.text[self.start : self.stop])
+
+    def as_passage(self) -> Passage:
+        """The stretch as a passage."""
+        passage = self.read.passage(self.passage)
+        return passage._replace(start=self.start, end=self.stop, text=self.read.page.text[self.start : self.stop])
+
+
+def passages_of(units: Sequence[ScoredUnit], settings: AskSettings, most: int) -> tuple[Passage, ...]:
+    """What is shown beside an answer: the stretches around the best units."""
+    return tuple(one.as_passage() for one in stretches_of(units, settings.context_tokens, most))
+
+
+def stretches_of(units: Sequence[ScoredUnit], tokens: float, most: int) -> list[Stretch]:
+    """The best units, best first, each with what stands around it, within a budget of tokens; none overlaps another.
+
+    A unit takes in its passage and the neighbours of that, as far as its share of the budget goes:
+    what a question asks for often stands a sentence further.
+    """
+    chosen: list[Stretch] = []
+    room = float(tokens)
+    for one in units:
+        if len(chosen) >= most:
+            break
+        same = [other for other in chosen if other.read.page.ref == one.read.page.ref]
+        if any(other.first <= one.unit < other.end for other in same):
+            continue
+        stretch = _grow(one, room / (most - len(chosen)), same)
+        if stretch.tokens <= room:
+            chosen.append(stretch)
+            room -= stretch.tokens
+    return chosen
+
+
+def _grow(one: ScoredUnit, share: float, taken: Sequence[Stretch]) -> Stretch:
+    """A unit with others of its section around it, until its share of tokens is used."""
+    whole = Stretch(one.read, *one.read.spans[one.passage], one.passage)
+    is_taken = any(other.first < whole.end and whole.first < other.end for other in taken)
+    grown = whole if not is_taken and whole.tokens <= share else whole._replace(first=one.unit, end=one.unit + 1)
+    open_before = open_behind = True
+    while open_before or open_behind:
+        if open_behind:
+            further = grown._replace(end=grown.end + 1)
+            open_behind = _may_take(further, grown.end, share, taken)
+            grown = further if open_behind else grown
+        if open_before:
+            further = grown._replace(first=grown.first - 1)
+            open_before = _may_take(further, grown.first - 1, share, taken)
+            grown = further if open_before else grown
+    return grown
+
+
+def _may_take(further: Stretch, number: int, share: float, taken: Sequence[Stretch]) -> bool:
+    """Whether a unit beside a stretch belongs to it, has room in it, and is in no other one."""
+    units = further.read.units
+    if not 0 <= number < len(units) or any(other.first <= number < other.end for other in taken):
+        return False
+    inner = further.first + 1 if number == further.first else further.first
+    return units[number].section == units[inner].section and further.tokens <= share
+
+
+@dataclass(frozen=True, slots=True)
+class AskContext:
+    """What answers are made with: books, settings, pages at hand, and who may be asked for help."""
+
+    books: Sequence[OpenBook]
+    settings: AskSettings
+    reading: PageCache
+    advice: SearchHelpers = field(default_factory=SearchHelpers)
+    embedder: Embedder | None = None
+    max_books: int = 2
+    reader: Reader | None = None
+
+    def language_of(self, question: str) -> str:
+        """The language of the books that has most of the question's small words; the first book's in doubt."""
+        languages = list(dict.fromkeys(book.language for book in self.books)) or ["eng"]
+        words = set(plain_lower(question).split())
+        known = [language for language in languages if has_words(language)]
+        best = max(known, key=lambda language: len(words & language_words(language).stop_words), default=languages[0])
+        return best if words & language_words(best).stop_words else languages[0]
+
+    def retriever(self, question: Question) -> Retriever:
+        return Retriever(self.books, question, self.settings, self.reading, self.advice, self.max_books, self.embedder)
+
+    def cite(self, passage: Passage, start: int, end: int) -> AnswerCitation:
+        """Words of a passage as a citation, looked up on their page again."""
+        book = next(book for book in self.books if book.book.id == passage.ref.book)
+        read = self.reading.page(book, passage.ref.path)
+        page = read.page if read else open_page(book.archive, passage.ref.path)
+        quote = quote_at(page, passage.start + start, passage.start + end)
+        citation = Citation(quote, book.book.name, page.title, passage.section, passage.anchor)
+        return AnswerCitation(passage.key, citation, answer_book(book.book), snippet_of(passage.text, start, end))
+
+    def passages_on(self, ref: EntryRef, question: str, most: int) -> tuple[Passage, ...]:
+        """The passages of one page that are nearest to a question, for a model that asks for the page."""
+        book = next(book for book in self.books if book.book.id == ref.book)
+        found = self.retriever(read_question(question, book.language)).on_page(book, ref.path)
+        return passages_of(found.units, self.settings, most)
+
+
+def answer_book(book: Book) -> AnswerBook:
+    return AnswerBook(book.id, book.name, book.title, book.date, book.flavour, book.language)

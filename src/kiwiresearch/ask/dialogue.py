@@ -1,0 +1,237 @@
+"""What a conversation is about after each turn, and its last question with one part exchanged."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import dropwhile, takewhile
+
+from kiwiresearch.ask.utterance import ConversationWords, QuestionName, UnresolvedPronoun, Utterance
+from kiwiresearch.search.query import parse_query
+from kiwiresearch.text.words import POSSESSIVE, fold, plain_lower
+
+COUNTED_NOUN = 2
+"""Where the noun stands in 'How much quinine'."""
+
+END = re.compile(r"[\s?!.]+$")
+
+
+def with_other_name(last: Utterance, other: str, subject: str) -> str:
+    """'What is the capital of France?' asked of Germany; empty where nothing can be exchanged."""
+    preposition, bare = _split_preposition(other, last)
+    if group := _with_other_group(last, bare):
+        return group
+    names = [name for name in last.names if name.preposition == preposition] if preposition else list(last.names)
+    if preposition and not names:
+        names = [name for name in last.names if name.preposition in last.vocabulary.words["of"]]
+        if not names:
+            return f"{END.sub('', last.text)} {other}?"
+    if names:
+        return _replace_name(last, _slot(last, names, subject), bare)
+    return _with_other_noun(last, other)
+
+
+def _slot(last: Utterance, names: list[QuestionName], subject: str) -> QuestionName:
+    """The name that a bare name takes the place of: in a yes-or-no question the last, else its subject."""
+    if last.tokens[0].low in last.vocabulary.words["auxiliaries"]:
+        return names[-1]
+    return next((name for name in names if name.text in (subject, last.subject_name())), names[-1])
+
+
+def _replace_name(last: Utterance, name: QuestionName, other: str) -> str:
+    start = name.start
+    if name.has_article:
+        start = last.tokens[name.first - 1].start
+    other = POSSESSIVE.sub("", other) if last.tokens[name.last - 1].is_possessive else other
+    return last.text[:start] + other + last.text[name.end :]
+
+
+def _with_other_group(last: Utterance, other: str) -> str:
+    """'How much may an adult take?' asked of a child."""
+    groups, articles = last.vocabulary.words["groups"], last.vocabulary.words["articles"]
+    place = next((at for at, token in enumerate(last.tokens) if token.low in groups), -1)
+    if place < 0 or plain_lower(other).split()[-1:] == [] or plain_lower(other).split()[-1] not in groups:
+        return ""
+    first = place - (place > 0 and last.tokens[place - 1].low in articles)
+    return last.text[: last.tokens[first].start] + other + last.text[last.tokens[place].end :]
+
+
+def _with_other_noun(last: Utterance, other: str) -> str:
+    """Where the last question has no name: what stands at its end behind 'of', or what its verb is about."""
+    tokens, words = last.tokens, last.vocabulary.words
+    if (
+        len(tokens) > COUNTED_NOUN
+        and tokens[1].low in words["counting"]
+        and last.vocabulary.is_content(tokens[COUNTED_NOUN])
+    ):
+        return last.text[: tokens[COUNTED_NOUN].start] + other + last.text[tokens[COUNTED_NOUN].end :]
+    bound = [at for at, token in enumerate(tokens) if token.low in words["prepositions"] and 0 < at < len(tokens) - 1]
+    if bound and not any(token.low in words["auxiliaries"] for token in tokens[bound[-1] :]):
+        return last.text[: tokens[bound[-1] + 1].start] + other + last.text[tokens[-1].end :]
+    verb = next((at for at, token in enumerate(tokens) if token.low in words["auxiliaries"]), -1)
+    if verb < 0 or verb == len(tokens) - 1:
+        return ""
+    first = verb + 1
+    end = first + (tokens[first].low in words["articles"])
+    while (
+        end < len(tokens) - 1
+        and last.vocabulary.is_content(tokens[end])
+        and last.vocabulary.is_content(tokens[end + 1])
+    ):
+        end += 1
+    if tokens[0].low in words["whatever"] or end >= len(tokens):
+        end = len(tokens) - 1
+    elif end == len(tokens) - 1 and end > first:
+        end -= 1  # the last word is what they do: 'Do dogs dream?'
+    return last.text[: tokens[first].start] + other + last.text[tokens[end].end :]
+
+
+def _split_preposition(other: str, last: Utterance) -> tuple[str, str]:
+    """A fragment's preposition, if it begins with one, and the rest."""
+    if not last.vocabulary.phrases["placed"].search(plain_lower(other)):
+        return "", other
+    preposition, _, rest = other.partition(" ")
+    return preposition.lower(), rest.strip()
+
+
+def with_other_year(last: Utterance, year: str) -> str:
+    """'Who was king in 1800?' asked of 1900."""
+    found = last.vocabulary.year.search(last.text)
+    whole = year if not year[0].isdigit() else last.vocabulary.templates["year"].format(year)
+    if not found:
+        return f"{END.sub('', last.text)} {whole}?"
+    return last.text[: found.start()] + (year if found[0][0].isdigit() else whole) + last.text[found.end() :]
+
+
+def with_question_word(last: Utterance, word: str) -> str:
+    """'When was Darwin born?' asked with 'where' or 'why'."""
+    asking = END.sub("", word).capitalize()
+    tokens, words = last.tokens, last.vocabulary.words
+    verb = next((at for at, token in enumerate(tokens) if token.low in words["auxiliaries"]), -1)
+    if not last.is_complete():
+        said = last.text if last.names and last.names[0].first == 0 else last.text[0].lower() + last.text[1:]
+        return f"{asking} {END.sub('', said)}?"
+    start = verb if verb >= 0 else 1
+    if start >= len(tokens):
+        return f"{asking} {END.sub('', last.text)}?"
+    rest = last.text[tokens[start].start :]
+    return f"{asking} {rest[0].lower() if verb == 0 else rest[0]}{END.sub('', rest[1:])}?"
+
+
+MAX_CHARS = 2_000
+"""So much of a question or an answer is looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class DialogueState:
+    """What the conversation is about after a turn."""
+
+    last_question: Utterance
+    subject: str
+    """Empty before anything was named."""
+    relation: str = ""
+    """Somebody named by a relation only, such as "Charles Darwin's wife"."""
+    relation_kind: str = ""
+    person: str = ""
+    """Who answers a question that asked for a person, or the person it names."""
+    place: str = ""
+
+    def referent_of(self, pointing: UnresolvedPronoun) -> str:
+        """What a pronoun stands for, of all that was spoken of."""
+        if pointing.kind in ("male", "female"):
+            if self.relation_kind == pointing.kind:
+                return self.relation
+            return self.person or self._described_person()
+        if pointing.kind == "time":
+            year = self.last_question.vocabulary.year.search(self.last_question.text)
+            return year[0].split()[-1] if year else self.subject
+        return (self.place if pointing.kind == "place" else "") or self.subject
+
+    def _described_person(self) -> str:
+        """The subject, unless it is a common noun; then a child or a woman that was spoken of."""
+        words = self.last_question.vocabulary.words
+        tokens = self.last_question.tokens
+        described = next((at for at, token in enumerate(tokens) if token.low in words["groups"]), -1)
+        small = plain_lower(self.last_question.text)
+        is_common = any(f" {article} {plain_lower(self.subject)}" in small for article in words["articles"])
+        if not is_common or described < 0:
+            return "" if is_common and self.subject.islower() else self.subject
+        first = described - (described > 0 and tokens[described - 1].low in words["articles"])
+        return self.last_question.text[tokens[first].start : tokens[described].end]
+
+
+def person_asked_for(last: Utterance, subject: str, answer: str, talk: ConversationWords) -> str:
+    """Who is meant after 'Who wrote Hamlet?': the name in the answer, or the words of the question."""
+    asks = bool(last.tokens) and last.tokens[0].low in talk.words["who"]
+    if not asks or (subject and fold(subject) not in fold(last.text)):
+        return ""
+    rest = END.sub("", last.text[last.tokens[1].start :]) if len(last.tokens) > 1 else ""
+    is_named = last.tokens[0].low in talk.words["being"] or (
+        len(last.tokens) > 1 and last.tokens[1].low in talk.words["being"]
+    )
+    described = last.text[last.tokens[2].start :] if is_named and len(last.tokens) > 2 else ""
+    is_name = any(name.first == 2 and name.last == len(last.tokens) for name in last.names)
+    if is_named and (not described or is_name or not last.content()):
+        return ""
+    if last.tokens[1:2] and not is_named and last.tokens[1].low in talk.words["auxiliaries"]:
+        return ""
+    if is_named and relation_in(last)[1] in ("male", "female"):
+        return ""
+    found = first_name(answer, last, talk)
+    return found or (END.sub("", described) if is_named else talk.templates["person"].format(rest))
+
+
+def first_name(answer: str, last: Utterance, talk: ConversationWords) -> str:
+    """The first name of an answer that the question does not hold."""
+    asked = set(fold(last.text).split())
+    names = Utterance.of(answer[:MAX_CHARS], talk).names
+    return next((name.text for name in names if not asked & set(fold(name.text).split())), "")
+
+
+def relation_in(last: Utterance) -> tuple[str, str]:
+    """Somebody whom the question names by a relation: "Charles Darwin's wife", a woman."""
+    of = last.vocabulary.words["of"]
+    for place, token in enumerate(last.tokens):
+        kind = next((kind for kind in ("male", "female") if token.low in last.vocabulary.relations[kind]), "")
+        if not kind or token.is_possessive:
+            continue
+        owner = next((name for name in last.names if name.last == place and last.tokens[place - 1].is_possessive), None)
+        if owner:
+            return last.text[owner.start : token.end], kind
+        if last.tokens[0].low not in last.vocabulary.words["who"]:
+            continue
+        owned = next((name for name in last.names if name.preposition in of and place < name.first <= place + 3), None)
+        if owned:
+            return f"the {last.text[token.start : owned.end]}", kind
+    return "", ""
+
+
+def subject_of(asked: Utterance, language: str) -> str:
+    """What a question that stands on its own is about."""
+    name = asked.subject_name()
+    if name or not asked.tokens:
+        return name
+    query = parse_query(asked.text, language)
+    text = query.core if query.definitional else _after_verb(asked)
+    part = Utterance.of(text.rpartition(asked.vocabulary.templates["of"])[2], asked.vocabulary)
+    does = any(token.low in asked.vocabulary.words["doing"] for token in asked.tokens[:2])
+    return _first_noun(part, is_told=does or asked.tokens[0].low in asked.vocabulary.words["auxiliaries"])
+
+
+def _after_verb(asked: Utterance) -> str:
+    """What a question says behind the verb that asks; all of it where none does."""
+    verbs = asked.vocabulary.words["auxiliaries"]
+    verb = next((at for at, token in enumerate(asked.tokens[:-1]) if token.low in verbs), -1)
+    return asked.text[asked.tokens[verb + 1].start :]
+
+
+def _first_noun(part: Utterance, *, is_told: bool) -> str:
+    """The first run of words that name something, without what is told of it: 'birds fly', 'elephants mammals'."""
+    run = list(
+        takewhile(
+            part.vocabulary.is_content, dropwhile(lambda token: not part.vocabulary.is_content(token), part.tokens)
+        )
+    )
+    if is_told and len(run) > 1 and run[-1] == part.tokens[-1]:
+        run.pop()
+    return part.text[run[0].start : run[-1].end] if run else ""

@@ -1,0 +1,275 @@
+"""An answer as a sequence of parts: what is shown, in which order and in which words, in every interface."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from kiwiresearch.ask.answer import Answer, AnswerBook, AnswerCitation, AnswerConflict, AnswerSentence, ExaminedPage
+from kiwiresearch.search.interpretation import Sense
+
+NO_ANSWER = "No answer found in the books."
+NO_SOURCED_ANSWER = "No answer found in the books: the text above is the model's own, without a source."
+CLOSEST = "Closest passages:"
+SENSES = "It can also mean:"
+PRESENT_NOTE = "The question is about the present; {title} is from {date}."
+YES, NO = "Yes.", "No."
+DISAGREEMENT = "Sources do not agree."
+MAX_NEAR = 3
+Level = Literal["high", "medium", "low"]
+HIGH, MEDIUM = 75, 45
+"""From these percentages on, confidence is called so."""
+
+CELLS = re.compile(r":?\t+")
+BREAKS = re.compile(r"([.,:;!?…]?) *\n\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedSource:
+    """A citation under the number it goes by."""
+
+    number: int
+    cited: AnswerCitation
+
+    @property
+    def mark(self) -> str:
+        return f"[{self.number}]"
+
+
+@dataclass(frozen=True, slots=True)
+class QuotedSentence:
+    """A sentence or row of a page in one line, cut where the few words in it begin and end that are the answer."""
+
+    before: str
+    short: str
+    behind: str
+    sources: tuple[NumberedSource, ...]
+
+    @property
+    def marks(self) -> str:
+        return "".join(source.mark for source in self.sources)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelText:
+    """What a model said, with its own marks."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """The answer in a few words: yes or no, or a part of the sentence that follows."""
+
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClosePassage:
+    """A sentence that comes close to an answer, and is none."""
+
+    text: str
+    cited: AnswerCitation
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """That the books hold no answer; and what comes close: passages, and pages."""
+
+    words: str
+    closest: tuple[ClosePassage, ...]
+    near: tuple[ExaminedPage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Senses:
+    """What else the name in the question may mean."""
+
+    senses: tuple[Sense, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DisagreementSide:
+    """One of two quotes that do not agree."""
+
+    quote: str
+    source: NumberedSource | None
+
+    @property
+    def mark(self) -> str:
+        return f" {self.source.mark}" if self.source else ""
+
+
+@dataclass(frozen=True, slots=True)
+class DisagreementPart:
+    """What two sources do not agree in, and what they say."""
+
+    words: str
+    sides: tuple[DisagreementSide, DisagreementSide]
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What a reader should know beside the answer."""
+
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class RouteNote:
+    """How the answer was found; for those who want to know how it came about."""
+
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Confidence:
+    """How often answers with such evidence were right."""
+
+    level: Level
+    percent: int
+
+    @classmethod
+    def of(cls, sure: float) -> Confidence:
+        """In steps of five, and never 0 or 100: nothing is certain."""
+        percent = min(max(round(sure * 20) * 5, 5), 95)
+        return cls("high" if percent >= HIGH else "medium" if percent >= MEDIUM else "low", percent)
+
+    @property
+    def words(self) -> str:
+        return f"Confidence: {self.level} (about {self.percent} %)."
+
+
+@dataclass(frozen=True, slots=True)
+class SourceList:
+    """All that is cited, by numbers; shown first where an answer is shown as it comes."""
+
+    sources: tuple[NumberedSource, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BookOrigin:
+    """Which books the answer is from, and how old they are."""
+
+    books: tuple[AnswerBook, ...]
+
+    def words(self, shown: Callable[[str], str]) -> str:
+        return origin_of(self.books, shown)
+
+
+AnswerPart = (
+    Headline
+    | QuotedSentence
+    | ModelText
+    | Refusal
+    | Senses
+    | DisagreementPart
+    | Notice
+    | RouteNote
+    | Confidence
+    | SourceList
+    | BookOrigin
+)
+
+
+def parts_of(answer: Answer) -> Iterator[AnswerPart]:
+    """All that is told of an answer, in the order in which it is told."""
+    yield from body_parts(answer)
+    yield from footer_parts(answer)
+
+
+def body_parts(answer: Answer) -> Iterator[Headline | QuotedSentence | ModelText]:
+    """What answers; nothing where nothing does. What is there twice is told once."""
+    if not answer.model and answer.lines:
+        if words := _headline(answer):
+            yield Headline(words)
+        sources = {source.cited.key: source for source in numbered(answer)}
+        for place, line in enumerate(dict.fromkeys(answer.lines)):
+            yield _sentence(line, (0, 0) if place else answer.short_span, sources)
+    elif answer.text.strip():
+        yield ModelText(answer.text.strip())
+
+
+def _headline(answer: Answer) -> str:
+    if answer.verdict:
+        return YES if answer.verdict == "yes" else NO
+    return answer.chosen or on_one_line(answer.short.strip())
+
+
+def footer_parts(answer: Answer) -> Iterator[AnswerPart]:
+    """What is told below the words: that there are none, what does not agree, and where all is from."""
+    sources = numbered(answer)
+    if not answer.grounded:
+        closest = tuple(ClosePassage(on_one_line(one.citation.quote.text), one) for one in answer.closest)
+        yield Refusal(NO_SOURCED_ANSWER if answer.text.strip() else NO_ANSWER, closest, _near(answer.pages))
+    if answer.senses:
+        yield Senses(answer.senses)
+    for conflict in answer.conflicts:
+        yield _disagreement(conflict, {source.cited.key: source for source in sources})
+    if answer.present:
+        title = answer.present.title or answer.present.name
+        yield Notice(PRESENT_NOTE.format(title=title, date=answer.present.date))
+    yield from map(Notice, answer.notices)
+    yield from (Notice(one.sentence()) for one in answer.missing)
+    yield RouteNote(f"Route: {answer.route}. {answer.why}")
+    if answer.grounded and answer.sure > 0:
+        yield Confidence.of(answer.sure)
+    if sources:
+        yield SourceList(sources)
+    if answer.books:
+        yield BookOrigin(answer.books)
+
+
+def numbered(answer: Answer) -> tuple[NumberedSource, ...]:
+    """The citations in the order of their numbers, from 1 on; one that is there twice counts once."""
+    unique = {cited.key: cited for cited in answer.citations}
+    return tuple(NumberedSource(cited.number or place, cited) for place, cited in enumerate(unique.values(), start=1))
+
+
+def origin_of(books: Sequence[AnswerBook], shown: Callable[[str], str] = str) -> str:
+    """Which books an answer is from, and how old they are: 'From Wikipedia for Schools, 2007'."""
+    named = [_book(book, shown) for book in books]
+    if not named:
+        return ""
+    return f"From {named[0]}" if len(named) == 1 else f"From {'; '.join(named[:-1])}; and {named[-1]}"
+
+
+def related_pages(names: Sequence[str]) -> str:
+    """The nearest pages in a sentence, by their names as they are shown; empty where there are none."""
+    return f"Related pages: {', '.join(names)}." if names else ""
+
+
+def on_one_line(text: str) -> str:
+    """Rows and items of a page as a line of text: the name of a value before it, rows behind one another."""
+    return BREAKS.sub(lambda stop: f"{stop[1] or ','} ", CELLS.sub(": ", text))
+
+
+def _sentence(line: AnswerSentence, span: tuple[int, int], sources: dict[str, NumberedSource]) -> QuotedSentence:
+    text = line.text.rstrip()
+    start, end = span if text[slice(*span)].strip() else (0, 0)
+    cited = tuple(sources[key] for key in line.keys if key in sources)
+    before, short, behind = map(on_one_line, (text[:start], text[start:end], text[end:]))
+    return QuotedSentence(before, short, behind, cited)
+
+
+def _near(pages: Sequence[ExaminedPage]) -> tuple[ExaminedPage, ...]:
+    """The first few pages, of those of one title the first."""
+    unique: dict[str, ExaminedPage] = {}
+    for page in pages:
+        if page.title.strip():
+            unique.setdefault(page.title, page)
+    return tuple(unique.values())[:MAX_NEAR]
+
+
+def _disagreement(conflict: AnswerConflict, sources: dict[str, NumberedSource]) -> DisagreementPart:
+    a = DisagreementSide(on_one_line(conflict.a_quote.strip()), sources.get(conflict.a_key))
+    b = DisagreementSide(on_one_line(conflict.b_quote.strip()), sources.get(conflict.b_key))
+    return DisagreementPart(conflict.words, (a, b))
+
+
+def _book(book: AnswerBook, shown: Callable[[str], str]) -> str:
+    name = shown(book.title or book.name) or book.id
+    dated = f"{name}, {shown(book.date)}" if book.date else name
+    return f"{dated} ({shown(book.flavour)})" if book.flavour else dated

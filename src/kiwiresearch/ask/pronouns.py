@@ -1,0 +1,141 @@
+"""A pronoun on a page, and which name before it the reading model takes it for."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from kiwiresearch.claims.mentions import names_in, without_initial_stops
+from kiwiresearch.claims.opening import TITLE_BRACKET
+from kiwiresearch.page.doc import PageDoc
+from kiwiresearch.reader.reader import TITLE, Mention, ReadingText
+from kiwiresearch.text.words import POSSESSIVE, fold
+
+if TYPE_CHECKING:
+    from kiwiresearch.reader.reader import Reader
+
+SENTENCES_BEFORE = 4
+SURE = 0.985
+"""The least confidence at which a choice is used."""
+MIN_SHARE = 0.02
+"""A name with a smaller share than this is not treated as the full form of a shorter, likely name."""
+
+HE, SHE = (re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for words in ("he|him|his", "she|her|hers"))
+PERSONAL = re.compile(rf"{HE.pattern}|{SHE.pattern}", re.IGNORECASE)
+NEUTRAL = re.compile(r"its?", re.IGNORECASE)
+OPENING = 8
+"""A page whose first sentences, so many, have at least `FEW` personal pronouns is about somebody."""
+FEW, MANY = 2, 4
+
+
+@dataclass(frozen=True, slots=True)
+class PronounContext:
+    """A pronoun in the last sentence of a text, and the names it may mean, the title among them."""
+
+    text: ReadingText
+    at: int
+    end: int
+    names: tuple[Mention, ...]
+
+    def words(self, name: Mention) -> str:
+        """A name as it is written, without a possessive."""
+        whole = self.text.title if name.unit == TITLE else self.text.units[name.unit]
+        return POSSESSIVE.sub("", whole[name.start : name.end])
+
+
+def context_on(page: PageDoc, start: int, end: int) -> PronounContext:
+    """The pronoun at `page.text[start:end]`, with its sentence, some before it, and the names in them."""
+    first, own = sentences_around(page, start)
+    ends = (*page.sentences[1:], len(page.text))
+    units = [page.text[page.sentences[one] : ends[one]].rstrip() for one in range(first, own + 1)]
+    at = start - page.sentences[own]
+    opening = page.text[: page.sentences[OPENING]] if len(page.sentences) > OPENING else page.text
+    text = ReadingText(page.title, "", tuple(units))
+    with_title = _may_mean_title(opening, page.text[start:end])
+    return context_in(text, at, at + end - start, opening, page.language, with_title=with_title)
+
+
+def sentences_around(page: PageDoc, start: int) -> tuple[int, int]:
+    """The first sentence of the context of a pronoun on a page, and the pronoun's own."""
+    own = bisect_right(page.sentences, start) - 1
+    return max(0, own - SENTENCES_BEFORE), own
+
+
+def context_in(
+    text: ReadingText, at: int, end: int, around: str, language: str, *, with_title: bool = True
+) -> PronounContext:
+    """The pronoun at `text.units[-1][at:end]`, with the names before it that it may mean, and perhaps the title.
+
+    `around` is the surrounding text; if it is about a woman, her names are not candidates for "he".
+    """
+    last = len(text.units) - 1
+    names = [
+        Mention(number, name[0].start, name[-1].end)
+        for number, unit in enumerate(text.units)
+        if without_initial_stops(unit) == unit
+        for name in names_in(unit, language)
+        if number < last or name[-1].end <= at
+    ]
+    is_about_other = _is_about_other(around, text.units[-1][at:end])
+    context = PronounContext(text, at, end, (*names, Mention(TITLE, 0, len(text.title))))
+    if with_title and not is_about_other:
+        return context
+    title = fold(TITLE_BRACKET.sub("", text.title)).split()
+
+    def is_title(name: Mention) -> bool:
+        words = fold(context.words(name)).split()
+        return words == title or (is_about_other and set(words) <= set(title))
+
+    return replace(context, names=tuple(name for name in names if not is_title(name)))
+
+
+def _may_mean_title(opening: str, pronoun: str) -> bool:
+    """Whether a pronoun can mean the subject of a page, judging by the pronouns in the page's opening.
+
+    "He" cannot on a page about a thing, nor "it" on a page about a person.
+    """
+    he, she = len(HE.findall(opening)), len(SHE.findall(opening))
+    if NEUTRAL.fullmatch(pronoun):
+        return he + she < MANY
+    return not PERSONAL.fullmatch(pronoun) or he + she >= FEW
+
+
+def _is_about_other(text: str, pronoun: str) -> bool:
+    """Whether a text speaks of a woman where the pronoun is "he", or of a man where it is "she"."""
+    he, she = len(HE.findall(text)), len(SHE.findall(text))
+    own, other = (he, she) if HE.fullmatch(pronoun) else (she, he)
+    return bool(PERSONAL.fullmatch(pronoun)) and other >= FEW and own < other
+
+
+@dataclass(frozen=True, slots=True)
+class Referent:
+    """What a pronoun means, in the words of the longest name for it, and how sure that is, from 0 to 1."""
+
+    name: str
+    confidence: float
+
+
+def likely_referent(reader: Reader, context: PronounContext) -> Referent:
+    """The name that a pronoun most likely means; what is likely of "Newton" is likely of "Isaac Newton" too."""
+    shares: dict[str, float] = {}
+    for name, share in zip(
+        context.names, reader.referents(context.text, context.at, context.end, context.names), strict=True
+    ):
+        words = context.words(name)
+        shares[words] = shares.get(words, 0.0) + share
+    folded = {name: fold(name).split() for name in shares}
+
+    def whole(name: str) -> float:
+        if shares[name] < MIN_SHARE:
+            return shares[name]  # "Newton" is not short for "Newton's Cradle"
+        return sum(shares[one] for one in shares if _is_short_for(folded[one], folded[name]))
+
+    best = max(shares, key=lambda name: (round(whole(name), 6), -len(name), name), default="")
+    return Referent(best, whole(best) if best else 0.0)
+
+
+def _is_short_for(short: list[str], name: list[str]) -> bool:
+    """As "Newton" is for "Isaac Newton", but not "Porgy" for "Porgy and Bess"."""
+    return short == name or ("and" not in name and short in (name[: len(short)], name[-len(short) :]))

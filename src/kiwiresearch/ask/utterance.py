@@ -1,0 +1,362 @@
+"""A question of a conversation cut into words, names and pronouns, by the word lists of its language."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+from kiwiresearch.claims.language import fact_language
+from kiwiresearch.text.cue_phrases import CuePhrases
+from kiwiresearch.text.languages import language_words
+from kiwiresearch.text.words import POSSESSIVE, WORD, plain_lower
+
+DATA = files("kiwiresearch.ask") / "data" / "conversation"
+
+
+class QuestionToken(NamedTuple):
+    """A word of a question: as written without a possessive, in small letters, and where."""
+
+    text: str
+    low: str
+    start: int
+    end: int
+    is_possessive: bool
+    """Whether a possessive 's' was behind it."""
+
+
+class QuestionName(NamedTuple):
+    """A name in a question, from its first token to the one behind its last."""
+
+    text: str
+    start: int
+    end: int
+    first: int
+    last: int
+    has_article: bool
+    preposition: str
+
+    @property
+    def with_article(self) -> str:
+        return f"the {self.text}" if self.has_article else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationWords:
+    """What is known of a language: sets of words, phrases, and how a question is put."""
+
+    pronouns: Mapping[str, frozenset[str]]
+    words: Mapping[str, frozenset[str]]
+    relations: Mapping[str, frozenset[str]]
+    aspects: frozenset[str]
+    phrases: Mapping[str, re.Pattern[str]]
+    templates: Mapping[str, str]
+    stop_words: frozenset[str]
+    common: frozenset[str]
+    year: re.Pattern[str]
+    """A year, with the word before it that says so."""
+
+    def pronoun_kind(self, word: str) -> str:
+        """What a pronoun stands for: male, female, thing, several, place, time, pointing; '' for other words."""
+        return next((kind for kind in KINDS if word in self.pronouns[kind]), "")
+
+    def is_content(self, token: QuestionToken) -> bool:
+        """Whether a word names something: neither a common word nor a verb."""
+        low = token.low
+        if low in self.stop_words or low in self.words["auxiliaries"] or low in self.words["asking"]:
+            return False
+        return low not in self.words["verbs"] and low not in self.words["imperatives"] and not low.endswith("ed")
+
+    def names(self, text: str, tokens: Sequence[QuestionToken]) -> list[QuestionName]:
+        """Runs of capitals, with 'of' and the like inside: 'Battle of Hastings'."""
+        found: list[QuestionName] = []
+        place = 0
+        while place < len(tokens):
+            if not self._may_be_name(tokens, place):
+                place += 1
+                continue
+            last = self._name_end(tokens, place)
+            before = tokens[place - 1].low if place else ""
+            has_article = before in self.words["definite"]
+            preposition = tokens[place - 2].low if has_article and place > 1 else before
+            start, end = tokens[place].start, tokens[last - 1].end
+            found.append(QuestionName(text[start:end], start, end, place, last, has_article, preposition))
+            place = last
+        return found
+
+    def _name_end(self, tokens: Sequence[QuestionToken], place: int) -> int:
+        last = place + 1
+        while last < len(tokens) and not (
+            tokens[last - 1].is_possessive and tokens[last - 1].low not in self.words["joining"]
+        ):
+            ahead = last
+            while (
+                ahead < len(tokens)
+                and ahead - last < MAX_JOINING_WORDS
+                and tokens[ahead].low in self.words["joining"] - {"and"}
+            ):
+                ahead += 1
+            if ahead >= len(tokens) or not self._may_be_name(tokens, ahead):
+                break
+            if ahead == last and not _adjoins(tokens[last - 1], tokens[last]):
+                break
+            last = ahead + 1
+        return last
+
+    def _may_be_name(self, tokens: Sequence[QuestionToken], place: int) -> bool:
+        token = tokens[place]
+        if not token.text[0].isupper() or token.low in self.words["not_names"] or self.pronoun_kind(token.low):
+            return False
+        is_common = token.low in self.common or token.low in self.stop_words or token.low in self.words["asking"]
+        is_asking = token.low in self.words["auxiliaries"] or token.low in self.words["imperatives"]
+        return place > 0 or not (is_common or is_asking or token.low in self.words["verbs"])
+
+
+KINDS = ("male", "female", "thing", "several", "place", "time", "pointing")
+MAX_JOINING_WORDS = 2
+
+
+def _adjoins(one: QuestionToken, other: QuestionToken) -> bool:
+    return other.start - one.end <= LARGEST_GAP and not one.is_possessive
+
+
+LARGEST_GAP = 2
+"""A space, or a full stop and a space."""
+
+
+def question_tokens(text: str) -> tuple[QuestionToken, ...]:
+    """The words of a question in order."""
+    found = []
+    for match in WORD.finditer(text):
+        bare = POSSESSIVE.sub("", match[0])
+        low = match[0].lower().replace("’", "'")
+        owns = bare != match[0] and bare != ""
+        if not owns or low.rpartition("'")[0] in ("who", "what", "where", "when", "how", "it", "he", "she", "that"):
+            bare, owns = (bare if owns else match[0]), False
+            low = low if low.partition("'")[0] not in ("it", "he", "she", "that") else low.partition("'")[0]
+        else:
+            low = bare.lower()
+        found.append(QuestionToken(bare, low, match.start(), match.start() + len(bare), owns))
+    return tuple(found)
+
+
+@cache
+def conversation_words(language: str) -> ConversationWords | None:
+    """The table of a language; without one, no question is taken for a follow-up."""
+    file = DATA / f"{language}.toml"
+    if not (language.isascii() and language.isalpha() and file.is_file()):
+        return None
+    data = tomllib.loads(file.read_text(encoding="utf-8"))
+    phrases = CuePhrases({})
+    prepositions, articles = ("|".join(data["words"][name].split()) for name in ("in_years", "definite"))
+    return ConversationWords(
+        pronouns={kind: frozenset(words.split()) for kind, words in data["pronouns"].items()},
+        words={name: frozenset(words.split()) for name, words in data["words"].items()},
+        relations={name: frozenset(words.split()) for name, words in data["relations"].items()},
+        aspects=frozenset(data["aspects"]["words"].split()),
+        phrases={name: phrases.pattern(written) for name, written in data["phrases"].items()},
+        templates=data["templates"],
+        stop_words=language_words(language).stop_words,
+        common=fact_language(language).common,
+        year=re.compile(rf"\b(?:(?:{prepositions})\s+)?(?:(?:{articles})\s+)?\d{{3,4}}s?\b", re.IGNORECASE),
+    )
+
+
+LONGEST_FRAGMENT = 8
+"""In words."""
+
+
+class UnresolvedPronoun(NamedTuple):
+    """A pronoun that stands for something outside, its kind, and whether it owns what follows."""
+
+    word: str
+    kind: str
+    start: int
+    end: int
+    is_possessive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """A question cut into words, with its names."""
+
+    text: str
+    tokens: tuple[QuestionToken, ...]
+    names: tuple[QuestionName, ...]
+    filler_spans: tuple[tuple[int, int], ...]
+    vocabulary: ConversationWords
+
+    @classmethod
+    def of(cls, text: str, talk: ConversationWords) -> Utterance:
+        tokens = question_tokens(text)
+        empty = tuple(match.span() for match in talk.phrases["empty"].finditer(plain_lower(text)))
+        return cls(text, tokens, tuple(talk.names(text, tokens)), empty, talk)
+
+    def unresolved_pronoun(self) -> UnresolvedPronoun | None:
+        """The first pronoun that nothing in the question explains."""
+        for place, token in enumerate(self.tokens):
+            kind = self.vocabulary.pronoun_kind(token.low)
+            if not kind or self._is_filler(token):
+                continue
+            if self._refers_outside(place, kind):
+                end = self.tokens[place + 1].end if self._points_at_noun(place) else token.end
+                return UnresolvedPronoun(
+                    self.text[token.start : end], kind, token.start, end, self._is_possessive(place)
+                )
+        return None
+
+    def _is_filler(self, token: QuestionToken) -> bool:
+        """Whether it is in words that stand for nothing: 'Is it true that he left?'."""
+        return any(start <= token.start < end for start, end in self.filler_spans)
+
+    def is_complete(self) -> bool:
+        """Whether it asks by itself, with a question word, a verb in front or a command, and is no mere fragment."""
+        first = self.tokens[0].low if self.tokens else ""
+        words = self.vocabulary.words
+        if len(self.tokens) > 1 and first in words["prepositions"]:
+            return self.tokens[1].low in words["asking"]
+        return first in words["asking"] or first in words["auxiliaries"] or first in words["imperatives"]
+
+    def is_fragment(self) -> bool:
+        """Whether it is only a part of a question: 'his wife', 'in 1900'."""
+        words = self.vocabulary.words
+        asks = any(token.low in words["asking"] | words["auxiliaries"] for token in self.tokens)
+        return not asks and not self.is_complete() and len(self.tokens) <= LONGEST_FRAGMENT
+
+    def content(self) -> list[QuestionToken]:
+        """The words that name something."""
+        return [token for token in self.tokens if self._names_something(token)]
+
+    def _names_something(self, token: QuestionToken) -> bool:
+        return self.vocabulary.is_content(token) and not self._is_filler(token)
+
+    def _is_possessive(self, place: int) -> bool:
+        low = self.tokens[place].low
+        if low not in self.vocabulary.pronouns["possessive"]:
+            return low in self.vocabulary.pronouns["owned"]
+        following = self.tokens[place + 1].low if place + 1 < len(self.tokens) else ""
+        return low not in self.vocabulary.pronouns["ambiguous"] or (
+            following != "" and following not in self.vocabulary.pronouns["after_object"]
+        )
+
+    def _refers_outside(self, place: int, kind: str) -> bool:
+        if kind in ("place", "time"):
+            is_last = place == len(self.tokens) - 1 > 0
+            return is_last and not self._names_before(place) and not self._follows_auxiliary(place)
+        if kind == "pointing":
+            return self._is_lone_demonstrative(place)
+        if self._is_explained_behind(place) or self._means_people_there(place) or self._refers_back(place):
+            return False
+        return self._stands_behind_verb(place) if self._follows_auxiliary(place) else self._has_no_antecedent(place)
+
+    def _is_lone_demonstrative(self, place: int) -> bool:
+        """'That' and 'this' are articles or join clauses more often than they stand alone."""
+        if self._points_at_noun(place):
+            return not self._names_before(place)
+        if self.names or place == 0:
+            return False
+        before = self.tokens[place - 1].low
+        is_last = place == len(self.tokens) - 1
+        words = self.vocabulary.words
+        stands = before in words["auxiliaries"] | words["imperatives"] or (is_last and before in words["prepositions"])
+        return stands and not any(map(self._names_something, self.tokens[place + 1 :]))
+
+    def _points_at_noun(self, place: int) -> bool:
+        """'That city', 'this one': as good as a name."""
+        following = self.tokens[place + 1].low if place + 1 < len(self.tokens) else ""
+        is_noun = following in self.vocabulary.words["kinds"]
+        is_noun = is_noun and self.text[self.tokens[place + 1].end :][:1] != "-"  # 'that one-fifth of them'
+        return is_noun and self.tokens[place].low in self.vocabulary.pronouns["pointing"]
+
+    def _follows_auxiliary(self, place: int) -> bool:
+        return place > 0 and self.tokens[place - 1].low in self.vocabulary.words["auxiliaries"]
+
+    def _stands_behind_verb(self, place: int) -> bool:
+        """'What university did he': outside, unless a whole clause came before: 'What is an atom and how does it'."""
+        words = self.vocabulary.words
+        before = self.tokens[: place - 1]
+        names = self._names_before(place)
+        told = bool(names) or any(map(self._names_something, before))
+        has_clause = any(token.low in words["auxiliaries"] | words["joints"] for token in before[1:])
+        has_clause = has_clause or (bool(before) and before[0].low in words["auxiliaries"])
+        has_clause = has_clause or any(self._is_owner(name) for name in names)
+        opens_clause = bool(before) and before[0].low in words["clauses"] and len(before) > 1
+        opens_clause = opens_clause and "," in self.text[before[0].start : self.tokens[place - 1].start]
+        return not (told and (has_clause or opens_clause))
+
+    def _is_explained_behind(self, place: int) -> bool:
+        """'When he was young, did Lincoln': the name follows, behind the verb that asks."""
+        words = self.vocabulary.words
+        opens = self.tokens[0].low in words["subordinators"] | words["prepositions"]
+        opens = opens or not any(token.low in words["auxiliaries"] for token in self.tokens[:place])
+        firsts = {name.first - name.has_article for name in self.names}
+        auxiliaries = (at for at in range(place + 1, len(self.tokens)) if self.tokens[at].low in words["auxiliaries"])
+        return opens and any(at + 1 in firsts for at in auxiliaries)
+
+    def _means_people_there(self, place: int) -> bool:
+        """'What do they eat in Kenya?': people there."""
+        is_general = self.tokens[place].low in self.vocabulary.words["people"] and place > 0
+        is_general = is_general and self.tokens[place - 1].low in self.vocabulary.words["usually"]
+        return is_general and any(self._is_where(name) and name.first > place for name in self.names)
+
+    def _refers_back(self, place: int) -> bool:
+        """'Which country has its own stamps', 'so it': what it stands for came before, if anything did."""
+        before, words = self.tokens[:place], self.vocabulary.words
+        if not before or not any(map(self._names_something, before)):
+            return False
+        following = self.tokens[place + 1].low if place + 1 < len(self.tokens) else ""
+        has_it = self._is_possessive(place) and before[-1].low in words["having"]
+        is_famed = len(before) > 1 and before[-2].low in words["famed"]
+        return has_it or is_famed or following in words["own"] or before[-1].low in words["so"]
+
+    def _is_owner(self, name: QuestionName) -> bool:
+        before = self.tokens[name.first - 1].low if name.first > 1 else ""
+        return self.tokens[name.last - 1].is_possessive or before in self.vocabulary.words["relative"]
+
+    def _names_before(self, place: int) -> list[QuestionName]:
+        """Names that may be meant; not those set in front: 'In Kentucky, who was his neighbour?'."""
+        before = [name for name in self.names if name.last <= place]
+        if before and self.tokens[0].low in self.vocabulary.words["prepositions"] and before[0].first <= 2:
+            behind = self.text[before[0].end : self.tokens[place].start].lstrip()
+            before = before[1:] if behind.startswith(",") else before
+        return before
+
+    def _has_no_antecedent(self, place: int) -> bool:
+        if self._names_before(place):
+            return False
+        words = self.vocabulary.words
+        before = self.tokens[:place]
+        nouns = [at for at, token in enumerate(before) if self._names_something(token)]
+        if not nouns:
+            return True
+        if any(before[at - 1].low in words["indefinite"] for at in nouns if at):
+            return False
+        is_bound = before[-1].low in words["prepositions"]
+        if any(token.low in words["speakers"] for token in before) and len(nouns) <= 1:
+            return True  # 'Can you visit it?'
+        first_verb = next((at for at, token in enumerate(before) if token.low in words["auxiliaries"]), -1)
+        if first_verb < 0:
+            return is_bound and before[0].low not in words["which"] and nouns[0] > 0
+        if is_bound and before[-1].low in words["of"] and nouns[0] > first_verb and len(nouns) == 1:
+            return True
+        asks_for_subject = before[first_verb].low in words["being"] and first_verb > 0
+        asks_for_subject = asks_for_subject and before[first_verb - 1].low not in words["adverbs"]
+        if before[-1].low not in words["of"] and any(token.low in words["of"] for token in before[first_verb:]):
+            return False  # 'What was the population of the empire at its height?'
+        return (is_bound and asks_for_subject) or nouns[-1] < first_verb
+
+    def subject_name(self) -> str:
+        """The name it is about: the longest that is not merely where or when something was."""
+        names = sorted(self.names, key=lambda name: (self._is_where(name), -len(name.text.split()), -len(name.text)))
+        return names[0].text if names else ""
+
+    def person_name(self) -> str:
+        """The first name that may be somebody's: neither a place nor a thing with an article."""
+        return next((name.text for name in self.names if not name.has_article and not self._is_where(name)), "")
+
+    def _is_where(self, name: QuestionName) -> bool:
+        return name.preposition in self.vocabulary.words["place_prepositions"]

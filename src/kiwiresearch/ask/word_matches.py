@@ -1,0 +1,246 @@
+"""Where the words of a question occur on a page: in a sentence, next to it, in title and headings."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from kiwiresearch.ask.page_units import SegmentedPage
+from kiwiresearch.ask.question import Question, question_words
+from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.search.query import ROMAN
+from kiwiresearch.text.languages import stemmer
+from kiwiresearch.text.words import fold, occurrences
+
+RELATED_WORTH = 0.6
+"""What a word counts that only stands for a word of the question."""
+
+ASKING_WORTH = 0.4
+"""What a word counts that only says what kind of answer is wanted."""
+
+CLOSE = 24
+"""Neighbours of the question are together if no more characters part them."""
+
+Shares = tuple[float, ...]
+"""What of each word of the question is there, as shares of the whole."""
+
+
+class WeightedWord(NamedTuple):
+    """A word of the question and what it counts in one book, as a share: together they are one."""
+
+    stem: str
+    word: str
+    others: tuple[str, ...]
+    weight: float
+    is_name: bool = False
+    is_unknown: bool = False
+    """It is on no page of the book."""
+
+
+def word_weights(question: Question, book: OpenBook) -> tuple[WeightedWord, ...]:
+    """The words of a question; the rarer one is in the book, the more it counts."""
+    raw = [
+        (asked, book.rarity(asked.term.word) * (ASKING_WORTH if asked.is_asking else 1.0)) for asked in question.terms
+    ]
+    total = sum(weight for _, weight in raw) or 1.0
+    is_indexed = book.book.indexes.full_text
+    return tuple(
+        WeightedWord(
+            asked.term.stem,
+            asked.term.word,
+            asked.related,
+            weight / total,
+            asked.is_name,
+            is_indexed and not book.knows(asked.term.word),
+        )
+        for asked, weight in raw
+    )
+
+
+class NearbyWords(NamedTuple):
+    """The question's words at a unit, from near to far; each word counts where it is nearest."""
+
+    own: float
+    title: float
+    adjacent: float
+    around: float
+    heading: float
+    missing: float
+    """Names and figures of the question that are nowhere near."""
+    unknown: float
+    """Words of the question that are nowhere in the book, nor anything that stands for them."""
+    asked_nearby: float
+    """Of the words that are not the page's title, how much is in the unit, beside it, or in its heading."""
+
+    @property
+    def sum(self) -> float:
+        return self.own + self.title + 0.6 * self.adjacent + 0.45 * self.around + 0.6 * self.heading
+
+
+@dataclass(frozen=True, slots=True)
+class WordMatches:
+    """Where the words of a question stand on a page, unit by unit."""
+
+    read: SegmentedPage
+    no_shares: Shares
+    in_title: Shares
+    by_unit: Mapping[int, Shares]
+    places: tuple[Sequence[int], ...]
+    weights: Sequence[WeightedWord]
+    passage_of: Mapping[int, int]
+    by_passage: Sequence[Shares]
+    by_heading: Mapping[int, Shares]
+    first: int
+    """The first sentence of the article: captions may stand before it."""
+
+    @classmethod
+    def find_on(cls, read: SegmentedPage, weights: Sequence[WeightedWord], language: str) -> WordMatches:
+        stem_of = stemmer(language)
+        in_title = {stem_of(word) for word in fold(read.page.title).split()}
+        in_title |= {figure for figure, roman in ROMAN.items() if roman in in_title}  # 'world war 2'
+        starts = [unit.start for unit in read.units]
+        first = next((number for number, unit in enumerate(read.units) if unit.kind == "sentence"), -1)
+        life = _life_of(read, first)
+        ends = question_words(language).ends
+        by_unit: dict[int, list[float]] = {}
+        direct = []
+        for number, word in enumerate(weights):
+            places = occurrences(read.levelled, word.word, stem_of)
+            direct.append(places)
+            related = [at for other in word.others for at in occurrences(read.levelled, other, stem_of)]
+            if life >= 0 and (word.stem in ends["first"] or word.stem in ends["last"]):
+                related.append(life)  # '(1815 – 1871)' says when somebody was born and died
+            for places_of, worth in ((related, word.weight * RELATED_WORTH), (places, word.weight)):
+                for at in places_of:
+                    unit = bisect_right(starts, at) - 1
+                    if unit >= 0 and at < read.units[unit].end:
+                        row = by_unit.setdefault(unit, [0.0] * len(weights))
+                        row[number] = max(row[number], worth)
+        headings = {}
+        for number, context in enumerate(read.contexts):
+            stems = {stem_of(word) for word in fold(context).split()} if context else set()
+            if stems:
+                headings[number] = tuple(
+                    word.weight
+                    if word.stem in stems
+                    else word.weight * RELATED_WORTH * any(stem_of(other) in stems for other in word.others)
+                    for word in weights
+                )
+        return cls(
+            read,
+            (0.0,) * len(weights),
+            tuple(word.weight if word.stem in in_title else 0.0 for word in weights),
+            {unit: tuple(row) for unit, row in by_unit.items()},
+            tuple(direct),
+            weights,
+            _passages_of(read),
+            _by_passage(read, by_unit, len(weights)),
+            headings,
+            first,
+        )
+
+    @property
+    def asked_share(self) -> float:
+        """Of the words that are not the page's title, how much is anywhere on the page."""
+        wanted = sum(word.weight for word, titled in zip(self.weights, self.in_title, strict=True) if not titled)
+        rows = (*self.by_unit.values(), *self.by_heading.values())
+        here = [max(some) for some in zip(*rows, strict=True)] if rows else [0.0] * len(self.weights)
+        told = sum(one for one, titled in zip(here, self.in_title, strict=True) if not titled)
+        return told / wanted if wanted else 1.0
+
+    def candidates(self) -> list[int]:
+        """Units that hold a word, and their neighbours; of a page whose title is the question, its beginning."""
+        found = {near for unit in self.by_unit for near in (unit - 1, unit, unit + 1)}
+        found |= set(range(min(3, len(self.read.units))))
+        found |= {
+            number
+            for number, unit in enumerate(self.read.units)
+            if unit.kind == "box" and any(self.by_heading.get(self.read.context_of[number], ()))
+        }
+        return sorted(unit for unit in found if unit in self.passage_of)
+
+    def words(self, number: int) -> NearbyWords:
+        units = self.read.units
+        own = self.by_unit.get(number, self.no_shares)
+        unit = units[number]
+        if unit.kind == "box":  # 'Population', and below it 'Total': the heading is a part of the label
+            own = tuple(map(max, own, self.by_heading.get(self.read.context_of[number], self.no_shares)))
+        near = own
+        if unit.kind == "sentence":
+            for other in (number - 1, number + 1):
+                row = self.by_unit.get(other)
+                if row and units[other].section == unit.section:
+                    near = tuple(map(max, near, row))
+        around = self.by_passage[self.passage_of[number]]
+        headed = self.by_heading.get(self.read.context_of[number], self.no_shares)
+        own_sum = title = heading = beside = wider = missing = unknown = wanted = told = 0.0
+        # Hundreds of times for each question: comparisons, where `max` would be a call each.
+        for best, titled, head, close, wide, word in zip(
+            own, self.in_title, headed, near, around, self.weights, strict=True
+        ):
+            own_sum += best
+            if not titled:
+                wanted += word.weight
+                told += max(head, close)
+            elif titled > best:
+                title += titled - best
+                best = titled
+            if head > best:
+                heading += head - best
+            if close > best:
+                beside += close - best
+                best = close
+            if wide > best:
+                wider += wide - best
+            elif not (best or head):
+                missing += word.weight * word.is_name
+                unknown += word.weight * word.is_unknown
+        return NearbyWords(own_sum, title, beside, wider, heading, missing, unknown, told / wanted if wanted else 1.0)
+
+    def adjacent_share(self, start: int, end: int) -> float:
+        """What of neighbouring words of the question stands close to each other."""
+        worth = 0.0
+        for (one, first), (other, second) in pairwise(zip(self.weights, self.places, strict=True)):
+            for place in first[bisect_left(first, start) :]:
+                if place >= end:
+                    break
+                at = bisect_left(second, place + 1)
+                if at < len(second) and second[at] < end and second[at] - place <= CLOSE:
+                    worth += min(one.weight, other.weight)
+                    break
+        return worth
+
+
+def _life_of(read: SegmentedPage, first: int) -> int:
+    """Where the first sentence of an article tells a span of years in brackets; -1 where it does not."""
+    if first < 0:
+        return -1
+    unit = read.units[first]
+    found = LIFE.search(read.page.text, unit.start, unit.end)
+    return found.start() if found else -1
+
+
+LIFE = re.compile(r"\([^()]*?\b\d{3,4}\b[^()]{0,40}[–—-][^()]{0,40}\b\d{3,4}\b[^()]{0,20}")
+
+
+def _by_passage(read: SegmentedPage, by_unit: Mapping[int, Sequence[float]], count: int) -> list[Shares]:
+    """What of each word stands anywhere in each passage."""
+    found = []
+    units = sorted(by_unit)
+    for first, end in read.spans:
+        rows = [by_unit[unit] for unit in units[bisect_left(units, first) : bisect_left(units, end)]]
+        found.append(tuple(map(max, zip(*rows, strict=True))) if rows else (0.0,) * count)
+    return found
+
+
+def _passages_of(read: SegmentedPage) -> dict[int, int]:
+    """The first passage that each unit is in."""
+    found: dict[int, int] = {}
+    for passage, (first, end) in enumerate(read.spans):
+        for unit in range(first, end):
+            found.setdefault(unit, passage)
+    return found

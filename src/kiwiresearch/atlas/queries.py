@@ -1,0 +1,311 @@
+"""Queries of an atlas: pages by rank, pages at the edges, the timeline, an overview, and what a policy hides."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+from kiwiresearch.atlas.atlas import Atlas
+from kiwiresearch.atlas.contradictions import CONTRADICTIONS, contradiction_counts
+from kiwiresearch.atlas.database import (
+    AtlasDatabase,
+    Condition,
+    ResultPage,
+    ResultWindow,
+    Row,
+    clean_row,
+    search_words,
+    select_page,
+    sql_title_of_path,
+)
+from kiwiresearch.atlas.families import PAGELESS_MARK
+from kiwiresearch.atlas.graph import GRAPH
+from kiwiresearch.claims.claim import date_from_record
+from kiwiresearch.errors import BadUsage, KiwiError, PageHidden
+from kiwiresearch.text.dates.calendar import day_at, day_number
+from kiwiresearch.zim.policy import HiddenTitles
+
+RankOrder = Literal["authority", "linked", "references"]
+RANK_ORDERS: tuple[RankOrder, ...] = get_args(RankOrder)
+SQL_ORDERS: dict[RankOrder, str] = {
+    "authority": "rank DESC, linked DESC, id",
+    "linked": "linked DESC, rank DESC, id",
+    "references": '"references" DESC, rank DESC, id',
+}
+RANK_COLUMNS = ("path", "title", "kind", "words", "references", "linked", "linking", "rank")
+
+
+def ranked_pages(atlas: Atlas, by: RankOrder, words: str, window: ResultWindow) -> ResultPage:
+    """The pages whose title has all of some words, the most authoritative, most linked or best referenced first."""
+    chosen: list[Condition] = [("kind <> 'redirect'", ())]
+    chosen += [("contains(lower(title), lower(?))", [word]) for word in search_words(words)]
+    with atlas.database(files=atlas.files(GRAPH)) as database:
+        return select_page(database, "graph", chosen, SQL_ORDERS[by], window, RANK_COLUMNS)
+
+
+EdgeKind = Literal["orphans", "islands", "stubs", "wanted"]
+EDGE_KINDS: tuple[EdgeKind, ...] = get_args(EdgeKind)
+MAX_NAMED = 5
+"""Pages of an island or a region that are named."""
+PAGE_FIELDS = ("path", "title", "words", "linked", "linking")
+
+
+def edge_pages(atlas: Atlas, of: EdgeKind, window: ResultWindow) -> ResultPage:
+    """One kind of edge, the largest first."""
+    with atlas.database(files=atlas.files(GRAPH)) as database:
+        if of == "orphans":
+            unlinked = [("linked = 0 AND kind NOT IN ('redirect', 'disambiguation')", ())]
+            return select_page(database, "graph", unlinked, "words DESC, id", window, PAGE_FIELDS)
+        if of == "wanted":
+            return select_page(database, "wanted", (), "pages DESC, links DESC, title", window)
+        return _islands(database, window) if of == "islands" else _stubs(database, window)
+
+
+def _page(row: Mapping[str, Any]) -> Row:
+    return {name: row[name] for name in PAGE_FIELDS}
+
+
+def _islands(database: AtlasDatabase, window: ResultWindow) -> ResultPage:
+    """Groups of pages that no link joins with the largest group; pages that stand alone are orphans."""
+    database.execute(
+        """CREATE VIEW islands AS SELECT island AS first, count(*) AS pages, sum(words)::BIGINT AS words
+        FROM graph WHERE kind <> 'redirect' GROUP BY island HAVING count(*) > 1
+        QUALIFY row_number() OVER (ORDER BY count(*) DESC, island) > 1"""
+    )
+    found = select_page(database, "islands", (), "pages DESC, first", window)
+    rows = [
+        {"pages": row["pages"], "words": row["words"], "named": _top_pages(database, "island", row["first"])}
+        for row in found.rows
+    ]
+    return ResultPage(tuple(rows), found.total, found.offset)
+
+
+def _stubs(database: AtlasDatabase, window: ResultWindow) -> ResultPage:
+    found = select_page(database, "regions", (), "pages DESC, region", window)
+    rows = [
+        {
+            "pages": row["pages"],
+            "words": int(row["words"]),
+            "hub": _hub(database, row["hub"]),
+            "around": row["around"] or 0,
+            "named": _top_pages(database, "region", row["region"]),
+        }
+        for row in found.rows
+    ]
+    return ResultPage(tuple(rows), found.total, found.offset)
+
+
+def _hub(database: AtlasDatabase, page: int | None) -> Row | None:
+    """The page outside that most pages of a region are linked with."""
+    found = [] if page is None else database.rows("SELECT * FROM graph WHERE id = ?", [page])
+    return _page(clean_row(found[0])) if found else None
+
+
+def _top_pages(database: AtlasDatabase, column: Literal["island", "region"], value: int) -> list[Row]:
+    query = f"SELECT * FROM graph WHERE {column} = ? AND kind <> 'redirect' ORDER BY rank DESC, id LIMIT {MAX_NAMED}"
+    return [_page(clean_row(row)) for row in database.rows(query, [value])]
+
+
+FURTHEST_BACK = -20_000_000_000
+LATEST = 100_000
+TIMELINE_COLUMNS = (
+    "path", "claim_id", "claim_type", "subject", "claim", "quote", "start", "end", "section", "anchor", "confidence",
+    "hedged", "disputed", "earliest", "latest", "edtf", "record",
+)  # fmt: skip
+TIMELINE_ORDER = "earliest, latest, entry, number"
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineFilter:
+    """Which moments are wanted: those that begin in some years; years before Christ are negative, and none is 0."""
+
+    first: int | None = None
+    last: int | None = None
+    subject: str = ""
+    """Words of what a claim is about."""
+    words: str = ""
+    """Words of the claim."""
+    page: str = ""
+    """The title or path of the page that says it."""
+
+    def __post_init__(self) -> None:
+        for year in (self.first, self.last):
+            if year is not None and (year == 0 or not FURTHEST_BACK <= year <= LATEST):
+                raise BadUsage(f"{year} is no year of the timeline.", remedy="Give one such as 1789 or -1200.")
+
+
+def timeline(atlas: Atlas, wish: TimelineFilter, window: ResultWindow) -> ResultPage:
+    """Claims that name a date, by their first date; what lasted begins where it began."""
+    chosen: list[Condition] = [("earliest IS NOT NULL AND latest IS NOT NULL", ())]
+    if wish.first is not None:
+        chosen.append(("earliest >= ?", [day_number(wish.first)]))
+    if wish.last is not None:
+        chosen.append(("earliest < ?", [day_number(_following(wish.last))]))
+    for column, words in (("subject", wish.subject), ("claim", wish.words)):
+        chosen += [(f"contains(lower({column}), lower(?))", [word]) for word in search_words(words)]
+    named = [table for table in ("titles", "pages") if atlas.has_tables(table)][:1]
+    if wish.page:
+        titled = (
+            f"path IN (SELECT path FROM {named[0]} WHERE title = ?)" if named else f"{sql_title_of_path('path')} = ?"
+        )
+        chosen.append((f"path = ? OR {titled}", [wish.page, wish.page]))
+    with atlas.database("claims", *named) as database:
+        found = select_page(database, "claims", chosen, TIMELINE_ORDER, window, TIMELINE_COLUMNS)
+        titles = _titles(database, named[0], {row["path"] for row in found.rows}) if named else {}
+    rows = tuple(_shown_row(row, titles.get(row["path"]) or _page_title(row)) for row in found.rows)
+    return ResultPage(rows, found.total, found.offset)
+
+
+def _shown_row(row: Row, title: str) -> Row:
+    """A row as it is shown: with its date in words, which the whole claim tells."""
+    try:
+        words = date_from_record(json.loads(row["record"])["dates"][0]).words()
+    except (KiwiError, ValueError, LookupError, TypeError, ArithmeticError, RecursionError):
+        words = row["edtf"]
+    return {name: row[name] for name in TIMELINE_COLUMNS if name != "record"} | {"when": words, "title": title}
+
+
+def _page_title(row: Row) -> str:
+    """What a claim calls its page, by which a policy may hide it; the path where it does not tell."""
+    try:
+        named = json.loads(row["record"])["page_title"]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return str(row["path"])
+    return named if isinstance(named, str) and named else str(row["path"])
+
+
+def _titles(database: AtlasDatabase, table: str, paths: set[str]) -> dict[str, str]:
+    if not paths:
+        return {}
+    blanks = ", ".join("?" * len(paths))
+    query = f"SELECT path, title FROM {table} WHERE path IN ({blanks})"
+    return {row["path"]: row["title"] for row in database.rows(query, sorted(paths))}
+
+
+def _following(year: int) -> int:
+    return 1 if year == -1 else year + 1
+
+
+def overview(atlas: Atlas, *, complete: bool = True) -> dict[str, Any]:
+    """What the tables tell; parts whose tables are lacking are left out.
+
+    `whole` works out what is not yet known; else only what is told at once.
+    """
+    manifest = atlas.bulk.manifest
+    told: dict[str, Any] = {
+        "book": {"id": manifest.book.id, "name": manifest.book.name, "title": manifest.book.title}
+        | {"date": manifest.book.date, "language": manifest.book.language},
+        "tables": {name: table.rows for name, table in manifest.tables.items()},
+    }
+    if atlas.has_tables("pages"):
+        told["pages"] = _pages(atlas)
+    if atlas.has_tables(*GRAPH.needs) and (complete or atlas.has(GRAPH)):
+        told["links"] = _links(atlas)
+    if atlas.has_tables("claims"):
+        told["claims"] = _claims(atlas)
+    if atlas.has_tables(*CONTRADICTIONS.needs) and (complete or atlas.has(CONTRADICTIONS)):
+        told["contradictions"] = contradiction_counts(atlas)
+    if atlas.has_tables("people"):
+        with atlas.database("people") as database:
+            told["people"] = {"people": database.scalar("SELECT count(DISTINCT entry) FROM people")}
+    return told
+
+
+def _pages(atlas: Atlas) -> dict[str, Any]:
+    with atlas.database("pages") as database:
+        return database.rows(
+            """SELECT count(*) FILTER (kind = 'article') AS articles, count(*) FILTER (kind = 'list') AS lists,
+                count(*) FILTER (kind = 'disambiguation') AS disambiguations, coalesce(sum(words), 0)::BIGINT AS words,
+                coalesce(sum("references"), 0)::BIGINT AS "references", count(*) FILTER (stub) AS stubs,
+                count(*) FILTER (disputed) AS disputed
+            FROM pages"""
+        )[0]
+
+
+def _links(atlas: Atlas) -> dict[str, Any]:
+    with atlas.database(files=atlas.files(GRAPH)) as database:
+        told = database.rows(
+            """SELECT coalesce(sum(linking), 0)::BIGINT AS links,
+                count(*) FILTER (linked = 0 AND kind NOT IN ('redirect', 'disambiguation')) AS orphans FROM graph"""
+        )[0]
+        wanted = database.scalar("SELECT count(*) FROM wanted")
+        first = database.rows("SELECT path, title FROM graph WHERE kind <> 'redirect' ORDER BY rank DESC, id LIMIT 5")
+    return told | {"wanted": wanted, "first": first}
+
+
+def _claims(atlas: Atlas) -> dict[str, Any]:
+    with atlas.database("claims") as database:
+        told = database.rows(
+            """SELECT count(*) AS claims, count(value) AS numbers, count(earliest) AS dates,
+                count(*) FILTER (hedged) AS hedged, min(earliest) AS earliest, max(latest) AS latest FROM claims"""
+        )[0]
+        kinds = database.rows(
+            "SELECT claim_type, count(*) AS rows FROM claims GROUP BY ALL ORDER BY rows DESC, claim_type"
+        )
+    years = {name: None if told[name] is None else day_at(told[name]).year for name in ("earliest", "latest")}
+    return told | years | {"types": {row["claim_type"]: row["rows"] for row in kinds}}
+
+
+PAGE_COLUMNS = ("title", "path", "about", "first_path", "first_title")
+"""What a row calls the pages that it names."""
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyFilter:
+    """Stands between the answers of an atlas and whoever reads them."""
+
+    titles: HiddenTitles
+    whose: str
+    """The policy, as readers hear of it."""
+
+    def hides(self, told: Mapping[str, Any]) -> bool:
+        """Whether a row, or anything in it, names a hidden page."""
+        return bool(self.titles) and any(map(self.titles.has, _pages_in(told)))
+
+    def filter_page(self, found: ResultPage) -> ResultPage:
+        """Without the rows that name hidden pages, which are counted."""
+        rows = self._visible(found.rows)
+        return replace(found, rows=tuple(rows), hidden=len(found.rows) - len(rows))
+
+    def overview(self, told: Mapping[str, Any]) -> dict[str, Any]:
+        """Without the hidden ones of the first pages, which are counted."""
+        if "links" not in told:
+            return dict(told)
+        links = told["links"]
+        first = self._visible(links["first"])
+        return {**told, "links": links | {"first": first, "hidden": len(links["first"]) - len(first)}}
+
+    def relatives(self, told: Mapping[str, Any]) -> dict[str, Any]:
+        """Without the relatives who are hidden or whose ties a hidden page tells; PageHidden if the person is."""
+        self._refuse_hidden(told["person"])
+        relatives = self._visible(told["relatives"])
+        return {**told, "relatives": relatives, "hidden": len(told["relatives"]) - len(relatives)}
+
+    def relation(self, told: dict[str, Any]) -> dict[str, Any]:
+        """As it is; PageHidden if one of the two, or somebody between them, is hidden."""
+        self._refuse_hidden(told)
+        return told
+
+    def _visible(self, rows: Sequence[Row]) -> list[Row]:
+        return [row for row in rows if not self.hides(row)]
+
+    def _refuse_hidden(self, told: Mapping[str, Any]) -> None:
+        if self.hides(told):
+            raise PageHidden(
+                f"A page that tells this is hidden by {self.whose}.",
+                remedy="Who runs this desk can show it: its titles are below [policy] in the settings.",
+            )
+
+
+def _pages_in(row: Mapping[str, Any]) -> Iterator[str]:
+    """The pages that a row names, by title and by path; who has no page is known by the page that names them."""
+    for name, value in row.items():
+        if name in PAGE_COLUMNS and isinstance(value, str) and value:
+            yield value
+        if name == "id" and isinstance(value, str):
+            yield value.rpartition(PAGELESS_MARK)[0] or value
+        for inner in value if isinstance(value, list) else [value]:
+            if isinstance(inner, dict):
+                yield from _pages_in(inner)

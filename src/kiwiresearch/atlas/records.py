@@ -1,0 +1,139 @@
+"""Claims and facts read back from tables that anybody may have written."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any, get_args
+
+from kiwiresearch.atlas.facts import UniqueFact, is_alternative
+from kiwiresearch.claims.claim import Claim, claim_from_record
+from kiwiresearch.errors import KiwiError
+from kiwiresearch.evidence import FACTS_BOX, recorded_quote
+from kiwiresearch.ids import BookId
+from kiwiresearch.text.dates.calendar import Calendar
+from kiwiresearch.text.dates.ranges import DateRange, Precision, Qualifier
+from kiwiresearch.text.quantity import Quantity
+from kiwiresearch.text.when import DateMention, dates_in
+from kiwiresearch.zim.archive import EntryRef
+
+LONGEST_CLAIM, LONGEST_RECORD = 2_000, 100_000
+"""A longer sentence is none."""
+LONGEST_PAGE = 2**40
+FURTHEST_DAY = 10**13
+"""Days before and after which nothing was or will be."""
+MAX_DIGITS = 300
+PRECISIONS, QUALIFIERS, CALENDARS = get_args(Precision), get_args(Qualifier), get_args(Calendar)
+
+
+def checked_claim(record: str) -> Claim | None:
+    """The claim that a record holds; None for a record that holds none."""
+    if len(record) > LONGEST_RECORD:
+        return None
+    try:
+        claim = claim_from_record(json.loads(record))
+        return claim if _is_sound(claim) and len(claim.text) <= LONGEST_CLAIM else None
+    except (KiwiError, ValueError, KeyError, TypeError, AttributeError, RecursionError, ArithmeticError):
+        return None
+
+
+def _is_sound(claim: Claim) -> bool:
+    """Whether all that is looked at of a claim is of its kind, within its bounds, and can be written down."""
+    quantities = [measure.quantity for measure in claim.measures]
+    whens = [dated.when for dated in claim.dates] + [measure.when for measure in claim.measures if measure.when]
+    return (
+        _are_texts(claim.text, claim.type, claim.subject, claim.page_title, claim.section, claim.anchor)
+        and _are_texts(claim.ref.path, *(quote.text for quote in claim.quotes))
+        and all(_is_span(quote.start, quote.end, LONGEST_PAGE) for quote in claim.quotes)
+        and all(_is_span(one.start, one.end, len(claim.text)) for one in quantities)
+        and all(_is_span(one.start, one.end, len(claim.text)) for one in claim.dates)
+        and all(map(_is_when, whens))
+        and all(map(_is_quantity, quantities))
+    )
+
+
+def _are_texts(*values: object) -> bool:
+    """Texts that UTF-8 can hold; half of a character cannot be written into any table."""
+    return all(isinstance(value, str) and value.encode("utf-8", "ignore").decode() == value for value in values)
+
+
+def _are(kind: type, *values: object) -> bool:
+    return all(type(value) is kind for value in values)
+
+
+def _is_span(start: int, end: int, most: int) -> bool:
+    return _are(int, start, end) and 0 <= start <= end <= most
+
+
+def _is_when(when: DateRange) -> bool:
+    return (
+        _are(int, when.earliest, when.latest)
+        and -FURTHEST_DAY <= when.earliest <= when.latest <= FURTHEST_DAY
+        and when.precision in PRECISIONS
+        and when.qualifier in QUALIFIERS
+        and when.calendar in CALENDARS
+        and _are(bool, when.lasts)
+    )
+
+
+def _is_quantity(one: Quantity) -> bool:
+    return (
+        all(
+            (_are(int, value) or _are(float, value)) and math.isfinite(value) for value in (one.low, one.high, one.step)
+        )
+        and _are_texts(one.unit, one.counted, one.qualifier, one.written_unit, one.counted_words)
+        and _are(int, one.digits)
+        and 0 <= one.digits <= MAX_DIGITS
+        and _are(bool, one.is_range, one.converted)
+    )
+
+
+LONGEST_QUOTE = 2_000
+"""Behind so many characters no date is looked for: a table from elsewhere may hold anything."""
+EVENTS = {"birth_date": "birth", "death_date": "death"}
+
+
+def fact_of_person(book: BookId, row: Mapping[str, Any]) -> UniqueFact | None:
+    """The fact that a row of the table of people tells; None where its quote does not hold the date."""
+    dated, quote, name = _dated(row), str(row["quote"]), str(row["name"])
+    if dated is None or dated.when.qualifier or is_alternative(quote, dated):
+        return None
+    try:
+        claim = Claim(
+            text=quote,
+            type="timeline",
+            subject=name,
+            scope=name,
+            quotes=(recorded_quote(EntryRef(book, str(row["path"])), int(row["start"]), int(row["end"]), quote),),
+            page_title=str(row["title"]),
+            section=FACTS_BOX if row["method"] == "infobox" else "",
+            anchor="",
+            dates=(dated,),
+        )
+    except (KiwiError, ValueError, TypeError):
+        return None
+    return UniqueFact(claim, EVENTS[row["field"]], dated, is_own=True, place=str(row["method"]))
+
+
+def date_of_row(row: Mapping[str, Any]) -> DateRange | None:
+    """The date of a row, as exact as its quote tells it."""
+    if row["earliest"] is None or row["latest"] is None:
+        return None
+    dated = _dated(row)
+    if dated is not None:
+        return dated.when
+    # What is not read from the quote is taken as it stands in the row: days that nobody called rough.
+    return DateRange(row["earliest"], row["latest"], "day" if row["earliest"] == row["latest"] else "year")
+
+
+def _dated(row: Mapping[str, Any]) -> DateMention | None:
+    """The date of a row where it stands in its quote: of one that lasted, as in a life, an end of it."""
+    from kiwiresearch.claims.conflicts.values import first_moment, last_moment
+
+    days = (row["earliest"], row["latest"])
+    for dated in dates_in(str(row["quote"])[:LONGEST_QUOTE]):
+        for when in (dated.when, first_moment(dated.when), last_moment(dated.when)):
+            if (when.earliest, when.latest) == days:
+                return dated._replace(when=when)
+    return None

@@ -1,0 +1,179 @@
+"""How statements are cited: paragraphs of sentences that share a citation, quotes in context, and evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import NamedTuple
+from urllib.parse import quote
+
+from kiwiresearch.brief.brief import Brief, QuoteContext, Statement
+from kiwiresearch.brief.document import SCHEMES, Cite, ClaimEvidence, Proof, QuoteInContext
+from kiwiresearch.claims.claim import Claim, ClaimId
+from kiwiresearch.search.query import ScoreLine, score_terms
+from kiwiresearch.text.sentences import sentence_starts
+from kiwiresearch.zim.archive import EntryRef
+
+SPACE = 1
+"""Sentences of one paragraph stand so many characters apart, paragraphs further."""
+
+
+def topic_pages(brief: Brief) -> frozenset[EntryRef]:
+    """The pages about the thing itself."""
+    return frozenset(source.ref for source in brief.sources.pages if source.is_head)
+
+
+def can_follow(claim: Claim, before: Sequence[Claim], heads: frozenset[EntryRef]) -> bool:
+    """Whether a claim can be read behind others; on pages about the thing itself it is known whom 'she' means."""
+    if not claim.depends_on or (claim.depends_on == "subject" and claim.ref in heads):
+        return True
+    return any(directly_precedes(one, claim) for one in before)
+
+
+def directly_precedes(one: Claim, other: Claim) -> bool:
+    """Whether two claims are neighbours: sentences of one paragraph below the same headings."""
+    first, second = one.quotes[0], other.quotes[0]
+    same = (one.ref, one.headings) == (other.ref, other.headings)
+    return same and first.start < second.start <= first.end + SPACE
+
+
+class SectionPlace(NamedTuple):
+    """A section of a page."""
+
+    ref: EntryRef
+    heading: str
+    anchor: str
+
+
+class CitedRun(NamedTuple):
+    """Sentences that follow each other and rest on the same places."""
+
+    statements: tuple[Statement, ...]
+
+    @property
+    def claims(self) -> tuple[ClaimId, ...]:
+        """All that they rest on, each claim once."""
+        return tuple(dict.fromkeys(claim for one in self.statements for claim in one.claims))
+
+
+def paragraphs(statements: Iterable[Statement], claims: Mapping[ClaimId, Claim]) -> list[list[CitedRun]]:
+    """A paragraph for each page that the sentences are from, and for its sections, unless that would be a few words.
+
+    Each is in runs that are cited once, at their end.
+    """
+    found: list[list[Statement]] = []
+    for statement in statements:
+        if not found or _is_break(found[-1], claims[found[-1][-1].claims[0]], claims[statement.claims[0]]):
+            found.append([])
+        found[-1].append(statement)
+    return [
+        [CitedRun(tuple(same)) for _, same in groupby(several, key=lambda one: _places(one, claims))]
+        for several in found
+    ]
+
+
+def _is_break(paragraph: Sequence[Statement], last: Claim, new: Claim) -> bool:
+    return last.ref != new.ref or (last.headings != new.headings and len(paragraph) >= FEWEST_SENTENCES)
+
+
+FEWEST_SENTENCES = 4
+
+
+def _places(statement: Statement, claims: Mapping[ClaimId, Claim]) -> tuple[SectionPlace, ...]:
+    behind = [claims[one] for one in statement.claims]
+    return tuple(dict.fromkeys(SectionPlace(claim.ref, claim.section, claim.anchor) for claim in behind))
+
+
+MAX_CONTEXT_CHARS = 220
+"""Characters on each side, if these are several sentences."""
+LONGEST_CONTEXT_SENTENCE = 420
+"""A single sentence may be as long as this; a longer one is left out, since it is never cut."""
+
+NO_CONTEXT = QuoteContext("", "")
+
+
+def quote_in_context(claim: Claim, context: Mapping[ClaimId, QuoteContext]) -> QuoteInContext:
+    """The first quote of a claim with what stands around it."""
+    found = context.get(claim.id, NO_CONTEXT)
+    return QuoteInContext(claim.quotes[0], found.before, found.after)
+
+
+def context_of(claim: Claim, text: str, language: str) -> QuoteContext | None:
+    """What stands around the claim's first quote in the text of its page; None for rows and where there is nothing."""
+    if claim.is_row:
+        return None
+    quote = claim.quotes[0]
+    begin = text.rfind("\n", 0, quote.start) + 1
+    end = text.find("\n", quote.end)
+    end = len(text) if end < 0 else end
+    starts = [begin + start for start in sentence_starts(text[begin:end], language=language)]
+    firsts = [start for start in starts if start < quote.start]
+    lasts = [start for start in (*starts, end) if text[quote.end : start].strip()]
+    near = [start for start in firsts if quote.start - start <= MAX_CONTEXT_CHARS] or firsts[-1:]
+    far = [start for start in lasts if start - quote.end <= MAX_CONTEXT_CHARS] or lasts[:1]
+    before = text[near[0] : quote.start] if near and quote.start - near[0] <= LONGEST_CONTEXT_SENTENCE else ""
+    after = text[quote.end : far[-1]].rstrip() if far and far[-1] - quote.end <= LONGEST_CONTEXT_SENTENCE else ""
+    return QuoteContext(before, after) if before.strip() or after else None
+
+
+MAX_CITED = 3
+
+
+class BriefCitations:
+    """The claims of a brief, ready to be cited."""
+
+    def __init__(self, brief: Brief) -> None:
+        self._claims = brief.claims
+        self._context = brief.context
+        self._urls = {source.ref: source.url for source in brief.sources.pages}
+        self._titles = {source.ref: source.title for source in brief.sources.pages}
+
+    def proof(self, ids: Sequence[ClaimId], sureness: str = "", shown: str = "") -> Proof:
+        """What stands behind words that are `shown`: each page once before any is named twice."""
+        claims = [self._claims[one] for one in ids if one in self._claims]  # a gap may name claims that were left out
+        places = list({self.cite(claim).words: claim for claim in reversed(claims)}.values())[::-1]
+        first = {claim.ref: claim for claim in reversed(places)}
+        places.sort(key=lambda claim: first[claim.ref] is not claim)
+        named = places[:MAX_CITED]
+        more = len({claim.ref for claim in places} - {claim.ref for claim in named})
+        evidence = tuple(self._evidence(claim, shown) for claim in claims)
+        return Proof(tuple(map(self.cite, named)), more, sureness, evidence)
+
+    def cite(self, claim: Claim) -> Cite:
+        citation = claim.citation
+        if not citation.title.strip():
+            citation = citation._replace(title=claim.ref.path)
+        return Cite(citation.words, citation.url(self._address), citation.url(self._address, highlight=True))
+
+    def page(self, ref: EntryRef) -> Cite:
+        """A whole page, by its title."""
+        url = self._address(ref)
+        return Cite(" ".join(self._titles.get(ref, "").split()) or ref.path, url, url)
+
+    def quote(self, ids: Sequence[ClaimId]) -> str:
+        """The words of the page that the first claim rests on."""
+        return self._claims[ids[0]].quotes[0].text
+
+    def _address(self, ref: EntryRef) -> str:
+        url = self._urls.get(ref, "")
+        return url if url.startswith(SCHEMES) else f"zim://{ref.book}/{quote(ref.path, errors='replace')}"
+
+    def _evidence(self, claim: Claim, shown: str) -> ClaimEvidence:
+        first, *others = (quote.text for quote in claim.quotes)
+        says = "" if claim.text in (shown, first, *others) else claim.text
+        cues = tuple(dict.fromkeys(hedge.cue for hedge in claim.hedges))
+        placed = quote_in_context(claim, self._context)
+        return ClaimEvidence(says, placed, tuple(others), self.cite(claim), cues, confidence_text(claim))
+
+
+def confidence_text(claim: Claim) -> str:
+    """How likely a claim is right, and what speaks for it and against it."""
+    told = [f"Confidence {claim.confidence:.2f}."]
+    for label, lines in (("For it", _signed(claim, 1)), ("Against it", _signed(claim, -1))):
+        if lines:
+            told.append(f"{label}: {score_terms(lines)}.")
+    return " ".join(told)
+
+
+def _signed(claim: Claim, sign: int) -> list[ScoreLine]:
+    return [line for line in claim.score.lines if line.points * sign > 0]

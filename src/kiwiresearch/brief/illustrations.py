@@ -1,0 +1,139 @@
+"""Pictures chosen for a brief: one for the summary and one for each part, from the sections it quotes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from hashlib import sha256
+
+from kiwiresearch.brief.brief import Brief, BriefPicture, Images, Statement, media_type_of
+from kiwiresearch.errors import BookUnreachable, KiwiError
+from kiwiresearch.ids import BookId
+from kiwiresearch.page.pictures import PagePicture, pictures_in
+from kiwiresearch.text.words import fold
+from kiwiresearch.zim.archive import Archive, EntryRef
+
+MAX_PICTURES = 6
+FEWEST_BYTES = 1_500
+"""Smaller ones are icons."""
+MAX_BYTES = 400_000
+MAX_BYTES_TOGETHER = 1_500_000
+SHARE = 1 / 3
+"""How much of a part must be taken from a section, with all sections below it, whose picture it shows."""
+
+ArchiveOf = Callable[[BookId], Archive]
+Headings = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class IllustratedBrief:
+    """A brief with its pictures, and the bytes of these."""
+
+    brief: Brief
+    images: Images
+
+
+def illustrate(brief: Brief, archive_of: ArchiveOf) -> IllustratedBrief:
+    """The brief with pictures of the pages it is taken from; as it was where they have none."""
+    choosing = _PictureChoice(archive_of, {source.ref: source.title for source in brief.sources.pages})
+    choosing.take(None, _summary_candidates(brief, choosing.pictures_on))
+    for number, group in enumerate(brief.body):
+        choosing.take(number, _part_candidates(_places(brief, group.statements), choosing.pictures_on))
+    return IllustratedBrief(replace(brief, pictures=tuple(choosing.taken)), choosing.images)
+
+
+@dataclass(frozen=True, slots=True)
+class PictureCandidate:
+    """A picture and the page it stands on."""
+
+    ref: EntryRef
+    picture: PagePicture
+
+
+PicturesOn = Callable[[EntryRef], tuple[PagePicture, ...]]
+SectionCounts = Counter[tuple[EntryRef, Headings]]
+"""How many sentences are taken from which sections."""
+
+
+def _places(brief: Brief, statements: Iterable[Statement]) -> SectionCounts:
+    claims = (brief.claims[one.claims[0]] for one in statements)
+    return Counter((claim.ref, _folded(claim.headings)) for claim in claims)
+
+
+def _summary_candidates(brief: Brief, pictures_on: PicturesOn) -> Iterator[PictureCandidate]:
+    """The pictures of the page that most of the summary is taken from, that of the infobox first."""
+    pages = Counter({ref: 0 for ref, _ in _places(brief, brief.summary)})
+    for (ref, _), count in _places(brief, brief.summary).items():
+        pages[ref] += count
+    for ref, _ in pages.most_common(1):
+        yield from (PictureCandidate(ref, one) for one in sorted(pictures_on(ref), key=lambda one: not one.in_box))
+
+
+def _part_candidates(places: SectionCounts, pictures_on: PicturesOn) -> Iterator[PictureCandidate]:
+    """The pictures of the sections that a part is taken from; those first from whose own subsection most of it is."""
+    found: list[tuple[int, int, int, PictureCandidate]] = []
+    for ref in dict.fromkeys(ref for ref, _ in places):
+        for picture in pictures_on(ref):
+            mine = _folded(picture.headings)
+            exact = places[ref, mine]
+            near = sum(count for (page, path), count in places.items() if page == ref and path[:1] == mine[:1])
+            if near >= SHARE * places.total():
+                found.append((-exact, -near, len(found), PictureCandidate(ref, picture)))
+    yield from (candidate for *_, candidate in sorted(found, key=lambda one: one[:3]))
+
+
+def _folded(headings: Headings) -> Headings:
+    return tuple(map(fold, headings))
+
+
+@dataclass(slots=True)
+class _PictureChoice:
+    """What was taken so far."""
+
+    archive_of: ArchiveOf
+    titles: Mapping[EntryRef, str]
+    taken: list[BriefPicture] = field(default_factory=list)
+    images: dict[str, bytes] = field(default_factory=dict)
+    pictures_on: PicturesOn = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.pictures_on = cache(self._pictures_on)
+
+    def take(self, part: int | None, candidates: Iterator[PictureCandidate]) -> None:
+        """Take the first of the candidates that can be shown and was not taken yet."""
+        if len(self.taken) == MAX_PICTURES:
+            return
+        for one in candidates:
+            content = self._content(EntryRef(one.ref.book, one.picture.path))
+            kind, sha = media_type_of(content), sha256(content).hexdigest()
+            room = MAX_BYTES_TOGETHER - sum(map(len, self.images.values()))
+            if kind is not None and sha not in self.images and len(content) <= room:
+                picture = one.picture
+                self.images[sha] = content
+                self.taken.append(BriefPicture(one.ref, picture.path, picture.caption, picture.alt, kind, sha, part))
+                return
+
+    def _pictures_on(self, ref: EntryRef) -> tuple[PagePicture, ...]:
+        archive = self.archive_of(ref.book)
+        try:
+            entry = archive.read(ref.path)
+        except BookUnreachable:
+            raise
+        except KiwiError:
+            return ()
+        return pictures_in(entry.content, entry.ref.path, self.titles.get(ref, "")) if entry.is_html else ()
+
+    def _content(self, ref: EntryRef) -> bytes:
+        """The bytes of a picture; none where it is missing, too small or too large."""
+        archive = self.archive_of(ref.book)
+        try:
+            if archive.look(ref.path).size > MAX_BYTES:
+                return b""
+            content = archive.read(ref.path).content
+        except BookUnreachable:
+            raise
+        except KiwiError:
+            return b""
+        return content if FEWEST_BYTES <= len(content) <= MAX_BYTES else b""

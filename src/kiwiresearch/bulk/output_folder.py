@@ -1,0 +1,257 @@
+"""A folder while it is written: its plan, a journal line for each finished batch, and at last the manifest."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from kiwiresearch.bulk.batch import BulkWork, FinishedBatch
+from kiwiresearch.bulk.finished_folder import (
+    MANIFEST,
+    PLAN,
+    WORK_FOLDER,
+    BookIdentity,
+    BulkManifest,
+    ShardFile,
+    TableFiles,
+    file_sha256,
+    identity_from_record,
+    open_folder,
+    rows_fingerprint,
+    shard_name,
+)
+from kiwiresearch.bulk.tables import TABLES, RowTally
+from kiwiresearch.errors import CannotWrite, FolderInUse, FolderTaken, KiwiError, RunDamaged
+from kiwiresearch.ids import canonical_json
+from kiwiresearch.system import FileLock, write_atomically
+
+ELSEWHERE_REMEDY = "Make it a folder you may write to, or choose another one with --out."
+
+
+@dataclass(frozen=True, slots=True)
+class BulkPlan:
+    """What is to be made: the same plan goes on, another one needs another folder."""
+
+    book: BookIdentity
+    what: tuple[str, ...]
+    version: str
+    fingerprint: str
+    entries: int
+    order: str
+    """A hash of the entries in their order."""
+    batch: int
+
+
+def plan_of(work: BulkWork, book: BookIdentity, version: str) -> BulkPlan:
+    order = "sha256:" + sha256(work.entries.tobytes()).hexdigest()
+    return BulkPlan(book, work.what, version, rows_fingerprint(work.what, version), len(work.entries), order, work.size)
+
+
+def read_plan(folder: Path) -> BulkPlan | None:
+    """The plan of a folder that was left before it was finished."""
+    try:
+        told = json.loads((folder / PLAN).read_bytes())
+        return BulkPlan(
+            **{
+                **told,
+                "book": identity_from_record(told["book"]),
+                "what": tuple(told["what"]),
+                "batch": int(told["batch"]),
+            }
+        )
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError, KeyError) as problem:
+        raise FolderTaken(
+            f"The folder {str(folder)!r} holds a plan that cannot be read.", remedy="Choose another folder."
+        ) from problem
+
+
+def refuse_other_content(folder: Path, plan: BulkPlan) -> None:
+    """Only an empty folder will do, or one that was begun or finished for the same rows."""
+    with translating_write_errors(folder):
+        if not folder.is_dir():
+            if folder.exists() or folder.is_symlink():
+                raise FolderTaken(f"{str(folder)!r} is no folder.", remedy="Choose another name.")
+            return
+        names = {one.name for one in folder.iterdir()}
+    if MANIFEST in names:
+        try:
+            there = open_folder(folder).manifest
+        except RunDamaged as problem:
+            raise _taken(folder, "a manifest that cannot be used") from problem
+        _refuse(folder, plan, there.book, there.what, there.version, there.fingerprint)
+    elif (found := read_plan(folder)) is not None:
+        _refuse(folder, plan, found.book, found.what, found.version, found.fingerprint)
+        if found.order != plan.order:
+            raise _taken(folder, "another file of the same book")
+    elif names - {WORK_FOLDER}:
+        raise FolderTaken(f"The folder {str(folder)!r} holds something else.", remedy="Choose another with --out.")
+
+
+def _refuse(
+    folder: Path, plan: BulkPlan, book: BookIdentity, what: tuple[str, ...], version: str, fingerprint: str
+) -> None:
+    if (book.id, book.checksum) != (plan.book.id, plan.book.checksum):
+        raise _taken(folder, f"another book, {book.title!r} of {book.date or 'no date'}")
+    if what != plan.what:
+        raise _taken(folder, f"other tables of this book ({', '.join(what)})")
+    if (version, fingerprint) != (plan.version, plan.fingerprint):
+        raise _taken(folder, f"the same by another version of kiwiresearch ({version})")
+
+
+def _taken(folder: Path, what: str) -> FolderTaken:
+    return FolderTaken(
+        f"The folder {str(folder)!r} holds {what}.", remedy="Choose another folder with --out, or remove this one."
+    )
+
+
+@contextmanager
+def translating_write_errors(folder: Path) -> Iterator[None]:
+    """Whatever the system refuses inside becomes an error that names the folder and says what to do."""
+    try:
+        yield
+    except (OSError, ValueError) as problem:
+        raise CannotWrite.to(folder, problem, remedy=ELSEWHERE_REMEDY) from problem
+
+
+@dataclass(slots=True)
+class OutputFolder:
+    """A folder that is being filled, by one process at a time."""
+
+    folder: Path
+    plan: BulkPlan
+    done: dict[int, dict[str, ShardFile]] = field(default_factory=dict)
+    tallies: dict[str, RowTally] = field(default_factory=dict)
+
+    def add_batch(self, finished: FinishedBatch) -> None:
+        """Write the shards of a batch, then the line that says so; a batch without one of its tables is refused."""
+        if sorted(shard.table for shard in finished.shards) != sorted(self._names):
+            raise KiwiError(
+                f"Batch {finished.number:,} came back without all of its tables.",
+                remedy="Every machine must have the same version of kiwiresearch; then start it again.",
+            )
+        shards: dict[str, ShardFile] = {}
+        line: dict[str, dict[str, Any] | None] = {}
+        with translating_write_errors(self.folder):
+            for shard in finished.shards:
+                name = shard_name(shard.table, finished.number)
+                line[shard.table] = None
+                if shard.content:
+                    write_atomically(self.folder / name, shard.content)
+                    told = "sha256:" + sha256(shard.content).hexdigest()
+                    shards[shard.table] = ShardFile(name, shard.tally.rows, len(shard.content), told)
+                    line[shard.table] = {**asdict(shards[shard.table]), "total": f"{shard.tally.total:x}"}
+            with self._journal.open("ab") as stream:
+                stream.write(canonical_json({"number": finished.number, "shards": line}).encode() + b"\n")
+        self.done[finished.number] = shards
+        for shard in finished.shards:
+            self._add(shard.table, shard.tally)
+
+    def finish(self) -> BulkManifest:
+        """Write the manifest, and take away what was only needed on the way."""
+        tables = {name: self._table(name) for name in self._names}
+        plan = self.plan
+        manifest = BulkManifest(plan.book, plan.version, plan.what, plan.fingerprint, plan.entries, tables)
+        with translating_write_errors(self.folder):
+            write_atomically(self.folder / MANIFEST, canonical_json(manifest.record(), indent=1) + "\n")
+            self._journal.unlink(missing_ok=True)
+            self._plan.unlink(missing_ok=True)
+        return manifest
+
+    def _table(self, name: str) -> TableFiles:
+        tally = self.tallies.get(name, RowTally())
+        shards = tuple(self.done[number][name] for number in sorted(self.done) if name in self.done[number])
+        return TableFiles(tally.rows, tally.digest, shards)
+
+    def _add(self, table: str, tally: RowTally) -> None:
+        self.tallies[table] = self.tallies.get(table, RowTally()) + tally
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return (*self.plan.what, "errors")
+
+    @property
+    def errors(self) -> int:
+        return self.tallies.get("errors", RowTally()).rows
+
+    @property
+    def _journal(self) -> Path:
+        return self.folder / WORK_FOLDER / "done.jsonl"
+
+    @property
+    def _plan(self) -> Path:
+        return self.folder / PLAN
+
+    def start(self) -> None:
+        """Write the plan, or find out how far it got when it was left."""
+        with translating_write_errors(self.folder):
+            for table in TABLES:
+                for part in (self.folder / table).glob(".*"):
+                    part.unlink()  # what a process that was killed had begun to write
+            if self._plan.exists():
+                self._resume()
+            else:
+                self._journal.unlink(missing_ok=True)
+                write_atomically(self._plan, canonical_json(asdict(self.plan), indent=1) + "\n")
+
+    def _resume(self) -> None:
+        """Take what is done and still as it was written."""
+        whole: list[bytes] = []
+        lines = self._journal.read_bytes().splitlines(keepends=True) if self._journal.exists() else []
+        for line in lines:
+            with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError, OSError):
+                number, shards = self._journal_entry(json.loads(line))
+                if number not in self.done and line.endswith(b"\n"):
+                    self.done[number] = {name: shard for name, (shard, _) in shards.items()}
+                    for name, (_, tally) in shards.items():
+                        self._add(name, tally)
+                    whole.append(line)
+        write_atomically(self._journal, b"".join(whole))
+
+    def _journal_entry(self, told: Any) -> tuple[int, dict[str, tuple[ShardFile, RowTally]]]:
+        """A line of the journal that names all tables, with their shards there; ValueError and the like if it is none.
+
+        A table without rows has no shard.
+        """
+        shards = {}
+        if not isinstance(told["number"], int) or told["shards"].keys() != set(self._names):
+            raise ValueError("no line of a journal")
+        for name, one in told["shards"].items():
+            if one is None:
+                continue
+            shard = ShardFile(one["file"], one["rows"], one["bytes"], one["sha256"])
+            if shard.file != shard_name(name, told["number"]) or file_sha256(self.folder / shard.file) != shard.sha256:
+                raise ValueError("not as it was written")
+            shards[name] = (shard, RowTally(shard.rows, int(one["total"], 16)))
+        return told["number"], shards
+
+
+@contextmanager
+def locked_output(folder: Path, plan: BulkPlan) -> Iterator[OutputFolder | BulkManifest]:
+    """The folder, locked and begun; its manifest if it was finished before. FolderTaken if it is another's."""
+    refuse_other_content(folder, plan)
+    lock = FileLock(folder / WORK_FOLDER / "lock")
+    with translating_write_errors(folder):
+        if not lock.acquire():
+            raise FolderInUse(
+                f"Another process is writing to {str(folder)!r}.", remedy="Wait for it, or choose another folder."
+            )
+    try:
+        refuse_other_content(folder, plan)
+        if (folder / MANIFEST).exists():
+            there = open_folder(folder)
+            there.check_files()
+            yield there.manifest
+        else:
+            out = OutputFolder(folder, read_plan(folder) or plan)
+            out.start()
+            yield out
+    finally:
+        lock.release()

@@ -1,0 +1,172 @@
+"""Batches done by processes of this machine, each of which opens the book once."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from kiwiresearch.bulk.batch import Batches, BulkWork, EntryReader, FinishedBatch, pack_batch
+from kiwiresearch.errors import KiwiError
+from kiwiresearch.ids import BookId
+
+
+class BatchTask(NamedTuple):
+    """A batch to be done; a careful one tells each entry before it is touched, since a process died of one."""
+
+    number: int
+    ids: list[int]
+    lost: tuple[int, ...] = ()
+    reports_entries: bool = False
+
+
+class WorkerMessage(NamedTuple):
+    """What a process says: that it begins an entry, that a batch is done, or why it cannot be."""
+
+    what: Literal["ready", "entry", "done", "failed"]
+    entry: int = -1
+    done: FinishedBatch | None = None
+    problem: KiwiError | None = None
+
+
+def run_worker(pipe: Connection, file: str, book: BookId, what: tuple[str, ...]) -> None:
+    """Work until nobody is at the other end."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides
+    try:
+        pipe.send(WorkerMessage("ready"))
+        while True:
+            pipe.send(_answer(pipe.recv(), pipe, file, book, what))
+    except (EOFError, OSError):
+        return
+
+
+def _answer(task: BatchTask, pipe: Connection, file: str, book: BookId, what: tuple[str, ...]) -> WorkerMessage:
+    at: Callable[[int], None] | None = (
+        (lambda entry: pipe.send(WorkerMessage("entry", entry))) if task.reports_entries else None
+    )
+    try:
+        tables = EntryReader(Path(file), book, what, at).rows(task.ids, task.lost)
+        return WorkerMessage("done", done=pack_batch(task.number, tables))
+    except KiwiError as problem:
+        return WorkerMessage("failed", problem=problem)
+
+
+MAX_CRASHES = 8
+"""If more processes die of a batch before the entry is found that they die of, it is no matter of single pages."""
+
+STOP_TIMEOUT_S = 5.0
+
+
+def by_processes(work: BulkWork, numbers: Sequence[int], workers: int = 0) -> Batches:
+    """Do these batches, in whatever order they get done.
+
+    A process that dies has its batch done again; an entry that two of them died of
+    becomes an error.
+    """
+    waiting = iter(numbers)
+    pool = [_Worker(work) for _ in range(max(min(workers or available_cores(), len(numbers)), 1))]
+    try:
+        busy = [one for one in pool if one.assign(next(waiting, None))]
+        while busy:
+            heard = wait([one.pipe for one in busy])
+            for one in [one for one in busy if one.pipe in heard]:
+                done = one.receive()
+                if done:
+                    yield done
+                    if not one.assign(next(waiting, None)):
+                        busy.remove(one)
+    finally:
+        for one in pool:
+            one.stop()
+
+
+def available_cores() -> int:
+    """How many processes this one may keep busy."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every system
+        return os.cpu_count() or 1
+
+
+@dataclass(slots=True, eq=False)
+class _Worker:
+    """A process and the batch it has; a new process takes its place when it dies."""
+
+    work: BulkWork
+    task: BatchTask | None = None
+    entry: int = -1
+    suspect: int = -1
+    crashes: int = 0
+    is_ready: bool = False
+    pipe: Connection = field(init=False)
+    process: BaseProcess = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._start()
+
+    def _start(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.pipe, other = context.Pipe()
+        arguments = (other, str(self.work.file), self.work.book, self.work.what)
+        self.process = context.Process(target=run_worker, args=arguments, daemon=True)
+        self.process.start()
+        other.close()
+        self.is_ready, self.entry = False, -1
+
+    def assign(self, number: int | None) -> bool:
+        """Begin a batch; False if there is none."""
+        self.suspect, self.crashes = -1, 0
+        self.task = None if number is None else BatchTask(number, self.work.ids(number))
+        if self.task:
+            self._send(self.task)
+        return self.task is not None
+
+    def receive(self) -> FinishedBatch | None:
+        """What the process has to say: a batch, if one is done."""
+        try:
+            told: WorkerMessage = self.pipe.recv()
+        except (EOFError, OSError):
+            self._restart()
+            return None
+        if told.problem:
+            raise told.problem
+        self.is_ready = True
+        self.entry = told.entry
+        return told.done
+
+    def stop(self) -> None:
+        """Stop the process, whatever it does."""
+        self.pipe.close()
+        self.process.terminate()
+        self.process.join(STOP_TIMEOUT_S)
+        self.process.kill()
+        self.process.join(STOP_TIMEOUT_S)
+
+    def _restart(self) -> None:
+        """Another process for the same batch, which says where it is, and leaves out what two have died of."""
+        task, entry = self.task, self.entry
+        self.stop()
+        self.crashes += 1
+        if not task or not self.is_ready or self.crashes > MAX_CRASHES:
+            raise KiwiError(
+                f"A process that reads {self.work.file.name!r} died (exit code {self.process.exitcode}).",
+                remedy="There may be too little memory: start it again with fewer --workers; it goes on where it was.",
+            )
+        is_deadly = 0 <= entry == self.suspect
+        if is_deadly:
+            self.crashes = 0  # the batch has come nearer to its end
+        self.suspect = -1 if is_deadly else entry
+        self.task = task._replace(lost=(*task.lost, entry) if is_deadly else task.lost, reports_entries=True)
+        self._start()
+        self._send(self.task)
+
+    def _send(self, task: BatchTask) -> None:
+        with suppress(OSError):  # one that died already is found out when it is listened to
+            self.pipe.send(task)

@@ -1,0 +1,319 @@
+"""One case of family research: its store, books and sources, and what is shown of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from kiwiresearch.cases.exports import ExportForm, export_text
+from kiwiresearch.cases.places import CasePlace, case_place
+from kiwiresearch.cases.sources import OpenSources, open_case_sources
+from kiwiresearch.errors import BadUsage, KiwiError, NothingFound
+from kiwiresearch.kin.conflict import conflicts_of
+from kiwiresearch.kin.kinship import KinshipFinder
+from kiwiresearch.kin.loop.case_model import CaseModel
+from kiwiresearch.kin.loop.crawler import StepResult
+from kiwiresearch.kin.loop.decisions import Decisions, decide
+from kiwiresearch.kin.loop.researcher import Researcher
+from kiwiresearch.kin.loop.revisits import query_label
+from kiwiresearch.kin.loop.settings import CaseSettings
+from kiwiresearch.kin.privacy.hidden_people import HiddenPeople, find_hidden_people
+from kiwiresearch.kin.privacy.mask import Mask
+from kiwiresearch.kin.privacy.redaction import RedactedTree, redact_hidden
+from kiwiresearch.kin.report.family_case import FamilyCase, MergeEntry, SearchEntry, Stop, disagreement_from
+from kiwiresearch.kin.report.labels import lifespan
+from kiwiresearch.kin.store.case import CaseStore
+from kiwiresearch.kin.tree import LivingStatus, PersonId, Source, Tree
+from kiwiresearch.text.words import fold
+
+if TYPE_CHECKING:
+    from kiwiresearch.kin.privacy.redaction import Mode
+    from kiwiresearch.llm.model import Model
+    from kiwiresearch.workspace.finder import Finder
+
+MIN_OF_ID = 4
+MAX_LISTED = 8
+
+
+def find_person(words: str, tree: Tree, *, by_name: bool = True) -> PersonId:
+    """The person by name, by title, or by the beginning of the id; where several fit they are listed."""
+    people, wanted = tree.persons, fold(words)
+    if not wanted:
+        raise BadUsage("The name is empty.", remedy="See who is here: kiwiresearch kin show")
+    first = [one for one, person in people.items() if fold(person.name) == wanted]
+    named = [one for one, person in people.items() if wanted in map(fold, person.names)]
+    begun = [one for one in people if len(words) >= MIN_OF_ID and one.startswith(words.lower())]
+    partly = [
+        one for one, person in people.items() if any(wanted in fold(name) for name in (person.name, *person.names))
+    ]
+    found = next((some for some in (first, named, begun, partly) if some), [])
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise NothingFound(f"Nobody in this case is called {words!r}.", remedy="See who is: kiwiresearch kin show")
+    several = "; ".join(f"{one[:8]} {_who(tree, one)}" if by_name else one[:8] for one in sorted(found)[:MAX_LISTED])
+    more = f"; and {len(found) - MAX_LISTED} more" if len(found) > MAX_LISTED else ""
+    raise BadUsage(f"{words!r} may be {len(found)} people: {several}{more}.", remedy="Give the beginning of the id.")
+
+
+def _who(tree: Tree, one: PersonId) -> str:
+    lived = lifespan(tree, one)
+    return f"{tree.persons[one].name} ({lived})" if lived else tree.persons[one].name
+
+
+Found = TypeVar("Found")
+
+PRIVACY_NOTES: Mapping[Mode, str] = {
+    "owner": "",
+    "private": "Of people who may be living, dates are shown by decade and places by country.",
+    "public": "Of people who may be living it shows only that there is somebody, and the ties.",
+    "exclude": "People who may be living are left out.",
+}
+
+
+def now() -> str:
+    """The time for columns of a case that hold times; nothing that leaves a case depends on it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def this_year() -> int:
+    return time.gmtime().tm_year
+
+
+class Case:
+    """One family's research. What is known can be read without the books it is from; to go on they are needed."""
+
+    def __init__(
+        self, place: CasePlace, store: CaseStore, finder: Finder | None, year: int, *, plugins: Path | None = None
+    ) -> None:
+        self.place = place
+        self.store = store
+        self.year = year
+        self.finder = finder
+        self.settings = CaseSettings.from_record(store.settings)
+        self.with_model = False
+        """Whether the model of the settings is asked where the rules are not sure; none is told of the living."""
+        self._plugins = plugins
+        self._is_alone = False
+
+    @classmethod
+    def start(
+        cls,
+        where: Path | CasePlace,
+        settings: CaseSettings,
+        finder: Finder,
+        *,
+        year: int | None = None,
+        plugins: Path | None = None,
+        with_model: bool = False,
+    ) -> Self:
+        """Begin a case at a place that has none; where its people are not found, nothing is left behind."""
+        if not settings.seeds or not all(name.strip() for name in settings.seeds):
+            raise BadUsage("A case begins with a name.", remedy="Such as: kiwiresearch kin start 'Charles Darwin'")
+        case = cls.empty(where, settings, finder, year=year, plugins=plugins)
+        case.with_model = with_model
+        try:
+            case.researcher.start()
+        except KiwiError:
+            case.close()
+            case.place.discard()
+            raise
+        return case
+
+    @classmethod
+    def empty(
+        cls,
+        where: Path | CasePlace,
+        settings: CaseSettings,
+        finder: Finder | None = None,
+        *,
+        year: int | None = None,
+        plugins: Path | None = None,
+    ) -> Self:
+        """A case in which nothing was looked for yet."""
+        place = case_place(where)
+        store = CaseStore.create(place.database, settings.record(), now)
+        return cls(place, store, finder, year or this_year(), plugins=plugins)
+
+    @classmethod
+    def open(
+        cls,
+        where: Path | CasePlace,
+        finder: Finder | None = None,
+        *,
+        year: int | None = None,
+        plugins: Path | None = None,
+        alone_s: float | None = None,
+    ) -> Self:
+        """The case at a place, a folder or another; to be changed while nobody else does, if `alone_s` is a number.
+
+        So long is waited for who works on it.
+        """
+        place = case_place(where)
+        store = CaseStore.open(place.database, now, alone_s=alone_s)
+        case = cls(place, store, finder, year or this_year(), plugins=plugins)
+        if alone_s is not None:
+            case._is_alone = True
+            place.touch()
+        return case
+
+    def close(self) -> None:
+        opened: OpenSources | None = self.__dict__.get("_opened")
+        if opened is not None:
+            opened.close()
+        try:
+            if self._is_alone:
+                self.place.touch()
+        finally:
+            self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    @cached_property
+    def researcher(self) -> Researcher:
+        """The one who works on the case, with its sources opened."""
+        finder, sources = self._books(), self._opened.sources
+        model = finder.brief_model if self.with_model else None
+        is_local = model is not None and finder.model_is_local
+        return Researcher(self.store, sources, self._located, year=self.year, model=model, model_is_local=is_local)
+
+    @cached_property
+    def _opened(self) -> OpenSources:
+        return open_case_sources(self.store, self._books().books, self._plugins)
+
+    def _books(self) -> Finder:
+        if self.finder is None:
+            raise BadUsage("To go on, the case needs its books.", remedy="Open it with them.")
+        return self.finder
+
+    def sign_in(self, source: str, tell: Callable[[str], None]) -> None:
+        """Sign the user in to a source of the case, until the case is closed; `tell` hears where that is done."""
+        self._opened.sign_in(source, tell)
+
+    def steps(self) -> Iterator[StepResult]:
+        return self.researcher.steps()
+
+    def decide(self) -> Decisions:
+        """Look at all that is known again, as after something that a user changed."""
+        with self.store.step("resolver"):
+            decided = decide(self.store, self.year, years_after_death=self.settings.years_after_death)
+            self.store.set_state("proposals", [one.record() for one in decided.proposals])
+        return decided
+
+    @property
+    def overrides(self) -> Mapping[PersonId, LivingStatus]:
+        """What the user says of who lives."""
+        return self.store.state("living_overrides") or {}
+
+    def privacy(self) -> dict[str, Any]:
+        """What decides who is kept back, beside the year."""
+        return {"years_after_death": self.settings.years_after_death, "overrides": self.overrides}
+
+    def tree(self, mode: Mode = "owner", *, everything: bool = False) -> RedactedTree:
+        """The family as a mode allows it to be seen; `everything` has what was rejected as well."""
+        found = redact_hidden(self.known(everything=everything), mode)
+        return replace(found, sources={one: _without_day(source) for one, source in found.sources.items()})
+
+    def computed(self, tell: Callable[[Tree], Found], mode: Mode) -> Found:
+        """What is told of the tree that a mode shows, such as its conflicts."""
+        return tell(self.tree(mode))
+
+    def mask(self, mode: Mode) -> Mask:
+        """What takes those whom the mode keeps back out of texts."""
+        return Mask.for_hidden(self.known(), mode)
+
+    def known(self, *, everything: bool = False) -> HiddenPeople:
+        """All that is known, and who is kept back of it. It stays with the owner."""
+        return find_hidden_people(self.store.tree(everything=everything), self.year, **self.privacy())
+
+    def person(self, words: str, tree: Tree | None = None, *, by_name: bool = True) -> PersonId:
+        """The person whom a user means: by the beginning of the id, by name, or by the title of the page.
+
+        Where several are meant they are listed, by name as well if `by_name`.
+        """
+        return find_person(words, tree or self.store.tree(), by_name=by_name)
+
+    def seeds(self) -> tuple[PersonId, ...]:
+        """The people whom the case began with."""
+        return tuple(dict.fromkeys(self.store.canonical(seed) for seed in self.store.state("seeds") or ()))
+
+    def title(self, mode: Mode) -> str:
+        """Whom the case began with, as its user called them; whoever is kept back is the mark that stands for them.
+
+        The mask alone would not do: it knows what sources call somebody, and a user may write "Becks".
+        """
+        mask = self.mask(mode)
+        marks = {person: mark for mark, person in mask.people.items()} if mode in ("public", "exclude") else {}
+        begun = zip(self.settings.seeds, self.store.state("seeds") or (), strict=False)
+        return ", ".join(marks.get(self.store.canonical(seed)) or mask.text(name) for name, seed in begun)
+
+    def report(self, mode: Mode = "public") -> FamilyCase:
+        """The case as reports tell it, with everybody redacted whom the mode keeps back."""
+        tree = self.tree(mode)
+        mask = self.mask(mode)
+        seeds = tuple(seed for seed in self.seeds() if seed in tree.persons)
+        stop = self.store.state("stop") or {}
+        return FamilyCase(
+            tree,
+            seeds,
+            title=self.title(mode),
+            generations=self.settings.generations,
+            disagreements=tuple(map(disagreement_from, self.computed(conflicts_of, mode))),
+            merges=tuple(self._merges(tree, mask)),
+            searches=tuple(self.searches(mode)),
+            stop=Stop(stop.get("reason", ""), stop.get("words", "")),
+            kinship=_kinship(KinshipFinder(tree), tree, seeds),
+            privacy=PRIVACY_NOTES[mode] if tree.hidden or mode == "exclude" else "",
+        )
+
+    def export(
+        self, form: ExportForm, mode: Mode = "public", *, model: Model | None = None, model_is_local: bool = False
+    ) -> str:
+        """The case as the text of a file: the same case gives the same bytes, unless a model words its summary."""
+        opinion = CaseModel(self.store, self.settings, self.year, model, is_local=model_is_local)
+        return export_text(form, self.tree(mode), lambda: self.report(mode), opinion.model())
+
+    def book_places(self) -> Sequence[str]:
+        """Where the books are that were named when the case began; none where it uses the shelf."""
+        return tuple(self.store.state("book_places") or ())
+
+    def _located(self, book: str, path: str) -> str | None:
+        books = self.finder.books if self.finder else ()
+        found = next((one for one in books if one.book.id == book), None)
+        end = found.resolve(path) if found else None
+        return str(found.ref(end)) if found and end else None
+
+    def _merges(self, tree: Tree, mask: Mask) -> Iterator[MergeEntry]:
+        for one in self.store.merges():
+            person = self.store.canonical(one.canonical_id)
+            if person in tree.persons:
+                names = tuple(dict.fromkeys((tree.persons[person].name, *tree.persons[person].names)))
+                told = mask.text(one.merge_rationale), mask.text(one.why_not_merge)
+                yield MergeEntry(person, names, *told, one.score, one.decided_by, one.state == "reverted")
+
+    def searches(self, mode: Mode) -> Iterator[SearchEntry]:
+        """What was looked for, also in vain."""
+        mask = self.mask(mode)
+        for row in self.store.queries():
+            query = mask.text(query_label(row.query))
+            yield SearchEntry(query, row.source, row.hits, row.new_assertions, row.negative)
+
+
+def _without_day(source: Source) -> Source:
+    """A page of a book is the same whenever it is read: which one it was, its hash says."""
+    return replace(source, accessed_at="") if source.url.startswith("zim://") else source
+
+
+def _kinship(family: KinshipFinder, tree: Tree, seeds: tuple[PersonId, ...]) -> dict[PersonId, str]:
+    if not seeds:
+        return {}
+    return {one: family.describe(seeds[0], one) for one in sorted(tree.persons) if one != seeds[0]}

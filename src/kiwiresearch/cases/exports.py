@@ -1,0 +1,125 @@
+"""The file formats in which a case is exported."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Literal, get_args
+
+from kiwiresearch.errors import BadUsage
+from kiwiresearch.version import __version__
+
+if TYPE_CHECKING:
+    from kiwiresearch.kin.privacy.redaction import RedactedTree
+    from kiwiresearch.kin.report.family_case import FamilyCase
+    from kiwiresearch.kin.tree import PersonId
+    from kiwiresearch.llm.model import Model
+
+ExportForm = Literal["gedcom", "gedcom7", "gedcomx", "json", "markdown", "html", "csv"]
+FILE_NAMES: Mapping[ExportForm, str] = {
+    "gedcom": "family.ged",
+    "gedcom7": "family.7.ged",
+    "gedcomx": "family.gedx.json",
+    "json": "family.json",
+    "markdown": "family.md",
+    "html": "family.html",
+    "csv": "family.csv",
+}
+WITHOUT_MODEL = "The model was of no help: the summary is in the words of the rules."
+"""Why it was not, and where it was asked, is not for those who get the report."""
+FOR_READERS: tuple[ExportForm, ...] = ("markdown", "html")
+COLUMNS = (
+    "id",
+    "name",
+    "other_names",
+    "sex",
+    "birth_date",
+    "birth_place",
+    "death_date",
+    "death_place",
+    "living",
+    "parents",
+    "spouses",
+    "children",
+    "sources",
+)
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+"""What makes a spreadsheet reckon with a cell instead of showing it."""
+
+
+def checked_form(name: str) -> ExportForm:
+    found = next((form for form in get_args(ExportForm) if form == name), None)
+    if found is None:
+        raise BadUsage(f"There is no form {name!r}.", remedy=f"Use one of: {', '.join(get_args(ExportForm))}.")
+    return found  # type: ignore[no-any-return]
+
+
+def export_text(
+    form: ExportForm, tree: RedactedTree, report: Callable[[], FamilyCase], model: Model | None = None
+) -> str:
+    """The text of a file; the report is put together, and worded by a model, only where the form tells all of it."""
+    if form == "json":
+        from kiwiresearch.kin.gedcom.json_export import tree_json
+
+        return tree_json(tree)
+    if form == "gedcomx":
+        from kiwiresearch.kin.gedcom.json_export import tree_gedcomx
+
+        return tree_gedcomx(tree)
+    if form in ("gedcom", "gedcom7"):
+        from kiwiresearch.kin.gedcom.write import tree_gedcom
+
+        head = {"version": __version__, "file": FILE_NAMES[form]}
+        return tree_gedcom(tree, "5.5.1" if form == "gedcom" else "7.0", head=head)
+    if form == "csv":
+        return people_table(tree)
+    from kiwiresearch.kin.report.markdown import markdown
+    from kiwiresearch.kin.report.page import page
+    from kiwiresearch.kin.report.report import report as document_of
+
+    told = report()
+    if model is None:
+        document = document_of(told)
+    else:
+        from kiwiresearch.kin.report.by_model import write_summary
+
+        summary = write_summary(told, model)
+        document = document_of(told, summary.said, note=WITHOUT_MODEL if summary.note else "")
+    return page(document) if form == "html" else markdown(document)
+
+
+def people_table(tree: RedactedTree) -> str:
+    """A line for each person, for a spreadsheet."""
+    out = io.StringIO()
+    rows = csv.writer(out, lineterminator="\r\n")
+    rows.writerow(COLUMNS)
+    for person in sorted(tree.persons):
+        rows.writerow(_cell(value) for value in _row(tree, person))
+    return out.getvalue()
+
+
+def _row(tree: RedactedTree, one: PersonId) -> tuple[str, ...]:
+    person = tree.persons[one]
+    sources = {evidence.source for fact in tree.facts_of(one) for evidence in fact.evidence}
+    urls = sorted(tree.sources[source].url for source in sources if source in tree.sources)
+    return (
+        one,
+        person.name,
+        "; ".join(person.names),
+        person.sex,
+        person.birth.edtf() if person.birth else "",
+        person.birth_place,
+        person.death.edtf() if person.death else "",
+        person.death_place,
+        person.living,
+        " ".join(tree.parents(one)),
+        " ".join(tree.spouses(one)),
+        " ".join(tree.children(one)),
+        " ".join(urls),
+    )
+
+
+def _cell(text: str) -> str:
+    plain = " ".join(text.split())
+    return f"'{plain}" if plain.startswith(FORMULAS) else plain

@@ -1,0 +1,206 @@
+"""People read from outside a case: a GEDCOM file taken in, and a single page read on its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kiwiresearch.cases.case import find_person
+from kiwiresearch.errors import NothingFound
+from kiwiresearch.kin.gedcom.read import ReadGedcom, read_gedcom
+from kiwiresearch.kin.loop.source_records import CheckedFact, CheckedRecord, check_record
+from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
+from kiwiresearch.kin.sources.books import BookSource
+from kiwiresearch.kin.store.case import CaseStore
+from kiwiresearch.kin.tree import Evidence, Fact, FieldName, PersonId, RelationKind, Relationship, SourceId, Tree
+from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.zim.paths import find_path
+from kiwiresearch.zim.policy import hidden_page_named
+
+FIELD_OF: Mapping[RelationKind, FieldName] = {
+    "parent_of": "child",
+    "spouse_of": "spouse",
+    "partner_of": "partner",
+    "sibling_of": "sibling",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What a file brought, and what of it could not be read."""
+
+    people: int
+    new_people: int
+    facts: int
+    ties: int
+    notes: tuple[str, ...]
+    persons: tuple[PersonId, ...] = ()
+    home: PersonId = ""
+    """The person from whom the others are looked for, the nearest first."""
+
+
+def import_gedcom(store: CaseStore, file: Path, person: str = "") -> Imported:
+    """Take all of a GEDCOM file into the case, in one step: all of it or nothing.
+
+    A case that began with nobody begins with `person`, else with the file's own home person.
+    """
+    read = read_gedcom(file)
+    tree = read.tree
+    home = find_person(person, tree) if person else read.home
+    with store.step("import"):
+        before = store.assertion_count()
+        sources = {one.id: store.add_source(one) for one in tree.sources.values()}
+        new = sum(_person(store, tree, person) for person in tree.persons)
+        for fact in tree.facts:
+            _fact(store, fact, sources)
+        for tie in tree.relationships:
+            _relationship(store, tree, tie, sources)
+        _keep_private(store, read)
+        added = store.assertion_count() - before
+        if home and (new or person):
+            _begin_with(store, home, is_chosen=bool(person))
+    return Imported(len(tree.persons), new, added, len(tree.relationships), read.notes, tuple(tree.persons), home)
+
+
+def _begin_with(store: CaseStore, home: PersonId, *, is_chosen: bool) -> None:
+    """The file's people are looked for when the case goes on; what a case was begun with by name stays its seed."""
+    store.set_state("imported", list(dict.fromkeys((*(store.state("imported") or ()), home))))
+    if not store.state("seeds") or (is_chosen and not store.settings.get("seeds")):
+        store.set_state("seeds", [home])
+
+
+def _person(store: CaseStore, tree: Tree, one: PersonId) -> bool:
+    person = tree.persons[one]
+    is_new = store.add_person(one, person.name or "?", person.sex, person.external)
+    for name in person.names:
+        if name.strip():
+            store.alias(one, name)
+    return is_new
+
+
+def _fact(store: CaseStore, fact: Fact, sources: Mapping[SourceId, SourceId]) -> None:
+    for evidence in _quoted(fact.evidence):
+        store.assert_fact(
+            fact.person,
+            ExtractedFact(
+                fact.field,
+                fact.value,
+                _said(evidence),
+                "gedcom",
+                fact.confidence,
+                fact.when,
+                locator=evidence.locator,
+                rationale=evidence.rationale,
+            ),
+            sources[evidence.source],
+            status=fact.status,
+            reliability=evidence.reliability,
+            information=evidence.information,
+            directness=evidence.directness,
+        )
+
+
+def _relationship(store: CaseStore, tree: Tree, tie: Relationship, sources: Mapping[SourceId, SourceId]) -> None:
+    if store.canonical(tie.first) == store.canonical(tie.second):
+        return
+    field, named = FIELD_OF[tie.kind], tree.persons[tie.second].name or "?"
+    for evidence in _quoted(tie.evidence):
+        store.assert_tie(
+            tie.kind,
+            tie.first,
+            tie.second,
+            ExtractedFact(
+                field,
+                named,
+                _said(evidence),
+                "gedcom",
+                tie.confidence,
+                tie.start,
+                tie.end,
+                tie.qualifier,
+                locator=evidence.locator,
+                rationale=evidence.rationale,
+            ),
+            sources[evidence.source],
+            status=tie.status,
+            reliability=evidence.reliability,
+            information=evidence.information,
+            directness=evidence.directness,
+        )
+
+
+def _said(evidence: Evidence) -> Snippet:
+    return Snippet(evidence.start, evidence.end, evidence.snippet)
+
+
+def _quoted(evidence: Iterable[Evidence]) -> Iterable[Evidence]:
+    return (one for one in evidence if one.snippet.strip() and one.directness != "negative")
+
+
+def _keep_private(store: CaseStore, read: ReadGedcom) -> None:
+    """Whom the file asks to keep to oneself is treated as living, whatever the dates say."""
+    if read.restricted:
+        known = dict(store.state("living_overrides") or {})
+        store.set_state("living_overrides", known | dict.fromkeys(read.restricted, "living"))
+
+
+GROUPS: dict[str, tuple[FieldName, ...]] = {
+    "parents": ("father", "mother", "parent"),
+    "spouses": ("spouse", "partner"),
+    "children": ("child",),
+}
+
+
+def page_record(books: Sequence[OpenBook], words: str) -> dict[str, Any]:
+    """The person of a page, found by its path or title, and every assertion with its quote."""
+    source = BookSource(books)
+    for book in books:
+        path = find_path(book.archive, words)
+        if path:
+            record = check_record(source.fetch(f"zim://{book.book.id}/{path}"))
+            if record is not None:
+                return {"path": path, "book": book.book.name, **_page_record(record)}
+    raise hidden_page_named([book.archive for book in books], words) or NothingFound(
+        f"No book has a page {words!r}.", remedy="Look for it with 'kiwiresearch search'."
+    )
+
+
+def _page_record(record: CheckedRecord) -> dict[str, Any]:
+    read = record.read
+    person = None
+    if read.is_person:
+        kept = sorted(record.accepted, key=lambda one: -one.confidence)
+        person = {
+            "name": read.name or read.title,
+            "sex": read.sex,
+            "birth": _first(kept, "birth_date"),
+            "death": _first(kept, "death_date"),
+            **{group: _all(kept, fields) for group, fields in GROUPS.items()},
+        }
+    return {"title": read.title, "person": person, "why": read.why, "assertions": [_row(one) for one in record.facts]}
+
+
+def _first(kept: Sequence[CheckedFact], field: FieldName) -> str:
+    return next((one.fact.value for one in kept if one.fact.field == field), "")
+
+
+def _all(kept: Sequence[CheckedFact], fields: tuple[FieldName, ...]) -> list[str]:
+    return list(dict.fromkeys(one.fact.value for one in kept if one.fact.field in fields))
+
+
+def _row(one: CheckedFact) -> dict[str, Any]:
+    fact = one.fact
+    return {
+        "field": fact.field,
+        "value": fact.value,
+        "quote": fact.snippet.words,
+        "start": fact.snippet.start,
+        "end": fact.snippet.end,
+        "status": one.status,
+        "confidence": one.confidence,
+        "qualifier": fact.qualifier,
+        "method": fact.method,
+        "why_rejected": "; ".join(map(str, one.violations)),
+    }

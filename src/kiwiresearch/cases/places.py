@@ -1,0 +1,331 @@
+"""Where one case is stored: a folder, or a schema of the store's database."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from kiwiresearch.errors import BadUsage, CannotWrite, KiwiError
+from kiwiresearch.kin.store.folder_lock import LOCK, locked_folder
+from kiwiresearch.system import write_pieces_atomically
+from kiwiresearch.workspace.file_cache import file_stamp
+from kiwiresearch.workspace.places import folder_name
+
+if TYPE_CHECKING:
+    from kiwiresearch.kin.store.location import CaseSchemas
+    from kiwiresearch.store.runs import Files
+    from kiwiresearch.workspace.workspace import Workspace
+
+
+CASES_FOLDER = Path("cases")
+CASE_FILE = "case.sqlite"
+SIDE_FILE_ENDINGS = ("-wal", "-shm")
+"""The endings of the files that a case has beside its own."""
+BEGIN_HINT = "Begin one: kiwiresearch kin start 'NAME'"
+
+
+def new_case_folder(name: str, *, cases: Path = CASES_FOLDER) -> Path:
+    """Where a case of that name goes."""
+    if not any(char.isalnum() for char in name):
+        raise BadUsage("A case begins with a name.", remedy="Such as: kiwiresearch kin start 'Charles Darwin'")
+    return cases / folder_name(name)
+
+
+def find_case_folder(wanted: str = "", *, cases: Path = CASES_FOLDER) -> Path:
+    """The folder of a case: the one named, else the only or last changed one."""
+    if wanted:
+        for folder in (checked_folder(wanted), cases / wanted):
+            if _is_file(folder / CASE_FILE):
+                return folder
+        raise BadUsage(f"There is no case in {wanted!r}.", remedy=BEGIN_HINT)
+    found = sorted(case_folders(cases), key=lambda folder: (last_changed(folder), folder.name))
+    if not found:
+        raise BadUsage("There is no case here yet.", remedy=BEGIN_HINT)
+    return found[-1]
+
+
+def case_folders(cases: Path = CASES_FOLDER) -> list[Path]:
+    """The folders below `cases` that hold a case."""
+    try:
+        return sorted(file.parent for file in cases.glob(f"*/{CASE_FILE}"))
+    except OSError:
+        return []
+
+
+def plugins_folder(desk: Workspace) -> Path:
+    """Where a user's own plugins are."""
+    named = desk.settings.kin.plugins
+    return checked_folder(named) if named else desk.folders.config / "plugins"
+
+
+def checked_folder(name: str) -> Path:
+    """The folder that a user named; refused where it cannot be one."""
+    if not name.strip() or any(ord(char) < ord(" ") for char in name):
+        what = "holds a control character" if name.strip() else "is empty"
+        raise BadUsage(f"The name of the folder {what}.", remedy="Such as: --case cases/darwin")
+    try:
+        return Path(name).expanduser()
+    except RuntimeError as problem:  # '~name' of nobody
+        raise BadUsage(f"There is no home for {name!r}.", remedy="Name a folder.") from problem
+
+
+@contextmanager
+def beginning_in(folder: Path) -> Iterator[None]:
+    """Let nobody else begin a case there meanwhile; a folder that was made for one goes again if none is begun."""
+    is_new = not folder.exists()
+    try:
+        with locked_folder(folder):
+            yield
+    except BaseException:
+        if is_new and not _is_file(folder / CASE_FILE):
+            with suppress(OSError):  # something else is in it by now
+                (folder / LOCK).unlink(missing_ok=True)
+                folder.rmdir()
+        raise
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def last_changed(folder: Path) -> int:
+    """When the case was last written: its newest words stand in the log beside it; who only reads leaves that empty."""
+    times = [0]
+    with suppress(OSError):
+        times.append((folder / CASE_FILE).stat().st_mtime_ns)
+    with suppress(OSError):
+        log = (folder / f"{CASE_FILE}-wal").stat()
+        times += [log.st_mtime_ns] if log.st_size else []
+    return max(times)
+
+
+UPLOAD = "upload-"
+
+
+def _ignore() -> None:
+    """Nobody wants to know."""
+
+
+class CasePlace(Protocol):
+    """Where one case is."""
+
+    @property
+    def title(self) -> str:
+        """What its owner calls it: it may be the name of somebody who lives."""
+
+    @property
+    def folder(self) -> Path:
+        """Where this machine keeps files for it."""
+
+    @property
+    def exports(self) -> Path:
+        """Where files go that its owner has written of it."""
+
+    @property
+    def database(self) -> Path | str:
+        """Its database."""
+
+    def discard(self) -> None:
+        """Remove the case."""
+
+    def exclusive(self) -> AbstractContextManager[object]:
+        """Let nobody else work on it meanwhile; refused where somebody does."""
+
+    def stamp(self) -> Hashable:
+        """By what a change of the case is noticed."""
+
+    def touch(self) -> None:
+        """Note that it is worked on now."""
+
+    def store_file(self, digest: str, file: Path, name: str) -> bool:
+        """Keep a file that was sent to the case until a job takes it in; False if it was kept already."""
+
+    def stored_file(self, digest: str) -> AbstractContextManager[Path | None]:
+        """A file that was kept, on this machine's disk for as long as it is read; None where it is gone."""
+
+    def drop_file(self, digest: str) -> None:
+        """Keep a file no longer."""
+
+    def without_names(self, text: str) -> str:
+        """A message about it, without whose case it is."""
+
+    def with_title(self, text: str) -> str:
+        """A message about it, as its owner calls it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FolderPlace:
+    """A case in a folder, as a file that only its lock is beside."""
+
+    folder: Path
+    name: str = ""
+    """What it is called where the folder's name says nothing."""
+    touch: Callable[[], None] = _ignore
+
+    @property
+    def title(self) -> str:
+        return self.name or str(self.folder)
+
+    @property
+    def exports(self) -> Path:
+        return CASES_FOLDER / self.name if self.name else self.folder
+
+    @property
+    def database(self) -> Path:
+        return self.folder / CASE_FILE
+
+    def discard(self) -> None:
+        for ending in ("", *SIDE_FILE_ENDINGS):
+            self.database.with_name(f"{CASE_FILE}{ending}").unlink(missing_ok=True)
+
+    def exclusive(self) -> AbstractContextManager[object]:
+        return locked_folder(self.folder)
+
+    def stamp(self) -> Hashable:
+        """Its newest words stand in the log beside it."""
+        found = []
+        for ending in ("", SIDE_FILE_ENDINGS[0]):
+            with suppress(OSError):
+                status = self.database.with_name(f"{CASE_FILE}{ending}").stat()
+                if status.st_size:
+                    found.append(file_stamp(status))
+        return tuple(found)
+
+    def store_file(self, digest: str, file: Path, name: str) -> bool:
+        folder = _sent_to(self.folder, digest)
+        is_new = not folder.exists()
+        try:
+            folder.mkdir(exist_ok=True)
+            shutil.copyfile(file, folder / name)
+        except OSError:
+            if is_new:
+                self.drop_file(digest)
+            raise
+        return is_new
+
+    @contextmanager
+    def stored_file(self, digest: str) -> Iterator[Path | None]:
+        folder = _sent_to(self.folder, digest)
+        yield next(iter(sorted(folder.iterdir())), None) if folder.is_dir() else None
+
+    def drop_file(self, digest: str) -> None:
+        shutil.rmtree(_sent_to(self.folder, digest), ignore_errors=True)
+
+    def without_names(self, text: str) -> str:
+        """The folder of all cases is named in place of the case's own, which has the name of a person."""
+        folder = self.folder
+        within = text.replace(f"The folder {str(folder)!r}", f"The folder of a case in {str(folder.parent)!r}")
+        return within.replace(str(self.database), CASE_FILE).replace(str(folder), "its folder")
+
+    def with_title(self, text: str) -> str:
+        return text.replace(str(self.database), self.name).replace(str(self.folder), self.name) if self.name else text
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaPlace:
+    """A case in a schema of a PostgreSQL database: what is on this machine's disk can be made anew."""
+
+    schemas: CaseSchemas
+    files: Files
+    schema: str
+    title: str
+    folder: Path
+    touch: Callable[[], None] = _ignore
+
+    @property
+    def exports(self) -> Path:
+        return CASES_FOLDER / self.title
+
+    @property
+    def database(self) -> str:
+        return self.schemas.address(self.schema)
+
+    def discard(self) -> None:
+        """Remove it with the files that were sent to it and wait to be taken in."""
+        self.schemas.drop(self.schema)
+        self.files.remove_all(self._sent(""))
+
+    def exclusive(self) -> AbstractContextManager[object]:
+        from kiwiresearch.kin.store.case import CaseStore
+
+        return CaseStore.open(self.database, str, alone_s=0.0)
+
+    def stamp(self) -> Hashable:
+        return self.schemas.revision(self.schema)
+
+    def store_file(self, digest: str, file: Path, name: str) -> bool:
+        is_new = not self.files.names(self._sent(digest))
+        if is_new:
+            self.files.put("", self._sent(digest), {name: file})
+        return is_new
+
+    @contextmanager
+    def stored_file(self, digest: str) -> Iterator[Path | None]:
+        """Any machine may have the job: the file is written to the disk of the one that has, and is the store's."""
+        name = next(iter(self.files.names(self._sent(digest))), None)
+        if name is None:
+            yield None
+            return
+        file = _sent_to(self.folder, digest) / Path(name).name
+        try:
+            _write(file, self.files.pieces(self._sent(digest), name))
+            yield file
+        finally:
+            shutil.rmtree(file.parent, ignore_errors=True)
+            with suppress(OSError):  # it holds another file
+                self.folder.rmdir()
+
+    def drop_file(self, digest: str) -> None:
+        self.files.remove(self._sent(digest))
+
+    def _sent(self, digest: str) -> str:
+        """What the store calls the file: no run has such an id."""
+        return f"upload.{self.schema}.{digest}"
+
+    def without_names(self, text: str) -> str:
+        return self._called(text, self.schema)
+
+    def with_title(self, text: str) -> str:
+        return self._called(text, self.title)
+
+    def _called(self, text: str, name: str) -> str:
+        from kiwiresearch.kin.store.location import CaseLocation
+
+        return text.replace(CaseLocation.of(self.database).name, name)
+
+
+def _sent_to(folder: Path, digest: str) -> Path:
+    return folder / f"{UPLOAD}{digest}"
+
+
+def _write(file: Path, pieces: Iterable[bytes]) -> None:
+    try:
+        write_pieces_atomically(file, pieces)
+    except OSError as problem:
+        raise CannotWrite(
+            f"The file that was sent cannot be written to this machine's disk: {problem.strerror or problem}.",
+            remedy="Make room in the folder of the cases.",
+        ) from problem
+
+
+def case_place(where: Path | CasePlace) -> CasePlace:
+    """The place that a folder is."""
+    return FolderPlace(where) if isinstance(where, Path) else where
+
+
+@contextmanager
+def rewording_errors(tell: Callable[[str], str]) -> Iterator[None]:
+    """What goes wrong is told in other words."""
+    try:
+        yield
+    except KiwiError as problem:
+        problem.message, problem.remedy = tell(problem.message), tell(problem.remedy)
+        problem.args = (problem.message,)
+        raise

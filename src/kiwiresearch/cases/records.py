@@ -1,0 +1,367 @@
+"""What a case knows, as plain data for readers: people, evidence, events, conflicts, tree and log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from kiwiresearch.cases.case import Case, Found
+from kiwiresearch.errors import BadUsage, NothingFound
+from kiwiresearch.kin.conflict import conflicts_of
+from kiwiresearch.kin.firewall.check import check
+from kiwiresearch.kin.kinship import KinshipFinder, step_words
+from kiwiresearch.kin.loop.progress import CaseProgress
+from kiwiresearch.kin.privacy.hidden_people import HiddenPeople
+from kiwiresearch.kin.privacy.mask import Mask
+from kiwiresearch.kin.privacy.redaction import RedactedTree
+from kiwiresearch.kin.report.labels import FIELD_LABELS, evidence_class_phrase, lifespan
+from kiwiresearch.kin.report.lineage import people_in_order
+from kiwiresearch.kin.report.pedigree import parent_ties, parents_in_order, tie_note
+from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
+from kiwiresearch.kin.timeline import birth_of, timeline
+from kiwiresearch.kin.tree import DATE_FIELDS, Evidence, Fact, FieldName, PersonId, Relationship, Tree
+from kiwiresearch.text.dates.ranges import ENDLESS, DateRange
+from kiwiresearch.text.words import fold
+
+if TYPE_CHECKING:
+    from kiwiresearch.cases.case import Case
+    from kiwiresearch.kin.privacy.redaction import Mode
+    from kiwiresearch.kin.tree import Tree
+
+
+class CachedCase(Case):
+    """A case that is only read: whatever takes long is worked out once."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._trees: dict[tuple[Mode, bool], RedactedTree] = {}
+        self._masks: dict[Mode, Mask] = {}
+        self._known: dict[bool, HiddenPeople] = {}
+        self._made: dict[tuple[Callable[[Tree], Any], Mode], Any] = {}
+
+    def known(self, *, everything: bool = False) -> HiddenPeople:
+        if everything not in self._known:
+            self._known[everything] = super().known(everything=everything)
+        return self._known[everything]
+
+    @cached_property
+    def _all_stand(self) -> bool:
+        return self.store.nothing_rejected()
+
+    def tree(self, mode: Mode = "owner", *, everything: bool = False) -> RedactedTree:
+        key = mode, everything and not self._all_stand
+        if key not in self._trees:
+            self._trees[key] = super().tree(mode, everything=key[1])
+        return self._trees[key]
+
+    def computed(self, tell: Callable[[Tree], Found], mode: Mode) -> Found:
+        key = tell, mode
+        if key not in self._made:
+            self._made[key] = super().computed(tell, mode)
+        found: Found = self._made[key]
+        return found
+
+    def mask(self, mode: Mode) -> Mask:
+        if mode not in self._masks:
+            self._masks[mode] = super().mask(mode)
+        return self._masks[mode]
+
+
+def summary_record(case: Case, mode: Mode) -> dict[str, Any]:
+    """A case in a few figures."""
+    tree, mask = case.tree(mode), case.mask(mode)
+    progress, stop = CaseProgress.load(case.store), case.store.state("stop") or {}
+    return {
+        "title": case.title(mode),
+        "seeds": [{"id": one, "name": tree.persons[one].name} for one in case.seeds() if one in tree.persons],
+        "people": len(tree.persons),
+        "kept_back": len(tree.hidden),
+        "facts": len(tree.facts),
+        "ties": len(tree.relationships),
+        "sources": len(tree.sources),
+        "generations": case.settings.generations,
+        "budget": case.settings.budget,
+        "steps": progress.iterations,
+        "fetched": progress.fetches,
+        "waiting": sum(case.store.sizes().values()),
+        "stop": str(stop.get("reason", "")),
+        "why": mask.text(str(stop.get("words", ""))),
+    }
+
+
+def graph_record(tree: Tree) -> dict[str, Any]:
+    """Everybody and all ties, for a program that draws them."""
+    return {
+        "people": [
+            {
+                "id": one.id,
+                "name": one.name,
+                "sex": one.sex,
+                "living": one.living,
+                "lived": lifespan(tree, one.id),
+                "confidence": one.confidence,
+            }
+            for one in tree.persons.values()
+        ],
+        "ties": [
+            {
+                "id": tie.id,
+                "kind": tie.kind,
+                "first": tie.first,
+                "second": tie.second,
+                "qualifier": tie.qualifier,
+                "status": tie.status,
+                "confidence": tie.confidence,
+            }
+            for tie in tree.relationships
+        ],
+    }
+
+
+Ties = Mapping[tuple[PersonId, PersonId], Relationship]
+"""Of each parent and child, how they are tied."""
+
+
+def person_record(tree: Tree, one: PersonId, kinship: str = "", ties: Ties | None = None) -> dict[str, Any]:
+    """A person with the people next to them; of parents and children also whether that is not by blood, or in doubt."""
+    person = tree.persons[one]
+    ties = parent_ties(tree) if ties is None else ties
+    return {
+        "id": one,
+        "name": person.name,
+        "names": list(person.names),
+        "sex": person.sex,
+        "birth": _when(person.birth),
+        "birth_place": person.birth_place,
+        "death": _when(person.death),
+        "death_place": person.death_place,
+        "living": person.living,
+        "confidence": person.confidence,
+        "relation": kinship,
+        "parents": [row | {"note": tie_note(ties.get((row["id"], one)))} for row in _named(tree, tree.parents(one))],
+        "spouses": _named(tree, tree.spouses(one)),
+        "children": [row | {"note": tie_note(ties.get((one, row["id"])))} for row in _named(tree, tree.children(one))],
+        "siblings": _named(tree, tree.siblings(one)),
+    }
+
+
+def people_named(case: Case, mode: Mode, words: str = "") -> list[PersonId]:
+    """Everybody whose name holds these words, the seeds first, then who is nearest to them."""
+    tree, wanted = case.tree(mode), fold(words)
+    people = (
+        tree.persons[one] for one in people_in_order(tree, [seed for seed in case.seeds() if seed in tree.persons])
+    )
+    return [one.id for one in people if any(wanted in fold(name) for name in (one.name, *one.names))]
+
+
+def people_records(case: Case, mode: Mode, people: Iterable[PersonId]) -> list[dict[str, Any]]:
+    """These people, each with what they are to the first seed; of far relatives that takes a while to find out."""
+    tree = case.tree(mode)
+    seed = next((one for one in case.seeds() if one in tree.persons), "")
+    family, ties = KinshipFinder(tree), parent_ties(tree)
+    return [
+        person_record(
+            tree, one, "the one it is about" if one == seed else family.describe(seed, one) if seed else "", ties
+        )
+        for one in people
+    ]
+
+
+def evidence_records(case: Case, person: PersonId, field: FieldName | None, mode: Mode) -> list[dict[str, Any]]:
+    """Each value of a person with the words that say so, what became of it, and of one that was rejected, why."""
+    tree = case.tree(mode, everything=True)
+    if person not in tree.persons:
+        return []
+    facts = sorted(tree.facts_of(person, field), key=lambda fact: list(FIELD_LABELS).index(fact.field))
+    rejected = {fact.id for fact in facts if fact.status == "rejected"}
+    reasons = why_rejected(case, rejected, mode) if rejected else {}
+    told = [_fact_record(tree, fact, reasons.get(fact.id, "")) for fact in facts]
+    ties = [tie for tie in tree.relationships if person in (tie.first, tie.second)]
+    rows = [row for tie in ties if (row := _tie_record(tree, tie, person)) and field in (None, row["field"])]
+    return told + sorted(
+        rows, key=lambda row: (list(FIELD_LABELS).index(row["field"]), tree.evidence_position(person, row["person"]))
+    )
+
+
+def _fact_record(tree: Tree, fact: Fact, why: str) -> dict[str, Any]:
+    return {
+        "id": fact.id,
+        "field": fact.field,
+        "value": fact.when.words() if fact.when and fact.field in DATE_FIELDS else fact.value,
+        "status": fact.status,
+        "preferred": fact.preferred,
+        "confidence": fact.confidence,
+        "why_rejected": why,
+        "evidence": [_evidence_record(tree, one) for one in fact.evidence],
+    }
+
+
+def _tie_record(tree: Tree, tie: Relationship, person: PersonId) -> dict[str, Any]:
+    other = tie.second if tie.first == person else tie.first
+    if other not in tree.persons:
+        return {}
+    parent: dict[str, FieldName] = {"male": "father", "female": "mother", "": "parent"}
+    fields: dict[str, FieldName] = {"spouse_of": "spouse", "partner_of": "partner", "sibling_of": "sibling"}
+    if tie.kind == "parent_of":
+        field: FieldName = "child" if tie.first == person else parent[tree.persons[other].sex]
+    else:
+        field = fields[tie.kind]
+    span = " to ".join(when.words() for when in (tie.start, tie.end) if when)
+    return {
+        "id": tie.id,
+        "field": field,
+        "value": tree.persons[other].name,
+        "person": other,
+        "qualifier": tie.qualifier,
+        "when": span,
+        "status": tie.status,
+        "preferred": True,
+        "confidence": tie.confidence,
+        "why_rejected": "",
+        "evidence": [_evidence_record(tree, one) for one in tie.evidence],
+    }
+
+
+def _evidence_record(tree: Tree, one: Evidence) -> dict[str, Any]:
+    source = tree.sources.get(one.source)
+    return {
+        "quote": one.snippet,
+        "start": one.start,
+        "end": one.end,
+        "locator": one.locator,
+        "method": one.method,
+        "class": evidence_class_phrase(one, source),
+        "reliability": one.reliability,
+        "source": source.title or source.name if source else "",
+        "book": source.name if source else "",
+        "url": source.url if source else "",
+    }
+
+
+def why_rejected(case: Case, rejected: Collection[str], mode: Mode) -> dict[str, str]:
+    """What the firewall finds wrong with facts, looked at again: the rules are the record of it."""
+    mask = case.mask(mode)
+    facts = [fact for fact in case.known(everything=True).tree.facts if fact.id in rejected]
+    return {fact.id: mask.text(_reasons(case, fact)) for fact in facts}
+
+
+def _reasons(case: Case, fact: Fact) -> str:
+    person = case.store.person(fact.person)
+    reasons: dict[str, None] = {}
+    for one in fact.evidence:
+        snippet = Snippet(one.start, one.end, one.snippet)
+        read = ExtractedFact(fact.field, fact.value, snippet, one.method, fact.confidence, fact.when)
+        found = check(read, case.store.source_text(one.source), person.name, person.sex, other_names=person.names)
+        reasons |= dict.fromkeys(str(violation) for violation in found)
+    return "; ".join(reasons) or "A later reading says otherwise."
+
+
+def conflict_records(case: Case, mode: Mode) -> list[dict[str, Any]]:
+    tree = case.tree(mode)
+    return [{**one.record(), "name": tree.persons[one.person].name} for one in case.computed(conflicts_of, mode)]
+
+
+def timeline_records(case: Case, mode: Mode, person: PersonId = "") -> list[dict[str, Any]]:
+    """The events of everybody, or of one."""
+    tree = case.tree(mode)
+    return [
+        {
+            "when": event.when.words(),
+            "edtf": event.when.edtf(),
+            "what": event.kind,
+            "who": _named(tree, event.people),
+            "where": event.place,
+            "ages": [{"name": tree.persons[one.person].name, "age": one.age.words()} for one in event.ages],
+            "status": event.status,
+            "confidence": event.confidence,
+        }
+        for event in case.computed(timeline, mode)
+        if not person or person in event.people
+    ]
+
+
+def log_records(case: Case, mode: Mode) -> list[dict[str, Any]]:
+    """The research log; a search in vain is a line of it, and no evidence that there is nothing."""
+    return [
+        {
+            "query": one.query,
+            "source": one.source,
+            "found": one.hits,
+            "new_statements": one.new_facts,
+            "negative": one.negative,
+        }
+        for one in case.searches(mode)
+    ]
+
+
+def relation_record(case: Case, first: PersonId, second: PersonId, mode: Mode) -> dict[str, Any]:
+    """What the second person is to the first, and the way there."""
+    tree = case.tree(mode)
+    for one in (first, second):
+        if one not in tree.persons:
+            raise NothingFound("One of them may be living, and is not shown.", remedy="Give --privacy owner.")
+    found = KinshipFinder(tree).kinship(first, second)
+    return {
+        "first": {"id": first, "name": tree.persons[first].name},
+        "second": {"id": second, "name": tree.persons[second].name},
+        "relation": found.words,
+        "way": [
+            {"id": step.person, "name": tree.persons[step.person].name, "is": step_words(tree, step)}
+            for step in found.path
+        ],
+        "common_ancestors": _named(tree, [one.person for one in found.common]),
+    }
+
+
+def checked_field(name: str) -> FieldName:
+    """A field by its name, or as it is called in reports."""
+    wanted = fold(name).replace(" ", "_")
+    for field, label in FIELD_LABELS.items():
+        if wanted in (field, fold(label).replace(" ", "_")):
+            return field
+    raise BadUsage(f"There is no field {name!r}.", remedy=f"Use one of: {', '.join(FIELD_LABELS)}.")
+
+
+def _when(when: DateRange | None) -> dict[str, Any] | None:
+    return {"words": when.words(), "edtf": when.edtf()} if when else None
+
+
+def _named(tree: Tree, people: Iterable[PersonId]) -> list[dict[str, str]]:
+    return [
+        {"id": one, "name": tree.persons[one].name, "lived": lifespan(tree, one)}
+        for one in people
+        if one in tree.persons
+    ]
+
+
+def branch_records(tree: Tree, root: PersonId, *, down: bool) -> list[dict[str, Any]]:
+    """The line of a person, up or down, as rows that say how deep they stand; who was met is not gone into again."""
+    ties = parent_ties(tree)
+    found: list[dict[str, Any]] = []
+    seen: set[PersonId] = set()
+    waiting: list[tuple[PersonId, int, str]] = [(root, 0, "")]
+    while waiting:
+        one, depth, note = waiting.pop()
+        again = one in seen
+        seen.add(one)
+        partners = _named(tree, tree.spouses(one)) if down and not again else []
+        told = {"id": one, "name": tree.persons[one].name, "lived": lifespan(tree, one)}
+        found.append({**told, "depth": depth, "note": note, "again": again, "spouses": partners})
+        if again:
+            continue
+        near = _by_birth(tree, one) if down else parents_in_order(tree, one)
+        for other in reversed([person for person in near if person in tree.persons]):
+            pair = (one, other) if down else (other, one)
+            waiting.append((other, depth + 1, tie_note(ties.get(pair))))
+    return found
+
+
+def _by_birth(tree: Tree, parent: PersonId) -> list[PersonId]:
+    """Those whose birth is known first, in its order; the others as the source lists them."""
+    births = {one: birth_of(tree, one) for one in tree.children(parent) if one in tree.persons}
+    order = {
+        one: (when.earliest if (when := births[one]) else ENDLESS, tree.evidence_position(parent, one))
+        for one in births
+    }
+    return sorted(births, key=lambda one: (*order[one], one))

@@ -1,0 +1,353 @@
+"""Finding cases: by anonymous id on a server, by name on the command line; moving one into the store or out."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import threading
+import traceback
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import chain, count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kiwiresearch.cases.places import (
+    CASE_FILE,
+    SIDE_FILE_ENDINGS,
+    CasePlace,
+    FolderPlace,
+    beginning_in,
+    case_folders,
+    checked_folder,
+    find_case_folder,
+    last_changed,
+    new_case_folder,
+    plugins_folder,
+    rewording_errors,
+)
+from kiwiresearch.cases.repository import CaseRepository, FolderCases, StoredCases, copy_case, title_taken
+from kiwiresearch.errors import BadUsage, CannotWrite, FolderTaken, NothingFound
+from kiwiresearch.kin.store.folder_lock import locked_folder
+from kiwiresearch.workspace.places import server_folder
+
+if TYPE_CHECKING:
+    from kiwiresearch.cases.case import Case
+    from kiwiresearch.cases.records import CachedCase
+    from kiwiresearch.cases.repository import StoredCases
+    from kiwiresearch.kin.loop.settings import CaseScope, CaseSettings
+    from kiwiresearch.kin.privacy.redaction import Mode
+    from kiwiresearch.workspace.finder import Finder
+    from kiwiresearch.workspace.workspace import Workspace
+
+
+MAX_SEEN = 4
+"""Of how many cases what was worked out is kept, those that were asked for last."""
+WAIT_HINT = "Wait until it is done, or stop it."
+
+
+def open_registry(desk: Workspace) -> CaseRegistry:
+    """The cases of a user's server."""
+    root = server_folder(desk, "cases", desk.settings.serve.cases)
+    return CaseRegistry(root, plugins_folder(desk), desk.settings.kin, kept=_stored(desk, root))
+
+
+def _stored(desk: Workspace, root: Path) -> CaseRepository | None:
+    if not desk.settings.store.strip():
+        return None
+    from kiwiresearch.cases.repository import StoredCases
+
+    return StoredCases.of(desk, root, keeps_open=True)
+
+
+class CaseRegistry:
+    """All cases of a server: below one folder, unless they are kept elsewhere."""
+
+    def __init__(
+        self,
+        root: Path,
+        plugins: Path | None = None,
+        scope: CaseScope | None = None,
+        *,
+        kept: CaseRepository | None = None,
+    ) -> None:
+        self.root = root
+        self.plugins = plugins
+        self._scope = scope
+        self._kept = kept or FolderCases(root)
+        self._seen: OrderedDict[str, tuple[Hashable, CachedCase]] = OrderedDict()
+        self._told: dict[tuple[str, Mode], tuple[Hashable, dict[str, Any]]] = {}
+        self._locks: dict[str, threading.RLock] = {}
+        self._changing = threading.RLock()
+        self._beginning = threading.Lock()
+        """Two cases of one name are begun one after the other, however long that takes; who reads does not wait."""
+
+    def ids(self) -> tuple[str, ...]:
+        """The cases there are, the one that was worked on last first."""
+        return self._kept.ids()
+
+    def find(self, words: str) -> str:
+        """The id of the case that its owner calls so."""
+        return self._kept.find(words)
+
+    def place(self, wanted: str) -> CasePlace:
+        """Where a case is; a name that is no id leads nowhere."""
+        found = self._kept.place(wanted)
+        if found is None:
+            raise NothingFound(f"There is no case {wanted!r}.", remedy="'GET /api/family' lists all of them.")
+        return found
+
+    def folder(self, wanted: str) -> Path:
+        """Where this machine keeps files for a case."""
+        return self.place(wanted).folder
+
+    def books(self, wanted: str) -> tuple[str, ...]:
+        """The ids of the books that a case was begun with; none where it uses the whole shelf."""
+        with self.reading(wanted) as case:
+            return tuple(map(str, case.settings.books))
+
+    @contextmanager
+    def reading(self, wanted: str) -> Iterator[CachedCase]:
+        """A case to be read, by one thread at a time; what was worked out is kept until the case changes."""
+        place = self.place(wanted)
+        with self._lock(wanted), rewording_errors(place.without_names):
+            yield self._as_it_is(wanted, place)
+
+    def summary(self, wanted: str, mode: Mode) -> dict[str, Any]:
+        """What a list says of a case."""
+        from kiwiresearch.cases.records import summary_record
+
+        place = self.place(wanted)
+        with rewording_errors(place.without_names):
+            stamp = place.stamp()
+        known = self._told.get((wanted, mode))
+        if known is None or known[0] != stamp:
+            with self.reading(wanted) as case:
+                known = self._told[wanted, mode] = stamp, summary_record(case, mode)
+        return known[1]
+
+    @contextmanager
+    def changing(self, wanted: str) -> Iterator[Case]:
+        """A case to be changed, while nobody else changes it."""
+        place = self.place(wanted)
+        with rewording_errors(place.without_names), self._opened_alone(place) as case:
+            yield case
+
+    def _opened_alone(self, place: CasePlace) -> Case:
+        from kiwiresearch.cases.case import Case
+
+        with _naming_nobody():
+            return Case.open(place, plugins=self.plugins, alone_s=0.0)
+
+    def check_free(self, wanted: str, *, is_ours: bool = False) -> None:
+        """Refuse a case that somebody works on; `is_ours` if it is in line here already."""
+        place = self.place(wanted)
+        if is_ours:
+            raise FolderTaken("This case is being worked on, or in line for it.", remedy=WAIT_HINT)
+        with rewording_errors(place.without_names), _naming_nobody(), place.exclusive():
+            pass
+
+    def start(self, settings: CaseSettings, finder: Finder) -> str:
+        """Begin a case with the people of its settings; the id it has from now on."""
+        from kiwiresearch.cases.case import Case
+
+        return self._begin(
+            settings.seeds[0], lambda place: Case.start(place, settings, finder, plugins=self.plugins).close()
+        )
+
+    def begin_empty(self, name: str) -> str:
+        """Begin a case in which nobody is known yet."""
+        from kiwiresearch.cases.case import Case
+        from kiwiresearch.kin.loop.settings import CaseSettings
+
+        settings = CaseSettings.from_scope(self._scope) if self._scope else CaseSettings()
+        return self._begin(name, lambda place: Case.empty(place, settings).close())
+
+    def _begin(self, name: str, make: Callable[[CasePlace], None]) -> str:
+        with self._beginning:
+            return self._kept.begin(name, make)
+
+    def _as_it_is(self, wanted: str, place: CasePlace) -> CachedCase:
+        from kiwiresearch.cases.records import CachedCase
+
+        stamp = place.stamp()
+        with self._changing:
+            kept = self._seen.pop(wanted, None)
+        if kept is not None and kept[0] != stamp:
+            kept[1].close()
+            kept = None
+        kept = kept or (stamp, CachedCase.open(place, plugins=self.plugins))
+        with self._changing:
+            self._seen[wanted] = kept
+            for old in list(self._seen)[:-MAX_SEEN]:
+                self._forget(old)
+        return kept[1]
+
+    def _forget(self, old: str) -> None:
+        """Close a case, unless somebody reads it just now."""
+        lock = self._lock(old)
+        if lock.acquire(blocking=False):
+            try:
+                self._seen.pop(old)[1].close()
+            finally:
+                lock.release()
+
+    def _lock(self, wanted: str) -> threading.RLock:
+        with self._changing:
+            return self._locks.setdefault(wanted, threading.RLock())
+
+    def close(self) -> None:
+        with self._changing:
+            for old in list(self._seen):
+                self._forget(old)
+        self._kept.close()
+
+
+@contextmanager
+def _naming_nobody() -> Iterator[None]:
+    """Who comes second is told so, without whose case it is."""
+    try:
+        yield
+    except FolderTaken as problem:
+        raise FolderTaken("Another program is working on this case.", remedy=WAIT_HINT) from problem
+
+
+def traceback_without_message(fault: BaseException) -> str:
+    """Where in the program a fault is, without what it says, which may name somebody."""
+    return "".join([*traceback.format_tb(fault.__traceback__), type(fault).__name__])
+
+
+def stored_cases(desk: Workspace) -> StoredCases | None:
+    """The cases of the store, if the settings name one."""
+    if not desk.settings.store.strip():
+        return None
+    from kiwiresearch.cases.repository import StoredCases
+
+    return StoredCases.of(desk, server_folder(desk, "cases", desk.settings.serve.cases))
+
+
+def all_case_places(desk: Workspace) -> list[CasePlace]:
+    """The cases there are, the one that was worked on last first."""
+    cases = stored_cases(desk)
+    if cases is None:
+        return [FolderPlace(one) for one in sorted(case_folders(), key=last_changed, reverse=True)]
+    return [place for one in cases.ids() if (place := cases.place(one)) is not None]
+
+
+def find_case_place(desk: Workspace, wanted: str) -> CasePlace:
+    """The case of that name, else the one that was worked on last; a folder can be named beside a store as well."""
+    cases = stored_cases(desk)
+    if cases is not None and not (wanted and _is_folder(wanted)):
+        place = cases.place(cases.find(wanted))
+        if place is not None:  # it may have gone since it was named
+            return place
+    return FolderPlace(find_case_folder(wanted))
+
+
+def case_exists(desk: Workspace, wanted: str) -> bool:
+    """Whether there is a case of that name, or any if none is named."""
+    with suppress(BadUsage):
+        find_case_place(desk, wanted)
+        return True
+    return False
+
+
+@contextmanager
+def new_case_place(desk: Workspace, wanted: str, name: str) -> Iterator[CasePlace]:
+    """A place to begin a case at, called as it is wanted, else after somebody's name; it is taken if that is done."""
+    cases = stored_cases(desk)
+    if cases is not None:
+        title = new_case_folder(wanted or name).name
+        if not cases.is_free(title):
+            raise _already_there(f"There is a case {title!r} in the store already.", title, "give another name")
+        with cases.beginning(title) as (_, place):
+            yield place
+        return
+    folder = checked_folder(wanted) if wanted else new_case_folder(name)
+    if (folder / CASE_FILE).exists():
+        raise _already_there(f"There is a case in {str(folder)!r} already.", str(folder), "name another folder")
+    with beginning_in(folder):
+        yield FolderPlace(folder)
+
+
+def _already_there(problem: str, case: str, otherwise: str) -> FolderTaken:
+    go_on = f"Go on with it: kiwiresearch kin run --case {shlex.quote(case)}"
+    return FolderTaken(problem, remedy=f"{go_on}; or {otherwise} with --case.")
+
+
+def _is_folder(wanted: str) -> bool:
+    """Whether a case is in a folder of this path; a bare name is a name of the store."""
+    folder = checked_folder(wanted)
+    return wanted != folder.name and (folder / CASE_FILE).is_file()
+
+
+ASIDE = "moved-"
+NO_STORE = "Name one: 'store = \"postgresql://…\"' in settings.toml, or KIWIRESEARCH_STORE."
+
+
+@dataclass(frozen=True, slots=True)
+class MovedCase:
+    """A case at its new place."""
+
+    title: str
+    fingerprint: str
+    """The hash over all its rows, which was the same at both places."""
+    left: Path | None = None
+    """The file that it was in, which is set aside."""
+
+
+def move_into_store(desk: Workspace, wanted: str, name: str = "") -> MovedCase:
+    """Take the case of a folder into the store; its file is set aside, so that nobody goes on with it."""
+    cases, place = _cases(desk), FolderPlace(find_case_folder(wanted))
+    title = new_case_folder(name or place.folder.absolute().name).name
+    with locked_folder(place.folder):
+        if not cases.is_free(title):
+            raise title_taken(title)
+        fingerprint = cases.take_in(place, title)
+        return MovedCase(title, fingerprint, _set_aside(place))
+
+
+def move_out_of_store(desk: Workspace, wanted: str, to: str) -> MovedCase:
+    """Take a case out of the store into a folder; then it is in the store no longer."""
+    cases, target = _cases(desk), FolderPlace(checked_folder(to))
+    found = cases.find(wanted)
+    place = cases.place(found)
+    if place is None:
+        raise BadUsage(f"There is no case {wanted!r} in the store.")
+    if target.database.exists():
+        raise FolderTaken(f"There is a case in {to!r} already.", remedy="Name another folder with --to.")
+    with rewording_errors(place.with_title), beginning_in(target.folder), place.exclusive():
+        fingerprint = copy_case(place, target)
+        cases.drop(found, place)
+    return MovedCase(target.title, fingerprint)
+
+
+def _cases(desk: Workspace) -> StoredCases:
+    cases = stored_cases(desk)
+    if cases is None:
+        raise BadUsage("The settings name no store.", remedy=NO_STORE)
+    return cases
+
+
+def _set_aside(place: FolderPlace) -> Path:
+    """A file that no command takes for a case any more."""
+    left = _free(place.database.with_name(f"{ASIDE}{CASE_FILE}"))
+    try:
+        for ending in ("", *SIDE_FILE_ENDINGS):
+            file = place.database.with_name(f"{CASE_FILE}{ending}")
+            if file.exists():
+                file.replace(left.with_name(f"{left.name}{ending}"))
+    except OSError as problem:
+        raise CannotWrite(
+            f"The case is in the store, and its file {str(place.database)!r} cannot be set aside: {problem.strerror}.",
+            remedy="Remove it by hand.",
+        ) from problem
+    return left
+
+
+def _free(file: Path) -> Path:
+    """The file, or the next of its name that nothing is at: what was set aside before stays."""
+    names = (file.with_name(f"{file.stem}-{number}{file.suffix}") for number in count(2))
+    return next(one for one in chain([file], names) if not os.path.lexists(one))

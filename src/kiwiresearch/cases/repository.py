@@ -1,0 +1,297 @@
+"""All cases of a server: as folders, or in the shared store."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import UTC, datetime
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from kiwiresearch.cases.places import (
+    BEGIN_HINT,
+    CASE_FILE,
+    CasePlace,
+    FolderPlace,
+    SchemaPlace,
+    beginning_in,
+    case_folders,
+    find_case_folder,
+    last_changed,
+    new_case_folder,
+    rewording_errors,
+)
+from kiwiresearch.errors import BadUsage, FolderTaken, KiwiError, RunDamaged, RunError, StoreError
+from kiwiresearch.kin.store.folder_lock import LOCK, locked_folder
+from kiwiresearch.workspace.places import folder_name
+from kiwiresearch.workspace.workspace import store_of
+
+if TYPE_CHECKING:
+    from kiwiresearch.kin.store.location import CaseSchemas
+    from kiwiresearch.store.store import CaseEntry, Store
+    from kiwiresearch.workspace.workspace import Workspace
+
+ID_LETTERS = 12
+
+
+class CaseRepository(Protocol):
+    """All cases there are, by ids that name nobody."""
+
+    def ids(self) -> tuple[str, ...]:
+        """The cases there are, the one that was worked on last first."""
+
+    def place(self, wanted: str) -> CasePlace | None:
+        """Where the case of an id is; what is no id leads nowhere."""
+
+    def find(self, words: str) -> str:
+        """The id of the case that its owner calls so; without words, of the one that was worked on last."""
+
+    def begin(self, name: str, make: Callable[[CasePlace], None]) -> str:
+        """Have a case made that is called so, or nearly; the id it has from now on."""
+
+    def close(self) -> None:
+        """Let go of what was opened to find cases."""
+
+
+def case_id(folder: Path) -> str:
+    """What a case is called outside: its folder has the name of a person, who may be living."""
+    return hashlib.sha256(b"case " + os.fsencode(folder.name)).hexdigest()[:ID_LETTERS]
+
+
+class FolderCases:
+    """Cases as folders: whoever puts one there has added it."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def ids(self) -> tuple[str, ...]:
+        return tuple(map(case_id, sorted(self._folders(), key=last_changed, reverse=True)))
+
+    def place(self, wanted: str) -> FolderPlace | None:
+        found = next((one for one in self._folders() if case_id(one) == wanted), None)
+        return None if found is None else FolderPlace(found)
+
+    def find(self, words: str) -> str:
+        if not words:
+            return case_id(find_case_folder(cases=self._root))
+        for one in self._folders():
+            if words in (case_id(one), one.name, str(one)) or folder_name(words) == one.name:
+                return case_id(one)
+        raise BadUsage(
+            f"The server has no case {words!r}.",
+            remedy=f"Its cases are those in {str(self._root)!r}: begin one at the desk, or name the folder "
+            "that holds yours in 'cases' below [serve] in the settings.",
+        )
+
+    def begin(self, name: str, make: Callable[[CasePlace], None]) -> str:
+        place = FolderPlace(_free(new_case_folder(name, cases=self._root)))
+        with rewording_errors(place.without_names), beginning_in(place.folder):
+            make(place)
+        return case_id(place.folder)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def _folders(self) -> list[Path]:
+        """A link that leads elsewhere is no case of this server."""
+        return [one for one in case_folders(self._root) if not one.is_symlink() and not (one / CASE_FILE).is_symlink()]
+
+
+def _free(folder: Path) -> Path:
+    """The folder, or the next one of its name that nothing is at."""
+    number, found = 1, folder
+    while os.path.lexists(found):
+        number += 1
+        found = folder.with_name(f"{folder.name}-{number}")
+    return found
+
+
+ID = re.compile(rf"[0-9a-f]{{{ID_LETTERS}}}")
+NEW = ".new-"
+FEWEST_LETTERS = 4
+"""So many letters of an id are enough to name a case, where no other begins so."""
+
+
+class StoredCases:
+    """The cases of a store. They are begun on this machine's disk, and come into the store when they are whole."""
+
+    def __init__(self, store: Store, url: str, root: Path, *, keeps_open: bool = False) -> None:
+        self._store = store
+        self._url = url
+        self._root = root
+        self._keeps_open = keeps_open
+        self._schemas: CaseSchemas | None = None
+
+    @classmethod
+    def of(cls, desk: Workspace, root: Path, *, keeps_open: bool = False) -> StoredCases:
+        """Those of a desk; who asks often keeps connections open, and closes it in the end."""
+        return cls(store_of(desk), desk.settings.store.strip(), root, keeps_open=keeps_open)
+
+    def close(self) -> None:
+        if self._schemas is not None:
+            self._schemas.close()
+
+    def ids(self) -> tuple[str, ...]:
+        return tuple(one.id for one in self.all())
+
+    def all(self) -> list[CaseEntry]:
+        """All cases with the names their owner gave them, the one that was worked on last first."""
+        return sorted(self._store.cases.all(), key=lambda one: one.changed_at, reverse=True)
+
+    def place(self, wanted: str) -> CasePlace | None:
+        found = self._store.cases.get(wanted) if ID.fullmatch(wanted) else None
+        return None if found is None else self._place(found.id, found.name, found.place)
+
+    def find(self, words: str) -> str:
+        found = self._named(words) if words else next(iter(self.all()), None)
+        if found is None:
+            what = f"There is no case {words!r} in the store." if words else "There is no case in the store yet."
+            raise BadUsage(what, remedy=f"{BEGIN_HINT}; a case in a folder is named by its path, such as cases/darwin.")
+        return found.id
+
+    def begin(self, name: str, make: Callable[[CasePlace], None]) -> str:
+        with (
+            self.beginning(new_case_folder(name).name, is_numbered=True) as (case_id, place),
+            rewording_errors(place.without_names),
+        ):
+            make(place)
+        return case_id
+
+    @contextmanager
+    def beginning(self, title: str, *, is_numbered: bool = False) -> Iterator[tuple[str, CasePlace]]:
+        """The id of a new case, and a place to make it at; it is in the store when that was done without an error."""
+        self._sweep()
+        folder = self._root / f"{NEW}{secrets.token_hex(8)}"
+        case_id = secrets.token_hex(ID_LETTERS // 2)
+        try:
+            with locked_folder(folder):
+                place = FolderPlace(folder, title)
+                yield case_id, place
+                self.take_in(place, title, case_id, is_numbered=is_numbered)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def take_in(self, source: CasePlace, title: str, case_id: str = "", *, is_numbered: bool = False) -> str:
+        """Keep the same case in the store, under a name that is free; the fingerprint that proves it is the same."""
+        case_id = case_id or secrets.token_hex(ID_LETTERS // 2)
+        where = self._opened.schema(case_id) if self._store.is_shared else case_id
+        target = self._place(case_id, title, where)
+        try:
+            fingerprint = copy_case(source, target)
+            self._add(case_id, _names(title) if is_numbered else iter([title]), where)
+        except BaseException:
+            with suppress(KiwiError):
+                _discard(target)
+            raise
+        return fingerprint
+
+    def _add(self, case_id: str, names: Iterator[str], where: str) -> None:
+        from kiwiresearch.store.store import CaseEntry
+
+        now = self._now()
+        for name in names:
+            if self._store.cases.add(CaseEntry(case_id, name, where, now, now)):
+                return
+        raise title_taken(name)
+
+    def remove(self, case_id: str) -> None:
+        """Remove a case for good, while nobody works on it; what was removed in part is removed whole."""
+        place = self.place(case_id)
+        if place is None:
+            return
+        with ExitStack() as held:
+            with suppress(RunDamaged):  # its tables are gone already
+                held.enter_context(place.exclusive())
+            self.drop(case_id, place)
+
+    def drop(self, case_id: str, place: CasePlace) -> None:
+        """Remove a case that whoever calls has for themselves."""
+        _discard(place)
+        self._store.cases.remove(case_id)
+
+    def is_free(self, title: str) -> bool:
+        return all(one.name != title for one in self._store.cases.all())
+
+    def _named(self, words: str) -> CaseEntry | None:
+        rows = self._store.cases.all()
+        called = [one for one in rows if one.name in (words, folder_name(words))]
+        begun = [one for one in rows if len(words) >= FEWEST_LETTERS and one.id.startswith(words)]
+        return next(iter(called), begun[0] if len(begun) == 1 else None)
+
+    def _place(self, case_id: str, name: str, place: str) -> CasePlace:
+        touch = partial(self._touch, case_id)
+        if self._store.is_shared:
+            return SchemaPlace(self._opened, self._store.files, place, name, self._root / case_id, touch)
+        return FolderPlace(self._beside / place, name, touch)
+
+    def _touch(self, case_id: str) -> None:
+        with suppress(StoreError):  # the case itself is as it was written
+            self._store.cases.note_change(case_id, at=self._now())
+
+    def _now(self) -> str:
+        """The time of the store, which all hosts share."""
+        return datetime.fromtimestamp(self._store.now(), UTC).isoformat(timespec="microseconds")
+
+    @property
+    def _opened(self) -> CaseSchemas:
+        if self._schemas is None:
+            from kiwiresearch.kin.store.location import CaseSchemas
+
+            self._schemas = CaseSchemas(self._url, keeps_open=self._keeps_open)
+        return self._schemas
+
+    @property
+    def _beside(self) -> Path:
+        from kiwiresearch.store.engine import file_path
+
+        file = file_path(self._url)
+        return file.with_name(f"{file.stem}-cases")
+
+    def _sweep(self) -> None:
+        """Remove what processes that were killed have left of cases they began; one just begun has no file yet."""
+        for folder in self._root.glob(f"{NEW}*"):
+            with suppress(RunError, OSError):
+                if any(file.name != LOCK for file in folder.iterdir()):
+                    with locked_folder(folder):
+                        FolderPlace(folder).discard()
+                    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _discard(place: CasePlace) -> None:
+    place.discard()
+    shutil.rmtree(place.folder, ignore_errors=True)
+
+
+def copy_case(source: CasePlace, target: CasePlace) -> str:
+    """Make the same case at another place and prove that it is the same; its fingerprint."""
+    from kiwiresearch.kin.store.case import CaseStore
+
+    with CaseStore.open(source.database, str) as store:
+        store.copy_to(target.database)
+        before = store.fingerprint()
+    with CaseStore.open(target.database, str) as copy:
+        after = copy.fingerprint()
+    if after != before:
+        target.discard()
+        raise RunDamaged(
+            "The copy of the case is not the same as the case, so it was not kept.",
+            remedy="Prove the case with 'kiwiresearch kin verify', then try again.",
+        )
+    return before
+
+
+def title_taken(title: str) -> FolderTaken:
+    return FolderTaken(f"There is a case {title!r} in the store already.", remedy="Give it another name.")
+
+
+def _names(title: str) -> Iterator[str]:
+    yield title
+    for number in count(2):
+        yield f"{title}-{number}"

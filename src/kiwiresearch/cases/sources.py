@@ -1,0 +1,212 @@
+"""Which sources a case may query: its books, and the plugins that the user switched on."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from kiwiresearch.errors import BadUsage
+from kiwiresearch.kin.sources.books import BookSource
+from kiwiresearch.kin.store.case import CaseStore
+
+if TYPE_CHECKING:
+    from kiwiresearch.kin.sources.gate import Gate
+    from kiwiresearch.kin.sources.plugin import Plugin
+    from kiwiresearch.kin.sources.politeness import Clock
+    from kiwiresearch.kin.sources.registry import KnownPlugin, Plugins
+    from kiwiresearch.kin.sources.sign_in import SignIn
+    from kiwiresearch.kin.sources.source import EvidenceSource
+    from kiwiresearch.search.open_book import OpenBook
+
+KEY = "plugins"
+BOOKS = "wikipedia"
+"""The plugin that stands for the books; it is always on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Switches:
+    """What the user allowed in a case; at its start nothing outside the books."""
+
+    on: tuple[str, ...] = ()
+    terms: tuple[str, ...] = ()
+    """Plugins whose terms the user says to have read and to be within."""
+    contact: str = ""
+    endpoints: tuple[tuple[str, str], ...] = ()
+    """Addresses of the user's own that stand for a plugin's."""
+
+    @classmethod
+    def of(cls, store: CaseStore) -> Switches:
+        kept: Mapping[str, Any] = store.state(KEY) or {}
+        endpoints = tuple(sorted(kept.get("endpoints", {}).items()))
+        return cls(tuple(kept.get("on", ())), tuple(kept.get("terms", ())), str(kept.get("contact", "")), endpoints)
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "on": list(self.on),
+            "terms": list(self.terms),
+            "contact": self.contact,
+            "endpoints": dict(self.endpoints),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSources:
+    """The sources of a case, and the gate that is to be closed in the end."""
+
+    sources: tuple[EvidenceSource, ...]
+    gate: Gate | None = None
+    sign_ins: Mapping[str, SignIn] = field(default_factory=dict)
+    """Of the sources that want one; what comes of it is kept in memory and ends with the process."""
+
+    def sign_in(self, name: str, tell: Callable[[str], None]) -> None:
+        """Let the user sign in to a source; `tell` hears where."""
+        found = self.sign_ins.get(name)
+        if found is None:
+            those = f" Those are: {', '.join(sorted(self.sign_ins))}." if self.sign_ins else ""
+            raise BadUsage(
+                f"{name!r} is no source of this case that wants a sign-in.",
+                remedy=f"Only what is switched on is asked.{those}",
+            )
+        found.run_locally(tell)
+
+    def close(self) -> None:
+        if self.gate is not None:
+            self.gate.close()
+
+
+def set_plugin(
+    store: CaseStore, known: KnownPlugin, *, on: bool, terms: bool = False, contact: str = "", endpoint: str = ""
+) -> Switches:
+    """Switch a plugin on or off for the case."""
+    name = known.plugin.plugin_id
+    if name == BOOKS:
+        raise BadUsage("Your books are always asked, and ask nobody.", remedy="Choose the books with --book.")
+    before = Switches.of(store)
+    others = {one for one in before.on if one != name}
+    agreed = {one for one in before.terms if one != name}
+    elsewhere = {one: url for one, url in before.endpoints if one != name}
+    if on and endpoint:
+        elsewhere[name] = _checked_endpoint(known, endpoint)
+    after = replace(
+        before,
+        on=tuple(sorted(others | {name} if on else others)),
+        terms=tuple(sorted(agreed | {name} if on and terms else agreed)),
+        contact=contact or before.contact,
+        endpoints=tuple(sorted(elsewhere.items())),
+    )
+    with store.step("user"):
+        store.set_state(KEY, after.record())
+    return after
+
+
+def open_case_sources(
+    store: CaseStore,
+    books: Sequence[OpenBook],
+    own: Path | None = None,
+    environment: Mapping[str, str] = os.environ,
+    *,
+    clock: Clock | None = None,
+) -> OpenSources:
+    """The books, and behind one gate all that is switched on."""
+    switches = Switches.of(store)
+    if not switches.on:
+        return OpenSources((BookSource(books),))
+    from kiwiresearch.kin.sources.factory import open_sources
+    from kiwiresearch.kin.sources.registry import load_plugins
+    from kiwiresearch.kin.sources.sign_in import SignIn
+
+    known = load_plugins(own)
+    gate = open_gate(store, switches, environment, clock=clock)
+    chosen = [known.named(name).plugin for name in switches.on]
+    sign_ins = {plugin.plugin_id: SignIn(plugin, gate) for plugin in chosen if plugin.auth}
+    sources = open_sources(books, known, gate, sign_ins=sign_ins, endpoints=dict(switches.endpoints))
+    return OpenSources(sources, gate, sign_ins)
+
+
+def _checked_endpoint(known: KnownPlugin, endpoint: str) -> str:
+    parts = urlsplit(endpoint)
+    if known.plugin.kind != "sparql":
+        raise BadUsage(f"The plugin {known.plugin.plugin_id!r} has no endpoint of yours.", remedy="Leave it out.")
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise BadUsage(f"{endpoint!r} is no address.", remedy="Such as: --endpoint http://localhost:7878/query")
+    return endpoint
+
+
+def _place(endpoint: str) -> str:
+    parts = urlsplit(endpoint)
+    return f"{parts.scheme}://{parts.netloc.lower()}"
+
+
+def open_gate(
+    store: CaseStore,
+    switches: Switches,
+    environment: Mapping[str, str] = os.environ,
+    *,
+    clock: Clock | None = None,
+) -> Gate:
+    """The way to all sources outside the books, with what the case remembers of them."""
+    from kiwiresearch.kin.sources.gate import Credentials, Gate, Permissions
+    from kiwiresearch.kin.sources.politeness import Clock, StoredMemory
+
+    permit = Permissions(
+        frozenset(switches.on),
+        frozenset(switches.terms),
+        {name: frozenset({_place(url)}) for name, url in switches.endpoints},
+        contact=switches.contact,
+        credentials=Credentials(environment),
+    )
+    memory = StoredMemory(store.plugin_state, store.set_plugin_state)
+    # Politeness goes by the time of day; nothing that is kept of a person does.
+    return Gate(permit, memory, clock or Clock(time.time))  # noqa: TID251
+
+
+def source_records(known: Plugins, store: CaseStore | None) -> list[dict[str, Any]]:
+    """Each plugin: what it is, whether it is on, and what is asked of whom when it is."""
+    switches = Switches.of(store) if store else Switches()
+    return [_plugin_record(one, switches, store) for one in known.known]
+
+
+def _plugin_record(known: KnownPlugin, switches: Switches, store: CaseStore | None) -> dict[str, Any]:
+    from kiwiresearch.kin.sources.gate import key_variable
+
+    plugin = known.plugin
+    is_books = plugin.kind == "books"
+    rules = plugin.compliance
+    return {
+        "id": plugin.plugin_id,
+        "name": plugin.display_name,
+        "tier": plugin.tier,
+        "on": is_books or plugin.plugin_id in switches.on,
+        "network": not is_books,
+        "hosts": [] if is_books else _hosts(plugin, switches),
+        "asked": "" if is_books else "Names and years of people who are known to be dead; nothing of anybody else.",
+        "terms": rules.tos_automation,
+        "terms_url": rules.tos_url,
+        "terms_acknowledged": plugin.plugin_id in switches.terms,
+        "key": key_variable(plugin.plugin_id) if rules.requires_auth else "",
+        "sign_in": plugin.auth is not None,
+        "note": rules.note,
+        "requests_per_minute": rules.rate_limit_requests_per_minute,
+        "quarantine": _quarantine(known, store),
+        "shipped": known.shipped,
+    }
+
+
+def _hosts(plugin: Plugin, switches: Switches) -> list[str]:
+    """Whom the plugin asks: the endpoint of the user's own, else its own hosts."""
+    own = dict(switches.endpoints).get(plugin.plugin_id)
+    return [urlsplit(own).netloc] if own else sorted(plugin.hosts())
+
+
+def _quarantine(known: KnownPlugin, store: CaseStore | None) -> str:
+    from kiwiresearch.kin.sources.politeness import StoredMemory
+    from kiwiresearch.kin.sources.site import PluginHealth
+
+    if store is None:
+        return ""
+    return PluginHealth(StoredMemory(store.plugin_state, store.set_plugin_state)).quarantine(known.plugin)

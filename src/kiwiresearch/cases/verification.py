@@ -1,0 +1,156 @@
+"""Verifying a case: its audit log, every quote against the stored text, and that text against the book."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kiwiresearch.errors import BadUsage, KiwiError
+from kiwiresearch.kin.gedcom.read import read_gedcom
+from kiwiresearch.kin.sources.books import SCHEME
+from kiwiresearch.kin.tree import Evidence, Source, Tree
+from kiwiresearch.page.read import open_page
+from kiwiresearch.text.display import count_of
+
+if TYPE_CHECKING:
+    from kiwiresearch.cases.case import Case
+
+LEFT_OUT = "is not read"
+"""How a note says that GEDCOM has something which a tree has no place for."""
+
+
+@dataclass(slots=True)
+class CaseVerification:
+    """What was proved, and what did not hold. Nobody is named: a failure tells the id of what it is about."""
+
+    proved: dict[str, int] = field(
+        default_factory=lambda: dict.fromkeys(("audit rows", "quotes", "sources", "people"), 0)
+    )
+    failures: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """What could not be looked at, such as a page whose book is not there."""
+    head: str = ""
+
+    @property
+    def holds(self) -> bool:
+        return not self.failures
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "holds": self.holds,
+            "proved": self.proved,
+            "failures": self.failures,
+            "notes": self.notes,
+            "audit_head": self.head,
+        }
+
+
+def verify_case(
+    case: Case, head: str = "", reading: Callable[[], AbstractContextManager[object]] = nullcontext
+) -> CaseVerification:
+    """Prove a case, and tell all that does not hold.
+
+    `head` is one that an earlier export told; books are only read within `reading()`.
+    """
+    found = CaseVerification(head=case.store.head)
+    found.proved["audit rows"] = len(case.store.audit())
+    found.failures += [f"audit log, row {one.seq}: {one.text}" for one in case.store.verify_audit(head)]
+    tree = case.store.tree(everything=True)
+    with reading():
+        texts = _prove_sources(case, tree, found)
+    for evidence in _all_evidence(tree):
+        _prove_quote(evidence, tree, texts, found)
+    found.failures += case.store.verify_rows()
+    _prove_gedcom(case, found)
+    return found
+
+
+def _all_evidence(tree: Tree) -> Iterator[Evidence]:
+    for fact in tree.facts:
+        yield from fact.evidence
+    for tie in tree.relationships:
+        yield from tie.evidence
+
+
+def _prove_sources(case: Case, tree: Tree, found: CaseVerification) -> dict[str, str]:
+    """The texts as they were kept, each compared with the page it is from."""
+    texts: dict[str, str] = {}
+    away = 0
+    for source in tree.sources.values():
+        try:
+            texts[source.id] = case.store.source_text(source.id)
+        except KiwiError as problem:
+            found.failures.append(f"source {source.id}: {problem.message}")
+            continue
+        found.proved["sources"] += 1
+        away += not _prove_page(case, source, texts[source.id], found)
+    if away:
+        found.notes.append(
+            f"{count_of(away, 'source')} could be compared with the text that was kept only: "
+            "the book, file or site is not at hand."
+        )
+    return texts
+
+
+def _prove_page(case: Case, source: Source, text: str, found: CaseVerification) -> bool:
+    """Compare a page of a book with what was kept of it; False where the book is not there."""
+    if not source.url.startswith(SCHEME) or case.finder is None:
+        return False
+    book, _, path = source.url.removeprefix(SCHEME).partition("/")
+    open_book = next((one for one in case.finder.books if one.book.id == book), None)
+    if open_book is None:
+        return False
+    digest = "sha256:" + hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+    if digest != source.content_hash:
+        found.failures.append(f"source {source.id}: the text that was kept is not the one that was read.")
+    try:
+        page = open_page(open_book.archive, path)
+    except KiwiError as problem:
+        found.failures.append(f"source {source.id}: {problem.message}")
+        return True
+    if page.text != text:
+        found.failures.append(f"source {source.id}: the page of the book is not the text that was kept.")
+    return True
+
+
+def _prove_quote(evidence: Evidence, tree: Tree, texts: dict[str, str], found: CaseVerification) -> None:
+    text = texts.get(evidence.source)
+    if evidence.source not in tree.sources:
+        found.failures.append(f"evidence {evidence.id}: its source is missing.")
+    elif text is None or not text:
+        return  # a source without text of its own is quoted by the file that names it
+    elif evidence.start >= 0 and text[evidence.start : evidence.end] != evidence.snippet:
+        found.failures.append(f"evidence {evidence.id}: its source does not say that at its place.")
+    elif evidence.start < 0 and evidence.snippet not in text:
+        found.failures.append(f"evidence {evidence.id}: its source does not say that.")
+    else:
+        found.proved["quotes"] += 1
+
+
+def _prove_gedcom(case: Case, found: CaseVerification) -> None:
+    """What is exported can be read again, with everybody in it."""
+    tree = case.tree("owner")
+    with tempfile.TemporaryDirectory() as folder:
+        for form in ("gedcom", "gedcom7"):
+            file = Path(folder) / f"{form}.ged"
+            file.write_text(case.export("gedcom" if form == "gedcom" else "gedcom7", "owner"), "utf-8", newline="")
+            try:
+                read = read_gedcom(file)
+            except BadUsage as problem:
+                found.failures.append(f"{form}: {problem.message}")
+                continue
+            if len(read.tree.persons) != len(tree.persons):
+                found.failures.append(f"{form}: it has {len(read.tree.persons)} of {len(tree.persons)} people.")
+            if _parents(read.tree) != _parents(tree):
+                found.failures.append(f"{form}: it has {_parents(read.tree)} of {_parents(tree)} ties to parents.")
+            found.failures += [f"{form}: {note}" for note in read.notes if LEFT_OUT not in note]
+    found.proved["people"] = len(tree.persons)
+
+
+def _parents(tree: Tree) -> int:
+    return sum(len(tree.parents(person)) for person in tree.persons)

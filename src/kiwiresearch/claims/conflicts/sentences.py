@@ -1,0 +1,298 @@
+"""Sentences as they are compared, how far two are about the same thing, and how they disagree."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Literal
+
+from kiwiresearch.claims.conflicts.values import SentenceValue, values_in
+from kiwiresearch.claims.conflicts.words import PERSONAL, ComparisonWords, SentenceWord, comparison_words, shared_stem
+from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.text.dates.ranges import date_relation as date_relation
+from kiwiresearch.text.quantities import quantities_in
+from kiwiresearch.text.quantity import Quantity
+from kiwiresearch.text.when import DateMention, dates_in
+from kiwiresearch.text.words import POSSESSIVE, WORD, plain_lower
+
+DisagreementKind = Literal["different year", "different scope", "unit or rounding", "estimate range", "contradiction"]
+DisputedValue = Literal["a number", "a date", "a name", "a denial"]
+TextSpan = tuple[int, int]
+
+LONE_YEAR = re.compile(r"(?:^|[\t|:]) *(1\d{3}|20\d\d)(?= *(?:[:\t|–—]|$))", re.ASCII)
+DAYS_BEHIND = 364
+"""So many days of a year follow its first; which one is the last makes no difference here."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedSentence:
+    """What is compared: a self-contained sentence with what it measures and dates."""
+
+    text: str
+    subject: str = ""
+    """What it is about, where that is known: the title of its page, or what its pronoun stands for."""
+    quantities: tuple[Quantity, ...] = ()
+    dates: tuple[DateMention, ...] = ()
+    language: str = "eng"
+
+    @classmethod
+    def of(cls, text: str, subject: str = "", language: str = "eng") -> ComparedSentence:
+        """A sentence, with its quantities and dates read from it."""
+        dates = _with_lone_years(text, dates_in(text, language), language)
+        numbers = quantities_in(text, language, not_in=[(dated.start, dated.end) for dated in dates])
+        return cls(text, subject, tuple(numbers), dates, language)
+
+
+def _with_lone_years(text: str, dates: list[DateMention], language: str) -> tuple[DateMention, ...]:
+    """The dates of a text, with years that stand alone in a line or a cell: '1961 : she became director'."""
+    for found in LONE_YEAR.finditer(text):
+        start, end = found.span(1)
+        if not any(dated.start < end and start < dated.end for dated in dates):
+            read = dates_in(f"{found[1]}-01-01", language)
+            if read:
+                first = read[0].when.earliest
+                when = replace(read[0].when, latest=first + DAYS_BEHIND, precision="year")
+                dates.append(DateMention(start, end, when))
+    return tuple(sorted(dates, key=lambda dated: dated.start))
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """Where two sayings of one thing do not say the same."""
+
+    kind: DisagreementKind
+    what: DisputedValue
+    a: TextSpan
+    """Where the value that differs stands in the first text."""
+    b: TextSpan
+    why: str
+    strength: float
+    """From 0 to 1: how sure it is that both speak of the same thing."""
+
+    def reversed(self) -> Disagreement:
+        """The same, with the second text first."""
+        return Disagreement(self.kind, self.what, self.b, self.a, self.why, self.strength)
+
+
+NOTE = re.compile(r"\[[^\[\]]{1,30}\]")
+"""What editors write into a text: '[citation needed]', '[12]'."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceReading:
+    """All that is compared of a sentence."""
+
+    text: str
+    words: tuple[SentenceWord, ...]
+    values: tuple[SentenceValue, ...]
+    dates: tuple[DateMention, ...]
+    content: frozenset[str]
+    names: frozenset[str]
+    subject: frozenset[str]
+    """Names the sentence is about; none where it begins with a pronoun and nothing tells of whom."""
+    about: str
+    """The same as it is written, where the sentence names it itself."""
+    lows: frozenset[str]
+    by_pronoun: str
+    """The pronoun it begins with."""
+    language: str
+
+
+@lru_cache(maxsize=6_144)
+def read_sentence(
+    text: str, subject: str, quantities: tuple[Quantity, ...], dates: tuple[DateMention, ...], language: str
+) -> SentenceReading:
+    """The reading of a sentence whose quantities and dates are known."""
+    known = comparison_words(language)
+    spans = [(value.start, value.end) for value in quantities] + [(dated.start, dated.end) for dated in dates]
+    spans = sorted(spans + [found.span() for found in NOTE.finditer(text)])
+    words = tuple(_words(text, spans, known, language))
+    told = [word for word in words if word.stem]
+    about, written, by_pronoun = _subject(words, subject, known, language)
+    values = tuple(values_in(text, words, quantities, dates, known, language))
+    return SentenceReading(
+        text=text,
+        words=words,
+        values=values,
+        dates=dates,
+        content=frozenset(word.stem for word in told),
+        names=frozenset(word.stem for word in told if word.is_name),
+        subject=about,
+        about="" if by_pronoun else written,
+        lows=frozenset(word.low for word in words),
+        by_pronoun=by_pronoun,
+        language=language,
+    )
+
+
+def _words(
+    text: str, spans: Sequence[tuple[int, int]], known: ComparisonWords, language: str
+) -> Iterator[SentenceWord]:
+    ends = [found.start() for found in known.clause_end.finditer(text)]
+    small = plain_lower(text)
+    quiet = known.quiet
+    clause = at = 0
+    after_name = False
+    for number, found in enumerate(WORD.finditer(text)):
+        start, end = found.span()
+        while clause < len(ends) and ends[clause] < start:
+            clause += 1
+        while at < len(spans) and spans[at][1] <= start:
+            at += 1
+        low = small[start:end]
+        if not low.isalnum():
+            low = POSSESSIVE.sub("", low)
+        stem = ""
+        if low not in quiet and not low[0].isdigit() and not (at < len(spans) and spans[at][0] <= start):
+            # 'Charles I' is not 'Charles II'.
+            stem = shared_stem(low, language) if len(low) > 1 else low if after_name and low in "ivx" else ""
+        after_name = bool(stem) and text[start].isupper() and (number > 0 or _name_follows(text, end, known.verbs))
+        yield SentenceWord(start, end, low, stem, after_name, clause)
+
+
+def _name_follows(text: str, end: int, verbs: frozenset[str]) -> bool:
+    """Whether the first word of a sentence is a name: a capital, a verb, a comma or a bracket follows."""
+    found = WORD.search(text, end)
+    return found is None or found[0][0].isupper() or found[0] in verbs or text[end : end + 2] in (", ", " (")
+
+
+def _subject(
+    words: Sequence[SentenceWord], given: str, known: ComparisonWords, language: str
+) -> tuple[frozenset[str], str, str]:
+    """Names before the first verb, or those given where a pronoun stands there."""
+    names: dict[str, str] = {}
+    pronoun = ""
+    for word in words:
+        if word.low in known.verbs or (not word.is_name and word.low.endswith("ed") and word.stem):
+            break
+        if word.is_name:
+            names.setdefault(word.stem, word.low)
+        if word.low in known.pronouns and word in words[:2]:
+            pronoun = pronoun or word.low
+    written = " ".join(names.values())
+    if names or not given:
+        return frozenset(names), written, pronoun
+    return (
+        frozenset(shared_stem(low, language) for low in WORD.findall(plain_lower(given)) if low not in known.quiet),
+        "",
+        pronoun,
+    )
+
+
+ENOUGH = 0.42
+"""From this likeness on two values are said of the same thing."""
+
+COVER, SHARED, KEY, UNIT, CLOSE, ABOUT = 0.3, 0.15, 0.25, 0.1, 0.15, 0.15
+"""What the share of the words around both, their number, the same key, unit, neighbours and subject add."""
+
+DOUBT = 0.35
+"""What is lost where each sentence is about names that the other does not know."""
+
+MANY = 4
+"""More shared words than these add nothing."""
+
+SURE = 0.75
+"""The likeness of what happens once in a life, where the name is the same."""
+
+LABEL = 0.6
+"""The cover of a value beside which nothing else is told: 'Founded: 1910'."""
+
+SHARED_BY_ALL = frozenset({"", "%", "s"})
+"""Units that measure so many things that they tell nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueMatch:
+    """Two values that may be said of the same thing."""
+
+    one: SentenceValue
+    other: SentenceValue
+    likeness: float
+    kind: DisagreementKind | None
+    """None where the values agree."""
+    why: str = ""
+    sure: float = 1.0
+    """From 0 to 1: whether an event befell the same in both."""
+
+
+def likeness(a: SentenceReading, one: SentenceValue, b: SentenceReading, other: SentenceValue) -> float:
+    """From 0 to 1: how far the words around two values say that they are of the same thing."""
+    mine, theirs = one.near - {one.key}, other.near - {other.key}
+    shared = mine & theirs
+    fewer = min(len(mine), len(theirs))
+    cover = len(shared) / fewer if fewer else LABEL
+    keyed = bool(one.key) and one.key == other.key
+    same_unit = one.quantity and other.quantity and one.quantity.unit not in SHARED_BY_ALL
+    crossed = bool(one.key and other.key) and (one.key in other.near or other.key in one.near)
+    close = not one.close.isdisjoint(other.close)
+    about = subject_likeness(a, b)
+    value = COVER * cover + SHARED * min(len(shared), MANY) / MANY + CLOSE * close
+    value += KEY if keyed else UNIT if same_unit or crossed else 0
+    value = value + ABOUT * about if about >= 0 else value * (1 + about * DOUBT)
+    if keyed and one.key in PERSONAL and about == 1:
+        value = max(value, SURE)
+    return round(max(0.0, min(1.0, value)), 3)
+
+
+def subject_likeness(a: SentenceReading, b: SentenceReading) -> float:
+    """From -1.5 to 1: whether two sentences are about the same names."""
+    if not a.subject and not b.subject:
+        pronouns = {a.by_pronoun, b.by_pronoun}
+        return -1.0 if {"he", "she"} <= pronouns else 0.25
+    if not a.subject or not b.subject:
+        return 0.5
+    mine, theirs = a.subject - b.content - b.subject, b.subject - a.content - a.subject
+    if mine and theirs:
+        return -1.5 if a.subject.isdisjoint(b.subject) else -1.0
+    return 1.0 if not a.subject.isdisjoint(b.subject) else 0.5
+
+
+def are_unrelated(a: SentenceReading, b: SentenceReading) -> bool:
+    """Whether each sentence is about names that the other does not know."""
+    return subject_likeness(a, b) <= -1
+
+
+def setting_difference(
+    a: SentenceReading, one: SentenceValue, b: SentenceReading, other: SentenceValue
+) -> tuple[DisagreementKind, str]:
+    """Whether two values are of different times or scopes, or contradict each other."""
+    mine, theirs = list(_times(a, one)), list(_times(b, other))
+    if mine and theirs and all(date_relation(x, y) == "apart" for x in mine for y in theirs):
+        return "different year", "They are of different times."
+    known = comparison_words(a.language)
+    words = [_clause_words(a, one), _clause_words(b, other)]
+    for line in known.sides:
+        sides = [{line[word] for word in lows & line.keys()} for lows in words]
+        if sides[0] and sides[1] and sides[0].isdisjoint(sides[1]):
+            return "different scope", "They are of different groups, places or measures."
+    places = [_places(a, one), _places(b, other)]
+    if places[0] and places[1] and places[0].isdisjoint(b.content) and places[1].isdisjoint(a.content):
+        return "different scope", "They are of different places."
+    return "contradiction", ""
+
+
+def _clause_words(reading: SentenceReading, value: SentenceValue) -> frozenset[str]:
+    return frozenset(word.low for word in reading.words if word.clause == value.clause)
+
+
+def _times(reading: SentenceReading, value: SentenceValue) -> Iterator[DateRange]:
+    inside = [v for v in reading.values if v.what == "a date" and v.clause == value.clause]
+    for dated in inside or [v for v in reading.values if v.what == "a date"]:
+        if dated.when:
+            yield dated.when
+
+
+def _places(reading: SentenceReading, value: SentenceValue) -> frozenset[str]:
+    """Names behind 'in' and the like in the clause of a value."""
+    known = comparison_words(reading.language)
+    found = set()
+    words = reading.words
+    for earlier, before, word in zip((words[:1] + words), words, words[1:], strict=False):
+        if before.low == "the":
+            before = earlier
+        is_place = word.is_name or word.low in known.wholes
+        if word.clause == value.clause and is_place and before.low in known.before_names:
+            found.add(word.stem)
+    return frozenset(found)

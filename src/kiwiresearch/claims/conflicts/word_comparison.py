@@ -1,0 +1,273 @@
+"""Disagreements in words: one relation with two fillers, denials, opposites."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from kiwiresearch.claims.conflicts.sentences import Disagreement, SentenceReading, TextSpan, are_unrelated
+from kiwiresearch.claims.conflicts.words import ComparisonWords, SentenceWord, comparison_words
+
+REACH = 12
+"""So many words behind 'born' its place may stand."""
+
+FEWEST_OF_AGENT = 2
+"""So many words of what was done stand in both."""
+
+FILLER_WORDS = 4
+DOER_REACH = 10
+
+
+class FilledRelation(NamedTuple):
+    """A relation, and what fills it."""
+
+    relation: str
+    fillers: frozenset[str]
+    near: frozenset[str]
+    span: TextSpan
+
+
+def compare_fillers(a: SentenceReading, b: SentenceReading) -> Disagreement | None:
+    """One relation with two fillers."""
+    cues = comparison_words(a.language).filler_cues
+    if cues.isdisjoint(a.lows) or cues.isdisjoint(b.lows) or are_unrelated(a, b):
+        return None
+    theirs = list(filled_relations(b))
+    if not theirs:
+        return None
+    for one in filled_relations(a):
+        for other in theirs:
+            if one.relation == other.relation and _differ(a, one, b, other):
+                kind = one.relation.partition(":")
+                why = f"Both tell the {kind[2] or kind[0]}, and it has one value."
+                return Disagreement("contradiction", "a name", one.span, other.span, why, 0.6)
+    return None
+
+
+def _differ(a: SentenceReading, one: FilledRelation, b: SentenceReading, other: FilledRelation) -> bool:
+    if not one.fillers.isdisjoint(other.fillers | b.content) or not other.fillers.isdisjoint(a.content):
+        return False
+    if one.relation.startswith("place"):
+        regions = comparison_words(a.language).regions
+        if (one.fillers <= regions) != (other.fillers <= regions):
+            return False
+        return bool((a.content | a.subject) & (b.content | b.subject) - one.fillers - other.fillers)
+    if one.relation.startswith("agent"):
+        return len((one.near & other.near) - one.fillers - other.fillers) >= FEWEST_OF_AGENT
+    shared = (one.near | a.subject) & (other.near | b.subject)
+    return len(shared) >= (1 if one.relation.startswith("kind") else 2)
+
+
+def filled_relations(reading: SentenceReading) -> Iterator[FilledRelation]:
+    """All relations of a sentence whose filler is one."""
+    known = comparison_words(reading.language)
+    for at, word in enumerate(reading.words):
+        if word.low in known.places:
+            yield from _place(reading, at, known)
+        if word.low == "by":
+            yield from _agent(reading, at, known)
+        if word.low in known.agents:
+            yield from _doer(reading, at, known)
+        if word.low in known.holders:
+            yield from _held(reading, at, known)
+        if word.low in known.kinds:
+            yield from _kind(reading, at, known)
+    for relation, cues in known.fillers.items():
+        for cue in cues:
+            yield from _filler(reading, relation, tuple(cue.split()))
+
+
+def _place(reading: SentenceReading, at: int, known: ComparisonWords) -> Iterator[FilledRelation]:
+    words = reading.words
+    for n in range(at + 1, min(at + REACH, len(words) - 1)):
+        if words[n].low in known.events or words[n].low == "and":
+            return
+        if words[n].low in ("in", "at") and words[n + 1].is_name:
+            run = _names(reading, n + 1)
+            relation = f"place:{known.places[words[at].low]} place"
+            yield FilledRelation(relation, _stems(run), reading.content, (run[0].start, run[-1].end))
+            return
+
+
+def _held(reading: SentenceReading, at: int, known: ComparisonWords) -> Iterator[FilledRelation]:
+    """'The capital of Peru is Lima'."""
+    words = reading.words
+    for n in range(at + 1, min(at + FILLER_WORDS + 2, len(words) - 1)):
+        if words[n].low in known.being and words[n].clause == words[at].clause:
+            if words[n + 1].is_name:
+                run = _names(reading, n + 1)
+                near = reading.content - _stems(run)
+                yield FilledRelation(f"holder:{words[at].low}", _stems(run), near, (run[0].start, run[-1].end))
+            return
+
+
+def _names(reading: SentenceReading, at: int) -> list[SentenceWord]:
+    """A run of names; commas and a few small words may stand between."""
+    run = [reading.words[at]]
+    for word in reading.words[at + 1 :]:
+        between = reading.text[run[-1].end : word.start]
+        if not word.is_name or between.strip() not in ("", ",", "-", "–", "and", "&"):
+            if word.low in ("of", "the", "de", "la", "and", "van", "von") and between.strip() in ("", ","):
+                continue
+            break
+        run.append(word)
+    return run
+
+
+def _stems(words: list[SentenceWord]) -> frozenset[str]:
+    return frozenset(word.stem for word in words)
+
+
+def _agent(reading: SentenceReading, at: int, known: ComparisonWords) -> Iterator[FilledRelation]:
+    words = reading.words
+    if at + 1 >= len(words) or not words[at + 1].is_name:
+        return
+    run = _names(reading, at + 1)
+    for word in words[max(0, at - 4) : at]:
+        if word.low in known.agents or word.stem == "nicknam":
+            near = reading.content - _stems(run)
+            yield FilledRelation(f"agent:{word.stem}", _stems(run), near, (run[0].start, run[-1].end))
+            return
+
+
+def _doer(reading: SentenceReading, at: int, known: ComparisonWords) -> Iterator[FilledRelation]:
+    """'Ann Reed built the mill': the name before an active verb, where what was done stands behind it."""
+    words = reading.words
+    behind = {word.low for word in words[at + 1 : at + 4]}
+    if behind & {"by"} or any(word.low in known.being for word in words[max(0, at - 2) : at]):
+        return
+    for n in range(at - 1, max(-1, at - DOER_REACH), -1):
+        if words[n].is_name:
+            run = [word for word in words[max(0, n - 3) : n + 1] if word.is_name]
+            near = frozenset(word.stem for word in words[at + 1 : at + 1 + REACH] if word.stem)
+            yield FilledRelation(f"agent:{words[at].stem}", _stems(run), near, (run[0].start, run[-1].end))
+            return
+
+
+def _kind(reading: SentenceReading, at: int, known: ComparisonWords) -> Iterator[FilledRelation]:
+    """'The flowers are pale pink': a verb of being, and a noun before it that is the same in both."""
+    words = reading.words
+    before = [word.low for word in words[max(0, at - 3) : at]]
+    if not {"is", "are", "was", "were"} & set(before):
+        return
+    nouns = [word.stem for word in words[: max(0, at - 2)] if word.stem and not word.is_name]
+    if nouns:
+        fillers = frozenset(word.stem for word in words if word.low in known.kinds)
+        kind = known.kinds[words[at].low]
+        yield FilledRelation(f"kind:{kind} of {nouns[0]}", fillers, reading.content, (words[at].start, words[at].end))
+
+
+def _filler(reading: SentenceReading, relation: str, cue: tuple[str, ...]) -> Iterator[FilledRelation]:
+    words = reading.words
+    if not reading.lows.issuperset(cue):
+        return
+    for at in range(len(words) - len(cue)):
+        if tuple(word.low for word in words[at : at + len(cue)]) == cue:
+            behind = [word for word in words[at + len(cue) : at + len(cue) + FILLER_WORDS] if word.stem]
+            if behind:
+                near = reading.content - _stems(behind)
+                yield FilledRelation(f"filler:{relation}", _stems(behind), near, (behind[0].start, behind[-1].end))
+            return
+
+
+SAME_WORDS = 0.8
+"""So much of the shorter of a sentence and its denial stands in the other."""
+
+WEAK_COVER = 0.6
+"""Words that are opposite only of the same thing need so much of the shorter sentence in the other."""
+
+HALF_OF_LONGER = 0.6
+PREFIX_COVER = 0.4
+FEWEST = 3
+Phrase = tuple[str, ...]
+
+
+def compare_denials(a: SentenceReading, b: SentenceReading) -> Disagreement | None:
+    """One sentence denied, or opposite words of the same thing."""
+    if not a.content or not b.content or are_unrelated(a, b):
+        return None
+    return _denied(a, b) or _opposite(a, b) or _prefixed(a, b) or _turned(_prefixed(b, a))
+
+
+def _turned(found: Disagreement | None) -> Disagreement | None:
+    return found.reversed() if found else None
+
+
+def _prefixed(a: SentenceReading, b: SentenceReading) -> Disagreement | None:
+    """'Finished' and 'unfinished' of the same thing."""
+    shared = a.content & b.content
+    if len(shared) < 2 or len(shared) < PREFIX_COVER * min(len(a.content), len(b.content)):
+        return None
+    prefixes = comparison_words(a.language).prefixes
+    for word in b.words:
+        for prefix in prefixes:
+            root = word.low[len(prefix) :]
+            if word.low.startswith(prefix) and len(root) > 3 and root in a.lows and word.low not in a.lows:
+                if root in b.lows:
+                    continue
+                plain = next(w for w in a.words if w.low == root)
+                why = f"One says {root!r}, the other {word.low!r}."
+                spans = (plain.start, plain.end), (word.start, word.end)
+                return Disagreement("contradiction", "a denial", *spans, why, 0.6)
+    return None
+
+
+def _denied(a: SentenceReading, b: SentenceReading) -> Disagreement | None:
+    known = comparison_words(a.language)
+    denials = [[w for w in reading.words if w.low in known.denials] for reading in (a, b)]
+    if bool(denials[0]) == bool(denials[1]) or len(denials[0]) + len(denials[1]) != 1:
+        return None
+    lows = [_told(reading) for reading in (a, b)]
+    shared = lows[0] & lows[1]
+    fewer, more = sorted((len(lows[0]), len(lows[1])))
+    if len(shared) < FEWEST or len(shared) < SAME_WORDS * fewer or len(shared) < HALF_OF_LONGER * more:
+        return None
+    at = denials[0] or denials[1]
+    spans = (at[0].start, at[0].end), _whole(b if denials[0] else a)
+    one, other = spans if denials[0] else spans[::-1]
+    return Disagreement("contradiction", "a denial", one, other, "One says what the other denies.", 0.8)
+
+
+def _told(reading: SentenceReading) -> frozenset[str]:
+    known = comparison_words(reading.language)
+    left_out = known.denials | known.carriers | {"a", "an", "the"}
+    return frozenset(w.stem or w.low for w in reading.words if w.low not in left_out)
+
+
+def _whole(reading: SentenceReading) -> TextSpan:
+    return (0, len(reading.text))
+
+
+def _opposite(a: SentenceReading, b: SentenceReading) -> Disagreement | None:
+    known = comparison_words(a.language)
+    shared = a.content & b.content
+    names = (a.names | a.subject) & (b.names | b.subject)
+    cover = len(shared) / min(len(a.content), len(b.content))
+    if names or len(shared) >= FEWEST or (len(shared) == 2 and cover >= WEAK_COVER):
+        found = _pair_of(a, b, known.strong)
+        if found:
+            return found
+    if len(shared) >= FEWEST and cover >= WEAK_COVER:
+        return _pair_of(a, b, known.weak)
+    return None
+
+
+def _pair_of(a: SentenceReading, b: SentenceReading, pairs: Iterable[tuple[Phrase, Phrase]]) -> Disagreement | None:
+    for pair in pairs:
+        for x, y in (pair, pair[::-1]):
+            if x[0] not in a.lows or y[0] not in b.lows:
+                continue
+            one, other = _phrase(a.words, x), _phrase(b.words, y)
+            if one and other and not _phrase(a.words, y) and not _phrase(b.words, x):
+                why = f"One says {' '.join(x)!r}, the other {' '.join(y)!r}."
+                return Disagreement("contradiction", "a denial", one, other, why, 0.7)
+    return None
+
+
+def _phrase(words: Sequence[SentenceWord], phrase: Phrase) -> TextSpan | None:
+    """Where some words stand that are not denied there."""
+    size = len(phrase)
+    for at in range(len(words) - size + 1):
+        if all(words[at + n].low == low for n, low in enumerate(phrase)):
+            return words[at].start, words[at + size - 1].end
+    return None

@@ -1,0 +1,254 @@
+"""The word tables of a language by which claims are recognised and checked."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+from kiwiresearch.claims.claim import CLAIM_TYPES, ClaimType
+from kiwiresearch.text.languages import language_words, phrase_pattern
+
+DATA = files("kiwiresearch.claims") / "data"
+STRONG, WEAK = 2.0, 0.7
+
+
+class TypeCue(NamedTuple):
+    """A phrase that speaks for a type; it has a space at both ends, as the words it is looked for in have."""
+
+    phrase: str
+    type: ClaimType
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """What the start of a sentence looks like, and which words point out of it."""
+
+    connective: re.Pattern[str]
+    kept_connectives: frozenset[str]
+    ordering_connectives: frozenset[str]
+    """Of those, the ones that need what was said before: 'Finally'."""
+    introductions: frozenset[str]
+    adverbs: frozenset[str]
+    genders: Mapping[str, str]
+    """A pronoun and what it stands for: male, female, thing, several."""
+    possessive: frozenset[str]
+    pointing: frozenset[str]
+    pointing_at_nouns: frozenset[str]
+    dangling: Mapping[str, tuple[str, ...]]
+    """Phrases that point out of a sentence, by the longest word in each."""
+    pronoun_second: re.Pattern[str]
+    """A beginning with a pronoun behind its first word: 'Today they are seen …'."""
+    adds: re.Pattern[str]
+    """How a sentence begins that only adds to the one before it."""
+    ends_in_pronoun: re.Pattern[str]
+    """A short sentence that ends in a pronoun: 'The frost closed it.'"""
+    points_elsewhere: re.Pattern[str]
+    """Words that send the reader to another page: 'see also'."""
+    number_words: frozenset[str]
+    expletive: re.Pattern[str]
+    kinds: frozenset[str]
+    parts: frozenset[str]
+    """Nouns for what a place, a body or a thing has one of: 'the population' is that of the page's subject."""
+    has_parts: frozenset[str]
+    """Kinds of things that have those parts."""
+    counted: frozenset[str]
+    """Words that count or single out: what they count is not in the sentence."""
+    people: frozenset[str]
+    verbs: frozenset[str]
+    nouns_too: frozenset[str]
+    """Verbs that look like nouns."""
+    not_before_verbs: frozenset[str]
+    measures: Mapping[str, tuple[str, ...]]
+    """What a unit may measure, what it mostly does first."""
+    measure_words: Mapping[str, str]
+    number_verbs: frozenset[str]
+    """Verbs that may stand between a subject and a number that measures it."""
+    number_fillers: frozenset[str]
+    """Other words that may."""
+
+
+def has_claim_tables(language: str) -> bool:
+    """Whether there are tables for a language."""
+    return (DATA / f"{language}.toml").is_file()
+
+
+@dataclass(frozen=True, slots=True)
+class TypeCues:
+    """The cues of a language, by the longest word in each, and phrases that are blanked out before they are sought."""
+
+    by_word: Mapping[str, tuple[TypeCue, ...]]
+    blank: re.Pattern[str]
+    blank_words: frozenset[str]
+
+
+@cache
+def type_cues(language: str) -> TypeCues:
+    table = tomllib.loads((DATA / "cues" / f"{language}.toml").read_text(encoding="utf-8"))
+    by_word: dict[str, list[TypeCue]] = {}
+    common = language_words(language).stop_words
+    for kind in CLAIM_TYPES:
+        for strength, weight in (("strong", STRONG), ("weak", WEAK)):
+            for phrase in table.get(kind, {}).get(strength, ()):
+                word = max(phrase.split(), key=lambda word: (word not in common, len(word)))
+                by_word.setdefault(word, []).append(TypeCue(f" {phrase} ", kind, weight))
+    blank = re.compile(rf" (?:{_any(table['blank'])}) ")
+    blank_words = frozenset(max(phrase.split(), key=len) for phrase in table["blank"])
+    return TypeCues({word: tuple(cues) for word, cues in by_word.items()}, blank, blank_words)
+
+
+@cache
+def grammar_of(language: str) -> Grammar:
+    table = tomllib.loads((DATA / f"{language}.toml").read_text(encoding="utf-8"))
+    genders = {word: kind for kind in ("male", "female", "thing", "several") for word in table[kind]}
+    words = {word: measure for measure, words in table["measure_words"].items() for word in words.split()}
+    return Grammar(
+        connective=re.compile(rf"(?:{_any(table['connectives'])})(?:,\s*|\s+)", re.IGNORECASE),
+        kept_connectives=frozenset(table["kept_connectives"]),
+        ordering_connectives=frozenset(table["ordering_connectives"]),
+        introductions=frozenset(table["introductions"]),
+        adverbs=frozenset(table["adverbs"]),
+        genders=genders,
+        possessive=frozenset(table["possessive"]),
+        pointing=frozenset(table["pointing"]),
+        pointing_at_nouns=frozenset(table["pointing_at_nouns"]),
+        dangling=_by_longest_word(table["dangling"]),
+        pronoun_second=re.compile(rf"[A-Z][a-z]+,? (?:{_any(table['pronouns_second'])})\b"),
+        adds=re.compile(
+            rf"(?:[^\s,;]+ ){{1,4}}(?:{_any(table['added_early'])})\b|(?:{_any(table['added_first'])})\b(?! than\b)",
+            re.IGNORECASE,
+        ),
+        ends_in_pronoun=re.compile(rf"^[^,;:]{{1,80}}\b(?:{_any(table['pronouns_last'])})[.!?]$"),
+        points_elsewhere=phrase_pattern(table["points_elsewhere"]),
+        number_words=frozenset(" ".join(table["number_words"]).split()),
+        expletive=_expletive(table),
+        kinds=frozenset(table["kinds"]),
+        has_parts=frozenset(table["has_parts"]),
+        counted=frozenset(table["counted"]),
+        people=frozenset(table["people"]),
+        parts=frozenset(table["parts"]),
+        verbs=frozenset(" ".join(table["verbs"]).split()),
+        nouns_too=frozenset(table["nouns_too"]),
+        not_before_verbs=frozenset(table["not_before_verbs"]),
+        measures={unit: tuple(words.split()) for unit, words in table["measures"].items()},
+        measure_words=words,
+        number_verbs=frozenset(" ".join(table["number_verbs"]).split()),
+        number_fillers=frozenset(" ".join(table["number_fillers"]).split()),
+    )
+
+
+def _expletive(table: Mapping[str, list[str]]) -> re.Pattern[str]:
+    """What stands behind an 'it' that stands for nothing: 'is believed that', 'was in Rome that', 'is easy to'."""
+    being = _any(table["expletives"])
+    adverbs = r"(?:[\w-]+\s+){0,3}?"
+    return re.compile(
+        rf"(?:{being})\s+{adverbs}(?:{_any(table['expletive_participles'])})\s+(?:[\w-]+\s+){{0,3}}?"
+        r"(?:that|whether|how|why|where|when|if)\b"
+        rf"|(?:{being})\s+{adverbs}(?:{_any(table['expletive_adjectives'])})\s+(?:that|to|for|in|among|practice)\b"
+        r"|(?:is|was)\s+not\s+until\b|(?:seems|appears|follows)\s+that\b"
+        r"|(?:is|was)\s+(?:at|on|by|from|with|for|to|there|in|during|through|under|after|before)\b[^,;]{3,60}\bthat\b",
+        re.IGNORECASE,
+    )
+
+
+def _by_longest_word(phrases: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {}
+    for phrase in phrases:
+        found.setdefault(max(re.split(r"[^\w'’-]+", phrase), key=len), []).append(f" {phrase} ")
+    return {word: tuple(several) for word, several in found.items()}
+
+
+def _any(phrases: Iterable[str]) -> str:
+    return "|".join(map(re.escape, sorted(phrases, key=lambda phrase: (-len(phrase), phrase))))
+
+
+FACTS_DATA = files("kiwiresearch.claims") / "data" / "facts"
+NEVER = re.compile(r"(?!)")
+
+
+@dataclass(frozen=True, slots=True)
+class FactLanguage:
+    """Number words by their value, and the words that names, denials and pronouns are told by."""
+
+    small: Mapping[str, int]
+    tens: Mapping[str, int]
+    hundred: str
+    joining: str
+    one: frozenset[str]
+    scales: Mapping[str, int]
+    ordinals: Mapping[str, int]
+    ordinal_tens: Mapping[str, int]
+    suffixes: frozenset[str]
+    parts: Mapping[str, Fraction]
+    vague: Mapping[str, int]
+    common: frozenset[str]
+    holders: frozenset[str]
+    denials: frozenset[str]
+    contraction: str
+    pronouns: frozenset[str]
+    articles: frozenset[str]
+    pointing: frozenset[str]
+    expletive: re.Pattern[str]
+
+
+NO_FACT_LANGUAGE = FactLanguage(
+    small={},
+    tens={},
+    hundred="",
+    joining="",
+    one=frozenset(),
+    scales={},
+    ordinals={},
+    ordinal_tens={},
+    suffixes=frozenset(),
+    parts={},
+    vague={},
+    common=frozenset(),
+    holders=frozenset(),
+    denials=frozenset(),
+    contraction="",
+    pronouns=frozenset(),
+    articles=frozenset(),
+    pointing=frozenset(),
+    expletive=NEVER,
+)
+
+
+@cache
+def fact_language(language: str) -> FactLanguage:
+    """What is known of a language; without a table numbers are read in figures only, and any first word may be a name.
+
+    English must not serve for the rest here: 'die', 'two' or 'second' are other words elsewhere.
+    """
+    file = FACTS_DATA / f"{language}.toml"
+    if not (language.isascii() and language.isalpha() and file.is_file()):
+        return NO_FACT_LANGUAGE
+    table = tomllib.loads(file.read_text(encoding="utf-8"))
+    numbers, names, denials, pronouns = (table[key] for key in ("numbers", "names", "denials", "pronouns"))
+    return FactLanguage(
+        small={word: value for value, word in enumerate(numbers["ones"].split(), 1)} | numbers["more"],
+        tens={word: 10 * value for value, word in enumerate(numbers["tens"].split(), 2)},
+        hundred=numbers["hundred"],
+        joining=numbers["and"],
+        one=frozenset(numbers["one"].split()),
+        scales=numbers["scales"],
+        ordinals={word: value for value, word in enumerate(numbers["ordinals"].split(), 1)},
+        ordinal_tens={word: 10 * value for value, word in enumerate(numbers["ordinal_tens"].split(), 2)},
+        suffixes=frozenset(numbers["suffixes"].split()),
+        parts={word: Fraction(1, value) for word, value in numbers["parts"].items()},
+        vague=numbers["vague"],
+        common=frozenset(" ".join(names["common"]).split()) | language_words(language).stop_words,
+        holders=frozenset(table["holders"]["words"].split()),
+        denials=frozenset(denials["words"].split()),
+        contraction=denials["contraction"],
+        pronouns=frozenset(pronouns["words"].split()),
+        articles=frozenset(pronouns["articles"].split()),
+        pointing=frozenset(pronouns["phrases"].split()),
+        expletive=re.compile(pronouns["expletive"], re.IGNORECASE),
+    )

@@ -1,0 +1,318 @@
+"""Names and numbers of a text, each in one spelling."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+from kiwiresearch.claims.language import FactLanguage, fact_language
+from kiwiresearch.text.words import INITIALS, MARKS, POSSESSIVE, has_no_spaces
+
+TOKEN = re.compile(rf"\d+(?:[.,]\d+)*[^\W_]*|[^\W\d_][^\W_{MARKS}]*(?:[{MARKS}]+[^\W_]*)*(?:['’ʼ][^\W\d_]+)*")
+OPENING = " \t\n\u00a0\"'“‘«‹(["
+SENTENCE_ENDS = ".?!:;…。！？•\n"
+APOSTROPHES = str.maketrans("’ʼ", "''")
+
+
+class NameWord(NamedTuple):
+    """A word or figure of a text, and how it stands there."""
+
+    text: str
+    key: str
+    start: int
+    end: int
+    starts_sentence: bool
+    follows: bool
+    """Whether only a space or a hyphen is between it and the word before."""
+
+
+def name_key(word: str) -> str:
+    """What two spellings of a name must share: its letters with their accents, in any case, without a possessive."""
+    whole = unicodedata.normalize("NFC", POSSESSIVE.sub("", word)).translate(APOSTROPHES)
+    return unicodedata.normalize("NFC", whole.casefold())
+
+
+def without_initial_stops(text: str) -> str:
+    """'U.S.' and 'US' are one name; each letter keeps its order, so only lengths change."""
+    return INITIALS.sub(lambda found: found[0].replace(".", ""), text) if "." in text else text
+
+
+def name_words(text: str) -> list[NameWord]:
+    """The words of a text that has gone through `without_stops`."""
+    found: list[NameWord] = []
+    end = 0
+    for match in TOKEN.finditer(text):
+        gap = text[end : match.start()]
+        before = gap.rstrip(OPENING)
+        starts = not found or (before != "" and before[-1] in SENTENCE_ENDS)
+        starts = starts or (not before and any(sign in gap for sign in "“«‹\n"))
+        found.append(NameWord(match[0], name_key(match[0]), *match.span(), starts, bool(found) and gap in JOINING))
+        end = match.end()
+    return found
+
+
+JOINING = frozenset({" ", "-", "‐", "‑", "\u00a0", ". "})
+"""What may stand inside a name: 'Anglo-Saxon', 'St. Petersburg'."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownWords:
+    """The words of the sources: in any case, in small letters, in pairs as they follow each other, and as a whole."""
+
+    keys: frozenset[str]
+    small: frozenset[str]
+    pairs: frozenset[tuple[str, str]]
+    texts: tuple[str, ...]
+
+    @classmethod
+    def of(cls, sources: Iterable[str]) -> KnownWords:
+        texts = tuple(without_initial_stops(source) for source in sources)
+        read = [name_words(text) for text in texts]
+        return cls(
+            frozenset(word.key for words in read for word in words),
+            frozenset(word.key for words in read for word in words if not _has_capital(word.text)),
+            frozenset((one.key, two.key) for words in read for one, two in pairwise(words)),
+            tuple(unicodedata.normalize("NFC", text) for text in texts),
+        )
+
+    def has(self, word: NameWord) -> bool:
+        if has_no_spaces(word.text):
+            return any(unicodedata.normalize("NFC", word.text) in text for text in self.texts)
+        return word.key in self.keys
+
+
+NOTHING_KNOWN = KnownWords(frozenset(), frozenset(), frozenset(), ())
+
+
+def names_in(
+    text: str, language: str, known: KnownWords = NOTHING_KNOWN, dates: Iterable[tuple[int, int]] = ()
+) -> list[tuple[NameWord, ...]]:
+    """Names, each with the capitals and figures that follow each other in it, up to a possessive or a date.
+
+    The text has gone through `without_stops`. A first word is a name unless it is a common word or
+    the sources write it small. Scripts without capitals cannot show what is a name, so there every
+    word counts.
+    """
+    common = fact_language(language).common
+    names: list[tuple[NameWord, ...]] = []
+    run: list[NameWord] = []
+    dated = {at for start, end in dates for at in range(start, end)}
+    for word in name_words(text):
+        is_date = word.start in dated
+        is_figure = word.text[0].isdigit() and not is_date
+        is_name = not word.text[0].isdigit() and _may_be_name(word.text)
+        if is_name and word.starts_sentence and word.text[1:] == word.text[1:].lower() and _has_case(word.text):
+            is_name = word.key not in common and word.key not in known.small
+        goes_on = (is_name or is_figure) and word.follows and not word.starts_sentence and not is_date
+        if run and (not goes_on or run[-1].start in dated or POSSESSIVE.search(run[-1].text)):
+            names.append(tuple(run))
+            run = []
+        if is_name or (is_figure and run):
+            run.append(word)
+    return [*names, tuple(run)] if run else names
+
+
+def _may_be_name(word: str) -> bool:
+    return _has_capital(word) or (not word.isascii() and any(unicodedata.category(char) == "Lo" for char in word))
+
+
+def _has_capital(word: str) -> bool:
+    return word != word.lower()
+
+
+def _has_case(word: str) -> bool:
+    return word.lower() != word.upper()
+
+
+def unknown_words(name: Sequence[NameWord], known: KnownWords) -> list[NameWord]:
+    """Words of a name that the sources lack; if they have all of them, the second of a pair that they do not have so.
+
+    'Ramesses II' and 'Hattusili III' do not make a 'Ramesses III'.
+    """
+    missing = [word for word in name if not word.text[0].isdigit() and not known.has(word)]
+    if missing:
+        return missing
+    spaced = [word for word in name if not has_no_spaces(word.text)]
+    pairs = pairwise(spaced)
+    return [two for one, two in pairs if two.follows and (one.key, two.key) not in known.pairs]
+
+
+NumberKind = Literal["count", "ordinal", "decade", "vague", "raised"]
+GROUP = "[, \u00a0\u202f\u2009]"
+FIGURE = re.compile(
+    r"(?P<minus>(?<![^\s(\[“\"'])[-−])?"
+    rf"(?:(?P<whole>\d{{1,3}}(?:{GROUP}\d{{3}})+(?!\d)|\d+)(?P<rest>\.\d+)?|(?<!\d)(?P<bare>\.\d+))"
+    r"(?P<part>[¼-¾⅐-⅞])?(?P<tail>['’]?[^\W\d_⁰-₟²³¹]+)?"
+    r"|(?P<alone>[¼-¾⅐-⅞])|(?P<raised>[⁰¹²³⁴-⁹₀-₉]+)"
+)
+WORD = re.compile(r"[^\W\d_]+")
+LONGEST_FIGURE = 60
+"""More digits than these are no number that anybody means; they are compared sign by sign, without reading them."""
+
+
+class ExactNumber(NamedTuple):
+    """A number and where it stands; an ordinal or a decade is another thing than a count of the same value."""
+
+    start: int
+    end: int
+    value: Fraction
+    kind: NumberKind = "count"
+
+    @property
+    def words(self) -> str:
+        """The number in one spelling."""
+        return f"{self.value}{'' if self.kind == 'count' else f' ({self.kind})'}"
+
+
+def numbers_in(text: str, language: str = "eng") -> list[ExactNumber]:
+    """Every number of a text, in order. 'one' and 'a' count only before a hundred or a scale."""
+    wording = fact_language(language)
+    found = [_figure(text, match, wording) for match in FIGURE.finditer(text)]
+    taken = {at for number in found for at in range(number.start, number.end)}
+    if wording.small:
+        found += _in_words(text, taken, wording)
+    return sorted(found)
+
+
+def _figure(text: str, match: re.Match[str], wording: FactLanguage) -> ExactNumber:
+    start, end = match.span()
+    if match["raised"]:
+        digits = "".join(str(unicodedata.digit(sign)) for sign in match["raised"])
+        return ExactNumber(start, end, _value(digits), "raised")
+    if match["alone"]:
+        return ExactNumber(start, end, _part(match["alone"]))
+    whole = re.sub(GROUP, "", match["whole"] or "0")
+    value = _value(whole + (match["rest"] or match["bare"] or ""))
+    if match["part"]:
+        value += _part(match["part"])
+    value = -value if match["minus"] else value
+    tail = (match["tail"] or "").lower()
+    if tail in wording.suffixes:
+        return ExactNumber(start, end, value, "ordinal")
+    if tail.lstrip("'’") == "s":
+        return ExactNumber(start, end, value, "decade")
+    if tail in wording.scales:
+        return ExactNumber(start, end, value * wording.scales[tail])
+    end -= len(tail)
+    return _scaled(text, ExactNumber(start, end, value), wording) if not tail else ExactNumber(start, end, value)
+
+
+def _value(figure: str) -> Fraction:
+    if len(figure) > LONGEST_FIGURE:
+        return Fraction(-int.from_bytes(figure.encode("utf-8", "replace"), "big"))
+    whole, _, rest = figure.partition(".")
+    return Fraction(int(whole or "0")) + (Fraction(int(rest), 10 ** len(rest)) if rest else 0)
+
+
+def _part(sign: str) -> Fraction:
+    return Fraction(unicodedata.numeric(sign)).limit_denominator(10)
+
+
+def _scaled(text: str, number: ExactNumber, wording: FactLanguage) -> ExactNumber:
+    """'12 million' and '12-million', '2 hundred thousand'."""
+    scales = {**wording.scales, wording.hundred: 100}
+    while True:
+        word = WORD.match(text, number.end + 1)
+        if word is None or text[number.end] not in " -\u00a0\u202f" or word[0].lower() not in scales:
+            return number
+        number = number._replace(end=word.end(), value=number.value * scales[word[0].lower()])
+
+
+def _in_words(text: str, taken: set[int], wording: FactLanguage) -> list[ExactNumber]:
+    words = [match for match in WORD.finditer(text) if match.start() not in taken]
+    found: list[ExactNumber] = []
+    at = 0
+    while at < len(words):
+        run = _run(text, words, at, wording)
+        number = _of_run(text, words, at, run, wording) if run.length else _single(words[at], wording)
+        if number is not None:
+            found.append(number)
+        at += max(run.length, 1)
+        while number is not None and at < len(words) and words[at].start() < number.end:
+            at += 1
+    return found
+
+
+class NumberRun(NamedTuple):
+    """Words that make one number together."""
+
+    value: int
+    length: int
+    is_ordinal: bool
+
+
+def _run(text: str, words: list[re.Match[str]], first: int, wording: FactLanguage) -> NumberRun:
+    """The longest number that begins with this word."""
+    total, current, at, length = 0, 0, first, 0
+    while at < len(words) and (at == first or _joined(text, words[at - 1], words[at])):
+        word = words[at][0].lower()
+        if word == wording.joining and length and not current % 100:
+            at += 1
+            continue
+        step = _step(word, current, wording)
+        if step is None and at == first and word in wording.one and _is_counted(text, words, at, wording):
+            step = 1
+        if step is None:
+            break
+        if word in wording.scales:
+            total, current = total + (current or 1) * wording.scales[word], 0
+        else:
+            current = (current or 1) * 100 if word == wording.hundred else current + step
+        at += 1
+        length = at - first
+        if word in wording.ordinals or word in wording.ordinal_tens:
+            return NumberRun(total + current, length, is_ordinal=True)
+    return NumberRun(total + current, length, is_ordinal=False)
+
+
+def _of_run(
+    text: str, words: list[re.Match[str]], first: int, run: NumberRun, wording: FactLanguage
+) -> ExactNumber | None:
+    """The number of a run, with the part behind it in 'two thirds'; none for a lone 'one'."""
+    last = words[first + run.length - 1]
+    start, end = words[first].start(), last.end()
+    if run.is_ordinal:
+        return ExactNumber(start, end, Fraction(run.value), "ordinal")
+    behind = words[first + run.length] if first + run.length < len(words) else None
+    if behind is not None and _joined(text, last, behind) and behind[0].lower() in wording.parts:
+        return ExactNumber(start, behind.end(), run.value * wording.parts[behind[0].lower()])
+    is_pronoun = run.length == 1 and words[first][0].lower() in wording.one
+    return None if is_pronoun else ExactNumber(start, end, Fraction(run.value))
+
+
+def _single(word: re.Match[str], wording: FactLanguage) -> ExactNumber | None:
+    small = word[0].lower()
+    if small in wording.vague:
+        return ExactNumber(*word.span(), Fraction(wording.vague[small]), "vague")
+    if small in wording.parts:
+        return ExactNumber(*word.span(), wording.parts[small])
+    return None
+
+
+def _joined(text: str, one: re.Match[str], other: re.Match[str]) -> bool:
+    return text[one.end() : other.start()] in (" ", "-", "\u00a0", "‐", "‑")
+
+
+def _is_counted(text: str, words: list[re.Match[str]], at: int, wording: FactLanguage) -> bool:
+    if at + 1 == len(words) or not _joined(text, words[at], words[at + 1]):
+        return False
+    following = words[at + 1][0].lower()
+    return following == wording.hundred or following in wording.scales or following in wording.parts
+
+
+def _step(word: str, current: int, wording: FactLanguage) -> int | None:
+    """What a word adds to the hundreds so far; None if it cannot follow them."""
+    if word == wording.hundred or word in wording.scales:
+        return 0
+    tens, ones = current % 100, current % 10
+    if word in wording.tens or word in wording.ordinal_tens:
+        return wording.tens.get(word, wording.ordinal_tens.get(word)) if not tens else None
+    value = wording.small.get(word, wording.ordinals.get(word))
+    if value is None or ones or (tens and (value > 9 or tens < 20)):
+        return None
+    return value

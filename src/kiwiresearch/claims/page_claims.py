@@ -1,0 +1,73 @@
+"""The claims of one page or one text, by rule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, get_args
+
+from kiwiresearch.claims.by_rule import claims_of
+from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, ClaimType, claim_record
+from kiwiresearch.claims.statements import all_sentences
+from kiwiresearch.errors import BadUsage
+from kiwiresearch.page.doc import PageDoc
+from kiwiresearch.page.read import page_of_text
+from kiwiresearch.text.sentences import hedges_in
+
+
+@dataclass(frozen=True, slots=True)
+class PageClaims:
+    """What a page or a text claims, in its order, and the words anywhere in it that hold back."""
+
+    page: PageDoc
+    claims: tuple[Claim, ...]
+    hedges: tuple[str, ...]
+    book_name: str = ""
+
+    def of_type(self, wanted: str) -> PageClaims:
+        """Only the claims of a type; where none is wanted all but statements, which are most of a page's sentences."""
+        if not wanted:
+            return self
+        if wanted == "statement":
+            found = claims_of(self.page, self.book_name, all_sentences)
+            return replace(self, claims=tuple(claim for claim in found if claim.type == wanted))
+        return replace(self, claims=tuple(claim for claim in self.claims if wanted in (claim.type, *claim.also)))
+
+    def record(self) -> dict[str, Any]:
+        """What `--json` shows of it."""
+        return {
+            "title": self.page.title,
+            "book": self.page.ref.book,
+            "path": self.page.ref.path,
+            "claims": [claim_record(claim) for claim in self.claims],
+            "hedges": list(self.hedges),
+        }
+
+
+def claims_of_page(page: PageDoc, book_name: str = "") -> PageClaims:
+    """What a page of a book claims."""
+    return PageClaims(page, claims_of(page, book_name), _cues(page.text, page.language), book_name)
+
+
+def claims_of_text(text: str, title: str = "", language: str = "eng") -> PageClaims:
+    """What a plain text claims. Its offsets point into the text as a page: paragraphs in lines of their own.
+
+    Without a title nobody knows what its pronouns stand for, unless the text names it first.
+    """
+    page = page_of_text(text, title, language)
+    claims: Sequence[Claim] = claims_of(page)
+    if not title.strip():
+        claims = [claim for claim in claims if claim.put_in != "title"]
+    return PageClaims(page, tuple(claims), _cues(text, language))
+
+
+def checked_claim_type(wanted: str) -> str:
+    """A type of claims, in any case; empty is none."""
+    name = wanted.strip().lower()
+    if wanted and name not in get_args(ClaimType):
+        raise BadUsage(f"There is no type {wanted!r} of claims.", remedy=f"The types are: {', '.join(CLAIM_TYPES)}.")
+    return name
+
+
+def _cues(text: str, language: str) -> tuple[str, ...]:
+    return tuple(hedge.cue for hedge in hedges_in(text, language))

@@ -1,0 +1,279 @@
+"""What people see of answers, claims, proofs and compared runs."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from rich.text import Text
+
+from kiwiresearch.ask.answer import Answer, AnswerText, Done, Event, EvidenceFound, Preview, Thought
+from kiwiresearch.ask.formats import CitationLink
+from kiwiresearch.ask.presentation import (
+    CLOSEST,
+    DISAGREEMENT,
+    SENSES,
+    AnswerPart,
+    BookOrigin,
+    Confidence,
+    DisagreementPart,
+    Headline,
+    ModelText,
+    Notice,
+    QuotedSentence,
+    Refusal,
+    RouteNote,
+    Senses,
+    SourceList,
+    body_parts,
+    footer_parts,
+    numbered,
+    related_pages,
+)
+from kiwiresearch.claims.claim import Claim
+from kiwiresearch.claims.page_claims import PageClaims
+from kiwiresearch.cli.output import line, safe, unbroken_line, write
+from kiwiresearch.diff.pairs import BookPair
+from kiwiresearch.diff.run_comparison import DIFFERENCE_KINDS, Comparison, Difference, difference_counts, differences
+from kiwiresearch.runs.run import RunContradiction
+from kiwiresearch.text.display import count_of, printable
+from kiwiresearch.verify.ledger import Verification
+
+SNIPPET = 300
+INSTEAD = "Instead of a model's words, the pages' own, with numbers of their own:"
+
+
+def show_answer(events: Iterator[Event], link: CitationLink, *, explain: bool = False) -> Answer:
+    """Print an answer as it comes, and return it whole."""
+    shown = False
+    answer: Answer | None = None
+    for event in events:
+        if isinstance(event, EvidenceFound):
+            _citations(event.answer, link)
+            answer = event.answer
+        elif isinstance(event, Preview | Thought):
+            continue
+        elif isinstance(event, AnswerText):
+            if answer is None or event.text != answer.text or not answer.lines:
+                sys.stdout.write(safe(event.text))
+                sys.stdout.flush()
+                shown = True
+        elif isinstance(event, Done):
+            if event.answer.lines and not event.answer.model:
+                _own_words(event.answer, answer, link)
+            answer = event.answer
+    if answer is None:
+        raise TypeError("events end with Done")
+    if shown and answer.model:
+        sys.stdout.write("\n")
+    _beside(answer)
+    if explain:
+        _explained(answer)
+    return answer
+
+
+def _own_words(answer: Answer, found: Answer | None, link: CitationLink) -> None:
+    """The page's own sentences; where a model should have worded them, the citations it was offered are not theirs."""
+    if found is not None and found.citations != answer.citations:
+        line(INSTEAD)
+        _citations(answer, link)
+    _lines(answer)
+
+
+def _citations(answer: Answer, link: CitationLink) -> None:
+    sources = numbered(answer)
+    for source in sources:
+        unbroken_line(f"{source.mark} {printable(source.cited.citation.words)}")
+        unbroken_line(f"    {printable(link(source.cited))}")
+    if sources:
+        line("")
+
+
+def _lines(answer: Answer) -> None:
+    for part in body_parts(answer):
+        if isinstance(part, Headline):
+            write(_strong(safe(part.words)))
+        elif isinstance(part, QuotedSentence):
+            write(_marked(part))
+
+
+def _marked(part: QuotedSentence) -> Text:
+    """The sentence; the short answer in it stands out."""
+    before, short, behind = map(safe, (part.before, part.short, part.behind))
+    text = Text.assemble(before, _strong(short) if short else "", behind)
+    text.append(f" {part.marks}", style="dim")
+    return text
+
+
+def _strong(words: str) -> Text:
+    """On a terminal by weight, elsewhere between stars."""
+    return Text(words, style="bold green") if sys.stdout.isatty() else Text(f"**{words}**")
+
+
+def _beside(answer: Answer) -> None:
+    for part in footer_parts(answer):
+        for shown in _shown(part):
+            line(shown)
+
+
+def _shown(part: AnswerPart) -> Iterator[str]:
+    """A part in lines; sources have been shown before the words."""
+    match part:
+        case Refusal():
+            yield part.words
+            if part.closest:
+                yield from ("", CLOSEST)
+                for one in part.closest:
+                    yield f"  “{printable(one.text)}”"
+                    yield f"    {printable(one.cited.citation.words)}"
+                yield ""
+            if part.near:
+                yield related_pages([printable(page.title) for page in part.near])
+        case Senses():
+            yield f"{SENSES} {'; '.join(printable(one.title) for one in part.senses)}."
+        case DisagreementPart():
+            yield from ("", f"{DISAGREEMENT} {printable(part.words)}")
+            yield from (f"  “{printable(side.quote)}”{side.mark}" for side in part.sides)
+        case Notice() | RouteNote():
+            yield from ("", printable(part.words))
+        case Confidence():
+            yield part.words
+        case BookOrigin():
+            yield f"{part.words(printable)}."
+        case Headline() | QuotedSentence() | ModelText() | SourceList():
+            return
+
+
+def _explained(answer: Answer) -> None:
+    line("")
+    if answer.score.lines:
+        line(f"Score of the first sentence: {answer.score.total:g}")
+        for one in answer.score.lines:
+            line(f"  {one.points:+g}  {one.signal}")
+    line("Pages, best first:")
+    for page in answer.pages:
+        line(f"  {page.score:g}  {printable(page.title)}")
+    line("Passages, best first:")
+    for passage in answer.passages:
+        section = passage.section or "introduction"
+        text = " ".join(passage.text.split())
+        line(f"  {printable(passage.title)} — {printable(section)}: {printable(text[:SNIPPET])}")
+    for dropped in answer.dropped:
+        line(f"  left out ({printable(dropped.reason)}): {printable(dropped.text)}")
+
+
+MAX_SHOWN = 40
+"""Failures of one file; somebody who wants them all asks for JSON."""
+
+
+def claim_list(found: PageClaims) -> None:
+    """Claims by their sections, each with its type, its confidence and where it stands."""
+    line(f"{printable(found.page.title)}: {count_of(len(found.claims), 'claim')}")
+    for section, claims in groupby(found.claims, key=lambda claim: claim.section):
+        line("")
+        line(printable(section) or "Introduction")
+        for claim in claims:
+            _claim(claim)
+
+
+def _claim(claim: Claim) -> None:
+    also = f" (also {', '.join(claim.also)})" if claim.also else ""
+    line(f"  {claim.type}{also}, {claim.confidence:.2f}: {printable(claim.text)}")
+    if claim.hedges:
+        cues = dict.fromkeys(hedge.cue for hedge in claim.hedges)
+        line(f"      hedged by {', '.join(f'“{printable(cue)}”' for cue in cues)}")
+    for quote in claim.quotes:
+        words = "" if quote.text == claim.text else f" “{printable(quote.text)}”"
+        line(f"      at characters {quote.start}–{quote.end}{words}")
+
+
+def contradiction_list(found: Sequence[RunContradiction]) -> None:
+    """Contradictions with both sides and where they stand."""
+    if not found:
+        line("The pages of this run do not contradict each other, as far as the rules see.")
+    for number, one in enumerate(found, start=1):
+        why = f": {printable(one.why)}" if one.why else ""
+        line(f"{number}. {printable(one.about)} ({one.kind}{why})")
+        for side in one.sides:
+            line(f"   • {printable(side.text)} ({printable(side.place)})")
+
+
+def proof(found: Verification) -> None:
+    """Each failure in a line, then what was proved."""
+    shown: Counter[str] = Counter()
+    for failure in found.failures:
+        shown[failure.file] += 1
+        if shown[failure.file] <= MAX_SHOWN:
+            unbroken_line(f"✗ {printable(str(failure))}")
+    for file, count in shown.items():
+        if count > MAX_SHOWN:
+            line(f"✗ {file}: {count - MAX_SHOWN:,} more, which --json lists.")
+    line(f"Proved: {found.summary}.")
+    line("Everything holds." if found.holds else f"{count_of(len(found.failures), 'thing')} did not hold.")
+
+
+DIFFERENCE_HEADINGS = {
+    "numbers": "Other numbers",
+    "changed": "Other words",
+    "new": "New",
+    "gone": "Gone",
+}
+
+
+def comparison(found: Comparison) -> None:
+    """The books, settings and pages first, then the claims, then the sentences of the briefs."""
+    for pair in found.books:
+        line(_book(pair))
+    for setting in found.settings:
+        line(f"{setting.name}: {_value(setting.old)} → {_value(setting.new)}")
+    pages = f"{found.pages_both:,} in both, {len(found.pages_new):,} new, {len(found.pages_gone):,} gone"
+    line(f"Pages: {pages}")
+    for kind in DIFFERENCE_KINDS:
+        _differences(kind, differences(found, kind))
+    _statements("New in the brief", [one.text for one in found.statements_new])
+    _statements("Gone from the brief", [one.text for one in found.statements_gone])
+    line("")
+    counts = difference_counts(found)
+    told = ", ".join(f"{counts[kind]:,} {DIFFERENCE_HEADINGS[kind].lower()}" for kind in DIFFERENCE_KINDS)
+    line(f"Claims: {told}, {found.same:,} the same.")
+
+
+def _book(pair: BookPair) -> str:
+    book = pair.new or pair.old
+    title = printable(book.title or book.name or book.id) if book else ""
+    if pair.kind == "snapshot" and pair.old and pair.new:
+        return f"Book: {title}, snapshots of {printable(pair.old.date)} and {printable(pair.new.date)}"
+    where = {"same": "the same in both", "only old": "only in the old run", "only new": "only in the new run"}
+    return f"Book: {title}, {where.get(pair.kind, '')}"
+
+
+def _value(value: object) -> str:
+    return printable(str(value)) if value not in (None, "", []) else "none"
+
+
+def _differences(kind: str, rows: list[Difference]) -> None:
+    if not rows:
+        return
+    line("")
+    line(f"{DIFFERENCE_HEADINGS[kind]} ({len(rows):,})")
+    for page, of_page in groupby(rows, _page):
+        line(f"  {page}")
+        for row in of_page:
+            for sign, claim in (("-", row.old), ("+", row.new)):
+                if claim:
+                    line(f"    {sign} {printable(claim.text)}")
+
+
+def _page(row: Difference) -> str:
+    which = "" if row.page_in_both else f" (read by the {'new' if row.new else 'old'} run only)"
+    return printable(row.claim.page_title) + which
+
+
+def _statements(heading: str, texts: list[str]) -> None:
+    if texts:
+        line("")
+        line(f"{heading} ({len(texts):,})")
+    for text in texts:
+        line(f"  {printable(text)}")

@@ -1,0 +1,292 @@
+"""What people see of whole books: the atlas, and two snapshots compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.text import Text
+
+from kiwiresearch.atlas.database import ResultPage
+from kiwiresearch.atlas.queries import EdgeKind
+from kiwiresearch.cli.output import line, safe, write
+from kiwiresearch.diff.changes import ClaimChange, ClaimDoubt, PageChange
+from kiwiresearch.diff.pairs import BookEdition
+from kiwiresearch.diff.summary import MAX_TITLES, DiffTally, ranked_changes
+from kiwiresearch.text.display import count_of, printable
+from kiwiresearch.text.similarity import TextRun, marked_differences
+from kiwiresearch.zim.policy import HiddenPages
+
+LONGEST = 300
+PREHISTORY = 20_000
+
+
+def overview(told: Mapping[str, Any]) -> None:
+    book = told["book"]
+    line(" · ".join(filter(None, (printable(book["title"] or book["name"]), book["date"], book["language"]))))
+    if "pages" in told:
+        pages = told["pages"]
+        kinds = _counts(pages, articles="article", lists="list", disambiguations="disambiguation")
+        line(f"Pages: {kinds}; {_counts(pages, words='word', references='reference', stubs='stub')}")
+    if "links" in told:
+        links = told["links"]
+        line(f"Links: {links['links']:,}; {_counts(links, orphans='orphan', wanted='wanted page')}")
+        line(f"First by authority: {', '.join(printable(one['title']) for one in links['first'])}")
+        _hidden(links["hidden"], "page")
+    if "claims" in told:
+        claims = told["claims"]
+        line(f"Claims: {claims['claims']:,}; {claims['numbers']:,} with numbers, {claims['dates']:,} with dates")
+        if claims["earliest"] is not None:
+            line(f"Time: from {year(claims['earliest'])} to {year(claims['latest'])}")
+    if "contradictions" in told:
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in told["contradictions"].items()) or "none found"
+        line(f"Contradictions: {kinds}")
+    if "people" in told:
+        line(f"People: {told['people']['people']:,} with pages of their own")
+    lacking = {"titles", "pages", "links", "claims", "people"} - told["tables"].keys()
+    if lacking:
+        line(f"Not in this folder: {', '.join(sorted(lacking))}.")
+
+
+def year(number: int) -> str:
+    """A year as people say it; so far back that no calendar counts, how long ago it was."""
+    for size, word in ((10**9, " billion"), (10**6, " million"), (1, "")):
+        if number <= -max(size, PREHISTORY):
+            return f"{round(-number / size, 1 if word else -3):,g}{word} years ago"
+    return f"{-number:,} BC" if number < 0 else str(number)
+
+
+def contradictions(found: ResultPage) -> None:
+    kind = ""
+    for number, row in enumerate(found.rows, found.offset + 1):
+        if row["kind"] != kind:
+            kind = row["kind"]
+            line(f"{kind.capitalize()}")
+        attribute = f", {row['attribute']}" if row["attribute"] else ""
+        line(f"{number:3}. {printable(row['title'])}{printable(attribute)}")
+        line(f"     {printable(row['why'])}")
+        for side in row["sides"]:
+            line(f"     - {_short(side['text'])}")
+            section = f" § {printable(side['section'])}" if side["section"] else ""
+            line(f"       {printable(side['title'] or side['path'])}{section}")
+    _footer(found, "No such contradictions were found.")
+
+
+def ranks(found: ResultPage) -> None:
+    for number, row in enumerate(found.rows, found.offset + 1):
+        line(
+            f"{number:3}. {printable(row['title'])}  authority {row['rank']:.2f}, linked from {row['linked']:,}, "
+            f"{row['references']:,} references"
+        )
+    _footer(found, "No page has these words in its title.")
+
+
+def regions(of: EdgeKind, found: ResultPage) -> None:
+    for number, row in enumerate(found.rows, found.offset + 1):
+        if of == "orphans":
+            line(f"{number:3}. {printable(row['title'])}  {row['words']:,} words")
+        elif of == "wanted":
+            line(f"{number:3}. {printable(row['title'])}  named by {row['pages']:,} pages")
+        else:
+            named = ", ".join(printable(one["title"]) for one in row["named"])
+            hub = row.get("hub")
+            beside = f", around {printable(hub['title'])}" if hub else ""
+            line(f"{number:3}. {row['pages']:,} pages, {row['words']:,} words{beside}: {named}")
+    _footer(found, f"There are no {NONE_OF[of]}.")
+
+
+NONE_OF: dict[EdgeKind, str] = {
+    "orphans": "orphans", "islands": "islands", "stubs": "regions of stubs", "wanted": "wanted pages",
+}  # fmt: skip
+
+
+def timeline(found: ResultPage) -> None:
+    for row in found.rows:
+        line(f"{printable(row['when'])}: {_short(row['claim'])} ({printable(row['title'])})")
+    _footer(found, "No claim that fits has a date.")
+
+
+def families(found: ResultPage) -> None:
+    for number, row in enumerate(found.rows, found.offset + 1):
+        named = "; ".join(map(_called, row["named"]))
+        line(f"{number:3}. {row['people']:,} people, {row['pages']:,} with pages: {named or 'none that may be named'}")
+    _footer(found, "No page of this book tells of relatives.")
+
+
+def relatives(told: Mapping[str, Any]) -> None:
+    line(_person(told["person"]))
+    for row in told["relatives"]:
+        line(f"  {row['kinship']}: {_person(row)}")
+        if row["quote"]:
+            line(f"    {_short(row['quote'])}")
+    _hidden(told["hidden"], "relative")
+    if told["total"] or not told["hidden"]:
+        _footer(ResultPage(tuple(told["relatives"]), told["total"], told["offset"]), "  No relatives are told of.")
+
+
+def relation(told: Mapping[str, Any]) -> None:
+    line(f"{_person(told['second'])} is to {_person(told['first'])}: {told['kinship']}")
+    for step in told["way"]:
+        line(f"  {step['kind'] + ': ' if step['kind'] else ''}{_person(step)}")
+
+
+def _person(row: Mapping[str, Any]) -> str:
+    dates = [row[name]["words"] for name in ("birth", "death") if row[name]]
+    if row["birth"] and row["death"]:
+        years = f" ({dates[0]} – {dates[1]})"
+    else:
+        years = f" ({'born' if row['birth'] else 'died'} {dates[0]})" if dates else ""
+    return f"{printable(row['name'])}{years}"
+
+
+def _counts(told: Mapping[str, int], **names: str) -> str:
+    return ", ".join(count_of(told[key], name) for key, name in names.items())
+
+
+def _short(text: str) -> str:
+    plain = printable(text)
+    return plain if len(plain) <= LONGEST else f"{plain[:LONGEST]}…"
+
+
+def _hidden(count: int, what: str) -> None:
+    if count:
+        line(HiddenPages(count, "the policy of this desk").sentence(what))
+
+
+def _called(person: Mapping[str, Any]) -> str:
+    """Somebody by the title of their page, by which they can be asked for; by name where the title is only a path."""
+    title = person["title"] if person["title"] != person["path"] else ""
+    return printable(title or person["name"])
+
+
+def _footer(found: ResultPage, none: str) -> None:
+    _hidden(found.hidden, "row")
+    asked = len(found.rows) + found.hidden
+    if not found.total:
+        line(none)
+    elif not asked:
+        line(f"There are {found.total:,} in all; begin with a lower --offset.")
+    elif found.offset + asked < found.total:
+        shown = f"{found.offset + 1:,} to {found.offset + asked:,} of {found.total:,}"
+        line(f"{shown}. The next: --offset {found.offset + asked}")
+
+
+PAGE_HEADINGS = {"added": "New pages", "removed": "Pages that are gone", "renamed": "Pages of another name",
+            "unreadable": "Pages that cannot be read"}  # fmt: skip
+
+
+def books(old: BookEdition, new: BookEdition) -> None:
+    """Which two snapshots these are."""
+    titles = dict.fromkeys(printable(book.title or book.name or book.id) for book in (old, new))
+    dates = " and ".join(printable(book.date) or "a day that is not told" for book in (old, new))
+    line(f"Book: {' and '.join(titles)}, snapshots of {dates}")
+
+
+def summary(found: DiffTally, notes: Sequence[str], *, with_pages: bool) -> None:
+    """The pages and the claims in numbers, and the pages by name that came, went or moved."""
+    pages, claims = found.pages, found.claims
+    line(
+        f"Pages: {pages['both']:,} in both ({pages['same']:,} with the same text), {pages['added']:,} new, "
+        f"{pages['removed']:,} gone, {pages['renamed']:,} renamed"
+        + (f", {pages['unreadable']:,} that cannot be read" if pages["unreadable"] else "")
+    )
+    line(
+        f"Claims of pages in both: {claims['changed']:,} changed ({claims['numbers']:,} with other numbers), "
+        f"{claims['added']:,} added, {claims['withdrawn']:,} withdrawn, {claims['disputed']:,} newly disputed"
+    )
+    if pages["added"] or pages["removed"]:
+        line(
+            f"Claims of new pages: {claims['on added pages']:,}; of pages that are gone: {claims['on removed pages']:,}"
+        )
+    for note in notes:
+        line(note)
+    for what, heading in PAGE_HEADINGS.items() if with_pages else ():
+        _names(heading, found.named(what), pages[what])
+
+
+def _names(heading: str, names: Sequence[str], count: int) -> None:
+    if names:
+        line("")
+        line(f"{heading} ({count:,})")
+    for name in names:
+        line(f"  {printable(name)}")
+    if count > MAX_TITLES:
+        line(f"  … and {count - len(names):,} more")
+
+
+def changes(found: DiffTally) -> None:
+    """The changes that tell most, page by page."""
+    told = found.highlights()
+    for telling in told:
+        line("")
+        line(_title(telling.page))
+        for change in telling.changes:
+            _change(change)
+        if telling.more:
+            line(f"  … and {telling.more:,} more on this page")
+    left = found.wanted - sum(len(telling.changes) + telling.more for telling in told)
+    if left:
+        line("")
+        line(f"{left:,} more on other pages: '--limit N' shows more, and '--out FILE.jsonl' has all.")
+
+
+def page(found: PageChange, kinds: Sequence[str]) -> None:
+    """All that became of one page."""
+    line(_title(found))
+    told = {
+        "added": "Only the new snapshot has this page.",
+        "removed": "Only the old snapshot has this page.",
+        "unreadable": f"This page cannot be read. {printable(found.problem)}",
+        "leads elsewhere": "This page only leads to another.",
+    }
+    if found.state in told:
+        line(told[found.state])
+    if found.is_same:
+        line("Its text is the same in both snapshots.")
+    wanted = ranked_changes([change for change in found.changes if change.is_of(kinds)])
+    for change in wanted:
+        _change(change)
+    if found.state == "both" and not found.is_same:
+        line("")
+        line(f"Claims: {len(wanted):,} of these kinds, {found.same:,} the same.")
+
+
+def _title(found: PageChange) -> str:
+    title = printable(found.page.title)
+    if found.is_renamed and found.old:
+        return f"{title} (was {printable(found.old.title)})"
+    return title
+
+
+LABELS = {"added": "added", "withdrawn": "withdrawn", "changed": "other words", "disputed": "disputed now"}
+
+
+def _change(change: ClaimChange) -> None:
+    label = "other numbers" if change.numbers else "held back otherwise" if change.hedging else LABELS[change.kind]
+    where = printable(change.claim.section) or "Introduction"
+    line(f"  {label} · {where}")
+    if change.kind == "changed" and change.old and change.new:
+        left, right = marked_differences(printable(change.old.text), printable(change.new.text))
+        _runs("-", left)
+        _runs("+", right)
+    else:
+        sign = {"added": "+", "withdrawn": "-", "disputed": "="}[change.kind]
+        line(f"    {sign} {printable(change.claim.text)}")
+    for doubt in change.doubts:
+        _doubt(doubt)
+
+
+def _runs(sign: str, runs: Sequence[TextRun]) -> None:
+    """A claim with the words that the other side does not have in bold, where a terminal shows that."""
+    text = Text(f"    {sign} ")
+    for run in runs:
+        text.append(safe(run.text), style="bold" if run.differs else "")
+    write(text)
+
+
+def _doubt(doubt: ClaimDoubt) -> None:
+    if doubt.against is None:
+        line(f"    ! {printable(doubt.why)}")
+    else:
+        where = printable(doubt.against.section) or "Introduction"
+        line(f"    ! Contradicts: {printable(doubt.against.text)} ({printable(doubt.against.page_title)}, {where})")

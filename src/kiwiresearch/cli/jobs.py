@@ -1,0 +1,324 @@
+"""The commands that queue jobs and look after them; workers and servers do the work."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kiwiresearch.cli.options import BookOption, JsonOption, say, user_desk
+from kiwiresearch.cli.server import StoreUrl, now, with_store
+from kiwiresearch.errors import BadUsage
+
+if TYPE_CHECKING:
+    from kiwiresearch.jobs.job import Job, JobRequest
+    from kiwiresearch.jobs.queue import JobQueue
+
+STEPS = {
+    "research": ("page", "pages"), "ask": ("answer", "answers"), "kin": ("step", "steps"), "bulk": ("entry", "entries"),
+    "damaged": ("step", "steps"),
+}  # fmt: skip
+
+
+def print_job(one: Job, *, as_json: bool) -> None:
+    """A job as a line, or as one JSON document."""
+    from kiwiresearch.cli import output
+
+    if as_json:
+        output.document(one.record())
+    else:
+        output.line(job_line(one))
+
+
+def job_line(one: Job) -> str:
+    from kiwiresearch.text.display import count_of
+
+    of_user = f" for {one.user}" if one.user else ""
+    first = f" (priority {one.priority})" if one.priority else ""
+    done = f", {count_of(one.pages, *STEPS[one.wish.kind])}" if one.pages else ""
+    return f"{one.id}: {one.state}{done}; {one.wish.kind}{of_user}{first}"
+
+
+def list_line(one: Job) -> str:
+    """A job as a line among others; of one whose row is damaged, what is wrong and what to do."""
+    damage = f". {one.problem} {one.remedy}" if one.wish.kind == "damaged" else ""
+    return job_line(one) + damage
+
+
+def result_line(found: JobQueue, one: Job) -> str:
+    """Where a job that is done has put what it made; empty where that is not on this machine."""
+    if one.state != "done" or one.wish.kind == "kin":
+        return ""
+    if one.wish.kind == "ask":
+        return f"Answers: kiwiresearch jobs answers {one.id}"
+    from kiwiresearch.jobs.assignment import exists
+
+    place = found.assignment.place(one)
+    what, file = ("Tables", place) if one.wish.kind == "bulk" else ("Brief", place / "report.md")
+    return f"{what}: {file}" if exists(file) else ""
+
+
+MAX_QUEUED = 1_000_000
+POLL_S = 0.5
+
+jobs = typer.Typer(help="Jobs: put them in line and look after them.", no_args_is_help=True, rich_markup_mode=None)
+add = typer.Typer(help="Put a job in line.", no_args_is_help=True, rich_markup_mode=None)
+jobs.add_typer(add, name="add")
+
+JobId = Annotated[str, typer.Argument(help="The id of a job.", metavar="ID")]
+User = Annotated[str, typer.Option("--user", help="Who asks for it; users take turns.", metavar="NAME")]
+Priority = Annotated[int, typer.Option("--priority", help="Those with a higher one come first.", metavar="N")]
+NoModel = Annotated[bool, typer.Option("--no-model", help="By rules alone, even where a model is set.")]
+
+
+@add.command("research")
+def add_research(
+    words: Annotated[list[str], typer.Argument(help="What to research.", metavar="TOPIC")],
+    *,
+    book: BookOption = None,
+    depth: Annotated[int | None, typer.Option("--depth", help="How many links away to go.", metavar="N")] = None,
+    max_pages: Annotated[int | None, typer.Option("--max-pages", help="Pages at most.", metavar="N")] = None,
+    max_links: Annotated[int | None, typer.Option("--max-links", help="New pages of one page.", metavar="N")] = None,
+    strategy: Annotated[str | None, typer.Option("--strategy", metavar="priority|bfs", help="Which page next.")] = None,
+    focus: Annotated[str, typer.Option("--focus", help="Words that matter most.", metavar="WORDS")] = "",
+    aspect: Annotated[str, typer.Option("--aspect", help="The side that is wanted.", metavar="WORDS")] = "",
+    critic: Annotated[bool, typer.Option("--critic", help="Have a second look at what a model wrote.")] = False,
+    no_model: NoModel = False,
+    user: User = "",
+    priority: Priority = 0,
+    store: StoreUrl = "",
+    json: JsonOption = False,
+) -> None:
+    """Research a topic when its turn comes."""
+    from kiwiresearch.jobs.job import ResearchRequest
+
+    limits = (depth, max_pages, max_links, strategy)
+    books = tuple(book or ())
+    wish = ResearchRequest(" ".join(words), focus, *limits, books, critic=critic, model=not no_model, aspect=aspect)
+    _add_job(wish, user, priority, store, as_json=json)
+
+
+@add.command("ask")
+def add_ask(
+    file: Annotated[
+        str, typer.Argument(help='Lines such as {"question": "…"}; \'-\' is standard input.', metavar="FILE")
+    ],
+    *,
+    book: BookOption = None,
+    mode: Annotated[str, typer.Option("--mode", help="How a model words it.", metavar="MODE")] = "default",
+    passages: Annotated[int, typer.Option("--passages", "-k", help="Passages of an answer.", metavar="N")] = 0,
+    no_model: NoModel = False,
+    user: User = "",
+    priority: Priority = 0,
+    store: StoreUrl = "",
+    json: JsonOption = False,
+) -> None:
+    """Answer a batch of questions when its turn comes; 'jobs answers' shows them."""
+    from kiwiresearch.cli.batch import rows_of
+    from kiwiresearch.jobs.job import QuestionsRequest
+
+    rows: list[str] = []
+    for number, line in rows_of(file):
+        rows += [""] * (number - 1 - len(rows)) + [line.rstrip("\r\n")]  # lines keep their numbers
+    _add_job(
+        QuestionsRequest(tuple(rows), mode, passages, tuple(book or ()), not no_model),
+        user,
+        priority,
+        store,
+        as_json=json,
+    )
+
+
+@add.command("bulk")
+def add_bulk(
+    *,
+    book: Annotated[str, typer.Option("--book", "-b", help="A book of the shelf.", metavar="BOOK")],
+    what: Annotated[str, typer.Option("--what", help="titles, pages, links, claims, people", metavar="TABLES")],
+    user: User = "",
+    priority: Priority = 0,
+    store: StoreUrl = "",
+    json: JsonOption = False,
+) -> None:
+    """Make tables of a whole book when its turn comes."""
+    from kiwiresearch.jobs.job import BulkRequest
+
+    _add_job(BulkRequest(book, tuple(what.split(","))), user, priority, store, as_json=json)
+
+
+@add.command("kin")
+def add_kin(
+    case: Annotated[str, typer.Argument(help="A case of the server: its name, or its id.", metavar="CASE")],
+    *,
+    steps: Annotated[int, typer.Option("--steps", help="How many; 0 goes on while there is reason.", metavar="N")] = 0,
+    no_model: NoModel = False,
+    user: User = "",
+    priority: Priority = 0,
+    store: StoreUrl = "",
+    json: JsonOption = False,
+) -> None:
+    """Go on with a family's case when its turn comes."""
+    from kiwiresearch.jobs.job import FamilyRequest
+
+    if steps < 0:
+        raise BadUsage(f"{steps} steps cannot be taken.", remedy="Give 0 or more.")
+    with _open_jobs(store) as found:
+        wish = FamilyRequest(found.cases.find(case), steps, not no_model)
+        print_job(found.start(wish, user=user, priority=priority), as_json=json)
+
+
+@jobs.command("list")
+def list_jobs(
+    *,
+    state: Annotated[str, typer.Option("--state", help="Only those, such as 'queued'.", metavar="STATE")] = "",
+    user: Annotated[str | None, typer.Option("--user", help="Only those of a user.", metavar="NAME")] = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="How many, the newest.", metavar="N")] = 50,
+    store: StoreUrl = "",
+    json: JsonOption = False,
+) -> None:
+    """Show jobs, the newest first."""
+    from kiwiresearch.jobs.job import JOB_STATES
+
+    if limit < 1:
+        raise BadUsage(f"{limit} jobs cannot be shown.", remedy="Give a limit from 1 on.")
+    if state and state not in JOB_STATES:
+        raise BadUsage(f"There is no state {state!r}.", remedy=f"Choose from: {', '.join(JOB_STATES)}.")
+    with _open_jobs(store) as found:
+        rows = [job for job in found.all() if state in ("", job.state) and user in (None, job.user)]
+    shown = rows[:limit]
+    from kiwiresearch.cli import output
+
+    if json:
+        output.document({"jobs": [job.record() for job in shown], "total": len(rows)})
+        return
+    for job in shown:
+        output.line(list_line(job))
+    if len(shown) < len(rows):
+        output.line(f"… and {len(rows) - len(shown):,} more (--limit)")
+    if not rows:
+        output.line("There are no jobs." if not state and user is None else "There are no such jobs.")
+
+
+@jobs.command("show")
+def show_job(job_id: JobId, *, store: StoreUrl = "", json: JsonOption = False) -> None:
+    """Show a job: how far it is, who works on it, and what became of it."""
+    with _open_jobs(store) as found:
+        job = found.get(job_id)
+        fits = job.state != "queued" or found.can_do(job_id)
+        made = result_line(found, job)
+    print_job(job, as_json=json)
+    if not json:
+        from kiwiresearch.cli import output
+
+        for words in (job.story, f"{job.problem} {job.remedy}".strip(), *(f"Begun again: {why}" for why in job.losses)):
+            if words:
+                output.line(words)
+        if job.worker and job.state == "running":
+            output.line(f"Worker: {job.worker}")
+        if made:
+            output.unbroken_line(made)
+        if not fits:
+            output.line("Not all of its books are here: it waits for a worker that has them.")
+
+
+@jobs.command("answers")
+def answers(job_id: JobId, *, store: StoreUrl = "") -> None:
+    """Print the answers of a batch of questions, a line of JSON for each."""
+    import sys
+
+    with _open_jobs(store) as found:
+        text = found.answers(job_id)
+    sys.stdout.write(text)
+
+
+@jobs.command("cancel")
+def cancel(job_id: JobId, *, store: StoreUrl = "", json: JsonOption = False) -> None:
+    """Stop a job, between two steps if it runs; what it did is kept."""
+    with _open_jobs(store) as found:
+        was_open = found.get(job_id).is_open
+        job = found.cancel(job_id)
+    print_job(job, as_json=json)
+    if not was_open:
+        say("It had ended before, and is as it was.")
+    elif job.is_open:
+        say("It stops when the step under way is done.")
+
+
+@jobs.command("again")
+def requeue(job_id: JobId, *, store: StoreUrl = "", json: JsonOption = False) -> None:
+    """Put a job that ended before it was done in line again: it goes on where it stopped."""
+    with _open_jobs(store) as found:
+        print_job(found.resume(job_id), as_json=json)
+
+
+@jobs.command("remove")
+def remove(
+    job_id: JobId,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Also one with work to keep: its run goes for good.")] = False,
+    store: StoreUrl = "",
+    json: JsonOption = False,
+) -> None:
+    """Forget a job that ended without having done anything; with --yes any that has ended, and its run with it."""
+    from kiwiresearch.cli import output
+
+    with _open_jobs(store) as found:
+        left = found.remove(job_id, with_run=yes)
+    if json:
+        output.document({"removed": job_id, "left": str(left or "")})
+        return
+    output.line(f"{job_id}: removed")
+    if left is not None:
+        output.unbroken_line(f"What is in this folder stays: {left}")
+
+
+@jobs.command("wait")
+def wait(
+    job_ids: Annotated[list[str], typer.Argument(help="The ids of jobs.", metavar="ID…")],
+    *,
+    timeout_s: Annotated[
+        float, typer.Option("--timeout", help="At most so many seconds; 0 for as long as it takes.", metavar="S")
+    ] = 0.0,
+    store: StoreUrl = "",
+    json: JsonOption = False,
+) -> None:
+    """Wait until jobs have ended; the exit code is 1 if one of them is not done."""
+    until = time.monotonic() + timeout_s if timeout_s > 0 else None
+    with _open_jobs(store) as found:
+        left, is_good = list(dict.fromkeys(job_ids)), True
+        while left:
+            for job in [found.get(job_id) for job_id in left]:
+                if not job.is_open:
+                    left.remove(job.id)
+                    is_good = is_good and job.state == "done"
+                    print_job(job, as_json=json)
+            if left and until is not None and time.monotonic() > until:
+                raise BadUsage(
+                    f"Not done yet: {', '.join(left)}.", remedy="Wait for longer; 'kiwiresearch jobs show' tells why."
+                )
+            if left:
+                time.sleep(POLL_S)
+    if not is_good:
+        raise typer.Exit(1)
+
+
+def _add_job(wish: JobRequest, user: str, priority: int, store: str, *, as_json: bool) -> None:
+    with _open_jobs(store) as found:
+        print_job(found.start(wish, user=user, priority=priority), as_json=as_json)
+
+
+@contextlib.contextmanager
+def _open_jobs(store: str) -> Iterator[JobQueue]:
+    """The jobs of the store; nothing is worked on here."""
+    from kiwiresearch.jobs.queue import JobQueue, QueueLimits
+    from kiwiresearch.workspace.workspace import store_of
+
+    desk = with_store(user_desk(), store)
+    store_of(desk)  # if it cannot be used, that is said once, and not of the shelf as well
+    found = JobQueue(desk, desk.shelf().books, now=now, limits=QueueLimits(running=0, queued=MAX_QUEUED))
+    try:
+        yield found
+    finally:
+        found.close()

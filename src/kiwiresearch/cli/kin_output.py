@@ -1,0 +1,302 @@
+"""What people see of a case. All of it is text of books: it is printed as text, a line stays a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kiwiresearch.cli.options import say
+from kiwiresearch.cli.output import line, safe, unbroken_line
+from kiwiresearch.kin.loop.revisits import query_label
+from kiwiresearch.kin.report.labels import FIELD_LABELS, METHOD_LABELS, STATUS_LABELS, field_noun, lifespan
+from kiwiresearch.text.display import count_of, printable
+
+if TYPE_CHECKING:
+    from kiwiresearch.cases.case import Case
+    from kiwiresearch.cases.imports import Imported
+    from kiwiresearch.cases.verification import CaseVerification
+    from kiwiresearch.kin.loop.crawler import StepResult
+    from kiwiresearch.kin.sources.registry import FixtureCheck
+
+SHORT = 8
+MAX_SHOWN = 40
+Row = Mapping[str, Any]
+SETTLED = {"resolved": "settled", "tentative": "settled for now", "open": "not settled"}
+TERMS = {
+    "allowed": "allow programs",
+    "forbidden": "forbid programs, so it is not asked",
+    "unknown": "are not known to allow programs",
+}
+
+
+def one_line(text: str) -> str:
+    return " ".join(printable(text).split())
+
+
+class StepLines:
+    """A line for each step, on standard error; it is for the owner, and names who is looked for."""
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+        self._known = len(case.store.queries())
+
+    def tell(self, took: StepResult) -> None:
+        if took.what == "stop":
+            return
+        rows = self._case.store.queries()
+        whom = f"{query_label(rows[-1].query)}: " if len(rows) > self._known else ""
+        self._known = len(rows)
+        waiting = self._case.store.sizes()["frontier"]
+        say(safe(one_line(f"[{len(rows)}, {waiting} waiting] {whom}{took.words}")))
+
+
+def started(case: Case) -> None:
+    tree = case.store.tree()
+    names = "; ".join(_name_and_years(tree.persons[seed].name, lifespan(tree, seed)) for seed in case.seeds())
+    line(f"Begun with {names}.")
+    others = len(tree.persons) - len(case.seeds())
+    line(f"{count_of(others, 'relative')} named so far; {count_of(case.store.sizes()['frontier'], 'page')} to look at.")
+    unbroken_line(f"Case: {case.place.title}")
+    unbroken_line("Go on: kiwiresearch kin run")
+
+
+def outcome(case: Case, last: StepResult | None) -> None:
+    tree = case.store.tree()
+    people, facts = len(tree.persons), len(tree.facts) + len(tree.relationships)
+    line(f"{count_of(people, 'person', 'people')}, {count_of(facts, 'fact or tie', 'facts and ties')}.")
+    if last is not None and last.what == "stop":
+        line(f"Stopped: {last.reason}. {last.words}")
+        unbroken_line("To read: kiwiresearch kin show; to write a report: kiwiresearch kin export --to html")
+    else:
+        unbroken_line("Not done yet. Go on: kiwiresearch kin run")
+
+
+def people(case: Case, rows: Sequence[Row], stop: Row) -> None:
+    """Everybody in a line."""
+    line(
+        f"{count_of(len(rows), 'person', 'people')}, begun with {one_line(', '.join(case.settings.seeds)) or 'a file'}."
+    )
+    for row in rows:
+        living = "" if row["living"] == "deceased" else "perhaps living" if row["living"] == "unknown" else "living"
+        told = ", ".join(part for part in (_lived(row), one_line(row["relation"]), living) if part)
+        unbroken_line(f"{row['id'][:SHORT]}  {one_line(row['name']) or 'Name not known'}{f' ({told})' if told else ''}")
+    if stop:
+        line(f"Stopped: {stop.get('reason', '')}. {stop.get('words', '')}")
+
+
+def _lived(row: Row) -> str:
+    return (
+        " – ".join(row[key]["words"] if row[key] else "?" for key in ("birth", "death"))
+        if any(row[key] for key in ("birth", "death"))
+        else ""
+    )
+
+
+def person(row: Row, seed: str) -> None:
+    line(one_line(row["name"]) or "Name not known")
+    line(f"  id: {row['id'][:SHORT]}")
+    if row["names"]:
+        line(f"  also called: {'; '.join(map(one_line, row['names']))}")
+    if row["sex"]:
+        line(f"  sex: {row['sex']}")
+    for key, verb in (("birth", "born"), ("death", "died")):
+        when = row[key]["words"] if row[key] else ""
+        where = one_line(row[f"{key}_place"])
+        if when or where:
+            line(f"  {verb}: {', '.join(part for part in (when, where) if part)}")
+    if row["living"] != "deceased":
+        line(f"  living: {'perhaps, and treated so' if row['living'] == 'unknown' else 'yes, and treated so'}")
+    if row["relation"] and seed:
+        line(f"  {row['relation']} (seen from {one_line(seed)})")
+    for group in ("parents", "spouses", "children", "siblings"):
+        if row[group]:
+            line(f"  {group}: {'; '.join(_name_and_years(one['name'], _about(one)) for one in row[group])}")
+
+
+def _about(row: Row) -> str:
+    return ", ".join(filter(None, (row.get("note", ""), row["lived"])))
+
+
+def _name_and_years(name: str, lived: str) -> str:
+    return f"{one_line(name) or 'Name not known'}{f' ({lived})' if lived else ''}"
+
+
+def branches(rows: Sequence[Row]) -> None:
+    for row in rows:
+        about = "; ".join(part for part in (row["lived"], row["note"], "listed above" if row["again"] else "") if part)
+        partners = f" ⚭ {', '.join(one_line(one['name']) for one in row['spouses'])}" if row["spouses"] else ""
+        unbroken_line(f"{'  ' * row['depth']}{_name_and_years(row['name'], about)}{partners}")
+    if len(rows) == 1:
+        line("Nobody else is known in this direction.")
+
+
+def evidence(name: str, rows: Sequence[Row]) -> None:
+    line(f"{one_line(name)}: {count_of(len(rows), 'value')}")
+    for row in rows:
+        status = STATUS_LABELS[row["status"]]
+        more = ", ".join(filter(None, (row.get("qualifier", ""), row.get("when", ""))))
+        held = " ← held" if row["preferred"] and row["status"] not in ("rejected", "hypothesis", "superseded") else ""
+        line("")
+        line(f"{FIELD_LABELS[row['field']]}: {one_line(row['value'])}{f' ({more})' if more else ''}{held}")
+        line(f"  {status}, confidence {row['confidence']:.2f}")
+        if row["why_rejected"]:
+            line(f"  why: {one_line(row['why_rejected'])}")
+        for one in row["evidence"]:
+            line(f"  “{one_line(one['quote'])}”")
+            place = f", at “{one_line(one['locator'])}”" if one["locator"] else ""
+            unbroken_line(f"    {one_line(one['source'])}, {one_line(one['book'])}{place} <{one['url']}>")
+            line(f"    {one['class']}; {METHOD_LABELS[one['method']]}")
+
+
+def conflicts(rows: Sequence[Row]) -> None:
+    if not rows:
+        line("No two sources disagree, as far as the rules see.")
+    for row in rows:
+        state = SETTLED[row["resolution_status"]]
+        line(f"{one_line(row['name'])}, {field_noun(row['field'])}: {state}")
+        for ranked in row["evidence_ranking"]:
+            one = row["competing_claims"][ranked["claim_index"]]
+            line(f"  {ranked['rank']}. {one_line(one['value'])}: {one_line(ranked['reason'])}")
+        line(f"  {one_line(row['analysis'])}")
+        for action in row["next_actions"]:
+            line(f"  → {one_line(action)}")
+
+
+def merges(rows: Row) -> None:
+    made, waiting, apart = rows["merges"], rows["to_review"], rows["kept_apart"]
+    if not made and not waiting:
+        line("Nobody was merged, and nobody waits to be.")
+    for title, some in (("Merged", made), ("To review", waiting)):
+        if some:
+            line(title)
+        for one in some:
+            names = " = ".join(map(_record, one["members"]))
+            state = ", undone" if one.get("state") == "reverted" else ""
+            by = f", by {one['decided_by']}" if one.get("decided_by") else ""
+            line(f"  {one['id'][:SHORT]}  {names}: {one['score']:.3f}{by}{state}")
+            line(f"    why: {one_line(one['why'])}")
+            line(f"    why not: {one_line(one['why_not'])}")
+    if waiting:
+        line("Decide with: kiwiresearch kin merges --accept ID, or --reject ID")
+    if apart:
+        line("Kept apart")
+    for one in apart:
+        line(f"  {one['id'][:SHORT]}  {' ≠ '.join(map(_record, one['members']))}")
+        if one["why"]:
+            line(f"    why: {one_line(one['why'])}")
+    if apart:
+        line("Take it back with: kiwiresearch kin merges --take-back ID")
+
+
+def _record(member: Row) -> str:
+    return f"{one_line(member['name'])} ({member['id'][:SHORT]})"
+
+
+def events(rows: Sequence[Row]) -> None:
+    if not rows:
+        line("No event has a date.")
+    for row in rows:
+        who = " and ".join(one_line(one["name"]) for one in row["who"])
+        ages = _ages(row)
+        where = f", {one_line(row['where'])}" if row["where"] else ""
+        line(f"{row['when']}: {row['what']} of {who}{where}{f' ({ages})' if ages else ''}")
+
+
+def _ages(row: Row) -> str:
+    """How old the one was; of a birth, how old the parents were."""
+    if len(row["who"]) == 1 and row["what"] != "birth":
+        return "".join(f"aged {one['age']}" for one in row["ages"])
+    return ", ".join(f"{one_line(one['name'])} was {one['age']}" for one in row["ages"])
+
+
+def searches(rows: Sequence[Row]) -> None:
+    if not rows:
+        line("Nothing was searched yet, beside the pages the case began with.")
+    for row in rows:
+        found = "searched, not found" if row["negative"] else f"{row['found']} found, {row['new_statements']} new"
+        line(f"{one_line(row['query'])} ({row['source']}): {found}")
+    vain = sum(row["negative"] for row in rows)
+    if vain:
+        line(f"{vain} of {len(rows)} without result. That nothing was found is no evidence that there is nothing.")
+
+
+def relation(row: Row) -> None:
+    first, second = one_line(row["first"]["name"]), one_line(row["second"]["name"])
+    line(f"{second} is to {first}: {row['relation']}")
+    if len(row["way"]) > 1:
+        line(" → ".join(_name_and_years(step["name"], step["is"]) for step in row["way"]))
+    ends = {row["first"]["id"], row["second"]["id"]}
+    if not ends & {one["id"] for one in row["common_ancestors"]} and row["common_ancestors"]:
+        names = [_name_and_years(one["name"], one["lived"]) for one in row["common_ancestors"]]
+        line(f"Common ancestors: {'; '.join(names)}")
+
+
+def plugins(rows: Sequence[Row], problems: Iterable[Exception]) -> None:
+    for row in rows:
+        line(f"{row['id']}: {one_line(row['name'])} (tier {row['tier']}), {'on' if row['on'] else 'off'}")
+        if not row["network"]:
+            line("  Your own books; nobody is asked.")
+            continue
+        line(f"  Asks {', '.join(row['hosts'])}, at most {row['requests_per_minute']} times a minute.")
+        line(f"  {row['asked']}")
+        leave = ", and you say to have its leave" if row["terms_acknowledged"] else ""
+        unbroken_line(f"  Its terms {TERMS[row['terms']]}{leave} <{row['terms_url']}>")
+        if row["key"]:
+            line(f"  Wants a key of yours, in {row['key']}.")
+        if row["sign_in"]:
+            line(f"  Wants you to sign in: kiwiresearch kin run --sign-in {row['id']}")
+        if row["note"]:
+            line(f"  {one_line(row['note'])}")
+        if row["quarantine"]:
+            line(f"  Put aside: {row['quarantine']}")
+    for problem in problems:
+        line(f"Cannot be used: {problem}")
+
+
+def plugin_checks(name: str, checks: Sequence[FixtureCheck]) -> None:
+    if not checks:
+        line(f"{name}: its file is sound; it brings no page to try it on.")
+    for one in checks:
+        line(f"{'✓' if one.passed else '✗'} {name}, {one.fixture}")
+        for problem in one.problems:
+            line(f"    {problem}")
+
+
+def imported(done: Imported, merged: int) -> None:
+    told = f"{count_of(done.people, 'person', 'people')}, {count_of(done.ties, 'tie')}"
+    line(f"Read: {told}. New: {count_of(done.new_people, 'person', 'people')}, {count_of(done.facts, 'statement')}.")
+    if merged:
+        line(f"{count_of(merged, 'person was', 'people were')} known already: 'kiwiresearch kin merges' says why.")
+    for note in done.notes[:MAX_SHOWN]:
+        line(f"  Note: {one_line(note)}")
+    if len(done.notes) > MAX_SHOWN:
+        line(f"  {len(done.notes) - MAX_SHOWN:,} more notes.")
+    if done.new_people:
+        unbroken_line("To look for them in your books: kiwiresearch kin run")
+
+
+def proof(found: CaseVerification) -> None:
+    for failure in found.failures[:MAX_SHOWN]:
+        unbroken_line(f"✗ {one_line(failure)}")
+    if len(found.failures) > MAX_SHOWN:
+        line(f"✗ {len(found.failures) - MAX_SHOWN:,} more, which --json lists.")
+    for note in found.notes:
+        line(note)
+    line(f"Proved: {', '.join(_proved(what, count) for what, count in found.proved.items())}.")
+    things = count_of(len(found.failures), "thing")
+    line("Everything holds." if found.holds else f"{things} did not hold.")
+
+
+def _proved(what: str, count: int) -> str:
+    return count_of(count, {"people": "person"}.get(what, what.removesuffix("s")), what)
+
+
+def extracted(row: Row) -> None:
+    told = row["person"]
+    line(f"{one_line(told['name'])} ({row['title']}, told a person by: {one_line(row['why'])})")
+    for one in row["assertions"]:
+        status = ", ".join(filter(None, (one["qualifier"], STATUS_LABELS[one["status"]])))
+        line(f"  {FIELD_LABELS[one['field']]}: {one_line(one['value'])} ({status}, {one['confidence']:.2f})")
+        line(f"    “{one_line(one['quote'])}”, characters {one['start']}–{one['end']}")
+        if one["why_rejected"]:
+            line(f"    why: {one_line(one['why_rejected'])}")

@@ -1,0 +1,346 @@
+"""What people see. Text from books is printed as text, never as markup or as terminal codes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from kiwiresearch.ids import canonical_json
+from kiwiresearch.page.doc import PageDoc, PageSignals, Section
+from kiwiresearch.workspace.inventory import CHECK_WORDS, BookStatus, Diagnosis
+from kiwiresearch.zim.archive import Book
+from kiwiresearch.zim.library import ListedBook
+from kiwiresearch.zim.sources import Source
+
+if TYPE_CHECKING:
+    from kiwiresearch.search.find import Findings
+    from kiwiresearch.search.title_build import IndexBuild
+    from kiwiresearch.workspace.finder import Finder
+
+MAX_WIDTH = 92
+CONTROL_CODES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def document(value: Any) -> None:
+    """One JSON document."""
+    print(canonical_json(value))
+
+
+def line(text: str) -> None:
+    _console().print(Text(safe(text)))
+
+
+def write(text: Text) -> None:
+    """A line with some of its words marked."""
+    _console().print(text)
+
+
+def unbroken_line(text: str) -> None:
+    """A line that is never broken, so that a path in it can be copied."""
+    _console().print(Text(safe(text)), soft_wrap=True)
+
+
+def safe(text: str) -> str:
+    """Without characters that could move the cursor or change the terminal."""
+    return CONTROL_CODES.sub("", text)
+
+
+def _console() -> Console:
+    is_plain = bool(os.environ.get("NO_COLOR"))
+    terminal = False if is_plain else None  # no codes at all: bold is not what they asked for either
+    console = Console(file=sys.stdout, highlight=False, soft_wrap=not sys.stdout.isatty(), force_terminal=terminal)
+    if console.width > MAX_WIDTH:
+        console.width = MAX_WIDTH
+    return console
+
+
+def page(page: PageDoc, book: Book, *, only: Sequence[Section] = (), with_links: bool = False) -> None:
+    """A page, or some of its sections, pleasant to read."""
+    console = _console()
+    chosen = only or page.sections
+    console.print(Text(safe(page.title), style="bold underline"))
+    console.print(Text(safe(_origin(page, book)), style="dim"))
+    if signals := _signal_words(page.signals):
+        console.print(Text(f"Signals: {signals}", style="yellow"))
+    for note in page.hatnotes if not only else ():
+        console.print(Text(safe(note), style="italic dim"))
+    if not only:
+        _infoboxes(console, page)
+    for number, part in enumerate(chosen):
+        following = chosen[number + 1].level if number + 1 < len(chosen) else 0
+        if part.end > part.start or following > part.level:
+            _section(console, page, part)
+    if with_links:
+        _links(console, page)
+    elif not only:
+        _footer(console, page)
+
+
+def _origin(page: PageDoc, book: Book) -> str:
+    parts = [book.title, book.date]
+    if page.provenance.edited:
+        parts.append(f"edited {page.provenance.edited}")
+    if page.provenance.revision:
+        parts.append(f"revision {page.provenance.revision}")
+    return " · ".join(part for part in parts if part)
+
+
+def _signal_words(signals: PageSignals) -> str:
+    named = (
+        ("stub", signals.stub),
+        ("citation needed", signals.citation_needed),
+        ("disputed", signals.disputed),
+        ("disambiguation page", signals.disambiguation),
+        ("list", signals.list_page),
+    )
+    return ", ".join(f"{name} ({signal.basis}: {signal.why})" for name, signal in named if signal)
+
+
+def _infoboxes(console: Console, page: PageDoc) -> None:
+    for box in page.infoboxes:
+        if not box.rows:
+            continue
+        table = Table(
+            title=Text(safe(box.title)) if box.title else None,
+            show_header=False,
+            title_justify="left",
+        )
+        table.add_column(style="bold", max_width=24)
+        table.add_column(max_width=60)
+        for row in box.rows:
+            table.add_row(Text(safe(row.key)), Text(safe(row.value)))
+        console.print()
+        console.print(table)
+
+
+def _section(console: Console, page: PageDoc, section: Section) -> None:
+    if section.heading:
+        console.print()
+        indent = max(section.level - 2, 0)
+        console.print(
+            Text(
+                "  " * indent + safe(section.heading),
+                style="bold" if section.level > 2 else "bold cyan",
+            )
+        )
+    rows: list[str] = []
+    for block in page.blocks:
+        if not section.start <= block.start < section.end or block.kind == "heading":
+            continue
+        text = safe(page.text[block.start : block.end])
+        if block.kind == "row":
+            rows.append(text)
+            continue
+        _rows(console, rows)
+        if block.kind == "item":
+            _indented(console, f"• {text}", 2)
+        elif block.kind == "code":
+            console.print()
+            _indented(console, text, 4)
+        else:
+            console.print()
+            console.print(Text(text, style="italic" if block.kind in ("caption", "quote") else ""))
+    _rows(console, rows)
+
+
+def _rows(console: Console, rows: list[str]) -> None:
+    """Rows of a table that were kept back: in columns on a terminal, as lines elsewhere."""
+    if console.soft_wrap:
+        for row in rows:
+            _indented(console, row.replace("\t", " | "), 2)
+    elif rows:
+        table = Table.grid(padding=(0, 3, 0, 0), pad_edge=True)
+        for row in rows:
+            table.add_row("", *(Text(cell) for cell in row.split("\t")))
+        console.print(table)
+    rows.clear()
+
+
+def _indented(console: Console, text: str, width: int) -> None:
+    if console.soft_wrap:  # not a terminal: whole lines, for whatever reads them
+        console.print(Text("\n".join(" " * width + row for row in text.split("\n"))))
+    else:
+        console.print(Padding(Text(text), (0, 0, 0, width)))
+
+
+def _footer(console: Console, page: PageDoc) -> None:
+    counts = [
+        f"{len(page.sections) - 1} sections",
+        f"{len({link.target for link in page.links})} pages linked",
+        f"{page.signals.references} references",
+    ]
+    if page.categories:
+        counts.append(f"categories: {', '.join(page.categories)}")
+    console.print()
+    console.print(Text(safe(" · ".join(counts)), style="dim"))
+
+
+def _links(console: Console, page: PageDoc) -> None:
+    table = Table(title=Text(f"Links of {safe(page.title)}"), title_justify="left")
+    for name in ("leads to", "words", "section", "place"):
+        table.add_column(name)
+    for link in page.links:
+        heading = page.sections[link.section].heading
+        table.add_row(*(Text(safe(cell)) for cell in (link.target_title, link.text, heading, link.place)))
+    console.print()
+    console.print(table)
+
+
+def books(rows: Sequence[BookStatus]) -> None:
+    """The shelf, two lines a book."""
+    console = _console()
+    for row in rows:
+        if row.book is None:
+            console.print(Text(safe(row.placed.title), style="bold").append("  broken", style="red"))
+            console.print(Text(safe(f"  {row.problem}"), style="red"))
+            continue
+        sheet = row.book
+        search = (
+            "full-text search" if sheet.indexes.full_text else "title search" if sheet.indexes.titles else "no index"
+        )
+        facts = (
+            sheet.date,
+            "/".join(sheet.languages),
+            sheet.flavour,
+            f"{sheet.articles:,} articles",
+            search,
+            row.check,
+        )
+        console.print(Text(safe(sheet.title), style="bold").append(f"  {safe(sheet.name)}", style="cyan"))
+        console.print(Text(safe("  " + " · ".join(fact for fact in facts if fact))))
+        place = f"on the host {row.host}" if row.host else str(row.placed.source)
+        console.print(Text(safe(f"  {place}"), style="dim"))
+
+
+def book(row: BookStatus) -> None:
+    """The data sheet of one book."""
+    if row.book is None:
+        return
+    sheet = row.book
+    flavour = sheet.flavour or "not told"
+    if sheet.lead_only:
+        flavour += " (introductions only)"
+    indexes = [name for name, has in (("full text", sheet.indexes.full_text), ("titles", sheet.indexes.titles)) if has]
+    lines = (
+        ("Name", sheet.name), ("UUID", sheet.id), ("Source", str(row.placed.source)),
+        ("Description", sheet.description), ("Date", sheet.date or "not told"),
+        ("Language", ", ".join(sheet.languages) or "not told"), ("Flavour", flavour), ("Creator", sheet.creator),
+        ("Publisher", sheet.publisher), ("Scraper", sheet.scraper), ("Kind", sheet.kind),
+        ("Wikipedia", "yes" if sheet.is_wikipedia else "no"),
+        ("Articles", f"{sheet.articles:,}"), ("Entries", f"{sheet.entries:,}"), ("Media", f"{sheet.media:,}"),
+        ("Size", f"{sheet.size_bytes:,} bytes"), ("Indexes", ", ".join(indexes) or "none"),
+        ("Main page", sheet.main_page), ("Paths", "old (A/…)" if sheet.old_namespaces else "new"),
+        ("Tags", "; ".join(sheet.tags)), ("Check", CHECK_WORDS.get(row.check, row.check)),
+    )  # fmt: skip
+    table = Table(title=Text(safe(sheet.title)), show_header=False, title_justify="left")
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    for key, value in lines:
+        if value:
+            table.add_row(key, Text(safe(value)))
+    _console().print(table)
+
+
+def added(fresh: Sequence[ListedBook], found: Iterable[tuple[Book, Source]]) -> None:
+    """What `books add` did."""
+    sheets = {(book.id, source): book for book, source in found}
+    for placed in fresh:
+        sheet = sheets[placed.id, placed.source]
+        details = ", ".join(
+            part for part in (f"{sheet.articles:,} articles", sheet.date, "/".join(sheet.languages)) if part
+        )
+        line(f"Added: {placed.title} ({details})")
+    if not fresh and sheets:
+        line("Nothing to add: these books are on the shelf already.")
+
+
+def checked(book: ListedBook, state: str, reason: str) -> None:
+    """The outcome of one check."""
+    if state == "sound":
+        line(f"{book.title}: sound, {CHECK_WORDS['sound']}.")
+    else:
+        line(f"{book.title}: {state}, {reason or CHECK_WORDS[state]} ({book.source}).")
+
+
+SIGNS = {"fine": ("✓", "green"), "note": ("•", "yellow"), "broken": ("✗", "red")}
+
+
+def hits(found: Findings, finder: Finder, *, explain: bool) -> None:
+    """What a search found: title, where, a line or two of it, and why."""
+    console = _console()
+    if found.corrected:
+        console.print(Text(f"Searched for: {safe(found.corrected)}", style="yellow"))
+    several = len({hit.ref.book for hit in found.hits}) > 1
+    for number, hit in enumerate(found.hits, start=1):
+        head = Text()
+        head.append(f"{number:2}. ", style="dim")
+        head.append(safe(hit.title), style="bold")
+        if hit.alias:
+            head.append(f" (found as {safe(hit.alias)})", style="dim")
+        if several:
+            head.append(f"  {safe(finder.book_name(hit.ref.book))}", style="cyan")
+        head.append(f"  {hit.score.total:g}", style="dim")
+        console.print(head)
+        if hit.snippet:
+            _indented(console, safe(hit.snippet), 4)
+        if explain:
+            for signal, points in hit.score.lines:
+                console.print(Text(f"    {points:+8.2f}  {signal}", style="dim"))
+    if found.hidden.pages:
+        console.print(Text(safe(found.hidden.sentence("result")), style="yellow"))
+    if found.senses:
+        console.print(Text(f"\n{safe(found.query)!r} has several senses here:", style="bold"))
+        for sense in found.senses:
+            line = Text()
+            line.append(safe(sense.title), style="bold")
+            line.append(f" — {safe(sense.line)}" if sense.line else "")
+            console.print(Padding(line, (0, 0, 0, 2)) if not console.soft_wrap else Text("  ") + line)
+        hint = next((told[1] for s in found.senses if (told := re.search(r"\(([^()]+)\)$", s.title))), "planet")
+        console.print(Text(f"Say which with --focus, such as --focus {safe(hint)!r}.", style="dim"))
+
+
+@contextlib.contextmanager
+def progress(label: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on a terminal, nothing elsewhere; always on standard error."""
+    if not sys.stderr.isatty():
+        yield lambda _done, _of: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as bar:
+        task = bar.add_task(safe(label).replace("[", "("), total=None)
+        yield lambda done, of: bar.update(task, completed=done, total=of)
+
+
+def indexed(book: Book, built: IndexBuild) -> None:
+    """What became of a title index."""
+    if built.state == "busy":
+        line(f"{book.title}: another process is building its title index.")
+        return
+    how = "has" if built.state == "kept" else "now has"
+    part = "" if built.complete else ", the first of them only"
+    line(f"{book.title}: {how} a title index of {built.rows:,} titles{part} ({built.file}).")
+
+
+def findings(rows: Sequence[Diagnosis]) -> None:
+    """What the doctor found."""
+    console = _console()
+    subject = ""
+    for row in rows:
+        if row.subject != subject:
+            subject = row.subject
+            console.print(Text(subject.capitalize(), style="bold"))
+        sign, style = SIGNS[row.state]
+        console.print(Text(f"  {sign} {safe(row.message)}", style=style))
+        if row.remedy:
+            console.print(Text(f"      → {safe(row.remedy)}"))

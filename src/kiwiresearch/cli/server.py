@@ -1,0 +1,296 @@
+"""The commands that start a server, a worker or the tools for models, and show the hosts that share a store."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Mapping
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kiwiresearch.cli.options import BookOption, JsonOption, open_books, say, user_desk
+from kiwiresearch.errors import BadSettings, BadUsage
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+    from kiwiresearch.jobs.queue import JobQueue
+    from kiwiresearch.web.context import ServerContext
+    from kiwiresearch.workspace.hosts import HostStatus
+    from kiwiresearch.workspace.settings import ServeSettings
+    from kiwiresearch.workspace.workspace import Workspace
+
+
+def serve(
+    *,
+    host: Annotated[
+        str | None,
+        typer.Option("--host", help="The address to listen on; others than loopback need a token.", metavar="ADDRESS"),
+    ] = None,
+    port: Annotated[int | None, typer.Option("--port", "-p", help="The port; 0 takes a free one.", metavar="N")] = None,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            "--token",
+            help="What clients must show; others see it here, so the settings are a better place.",
+            metavar="TOKEN",
+        ),
+    ] = None,
+    book: BookOption = None,
+    browse: Annotated[bool, typer.Option("--open", help="Open the front page in a browser.")] = False,
+) -> None:
+    """Serve the shelf to browsers, chat clients and programs, on this machine or with a token on others."""
+    from kiwiresearch.web import server
+
+    given = {"serve.host": ("--host", host), "serve.port": ("--port", port), "serve.token": ("--token", token)}
+    desk = server.with_options(user_desk(), {key: value for key, value in given.items() if value[1] is not None})
+    server.check_serve_settings(desk.settings.serve)
+
+    def listening(url: str) -> None:
+        say(f"kiwiresearch answers at {url} (Ctrl-C ends it).")
+        if elsewhere := _address_for_others(desk.settings.serve, url):
+            say(elsewhere)
+        if browse:
+            _open(url)
+
+    shelf = open_books(desk, book or [])
+    raise typer.Exit(server.serve(desk, shelf, all_books=bool(book), mounts=_mcp, listening=listening))
+
+
+def _mcp(room: ServerContext, jobs: JobQueue) -> Mapping[str, Starlette]:
+    """The tools for models, at a path of the same server."""
+    from kiwiresearch.mcp.context import ToolContext
+    from kiwiresearch.mcp.server import PATH, http_app
+    from kiwiresearch.mcp.tools import Toolbox
+    from kiwiresearch.web import job_requests
+
+    parts = ToolContext(
+        room.asker,
+        room.locked_finder,
+        room.citation_url,
+        room.page_url,
+        lambda: jobs,
+        job_requests.start_job,
+        job_requests.resume_job,
+    )
+    return {PATH: http_app(Toolbox(parts), max_body_kb=room.desk.settings.serve.max_body_kb)}
+
+
+def _open(url: str) -> None:
+    """Show the address in a browser, which may take its time."""
+    import threading
+
+    threading.Thread(target=_show, args=(url,), daemon=True).start()
+
+
+def _show(url: str) -> None:
+    import webbrowser
+
+    if not webbrowser.open(url):
+        say("No browser could be opened here: type that address into one.")
+
+
+def _address_for_others(settings: ServeSettings, url: str) -> str:
+    """What people at other machines must know to come here; empty where the address that was told says it all."""
+    from urllib.parse import urlsplit
+
+    from kiwiresearch.network import ip_address_of
+
+    address = ip_address_of(settings.host.strip("[]"))
+    is_behind_a_proxy = settings.proxies != type(settings)().proxies
+    if address is None or not address.is_unspecified or settings.public_url or settings.hosts or is_behind_a_proxy:
+        return ""
+    here = _own_address() or "THE-ADDRESS-OF-THIS-MACHINE"
+    return f"Other machines open http://{here}:{urlsplit(url).port} and are asked for the token."
+
+
+def _own_address() -> str:
+    """By which address this machine goes out into its network; empty where it is in none."""
+    from kiwiresearch.web.peers import own_address
+
+    return own_address()
+
+
+def mcp(book: BookOption = None) -> None:
+    """Serve tools of the Model Context Protocol on standard input and output."""
+    from kiwiresearch.mcp.context import open_context
+    from kiwiresearch.mcp.server import serve
+    from kiwiresearch.mcp.tools import Toolbox
+
+    desk = user_desk()
+    with open_books(desk, book or []) as shelf, open_context(desk, shelf, all_books=bool(book), now=_utc_now) as parts:
+        serve(Toolbox(parts))
+
+
+def _utc_now() -> str:
+    from datetime import UTC, datetime
+
+    # When a run was asked for is for people; nothing in it depends on it.
+    return datetime.now(UTC).isoformat(timespec="seconds")  # noqa: TID251
+
+
+INTERRUPTED = 130
+POLL_S = 0.5
+
+StoreUrl = Annotated[str, typer.Option("--store", help="The store, instead of the one in the settings.", metavar="URL")]
+
+
+def worker(
+    *,
+    at_once: Annotated[int, typer.Option("--at-once", help="How many jobs to work on at once.", metavar="N")] = 2,
+    kinds: Annotated[
+        str, typer.Option("--kinds", help="Only these kinds: research, ask, bulk, kin.", metavar="KINDS")
+    ] = "",
+    store: StoreUrl = "",
+    book: BookOption = None,
+    once: Annotated[bool, typer.Option("--once", help="End when there is nothing left to do.")] = False,
+) -> None:
+    """Work on the jobs of the store, beside the servers and workers that do: here, or on another machine."""
+    from kiwiresearch.jobs.queue import JobQueue, QueueLimits
+    from kiwiresearch.workspace.workspace import store_of
+
+    if at_once < 1:
+        raise BadUsage(f"{at_once} jobs cannot be worked on at once.", remedy="Give 1 or more.")
+    chosen = _chosen_kinds(kinds)
+    desk = with_store(user_desk(), store)
+    store_of(desk)  # if it cannot be used, that is said once, and not of the shelf as well
+    with open_books(desk, book or []) as shelf, SignalCatcher() as sign:
+        say(f"Working on jobs of {store_of(desk).display_name} (Ctrl-C ends it).")
+        jobs = JobQueue(
+            desk,
+            shelf.current_books,
+            now=now,
+            all_books=bool(book),
+            limits=QueueLimits(running=at_once),
+            kinds=chosen,
+            say=say,
+        )
+        try:
+            while not sign.received.wait(POLL_S):
+                if once and jobs.is_idle and not jobs.has_work():
+                    break
+        finally:
+            sign.restore()  # who cannot wait for steps under way asks a second time
+            jobs.close()
+    if sign.number == signal.SIGINT:
+        raise typer.Exit(INTERRUPTED)
+
+
+class SignalCatcher:
+    """Ctrl-C and SIGTERM, noted until somebody looks."""
+
+    def __init__(self) -> None:
+        self.received = threading.Event()
+        self.number = 0
+        self._before: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> SignalCatcher:
+        self._before = {one: signal.signal(one, self._note) for one in (signal.SIGINT, signal.SIGTERM)}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.restore()
+
+    def _note(self, number: int, _: FrameType | None) -> None:
+        self.number = number
+        self.received.set()
+
+    def restore(self) -> None:
+        """Leave the next ones to whoever had them before."""
+        for one, before in self._before.items():
+            signal.signal(one, before)
+        self._before = {}
+
+
+def with_store(desk: Workspace, url: str) -> Workspace:
+    """The desk with another store, if one was named."""
+    from dataclasses import replace
+
+    from kiwiresearch.workspace.settings import with_values
+
+    if not url.strip():
+        return desk
+    try:
+        return replace(desk, settings=with_values(desk.settings, {"store": ("--store", url.strip())}))
+    except BadSettings as problem:
+        raise BadUsage(problem.message, remedy=problem.remedy) from problem
+
+
+def now() -> str:
+    """When a job was asked for or ended: it stands in its row, and in no run."""
+    from datetime import UTC, datetime
+
+    return datetime.now(UTC).isoformat(timespec="seconds")  # noqa: TID251
+
+
+def _chosen_kinds(text: str) -> tuple[str, ...]:
+    from kiwiresearch.jobs.job import JOB_KINDS
+
+    named = tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
+    for name in named:
+        if name not in JOB_KINDS:
+            raise BadUsage(f"There is no kind of job {name!r}.", remedy=f"Choose from: {', '.join(JOB_KINDS)}.")
+    return named or JOB_KINDS
+
+
+hosts = typer.Typer(help="The hosts that share your store.", invoke_without_command=True, rich_markup_mode=None)
+
+
+@hosts.callback()
+def hosts_list(context: typer.Context, json: JsonOption = False) -> None:  # noqa: FBT002 (an option, named by typer)
+    """Show who is there, with which books, and who does not answer."""
+    if context.invoked_subcommand:
+        return
+    from kiwiresearch.cli import output
+    from kiwiresearch.workspace.hosts import host_statuses
+
+    seen = host_statuses(_shared_desk())
+    if json:
+        output.document({"hosts": [one.record() for one in seen]})
+        return
+    for one in seen:
+        for line in _lines(one):
+            output.line(line)
+    if not seen:
+        output.line("No host is there. 'kiwiresearch serve' on a host that uses this store makes it one.")
+
+
+@hosts.command("forget")
+def hosts_forget(
+    name: Annotated[str, typer.Argument(help="The name of a host.", metavar="NAME")], *, json: JsonOption = False
+) -> None:
+    """Forget a host that will not come back: its books are no longer told to be missing."""
+    from kiwiresearch.cli import output
+    from kiwiresearch.workspace.hosts import forget_host
+
+    forget_host(_shared_desk(), name)
+    if json:
+        output.document({"forgotten": name})
+    else:
+        output.line(f"Forgotten: {name}. If it is still there, it announces itself again.")
+
+
+def _shared_desk() -> Workspace:
+    desk = user_desk()
+    if not desk.settings.store.strip():
+        raise BadUsage(
+            "No store is set, so there are no other hosts.",
+            remedy="Set 'store' in the settings, or KIWIRESEARCH_STORE, to the database that your hosts share.",
+        )
+    return desk
+
+
+def _time(seconds: float) -> str:
+    minutes = seconds / 60
+    return f"{seconds:.0f} s" if minutes < 2 else f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:,.0f} h"
+
+
+def _lines(one: HostStatus) -> list[str]:
+    state = "up" if one.is_up else "down"
+    ours = ", this host" if one.is_ours else ""
+    heard = f"heard of {one.silent_s:,.0f} s ago" + (f", there for {_time(one.there_s)}" if one.there_s else "")
+    lines = [f"{one.name} ({state}{ours}): {one.url}, {heard}"]
+    lines += [f"  {title}" for title in one.books] or ["  no books"]
+    return [*lines, f"  {one.why}"] if one.why else lines

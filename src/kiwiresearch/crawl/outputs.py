@@ -1,0 +1,283 @@
+"""What a crawl writes: the graph of its pages, and its log for people."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from kiwiresearch.crawl.frontier import CrawlCandidate
+from kiwiresearch.crawl.settings import CrawlSettings
+from kiwiresearch.crawl.state import CrawlState
+from kiwiresearch.crawl.step import (
+    EndStep,
+    LearnStep,
+    LinkOffer,
+    LookStep,
+    SearchedBook,
+    SeedChoice,
+    StartStep,
+    VisitStep,
+)
+from kiwiresearch.ids import canonical_json, page_id
+from kiwiresearch.search.query import Score, ScoreLine, points_text, score_terms
+from kiwiresearch.text.display import count_of
+from kiwiresearch.zim.archive import EntryRef
+
+
+def crawl_graph(state: CrawlState, url_of: Callable[[EntryRef], str]) -> dict[str, Any]:
+    """Visited pages, as many of the best that were left, and all links from visited pages to either."""
+    left = state.frontier.in_order()[: state.settings.max_pages]
+    nodes = [_visited_node(order, step) for order, step in enumerate(state.visited.values(), start=1)]
+    nodes += [_unvisited_node(state, candidate, url_of(candidate.ref)) for candidate in left]
+    ids = {node["ref"]: node["page_id"] for node in nodes}
+    edges = [edge for step in state.visited.values() for edge in _edges(step, ids)]
+    return {"topic": state.started.topic if state.started else "", "nodes": nodes, "edges": edges}
+
+
+def graph_text(graph: dict[str, Any]) -> str:
+    """The graph as JSON, a node or an edge on each line, so that people and `diff` can read it."""
+    nodes = ",\n".join(map(canonical_json, graph["nodes"]))
+    edges = ",\n".join(map(canonical_json, graph["edges"]))
+    return f'{{"edges":[\n{edges}\n],"nodes":[\n{nodes}\n],"topic":{canonical_json(graph["topic"])}}}\n'
+
+
+def score_lines_record(lines: Sequence[ScoreLine]) -> list[dict[str, Any]]:
+    return [{"signal": line.signal, "points": line.points} for line in lines]
+
+
+def _visited_node(order: int, step: VisitStep) -> dict[str, Any]:
+    return {
+        "ref": str(step.ref),
+        "page_id": step.page_id,
+        "book": step.book,
+        "path": step.path,
+        "title": step.title,
+        "url": step.url,
+        "state": "visited",
+        "order": order,
+        "depth": step.depth,
+        "priority_score": Score(step.lines).total,
+        "relevance": step.relevance,
+        "lines": score_lines_record(step.lines),
+        "reason": step.reason,
+        "cluster": step.branch,
+    }
+
+
+def _unvisited_node(state: CrawlState, candidate: CrawlCandidate, url: str) -> dict[str, Any]:
+    score = state.score(candidate)
+    return {
+        "ref": str(candidate.ref),
+        "page_id": page_id(candidate.title),
+        "book": candidate.ref.book,
+        "path": candidate.ref.path,
+        "title": candidate.title,
+        "url": url,
+        "state": "left",
+        "order": None,
+        "depth": candidate.depth,
+        "priority_score": score.total,
+        "relevance": state.relevance(candidate),
+        "lines": score_lines_record(score.lines),
+        "reason": candidate.reason(),
+        "cluster": state.branch_of(candidate),
+    }
+
+
+def _edges(step: VisitStep, ids: dict[str, str]) -> Iterator[dict[str, Any]]:
+    for offer in sorted(step.offers, key=lambda offer: offer.path):
+        target = str(EntryRef(step.book, offer.path))
+        if target in ids:
+            yield {
+                "from": str(step.ref),
+                "to": target,
+                "from_page_id": step.page_id,
+                "to_page_id": ids[target],
+                "weight": link_weight(offer),
+                "count": offer.times,
+                "context": offer.context,
+                "place": offer.place,
+                "section": offer.section,
+                "anchor_text": offer.anchor,
+            }
+
+
+def link_weight(offer: LinkOffer) -> float:
+    """How often the page links there, and how much of the topic the words around the link speak of."""
+    return round(offer.times + offer.context, 4)
+
+
+LEFT = 20
+"""Of the candidates that were left, so many are told one by one."""
+
+MISSED = 10
+
+
+def crawl_log(state: CrawlState, books: Mapping[str, str]) -> Iterator[str]:
+    """The lines of run.log; `books` are the titles of the books by their UUIDs."""
+    begun = state.started
+    if begun is None:
+        return
+    yield f"# {begun.topic}"
+    yield ""
+    yield "## Settings"
+    yield from settings_lines(state.settings)
+    yield ""
+    yield "## Where it began"
+    if begun.head:
+        yield f"Understood as: {' › '.join(part for part in (begun.head, begun.aspect) if part)}"
+    if begun.senses:
+        yield f"Other senses of the name, left aside: {', '.join(begun.senses)}"
+    yield from _beginning(begun, books)
+    yield ""
+    yield "## Page by page"
+    yield from _pages(state, several_books=len(books) > 1, books=books)
+    yield ""
+    yield "## What was left"
+    yield from _left(state)
+    yield ""
+    yield "## Search statement"
+    yield from _statement(state, begun, books)
+
+
+def settings_lines(settings: CrawlSettings) -> Iterator[str]:
+    """All that was set, one line a group."""
+    filters, weights = settings.filters, settings.weights
+    yield (
+        f"strategy {settings.strategy}, max_pages {settings.max_pages}, max_depth {settings.max_depth}, "
+        f"max_links_per_page {settings.max_links_per_page}, max_seeds {settings.max_seeds}, "
+        f"first_sections {settings.first_sections}, branch_share {settings.branch_share:g}, "
+        f"vectors {'off' if settings.fast else 'on'}"
+    )
+    if settings.strategy == "bfs":
+        yield "bfs: the pages are shared among the depths, each with its best; what a depth does not use goes to others"
+    switches = ("main_articles_only", "disambiguation", "self_links", "years", "outside_text")
+    switched = ", ".join(f"{name} {'on' if getattr(filters, name) else 'off'}" for name in switches)
+    excluded = ", ".join(map(repr, filters.exclude)) or "nothing"
+    yield f"link filters: {switched}, lists {filters.lists}, exclude {excluded}"
+    yield (
+        f"weights: relevance {weights.relevance:g}, link_context {weights.link_context:g}, "
+        f"page_signals {weights.page_signals:g}, novelty {weights.novelty:g}, authority {weights.authority:g}"
+    )
+
+
+def _beginning(begun: StartStep, books: Mapping[str, str]) -> Iterator[str]:
+    for searched in begun.searched:
+        yield _searched(searched, books)
+    for seed in begun.seeds:
+        yield f"Seed: {_in_book(seed, books)}, {points_text(seed.score)} points: {seed.why}."
+    for other in begun.passed:
+        yield f"Passed over: {_in_book(other, books)}, {points_text(other.score)} points: {other.why}."
+    if begun.timeline:
+        yield "The topic asks for a timeline, so pages of years may be taken."
+
+
+def _searched(searched: SearchedBook, books: Mapping[str, str]) -> str:
+    words = ", ".join(repr(word) for word, _ in searched.words)
+    meant = f", read as {searched.corrected!r}" if searched.corrected else ""
+    naming = f"{searched.naming} of which name{'s' if searched.naming == 1 else ''} the topic"
+    return f"Searched {books[searched.book]!r} for {words}{meant}: {count_of(searched.pages, 'page')} found, {naming}."
+
+
+def _in_book(page: SeedChoice, books: Mapping[str, str]) -> str:
+    return f"{page.title!r} in {books[page.book]!r}" if len(books) > 1 else repr(page.title)
+
+
+def _pages(state: CrawlState, *, several_books: bool, books: Mapping[str, str]) -> Iterator[str]:
+    number = 0
+    for step in state.steps:
+        match step:
+            case VisitStep():
+                number += 1
+                where = f" in {books[step.book]!r}" if several_books else ""
+                points = points_text(Score(step.lines).total)
+                yield f"{number}. {step.title}{where} (depth {step.depth}, {points} points)"
+                yield from _visited(step, state.settings)
+            case LookStep(gone=True):
+                yield f"   Left {step.title!r}: {step.why}."
+            case LookStep():
+                yield f"   Put back {step.title!r}: {step.why}."
+            case LearnStep() if step.words:
+                words = ", ".join(step.words)
+                yield f"   Learned after {count_of(number, 'page')}: {words}. All candidates are scored again."
+
+
+def _visited(step: VisitStep, settings: CrawlSettings) -> Iterator[str]:
+    yield f"   Chosen: {step.reason}"
+    yield f"   Score: {score_words(step.lines)}"
+    if step.runner_up:
+        yield f"   Next best: {step.runner_up}"
+    if step.facts.duplicate_of:
+        yield f"   It says nearly the same as {step.facts.duplicate_of!r}."
+    new = sum(offer.is_new for offer in step.offers)
+    if step.depth >= settings.max_depth:
+        links = f"{count_of(step.links, 'page')} linked, not followed: max_depth is reached"
+    else:
+        links = f"{count_of(step.links, 'page')} linked, {new} new to the crawl"
+    refused = ", ".join(f"{why} {count}" for why, count in step.refused)
+    yield f"   Links: {links}{f'; refused: {refused}' if refused else ''}."
+
+
+def score_words(lines: Sequence[ScoreLine]) -> str:
+    return score_terms(lines) or "nothing speaks for it"
+
+
+def _left(state: CrawlState) -> Iterator[str]:
+    left = state.frontier.in_order()
+    for candidate in left[:LEFT]:
+        score = state.score(candidate)
+        points, words = points_text(score.total), score_words(score.lines)
+        yield f"{candidate.title!r}, depth {candidate.depth}, {points} points: {words}"
+    if len(left) > LEFT:
+        yield f"And {count_of(len(left) - LEFT, 'more candidate')} with fewer points."
+    if not left:
+        yield "No candidate was left."
+    refused = refusals(state)
+    if refused:
+        yield f"Links that were refused: {', '.join(f'{why} {count}' for why, count in refused)}."
+
+
+def refusals(state: CrawlState) -> list[tuple[str, int]]:
+    """Why links were refused in the whole crawl, the most frequent reason first."""
+    counts: Counter[str] = Counter()
+    for step in state.steps:
+        if isinstance(step, VisitStep | LookStep):
+            counts.update(dict(step.refused))
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _statement(state: CrawlState, begun: StartStep, books: Mapping[str, str]) -> Iterator[str]:
+    """What was looked for and where, what was not found, and why the search ended."""
+    yield f"Looked for: {begun.topic!r}{f' with a view to {begun.focus!r}' if begun.focus else ''}."
+    for searched in begun.searched:
+        words = ", ".join(repr(word) for word, _ in searched.words)
+        yield f"In {books[searched.book]!r}, by titles and by full text, with the words {words}."
+        if searched.unknown:
+            yield f"Not found there at all: {', '.join(map(repr, searched.unknown))}."
+        if not searched.naming:
+            yield f"No page found in {books[searched.book]!r} names the topic as it stands."
+    missing = missing_words(state, begun)
+    if missing:
+        yield f"On no page that was taken: {', '.join(map(repr, missing))}."
+    keywords = next((step.words for step in reversed(state.steps) if isinstance(step, LearnStep)), ())
+    if keywords:
+        yield f"Learned on the way, and counted: {', '.join(keywords)}."
+    depths = ", ".join(f"{state.at_depth[depth]} at depth {depth}" for depth in sorted(state.at_depth))
+    yield f"Taken: {count_of(len(state.visited), 'page')} ({depths})."
+    gone = [step for step in state.steps if isinstance(step, LookStep) and step.gone]
+    if gone:
+        yield f"Looked at and left: {', '.join(repr(step.title) for step in gone[:MISSED])}."
+    if isinstance(state.ended, EndStep):
+        yield f"Ended because {state.ended.why}; {count_of(state.ended.left, 'candidate')} not visited."
+    yield "Only these books were searched: that something was not found here does not mean that there is nothing."
+
+
+def missing_words(state: CrawlState, begun: StartStep) -> list[str]:
+    """Words of the topic and of the focus that none of the visited pages holds."""
+    absent = None
+    for step in state.visited.values():
+        here = set(step.facts.absent)
+        absent = here if absent is None else absent & here
+    ordered = dict.fromkeys(word for searched in begun.searched for word, _ in searched.words)
+    return [word for word in ordered if word in (absent or set())]

@@ -1,0 +1,182 @@
+"""What a topic asks for: a thing, and which side of it, or which other thing together with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kiwiresearch.search.query import Hit, Query
+from kiwiresearch.search.rank import QUALIFIER
+from kiwiresearch.text.languages import language_words, stemmer
+from kiwiresearch.text.similarity import are_related_forms
+from kiwiresearch.text.words import fold, words_in
+from kiwiresearch.zim.archive import EntryRef
+
+WHOLE, OWNER, AFTER_LINK, ONLY_AN_ASPECT = 10.0, 3.0, 1.5, -3.0
+"""What speaks for a part of the topic as its head, beside the number of its words: it is all of the topic, it owns
+('Jupiter's …'), it is what a side is asked of ('… of Japan'), or it is only a side ('history')."""
+
+LOOKED_AT, MORE_WORDS = 5, 2
+"""Of so many pages the title may be the topic with at most so many words more: 'Late Bronze Age collapse'."""
+NEARLY = 0.9
+"""What a word is worth that is not a title, but nearly: 'Sikh' for Sikhism."""
+
+
+class TopicSubject(NamedTuple):
+    """The thing a topic is about, and what of it is asked; both in words."""
+
+    head: str
+    aspect: str = ""
+    head_pages: tuple[Hit, ...] = ()
+    """Pages about the thing, the likeliest first: several where its name has several senses, or two books have it."""
+    other_pages: tuple[Hit, ...] = ()
+    """Pages about what else the topic names: 'Slavery' of 'Slavery in the United States', 'Bear' of 'polar bear'."""
+    is_head_in_topic: bool = True
+    """Whether the topic names the thing; else the thing is what the search found first."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A part of the topic that is the title of a page, or nearly."""
+
+    first: int
+    last: int
+    hits: tuple[Hit, ...]
+    points: float
+
+    def overlaps(self, other: _Part) -> bool:
+        return self.first <= other.last and other.first <= self.last
+
+
+def read_subject(query: Query, hits: Sequence[Hit], find: Callable[[str], Sequence[Hit]]) -> TopicSubject:
+    """Take a topic apart by the titles that stand in it; `hits` are what the search found for the whole of it.
+
+    `find` searches for an owner by itself, who may be far behind in that: 'Napoleon's invasion of Russia'.
+    """
+    hits = [hit for hit in hits if not is_disambiguation_hit(hit)]
+    titled = list(_parts(query, hits))
+    owners = [term.word for term in query.terms if _bonus(query, term.place, term.place) == OWNER]
+    hits = (*hits, *(hit for owner in owners for hit in find(owner) if not is_disambiguation_hit(hit)))
+    parts = [*titled, *_near_parts(query, hits, titled)]
+    parts.sort(key=lambda part: (-part.points, part.first))
+    if not parts or parts[0].points <= ONLY_AN_ASPECT + 1:
+        return _by_search(query, hits)
+    head = parts[0]
+    others = [part for part in parts[1:] if not part.overlaps(head) and part.points >= 1]
+    wider = _with_words_before(query, head)
+    if wider != head.first:  # 'polar bear' is no page, and 'Bear' is of more than that
+        narrow = _Part(wider, head.last, (), 0.0)
+        return TopicSubject(_written(query, wider, head.last), _rest(query, narrow), (), _first([head, *others]))
+    aspect = _rest(query, head)
+    return TopicSubject(head.hits[0].title, aspect, head.hits, _first(others) if aspect else ())
+
+
+def is_disambiguation_hit(hit: Hit) -> bool:
+    """Whether a page only lists what its title may mean."""
+    return any(line.signal == "disambiguation page" for line in hit.score.lines)
+
+
+def _by_search(query: Query, hits: Sequence[Hit]) -> TopicSubject:
+    """What a topic without a title in it is about: a page whose title says more, or a side of what is found first."""
+    stem_of = stemmer(query.language)
+    stems = {term.stem for term in query.terms}
+    for hit in hits[:LOOKED_AT]:
+        words = [stem_of(word) for word in fold(hit.title).split()]
+        if stems <= set(words) and len(words) <= len(stems) + MORE_WORDS:
+            return TopicSubject(hit.title, "", (hit,))
+    if not hits or len(query.terms) == 1:  # what no page is about is still what other pages may speak of
+        return TopicSubject(query.core, "", (), tuple(hits[:1]), is_head_in_topic=False)
+    return TopicSubject(hits[0].title, query.core, (hits[0],), is_head_in_topic=False)
+
+
+def _first(parts: Sequence[_Part]) -> tuple[Hit, ...]:
+    """The best page of each part."""
+    return tuple({part.hits[0].ref: part.hits[0] for part in parts}.values())
+
+
+def _parts(query: Query, hits: Sequence[Hit]) -> Iterator[_Part]:
+    """The parts of a topic that are titles, or lead to pages."""
+    stem_of = stemmer(query.language)
+    stems = [stem_of(word) for word in query.words]
+    found: dict[tuple[int, int], dict[EntryRef, Hit]] = {}
+    for hit in hits:
+        for name in dict.fromkeys((hit.title, hit.alias)):
+            words = [stem_of(word) for word in fold(QUALIFIER.sub("", name)).split()]
+            for first in range(len(stems) - len(words) + 1) if words else ():
+                if stems[first : first + len(words)] == words:
+                    found.setdefault((first, first + len(words) - 1), {})[hit.ref] = hit
+    for (first, last), same in found.items():
+        plain = tuple(hit for hit in same.values() if not QUALIFIER.search(hit.title))
+        points = _points(query, first, last)
+        if plain or points >= WHOLE:  # 'Work (thermodynamics)' is not what 'how vaccines work' names
+            yield _Part(first, last, plain or tuple(same.values()), points)
+
+
+def _near_parts(query: Query, hits: Sequence[Hit], titled: Sequence[_Part]) -> Iterator[_Part]:
+    """Words of the topic that nearly are titles: 'Sikh', 'volcanic', and what a side is asked of, such as 'Gandhi'."""
+    begins = {part.first for part in titled if part.points > ONLY_AN_ASPECT + 1}
+    for term in query.terms:
+        word, bonus = fold(term.word), _bonus(query, term.place, term.place)
+        is_modifier = bonus < OWNER and term.place + 1 in begins
+        if is_modifier or _is_aspect(query, [term.word]):  # 'African' of 'African elephants'
+            continue
+        for hit in hits:
+            names = fold(hit.title).split()
+            if (len(names) == 1 and are_related_forms(word, names[0])) or (bonus >= AFTER_LINK and word in names):
+                yield _Part(term.place, term.place, (hit,), NEARLY + bonus)
+                break
+
+
+def _points(query: Query, first: int, last: int) -> float:
+    inside = sum(first <= term.place <= last for term in query.terms)
+    points = inside + _bonus(query, first, last)
+    if inside == len(query.terms):
+        points += WHOLE
+    elif _is_aspect(query, query.words[first : last + 1]):
+        points += ONLY_AN_ASPECT
+    return points
+
+
+def _bonus(query: Query, first: int, last: int) -> float:
+    if f"{words_in(query.core)[last]}'s " in query.core.replace("’", "'"):
+        return OWNER
+    earlier = max((term.place for term in query.terms if term.place < first), default=-1)
+    is_linked = not language_words(query.language).linking.isdisjoint(query.words[earlier + 1 : first])
+    return AFTER_LINK if is_linked else 0.0
+
+
+def _is_aspect(query: Query, words: Sequence[str]) -> bool:
+    aspects = language_words(query.language).aspects.values()
+    return all(any(fold(word) in aspect.naming_words for aspect in aspects) for word in words)
+
+
+def _with_words_before(query: Query, head: _Part) -> int:
+    """Where the thing begins of which a title is only the last word: 'polar' before 'bear'."""
+    places = {term.place: term.word for term in query.terms}
+    first = head.first
+    is_linked = AFTER_LINK <= _bonus(query, first, head.last) < OWNER
+    while first - 1 in places and not is_linked and not _is_aspect(query, [places[first - 1]]):
+        before = query.words[: first - 1]
+        # 'Predicting eruptions' asks for a side; 'polar bear habitat' names a kind of bear.
+        if before[-1:] and before[-1] in places.values():
+            break
+        if not before and head.last == max(places):
+            break
+        first -= 1
+    return first
+
+
+def _written(query: Query, first: int, last: int) -> str:
+    return " ".join(words_in(query.core)[first : last + 1])
+
+
+def _rest(query: Query, head: _Part) -> str:
+    """The rest of the topic, as it was written, without small words at its ends."""
+    places = {term.place for term in query.terms}
+    runs = []
+    for run in (range(head.first), range(head.last + 1, len(query.words))):
+        telling = [place for place in run if place in places]
+        if telling:
+            runs.append(_written(query, telling[0], telling[-1]))
+    return ", ".join(runs)

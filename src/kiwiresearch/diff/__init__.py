@@ -1,0 +1,1 @@
+"""Comparing runs, books and snapshots of books claim by claim."""

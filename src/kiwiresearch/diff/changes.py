@@ -1,0 +1,340 @@
+"""Changes of pages and claims between two snapshots, and which claims are disputed now, there or on other pages."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, Self, get_args
+
+from kiwiresearch.brief.disputes import STRONG, is_clear_conflict
+from kiwiresearch.brief.importance import saying_of, stems_of, without_article
+from kiwiresearch.claims.claim import Claim, ClaimId, claim_from_record
+from kiwiresearch.claims.claim import claim_record as claim_record
+from kiwiresearch.claims.conflicts.compare import compare
+from kiwiresearch.claims.conflicts.sentences import Disagreement
+from kiwiresearch.diff.pairs import row_label
+from kiwiresearch.diff.snapshot import Snapshot
+from kiwiresearch.errors import BadUsage, CannotWrite
+from kiwiresearch.ids import canonical_json
+from kiwiresearch.text.similarity import jaccard, marked_differences
+
+ChangeKind = Literal["added", "withdrawn", "changed", "disputed"]
+CHANGE_KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
+
+
+def checked_kinds(wanted: str) -> tuple[ChangeKind, ...]:
+    """The kinds that somebody names with commas between them; all where none is named."""
+    names = {name.strip().lower() for name in wanted.split(",") if name.strip()}
+    unknown = sorted(names - set(CHANGE_KINDS))
+    if unknown:
+        raise BadUsage(
+            f"There is no kind {unknown[0]!r} of changes.", remedy=f"The kinds are: {', '.join(CHANGE_KINDS)}."
+        )
+    return tuple(kind for kind in CHANGE_KINDS if kind in names) or CHANGE_KINDS
+
+
+PageState = Literal["both", "added", "removed", "unreadable", "leads elsewhere", "told again"]
+"""A page is told again for what other pages say against it."""
+MovedBy = Literal["", "title", "redirect", "text"]
+RENAMED: tuple[MovedBy, ...] = ("redirect", "text")
+"""A page that kept its title has only another path, which is no news to a reader."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimDoubt:
+    """Why a claim is disputed now and was not before."""
+
+    how: Literal["contradicted", "hedged", "marked"]
+    why: str
+    against: Claim | None = None
+    """The claim of the new snapshot that contradicts it."""
+
+    def record(self) -> dict[str, Any]:
+        return {"against": claim_record(self.against) if self.against else None, "how": self.how, "why": self.why}
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimChange:
+    """A claim that only one snapshot has, that both have otherwise, or that stayed and is disputed now."""
+
+    kind: ChangeKind
+    old: Claim | None
+    new: Claim | None
+    numbers: bool = False
+    """Whether a number, a measure or a date is another now."""
+    hedging: bool = False
+    """Whether other words hold it back now, or none."""
+    likeness: float = 1.0
+    """How much of its words both sides share, figures aside."""
+    doubts: tuple[ClaimDoubt, ...] = ()
+
+    @property
+    def claim(self) -> Claim:
+        """The newer of its sides."""
+        claim = self.new or self.old
+        if claim is None:
+            raise ValueError("a change is of a claim")
+        return claim
+
+    def is_of(self, kinds: Collection[str]) -> bool:
+        """Whether it is of one of these kinds: what was added or changed may be disputed as well."""
+        return self.kind in kinds or (bool(self.doubts) and "disputed" in kinds)
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "differs": self._differs(),
+            "doubts": [doubt.record() for doubt in self.doubts],
+            "hedging": self.hedging,
+            "kind": self.kind,
+            "likeness": self.likeness,
+            "new": claim_record(self.new) if self.new else None,
+            "numbers": self.numbers,
+            "old": claim_record(self.old) if self.old else None,
+        }
+
+    def _differs(self) -> dict[str, list[str]] | None:
+        """The words of each side that the other does not have."""
+        if self.kind != "changed" or self.old is None or self.new is None:
+            return None
+        left, right = marked_differences(self.old.text, self.new.text)
+        return {
+            "new": [run.text.strip() for run in right if run.differs],
+            "old": [run.text.strip() for run in left if run.differs],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class PageLocation:
+    """A page of one snapshot."""
+
+    path: str
+    title: str
+
+    def record(self) -> dict[str, str]:
+        return {"path": self.path, "title": self.title}
+
+
+@dataclass(frozen=True, slots=True)
+class PageChange:
+    """A page of both snapshots or of one of them, with what became of its claims."""
+
+    state: PageState
+    old: PageLocation | None
+    new: PageLocation | None
+    moved: MovedBy = ""
+    """How it was known where its path is another now."""
+    is_same: bool = False
+    """Whether its text is the same, so that nobody had to read its claims."""
+    same: int = 0
+    """Claims that both have, where they were read."""
+    changes: tuple[ClaimChange, ...] = ()
+    leads_to: str = ""
+    """Where the path of a page that was removed leads now."""
+    problem: str = ""
+    """Why it cannot be read, and in which snapshot."""
+    digest: str = ""
+    """Of the text of a page that was added: the same text may have stood under another path."""
+
+    @property
+    def page(self) -> PageLocation:
+        page = self.new or self.old
+        if page is None:
+            raise ValueError("a change is of a page")
+        return page
+
+    @property
+    def is_renamed(self) -> bool:
+        return self.state == "both" and self.moved in RENAMED
+
+    def sides(self) -> dict[str, Any]:
+        """Where it stands in each snapshot."""
+        return {"new": self.new.record() if self.new else None, "old": self.old.record() if self.old else None}
+
+    def records(self, kinds: Collection[str] = CHANGE_KINDS) -> Iterator[dict[str, Any]]:
+        """First what became of the page itself, if all is wanted; then each of its claims that is of these kinds."""
+        sides = self.sides()
+        what = "renamed" if self.is_renamed else self.state
+        if frozenset(CHANGE_KINDS) <= frozenset(kinds) and what in ("added", "removed", "renamed", "unreadable"):
+            told = {"leads_to": self.leads_to, "moved": self.moved, "problem": self.problem}
+            yield {"kind": f"page {what}", "page": sides} | told
+        for change in self.changes:
+            if change.is_of(kinds):
+                yield change.record() | {"page": sides}
+
+
+MAX_OF_SUBJECT = 60
+"""So many claims of one subject are compared with each other."""
+
+HEDGE_KINDS = ("may", "debated", "uncertain")
+"""Kinds of hedges that say that it may not be so; 'some' and 'most' say of how many it is."""
+
+MARKS = (("disputed", "The page marks it as disputed."), ("citation_needed", "The page asks for a source of it."))
+
+Before = Mapping[ClaimId, Claim]
+"""The claims of the new snapshot that the old one has too, word for word or otherwise, with that older claim."""
+
+
+def hedging_words(claim: Claim) -> list[str]:
+    """The words of a claim that say that it may not be so, in their order, each once."""
+    return list(dict.fromkeys(hedge.cue.casefold() for hedge in claim.hedges if hedge.kind in HEDGE_KINDS))
+
+
+def new_doubts(old: Claim, new: Claim) -> Iterator[ClaimDoubt]:
+    """What holds a claim back now and did not before: words of its own, and marks of the page."""
+    cues = hedging_words(new)
+    if cues and not hedging_words(old):
+        yield ClaimDoubt("hedged", f"It is held back now: {', '.join(map(repr, cues))}.")
+    for name, why in MARKS:
+        if getattr(new.signals, name) and not getattr(old.signals, name):
+            yield ClaimDoubt("marked", why)
+
+
+def contradicted_claims(
+    touched: Sequence[Claim], all_new: Sequence[Claim], before: Before, language: str
+) -> dict[ClaimId, list[ClaimDoubt]]:
+    """The claims that came or changed and now contradict another of the new snapshot; each pair is told once."""
+    by_subject: dict[str, list[Claim]] = defaultdict(list)
+    for claim in all_new:
+        if claim.measures or claim.dates:
+            by_subject[without_article(claim.subject)].append(claim)
+    found: dict[ClaimId, list[ClaimDoubt]] = defaultdict(list)
+    told: set[frozenset[ClaimId]] = set()
+    for claim in touched:
+        for other in by_subject.get(without_article(claim.subject), ())[:MAX_OF_SUBJECT]:
+            pair = frozenset((claim.id, other.id))
+            if len(pair) < 2 or pair in told:
+                continue
+            how = contradiction(claim, other, language)
+            if how and not _was_contradicted(claim, other, before, language):
+                told.add(pair)
+                found[claim.id].append(ClaimDoubt("contradicted", how.why, other))
+    return found
+
+
+def contradiction(one: Claim, other: Claim, language: str) -> Disagreement | None:
+    """How two claims contradict each other, if that is as clear as a brief wants it."""
+    if not ((one.measures or one.dates) and (other.measures or other.dates)):
+        return None
+    how = compare(saying_of(one, language), saying_of(other, language))
+    if how is None or how.kind != "contradiction" or how.strength < STRONG:
+        return None
+    alike = jaccard(stems_of(one.text, language), stems_of(other.text, language))
+    return how if is_clear_conflict(one, other, alike) else None
+
+
+def _was_contradicted(one: Claim, other: Claim, before: Before, language: str) -> bool:
+    first, second = before.get(one.id), before.get(other.id)
+    return first is not None and second is not None and contradiction(first, second, language) is not None
+
+
+TABLE = """
+PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
+CREATE TABLE touched (id TEXT PRIMARY KEY, subject TEXT, new TEXT, old TEXT, title TEXT, path TEXT, old_title TEXT,
+                      old_path TEXT) WITHOUT ROWID;
+CREATE INDEX touched_subject ON touched (subject);
+CREATE TABLE compared (subject TEXT PRIMARY KEY, pairs INTEGER) WITHOUT ROWID;
+"""
+OF_SUBJECT = """
+SELECT new, old, title, path, old_title, old_path FROM touched WHERE subject = ? AND path <> ? ORDER BY id LIMIT ?
+"""
+COUNTED = "INSERT INTO compared VALUES (?1, ?2) ON CONFLICT (subject) DO UPDATE SET pairs = pairs + ?2"
+MAX_PAIRS = MAX_OF_SUBJECT**2
+"""So many pairs of claims of one subject are compared; there are pages that half a book speaks of."""
+
+
+class TouchedClaim(NamedTuple):
+    """A claim that came or changed, with what it was, and its page."""
+
+    new: Claim
+    old: Claim | None
+    at: PageLocation
+    was_at: PageLocation | None
+
+
+class AcrossPages:
+    """The claims that wait."""
+
+    def __init__(self) -> None:
+        self.left_out = False
+        """Whether a subject has more claims than were compared."""
+        self._store = sqlite3.connect("", isolation_level=None)  # a file without a name, which goes with us
+        self._store.executescript(TABLE)
+        self._store.execute("BEGIN")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._store.close()
+
+    def add(self, page: PageChange, new_side: Snapshot) -> None:
+        """Remember the claims of a page that came or changed, if other pages can be known to speak of the same."""
+        for change in page.changes:
+            new = change.new
+            if new is not None and page.new and change.kind != "disputed" and _is_known(new, new_side):
+                old = canonical_json(claim_record(change.old)) if change.old else ""
+                sides = (page.new.title, page.new.path, *((page.old.title, page.old.path) if page.old else ("", "")))
+                row = (new.id, without_article(new.subject), canonical_json(claim_record(new)), old, *sides)
+                self._write("INSERT OR IGNORE INTO touched VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+
+    def _write(self, statement: str, row: tuple[str | int, ...]) -> None:
+        try:
+            self._store.execute(statement, row)
+        except sqlite3.Error as problem:
+            raise CannotWrite(
+                f"The claims that changed cannot be kept in a file for the time being: {problem}.",
+                remedy="Make room there, or name another place for such files in TMPDIR.",
+            ) from problem
+
+    def contradicted(self, said: Iterable[Claim], language: str) -> Iterator[PageChange]:
+        """Go through all that the new snapshot says once; each pair that contradicts is told once."""
+        for claim in said:
+            if _is_row_of_others(claim):
+                continue
+            for one in self._of(claim):
+                if one.new.id > claim.id and self._is_kept(claim):
+                    continue  # the other of the two tells it
+                how = contradiction(one.new, claim, language)
+                if how and not (one.old and contradiction(one.old, claim, language)):
+                    doubt = ClaimDoubt("contradicted", how.why, claim)
+                    change = ClaimChange("disputed", one.old, one.new, doubts=(doubt,))
+                    yield PageChange("told again", one.was_at, one.at, changes=(change,))
+
+    def _of(self, claim: Claim) -> list[TouchedClaim]:
+        """What waits of the same subject on other pages, as far as it is compared."""
+        subject = without_article(claim.subject)
+        before = self._store.execute("SELECT pairs FROM compared WHERE subject = ?", (subject,)).fetchone()
+        if before and before[0] >= MAX_PAIRS:
+            self.left_out = True
+            return []
+        rows = self._store.execute(OF_SUBJECT, (subject, claim.ref.path, MAX_OF_SUBJECT + 1)).fetchall()
+        if rows:
+            self.left_out |= len(rows) > MAX_OF_SUBJECT
+            self._write(COUNTED, (subject, len(rows)))
+        return [
+            TouchedClaim(
+                claim_from_record(json.loads(new)),
+                claim_from_record(json.loads(old)) if old else None,
+                PageLocation(path, title),
+                PageLocation(old_path, old_title) if old_path else None,
+            )
+            for new, old, title, path, old_title, old_path in rows[:MAX_OF_SUBJECT]
+        ]
+
+    def _is_kept(self, claim: Claim) -> bool:
+        return self._store.execute("SELECT 1 FROM touched WHERE id = ?", (claim.id,)).fetchone() is not None
+
+
+def _is_known(claim: Claim, side: Snapshot) -> bool:
+    """Whether its subject has a page, by just this name: 'The album' is another one on every page."""
+    if not (claim.measures or claim.dates) or _is_row_of_others(claim):
+        return False
+    return any(side.by_title(name) for name in dict.fromkeys((claim.subject, claim.subject.removeprefix("The "))))
+
+
+def _is_row_of_others(claim: Claim) -> bool:
+    """Whether it is a row of a table, which counts something for its page: 'United Kingdom — units sold'."""
+    return bool(row_label(claim)) and not claim.page_title.startswith(claim.subject)

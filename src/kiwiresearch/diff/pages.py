@@ -1,0 +1,282 @@
+"""Which page of an old snapshot is which of a new one, and what changed on it, claim by claim."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from kiwiresearch.bulk.batch import PAGE_TIMEOUT_S, PageTimeout, time_limit
+from kiwiresearch.claims.claim import Claim
+from kiwiresearch.claims.opening import TITLE_BRACKET
+from kiwiresearch.diff.changes import (
+    ClaimChange,
+    MovedBy,
+    PageChange,
+    PageLocation,
+    contradicted_claims,
+    hedging_words,
+    new_doubts,
+)
+from kiwiresearch.diff.pairs import (
+    OLD_ENDING,
+    OLD_NAMESPACE,
+    ClaimPairs,
+    ComparedClaim,
+    describe_change,
+    pair_claims,
+    plain_path,
+)
+from kiwiresearch.diff.snapshot import Snapshot, SnapshotPage
+from kiwiresearch.errors import BookChanged, BookDamaged, KiwiError, PageNotFound
+from kiwiresearch.zim.paths import title_of_path
+
+
+@dataclass(frozen=True, slots=True)
+class PagePair:
+    """The paths of a page in both snapshots, or in one of them."""
+
+    old: str
+    new: str
+    moved: MovedBy = ""
+    leads_to: str = ""
+
+
+def page_change(pair: PagePair, old: Snapshot, new: Snapshot) -> PageChange:
+    """What became of a page; one that cannot be read, or takes endlessly, is told and is no reason to stop."""
+    try:
+        with time_limit():
+            return _compared(pair, old, new)
+    except BookChanged:
+        raise
+    except PageTimeout:
+        return _unreadable(pair, f"It took more than {PAGE_TIMEOUT_S:.0f} seconds.")
+    except KiwiError as problem:
+        return _unreadable(pair, problem.message)
+    except Exception as problem:  # whatever is wrong with one page, the others have nothing to do with it
+        return _unreadable(pair, f"{type(problem).__name__}: {problem}")
+
+
+def _compared(pair: PagePair, old: Snapshot, new: Snapshot) -> PageChange:
+    if pair.old and pair.new and _is_same(pair, old, new):
+        at = (PageLocation(pair.old, old.title(pair.old)), PageLocation(pair.new, new.title(pair.new)))
+        return PageChange("both", *at, pair.moved, is_same=True)
+    before, after = _look(old, pair.old, "old"), _look(new, pair.new, "new")
+    lead_only = old.lead_only != new.lead_only
+    if before is None or after is None:
+        found = _one_sided(pair, before, after, lead_only=lead_only)
+        is_known = found.changes or (old.has_all_pages and new.has_all_pages)
+        return found if is_known else replace(found, state="leads elsewhere")
+    if before.digest and before.digest == after.digest:
+        return PageChange("both", _location(before), _location(after), pair.moved, is_same=True)
+    claims = [_comparable(page.claims(), lead_only=lead_only) for page in (before, after)]
+    pairs = pair_claims(*([ComparedClaim(number, claim) for number, claim in enumerate(side)] for side in claims))
+    changes = tuple(_changes(pairs, claims[1], new.language))
+    return PageChange("both", _location(before), _location(after), pair.moved, same=len(pairs.same), changes=changes)
+
+
+def _is_same(pair: PagePair, old: Snapshot, new: Snapshot) -> bool:
+    """Whether a page is the same byte for byte."""
+    try:
+        before = old.raw(pair.old)
+        return before is not None and before == new.raw(pair.new)
+    except BookDamaged:
+        return False
+
+
+def _look(side: Snapshot, path: str, which: str) -> SnapshotPage | None:
+    try:
+        return side.read(path) if path else None
+    except BookDamaged as problem:  # without the place of the file, which is another on every machine
+        reason = f"It cannot be read: {problem.__cause__}." if problem.__cause__ else problem.message
+        raise BookDamaged(f"In the {which} snapshot: {reason}") from problem
+
+
+def _comparable(claims: Sequence[Claim], *, lead_only: bool) -> Sequence[Claim]:
+    """The claims that both sides could have: where one holds introductions only, those."""
+    return [claim for claim in claims if not claim.section] if lead_only else claims
+
+
+def _changes(pairs: ClaimPairs, new: Sequence[Claim], language: str) -> Iterator[ClaimChange]:
+    """In the order of the new page, then what was withdrawn in that of the old one."""
+    before = {after.claim.id: one.claim for one, after in pairs.same}
+    before |= {after.claim.id: one.claim for one, after, _ in pairs.changed}
+    touched = [after.claim for _, after, _ in pairs.changed] + [one.claim for one in pairs.new]
+    doubts = contradicted_claims(touched, new, before, language)
+    found: list[tuple[int, ClaimChange]] = []
+    for one, after in pairs.same:
+        if told := tuple(new_doubts(one.claim, after.claim)):
+            found.append((after.order, ClaimChange("disputed", one.claim, after.claim, doubts=told)))
+    for one, after, share in pairs.changed:
+        how = describe_change(one, after, share)
+        told = (*new_doubts(one.claim, after.claim), *doubts.get(after.claim.id, ()))
+        hedging = hedging_words(how.old) != hedging_words(how.new)
+        change = ClaimChange("changed", how.old, how.new, how.numbers, hedging, how.likeness, told)
+        found.append((after.order, change))
+    found += [
+        (one.order, ClaimChange("added", None, one.claim, doubts=tuple(doubts.get(one.claim.id, ()))))
+        for one in pairs.new
+    ]
+    yield from (change for _, change in sorted(found, key=lambda row: row[0]))
+    yield from (ClaimChange("withdrawn", one.claim, None) for one in pairs.gone)
+
+
+def _one_sided(
+    pair: PagePair, before: SnapshotPage | None, after: SnapshotPage | None, *, lead_only: bool
+) -> PageChange:
+    if after is not None:
+        changes = tuple(ClaimChange("added", None, claim) for claim in _comparable(after.claims(), lead_only=lead_only))
+        return PageChange(
+            "added", None, _location(after), changes=changes, digest=after.digest if after.is_distinctive else ""
+        )
+    if before is not None:
+        changes = tuple(
+            ClaimChange("withdrawn", claim, None) for claim in _comparable(before.claims(), lead_only=lead_only)
+        )
+        return PageChange("removed", _location(before), None, changes=changes, leads_to=pair.leads_to)
+    return PageChange("leads elsewhere", _location_of_path(pair.old), _location_of_path(pair.new))
+
+
+def _unreadable(pair: PagePair, problem: str) -> PageChange:
+    return PageChange(
+        "unreadable", _location_of_path(pair.old), _location_of_path(pair.new), pair.moved, problem=problem
+    )
+
+
+def _location(seen: SnapshotPage) -> PageLocation:
+    return PageLocation(seen.path, seen.title)
+
+
+def _location_of_path(path: str) -> PageLocation | None:
+    return PageLocation(path, title_of_path(path)) if path else None
+
+
+def renamed_page(added: PageChange, old: PageLocation) -> PageChange:
+    """A page that seemed to be added, where its text stood under another path before."""
+    return replace(added, state="both", old=old, moved="text", is_same=True, changes=(), digest="")
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """The pages of the old snapshot whose path leads to another page of the new one, which is not in the old."""
+
+    by_new: dict[str, str]
+    gone: int
+    """How many pages of the old snapshot have no page in the new one."""
+
+
+def find_moves(old: Snapshot, new: Snapshot) -> Moves:
+    """Follow the path of each old page that is no page of the new snapshot; the first of several is the one."""
+    by_new: dict[str, str] = {}
+    gone = 0
+    for path in old.paths():
+        if counterpart(path, old, new) is None:
+            target = _target_of(path, old, new)
+            if target and counterpart(target, new, old) is None and target not in by_new:
+                by_new[target] = path
+            else:
+                gone += 1
+    return Moves(by_new, gone)
+
+
+def page_pairs(old: Snapshot, new: Snapshot, known: Moves) -> Iterator[PagePair]:
+    """Each page of the new snapshot in its order, with the page it was in the old one."""
+    for path in new.paths():
+        before = counterpart(path, new, old)
+        if before is not None:
+            yield _same(before, path)
+        elif path in known.by_new:
+            yield PagePair(known.by_new[path], path, "redirect")
+        else:
+            yield PagePair("", path)
+
+
+def removed_pages(old: Snapshot, new: Snapshot, known: Moves) -> Iterator[PagePair]:
+    """Each page of the old snapshot that the new one does not have, in its order, and where its path leads now."""
+    for path in old.paths():
+        if counterpart(path, old, new) is None:
+            target = _target_of(path, old, new)
+            if target is None or known.by_new.get(target) != path:
+                yield PagePair(path, "", leads_to=target or "")
+
+
+def find_page_pair(words: str, old: Snapshot, new: Snapshot) -> PagePair:
+    """The page that a person means by a title or a path, in both snapshots or in one."""
+    after = new.find(words)
+    if after is not None:
+        return _pair_of_new(after, old, new, (words, TITLE_BRACKET.sub("", words)))
+    before = old.find(words)
+    if before is None:
+        raise PageNotFound(f"Neither snapshot has a page {words!r}.", remedy="Try another title.")
+    same = counterpart(before, old, new)
+    if same is not None:
+        return _same(before, same)
+    return PagePair(before, "", leads_to=_target_of(before, old, new) or "")
+
+
+def _pair_of_new(after: str, old: Snapshot, new: Snapshot, names: Iterable[str]) -> PagePair:
+    same = counterpart(after, new, old)
+    if same is not None:
+        return _same(same, after)
+    for name in names:
+        before = old.find(name)
+        is_free = before is not None and counterpart(before, old, new) is None
+        if before is not None and is_free and _target_of(before, old, new) == after:
+            return PagePair(before, after, "redirect")
+    return PagePair("", after)
+
+
+def _same(old: str, new: str) -> PagePair:
+    return PagePair(old, new, "" if plain_path(old) == plain_path(new) else "title")
+
+
+def counterpart(path: str, here: Snapshot, there: Snapshot) -> str | None:
+    """The page that is this one in the other snapshot, seen from both: by its path as others spell it, or its title."""
+    found = _by_path(path, there)
+    if found is None:
+        found = _by_title(path, here, there)
+        return found if found and _by_path(found, here) is None and _by_title(found, there, here) == path else None
+    return found if _by_path(found, here) == path else None
+
+
+def _by_path(path: str, side: Snapshot) -> str | None:
+    """The page whose path is this one, with or without what older books put before and behind it."""
+    for spelled in _spellings(path):
+        found = _resolved(spelled, side)
+        if found is not None and found.removeprefix(OLD_NAMESPACE) == spelled.removeprefix(OLD_NAMESPACE):
+            return found
+    return None
+
+
+def _by_title(path: str, here: Snapshot, there: Snapshot) -> str | None:
+    try:
+        title = here.title(path)
+        found = there.by_title(title) if title else None
+        return found if found and there.title(found) == title else None
+    except KiwiError:
+        return None
+
+
+def _target_of(path: str, old: Snapshot, new: Snapshot) -> str | None:
+    """Where the path of an old page leads in the new snapshot."""
+    for spelled in _spellings(path):
+        found = _resolved(spelled, new)
+        if found is not None:
+            return found
+    try:
+        return new.by_title(old.title(path))
+    except KiwiError:
+        return None
+
+
+def _spellings(path: str) -> Iterable[str]:
+    """A path as it is, and as older and newer books spell it."""
+    plain = plain_path(path)
+    ended = f"{plain}{OLD_ENDING}"
+    return dict.fromkeys((path, plain, ended, f"{OLD_NAMESPACE}{plain}", f"{OLD_NAMESPACE}{ended}"))
+
+
+def _resolved(path: str, side: Snapshot) -> str | None:
+    try:
+        return side.resolve(path)
+    except KiwiError:
+        return None

@@ -1,0 +1,326 @@
+"""Books and claims of two sides, paired: the same, changed, or on one side only."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from kiwiresearch.claims.claim import Claim
+from kiwiresearch.claims.conflicts.words import comparison_words
+from kiwiresearch.text.number_words import number_words
+from kiwiresearch.text.similarity import comparable, compared_words, sequence_similarity, without_figures
+from kiwiresearch.zim.archive import EntryRef
+
+OLD_NAMESPACE = "A/"
+"""Older books keep their articles below this, newer snapshots of them do not."""
+
+OLD_ENDING = ".html"
+"""Of the paths of still older ones."""
+
+NAME = re.compile(r"(?:kiwix\.)?(?P<stem>.+?)(?:_(?:maxi|mini|nodet|nopic|novid))?(?:_\d{4}-\d{2}(?:-\d{2})?)?")
+"""A book's name, around which some makers put their own, the selection and the day."""
+
+BookKey = tuple[str, ...]
+PageKey = tuple[BookKey, str]
+
+
+@dataclass(frozen=True, slots=True)
+class BookEdition:
+    """A book as a manifest names it."""
+
+    id: str
+    name: str
+    title: str
+    date: str
+    flavour: str
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
+class BookPair:
+    """A book in both runs, in two snapshots, or in one of them only."""
+
+    kind: Literal["same", "snapshot", "only old", "only new"]
+    old: BookEdition | None
+    new: BookEdition | None
+
+
+def books_in_manifest(manifest: Mapping[str, Any]) -> list[BookEdition]:
+    """The books that a manifest names."""
+    rows = manifest.get("books")
+    names = ("id", "name", "title", "date", "flavour", "language")
+    found = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    return [BookEdition(*(str(row.get(name) or "") for name in names)) for row in found]
+
+
+def book_keys(old: Sequence[BookEdition], new: Sequence[BookEdition]) -> dict[str, BookKey]:
+    """What two snapshots of a book share: name and language.
+
+    Where one run has two books of a name, the selection (flavour) tells them apart;
+    where that is the same too, each book is only itself.
+    """
+    found: dict[str, BookKey] = {}
+    sides = [list(old), list(new)]
+    for key_of in (_stem, _full_name):
+        twice = {key for books in sides for key, count in Counter(map(key_of, books)).items() if count > 1}
+        found |= {book.id: key_of(book) for books in sides for book in books if key_of(book) not in twice}
+        sides = [[book for book in books if key_of(book) in twice] for books in sides]
+    return found | {book.id: (book.id,) for books in sides for book in books}
+
+
+def _stem(book: BookEdition) -> BookKey:
+    plain = NAME.fullmatch(book.name)
+    name = plain["stem"] if plain else book.title
+    return (name, book.language) if name else (book.id,)
+
+
+def _full_name(book: BookEdition) -> BookKey:
+    return book.name or book.title, book.flavour, book.language
+
+
+def book_pairs(
+    old: Sequence[BookEdition], new: Sequence[BookEdition], keys: Mapping[str, BookKey]
+) -> tuple[BookPair, ...]:
+    """Each book once, those of the old run first."""
+    found: list[BookPair] = []
+    others = {keys[book.id]: book for book in new}
+    for book in old:
+        other = others.pop(keys[book.id], None)
+        kind: Literal["same", "snapshot", "only old"] = "only old"
+        if other is not None:
+            kind = "same" if other.id == book.id else "snapshot"
+        found.append(BookPair(kind, book, other))
+    return (*found, *(BookPair("only new", None, book) for book in others.values()))
+
+
+def page_key(ref: EntryRef, keys: Mapping[str, BookKey]) -> PageKey:
+    """What a page has in common with itself in another snapshot."""
+    return keys.get(ref.book, (ref.book,)), plain_path(ref.path)
+
+
+def plain_path(path: str) -> str:
+    """A path without what older books put before and behind it."""
+    return path.removeprefix(OLD_NAMESPACE).removesuffix(OLD_ENDING)
+
+
+ALIKE = 0.6
+"""From this share of common words on, two claims of one subject and type are one that changed."""
+
+VERY_ALIKE = 0.75
+"""The same for two claims that share their subject or their type only."""
+
+MAX_CANDIDATES = 250_000
+"""So many pairs of one page are looked at; a page beyond that is no article."""
+
+
+NUMBER = re.compile(r"(?:(?<!\w)-)?\d+(?:[.,:/]\d+)*|[^\W\d_]+")
+RANK = "number"
+"""What stands before a 'one' that counts."""
+LABEL = re.compile(r", | — ")
+HYPHEN = re.compile(r"(?<=\w)-(?=[^\W\d_])")
+"""Between words, or a number and its unit; not the sign of a range or a minus."""
+THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
+
+
+@dataclass(frozen=True)  # without slots, which leave no room for what is worked out once
+class ComparedClaim:
+    """A claim with what it is compared by."""
+
+    order: int
+    """Its place in its run."""
+    claim: Claim
+
+    @cached_property
+    def text(self) -> str:
+        return comparable(self.claim.text)
+
+    @cached_property
+    def subject(self) -> str:
+        return comparable(self.claim.subject)
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        return compared_words(self.claim.text)
+
+    @cached_property
+    def said(self) -> tuple[str, ...]:
+        return without_figures(self.words)
+
+    @cached_property
+    def said_set(self) -> frozenset[str]:
+        return frozenset(self.said)
+
+    @cached_property
+    def label(self) -> str:
+        return row_label(self.claim)
+
+    @cached_property
+    def read(self) -> Hashable:
+        """What it counts, measures and dates, however it is written, and the figures that are none of these."""
+        claim = self.claim
+        spans = [(one.start, one.end) for one in claim.dates]
+        spans += [(one.quantity.start, one.quantity.end) for one in claim.measures]
+        rest = list(claim.text)
+        for start, end in spans:
+            rest[start:end] = " " * (end - start)
+        dated = sorted((one.when.earliest, one.when.latest) for one in claim.dates)
+        return self._measured(), tuple(dated), tuple(_numbers("".join(rest)))
+
+    @cached_property
+    def written(self) -> Hashable:
+        """The numbers that stand in it, however they are taken together: as a date and another, or from one to one."""
+        days = [day for one in self.claim.dates for day in (one.when.earliest, one.when.latest)]
+        bounds = (min(days), max(days)) if days else ()
+        return tuple(_numbers(self.claim.text)), self._measured(has_unit=True), bounds
+
+    @cached_property
+    def values(self) -> tuple[str, ...]:
+        """The figures in it, and the words that could make it say another value, such as names of months."""
+        known = comparison_words("eng").value_words
+        words = [part for word in self.words for part in word.split("-")]
+        return tuple(word for word in words if word in known or any(char.isdigit() for char in word))
+
+    def _measured(self, *, has_unit: bool = False) -> tuple[Hashable, ...]:
+        quantities = sorted((one.quantity for one in self.claim.measures), key=lambda one: one.start)
+        return tuple((one.low, one.high, one.unit) for one in quantities if one.unit or not has_unit)
+
+    def has_same_numbers(self, other: ComparedClaim) -> bool:
+        """Whether both state the same numbers, as they are read or as they are written."""
+        if self.read == other.read or self.written == other.written:
+            return True
+        # A year that was read as one in one of them only: 'Charles' 1960 hit', 'Charles's 1960 hit'.
+        return bool(self.claim.dates) != bool(other.claim.dates) and self.values == other.values
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedClaim:
+    """A claim of the old run and what became of it in the new one."""
+
+    old: Claim
+    new: Claim
+    likeness: float
+    numbers: bool
+    """Whether a number, a measure or a date is another now."""
+    hedging: bool
+    """Whether it is held back by other words now, or no longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimPairs:
+    """All claims of two sides, each once."""
+
+    same: tuple[tuple[ComparedClaim, ComparedClaim], ...]
+    changed: tuple[tuple[ComparedClaim, ComparedClaim, float], ...]
+    gone: tuple[ComparedClaim, ...]
+    new: tuple[ComparedClaim, ...]
+
+
+SAME_KEYS: Sequence[Callable[[ComparedClaim], Hashable]] = (
+    lambda one: one.claim.id,
+    lambda one: (one.text, one.claim.type),
+    lambda one: one.text,
+    lambda one: (HYPHEN.sub(" ", one.text), one.claim.type),
+    lambda one: (one.subject, tuple(comparable(quote.text) for quote in one.claim.quotes), one.claim.type),
+)
+"""By what two claims are the same, the surest first: the last is the same quote, worded another way.
+
+'A half-hour' and 'a half hour' are one."""
+
+
+def pair_claims(old: Sequence[ComparedClaim], new: Sequence[ComparedClaim]) -> ClaimPairs:
+    """The claims of one page: equal ones first, then those most alike; equal input gives equal pairs."""
+    same: list[tuple[ComparedClaim, ComparedClaim]] = []
+    for key in SAME_KEYS:
+        found = list(_equal(old, new, key))
+        same += found
+        old = _without(old, [one for one, _ in found])
+        new = _without(new, [other for _, other in found])
+    changed = _alike(old, new)
+    gone = _without(old, [one for one, _, _ in changed])
+    fresh = _without(new, [other for _, other, _ in changed])
+    return ClaimPairs(tuple(same), tuple(changed), tuple(gone), tuple(fresh))
+
+
+def describe_change(old: ComparedClaim, new: ComparedClaim, share: float) -> ChangedClaim:
+    hedges = [sorted(comparable(hedge.cue) for hedge in one.claim.hedges) for one in (old, new)]
+    return ChangedClaim(old.claim, new.claim, round(share, 3), not old.has_same_numbers(new), hedges[0] != hedges[1])
+
+
+def row_label(claim: Claim) -> str:
+    """Of a row of a table or a box: what its value is called; empty for a sentence."""
+    before, _, value = claim.text.rpartition(": ")
+    return comparable(LABEL.split(before)[-1]) if " — " in before and not value.endswith(".") else ""
+
+
+def _equal(
+    old: Sequence[ComparedClaim], new: Sequence[ComparedClaim], key: Callable[[ComparedClaim], Hashable]
+) -> Iterator[tuple[ComparedClaim, ComparedClaim]]:
+    waiting: dict[Hashable, list[ComparedClaim]] = defaultdict(list)
+    for one in reversed(old):
+        waiting[key(one)].append(one)
+    for other in new:
+        if waiting.get(key(other)):
+            yield waiting[key(other)].pop(), other
+
+
+def _alike(
+    old: Sequence[ComparedClaim], new: Sequence[ComparedClaim]
+) -> list[tuple[ComparedClaim, ComparedClaim, float]]:
+    if len(old) * len(new) > MAX_CANDIDATES:
+        return []
+    candidates = [
+        (-share, -sequence_similarity(one.words, other.words), one.order, other.order, one, other)
+        for one in old
+        for other in new
+        if (share := _share(one, other))
+    ]
+    candidates.sort(key=lambda row: row[:4])
+    taken: set[tuple[str, int]] = set()
+    found = []
+    for share, _, order, other_order, one, other in candidates:
+        places = {("old", order), ("new", other_order)}
+        if not taken & places:
+            taken |= places
+            found.append((one, other, -share))
+    return sorted(found, key=lambda row: row[1].order)
+
+
+def _share(one: ComparedClaim, other: ComparedClaim) -> float:
+    """How alike two claims are, numbers aside; 0 if not enough to be one that changed."""
+    if one.label != other.label:
+        return 0.0
+    is_subject, is_type = one.subject == other.subject, one.claim.type == other.claim.type
+    if not (is_subject or is_type):
+        return 0.0
+    least = ALIKE if is_subject and is_type else VERY_ALIKE
+    # No more words can be common in order than are common at all: most pairs need no closer look.
+    twice = min(len(one.said) - len(one.said_set), len(other.said) - len(other.said_set))
+    most = len(one.said_set & other.said_set) + twice
+    if 2 * most < least * (len(one.said) + len(other.said)):
+        return 0.0
+    return sequence_similarity(one.said, other.said, least)
+
+
+def _without(claims: Sequence[ComparedClaim], taken: Sequence[ComparedClaim]) -> list[ComparedClaim]:
+    orders = {one.order for one in taken}
+    return [one for one in claims if one.order not in orders]
+
+
+def _numbers(text: str) -> Iterator[str]:
+    """The numbers of a text as figures, in their order, and the scales they are told in."""
+    numbers, known = number_words("eng"), comparison_words("eng")
+    before = ""
+    for word in NUMBER.findall(comparable(text)):
+        if word[-1].isdecimal():
+            yield THOUSANDS.sub("", word)
+        elif word in numbers.scales:
+            yield word
+        elif word in numbers.values and (word != numbers.pronoun or before == RANK):  # 'one of them' counts nothing
+            yield f"{numbers.values[word]:.0f}"
+        elif word in known.ordinals and word not in known.common_ordinals:
+            yield str(known.ordinals[word])
+        before = word

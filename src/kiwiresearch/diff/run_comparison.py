@@ -1,0 +1,274 @@
+"""Two finished runs compared: settings, books, pages, claims and statements that differ."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from kiwiresearch.brief.brief import Brief, BriefSource, brief_from_record
+from kiwiresearch.claims.claim import Claim, claim_from_record
+from kiwiresearch.claims.claim import claim_record as claim_record
+from kiwiresearch.diff.pairs import (
+    BookKey,
+    BookPair,
+    ChangedClaim,
+    ComparedClaim,
+    PageKey,
+    book_keys,
+    book_pairs,
+    books_in_manifest,
+    describe_change,
+    page_key,
+    pair_claims,
+)
+from kiwiresearch.errors import KiwiError, RunDamaged
+from kiwiresearch.runs.folder import read_manifest
+from kiwiresearch.text.similarity import TextRun, comparable, marked_differences
+from kiwiresearch.zim.archive import EntryRef
+
+COMPARED_FIELDS = ("topic", "focus", "aspect", "version", "model", "model_pages", "critic", "embedder")
+"""What a manifest tells of a run beside its settings and its books."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRun:
+    """A finished run as it is compared."""
+
+    id: str
+    manifest: Mapping[str, Any]
+    claims: Sequence[Claim]
+    brief: Brief
+
+
+@dataclass(frozen=True, slots=True)
+class SettingChange:
+    """Something that was set otherwise; nested settings have a dot in their name."""
+
+    name: str
+    old: Any
+    new: Any
+
+
+@dataclass(frozen=True, slots=True)
+class OneSidedClaim:
+    """A claim that only one run has, and whether the other has read its page."""
+
+    claim: Claim
+    page_in_both: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OneSidedStatement:
+    """A sentence of one brief that the other does not have."""
+
+    text: str
+    claims: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """All that differs; `changed` begins with the claims whose numbers did."""
+
+    settings: tuple[SettingChange, ...]
+    books: tuple[BookPair, ...]
+    pages_gone: tuple[BriefSource, ...]
+    pages_new: tuple[BriefSource, ...]
+    pages_both: int
+    changed: tuple[ChangedClaim, ...]
+    new: tuple[OneSidedClaim, ...]
+    gone: tuple[OneSidedClaim, ...]
+    same: int
+    statements_new: tuple[OneSidedStatement, ...]
+    statements_gone: tuple[OneSidedStatement, ...]
+    statements_same: int
+
+    @property
+    def numbers(self) -> tuple[ChangedClaim, ...]:
+        return tuple(one for one in self.changed if one.numbers)
+
+    @property
+    def is_same(self) -> bool:
+        """Whether both runs say the same, claim by claim and sentence by sentence."""
+        return not (self.changed or self.new or self.gone or self.statements_new or self.statements_gone)
+
+
+def compare_runs(old: ComparedRun, new: ComparedRun) -> Comparison:
+    """What became of a run's claims in another; the same runs give the same comparison."""
+    keys = book_keys(books_in_manifest(old.manifest), books_in_manifest(new.manifest))
+    pages = [_by_page([one.ref for one in side.brief.sources.pages], keys) for side in (old, new)]
+    same, changed, gone, fresh = 0, [], [], []
+    claims = [_claims_by_page(side.claims, keys) for side in (old, new)]
+    for key in dict.fromkeys([*claims[1], *claims[0]]):
+        found = pair_claims(claims[0].get(key, ()), claims[1].get(key, ()))
+        same += len(found.same)
+        changed += [describe_change(*pair) for pair in found.changed]
+        gone += [OneSidedClaim(one.claim, key in pages[1]) for one in found.gone]
+        fresh += [OneSidedClaim(one.claim, key in pages[0]) for one in found.new]
+    said = [_statements(side.brief) for side in (old, new)]
+    return Comparison(
+        settings=_settings(old.manifest, new.manifest),
+        books=book_pairs(books_in_manifest(old.manifest), books_in_manifest(new.manifest), keys),
+        pages_gone=tuple(one for one in old.brief.sources.pages if page_key(one.ref, keys) not in pages[1]),
+        pages_new=tuple(one for one in new.brief.sources.pages if page_key(one.ref, keys) not in pages[0]),
+        pages_both=len(pages[0].keys() & pages[1].keys()),
+        changed=tuple(sorted(changed, key=lambda one: not one.numbers)),
+        new=tuple(sorted(fresh, key=lambda one: not one.page_in_both)),
+        gone=tuple(sorted(gone, key=lambda one: not one.page_in_both)),
+        same=same,
+        statements_new=tuple(one for key, one in said[1].items() if key not in said[0]),
+        statements_gone=tuple(one for key, one in said[0].items() if key not in said[1]),
+        statements_same=len(said[0].keys() & said[1].keys()),
+    )
+
+
+def read_compared_run(folder: Path) -> ComparedRun:
+    """The finished run in a folder."""
+    manifest = read_manifest(folder)
+    try:
+        with (folder / "claims.jsonl").open(encoding="utf-8", newline="\n") as stream:
+            claims = [claim_from_record(json.loads(line)) for line in stream]
+        brief = brief_from_record(json.loads((folder / "brief.json").read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, KiwiError) as problem:
+        raise RunDamaged(
+            f"The run in {str(folder)!r} is not as it was written.", remedy="Research the topic again."
+        ) from problem
+    return ComparedRun(folder.name, manifest, claims, brief)
+
+
+def _by_page(refs: Sequence[EntryRef], keys: Mapping[str, BookKey]) -> dict[PageKey, EntryRef]:
+    return {page_key(ref, keys): ref for ref in refs}
+
+
+def _claims_by_page(claims: Sequence[Claim], keys: Mapping[str, BookKey]) -> dict[PageKey, list[ComparedClaim]]:
+    found: dict[PageKey, list[ComparedClaim]] = defaultdict(list)
+    for order, claim in enumerate(_without_duplicate_statements(claims)):
+        found[page_key(claim.ref, keys)].append(ComparedClaim(order, claim))
+    return dict(found)
+
+
+def _without_duplicate_statements(claims: Sequence[Claim]) -> list[Claim]:
+    """Without the statements whose sentence is a claim of another type as well."""
+    typed = {claim.quotes[0] for claim in claims if claim.type != "statement"}
+    return [claim for claim in claims if claim.type != "statement" or claim.quotes[0] not in typed]
+
+
+def _statements(brief: Brief) -> dict[str, OneSidedStatement]:
+    return {comparable(one.text): OneSidedStatement(one.text, one.claims) for one in reversed(brief.statements())}
+
+
+def _settings(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[SettingChange, ...]:
+    sides = [
+        {name: _json_safe(one.get(name)) for name in COMPARED_FIELDS} | _flat(one.get("settings")) for one in (old, new)
+    ]
+    names = dict.fromkeys([*sides[0], *sides[1]])
+    rows = [SettingChange(name, sides[0].get(name), sides[1].get(name)) for name in names]
+    return tuple(row for row in rows if row.old != row.new)
+
+
+def _flat(values: Any, before: str = "") -> dict[str, Any]:
+    if not isinstance(values, dict):
+        return {}
+    found: dict[str, Any] = {}
+    for name, value in sorted(values.items()):
+        found |= _flat(value, f"{before}{name}.") if isinstance(value, dict) else {f"{before}{name}": _json_safe(value)}
+    return found
+
+
+def _json_safe(value: Any) -> Any:
+    """A value of a manifest; what no other program could read, such as NaN, becomes a text."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError:
+        return str(value)
+    return value
+
+
+DifferenceKind = Literal["numbers", "changed", "new", "gone"]
+DIFFERENCE_KINDS: tuple[DifferenceKind, ...] = get_args(DifferenceKind)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A claim of the old run, of the new one, or of both in other words."""
+
+    kind: DifferenceKind
+    old: Claim | None
+    new: Claim | None
+    hedging: bool = False
+    """Whether other words hold it back now, or none."""
+    page_in_both: bool = True
+    """Whether both runs have read its page."""
+
+    @property
+    def claim(self) -> Claim:
+        """The newer of its sides."""
+        claim = self.new or self.old
+        if claim is None:
+            raise ValueError("a difference is of a claim")
+        return claim
+
+    @property
+    def sides(self) -> tuple[tuple[TextRun, ...], tuple[TextRun, ...]]:
+        """The words of both, those marked that the other does not have."""
+        if self.old and self.new:
+            return marked_differences(self.old.text, self.new.text)
+        return _unmarked(self.old), _unmarked(self.new)
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "hedging": self.hedging,
+            "kind": self.kind,
+            "new": claim_record(self.new) if self.new else None,
+            "old": claim_record(self.old) if self.old else None,
+            "page_in_both": self.page_in_both,
+        }
+
+
+def differences(found: Comparison, kind: str = "") -> list[Difference]:
+    """All of them, or those of one kind."""
+    rows = [_of_change(one) for one in found.changed]
+    rows += [Difference("new", None, one.claim, page_in_both=one.page_in_both) for one in found.new]
+    rows += [Difference("gone", one.claim, None, page_in_both=one.page_in_both) for one in found.gone]
+    return [row for row in rows if not kind or row.kind == kind]
+
+
+def difference_counts(found: Comparison) -> dict[str, int]:
+    """How many claims there are of each kind, and how many are the same."""
+    counted = Counter(row.kind for row in differences(found))
+    return {kind: counted[kind] for kind in DIFFERENCE_KINDS} | {"same": found.same}
+
+
+def comparison_record(found: Comparison, rows: Sequence[Difference]) -> dict[str, Any]:
+    """A comparison as plain data, with some of its differences."""
+    return {
+        "books": [asdict(pair) for pair in found.books],
+        "counts": difference_counts(found),
+        "differences": [row.record() for row in rows],
+        "pages": {
+            "both": found.pages_both,
+            "gone": [_page(one) for one in found.pages_gone],
+            "new": [_page(one) for one in found.pages_new],
+        },
+        "settings": [asdict(one) for one in found.settings],
+        "statements": {
+            "gone": [one.text for one in found.statements_gone],
+            "new": [one.text for one in found.statements_new],
+            "same": found.statements_same,
+        },
+    }
+
+
+def _of_change(one: ChangedClaim) -> Difference:
+    return Difference("numbers" if one.numbers else "changed", one.old, one.new, one.hedging)
+
+
+def _unmarked(claim: Claim | None) -> tuple[TextRun, ...]:
+    return (TextRun(claim.text, differs=False),) if claim else ()
+
+
+def _page(source: BriefSource) -> dict[str, str]:
+    return {"book_id": source.ref.book, "path": source.ref.path, "title": source.title}

@@ -1,0 +1,167 @@
+"""A snapshot of a book as it is compared, and its pages; here read from a ZIM file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from typing import TYPE_CHECKING, Protocol
+
+from kiwiresearch.claims.by_rule import claims_of
+from kiwiresearch.claims.claim import Claim
+from kiwiresearch.diff.pairs import BookEdition
+from kiwiresearch.errors import BookDamaged
+from kiwiresearch.page.doc import PageDoc
+from kiwiresearch.page.read import open_page
+from kiwiresearch.zim.paths import find_path
+from kiwiresearch.zim.policy import Policy, hidden_at, with_policy
+
+if TYPE_CHECKING:
+    from kiwiresearch.zim.libzim import LibzimArchive
+
+DISTINCTIVE_CHARS = 200
+"""Two pages of the same text are one only if they say this much: short ones are often alike."""
+
+REFRESH = re.compile(rb"http-equiv", re.IGNORECASE)
+"""What a page may have that only leads elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotPage:
+    """A page of a snapshot; its claims are read when somebody asks for them."""
+
+    path: str
+    title: str
+    digest: str
+    """Of its text and of what marks it as doubtful; empty where that is not known."""
+    is_distinctive: bool
+    """Whether its text is long enough to be known by."""
+    claims: Callable[[], Sequence[Claim]]
+
+
+class Snapshot(Protocol):
+    """A snapshot: its pages in an order that never changes, and each of them by path and title."""
+
+    @property
+    def book(self) -> BookEdition: ...
+
+    @property
+    def language(self) -> str: ...
+
+    @property
+    def lead_only(self) -> bool:
+        """Whether its pages end with the introduction."""
+        ...
+
+    @property
+    def has_all_pages(self) -> bool:
+        """Whether it also has the pages that claim nothing."""
+        ...
+
+    @property
+    def pages(self) -> int:
+        """About how many pages it has."""
+        ...
+
+    def paths(self) -> Iterator[str]:
+        """The paths of all pages."""
+        ...
+
+    def resolve(self, path: str) -> str | None:
+        """Where a path leads after redirects; None if the snapshot does not have it."""
+        ...
+
+    def by_title(self, title: str) -> str | None:
+        """The path of the page of this title, redirects followed."""
+        ...
+
+    def title(self, path: str) -> str: ...
+
+    def find(self, words: str) -> str | None:
+        """The page that a person means by a title or a path."""
+        ...
+
+    def read(self, path: str) -> SnapshotPage | None:
+        """The page at a path; None where it only leads elsewhere."""
+        ...
+
+    def raw(self, path: str) -> bytes | None:
+        """The page as its maker wrote it, which nobody had to read yet; None where that is not known."""
+        ...
+
+    def dated_or_measured(self) -> Iterator[Claim]:
+        """Every claim that names a number or a date, where all have been read already; else none."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class ZimSnapshot:
+    """A snapshot in a ZIM file, without what a policy hides."""
+
+    has_all_pages = True
+
+    def __init__(self, archive: LibzimArchive, policy: Policy) -> None:
+        self._bare = archive
+        self._archive = with_policy(archive, policy)
+        sheet = archive.book
+        self.book = BookEdition(sheet.id, sheet.name, sheet.title, sheet.date, sheet.flavour, sheet.language)
+        self.language = sheet.language or "eng"
+        self.lead_only = sheet.lead_only
+        self._articles = archive.directory().articles
+
+    @property
+    def pages(self) -> int:
+        return len(self._articles)
+
+    def paths(self) -> Iterator[str]:
+        for number in self._articles:
+            try:
+                named = self._bare.name_at(int(number))
+            except BookDamaged:  # an entry without a name: nobody can ask for it
+                continue
+            if named.is_html and hidden_at(self._archive, named.path) is None:
+                yield named.path
+
+    def resolve(self, path: str) -> str | None:
+        return self._archive.resolve(path)
+
+    def by_title(self, title: str) -> str | None:
+        return self._archive.by_title(title)
+
+    def title(self, path: str) -> str:
+        return self._archive.title(path)
+
+    def find(self, words: str) -> str | None:
+        return find_path(self._archive, words)
+
+    def read(self, path: str) -> SnapshotPage | None:
+        page = open_page(self._archive, path)
+        if page.ref.path != path:
+            return None
+        claims = partial(claims_of, page, self.book.name)
+        return SnapshotPage(path, page.title, page_digest(page), len(page.text) >= DISTINCTIVE_CHARS, claims)
+
+    def raw(self, path: str) -> bytes | None:
+        content = self._archive.read(path).content
+        return None if REFRESH.search(content) else content
+
+    def dated_or_measured(self) -> Iterator[Claim]:
+        return iter(())
+
+    def close(self) -> None:
+        self._archive.close()
+
+
+def page_digest(page: PageDoc) -> str:
+    """A hash of a page's text, and how much of it the page itself calls doubtful."""
+    text = sha256(page.text.encode("utf-8", "replace")).hexdigest()[:32]
+    needed = sum(mark.kind == "citation needed" for mark in page.marks)
+    return digest(f"sha256:{text}", disputed=page.signals.disputed.holds, citation_needed=needed)
+
+
+def digest(text_sha: str, *, disputed: bool, citation_needed: int) -> str:
+    """The same of what is known of a page without its text."""
+    return f"{text_sha} {disputed:d} {citation_needed}"

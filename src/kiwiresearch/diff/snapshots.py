@@ -1,0 +1,360 @@
+"""Two snapshots of a book compared page by page, by several processes if that is worth it."""
+
+from __future__ import annotations
+
+import itertools
+import multiprocessing
+import os
+import signal
+import tempfile
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from kiwiresearch.bulk.process_engine import available_cores
+from kiwiresearch.bulk.run import BulkProgress
+from kiwiresearch.diff.changes import AcrossPages, PageChange, PageLocation
+from kiwiresearch.diff.pages import (
+    Moves,
+    PagePair,
+    find_moves,
+    find_page_pair,
+    page_change,
+    page_pairs,
+    removed_pages,
+    renamed_page,
+)
+from kiwiresearch.diff.pairs import BookEdition, book_keys
+from kiwiresearch.diff.snapshot import Snapshot, ZimSnapshot
+from kiwiresearch.errors import BadUsage, KiwiError, NotOffered, PageHidden
+from kiwiresearch.version import __version__
+from kiwiresearch.workspace.workspace import Workspace
+from kiwiresearch.zim.policy import REMEDY, HiddenTitles, Policy, book_hidden
+
+MANIFEST = "manifest.json"
+EVERYTHING = Policy()
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotPlace:
+    """A ZIM file and what may not be read in it, or a folder of claims and the index of its pages."""
+
+    path: Path
+    policy: Policy = EVERYTHING
+    index: Path | None = None
+    version: str = __version__
+    """Of the program that read its claims."""
+
+
+def open_snapshot(place: SnapshotPlace) -> Snapshot:
+    if place.index is None:
+        from kiwiresearch.zim.libzim import LibzimArchive
+
+        return ZimSnapshot(LibzimArchive(place.path), place.policy)
+    from kiwiresearch.bulk.finished_folder import open_folder
+    from kiwiresearch.diff.bulk_snapshot import BulkSnapshot
+
+    return BulkSnapshot(open_folder(place.path), place.index)
+
+
+@contextmanager
+def snapshot_places(desk: Workspace, old: str, new: str) -> Iterator[tuple[SnapshotPlace, SnapshotPlace]]:
+    """What a user means by two names, for as long as they are compared."""
+    with tempfile.TemporaryDirectory(prefix="kiwiresearch-diff-") as spare:
+        before, after = (_place(desk, name, Path(spare) / which) for name, which in ((old, "old"), (new, "new")))
+        check_versions(before, after)
+        yield before, after
+
+
+def check_versions(old: SnapshotPlace, new: SnapshotPlace) -> None:
+    """Refuse claims that two versions of the program have read: they differ for that reason alone."""
+    if old.version != new.version:
+        older = old if old.version != __version__ else new
+        raise BadUsage(
+            f"The claims in {str(older.path)!r} were read by version {older.version}, the others by another.",
+            remedy="Make its folder again with 'kiwiresearch bulk', or name the ZIM file.",
+        )
+
+
+def folder_place(folder: Path, policy: Policy, index: Path) -> SnapshotPlace:
+    """A folder that `kiwiresearch bulk` has written, with a new index of its pages."""
+    from kiwiresearch.bulk.finished_folder import open_folder
+    from kiwiresearch.diff.bulk_snapshot import build_index
+
+    found = open_folder(folder)
+    book = found.manifest.book
+    names = (book.id, book.name, book.title, book.file, book.file.removesuffix(".zim"))
+    if not policy.allows(names):
+        raise book_hidden(book.title or book.name, policy)
+    hidden = policy.titles_of(names) if policy.hidden else HiddenTitles(())
+    build_index(found, hidden, index)
+    return SnapshotPlace(folder, policy, index, found.manifest.version)
+
+
+def _place(desk: Workspace, name: str, index: Path) -> SnapshotPlace:
+    folder = _bulk_folder(name)
+    if folder is not None:
+        return folder_place(folder, desk.settings.policy, index)
+    with desk.shelf([name]) as shelf:
+        if len(shelf.books) != 1:
+            raise BadUsage(
+                f"{name!r} stands for {len(shelf.books)} books.", remedy="Name one file for each of the two snapshots."
+            )
+        book = shelf.books[0]
+        if book.source.is_served:
+            raise NotOffered(
+                f"The book {book.title!r} is on a server, which does not list its pages.", remedy="Name its ZIM file."
+            )
+        shelf.open(book)  # whoever it is, it is looked at for damage first
+    return SnapshotPlace(book.source.path, desk.settings.policy)
+
+
+def _bulk_folder(name: str) -> Path | None:
+    """The folder of this name, if it looks like one that `kiwiresearch bulk` has finished."""
+    try:
+        folder = Path(name).expanduser()
+        return folder if name and (folder / MANIFEST).is_file() else None
+    except (OSError, RuntimeError):  # a name too long for the system, or '~name' of nobody
+        return None
+
+
+BATCH_PAGES = 32
+WORTH_PAGES = 400
+"""Smaller books are compared before other processes have begun."""
+AHEAD = 3
+"""So many batches for each process wait to be taken or to be told."""
+
+In = TypeVar("In")
+Out = TypeVar("Out")
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSnapshots:
+    """Both snapshots, opened by one process."""
+
+    old: Snapshot
+    new: Snapshot
+
+
+Work = Callable[[OpenSnapshots, tuple[In, ...]], list[Out]]
+
+
+def compare_pages(sides: OpenSnapshots, pairs: tuple[PagePair, ...]) -> list[PageChange]:
+    """What became of each page."""
+    return [page_change(pair, sides.old, sides.new) for pair in pairs]
+
+
+def text_digests(sides: OpenSnapshots, pairs: tuple[PagePair, ...]) -> list[str]:
+    """The digest of each old page that has a text to be known by; empty for the others."""
+    found = []
+    for pair in pairs:
+        try:
+            seen = sides.old.read(pair.old)
+        except KiwiError:
+            seen = None
+        found.append(seen.digest if seen and seen.is_distinctive else "")
+    return found
+
+
+class ComparePool:
+    """Those who do the work: this process alone, or others beside it."""
+
+    def __init__(self, sides: OpenSnapshots, pool: ProcessPoolExecutor | None, workers: int) -> None:
+        self._sides = sides
+        self._pool = pool
+        self._most = AHEAD * workers
+
+    def each(self, work: Work[In, Out], things: Iterable[In]) -> Iterator[Out]:
+        """What comes of each thing, in their order; only a few are under way at a time."""
+        batches = iter(things)
+        groups = iter(lambda: tuple(itertools.islice(batches, BATCH_PAGES)), ())
+        if self._pool is None:
+            for group in groups:
+                yield from work(self._sides, group)
+            return
+        waiting: deque[Future[list[Out]]] = deque()
+        try:
+            for group in groups:
+                waiting.append(self._pool.submit(_in_child, work, group))
+                if len(waiting) >= self._most:
+                    yield from waiting.popleft().result()
+            while waiting:
+                yield from waiting.popleft().result()
+        except BrokenProcessPool as problem:
+            raise KiwiError(
+                "A process that compared pages has died.",
+                remedy="The machine may lack memory: try again with '--workers 1'.",
+            ) from problem
+
+
+@contextmanager
+def compare_pool(old: SnapshotPlace, new: SnapshotPlace, sides: OpenSnapshots, workers: int) -> Iterator[ComparePool]:
+    """A crew of so many processes; 0 are as many as the machine and the books are worth."""
+    count = workers or _worth(sides)
+    if count < 2:
+        yield ComparePool(sides, None, 1)
+        return
+    pool = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _start_child, (old, new))
+    try:
+        yield ComparePool(sides, pool, count)
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _worth(sides: OpenSnapshots) -> int:
+    return available_cores() if max(sides.old.pages, sides.new.pages) >= WORTH_PAGES else 1
+
+
+_OPEN: list[OpenSnapshots] = []
+"""What a process of the crew has open."""
+
+
+def _start_child(old: SnapshotPlace, new: SnapshotPlace) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who started us hears it, and ends us
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _OPEN[:] = [OpenSnapshots(open_snapshot(old), open_snapshot(new))]
+
+
+def _end_with_parent() -> None:
+    """Whoever is killed cannot end those it has started: they see it themselves, and would else wait for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _in_child(work: Work[In, Out], group: tuple[In, ...]) -> list[Out]:
+    return work(_OPEN[0], group)
+
+
+MAX_TEXTS = 200_000
+"""So many pages that went are remembered by their text, to be known under another path."""
+
+LEADS_ONLY = "One of the books holds introductions only, so nothing else is compared."
+CLAIMS_ONLY = "A folder has only its table of claims, so pages that claim nothing count as not there."
+PAIRS_LEFT_OUT = "Of some subjects so many pages speak that not all their claims were compared with each other."
+TEXTS_LEFT_OUT = (
+    "So many pages are gone that none was looked for under another path by its text, but by redirects and titles."
+)
+
+
+def diff_snapshots(
+    old: SnapshotPlace, new: SnapshotPlace, *, workers: int = 0, force: bool = False
+) -> Generator[PageChange, None, None]:
+    """What became of every page: those of the new snapshot in its order, then those that it does not have.
+
+    The same snapshots give the same changes in the same order, whatever the number of processes.
+    `force` compares two books that are no snapshots of one.
+    """
+    with snapshot_diff(old, new, workers=workers, force=force) as both:
+        yield from both.changes()
+
+
+@contextmanager
+def snapshot_diff(
+    old: SnapshotPlace, new: SnapshotPlace, *, workers: int = 0, force: bool = False
+) -> Iterator[SnapshotDiff]:
+    """Both snapshots, open; refused if they are not two of one book, unless `force` says that this is meant."""
+    with closing(open_snapshot(old)) as before, closing(open_snapshot(new)) as after:
+        if not force:
+            check_same_book(before.book, after.book)
+        yield SnapshotDiff((old, new), OpenSnapshots(before, after), workers)
+
+
+class SnapshotDiff:
+    """Two snapshots that are open."""
+
+    def __init__(self, places: tuple[SnapshotPlace, SnapshotPlace], sides: OpenSnapshots, workers: int) -> None:
+        self._places = places
+        self._sides = sides
+        self._workers = workers
+        self.old = sides.old.book
+        self.new = sides.new.book
+        self.notes = [LEADS_ONLY] if sides.old.lead_only != sides.new.lead_only else []
+        self.notes += [] if sides.old.has_all_pages and sides.new.has_all_pages else [CLAIMS_ONLY]
+        self.notes += [f"Pages that {whose} hides are not compared." for whose in dict.fromkeys(self._hiding())]
+        """What a reader should know of how they were compared."""
+
+    def record(self) -> dict[str, Any]:
+        return {"new": asdict(self.new), "notes": self.notes, "old": asdict(self.old)}
+
+    def page(self, words: str) -> PageChange:
+        """What became of one page, named by its title or path; PageHidden where a policy hides it."""
+        whose = next(self._hiding(words), "")
+        if whose:
+            raise PageHidden(f"The page {words!r} is hidden by {whose}.", remedy=REMEDY)
+        return page_change(find_page_pair(words, self._sides.old, self._sides.new), self._sides.old, self._sides.new)
+
+    def _hiding(self, title: str = "") -> Iterator[str]:
+        """Whose policy hides a page of this title in one of the snapshots, or any page at all."""
+        for place, side in zip(self._places, (self._sides.old, self._sides.new), strict=True):
+            book, path = side.book, place.path
+            titles = place.policy.titles_of((book.id, book.name, book.title, path.name, path.stem))
+            if titles.has(title) if title else titles:
+                yield place.policy.policy_name
+
+    def changes(self, tell: Callable[[BulkProgress], None] = lambda _: None) -> Iterator[PageChange]:
+        """What became of every page."""
+        known = find_moves(self._sides.old, self._sides.new)
+        pages = self._sides.new.pages + known.gone
+        with ExitStack() as stack:
+            across = stack.enter_context(AcrossPages()) if self._places[1].index else None
+            people = stack.enter_context(compare_pool(*self._places, self._sides, self._workers))
+            errors = 0
+            for done, change in enumerate(self._each(people, known), start=1):
+                errors += change.state == "unreadable"
+                tell(BulkProgress(done, max(done, pages), resumed=0, errors=errors))
+                yield change
+                if across:
+                    across.add(change, self._sides.new)
+            if across:
+                yield from across.contradicted(self._sides.new.dated_or_measured(), self._sides.new.language)
+                self.notes += [PAIRS_LEFT_OUT] if across.left_out else []
+
+    def _each(self, people: ComparePool, known: Moves) -> Iterator[PageChange]:
+        old, new = self._sides.old, self._sides.new
+        texts = self._texts(people, known)
+        taken: set[str] = set()
+        for change in people.each(compare_pages, page_pairs(old, new, known)):
+            path = texts.pop(change.digest, "") if change.digest else ""
+            if path:
+                taken.add(path)
+                yield renamed_page(change, PageLocation(path, old.title(path)))
+            else:
+                yield change
+        left = (pair for pair in removed_pages(old, new, known) if pair.old not in taken)
+        yield from people.each(compare_pages, left)
+
+    def _texts(self, people: ComparePool, known: Moves) -> dict[str, str]:
+        """The paths of pages that went, by their text; of several with one text, none is known by it."""
+        if known.gone > MAX_TEXTS:
+            self.notes.append(TEXTS_LEFT_OUT)
+            return {}
+        found: dict[str, str] = {}
+        went = list(removed_pages(self._sides.old, self._sides.new, known)) if known.gone else []
+        for pair, digest in zip(went, people.each(text_digests, went), strict=True):
+            if digest:
+                found[digest] = "" if digest in found else pair.old
+        return found
+
+
+def check_same_book(old: BookEdition, new: BookEdition) -> None:
+    """Refuse two books that are no snapshots of one, and a snapshot with itself."""
+    if old.id == new.id:
+        raise BadUsage(
+            f"Both are the same snapshot of {new.title!r}: they have the same UUID.",
+            remedy="Name an older and a newer one, or compare them all the same with --force.",
+        )
+    keys = book_keys([old], [new])
+    if keys[old.id] != keys[new.id]:
+        raise BadUsage(
+            f"{old.name or old.title!r} and {new.name or new.title!r} are no snapshots of one book: "
+            "their names or their languages differ.",
+            remedy="Compare them all the same with --force.",
+        )

@@ -1,0 +1,200 @@
+"""Counts of the changes between two snapshots, the most telling of them, and all of them as JSON lines."""
+
+from __future__ import annotations
+
+import contextlib
+import heapq
+import secrets
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kiwiresearch.diff.changes import CHANGE_KINDS, ClaimChange, ClaimDoubt, PageChange
+from kiwiresearch.errors import CannotWrite
+from kiwiresearch.ids import canonical_json
+from kiwiresearch.text.display import count_of
+from kiwiresearch.zim.paths import title_of_path
+
+MAX_TITLES = 12
+"""So many pages that came, went or moved are named to people."""
+
+NAMED = ("added", "removed", "renamed", "unreadable")
+
+SAME_CLAIM_LIKENESS = 0.75
+"""From this share of common words on, another number is surely another number of the same thing."""
+
+
+def change_weight(change: ClaimChange) -> float:
+    """How much a change tells a reader: what is contradicted and what has other numbers most, other words least."""
+    doubted = max((_doubt_weight(doubt) for doubt in change.doubts), default=0.0)
+    if change.numbers:
+        return max(doubted, 4.0 if change.likeness >= SAME_CLAIM_LIKENESS else 3.0)
+    if change.hedging:
+        return max(doubted, 3.5)
+    return max(doubted, 1.0 if change.kind == "changed" else 2.0)
+
+
+def ranked_changes(changes: Iterable[ClaimChange]) -> list[ClaimChange]:
+    """Those that tell most first; those that tell as much in their own order."""
+    return sorted(changes, key=lambda change: (-change_weight(change), -change.likeness, -change.claim.confidence))
+
+
+def _doubt_weight(doubt: ClaimDoubt) -> float:
+    return {"contradicted": 6.0, "marked": 5.0, "hedged": 3.5}[doubt.how]
+
+
+@dataclass(frozen=True, slots=True)
+class PageHighlights:
+    """The changes of one page that tell most, best first, and how many more there are."""
+
+    page: PageChange
+    changes: tuple[ClaimChange, ...]
+    more: int
+
+
+class DiffTally:
+    """Counts changes as they come, and keeps the few that tell most; `kinds` are those somebody wants to see."""
+
+    def __init__(self, kinds: Collection[str] = CHANGE_KINDS, *, limit: int = 40, per_page: int = 6) -> None:
+        self.pages: Counter[str] = Counter()
+        self.claims: Counter[str] = Counter()
+        self._named: dict[str, list[tuple[int, int, str]]] = {name: [] for name in NAMED}
+        self._kinds = frozenset(kinds)
+        self._limit = limit
+        self._per_page = per_page
+        self._best: list[tuple[tuple[float, ...], int, PageHighlights]] = []
+        self._order = 0
+        self.wanted = 0
+        """How many changes there are of those that somebody wants to see, on pages that both snapshots have."""
+
+    def add(self, page: PageChange) -> None:
+        self._count(page)
+        if page.state in ("both", "told again") and page.changes:
+            wanted = [change for change in page.changes if change.is_of(self._kinds)]
+            self.wanted += len(wanted)
+            if wanted:
+                self._keep(page, wanted)
+
+    def named(self, what: str) -> list[str]:
+        """The pages that were added, removed or renamed, or cannot be read: those that claim most first."""
+        return [name for _, _, name in sorted(self._named[what], reverse=True)]
+
+    def highlights(self) -> list[PageHighlights]:
+        """The pages whose changes tell most, best first, with so many changes as were asked for."""
+        found: list[PageHighlights] = []
+        left = self._limit
+        for _, _, one in sorted(self._best, key=lambda row: row[:2], reverse=True):
+            if left <= 0:
+                break
+            shown = one.changes[:left]
+            found.append(PageHighlights(one.page, shown, one.more + len(one.changes) - len(shown)))
+            left -= len(shown)
+        return found
+
+    def record(self) -> dict[str, Any]:
+        """The counts as plain data."""
+        pages = ("both", "same", "added", "removed", "renamed", "unreadable")
+        claims = ("changed", "numbers", "added", "withdrawn", "disputed", "same", "on added pages", "on removed pages")
+        return {
+            "claims": {name.replace(" ", "_"): self.claims[name] for name in claims},
+            "pages": {name: self.pages[name] for name in pages},
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        """The changes that tell most as plain data, best first."""
+        told = []
+        for telling in self.highlights():
+            sides = telling.page.sides()
+            told += [change.record() | {"page": sides} for change in telling.changes]
+        return told
+
+    def _count(self, page: PageChange) -> None:
+        self.pages[page.state] += 1
+        self.pages["same"] += page.is_same
+        self.pages["renamed"] += page.is_renamed
+        what = "renamed" if page.is_renamed else page.state
+        if what in self._named:
+            _push(self._named[what], (len(page.changes), -self.pages[what], _named(page)), MAX_TITLES)
+        if page.state not in ("both", "told again"):
+            self.claims[f"on {page.state} pages"] += len(page.changes)
+            return
+        self.claims["same"] += page.same
+        for change in page.changes:
+            self.claims[change.kind] += change.kind != "disputed"
+            self.claims["numbers"] += change.numbers
+            self.claims["disputed"] += bool(change.doubts)
+
+    def _keep(self, page: PageChange, wanted: Sequence[ClaimChange]) -> None:
+        best = ranked_changes(wanted)
+        weights = [change_weight(change) for change in best]
+        self._order -= 1
+        key = (weights[0], float(weights.count(weights[0])), sum(weights))
+        telling = PageHighlights(page, tuple(best[: self._per_page]), max(0, len(best) - self._per_page))
+        _push(self._best, (key, self._order, telling), self._limit)
+
+
+def _push(heap: list[Any], row: tuple[Any, ...], most: int) -> None:
+    """Keep the largest few; the second place of a row is never the same, so that the third is not compared."""
+    if len(heap) < most:
+        heapq.heappush(heap, row)
+    else:
+        heapq.heappushpop(heap, row)
+
+
+def _named(page: PageChange) -> str:
+    title, count = page.page.title, len(page.changes)
+    if page.is_renamed and page.old:
+        return f"{page.old.title} → {title}"
+    if page.problem:
+        return f"{title}: {page.problem}"
+    claims = count_of(count, "claim")
+    if page.leads_to:
+        target = title_of_path(page.leads_to)
+        title = title_of_path(page.page.path) if target == title else title
+        return f"{title} ({claims}; leads to {target} now)"
+    return f"{title} ({claims})"
+
+
+RecordWriter = Callable[[Mapping[str, Any]], None]
+
+
+@contextmanager
+def json_lines_file(file: Path) -> Iterator[RecordWriter]:
+    """Records, a line each, written beside the file's place and moved there at the end; on the way there is no file.
+
+    Whether they can be written there at all is known before the work begins.
+    """
+    with _reporting_write_errors(file):
+        part = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
+        if file.is_dir():
+            raise IsADirectoryError(0, "it is a folder")
+        stream = part.open("xb")
+
+    def write(record: Mapping[str, Any]) -> None:
+        with _reporting_write_errors(file):
+            stream.write(canonical_json(record).encode("utf-8", "surrogateescape") + b"\n")
+
+    try:
+        yield write
+        with _reporting_write_errors(file):
+            stream.close()
+            part.replace(file)
+    finally:
+        with contextlib.suppress(OSError):  # what did not fit before does not fit now either
+            stream.close()
+        part.unlink(missing_ok=True)
+
+
+@contextmanager
+def _reporting_write_errors(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError) as problem:  # ValueError: a name that no system allows
+        reason = (isinstance(problem, OSError) and problem.strerror) or "its name is not allowed"
+        raise CannotWrite(
+            f"The file {str(file)!r} cannot be written: {reason}.",
+            remedy="Make room, or name another place with --out.",
+        ) from problem

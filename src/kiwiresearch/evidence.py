@@ -1,0 +1,147 @@
+"""Quotes, which are spans of a page's text, and citations, which say where to look them up."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable
+from hashlib import sha256
+from typing import NamedTuple
+from urllib.parse import quote as percent
+
+from kiwiresearch.errors import QuoteNotFound
+from kiwiresearch.page.doc import PageDoc, Section
+from kiwiresearch.zim.archive import EntryRef
+
+
+class Quote(NamedTuple):
+    """Words of a page and where they stand: `page.text[start:end] == text`.
+
+    Only `ground`, `span` and `of_record` make one, and what comes from a record is checked by `holds`.
+    """
+
+    ref: EntryRef
+    start: int
+    end: int
+    text: str
+
+    @property
+    def sha(self) -> str:
+        """A short hash of the words, tagged with its algorithm."""
+        return "sha256:" + sha256(self.text.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def quote_at(page: PageDoc, start: int, end: int) -> Quote:
+    """The words at a place of the page, without white space around them."""
+    words = page.text[start:end]
+    start += len(words) - len(words.lstrip())
+    words = words.strip()
+    if not words:
+        raise QuoteNotFound(f"There are no words at {start} to {end} of {page.title!r}.", remedy="Quote something.")
+    return Quote(page.ref, start, start + len(words), words)
+
+
+def ground(words: str, page: PageDoc, *, within: tuple[int, int] | None = None) -> Quote:
+    """Find `words` in the page, or in a part of it, and return them as the page spells them.
+
+    White space may differ, nothing else may: a model that mends a quote's
+    spelling has changed the evidence.
+    """
+    start, end = within or (0, len(page.text))
+    parts = words.split()
+    if parts:
+        # Whole words only: 'killed 12' is not what a page says that says 'killed 1200'.
+        before = r"(?<!\w)" if parts[0][0].isalnum() else ""
+        behind = r"(?!\w|[.,]\d)" if parts[-1][-1].isalnum() else ""
+        pattern = before + r"\s+".join(map(re.escape, parts)) + behind
+        found = re.compile(pattern).search(page.text, start, end)
+        if found:
+            return quote_at(page, *found.span())
+    raise QuoteNotFound(
+        f"The page {page.title!r} does not say {words[:80]!r}.", remedy="Quote the page letter by letter."
+    )
+
+
+def recorded_quote(ref: EntryRef, start: int, end: int, text: str) -> Quote:
+    """A quote as a run has written it down; whether it is one, `holds` tells."""
+    return Quote(ref, start, end, text)
+
+
+def is_on_page(quote: Quote, page: PageDoc) -> bool:
+    """Whether the page says at that place what the quote says."""
+    size = len(quote.text)
+    return size > 0 <= quote.start and quote.end - quote.start == size and page.text.startswith(quote.text, quote.start)
+
+
+PageAddress = Callable[[EntryRef], str]
+"""Where a reader opens a page: an own reader, a kiwix-serve, or the book by its UUID."""
+
+FACTS_BOX = "facts box"
+INTRODUCTION = "introduction"
+LONGEST_FRAGMENT = 60
+EDGE_WORDS = 4
+
+
+class SectionPlace(NamedTuple):
+    """A section of a page; its name is empty in the introduction."""
+
+    section: str
+    anchor: str
+
+
+def place_of(page: PageDoc, offset: int) -> SectionPlace:
+    """The section an offset of the text is in; boxes stand behind the article's own text."""
+    sections = page.sections
+    if offset >= sections[-1].end and any(box.start <= offset < box.end for box in page.infoboxes):
+        return SectionPlace(FACTS_BOX, "")
+    section = section_at(sections, offset)
+    return SectionPlace(section.heading, section.anchor)
+
+
+def section_at(sections: tuple[Section, ...], offset: int) -> Section:
+    return sections[max(bisect_right(sections, offset, key=lambda section: section.heading_start) - 1, 0)]
+
+
+class Citation(NamedTuple):
+    """A quote with all that is needed to find it again, in this book or in a copy of it."""
+
+    quote: Quote
+    book_name: str
+    title: str
+    section: str
+    anchor: str
+
+    @property
+    def words(self) -> str:
+        """The citation as readers see it: Bronze Age collapse — “Theories” section."""
+        return citation_words(self.title, self.section)
+
+    def url(self, address: PageAddress, *, highlight: bool = False) -> str:
+        """The page at its section; with `highlight` also the words, for browsers that show them."""
+        url = address(self.quote.ref)
+        fragment = percent(self.anchor, errors="replace") if self.anchor else ""
+        if highlight and url.startswith("http"):
+            fragment += ":~:text=" + _fragment(self.quote.text)
+        return f"{url}#{fragment}" if fragment else url
+
+
+def citation_words(title: str, section: str) -> str:
+    """How a page and its section are named in a citation."""
+    if not section:
+        return f"{title} — {INTRODUCTION}"
+    return f"{title} — {section}" if section.startswith(FACTS_BOX) else f"{title} — “{section}” section"
+
+
+def _fragment(text: str) -> str:
+    """The words of a text fragment: all of a short quote, first and last words of a long one."""
+    words = " ".join(text.split())
+    if len(words) <= LONGEST_FRAGMENT:
+        return _escaped(words)
+    parts = words.split()
+    if len(parts) < 2 * EDGE_WORDS:
+        return _escaped(words)
+    return f"{_escaped(' '.join(parts[:EDGE_WORDS]))},{_escaped(' '.join(parts[-EDGE_WORDS:]))}"
+
+
+def _escaped(text: str) -> str:
+    return percent(text, safe="", errors="replace").replace("-", "%2D")

@@ -1,1 +1,0 @@
-"""Words tied to their place in a page."""

@@ -1,0 +1,227 @@
+"""A run as a small book, for EPUB and ZIM: the brief, one page per source with its quotes, notes and sources."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from html import escape
+from importlib.resources import files
+from itertools import groupby
+from urllib.parse import quote as percent
+
+from kiwiresearch.brief.citations import confidence_text
+from kiwiresearch.brief.document import Block, Heading
+from kiwiresearch.brief.html import blocks_in_html, escaped
+from kiwiresearch.brief.report import report
+from kiwiresearch.brief.report_html import picture_style
+from kiwiresearch.claims.claim import Claim
+from kiwiresearch.evidence import INTRODUCTION
+from kiwiresearch.export.brief_files import (
+    CLAIM_ANCHOR,
+    HEADING,
+    claim_hash,
+    html_links,
+    note_blocks,
+    note_lines,
+    with_inner_links,
+)
+from kiwiresearch.export.citations import CitedSource, cited_sources
+from kiwiresearch.export.findings import RunFindings, SourcePage
+from kiwiresearch.runs.notes import Note
+from kiwiresearch.text.display import printable
+from kiwiresearch.text.languages import three_letter_code, two_letter_code
+
+
+@cache
+def booklet_style(*, with_pictures: bool = False) -> str:
+    look = (files("kiwiresearch.export.exporter") / "leaf.css").read_text(encoding="utf-8")
+    return f"{look}{picture_style()}\n" if with_pictures else look
+
+
+NO_CLAIMS = "<p>No claim was read from this page.</p>"
+WEB = ("http://", "https://")
+
+NotesOn = Mapping[str, Sequence[Note]]
+
+
+def language_of(code: str) -> str:
+    """The code of a language for the attribute `lang`; empty for what is no code."""
+    return two_letter_code(three_letter_code(code))
+
+
+def section_names(page: SourcePage) -> dict[str, str]:
+    """The name of each section on its leaf, by the anchor that citations of it have."""
+    anchors = dict.fromkeys(percent(claim.anchor, errors="replace") for claim in page.claims)
+    return {anchor: f"section-{number}" for number, anchor in enumerate(anchors, start=1) if anchor}
+
+
+def source_page_body(
+    page: SourcePage, pages: Sequence[SourcePage], notes: NotesOn, address: Callable[[int], str]
+) -> str:
+    """The leaf as markup; it links to the leaves of the pages that this one links to."""
+    edition = f", edition of {escaped(page.book.date)}" if page.book.date else ""
+    lines = [
+        f'<h1 dir="auto">{escaped(page.title)}</h1>',
+        f'<p class="origin">A page of <cite dir="auto">{escaped(page.book_title)}</cite>{edition}.</p>',
+        *_remarks(page.notes),
+    ]
+    lines += _claims(page, notes) if page.claims else [NO_CLAIMS]
+    if page.leads_to:
+        links = ((address(number), pages[number - 1].title) for number in page.leads_to)
+        lines += ["<h2>Links to</h2>", "<ul>"]
+        lines += [f'<li><a href="{escape(place)}" dir="auto">{escaped(title)}</a></li>' for place, title in links]
+        lines.append("</ul>")
+    # At the end, so that the excerpts of a search begin with what the page says.
+    return "\n".join([*lines, *_origin(page)])
+
+
+def _origin(page: SourcePage) -> Iterator[str]:
+    source = page.source
+    yield "<h2>Where it comes from</h2>"
+    yield f'<p class="origin">ZIM file {escaped(str(page.book.id))}, path {escaped(source.ref.path)}.</p>'
+    if source.why:
+        yield f'<p class="origin">Taken because: {escaped(source.why)}</p>'
+    if source.url.startswith(WEB):
+        place = percent(source.url, safe=SAFE, errors="replace")
+        yield f'<p class="origin"><a href="{escape(place)}">Open the page</a></p>'
+
+
+SAFE = ":/?#[]@!$&'()*+,;=%~"
+"""Signs that mean something in an address, or are escaped already."""
+
+
+def _claims(page: SourcePage, notes: NotesOn) -> Iterator[str]:
+    names = section_names(page)
+    lang = language_of(page.book.language)
+    spoken = f' lang="{escape(lang)}" dir="auto"' if lang else ' dir="auto"'
+    used: set[str] = set()
+    seen: set[str] = set()
+    for (section, anchor), claims in groupby(page.claims, key=lambda claim: (claim.section, claim.anchor)):
+        name = names.get(percent(anchor, errors="replace"), "")
+        named = f' id="{name}"' if name and name not in used else ""
+        used.add(name)
+        yield f"<h2{named}{spoken if section else ''}>{escaped(section) or INTRODUCTION.capitalize()}</h2>"
+        for claim in claims:
+            if claim.id not in seen:
+                seen.add(claim.id)
+                yield _claim(claim, spoken, notes.get(claim.id, ()))
+
+
+def _claim(claim: Claim, spoken: str, notes: Sequence[Note]) -> str:
+    quotes = [quote.text for quote in claim.quotes]
+    lines = [f'<div class="claim" id="claim-{claim_hash(claim)}">']
+    if claim.text not in quotes:
+        lines.append(f"<p{spoken}>{escaped(claim.text)}</p>")
+    lines.append(f"<blockquote{spoken}>{''.join(f'<p>{escaped(quote)}</p>' for quote in quotes)}</blockquote>")
+    hedges = ", ".join(f"“{escaped(cue)}”" for cue in dict.fromkeys(hedge.cue for hedge in claim.hedges))
+    held = f" Held back by {hedges}." if hedges else ""
+    lines.append(f'<p class="proof">{claim.type.capitalize()}.{held} {escaped(confidence_text(claim))}</p>')
+    return "\n".join([*lines, *_remarks(notes), "</div>"])
+
+
+def _remarks(notes: Sequence[Note]) -> Iterator[str]:
+    for note in notes:
+        yield f'<p class="remark"><strong>Note.</strong> {"<br/>".join(map(escaped, note_lines(note)))}</p>'
+
+
+BRIEF = "brief"
+NOTES = "notes"
+SOURCES = "sources"
+TOP_LEVEL = 2
+UNDIRECTED = re.compile(r'<(?:p|li|td|h3|div class="said")(?=[ >])')
+"""Parts of a text that a book may have written from right to left; a sign of its own is always escaped."""
+
+
+@dataclass(frozen=True, slots=True)
+class BookletPage:
+    """A page of the book: its name is part of its address, and its body is markup that is also XML."""
+
+    name: str
+    title: str
+    body: str
+    parts: tuple[tuple[str, str], ...] = ()
+    """Anchors and headings within it, for a table of contents."""
+    language: str = "en"
+
+
+def booklet_pages(findings: RunFindings, suffix: str) -> Iterator[BookletPage]:
+    """All leaves in reading order; they link to each other by name and suffix."""
+    sections = [section_names(page) for page in findings.pages]
+
+    def address(number: int, anchor: str = "") -> str:
+        name = anchor.replace(":", "-") if anchor.startswith(CLAIM_ANCHOR) else sections[number - 1].get(anchor, "")
+        return f"{page_name(number)}{suffix}" + (f"#{name}" if name else "")
+
+    document = report(with_inner_links(findings.brief), findings.picture_names)
+    body = html_links(blocks_in_html(document.blocks), address)
+    language = language_of(document.language) or "en"
+    yield BookletPage(
+        BRIEF,
+        one_line(findings.topic),
+        f"<h1>{escaped(document.title)}</h1>\n{body}",
+        _parts(document.blocks),
+        language,
+    )
+    if findings.notes:
+        body = _directed(blocks_in_html(_raised(note_blocks(findings, inside=True))))
+        yield BookletPage(NOTES, HEADING, html_links(body, address))
+    notes = findings.notes_on_claims
+    for page in findings.pages:
+        yield BookletPage(
+            page_name(page.number), one_line(page.title), source_page_body(page, findings.pages, notes, address)
+        )
+    yield BookletPage(SOURCES, "Sources", _sources(findings, suffix))
+
+
+def page_name(number: int) -> str:
+    return f"page-{number}"
+
+
+def one_line(text: str) -> str:
+    """A title of one line, never empty."""
+    return " ".join(printable(text).split()) or "Untitled"
+
+
+def _directed(markup: str) -> str:
+    """Markup in which each part of the text runs in the direction of its own letters."""
+    return UNDIRECTED.sub(r'\g<0> dir="auto"', markup)
+
+
+def _parts(blocks: tuple[Block, ...]) -> tuple[tuple[str, str], ...]:
+    heads = [one for one in blocks if isinstance(one, Heading) and one.level == TOP_LEVEL and one.anchor]
+    return tuple((head.anchor, one_line(head.text)) for head in heads)
+
+
+def _raised(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+    """The part as a page of its own: its heading is the first of the page."""
+    head, *rest = blocks
+    assert isinstance(head, Heading)
+    return (Heading(head.text, 1), *rest)
+
+
+def _sources(findings: RunFindings, suffix: str) -> str:
+    """Books and pages as they are cited; a page by its leaf."""
+    found = cited_sources(findings)
+    books = [one for one in found if not one.is_page]
+    pages = [one for one in found if one.is_page]
+    lines = ["<h1>Sources</h1>", "<h2>Books</h2>", "<ul>", *(f"<li>{_book(one)}</li>" for one in books), "</ul>"]
+    if pages:
+        lines += ["<h2>Pages</h2>", '<ol class="sources">']
+        lines += [f"<li>{_page(number, one, suffix)}</li>" for number, one in enumerate(pages, start=1)]
+        lines += ["</ol>"]
+    return "\n".join(lines) if books else lines[0] + "\n<p>No page was read.</p>"
+
+
+def _book(one: CitedSource) -> str:
+    edition = f", edition of {escaped(one.date)}" if one.date else ""
+    return f'<cite dir="auto">{escaped(one.title)}</cite>{edition}. {escaped(one.note)}.'
+
+
+def _page(number: int, one: CitedSource, suffix: str) -> str:
+    edition = f" ({escaped(one.date)})" if one.date else ""
+    return (
+        f'<a href="{escape(page_name(number))}{suffix}" dir="auto">{escaped(one.title)}</a>. '
+        f'In: <cite dir="auto">{escaped(one.book_title)}</cite>{edition}. {escaped(one.note)}.'
+    )

@@ -1,0 +1,213 @@
+"""The brief as Markdown or HTML with the reader's notes, and all claims as a table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from kiwiresearch.brief.brief import Brief
+from kiwiresearch.brief.document import (
+    BREAK,
+    Block,
+    DocumentSentence,
+    Heading,
+    Line,
+    SentenceList,
+    Sentences,
+    Span,
+    spans,
+)
+from kiwiresearch.brief.markdown import markdown
+from kiwiresearch.brief.report import report
+from kiwiresearch.brief.report_html import report_page
+from kiwiresearch.claims.claim import Claim
+from kiwiresearch.export.findings import RunFindings, SourcePage
+from kiwiresearch.export.graphs import Value, table
+from kiwiresearch.runs.notes import Note, TargetKind
+
+INNER_ADDRESS = "zim://inside/"
+CLAIM_ANCHOR = "claim:"
+"""How the anchor of a claim begins; the anchor of a section has no colon, since it is percent-encoded."""
+
+IN_HTML = re.compile(rf'href="{INNER_ADDRESS}(\d+)(?:#([^"]*))?"')
+IN_MARKDOWN = re.compile(rf"\\.|\]\({INNER_ADDRESS}(\d+)(?:#([^)]*))?\)", re.DOTALL)
+"""The first branch passes over a sign that is escaped, and so never begins a link."""
+
+Address = Callable[[int, str], str]
+"""Where a page is by its number, or the section or claim of it that has this anchor."""
+
+
+def with_inner_links(brief: Brief) -> Brief:
+    """The brief with addresses that `html_links` and `markdown_links` know: its pages by their numbers."""
+    pages = tuple(replace(one, url=inner_address(n)) for n, one in enumerate(brief.sources.pages, start=1))
+    return replace(brief, sources=replace(brief.sources, pages=pages))
+
+
+def inner_address(number: int, claim: Claim | None = None) -> str:
+    """The address of a page, or of a claim on it."""
+    return f"{INNER_ADDRESS}{number}" + (f"#{CLAIM_ANCHOR}{claim_hash(claim)}" if claim else "")
+
+
+def claim_hash(claim: Claim) -> str:
+    """The part of a claim's id that names it: figures and letters alone."""
+    return claim.id.rpartition(":")[2]
+
+
+def html_links(text: str, address: Address) -> str:
+    return IN_HTML.sub(lambda found: f'href="{address(int(found[1]), found[2] or "")}"', text)
+
+
+def markdown_links(text: str, address: Address) -> str:
+    return IN_MARKDOWN.sub(lambda found: f"]({address(int(found[1]), found[2] or '')})" if found[1] else found[0], text)
+
+
+HEADING = "Notes of the reader"
+VERDICTS = {"agree": "Agreed", "doubt": "Doubted", "correct": "Corrected"}
+TARGETS = {"claim": "the claim", "page": "the page", "run": "the whole run"}
+DAY = 10
+ENDS = (".", "!", "?", "…", "”", ")")
+
+
+def note_blocks(findings: RunFindings, *, inside: bool = False) -> tuple[Block, ...]:
+    """All notes under a heading of their own; nothing where there are none.
+
+    What a note is about leads to its page: in the book, or `inside` the export.
+    """
+    if not findings.notes:
+        return ()
+    places = _places(findings, inside=inside)
+    notes = tuple(note_paragraph(note, places.get((note.target.kind, note.target.id), "")) for note in findings.notes)
+    return Heading(HEADING, 2, "notes"), SentenceList(notes, role="remarks")
+
+
+def note_paragraph(note: Note, place: str = "") -> Sentences:
+    """A note in a few sentences."""
+    return tuple(DocumentSentence(line) for line in _lines(note, place))
+
+
+def _places(findings: RunFindings, *, inside: bool) -> Mapping[tuple[TargetKind, str], str]:
+    """Where the pages are that notes are about, and the claims."""
+    found: dict[tuple[TargetKind, str], str] = {}
+    noted = findings.notes_on_claims
+    for page in findings.pages:
+        found["page", str(page.source.ref)] = inner_address(page.number) if inside else page.source.url
+        for claim in page.claims:
+            if claim.id in noted:
+                found["claim", claim.id] = inner_address(page.number, claim) if inside else page.source.url
+    return found
+
+
+def _lines(note: Note, place: str) -> Iterator[Line]:
+    verdict = Span(VERDICTS[note.verdict], strong=True)
+    told = f"{_by(note)}, {TARGETS[note.target.kind]}"
+    yield spans(verdict, f"{told}: “", Span(note.about, place), "”") if note.about else spans(verdict, f"{told}.")
+    if note.reason:
+        yield spans(Span("Reason:", emphasis=True), " ", *_broken(_ended(note.reason)))
+    if note.correction:
+        yield spans(Span("It should read:", emphasis=True), " ", *_broken(note.correction))
+
+
+def _by(note: Note) -> str:
+    """Who wrote it, where that is known, and when."""
+    by = f" by {note.author}" if note.author else ""
+    changed = f", changed by {note.editor}" if note.editor else ""
+    return f"{by} ({(note.changed or note.made)[:DAY]}{changed})"
+
+
+def _broken(text: str) -> Iterator[Span]:
+    """The lines of a text, with breaks between them."""
+    for number, line in enumerate(filter(str.strip, text.splitlines())):
+        yield from (BREAK, Span(line.strip())) if number else (Span(line.strip()),)
+
+
+def note_lines(note: Note) -> list[str]:
+    """A note as plain text in the lines of its writer, for those who know what it is about."""
+    return [line.strip() for line in note_as_text(note).splitlines() if line.strip()]
+
+
+def note_as_text(note: Note) -> str:
+    """A note as plain text, for those who know what it is about."""
+    reason = f": {_ended(note.reason)}" if note.reason else "."
+    correction = f" It should read: {note.correction}" if note.correction else ""
+    return f"{VERDICTS[note.verdict]}{_by(note)}{reason}{correction}"
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith(ENDS) else f"{text}."
+
+
+def brief_in_markdown(findings: RunFindings) -> str:
+    """The brief as Markdown, each sentence with its sources."""
+    document = report(findings.brief)
+    return markdown(replace(document, blocks=(*document.blocks, *note_blocks(findings))))
+
+
+def brief_in_html(findings: RunFindings) -> str:
+    """The brief as a page that needs nothing else; each sentence unfolds to its quotes."""
+    return report_page(findings.brief, findings.images, note_blocks(findings))
+
+
+COLUMNS = (
+    "claim_id",
+    "type",
+    "claim",
+    "quote",
+    "more_quotes",
+    "page",
+    "section",
+    "book",
+    "book_date",
+    "hedging",
+    "confidence",
+    "subject",
+    "scope",
+    "tags",
+    "origin",
+    "path",
+    "book_id",
+    "start",
+    "end",
+    "url",
+    "notes",
+)
+BYTE_ORDER_MARK = "\ufeff"
+"""Without it Excel takes the file for one of its own old encodings."""
+
+
+def claim_table(findings: RunFindings) -> str:
+    """One row for each claim, page by page."""
+    notes = {target: [note_as_text(note) for note in some] for target, some in findings.notes_on_claims.items()}
+    return BYTE_ORDER_MARK + table(COLUMNS, (row for page in findings.pages for row in _claim_rows(page, notes)))
+
+
+def _claim_rows(page: SourcePage, notes: Mapping[str, Sequence[str]]) -> Iterator[Sequence[Value]]:
+    for claim in page.claims:
+        yield _claim_row(page, claim, "\n".join(notes.get(claim.id, ())))
+
+
+def _claim_row(page: SourcePage, claim: Claim, notes: str) -> Sequence[Value]:
+    first, *others = claim.quotes
+    return (
+        claim.id,
+        claim.type,
+        claim.text,
+        first.text,
+        "\n".join(quote.text for quote in others),
+        page.title,
+        claim.section,
+        page.book_title,
+        page.book.date,
+        ", ".join(dict.fromkeys(hedge.cue for hedge in claim.hedges)),
+        claim.confidence,
+        claim.subject,
+        claim.scope,
+        ", ".join(claim.tags),
+        claim.origin,
+        claim.ref.path,
+        str(claim.ref.book),
+        first.start,
+        first.end,
+        page.source.url,
+        notes,
+    )

@@ -1,0 +1,68 @@
+"""File names that every system allows, and several files as one reproducible zip."""
+
+from __future__ import annotations
+
+import io
+import re
+import unicodedata
+from collections.abc import Iterable
+from typing import NamedTuple
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
+
+FIRST_DAY = (1980, 1, 1, 0, 0, 0)
+UNIX = 3
+PLAIN_FILE = 0o100644 << 16
+
+
+class ExportedFile(NamedTuple):
+    """A file that was made, its name with the folders that it is in."""
+
+    name: str
+    content: bytes
+
+
+def zip_files(files: Iterable[ExportedFile], *, stored: Iterable[str] = ()) -> bytes:
+    """A zip of the files in their order; those that are `stored` are not compressed."""
+    plain = frozenset(stored)
+    whole = io.BytesIO()
+    with ZipFile(whole, "w") as archive:
+        for name, content in files:
+            entry = ZipInfo(name, FIRST_DAY)
+            # what Python writes here depends on the system it runs on
+            entry.create_system, entry.external_attr = UNIX, PLAIN_FILE
+            entry.compress_type = ZIP_STORED if name in plain else ZIP_DEFLATED
+            archive.writestr(entry, content)
+    return whole.getvalue()
+
+
+NOT_IN_NAMES = re.compile(
+    r'[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff<>:"/\\|?*#^\[\]%$]+|={2,}'
+)
+"""What Windows refuses, what Obsidian takes for a part of a link or for markup, and what cannot be seen."""
+
+RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.IGNORECASE)
+LONGEST = 80
+LONGEST_BYTES = 200
+
+
+def unique_file_names(titles: Iterable[str]) -> list[str]:
+    """A name for each title: no two differ in capitals alone, and none begins or ends as no file may."""
+    taken: set[str] = set()
+    return [_free(safe_name(title), taken) for title in titles]
+
+
+def safe_name(title: str) -> str:
+    """A title as the name of a file, without an ending."""
+    plain = " ".join(NOT_IN_NAMES.sub(" ", unicodedata.normalize("NFC", title)).split())
+    short = plain[:LONGEST].encode("utf-8", "ignore")[:LONGEST_BYTES].decode("utf-8", "ignore")
+    name = short.strip(" .") or "Untitled"
+    return f"{name}_" if RESERVED.fullmatch(name) else name
+
+
+def _free(name: str, taken: set[str]) -> str:
+    found, number = name, 1
+    while found.casefold() in taken:
+        number += 1
+        found = f"{name} {number}"
+    taken.add(found.casefold())
+    return found

@@ -1,0 +1,1 @@
+"""Jobs: the queue, the processes that do the work, and workers on several hosts."""

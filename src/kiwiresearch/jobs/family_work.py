@@ -1,0 +1,93 @@
+"""The work of a family job: going on with a case, or importing a family file sent to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from kiwiresearch.cases.case import Case
+from kiwiresearch.cases.imports import import_gedcom
+from kiwiresearch.cases.places import case_place, plugins_folder, rewording_errors
+from kiwiresearch.cases.registry import open_registry
+from kiwiresearch.errors import BookNotFound, RunNotFound
+from kiwiresearch.jobs.job import FamilyRequest
+from kiwiresearch.jobs.process import JobOrder
+from kiwiresearch.runs.research import RunOutcome
+from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.workspace import Workspace
+from kiwiresearch.zim.library import ListedBook, Shelf
+
+EventListener = Callable[..., None]
+"""Hears events by their fields."""
+
+TIMEOUT_S = 30.0
+"""How long who worked on the case before may take to be gone: a process that lost its server still ends its step."""
+
+
+def work_on_case(order: JobOrder, wish: FamilyRequest, tell: EventListener) -> RunOutcome:
+    """Do with the case what is wished; nobody who may be living is named in what is told."""
+    desk = order.open_workspace()
+    with closing(open_registry(desk)) as cases:
+        place = cases.place(wish.case) if desk.settings.store.strip() else case_place(order.out)
+        with (
+            rewording_errors(place.without_names),
+            Case.open(place, plugins=plugins_folder(desk), alone_s=TIMEOUT_S) as case,
+            rewording_errors(lambda text: case.mask("public").text(text)),
+        ):
+            return _do_request(case, desk, order, wish, tell)
+
+
+def _do_request(case: Case, desk: Workspace, order: JobOrder, wish: FamilyRequest, tell: EventListener) -> RunOutcome:
+    if wish.upload:
+        return _import_file(case, wish.upload, tell)
+    with Shelf(case_books(case, order.books), desk.opener) as shelf, Finder(desk, shelf, all_books=True) as finder:
+        case.finder, case.with_model = finder, wish.model
+        return _take_steps(case, wish.steps, tell)
+
+
+def case_books(case: Case, books: Sequence[ListedBook]) -> tuple[ListedBook, ...]:
+    """Those of the server's books that the case was begun with; all where none were named."""
+    wanted = set(case.settings.books)
+    found = tuple(book for book in books if not wanted or book.id in wanted)
+    if not found:
+        raise BookNotFound(
+            "No book that this case was begun with is on this server.", remedy="Add it to the shelf, or begin again."
+        )
+    return found
+
+
+def _take_steps(case: Case, steps: int, tell: EventListener) -> RunOutcome:
+    story, count = "", 0
+    for took in case.steps():
+        story = took.words
+        if took.what != "stop":
+            count += 1
+        waiting = sum(case.store.sizes().values())
+        told: dict[str, Any] = {"what": took.what, "words": took.words, "new": took.new, "reason": took.reason}
+        tell(event="step", order=count, waiting=waiting, **told)
+        if count == steps:
+            break
+    return RunOutcome(case.place.folder, "", count, "done", story=story)
+
+
+def _import_file(case: Case, digest: str, tell: EventListener) -> RunOutcome:
+    with case.place.stored_file(digest) as file:
+        if file is None:
+            raise RunNotFound("The family file is no longer there.", remedy="Send it again.")
+        tell(event="stage", stage="reading")
+        with rewording_errors(partial(_unnamed, file)):
+            done = import_gedcom(case.store, file)
+    tell(event="stage", stage="resolving")
+    merged = len(case.decide().merged)
+    case.place.drop_file(digest)
+    story = f"{done.people:,} people, {done.new_people:,} of them new; {done.facts:,} statements, {done.ties:,} ties; "
+    story += f"{merged:,} merged; {len(done.notes):,} lines could not be read."
+    return RunOutcome(case.place.folder, "", 0, "done", story=story)
+
+
+def _unnamed(file: Path, text: str) -> str:
+    """A message without what the file is called: it may be the name of somebody who lives."""
+    return text.replace(repr(str(file)), "The file").replace(repr(file.name), "The file")

@@ -1,0 +1,379 @@
+"""A job: what was requested, its state, and how both are stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+
+from kiwiresearch.ask.settings import MODES
+from kiwiresearch.errors import BadSettings, BadUsage
+from kiwiresearch.runs.research import ResearchTask, crawl_settings
+from kiwiresearch.workspace.places import checked_aspect, checked_focus, checked_topic, is_job_id
+from kiwiresearch.workspace.settings import Settings, with_values
+
+if TYPE_CHECKING:
+    from kiwiresearch.store.job_row import JobRow
+
+JobState = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
+JOB_STATES: tuple[JobState, ...] = get_args(JobState)
+OPEN_STATES: tuple[JobState, ...] = ("queued", "running")
+"""A job in one of these states is somebody's: it waits, or a process works on it."""
+
+JobKind = Literal["research", "ask", "bulk", "kin"]
+JOB_KINDS: tuple[JobKind, ...] = get_args(JobKind)
+
+BULK_TABLES = ("titles", "pages", "links", "claims", "people")
+MAX_ROWS = 5_000
+MAX_ROW_BYTES = 2**20
+"""How many questions one job may hold, and how long they may be together: they travel with every look at the job."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResearchRequest:
+    """What is to be researched; what is None is as the settings say."""
+
+    kind: ClassVar[JobKind] = "research"
+
+    topic: str
+    focus: str = ""
+    depth: int | None = None
+    max_pages: int | None = None
+    max_links: int | None = None
+    strategy: str | None = None
+    books: tuple[str, ...] = ()
+    """Names of books on the shelf; none stands for all of them."""
+    critic: bool = False
+    model: bool = True
+    """Whether a model takes part, if one is set."""
+    aspect: str = ""
+    """The side of the topic that is wanted; empty leaves it to the topic's own words."""
+
+    @property
+    def name(self) -> str:
+        return self.topic
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyRequest:
+    """A case of family research that is to go on. It is written down, so it names nobody."""
+
+    kind: ClassVar[JobKind] = "kin"
+
+    case: str
+    """The id by which the server knows it."""
+    steps: int = 0
+    """How many are taken; 0 goes on until there is a reason to stop."""
+    model: bool = True
+    """Whether a model is asked where the rules are not sure, if one is set."""
+    upload: str = ""
+    """A family file that was sent to the case: it is taken in, and nothing else is done."""
+
+    @property
+    def name(self) -> str:
+        return "family"
+
+    @property
+    def books(self) -> tuple[str, ...]:
+        """A case knows its books itself."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionsRequest:
+    """Many questions, answered one after the other, as `ask --batch` answers them."""
+
+    kind: ClassVar[JobKind] = "ask"
+
+    rows: tuple[str, ...]
+    """Lines of JSON, each with a question; one that holds nothing is none, as in a file."""
+    mode: str = "default"
+    passages: int = 0
+    books: tuple[str, ...] = ()
+    model: bool = True
+
+    @property
+    def name(self) -> str:
+        return "questions"
+
+
+@dataclass(frozen=True, slots=True)
+class BulkRequest:
+    """A whole book that is to become tables."""
+
+    kind: ClassVar[JobKind] = "bulk"
+
+    book: str
+    what: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return f"bulk {self.book}"
+
+    @property
+    def books(self) -> tuple[str, ...]:
+        return (self.book,)
+
+    @property
+    def model(self) -> bool:
+        """Tables are made by rules alone."""
+        return False
+
+
+JobRequest = ResearchRequest | FamilyRequest | QuestionsRequest | BulkRequest
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableRequest:
+    """What was wished for by a job whose row is damaged: nobody knows, and nothing can be done but to remove it."""
+
+    kind: ClassVar[Literal["damaged"]] = "damaged"
+    books: ClassVar[tuple[str, ...]] = ()
+    model: ClassVar[bool] = False
+
+    name: str
+    """Its id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One piece of research in a process of its own, and how far it is; the id of a run names its folder, too."""
+
+    id: str
+    wish: JobRequest | UnreadableRequest
+    state: JobState = "queued"
+    turn: int = 0
+    """Its place in the line: who came earlier has a smaller one."""
+    attempt: int = 0
+    """How often it was started."""
+    pages: int = 0
+    """How many pages were taken so far; of a case, how many steps."""
+    kept: int = 0
+    """How many of them were there from before, when it was resumed."""
+    story: str = ""
+    """Where it began and why it ended, in a sentence."""
+    problem: str = ""
+    """Why it failed or was interrupted, in words."""
+    remedy: str = ""
+    asked_at: str = ""
+    started_at: str = ""
+    ended_at: str = ""
+    user: str = ""
+    """Who asked for it; empty where nobody is told apart."""
+    priority: int = 0
+    """Those with a higher one come first."""
+    worker: str = ""
+    """Who works on it, or did last."""
+    losses: tuple[str, ...] = ()
+    """Why it had to be begun again, once for each time."""
+
+    @property
+    def is_open(self) -> bool:
+        return self.state in OPEN_STATES
+
+    @property
+    def is_resumable(self) -> bool:
+        return self.state in ("failed", "cancelled", "interrupted") and not isinstance(self.wish, UnreadableRequest)
+
+    def record(self) -> dict[str, Any]:
+        """All that is known of it, as JSON has it."""
+        known = {name: getattr(self, name) for name in Job.__slots__}
+        return known | {"kind": self.wish.kind, "wish": request_record(self.wish), "losses": list(self.losses)}
+
+
+@dataclass(frozen=True, slots=True)
+class JobEvent:
+    """Something that a job told, with its place among all that it told."""
+
+    attempt: int
+    number: int
+    data: Mapping[str, Any]
+
+    @property
+    def position(self) -> tuple[int, int]:
+        return self.attempt, self.number
+
+    @property
+    def id(self) -> str:
+        return f"{self.attempt}.{self.number}"
+
+
+NO_EVENTS_SEEN = (0, 0)
+
+
+def event_position(event_id: str) -> tuple[int, int]:
+    """The place that the id of an event names; the beginning if it is none."""
+    attempt, _, number = event_id.strip().partition(".")
+    if all(part.isascii() and part.isdigit() and len(part) < 16 for part in (attempt, number)):
+        return int(attempt), int(number)
+    return NO_EVENTS_SEEN
+
+
+def checked_request(wish: JobRequest, settings: Settings) -> JobRequest:
+    """The wish with its words tidied; refused as the command line refuses it."""
+    match wish:
+        case ResearchRequest():
+            task = research_task(wish, settings)
+            return replace(wish, topic=task.topic, focus=task.focus, aspect=task.aspect)
+        case QuestionsRequest():
+            return _checked_questions(wish)
+        case BulkRequest():
+            return _checked_tables(wish)
+        case FamilyRequest():
+            return wish
+
+
+def _checked_questions(wish: QuestionsRequest) -> QuestionsRequest:
+    if not any(row.strip() for row in wish.rows):
+        raise BadUsage("There is no question.", remedy='Give lines of JSON, such as {"question": "What is a comet?"}')
+    if len(wish.rows) > MAX_ROWS or sum(len(row.encode("utf-8", "replace")) for row in wish.rows) > MAX_ROW_BYTES:
+        raise BadUsage(
+            f"{len(wish.rows):,} questions are too many for one job.",
+            remedy=f"Give at most {MAX_ROWS:,}, and at most {MAX_ROW_BYTES:,} bytes; the others go into another job.",
+        )
+    if wish.passages < 0:
+        raise BadUsage(f"{wish.passages} passages make no answer.", remedy="Give 1 or more, or 0 for the usual number.")
+    if wish.mode not in MODES:
+        raise BadUsage(f"There is no mode {wish.mode!r}.", remedy=f"Use one of: {', '.join(MODES)}.")
+    return wish
+
+
+def _checked_tables(wish: BulkRequest) -> BulkRequest:
+    what = tuple(dict.fromkeys(name.strip() for name in wish.what if name.strip()))
+    unknown = [name for name in what if name not in BULK_TABLES]
+    if unknown or not what:
+        problem = f"There is no table {unknown[0]!r}." if unknown else "No table is named."
+        raise BadUsage(problem, remedy=f"Choose from: {', '.join(BULK_TABLES)}.")
+    if not wish.book.strip():
+        raise BadUsage("No book is named.", remedy="Name one of the shelf.")
+    return BulkRequest(wish.book.strip(), what)
+
+
+def research_task(wish: ResearchRequest, settings: Settings) -> ResearchTask:
+    """The task that the command line would make of the same words and options."""
+    given: dict[str, tuple[str, Any]] = {
+        "max_depth": ("depth", wish.depth),
+        "max_pages": ("max_pages", wish.max_pages),
+        "max_links_per_page": ("max_links", wish.max_links),
+        "crawl_strategy": ("strategy", wish.strategy),
+    }
+    topic, focus, aspect = checked_topic(wish.topic), checked_focus(wish.focus), checked_aspect(wish.aspect)
+    try:
+        chosen = with_values(settings, {key: row for key, row in given.items() if row[1] is not None})
+    except BadSettings as problem:
+        raise BadUsage(problem.message, remedy=problem.remedy) from problem
+    return ResearchTask(topic, focus, crawl_settings(chosen), chosen.kiwix_url, critic=wish.critic, aspect=aspect)
+
+
+def request_record(wish: JobRequest | UnreadableRequest) -> dict[str, Any]:
+    """A wish as JSON has it."""
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(wish).items()}
+
+
+def request_from_record(row: Any) -> JobRequest:
+    """The wish that was written down; ValueError, KeyError or TypeError if it was none."""
+    if "case" in row:
+        return FamilyRequest(str(row["case"]), int(row["steps"]), bool(row["model"]), str(row["upload"]))
+    if "rows" in row:
+        books = tuple(str(book) for book in row["books"])
+        rows = tuple(str(line) for line in row["rows"])
+        return QuestionsRequest(rows, str(row["mode"]), int(row["passages"]), books, bool(row["model"]))
+    if "what" in row:
+        return BulkRequest(str(row["book"]), tuple(str(name) for name in row["what"]))
+    numbers = {name: None if row[name] is None else int(row[name]) for name in ("depth", "max_pages", "max_links")}
+    return ResearchRequest(
+        topic=str(row["topic"]),
+        focus=str(row["focus"]),
+        strategy=None if row["strategy"] is None else str(row["strategy"]),
+        books=tuple(str(book) for book in row["books"]),
+        critic=bool(row["critic"]),
+        model=bool(row.get("model", True)),
+        aspect=str(row.get("aspect", "")),
+        **numbers,
+    )
+
+
+NUMBERS, WORDS = ("pages", "kept"), ("story", "problem", "remedy")
+"""What a job tells of itself."""
+
+
+def told_of(job: Job) -> dict[str, Any]:
+    return {name: getattr(job, name) for name in (*NUMBERS, *WORDS)}
+
+
+def row_of(job: Job) -> JobRow:
+    """A job of before, as the store keeps it."""
+    from kiwiresearch.store.job_row import JobRow
+
+    return JobRow(
+        id=job.id,
+        kind=job.wish.kind,
+        wish=request_record(job.wish),
+        user=job.user,
+        priority=job.priority,
+        state=job.state,
+        turn=job.turn,
+        attempt=job.attempt,
+        asked_at=job.asked_at,
+        started_at=job.started_at,
+        ended_at=job.ended_at,
+        told=told_of(job),
+        worker="",
+        stop_wanted=False,
+        losses=(),
+    )
+
+
+def job_from_row(row: JobRow) -> Job:
+    """The job of a row; one that is damaged has failed, and says what is wrong with it and what to do."""
+    from kiwiresearch.store.job_row import damage_message, removal_remedy
+
+    wish, told = _wish_of(row), _told_of(row)
+    wrong = row.damage or _wrong(row, wish, told)
+    if wrong:
+        told = {**(told or {}), "problem": damage_message(row.id, wrong), "remedy": removal_remedy(row.id)}
+    return Job(
+        row.id,
+        UnreadableRequest(row.id) if wrong or wish is None else wish,
+        state=next((state for state in JOB_STATES if state == row.state and not wrong), "failed"),
+        turn=row.turn,
+        attempt=row.attempt,
+        asked_at=row.asked_at,
+        started_at=row.started_at,
+        ended_at=row.ended_at,
+        user=row.user,
+        priority=row.priority,
+        worker=row.worker,
+        losses=tuple(map(_loss, row.losses)),
+        **(told or {}),
+    )
+
+
+def _wrong(row: JobRow, wish: JobRequest | None, told: dict[str, Any] | None) -> str:
+    """Why a row whose columns are as they should be is no job of ours; empty where it is one."""
+    if not is_job_id(row.id):  # an id names a folder
+        return "its 'id' is none"
+    if row.kind not in JOB_KINDS:
+        return f"its kind is {row.kind[:40]!r}, which there is not"
+    if wish is None or wish.kind != row.kind:
+        return "its 'wish' is not what was written"
+    return "its 'told' is not what was written" if told is None else ""
+
+
+def _wish_of(row: JobRow) -> JobRequest | None:
+    try:
+        return request_from_record(row.wish)
+    except (ValueError, KeyError, TypeError, OverflowError):
+        return None
+
+
+def _told_of(row: JobRow) -> dict[str, Any] | None:
+    try:
+        told: dict[str, Any] = {name: int(row.told.get(name) or 0) for name in NUMBERS}
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return told | {name: str(row.told.get(name) or "") for name in WORDS}
+
+
+def _loss(row: Mapping[str, Any]) -> str:
+    return str(row.get("why") or "")

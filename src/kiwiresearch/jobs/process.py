@@ -1,0 +1,282 @@
+"""The child processes of jobs: the order each is given, and how a worker talks to it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kiwiresearch import system
+from kiwiresearch.ids import BookId
+from kiwiresearch.jobs.job import JobRequest, JobState, request_from_record, request_record
+from kiwiresearch.workspace.hosts import connect_hosts
+from kiwiresearch.workspace.settings import Folders, Settings, defaults, with_values
+from kiwiresearch.workspace.workspace import Workspace
+from kiwiresearch.zim.files import OpenFileNotes
+from kiwiresearch.zim.integrity import Verdicts
+from kiwiresearch.zim.library import ListedBook, Opener, ShelfFile
+from kiwiresearch.zim.peer import MissingBooks, missing_from_record
+from kiwiresearch.zim.sources import Source
+
+STOP = b"stop\n"
+"""The line that has a process stop what it does, between two steps; all others are orders."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobOrder:
+    """One job: with which settings, over which books, into which folder."""
+
+    folders: Folders
+    settings: Settings
+    books: tuple[ListedBook, ...]
+    all_books: bool
+    """Whether each of the books is searched in full, as they are where a user named them."""
+    wish: JobRequest
+    out: Path
+    job: str = ""
+    """The id of the job."""
+    holder: str = ""
+    """By whom the store knows that the job is ours."""
+    done: int = 0
+    """How many steps earlier attempts took, as far as they told."""
+    missing: tuple[MissingBooks, ...] = ()
+    """Books that could not be asked when the job was asked for, since their hosts were away."""
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether the work is copied into the store, and the folder is only a working copy."""
+        return bool(self.settings.store.strip())
+
+    def to_line(self) -> bytes:
+        """The order as a line; names that are no proper Unicode come through as they are."""
+        record = {
+            "folders": [str(self.folders.config), str(self.folders.cache), str(self.folders.state)],
+            "settings": {key: _setting(self.settings, key) for key in defaults()},
+            "books": [[b.id, b.name, b.title, asdict(b.source)] for b in self.books],
+            "all_books": self.all_books,
+            "wish": request_record(self.wish),
+            "out": str(self.out),
+            "job": self.job,
+            "holder": self.holder,
+            "done": self.done,
+            "missing": [one.record() for one in self.missing],
+        }
+        return json.dumps(record).encode() + b"\n"
+
+    def open_workspace(self) -> Workspace:
+        """The desk of whoever gave the order; no accident of others is told twice."""
+        from kiwiresearch.zim.libzim import set_cluster_cache
+
+        where, settings = self.folders, self.settings
+        set_cluster_cache(settings.cluster_cache_mb * 2**20)
+        opener = Opener(
+            Verdicts(where.cache / "checks"),
+            OpenFileNotes(where.state / "open"),
+            allow_damaged=settings.allow_damaged,
+            timeout_s=settings.serve_timeout_s,
+            policy=settings.policy,
+        )
+        desk = Workspace(where, settings, ShelfFile(where.shelf_file), opener)
+        if self.keeps_all:
+            connect_hosts(desk)  # books of other hosts travel by their UUIDs
+        return desk
+
+    def without_paths(self, text: str) -> str:
+        """A text without the places of this machine: books and folders by their names alone."""
+        names = {book.source.location: book.name for book in self.books if not book.source.is_served}
+        names |= {str(self.out.parent): "runs", str(self.folders.cache): "cache"}
+        names |= {str(self.folders.config): "config", str(self.folders.state): "state"}
+        for place in sorted((place for place in names if len(place) > 1), key=len, reverse=True):
+            text = text.replace(place, names[place])
+        return text
+
+
+def order_from_line(line: bytes) -> JobOrder:
+    """The order that a line was made of."""
+    row: Mapping[str, Any] = json.loads(line)
+    config, cache, state = map(Path, row["folders"])
+    return JobOrder(
+        folders=Folders(config, cache, state),
+        settings=with_values(Settings(), {key: (key, value) for key, value in row["settings"].items()}),
+        books=tuple(
+            ListedBook(BookId(book), name, title, Source(**source)) for book, name, title, source in row["books"]
+        ),
+        all_books=row["all_books"],
+        wish=request_from_record(row["wish"]),
+        out=Path(row["out"]),
+        job=row["job"],
+        holder=row["holder"],
+        done=row["done"],
+        missing=missing_from_record(row["missing"]),
+    )
+
+
+def _setting(settings: Settings, key: str) -> Any:
+    value: Any = settings
+    for name in key.split("."):
+        value = getattr(value, name)
+    return list(value) if isinstance(value, tuple) else value
+
+
+RESUME_HINT = "Resume it: it goes on where it stopped."
+
+MAX_ORDERS = 25
+"""After so many jobs a process is replaced: what one of them left behind in memory does not stay for ever."""
+END_S = 2.0
+IDLE_S = 10.0
+"""How long a process waits for another job before it is let go."""
+
+KILLED_CODES = (-signal.SIGTERM, -signal.SIGINT, *([-signal.SIGKILL] if hasattr(signal, "SIGKILL") else []))
+"""Exit codes of a process that others ended, and that has no fault of its own."""
+
+FINAL_EVENTS = ("done", "failed", "stopped", "lost", "away")
+
+
+@dataclass(frozen=True, slots=True)
+class JobEnding:
+    """What becomes of a job, and what is to be known of it."""
+
+    state: JobState
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+class JobProcess:
+    """A child that works; it ends when it is told to, and with this process."""
+
+    def __init__(self) -> None:
+        self.last: Mapping[str, Any] = {}
+        """The last word on the job it worked on; empty if it ended without one."""
+        self.orders = 0
+        self.idle_since = 0.0
+        self._killer: threading.Timer | None = None
+        self._writing = threading.Lock()
+        self._child = subprocess.Popen(  # noqa: S603
+            system.module_command("kiwiresearch.jobs.child"),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=os.name == "posix",  # Ctrl-C is for the worker, which then tells its children
+        )
+
+    @property
+    def pid(self) -> int:
+        return self._child.pid
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it can be given another job."""
+        return bool(self.last) and self._killer is None and self.orders < MAX_ORDERS and self._child.poll() is None
+
+    def events(self, order: JobOrder) -> Iterator[dict[str, Any]]:
+        """What it tells of a job until that has ended; its last word is kept back for the ending."""
+        assert self._child.stdout is not None
+        self.last, self.orders = {}, self.orders + 1
+        self._write(order.to_line())
+        if self._killer is not None:  # it was to stop before it had the order
+            self._write(STOP)
+        for line in self._child.stdout:
+            with contextlib.suppress(ValueError):  # it was killed in the middle of a line
+                event = json.loads(line)
+                if event["event"] in FINAL_EVENTS:
+                    self.last = event
+                    return
+                yield event
+
+    def stop(self, grace_s: float) -> None:
+        """Have it stop between two steps, or at once when the grace is over."""
+        if self._killer is not None:
+            return
+        self._killer = threading.Timer(grace_s, self._child.kill)
+        self._killer.daemon = True
+        self._killer.start()
+        self._write(STOP)
+
+    def kill(self) -> None:
+        """End it at once; what it wrote of whole steps stays."""
+        self._child.kill()
+
+    def ending(self, *, is_cancelled: bool) -> JobEnding | None:
+        """What becomes of the job; None if it was stopped on our wish, and is to go on another time."""
+        last = self.last
+        if last.get("event") == "done":
+            return JobEnding("done", {name: last[name] for name in ("pages", "kept", "story") if name in last})
+        if last.get("event") == "failed":
+            return JobEnding("failed", {"problem": last["problem"], "remedy": last["remedy"]})
+        if is_cancelled:
+            return JobEnding("cancelled")
+        if last or self._killer is not None:
+            return None
+        code = self._child.wait()
+        words = f"The process of the run ended {_code_words(code)}."
+        return JobEnding("interrupted" if code in KILLED_CODES else "failed", {"problem": words, "remedy": RESUME_HINT})
+
+    def close(self) -> None:
+        """Let it go: it ends in order when its input does, and in any case soon."""
+        if self._killer is not None:
+            self._killer.cancel()
+        for pipe in (self._child.stdin, self._child.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        try:
+            self._child.wait(END_S)
+        except subprocess.TimeoutExpired:
+            self._child.kill()
+            self._child.wait()
+
+    def _write(self, line: bytes) -> None:
+        assert self._child.stdin is not None
+        with self._writing, contextlib.suppress(OSError, ValueError):  # it ended: how, is seen when it is waited for
+            self._child.stdin.write(line)
+            self._child.stdin.flush()
+
+
+class JobProcesses:
+    """Processes that have done a job and wait for another: starting one takes longer than many jobs."""
+
+    def __init__(self) -> None:
+        self._idle: list[JobProcess] = []
+        self._changing = threading.Lock()
+
+    def acquire(self) -> JobProcess:
+        """One that waits, else a new one; OSError where the system refuses it."""
+        with self._changing:
+            waiting, self._idle = self._idle, []
+            usable = [one for one in waiting if one.is_usable]
+            chosen = usable.pop() if usable else None
+            self._idle = usable
+        for one in set(waiting) - {*usable, chosen}:
+            one.close()
+        return chosen or JobProcess()
+
+    def release(self, process: JobProcess) -> None:
+        """Whoever took one gives it back, whatever became of it."""
+        if not process.is_usable:
+            process.close()
+            return
+        process.idle_since = time.monotonic()
+        with self._changing:
+            self._idle.append(process)
+
+    def close_idle(self, idle_s: float = IDLE_S) -> None:
+        """End those that have waited for so long."""
+        until = time.monotonic() - idle_s
+        with self._changing:
+            old = [one for one in self._idle if one.idle_since <= until]
+            self._idle = [one for one in self._idle if one not in old]
+        for one in old:
+            one.close()
+
+
+def _code_words(code: int) -> str:
+    if code < 0:
+        with contextlib.suppress(ValueError):
+            return f"by {signal.Signals(-code).name}"
+    return f"with code {code}"

@@ -1,0 +1,392 @@
+"""The conflicts of a tree: competing values ranked by their evidence, with the records that would settle them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from kiwiresearch.kin.conflict_values import (
+    SINGLE_MARRIAGE_FIELDS,
+    SINGLE_VALUE_FIELDS,
+    ValueGroup,
+    birth_parent_ties,
+    competing_facts,
+    group_values,
+)
+from kiwiresearch.kin.plausibility import date_problem
+from kiwiresearch.kin.tree import DATE_FIELDS, Evidence, FieldName, PersonId, Source, SourceId, Tree, row_id
+from kiwiresearch.text.dates.ranges import DateRange
+
+EvidenceType = Literal["primary", "secondary", "authored"]
+ResolutionStatus = Literal["resolved", "tentative", "open"]
+
+
+@dataclass(frozen=True, slots=True)
+class CompetingValue:
+    """One value with all facts that say it."""
+
+    value: str
+    facts: tuple[str, ...]
+    """The ids of the facts, or of the ties, of a parent."""
+    sources: tuple[str, ...]
+    source_tier: int
+    evidence_type: EvidenceType
+    confidence: float
+    evidence_class: tuple[int, ...]
+    """The class of its evidence: smaller is better, and only equals may change places."""
+    problem: str = ""
+    """Why it can hardly be right, whatever its evidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankedValue:
+    """A place in the ranking: `claim_index` counts the competing values from 0, `rank` from 1."""
+
+    claim_index: int
+    rank: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Values of one field of one person that cannot both be right; none of them is ever dropped."""
+
+    conflict_id: str
+    person: PersonId
+    field: FieldName
+    competing_assertions: tuple[CompetingValue, ...]
+    evidence_ranking: tuple[RankedValue, ...]
+    recommended_index: int | None
+    rationale: str
+    confidence: float
+    resolution_status: ResolutionStatus
+    next_actions: tuple[str, ...]
+    preserve_alternatives: Literal[True] = True
+    decided_by: str = "rules"
+
+    @property
+    def recommended_value(self) -> str | None:
+        """The value that the evidence speaks for, or none where it speaks for none."""
+        index = self.recommended_index
+        return None if index is None else self.competing_assertions[index].value
+
+    @property
+    def is_tentative(self) -> bool:
+        return self.resolution_status != "resolved"
+
+    def record(self) -> dict[str, Any]:
+        """The conflict as data, with the names of both forms that the agents' contracts have."""
+        ranking = [
+            {"claim_index": one.claim_index, "rank": one.rank, "reason": one.reason} for one in self.evidence_ranking
+        ]
+        return {
+            "conflict_id": self.conflict_id,
+            "person": self.person,
+            "field": self.field,
+            "competing_assertions": [
+                {"value": one.value, "source_tier": one.source_tier, "confidence": one.confidence}
+                for one in self.competing_assertions
+            ],
+            "competing_claims": [
+                {
+                    "value": one.value,
+                    "source": "; ".join(one.sources),
+                    "tier": one.source_tier,
+                    "evidence_type": one.evidence_type,
+                }
+                for one in self.competing_assertions
+            ],
+            "llm_analysis": {
+                "evidence_ranking": ranking,
+                "recommended_value": self.recommended_value,
+                "rationale": self.rationale,
+                "next_actions": list(self.next_actions),
+            },
+            "analysis": self.rationale,
+            "evidence_ranking": ranking,
+            "recommended_value": self.recommended_value,
+            "confidence": self.confidence,
+            "is_tentative": self.is_tentative,
+            "next_actions": list(self.next_actions),
+            "resolution_status": self.resolution_status,
+            "preserve_alternatives": self.preserve_alternatives,
+            "decided_by": self.decided_by,
+        }
+
+
+INFORMATION_RANK = {"primary": 0, "secondary": 1, "undetermined": 2}
+FORM_RANK = {"original": 0, "derivative": 1, "authored": 2}
+METHOD_RANK = {"user": 0, "lead": 0, "plugin": 1, "wikidata": 1, "gedcom": 1, "infobox": 1, "prose": 2, "model": 3}
+"""Where the opening sentence of a page and its box differ, the sentence is right five times out of six."""
+PRECISION_RANK = {"day": 0, "month": 1, "season": 2, "year": 3, "decade": 4, "century": 5, "millennium": 6, "age": 7}
+UNFOUND_SHARE = 0.15
+"""A part of the belief always stays with values that nobody has found yet."""
+BEST_WITHOUT_RECORD, BEST = 0.75, 0.95
+UNKNOWN_SOURCE = Source("", "", "an unknown source")
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceWeight:
+    """What speaks for a value; `standing` is its class, `order` the whole key, the smaller the better."""
+
+    evidence_class: tuple[int, ...]
+    sort_key: tuple[float, ...]
+    support: float
+    origins: int
+    evidence_type: EvidenceType
+    tier: int
+    sources: tuple[str, ...]
+    has_record: bool
+    """Some evidence is a record of the event itself, made then."""
+    reason: str
+
+
+def weigh(tree: Tree, group: ValueGroup, problem: str) -> EvidenceWeight:
+    """The weight of one value."""
+    evidence = group.evidence
+    best = min(evidence, key=lambda one: _class_of(tree, one), default=None)
+    source = _source(tree, best.source) if best else UNKNOWN_SOURCE
+    information, form, official = _class_of(tree, best) if best else (2, 2, 1)
+    is_disputed = all(one.is_disputed for one in group.facts)
+    origins = _origins(tree, evidence)
+    support = _support(origins, max((one.confidence for one in group.facts), default=0.0))
+    standing = (int(bool(problem) or is_disputed), information, form, official)
+    method = min((METHOD_RANK[one.method] for one in evidence), default=3)
+    order = (
+        *standing,
+        -len(origins),
+        PRECISION_RANK.get(group.when.precision, 3) if group.when else 0,
+        method,
+        -max((one.reliability for one in evidence), default=0.0),
+    )
+    kind: EvidenceType = (
+        "primary" if information == 0 else "authored" if form == 2 and information == 2 else "secondary"
+    )
+    return EvidenceWeight(
+        standing,
+        order,
+        support,
+        len(origins),
+        kind,
+        min((_source(tree, one.source).tier for one in evidence), default=0),
+        tuple(sorted({_source(tree, one.source).name for one in evidence})),
+        information == 0 and form == 0,
+        _reason(source, best, kind, len(origins), problem, is_disputed=is_disputed),
+    )
+
+
+def confidences(weights: list[EvidenceWeight]) -> list[float]:
+    """How far each value is to be believed, in the order given."""
+    whole = sum(weight.support for weight in weights) + UNFOUND_SHARE
+    return [
+        round(min(weight.support / whole, BEST if weight.has_record else BEST_WITHOUT_RECORD), 4) for weight in weights
+    ]
+
+
+def _source(tree: Tree, source: SourceId) -> Source:
+    return tree.sources.get(source, UNKNOWN_SOURCE)
+
+
+def _class_of(tree: Tree, evidence: Evidence) -> tuple[int, int, int]:
+    source = _source(tree, evidence.source)
+    official = 0 if source.official else 2 if source.user_contributed else 1
+    return INFORMATION_RANK[evidence.information], FORM_RANK[source.form], official
+
+
+def _origins(tree: Tree, evidence: tuple[Evidence, ...]) -> dict[str, float]:
+    """The best evidence of each group of sources that copy from each other."""
+    found: dict[str, float] = defaultdict(float)
+    for one in evidence:
+        origin = _source(tree, one.source).origin_group or one.source
+        found[origin] = max(found[origin], one.reliability)
+    return found
+
+
+def _support(origins: dict[str, float], confidence: float) -> float:
+    against = 1.0
+    for reliability in origins.values():
+        against *= 1 - min(max(reliability, 0.0), 1.0)
+    return 1 - against if origins else confidence / 2
+
+
+def _reason(source: Source, best: Evidence | None, kind: str, origins: int, problem: str, *, is_disputed: bool) -> str:
+    if best is None:
+        return "no evidence is given"
+    by = (
+        "official"
+        if source.official
+        else "user-contributed"
+        if source.user_contributed
+        else "neither official nor user-contributed"
+    )
+    parts = [f"{kind} evidence in {source.form} form from {source.name!r}, {by}"]
+    if origins > 1:
+        parts.append(f"{origins} independent sources agree")
+    if best.method in ("lead", "infobox", "prose", "model"):
+        parts.append(f"read from the {best.method}")
+    if is_disputed:
+        parts.append("it is disputed")
+    if problem:
+        parts.append(f"but {problem}")
+    return ", ".join(parts)
+
+
+CIVIL_FROM, PARISH_FROM = 1840, 1540
+"""About when states, and before them parishes, began to register people in most of Europe."""
+
+Event = str
+EVENT_OF: dict[FieldName, Event] = {
+    "birth_date": "birth",
+    "birth_place": "birth",
+    "baptism_date": "baptism",
+    "baptism_place": "baptism",
+    "death_date": "death",
+    "death_place": "death",
+    "burial_date": "burial",
+    "burial_place": "burial",
+    "marriage_date": "marriage",
+    "marriage_place": "marriage",
+    "father": "parents",
+    "mother": "parents",
+    "sex": "birth",
+}
+STEPS: dict[tuple[Event, str], tuple[str, ...]] = {
+    ("birth", "civil"): ("Seek a civil birth registration", "Seek a census return that gives the age"),
+    ("birth", "parish"): ("Seek the baptism in the parish register",),
+    ("birth", "older"): ("Seek a chronicle or charter of the time that tells the birth",),
+    ("baptism", "civil"): ("Seek the baptism in the parish register",),
+    ("baptism", "parish"): ("Seek the baptism in the parish register",),
+    ("baptism", "older"): ("Seek a chronicle of the time that tells the baptism",),
+    ("death", "civil"): ("Seek a civil death registration", "Seek an obituary or a probate record"),
+    ("death", "parish"): ("Seek the burial in the parish register", "Seek a will or a probate record"),
+    ("death", "older"): ("Seek a chronicle, an obituary roll or an inquisition post mortem",),
+    ("burial", "civil"): ("Seek the register of the cemetery", "Seek a photograph of the gravestone"),
+    ("burial", "parish"): ("Seek the burial in the parish register", "Seek a photograph of the gravestone"),
+    ("burial", "older"): ("Seek a description of the tomb",),
+    ("marriage", "civil"): ("Seek a civil marriage registration", "Seek a marriage notice in a newspaper"),
+    ("marriage", "parish"): ("Seek the marriage or its banns in the parish register", "Seek a marriage settlement"),
+    ("marriage", "older"): ("Seek a marriage contract or a dispensation of the time",),
+    ("parents", "civil"): ("Seek a civil birth registration that names the parents",),
+    ("parents", "parish"): ("Seek a baptism that names the parents", "Seek a will of the supposed parent"),
+    ("parents", "older"): ("Seek a charter of the time in which parent and child appear together",),
+}
+LAST_STEP = "Compare where each source has it from: sources that copy each other count once"
+
+
+def next_steps(field: FieldName, when: DateRange | None, place: str, *, has_primary: bool) -> tuple[str, ...]:
+    """Records to look for; where there is a record of the event itself, its wording comes first."""
+    steps = STEPS[EVENT_OF[field], _time(when)]
+    where = f" in {place}" if place else ""
+    found = [f"{step}{where}." if "egist" in step else f"{step}." for step in steps]
+    first = ["Look at the original record itself, not at a copy of it."] if has_primary else []
+    return (*first, *found, f"{LAST_STEP}.")
+
+
+def _time(when: DateRange | None) -> str:
+    if when is None or when.last_year >= CIVIL_FROM:
+        return "civil"
+    return "parish" if when.last_year >= PARISH_FROM else "older"
+
+
+CLEAR_LEAD = 0.25
+"""So much more belief than the next value settles a conflict between equal classes of evidence."""
+
+
+def conflicts_of(tree: Tree) -> tuple[Conflict, ...]:
+    """Every field of every person of which two values cannot both be right, in the order of people and fields."""
+    return tuple(_conflicts(tree))
+
+
+def _conflicts(tree: Tree) -> Iterator[Conflict]:
+    ties = birth_parent_ties(tree)
+    for person in sorted(tree.persons):
+        for field in (
+            (*SINGLE_VALUE_FIELDS, *SINGLE_MARRIAGE_FIELDS) if len(tree.spouses(person)) == 1 else SINGLE_VALUE_FIELDS
+        ):
+            groups = group_values(field, competing_facts(tree, person, field, ties.get(person, ())))
+            if len(groups) > 1:
+                yield _conflict(tree, person, field, groups)
+
+
+def _conflict(tree: Tree, person: PersonId, field: FieldName, groups: tuple[ValueGroup, ...]) -> Conflict:
+    problems = [date_problem(tree, person, field, group.when) for group in groups]
+    weights = [weigh(tree, group, problem) for group, problem in zip(groups, problems, strict=True)]
+    order = sorted(range(len(groups)), key=lambda at: (weights[at].sort_key, groups[at].value, groups[at].facts[0].id))
+    weights = [weights[at] for at in order]
+    beliefs = confidences(weights)
+    competing = tuple(
+        _competing(field, groups[at], weight, belief, problems[at])
+        for at, weight, belief in zip(order, weights, beliefs, strict=True)
+    )
+    status = _status(weights, beliefs)
+    winner = groups[order[0]]
+    place = _place(tree, person, field)
+    return Conflict(
+        row_id("conflict", person, field),
+        person,
+        field,
+        competing,
+        tuple(RankedValue(at, at + 1, weight.reason) for at, weight in enumerate(weights)),
+        None if status == "open" else 0,
+        _rationale(status, [groups[at] for at in order], weights),
+        beliefs[0],
+        status,
+        next_steps(field, winner.when or tree.persons[person].birth, place, has_primary=weights[0].has_record),
+    )
+
+
+def _competing(
+    field: FieldName, group: ValueGroup, weight: EvidenceWeight, belief: float, problem: str
+) -> CompetingValue:
+    return CompetingValue(
+        group.when.words() if group.when and field in DATE_FIELDS else group.value,
+        tuple(said.id for said in group.facts),
+        weight.sources,
+        weight.tier,
+        weight.evidence_type,
+        belief,
+        weight.evidence_class,
+        problem,
+    )
+
+
+def _status(weights: list[EvidenceWeight], beliefs: list[float]) -> ResolutionStatus:
+    first, second = weights[0], weights[1]
+    if first.evidence_class < second.evidence_class or beliefs[0] - beliefs[1] >= CLEAR_LEAD:
+        return "resolved"
+    return "tentative" if first.sort_key < second.sort_key else "open"
+
+
+def _rationale(status: ResolutionStatus, groups: list[ValueGroup], weights: list[EvidenceWeight]) -> str:
+    best, next_best = (f"“{group.when.words() if group.when else group.value}”" for group in groups[:2])
+    if status == "open":
+        return f"Nothing tells {best} from {next_best}: the evidence for both is of the same kind."
+    leads = _deciding_criterion(weights[0], weights[1])
+    word = "Preferred" if status == "resolved" else "Preferred for now"
+    return f"{word}: {best}. It stands before {next_best} by {leads}."
+
+
+RANKING_CRITERIA = (
+    "being possible and undisputed",
+    "the kind of information",
+    "the form of the source",
+    "who made it",
+    "the number of independent sources",
+    "being more exact",
+    "where on the page it stands",
+    "how reliable such sources are",
+)
+
+
+def _deciding_criterion(first: EvidenceWeight, second: EvidenceWeight) -> str:
+    pairs = zip(RANKING_CRITERIA, first.sort_key, second.sort_key, strict=True)
+    return next((lead for lead, one, other in pairs if one != other), "the sum of what supports it")
+
+
+def _place(tree: Tree, person: PersonId, field: FieldName) -> str:
+    known = tree.persons[person]
+    if field in SINGLE_MARRIAGE_FIELDS:
+        return ""
+    return known.death_place if field.startswith(("death", "burial")) else known.birth_place

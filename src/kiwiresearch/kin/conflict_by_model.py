@@ -1,0 +1,115 @@
+"""A model's second opinion on a conflict: it may reorder values of equal evidence, and add nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from kiwiresearch.errors import ModelError
+from kiwiresearch.kin.conflict import Conflict, RankedValue
+from kiwiresearch.kin.tree import Tree
+from kiwiresearch.llm.guards import find_ungrounded_word
+from kiwiresearch.llm.model import Model, extraction, model_label, prompt
+from kiwiresearch.llm.structured import ask
+from kiwiresearch.text.display import printable
+
+REPLY_TOKENS = 700
+EVIDENCE_TERMS = frozenset({"primary", "original", "official"})
+"""Evidence that a model may not call a value's, unless a line of it says so."""
+
+
+class Place(BaseModel):
+    """A place in the model's ranking."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    claim_index: Annotated[int, Field(ge=0)]
+    rank: Annotated[int, Field(ge=1)]
+    reason: str = ""
+
+
+class Analysis(BaseModel):
+    """What a conflict analyst is asked for."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    analysis: str
+    evidence_ranking: list[Place]
+    recommended_index: int | None
+    confidence: Annotated[float, Field(ge=0, le=1)]
+    is_tentative: bool
+    next_actions: list[str]
+    preserve_alternatives: Literal[True]
+
+    def reasons(self) -> tuple[str, ...]:
+        return (self.analysis, *(one.reason for one in self.evidence_ranking))
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictReview:
+    """The conflicts after a second opinion, and what went wrong on the way."""
+
+    conflicts: tuple[Conflict, ...]
+    notes: tuple[str, ...] = ()
+    asked: int = 0
+
+
+def review_conflicts(conflicts: Sequence[Conflict], tree: Tree, model: Model) -> ConflictReview:
+    """Ask about every conflict that the rules have not settled, of people who are dead."""
+    found: list[Conflict] = []
+    notes: tuple[str, ...] = ()
+    asked = 0
+    for conflict in conflicts:
+        if not notes and conflict.is_tentative and tree.persons[conflict.person].living == "deceased":
+            asked += 1
+            try:
+                analysis = request_analysis(conflict, model)
+                if not find_ungrounded_word(analysis.reasons(), "\n".join(_lines(conflict)), terms=EVIDENCE_TERMS):
+                    conflict = reorder_values(conflict, analysis, model.name)
+            except ModelError as problem:
+                why = printable(problem.message).rstrip(".")
+                notes = (f"{model_label(model)} did not help with conflicts: {why}.",)
+        found.append(conflict)
+    return ConflictReview(tuple(found), notes, asked)
+
+
+def request_analysis(conflict: Conflict, model: Model) -> Analysis:
+    """What the model thinks of one conflict."""
+    claims = "\n".join(_lines(conflict))
+    messages = prompt("kin_conflicts").fill(field=conflict.field.replace("_", " "), competing_claims=claims)
+    return ask(model, messages, Analysis, extraction(max_tokens=REPLY_TOKENS))
+
+
+def _lines(conflict: Conflict) -> list[str]:
+    return [
+        f"{at} | {printable(one.value)} | {printable('; '.join(one.sources))} | tier {one.source_tier}"
+        f" | {one.evidence_type}"
+        for at, one in enumerate(conflict.competing_assertions)
+    ]
+
+
+def reorder_values(conflict: Conflict, analysis: Analysis, by: str) -> Conflict:
+    """The conflict with equals in the model's order; a ranking that is no order of the values changes nothing."""
+    count = len(conflict.competing_assertions)
+    wished = {place.claim_index: place.rank for place in analysis.evidence_ranking}
+    if sorted(wished) != list(range(count)) or len(set(wished.values())) != count or not conflict.is_tentative:
+        return conflict
+    standings = [one.evidence_class for one in conflict.competing_assertions]
+    order = sorted(range(count), key=lambda at: (standings[at], wished[at]))
+    best = order[0]
+    if analysis.recommended_index != best or best == conflict.recommended_index:
+        return conflict
+    reasons = {one.claim_index: one.reason for one in conflict.evidence_ranking}
+    value = conflict.competing_assertions[best].value
+    return replace(
+        conflict,
+        evidence_ranking=tuple(RankedValue(at, rank, reasons[at]) for rank, at in enumerate(order, 1)),
+        recommended_index=best,
+        rationale=f"{conflict.rationale} Among values of equal evidence a model prefers {value!r}.",
+        confidence=min(analysis.confidence, conflict.competing_assertions[best].confidence),
+        resolution_status="tentative",
+        decided_by=f"model {by}",
+    )

@@ -1,0 +1,210 @@
+"""The values that sources give for one field: which of them can both be right, and which compete."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from rapidfuzz.distance import JaroWinkler
+
+from kiwiresearch.kin.names import same_name
+from kiwiresearch.kin.tree import DATE_FIELDS, PLACE_FIELDS, Evidence, FieldName, PersonId, Relationship, Tree
+from kiwiresearch.text.dates.ranges import DateRange, date_relation
+from kiwiresearch.text.when import dates_in
+from kiwiresearch.text.words import fold
+
+COUNTRIES = """
+albania, algeria, argentina, armenia, australia, austria, austria hungary, bavaria, belgium, bohemia, bolivia, brazil,
+britain, bulgaria, canada, castile, chile, china, colombia, croatia, cuba, cyprus, denmark, ecuador, egypt, england,
+estonia, ethiopia, europe, finland, flanders, france, georgia, german empire, germany, ghana, great britain, greece,
+guatemala, haiti, holland, holy roman empire, hungary, iceland, india, indonesia, iran, iraq, ireland, israel, italy,
+jamaica, japan, jordan, kenya, kingdom of england, kingdom of france, kingdom of scotland, korea, latvia, lebanon,
+libya, lithuania, luxembourg, macedonia, malta, mexico, monaco, morocco, netherlands, new zealand, nigeria,
+northern ireland, norway, ottoman empire, pakistan, palestine, panama, persia, peru, philippines, poland, portugal,
+prussia, romania, russia, russian empire, saxony, scotland, serbia, sicily, slovakia, slovenia, somalia, south africa,
+soviet union, spain, sudan, sweden, switzerland, syria, thailand, tunisia, turkey, uganda, uk, ukraine,
+united kingdom, united states, united states of america, uruguay, us, usa, venezuela, vietnam, wales, yugoslavia
+"""
+WIDE_PLACES = frozenset(" ".join(place.split()) for place in COUNTRIES.split(","))
+
+
+ValueComparison = Literal["identical", "subsumed", "calendar", "overlap", "variant", "incomparable", "conflict"]
+"""How two values stand to each other; only 'conflict' means that one of them is wrong."""
+
+SPELLED_ALIKE = 0.93
+SINGLE_VALUE_FIELDS: tuple[FieldName, ...] = (
+    "sex",
+    "birth_date",
+    "birth_place",
+    "baptism_date",
+    "baptism_place",
+    "death_date",
+    "death_place",
+    "burial_date",
+    "burial_place",
+    "father",
+    "mother",
+)
+"""What a person has one of. Names, titles and children may be many without any conflict."""
+SINGLE_MARRIAGE_FIELDS: tuple[FieldName, ...] = ("marriage_date", "marriage_place")
+"""What a person has one of who married once."""
+WEDDING_DAYS_APART = 31
+"""Days within which a couple may have married twice, at the registry and in church."""
+
+DATE_COMPARISONS: dict[str, ValueComparison] = {
+    "same": "identical",
+    "within": "subsumed",
+    "overlap": "overlap",
+    "calendar": "calendar",
+    "apart": "conflict",
+}
+
+
+def compare_values(
+    field: FieldName, one: str, other: str, when: DateRange | None = None, other_when: DateRange | None = None
+) -> ValueComparison:
+    """How two values of a field stand to each other."""
+    if fold(one) == fold(other):
+        return "identical"
+    if field in DATE_FIELDS:
+        first, second = when or _date_in(one), other_when or _date_in(other)
+        if first is None or second is None:
+            return "incomparable"
+        found = DATE_COMPARISONS[date_relation(first, second)]
+        is_near = abs(first.earliest - second.earliest) <= WEDDING_DAYS_APART
+        return "overlap" if field == "marriage_date" and found == "conflict" and is_near else found
+    if field in PLACE_FIELDS:
+        return _compare_places(one, other)
+    if field in ("father", "mother", "parent"):
+        return "variant" if same_name(one, other) or _is_part(one, other) else "conflict"
+    return "conflict"
+
+
+def _date_in(value: str) -> DateRange | None:
+    found = dates_in(value)
+    return found[0].when if found else None
+
+
+def _is_part(one: str, other: str) -> bool:
+    """'John' may be 'John of Gaunt', and 'Mary' 'Queen Mary'."""
+    words, others = set(fold(one).split()), set(fold(other).split())
+    return bool(words and others) and (words <= others or others <= words)
+
+
+def _compare_places(one: str, other: str) -> ValueComparison:
+    first, second = _parts(one), _parts(other)
+    if not first or not second:
+        return "incomparable"
+    narrow, wide = first[0], second[0]
+    if _alike(narrow, wide):
+        return "variant"
+    if any(_alike(narrow, part) for part in second) or any(_alike(wide, part) for part in first):
+        return "subsumed"
+    if set(narrow.split()) <= set(" ".join(second).split()) or set(wide.split()) <= set(" ".join(first).split()):
+        return "subsumed"
+    countries = [{part for part in parts if part in WIDE_PLACES} for parts in (first, second)]
+    is_bare = any(all(part in WIDE_PLACES for part in parts) for parts in (first, second))
+    if is_bare and not all(countries):
+        # Which country a town lies in takes a gazetteer to know.
+        return "incomparable"
+    return "conflict"
+
+
+def _parts(place: str) -> list[str]:
+    return [part for part in map(fold, place.replace(";", ",").replace("\n", ",").split(",")) if part]
+
+
+def _alike(one: str, other: str) -> bool:
+    return one == other or float(JaroWinkler.similarity(one, other)) >= SPELLED_ALIKE
+
+
+DISCARDED = ("rejected", "hypothesis", "superseded")
+NOT_BY_BIRTH = ("adoptive", "step", "foster")
+
+
+@dataclass(frozen=True, slots=True)
+class CompetingFact:
+    """One fact, or one tie to a parent, as it takes part in a conflict."""
+
+    id: str
+    value: str
+    when: DateRange | None
+    evidence: tuple[Evidence, ...]
+    confidence: float
+    is_disputed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ValueGroup:
+    """What says the same; the first one says it most exactly."""
+
+    facts: tuple[CompetingFact, ...]
+
+    @property
+    def value(self) -> str:
+        return self.facts[0].value
+
+    @property
+    def when(self) -> DateRange | None:
+        return self.facts[0].when
+
+    @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        return tuple({one.id: one for said in self.facts for one in said.evidence}.values())
+
+
+def birth_parent_ties(tree: Tree) -> dict[PersonId, list[Relationship]]:
+    """The ties to parents by birth, by child, in the order of their ids."""
+    found: dict[PersonId, list[Relationship]] = defaultdict(list)
+    for tie in sorted(tree.relationships, key=lambda one: one.id):
+        if tie.kind == "parent_of" and tie.status not in DISCARDED and tie.qualifier not in NOT_BY_BIRTH:
+            found[tie.second].append(tie)
+    return found
+
+
+def competing_facts(
+    tree: Tree, person: PersonId, field: FieldName, ties: Sequence[Relationship] = ()
+) -> tuple[CompetingFact, ...]:
+    """Everything that is said of a field; of parents, ties as well as facts."""
+    facts = [
+        CompetingFact(fact.id, fact.value, fact.when, fact.evidence, fact.confidence, fact.status == "disputed")
+        for fact in tree.facts_of(person, field)
+        if fact.status not in DISCARDED and fact.value.strip()
+    ]
+    return (*facts, *_parents(tree, field, ties))
+
+
+def _parents(tree: Tree, field: FieldName, ties: Sequence[Relationship]) -> Iterator[CompetingFact]:
+    sex = {"father": "male", "mother": "female"}.get(field)
+    for tie in ties:
+        parent = tree.persons.get(tie.first)
+        if sex and parent and parent.sex == sex:
+            is_disputed = tie.status == "disputed" or tie.qualifier == "disputed"
+            yield CompetingFact(tie.id, parent.name, None, tie.evidence, tie.confidence, is_disputed)
+
+
+def group_values(field: FieldName, said: Sequence[CompetingFact]) -> tuple[ValueGroup, ...]:
+    """The values that compete; one that fits several of them speaks for none."""
+    exact_first = sorted(said, key=lambda one: (_width(one), one.value, one.id))
+    groups: list[list[CompetingFact]] = []
+    for one in exact_first:
+        fitting = [group for group in groups if _fits(field, one, group[0])]
+        if not fitting:
+            groups.append([one])
+        elif len(fitting) == 1:
+            fitting[0].append(one)
+    return tuple(ValueGroup(tuple(group)) for group in groups)
+
+
+def _fits(field: FieldName, one: CompetingFact, other: CompetingFact) -> bool:
+    return compare_values(field, one.value, other.value, one.when, other.when) != "conflict"
+
+
+def _width(said: CompetingFact) -> int:
+    """How exact a value is: the days of a date; of names and places, the longer the more exact."""
+    if said.when is None:
+        return -len(said.value)
+    first, last = said.when.reach()
+    return last - first

@@ -1,0 +1,244 @@
+"""What the firewall can find wrong, by number, and the form and the checks of a verifying model's whole reply."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from kiwiresearch.kin.tree import Fact, FieldName, Person
+from kiwiresearch.text.words import fold
+
+Code = Literal[
+    "HF_001", "HF_002", "HF_006", "HF_007", "HF_008", "HF_011", "HF_012", "HF_013", "HF_014", "HF_015",
+    "HF_016", "HF_017", "HF_018", "HF_019", "HF_021", "HF_022", "HF_023", "HF_026", "HF_027", "HF_028",
+    "HF_031", "HF_032", "HF_036", "HF_037", "HF_041", "HF_042", "HF_043", "HF_044", "HF_045", "HF_046",
+    "HF_051", "HF_052",
+]  # fmt: skip
+
+CODES: dict[Code, str] = {
+    "HF_001": "there is no quote",
+    "HF_002": "the quote is so long that it proves nothing",
+    "HF_006": "the quote's place is outside the source",
+    "HF_007": "the quote stands elsewhere in the source than it says",
+    "HF_008": "the source does not have these words",
+    "HF_011": "the value is no date, or another than the one that was read",
+    "HF_012": "the quote has no such date",
+    "HF_013": "the date is more exact than the quote",
+    "HF_014": "the quote gives this date to another event or person",
+    "HF_015": "the quote has no such date of a marriage or its end",
+    "HF_016": "the quote does not have this name",
+    "HF_017": "the value is not written as a name is",
+    "HF_018": "the value is a title or a country, not a name",
+    "HF_019": "the quote does not say that this is the person's name",
+    "HF_021": "the quote does not have this place",
+    "HF_022": "the quote gives this place to another event or person",
+    "HF_023": "the value is not written as a place is",
+    "HF_026": "an inference is called a fact",
+    "HF_027": "an inference is not labelled as one",
+    "HF_028": "the source denies it, takes it back, or tells it as a story",
+    "HF_031": "the confidence is not between 0 and 1",
+    "HF_032": "the confidence is no number",
+    "HF_036": "the address is not one that was given",
+    "HF_037": "the page is not one that the source links to",
+    "HF_041": "the quote does not say that they are related so",
+    "HF_042": "the quote says that they are related otherwise",
+    "HF_043": "the quote says it of somebody else",
+    "HF_044": "nobody is a relative of their own",
+    "HF_045": "the quote speaks of a person of the other sex",
+    "HF_046": "a competing value would be lost",
+    "HF_051": "this cannot have happened",
+    "HF_052": "this tells about a living person",
+}
+
+CHECKS = (
+    "citation required", "citation verbatim", "no invented dates", "no invented names", "no invented places",
+    "hypotheses labelled", "confidence bounds", "no fabricated addresses", "relationships grounded",
+    "conflicts preserved", "plausible", "living people",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One reason why something is no fact, as a number and as a sentence."""
+
+    code: Code
+    sentence: str
+
+    @property
+    def check(self) -> int:
+        """Which check found it: 1 to 10, 11 for plausibility, 12 for living people."""
+        number = int(self.code[3:])
+        return number - 40 if number > 50 else (number + 4) // 5
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.sentence}"
+
+
+def violation(code: Code, thing: str) -> Violation:
+    """The violation of this number, said of a thing."""
+    return Violation(code, f"{thing!r}: {CODES[code]}.")
+
+
+Confidence = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
+VerifierStatus = Literal["Verified", "Unverified", "Conflicting", "Not Found"]
+Short = Annotated[str, Field(max_length=400)]
+
+
+class Contract(BaseModel):
+    """A reply, or a part of one."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class FieldResult(Contract):
+    """What the verifier says of one field, and the words that say it."""
+
+    field: FieldName
+    value: Short
+    status: VerifierStatus
+    confidence: Confidence
+    citation_snippet: str | None = None
+    locator: str | None = None
+    rationale: Short = ""
+
+    @model_validator(mode="after")
+    def _is_cited(self) -> Self:
+        if self.status == "Verified" and not (self.citation_snippet or "").strip():
+            raise ValueError(f"the field {self.field!r} is verified without a citation_snippet")
+        return self
+
+
+class HypothesisOut(Contract):
+    """Something to look for."""
+
+    type: Short
+    text: Short
+    evidence_hint: Short = ""
+    priority: Confidence
+    suggested_queries: Annotated[list[Short], Field(max_length=5)] = []
+    is_fact: Literal[False]
+
+
+class Contradiction(Contract):
+    """Two values of one field that the source gives."""
+
+    field: FieldName
+    values: Annotated[list[Short], Field(min_length=2)]
+    citation_snippets: list[str] = []
+    rationale: Short = ""
+
+
+class VerifierOut(Contract):
+    """The whole reply of a verifier."""
+
+    verification_results: list[FieldResult]
+    hypotheses: list[HypothesisOut] = []
+    contradictions: list[Contradiction] = []
+    hallucination_flags: list[Short] = []
+
+    @property
+    def verified_fields(self) -> tuple[FieldResult, ...]:
+        return tuple(one for one in self.verification_results if one.status == "Verified")
+
+    @property
+    def unverified_fields(self) -> tuple[FieldResult, ...]:
+        return tuple(one for one in self.verification_results if one.status != "Verified")
+
+
+def lost_values(before: Iterable[Fact], after: Iterable[Fact]) -> tuple[Violation, ...]:
+    """Check 10: every value that stood before a write stands after it, with all its evidence."""
+    kept = {fact.id: fact for fact in after}
+    missing = []
+    for fact in sorted(before, key=lambda one: one.id):
+        now = kept.get(fact.id)
+        same = now and (now.person, now.field, now.value, now.when) == (fact.person, fact.field, fact.value, fact.when)
+        if not now or not same or not {one.id for one in fact.evidence} <= {one.id for one in now.evidence}:
+            missing.append(violation("HF_046", f"{fact.field} {fact.value}"))
+    return tuple(missing)
+
+
+def unlabelled_hypotheses(hypotheses: Iterable[object]) -> tuple[Violation, ...]:
+    """Check 6: whatever a model infers says of itself that it is no fact; saying nothing is not enough."""
+    found = []
+    for one in hypotheses:
+        label = one.get("is_fact") if isinstance(one, dict) else getattr(one, "is_fact", None)
+        text = str(one.get("text", "") if isinstance(one, dict) else getattr(one, "text", ""))
+        if label is not False:
+            found.append(violation("HF_027" if label is None else "HF_026", text[:50]))
+    return tuple(found)
+
+
+def living_people_named(words: str, persons: Iterable[Person]) -> tuple[Violation, ...]:
+    """Check 12: names and days of birth of people who live, or may live, in words that leave the program."""
+    folded = f" {fold(words)} "
+    found = []
+    for person in sorted(persons, key=lambda one: one.id):
+        if person.living == "deceased":
+            continue
+        told = [person.name, *person.names, *_days_of(person)]
+        if any(said and f" {fold(said)} " in folded for said in told):
+            found.append(violation("HF_052", person.id))
+    return tuple(found)
+
+
+def _days_of(person: Person) -> tuple[str, ...]:
+    exact = person.birth if person.birth and person.birth.precision == "day" else None
+    return (exact.words(), exact.edtf()) if exact else ()
+
+
+HALLUCINATION_CHECKS = (
+    "Every verified field has non-null citation_snippet",
+    "citation_snippet appears verbatim in raw_text",
+    "Date values match patterns found in source text",
+    "Person names appear in source text",
+    "Place names appear in source text",
+    "All inferences are marked is_fact=false",
+    "Confidence scores are between 0.0 and 1.0",
+    "All URLs in output exist in input",
+    "Relationship claims cite specific evidence",
+    "Conflicting claims are preserved, not overwritten",
+)
+"""What a reply is held to; `check` holds each value to it, and does so within its own quote."""
+
+
+def hallucination_firewall(llm_output: Mapping[str, Any], source_text: str) -> tuple[bool, list[str]]:
+    """Whether a reply passes, and what is wrong with it.
+
+    A reply of another shape than asked for does not pass either; it never raises.
+    """
+    violations = [
+        *(said for result in _rows(llm_output, "verification_results") for said in _wrong_result(result, source_text)),
+        *(said for row in _rows(llm_output, "hypotheses") for said in _wrong_hypothesis(row)),
+    ]
+    return not violations, violations
+
+
+def _rows(reply: Mapping[str, Any], name: str) -> Iterable[object]:
+    rows = reply.get(name)
+    return rows if isinstance(rows, list | tuple) else ()
+
+
+def _wrong_result(result: object, source_text: str) -> Iterator[str]:
+    if not isinstance(result, Mapping):
+        yield f"Result is no object: '{str(result)[:50]}'"
+        return
+    snippet = result.get("citation_snippet") or ""
+    if result.get("status") == "Verified" and not str(snippet).strip():
+        yield f"Field '{result.get('field', '')}' verified without citation"
+    if snippet and (not isinstance(snippet, str) or snippet not in source_text):
+        yield f"Citation not found in source: '{str(snippet)[:50]}...'"
+    confidence = result.get("confidence", 0.0)
+    if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0.0 <= confidence <= 1.0:
+        yield f"Confidence of field '{result.get('field', '')}' is not between 0.0 and 1.0"
+
+
+def _wrong_hypothesis(row: object) -> Iterator[str]:
+    text = str(row.get("text", ""))[:50] if isinstance(row, Mapping) else str(row)[:50]
+    label = row.get("is_fact") if isinstance(row, Mapping) else None
+    if label is None:
+        yield f"Hypothesis not marked as one: '{text}'"
+    elif label is not False:
+        yield f"Hypothesis incorrectly marked as fact: '{text}'"

@@ -1,0 +1,179 @@
+"""A tree arranged for GEDCOM: in a stable order, with families built from relationships."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from kiwiresearch.kin.gedcom.tags import quality_mark
+from kiwiresearch.kin.tree import Evidence, Fact, Person, PersonId, Qualifier, Relationship, SourceId, Tree
+from kiwiresearch.text.dates.ranges import DateRange
+
+EXCLUDED_STATUSES = ("rejected", "hypothesis", "superseded")
+"""What is no part of a tree that is handed on."""
+NATURAL = ("", "biological")
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """A child in a family, and the ties to its parents there."""
+
+    person: PersonId
+    ties: tuple[Relationship, ...]
+
+    @property
+    def qualifier(self) -> Qualifier:
+        """What holds for all parents of the family."""
+        kinds = {tie.qualifier for tie in self.ties}
+        return kinds.pop() if len(kinds) == 1 else ""
+
+    @property
+    def is_challenged(self) -> bool:
+        return any(tie.status in ("disputed", "conflicting") for tie in self.ties)
+
+
+@dataclass(slots=True)
+class Couple:
+    """One or two parents, the tie between them if one is known, and their children."""
+
+    husband: PersonId
+    wife: PersonId
+    union: Relationship | None = None
+    children: list[Child] = field(default_factory=list)
+
+    @property
+    def members(self) -> tuple[PersonId, ...]:
+        return tuple(one for one in (self.husband, self.wife) if one)
+
+
+def build_couples(tree: Tree) -> list[Couple]:
+    """All families of a tree, in an order that depends on nothing but the tree."""
+    ties = [tie for tie in tree.relationships if _is_kept(tie, tree)]
+    found: dict[tuple[PersonId, ...], list[Couple]] = defaultdict(list)
+    for tie in sorted(ties, key=_by_start):
+        if tie.kind in ("spouse_of", "partner_of"):
+            couple = _couple(tree, (tie.first, tie.second))
+            couple.union = tie
+            found[_key(couple.members)].append(couple)
+    parents: dict[PersonId, list[Relationship]] = defaultdict(list)
+    for tie in ties:
+        if tie.kind == "parent_of":
+            parents[tie.second].append(tie)
+    for child in sorted(parents, key=lambda one: _by_birth(tree, one)):
+        for group in _groups(tree, parents[child], found):
+            members = tuple(tie.first for tie in group)
+            known = found[_key(members)]
+            if not known:
+                known.append(_couple(tree, members))
+            known[0].children.append(Child(child, group))
+    every = [couple for couples in found.values() for couple in couples]
+    return sorted(every, key=lambda couple: (_key(couple.members), _start(couple.union)))
+
+
+def _is_kept(tie: Relationship, tree: Tree) -> bool:
+    known = tie.first in tree.persons and tie.second in tree.persons
+    return known and tie.first != tie.second and tie.status not in EXCLUDED_STATUSES
+
+
+def _key(members: Iterable[PersonId]) -> tuple[PersonId, ...]:
+    return tuple(sorted(members))
+
+
+def _start(tie: Relationship | None) -> tuple[int, str]:
+    return (tie.start.earliest if tie and tie.start else 10**9, tie.id if tie else "")
+
+
+def _by_start(tie: Relationship) -> tuple[int, str]:
+    return _start(tie)
+
+
+def _by_birth(tree: Tree, person: PersonId) -> tuple[int, str]:
+    birth = tree.persons[person].birth
+    return (birth.earliest if birth else 10**9, person)
+
+
+def _couple(tree: Tree, members: tuple[PersonId, ...]) -> Couple:
+    """The roles of one or two people, by their sex where it tells."""
+    order = {"male": 0, "": 1, "female": 2}
+    first, *second = sorted(members, key=lambda one: (order[tree.persons[one].sex], one))
+    if second:
+        return Couple(first, second[0])
+    return Couple("", first) if tree.persons[first].sex == "female" else Couple(first, "")
+
+
+def _groups(
+    tree: Tree, ties: list[Relationship], couples: Mapping[tuple[PersonId, ...], list[Couple]]
+) -> list[tuple[Relationship, ...]]:
+    """The parents of one child, two by two: those of one kind who were a couple, or are father and mother."""
+    left = sorted(ties, key=lambda tie: (-tie.confidence, tie.id))
+    groups: list[tuple[Relationship, ...]] = []
+    while left:
+        one = left.pop(0)
+        others = [other for other in left if _are_partners(tree, one, other, couples)]
+        others.sort(key=lambda other: not couples.get(_key((one.first, other.first))))
+        if others:
+            left.remove(others[0])
+        groups.append((one, *others[:1]))
+    return groups
+
+
+def _are_partners(
+    tree: Tree, one: Relationship, other: Relationship, couples: Mapping[tuple[PersonId, ...], list[Couple]]
+) -> bool:
+    if one.first == other.first:
+        return False
+    natural = one.qualifier in NATURAL and other.qualifier in NATURAL
+    if not natural and one.qualifier != other.qualifier:
+        return False
+    sexes = {tree.persons[tie.first].sex for tie in (one, other)}
+    return bool(couples.get(_key((one.first, other.first)))) or (natural and sexes == {"male", "female"})
+
+
+def with_stable_ids(tree: Tree) -> Tree:
+    """The same tree, people by name, facts by value, sources by title; what GEDCOM cannot say has no part in it."""
+    people = sorted(tree.persons.values(), key=lambda one: (*_person_key(one), one.id))
+    sources = sorted(tree.sources.values(), key=lambda one: (one.name, one.title, one.url, one.content_hash, one.id))
+    persons = {one.id: f"P{at:08}" for at, one in enumerate(people)}
+    named = {one.id: f"S{at:08}" for at, one in enumerate(sources)}
+    facts = (_fact(fact, persons, named) for fact in tree.facts if fact.person in persons)
+    ties = (_tie(tie, persons, named) for tie in tree.relationships)
+    return Tree(
+        {persons[one.id]: replace(one, id=persons[one.id]) for one in people},
+        tuple(sorted(ties, key=lambda tie: tie.id)),
+        tuple(sorted(facts, key=lambda fact: fact.id)),
+        {named[one.id]: replace(one, id=named[one.id]) for one in sources},
+    )
+
+
+def _person_key(one: Person) -> tuple[str, str, str, str, str]:
+    known = sorted(one.external.items())
+    return one.name, _day(one.birth), _day(one.death), repr(known), one.sex
+
+
+def _day(when: DateRange | None) -> str:
+    return when.edtf() if when else ""
+
+
+def _fact(fact: Fact, persons: Mapping[PersonId, PersonId], sources: Mapping[SourceId, SourceId]) -> Fact:
+    person = persons[fact.person]
+    evidence = _evidence(fact.evidence, sources)
+    number = f"{person} {fact.field} {fact.value}"
+    return replace(fact, id=number, person=person, confidence=_confidence(evidence), evidence=evidence)
+
+
+def _tie(tie: Relationship, persons: Mapping[PersonId, PersonId], sources: Mapping[SourceId, SourceId]) -> Relationship:
+    first, second = persons.get(tie.first, tie.first), persons.get(tie.second, tie.second)
+    evidence = _evidence(tie.evidence, sources)
+    number = f"{tie.kind} {first} {second} {tie.qualifier} {_day(tie.start)} {_day(tie.end)} {tie.status}"
+    return replace(tie, id=number, first=first, second=second, confidence=_confidence(evidence), evidence=evidence)
+
+
+def _evidence(evidence: tuple[Evidence, ...], sources: Mapping[SourceId, SourceId]) -> tuple[Evidence, ...]:
+    renamed = (replace(one, id="", source=sources.get(one.source, one.source)) for one in evidence)
+    return tuple(sorted(renamed, key=lambda one: (one.source, one.locator, one.snippet, one.rationale)))
+
+
+def _confidence(evidence: tuple[Evidence, ...]) -> float:
+    """As sure as the file says it: by the steps of QUAY."""
+    return max((float(quality_mark(one.reliability)) for one in evidence), default=0.0)

@@ -1,0 +1,253 @@
+"""A tree as JSON: as GEDCOM X, and in a form of ours that can be read back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import Any, Literal
+
+from pydantic import TypeAdapter, ValidationError
+
+from kiwiresearch.errors import BadUsage
+from kiwiresearch.ids import canonical_json
+from kiwiresearch.kin.gedcom.arrangement import EXCLUDED_STATUSES
+from kiwiresearch.kin.gedcom.tags import ATTRIBUTES, EVENTS, MARRIAGE, SOURCE_WITHOUT_TEXT
+from kiwiresearch.kin.gedcom.write_events import EventVersion, event_versions, included_facts
+from kiwiresearch.kin.gedcom.write_people import REDACTED_NAME, slashed_name
+from kiwiresearch.kin.tree import Evidence, Fact, Person, Qualifier, Relationship, Source, Tree
+from kiwiresearch.text.dates.calendar import day_at
+from kiwiresearch.text.dates.ranges import DateRange
+
+SPACE = "http://gedcomx.org/"
+EVENT_TYPES = {"BIRT": "Birth", "BAPM": "Baptism", "DEAT": "Death", "BURI": "Burial"}
+ATTRIBUTE_TYPES = {"OCCU": "Occupation", "TITL": "Title"}
+SEXES = {"male": "Male", "female": "Female", "": "Unknown"}
+PARENTAGE: dict[Qualifier, str] = {
+    "biological": "BiologicalParent",
+    "adoptive": "AdoptiveParent",
+    "foster": "FosterParent",
+    "step": "StepParent",
+}
+KINDS = {"parent_of": "ParentChild", "spouse_of": "Couple", "partner_of": "Couple"}
+CONFIDENCE_LEVELS = ((0.8, "High"), (0.5, "Medium"))
+
+Json = dict[str, Any]
+
+
+def tree_gedcomx(tree: Tree) -> str:
+    """The tree as canonical GEDCOM X JSON; ties of brothers and sisters are not written, for it has none."""
+    evidence = _evidence(tree)
+    ties = [tie for tie in tree.relationships if _is_written(tie, tree)]
+    value: Json = {
+        "lang": "en",
+        "persons": [_person(tree, tree.persons[number]) for number in sorted(tree.persons)],
+        "relationships": [_relationship(tie) for tie in sorted(ties, key=lambda tie: tie.id)],
+        "sourceDescriptions": [
+            *(_source(tree.sources[number]) for number in sorted({one.source for one in evidence.values()})),
+            *(_quote(evidence[number]) for number in sorted(evidence)),
+        ],
+    }
+    return canonical_json(value, indent=1) + "\n"
+
+
+def _is_written(tie: Relationship, tree: Tree) -> bool:
+    known = tie.first in tree.persons and tie.second in tree.persons
+    return known and tie.kind in KINDS and tie.status not in EXCLUDED_STATUSES
+
+
+def _evidence(tree: Tree) -> dict[str, Evidence]:
+    """The evidence of all that is written, by its id."""
+    facts = (fact.evidence for fact in included_facts(tree.facts) if _name(tree, fact) != REDACTED_NAME)
+    ties = (tie.evidence for tie in tree.relationships if _is_written(tie, tree))
+    every = (one for evidence in (*facts, *ties) for one in evidence if one.source in tree.sources)
+    return {one.id: one for one in every}
+
+
+def _name(tree: Tree, fact: Fact) -> str:
+    person = tree.persons.get(fact.person)
+    return person.name if person else REDACTED_NAME
+
+
+def _person(tree: Tree, person: Person) -> Json:
+    facts = () if person.name == REDACTED_NAME else tree.facts_of(person.id)
+    told: dict[str, Sequence[Evidence]] = {name: () for name in (person.name, *person.names) if name}
+    told |= {fact.value: fact.evidence for fact in included_facts(facts) if fact.field == "name"}
+    names = [_name_form(name, evidence, tree) for name, evidence in told.items()]
+    value: Json = {
+        "id": person.id,
+        "private": person.living == "living",
+        "gender": {"type": SPACE + SEXES[person.sex]},
+        "names": names,
+        "facts": [*_facts(tree, person, facts)],
+    }
+    if names:
+        names[0]["preferred"] = True
+    if person.external:
+        value["identifiers"] = {f"{SPACE}Other#{kind}": [text] for kind, text in sorted(person.external.items())}
+    return value
+
+
+def _name_form(name: str, evidence: Sequence[Evidence], tree: Tree) -> Json:
+    marked = slashed_name(name, evidence)
+    given, _, rest = marked.partition("/")
+    surname, _, suffix = rest.partition("/")
+    pieces = (("Given", given), ("Surname", surname), ("Suffix", suffix))
+    parts = [{"type": SPACE + kind, "value": text.strip()} for kind, text in pieces if text.strip()]
+    return {"nameForms": [{"fullText": name, "parts": parts}], **_sources(evidence, tree.sources)}
+
+
+def _facts(tree: Tree, person: Person, facts: Sequence[Fact]) -> Iterable[Json]:
+    for tag, fields in EVENTS.items():
+        for at, one in enumerate(event_versions(facts, fields)):
+            yield _event(EVENT_TYPES[tag], one, tree, primary=at == 0)
+    if person.is_dead and not any(fact.field.startswith("death_") for fact in included_facts(facts)):
+        yield {"type": SPACE + "Death"}
+    for one in event_versions(facts, MARRIAGE):
+        yield _event("Marriage", one, tree, primary=False)
+    for tag, name in ATTRIBUTES.items():
+        for fact in included_facts(facts):
+            if fact.field == name:
+                yield {
+                    "type": SPACE + ATTRIBUTE_TYPES[tag],
+                    "value": fact.value,
+                    **_sources(fact.evidence, tree.sources),
+                }
+
+
+def _event(kind: str, one: EventVersion, tree: Tree, *, primary: bool) -> Json:
+    told = [fact for fact in (one.date, one.place) if fact]
+    value: Json = {"type": SPACE + kind, "primary": primary}
+    if one.date:
+        value["date"] = _date(one.date.when, one.date.value)
+    if one.place:
+        value["place"] = {"original": one.place.value}
+    value["confidence"] = SPACE + _confidence(min(fact.confidence for fact in told))
+    return value | _sources([each for fact in told for each in fact.evidence], tree.sources)
+
+
+def _confidence(confidence: float) -> str:
+    return next((name for least, name in CONFIDENCE_LEVELS if confidence >= least), "Low")
+
+
+def _date(when: DateRange | None, value: str) -> Json:
+    if when is None:
+        return {"original": value}
+    formal = _formal(when)
+    return {"original": when.words(), **({"formal": formal} if formal else {})}
+
+
+def _formal(when: DateRange) -> str:
+    """The formal date, which is Gregorian whatever calendar the source used."""
+    first, last = _day(when, when.earliest), _day(when, when.latest)
+    if not first or not last:
+        return ""
+    sign = "A" if when.qualifier == "about" else ""
+    if when.qualifier == "before":
+        return f"/{last}"
+    if when.qualifier == "after":
+        return f"{first}/"
+    return sign + (first if first == last else f"{first}/{last}")
+
+
+def _day(when: DateRange, number: int) -> str:
+    """A year is a year in both calendars; a day is another one."""
+    whole = {"year": 5, "month": 8}.get(when.precision, 11)
+    day = day_at(number, when.calendar_on(number) if whole == 5 else "gregorian")
+    year = day.year if day.year > 0 else day.year + 1
+    return f"{year:+05}-{day.month:02}-{day.day:02}"[:whole] if abs(year) <= 9999 else ""
+
+
+def _relationship(tie: Relationship) -> Json:
+    value: Json = {
+        "id": tie.id,
+        "type": SPACE + KINDS[tie.kind],
+        "person1": {"resource": f"#{tie.first}"},
+        "person2": {"resource": f"#{tie.second}"},
+        "confidence": SPACE + _confidence(tie.confidence),
+        "facts": [],
+    }
+    if tie.kind == "spouse_of":
+        value["facts"].append({"type": SPACE + "Marriage"} | ({"date": _date(tie.start, "")} if tie.start else {}))
+    if tie.qualifier == "divorced":
+        value["facts"].append({"type": SPACE + "Divorce"} | ({"date": _date(tie.end, "")} if tie.end else {}))
+    if tie.qualifier in PARENTAGE:
+        value["facts"].append({"type": SPACE + PARENTAGE[tie.qualifier]})
+    return value | {"sources": _references(tie.evidence)}
+
+
+def _references(evidence: Iterable[Evidence]) -> list[Json]:
+    return [{"description": f"#{number}"} for number in dict.fromkeys(one.id for one in evidence)]
+
+
+def _sources(evidence: Iterable[Evidence], sources: Mapping[str, Source]) -> Json:
+    found = _references(one for one in evidence if one.source in sources)
+    return {"sources": found} if found else {}
+
+
+def _source(source: Source) -> Json:
+    title = source.title or source.name
+    return {
+        "id": source.id,
+        "about": source.url,
+        "titles": [{"value": title}],
+        "citations": [{"value": f"{title}, {source.name}" if source.name != title else title}],
+    }
+
+
+def _quote(one: Evidence) -> Json:
+    """The words within a source, as a part of it."""
+    value: Json = {
+        "id": one.id,
+        "componentOf": {"description": f"#{one.source}"},
+        "citations": [{"value": one.locator}],
+    }
+    return value if SOURCE_WITHOUT_TEXT in one.rationale else value | {"notes": [{"text": one.snippet}]}
+
+
+REMEDY = "Give a file that was exported as JSON."
+
+
+@dataclass(frozen=True, slots=True)
+class TreeDocument:
+    """What stands in the file, each list in the order of its ids."""
+
+    persons: tuple[Person, ...]
+    relationships: tuple[Relationship, ...]
+    facts: tuple[Fact, ...]
+    sources: tuple[Source, ...]
+    format: Literal["kiwiresearch-tree"]
+    format_version: Literal[1]
+
+
+@cache
+def _adapter() -> TypeAdapter[TreeDocument]:
+    return TypeAdapter(TreeDocument)
+
+
+def tree_json(tree: Tree) -> str:
+    """The tree as canonical JSON: equal trees give equal bytes."""
+    document = TreeDocument(
+        tuple(tree.persons[number] for number in sorted(tree.persons)),
+        tuple(sorted(tree.relationships, key=lambda tie: tie.id)),
+        tuple(sorted(tree.facts, key=lambda fact: fact.id)),
+        tuple(tree.sources[number] for number in sorted(tree.sources)),
+        "kiwiresearch-tree",
+        1,
+    )
+    return canonical_json(asdict(document), indent=1) + "\n"
+
+
+def tree_from_json(text: str) -> Tree:
+    """The tree that `tree_json` wrote; anything else is refused."""
+    try:
+        document = _adapter().validate_json(text, strict=True)
+    except ValidationError as problem:
+        first = problem.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise BadUsage(f"This is no tree as JSON: {where!r}: {first['msg']}.", remedy=REMEDY) from problem
+    except (UnicodeEncodeError, RecursionError) as problem:
+        raise BadUsage("This is no tree as JSON: it cannot be read as text.", remedy=REMEDY) from problem
+    persons = {one.id: one for one in document.persons}
+    sources = {one.id: one for one in document.sources}
+    return Tree(persons, document.relationships, document.facts, sources)

@@ -1,0 +1,273 @@
+"""Facts of a GEDCOM file, with the sources it cites or else its own lines as evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from kiwiresearch.kin.gedcom.dates import other_calendar, read_date
+from kiwiresearch.kin.gedcom.lines import GedcomLine, ImportNotes
+from kiwiresearch.kin.gedcom.tags import QUALITY, SOURCE_WITHOUT_TEXT, UNRATED, EventFields
+from kiwiresearch.kin.tree import Evidence, Fact, FieldName, Method, PersonId, Source, SourceId, row_id
+from kiwiresearch.text.dates.ranges import DateRange
+
+MAX_QUOTE_CHARS = 600
+"""Longer records are quoted by the one line that says it."""
+METHOD: Method = "gedcom"
+SCOPE_NOTE = "Speaks for: "
+"""How a note begins that names the parts of an event a citation is about."""
+URL_NOTE, HASH_NOTE = "Address: ", "Content hash: "
+"""How the notes of a source begin that tell where it is, and the hash of its words."""
+
+
+@dataclass(frozen=True, slots=True)
+class CitedEvidence:
+    """A piece of evidence and the parts of its event that it speaks for: none named means all of them."""
+
+    evidence: Evidence
+    parts: frozenset[str] = frozenset()
+
+    def speaks_for(self, part: str) -> bool:
+        return not self.parts or part in self.parts
+
+
+@dataclass(slots=True)
+class GedcomFile:
+    """A file while it is read: its text, its records, what was noted and which sources it names."""
+
+    name: str
+    digest: str
+    text: str
+    records: Mapping[str, GedcomLine]
+    notes: ImportNotes
+    sources: dict[SourceId, Source] = field(default_factory=dict)
+
+    def id_of(self, kind: str, *parts: str) -> str:
+        return row_id(kind, METHOD, self.digest, *parts)
+
+    def record(self, line: GedcomLine, tag: str) -> GedcomLine | None:
+        """The record that a line points to; where it is missing, that is noted."""
+        xref = line.points_to
+        found = self.records.get(xref)
+        if found is None or found.tag != tag:
+            if xref or line.value.strip(" @") not in ("", "VOID"):
+                self.notes.add(line.number, f"{line.tag} points to {line.value[:40]!r}, and no {tag} is there")
+            return None
+        return found
+
+    def quote_lines(
+        self, record: GedcomLine, first: GedcomLine, last: GedcomLine | None = None, *, why: str = ""
+    ) -> Evidence:
+        """The lines of the file themselves, as evidence of what they say."""
+        start, end = first.start, (last or first).end
+        if end - start > MAX_QUOTE_CHARS:
+            line = last or first
+            start = line.start
+            stop = min((below.start for below in line.children), default=line.end)
+            end = start + len(self.text[start : min(stop, start + MAX_QUOTE_CHARS)].rstrip("\r\n"))
+        source = self._own_source()
+        locator = f"{record.xref}, line {first.number}"
+        words = self.text[start:end]
+        number = self.id_of("evidence", str(start), str(end), why)
+        return Evidence(number, source, words, start, end, locator, METHOD, UNRATED, rationale=why)
+
+    def _own_source(self) -> SourceId:
+        number = self.id_of("source")
+        if number not in self.sources:
+            self.sources[number] = Source(
+                number,
+                f"gedcom:{self.name}",
+                self.name,
+                self.name,
+                content_hash=self.digest,
+                origin_group=f"gedcom:{self.digest}",
+                form="derivative",
+            )
+        return number
+
+
+def citations_below(file: GedcomFile, record: GedcomLine, lines: Iterable[GedcomLine]) -> list[CitedEvidence]:
+    """The evidence that the SOUR lines below some lines name."""
+    return [_read_citation(file, record, line) for above in lines for line in above.all("SOUR")]
+
+
+def _read_citation(file: GedcomFile, record: GedcomLine, line: GedcomLine) -> CitedEvidence:
+    target = file.record(line, "SOUR") if line.points_to else None
+    source = _source(file, target) if target else _named_source(file, line)
+    data = line.first("DATA")
+    _set_access_date(file, source, data)
+    texts = [*(data.all("TEXT") if data else ()), *line.all("TEXT")]
+    words = "\n".join(text.value for text in texts)
+    quality = line.get("QUAY")
+    said = [note.value for note in line.all("NOTE") if note.value.startswith(SCOPE_NOTE)]
+    parts = [part for words_for in said for part in words_for.removeprefix(SCOPE_NOTE).split(", ")]
+    evidence = Evidence(
+        file.id_of("evidence", record.xref, str(line.number)),
+        source,
+        words if words.strip() else file.text[line.start : min(line.end, line.start + MAX_QUOTE_CHARS)],
+        locator=line.get("PAGE"),
+        method=METHOD,
+        reliability=QUALITY.get(quality, UNRATED),
+        directness="direct" if words.strip() else "indirect",
+        rationale="" if words.strip() else SOURCE_WITHOUT_TEXT,
+    )
+    return CitedEvidence(evidence, frozenset(parts))
+
+
+def _source(file: GedcomFile, record: GedcomLine) -> SourceId:
+    number = file.id_of("source", record.xref)
+    if number not in file.sources:
+        notes = [line.value.strip() for line in record.all("NOTE")]
+        given = {
+            lead: note.removeprefix(lead) for note in notes for lead in (URL_NOTE, HASH_NOTE) if note.startswith(lead)
+        }
+        title, name = record.get("TITL"), record.get("ABBR")
+        url = given.get(URL_NOTE) or f"gedcom:{file.name}#{record.xref}"
+        file.sources[number] = Source(
+            number,
+            url,
+            name or title or record.xref,
+            title or name,
+            content_hash=given.get(HASH_NOTE, ""),
+            origin_group=url,
+            form="derivative",
+        )
+    return number
+
+
+def _named_source(file: GedcomFile, line: GedcomLine) -> SourceId:
+    """A source that is named in the citation itself, or is missing from the file."""
+    name = " ".join(line.value.split())[:200] or "unnamed source"
+    number = file.id_of("source", "named", name)
+    if number not in file.sources:
+        url = f"gedcom:{file.name}#{line.points_to}" if line.points_to else f"gedcom:{file.name}"
+        file.sources[number] = Source(number, url, name, name, origin_group=f"{url} {name}", form="derivative")
+    return number
+
+
+def _set_access_date(file: GedcomFile, number: SourceId, data: GedcomLine | None) -> None:
+    """The day on which a source was read, which GEDCOM keeps with each citation."""
+    when = read_date(data.get("DATE")) if data else None
+    source = file.sources[number]
+    if when and when.precision == "day" and not when.qualifier and not source.accessed_at:
+        file.sources[number] = replace(source, accessed_at=when.edtf())
+
+
+DATE_NOTE = "Date as read: "
+"""How a note begins that tells a date better than GEDCOM can."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadEvent:
+    """An event of a person or a couple, its date and place with the evidence of each."""
+
+    date: str
+    when: DateRange | None
+    place: str
+    cited: tuple[CitedEvidence, ...]
+
+    def evidence(self, part: str) -> tuple[Evidence, ...]:
+        return tuple(one.evidence for one in self.cited if one.speaks_for(part))
+
+
+@dataclass(slots=True)
+class PersonFacts:
+    """The facts of one person, each field's first one preferred."""
+
+    person: PersonId
+    found: dict[tuple[FieldName, str], Fact] = field(default_factory=dict)
+
+    def add(
+        self,
+        name: FieldName,
+        value: str,
+        evidence: Sequence[Evidence],
+        when: DateRange | None = None,
+        *,
+        preferred: bool = False,
+    ) -> None:
+        if not value:
+            return
+        known = self.found.get((name, value))
+        together = tuple(dict.fromkeys((*(known.evidence if known else ()), *evidence)))
+        self.found[name, value] = Fact(
+            row_id("fact", self.person, name, value),
+            self.person,
+            name,
+            value,
+            when,
+            "unverified",
+            max((one.reliability for one in together), default=0.0),
+            preferred or (known.preferred if known else not self.all(name)),
+            together,
+        )
+
+    def add_event(self, fields: EventFields, event: ReadEvent, *, preferred: bool = False) -> None:
+        """The facts of an event; of several marriages each is preferred, for they do not compete."""
+        self.add(fields.date, event.date, event.evidence("date"), event.when, preferred=preferred)
+        self.add(fields.place, event.place, event.evidence("place"), preferred=preferred)
+
+    def all(self, name: FieldName) -> list[Fact]:
+        return [fact for (field_name, _), fact in self.found.items() if field_name == name]
+
+    def first(self, name: FieldName) -> Fact | None:
+        return next(iter(self.all(name)), None)
+
+
+def read_event(file: GedcomFile, record: GedcomLine, line: GedcomLine) -> ReadEvent:
+    """The date and the place of an event, and what speaks for them."""
+    date, when = _date(file, line)
+    place_line = line.first("PLAC")
+    place = " ".join(place_line.value.split()) if place_line else ""
+    evidence = citations_below(file, record, [line, *([place_line] if place_line else [])])
+    told = {"date": date, "place": place}
+    missing = {part for part, value in told.items() if value and not any(one.speaks_for(part) for one in evidence)}
+    if missing or not evidence:
+        evidence.append(
+            CitedEvidence(_own_evidence(file, record, line), frozenset(missing) if evidence else frozenset())
+        )
+    return ReadEvent(date, when, place, tuple(evidence))
+
+
+def _date(file: GedcomFile, line: GedcomLine) -> tuple[str, DateRange | None]:
+    """What a date fact is to hold: EDTF, or the words of the file where they have no range."""
+    date = line.first("DATE")
+    written = " ".join(date.value.split()) if date else ""
+    when = _more_exact(line, date, read_date(written))
+    if when:
+        return when.edtf(), when
+    if date is None:
+        return next(_date_notes(line), ""), None
+    phrase = written[1:-1] if written.startswith("(") and written.endswith(")") else date.get("PHRASE")
+    phrase = phrase or other_calendar(written, "5.5.1")
+    if written and not phrase:
+        file.notes.add(date.number, f"{written[:60]!r} is no date that can be placed in time; it is kept as it stands")
+    return phrase or written, None
+
+
+def _more_exact(line: GedcomLine, date: GedcomLine | None, when: DateRange | None) -> DateRange | None:
+    """The range that a phrase or a note gives, where it fits the date."""
+    phrases = [phrase.value for phrase in date.all("PHRASE")] if date else []
+    for words in (*phrases, *_date_notes(line)):
+        better = read_date(words)
+        if better and (when is None or _fits(better, when)):
+            return better
+    return when
+
+
+def _date_notes(line: GedcomLine) -> Iterator[str]:
+    return (note.value.removeprefix(DATE_NOTE) for note in line.all("NOTE") if note.value.startswith(DATE_NOTE))
+
+
+def _fits(better: DateRange, when: DateRange) -> bool:
+    return (better.earliest, better.latest) == (when.earliest, when.latest)
+
+
+def _own_evidence(file: GedcomFile, record: GedcomLine, line: GedcomLine) -> Evidence:
+    """The lines from the event to its date and place."""
+    last = _last(line.all("DATE", "PLAC"))
+    return file.quote_lines(record, line, last) if last else file.quote_lines(record, line)
+
+
+def _last(lines: Iterable[GedcomLine]) -> GedcomLine | None:
+    return max(lines, key=lambda line: line.start, default=None)

@@ -1,0 +1,144 @@
+"""Writes the INDI records of a GEDCOM file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from kiwiresearch.kin.gedcom.arrangement import Child
+from kiwiresearch.kin.gedcom.read_families import QUALIFIER_NOTE, STATUS_NOTE
+from kiwiresearch.kin.gedcom.read_people import plain_name
+from kiwiresearch.kin.gedcom.tags import ATTRIBUTES, EVENTS, MARRIED, OTHER_QUALIFIERS, EventFields
+from kiwiresearch.kin.gedcom.write_events import (
+    CitedSources,
+    EventVersion,
+    GedcomWriter,
+    event_versions,
+    included_facts,
+    write_citations,
+    write_event,
+)
+from kiwiresearch.kin.names import parse_name
+from kiwiresearch.kin.tree import Evidence, Fact, Person, PersonId, Tree
+
+NAME_LINE = re.compile(r"^[0-9] (?:NAME|ALIA) (.*/.*/.*?)\r?$", re.MULTILINE)
+REDACTED_NAME = "Living"
+
+
+def slashed_name(name: str, evidence: Iterable[Evidence] = ()) -> str:
+    """The name with its surname marked: as a GEDCOM file had it, else where its form tells."""
+    for one in evidence:
+        for found in NAME_LINE.finditer(one.snippet):
+            if plain_name(found[1]) == name:
+                return " ".join(found[1].split())
+    words = plain_name(name)
+    if words == REDACTED_NAME:
+        return f"{REDACTED_NAME} //"
+    surname = parse_name(words).surname
+    before, found_surname, after = words.rpartition(surname) if surname else (words, "", "")
+    alone = not before[-1:].isalnum() and not after[:1].isalnum()
+    return f"{before}/{found_surname}/{after}" if found_surname and alone else words
+
+
+WIKIDATA = "http://www.wikidata.org/entity/"
+PEDIGREE = {"biological": "birth", "adoptive": "adopted", "foster": "foster"}
+SEXES = {"male": "M", "female": "F", "": "U"}
+
+
+@dataclass(slots=True)
+class FamilyLinks:
+    """Where a person stands among the families."""
+
+    child_in: list[tuple[str, Child]] = field(default_factory=list)
+    partner_in: list[str] = field(default_factory=list)
+
+
+def write_person(
+    out: GedcomWriter,
+    tree: Tree,
+    number: PersonId,
+    xref: str,
+    place: FamilyLinks,
+    marriages: Sequence[EventVersion],
+    sources: CitedSources,
+) -> None:
+    person = tree.persons[number]
+    # Whoever is called just 'Living' has been redacted: what is left of the facts would tell more.
+    facts = () if person.name == REDACTED_NAME else tree.facts_of(number)
+    out.record(xref, "INDI")
+    if person.living == "living":
+        out.line(1, "RESN", "confidential" if out.version == "5.5.1" else "CONFIDENTIAL")
+    _write_names(out, person, facts, sources)
+    out.line(1, "SEX", SEXES[person.sex])
+    for tag, fields in EVENTS.items():
+        _write_events(out, person, tag, fields, facts, sources)
+    for one in marriages if facts else ():
+        write_event(out, 1, "EVEN", one, sources, kind=MARRIED)
+    for tag, name in ATTRIBUTES.items():
+        for fact in included_facts(facts):
+            if fact.field == name:
+                out.line(1, tag, fact.value)
+                write_citations(out, 2, sources, [("", fact.evidence)])
+    _write_links(out, place)
+    _write_numbers(out, person)
+
+
+def _write_names(out: GedcomWriter, person: Person, facts: Sequence[Fact], sources: CitedSources) -> None:
+    told: dict[str, tuple[Evidence, ...]] = dict.fromkeys((person.name, *person.names), ())
+    told |= {fact.value: fact.evidence for fact in included_facts(facts) if fact.field == "name"}
+    for name, evidence in told.items():
+        if name or len(told) == 1:
+            out.line(1, "NAME", slashed_name(name, evidence) if name else "//")
+            write_citations(out, 2, sources, [("", evidence)])
+
+
+def _write_events(
+    out: GedcomWriter, person: Person, tag: str, fields: EventFields, facts: Sequence[Fact], sources: CitedSources
+) -> None:
+    found = event_versions(facts, fields) or _projected(person, tag, fields)
+    for one in found:
+        write_event(out, 1, tag, one, sources)
+    if tag == "DEAT" and not found and person.is_dead:
+        out.line(1, tag, "Y")
+
+
+def _projected(person: Person, tag: str, fields: EventFields) -> list[EventVersion]:
+    """What a person without facts is known by."""
+    values = {"BIRT": (person.birth, person.birth_place), "DEAT": (person.death, person.death_place)}
+    when, place = values.get(tag, (None, ""))
+    date = Fact("", person.id, fields.date, when.edtf(), when) if when else None
+    where = Fact("", person.id, fields.place, place) if place else None
+    return [EventVersion(date, where)] if date or where else []
+
+
+def _write_links(out: GedcomWriter, place: FamilyLinks) -> None:
+    is_old = out.version == "5.5.1"
+    for family, child in place.child_in:
+        out.pointer(1, "FAMC", family)
+        pedigree = PEDIGREE.get(child.qualifier, "")
+        if pedigree:
+            out.line(2, "PEDI", pedigree if is_old else pedigree.upper())
+        elif child.qualifier in OTHER_QUALIFIERS and not is_old:
+            out.line(2, "PEDI", "OTHER")
+            out.line(3, "PHRASE", child.qualifier)
+        if child.is_challenged and not is_old:
+            out.line(2, "STAT", "CHALLENGED")
+        # Version 5.5.1 has STAT as well, but Gramps takes it for an error.
+        if child.is_challenged and is_old:
+            out.line(2, "NOTE", STATUS_NOTE + "challenged")
+        if child.qualifier in OTHER_QUALIFIERS and is_old:
+            out.line(2, "NOTE", QUALIFIER_NOTE + child.qualifier)
+    for family in place.partner_in:
+        out.pointer(1, "FAMS", family)
+
+
+def _write_numbers(out: GedcomWriter, person: Person) -> None:
+    """The names of the person elsewhere."""
+    for kind, value in sorted(person.external.items()):
+        if kind == "wikidata" and out.version == "7.0":
+            out.line(1, "EXID", value)
+            out.line(2, "TYPE", WIKIDATA)
+        else:
+            out.line(1, "REFN", value)
+            out.line(2, "TYPE", kind)

@@ -1,0 +1,188 @@
+"""Ancestors, descendants, generations and the shortest path between two people."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from kiwiresearch.errors import BadUsage
+from kiwiresearch.kin.tree import PersonId, Tree
+
+Parent = Literal["father", "mother"]
+AncestorLine = tuple[Parent, ...]
+"""The way up from a person: ('father', 'mother') is the father's mother."""
+
+SIDES: dict[str, Parent] = {"paternal": "father", "maternal": "mother"}
+SIDE_LABEL = re.compile(r"(?P<side>paternal|maternal) grand(?P<last>father|mother)\s*:\s*", re.IGNORECASE)
+STEPS_LABEL = re.compile(r"(?P<steps>(?:(?:father|mother)['’]s )*)(?P<last>father|mother)\s*:\s*", re.IGNORECASE)
+"""A 'paternal great-grandfather' may be one of two people, so that label alone tells nobody's father."""
+
+
+class AncestorLabel(NamedTuple):
+    """A label that opens a text: whom it names, and where the name begins."""
+
+    line: AncestorLine
+    end: int
+
+
+def parse_ancestor_label(text: str) -> AncestorLabel | None:
+    """The label at the beginning of a cell; None where there is none, or one that does not tell which line it is."""
+    sided = SIDE_LABEL.match(text)
+    if sided:
+        return AncestorLabel((SIDES[sided["side"].lower()], _parent(sided["last"])), sided.end())
+    steps = STEPS_LABEL.match(text)
+    if steps is None:
+        return None
+    ways = [_parent(word) for word in re.findall(r"father|mother", steps["steps"], re.IGNORECASE)]
+    return AncestorLabel((*ways, _parent(steps["last"])), steps.end())
+
+
+def _parent(word: str) -> Parent:
+    return "father" if word.lower() == "father" else "mother"
+
+
+StepKind = Literal["", "parent", "child", "spouse", "sibling"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Somebody on the way, and what they are to the one before."""
+
+    person: PersonId
+    kind: StepKind
+
+
+class Predecessor(NamedTuple):
+    """Whom somebody was reached from, and what they are to that one; the first was reached from themself."""
+
+    before: PersonId
+    kind: StepKind
+
+
+Predecessors = Mapping[PersonId, Predecessor]
+
+
+@dataclass(frozen=True, slots=True)
+class CommonAncestor:
+    """Somebody both descend from, and how many generations up from each."""
+
+    person: PersonId
+    up_first: int
+    up_second: int
+
+
+def require_person(tree: Tree, *people: PersonId) -> None:
+    """Refuse people who are not in the tree."""
+    for person in people:
+        if person not in tree.persons:
+            raise BadUsage(f"There is nobody with the id {person!r} in this tree.", remedy="Look up the id first.")
+
+
+def ancestors(tree: Tree, person: PersonId) -> Mapping[PersonId, int]:
+    """Everybody a person descends from, with the least number of generations up."""
+    return generations_away(person, tree.parents)
+
+
+def descendants(tree: Tree, person: PersonId) -> Mapping[PersonId, int]:
+    """Everybody who descends from a person, with the least number of generations down."""
+    return generations_away(person, tree.children)
+
+
+def generations_away(person: PersonId, near: Callable[[PersonId], Iterable[PersonId]]) -> dict[PersonId, int]:
+    """Who can be reached, nearest first; a person who is their own ancestor is met once, and not counted."""
+    found = {person: 0}
+    waiting = deque([person])
+    while waiting:
+        one = waiting.popleft()
+        for other in near(one):
+            if other not in found:
+                found[other] = found[one] + 1
+                waiting.append(other)
+    del found[person]
+    return found
+
+
+def generations(tree: Tree, seed: PersonId) -> Mapping[PersonId, int]:
+    """The generation of everybody tied to the seed: 1 for parents, 0 for spouses and siblings, -1 for children.
+
+    Where two ways lead to somebody, the shorter one counts.
+    """
+    require_person(tree, seed)
+    found = {seed: 0}
+    waiting = deque([seed])
+    while waiting:
+        one = waiting.popleft()
+        for step in _neighbours(tree, one):
+            if step.person not in found:
+                change = {"parent": 1, "child": -1}.get(step.kind, 0)
+                found[step.person] = found[one] + change
+                waiting.append(step.person)
+    return found
+
+
+def _neighbours(tree: Tree, person: PersonId) -> list[Step]:
+    ties: tuple[tuple[StepKind, tuple[PersonId, ...]], ...] = (
+        ("parent", tree.parents(person)),
+        ("child", tree.children(person)),
+        ("spouse", tree.spouses(person)),
+        ("sibling", tree.siblings(person)),
+    )
+    return [Step(other, kind) for kind, others in ties for other in sorted(others)]
+
+
+def shortest_path(tree: Tree, first: PersonId, second: PersonId) -> tuple[Step, ...]:
+    """The shortest way from one person to another, both included; empty if no tie leads there.
+
+    For many ways from the same person, call `arrivals` once.
+    """
+    require_person(tree, first, second)
+    return path_to(predecessors_from(tree, first), second)
+
+
+def predecessors_from(tree: Tree, first: PersonId) -> Predecessors:
+    """The shortest ways from one person to everybody tied to them.
+
+    Brothers and sisters who share a parent are reached through the parent.
+    """
+    came: dict[PersonId, Predecessor] = {first: Predecessor(first, "")}
+    waiting = deque([first])
+    while waiting:
+        one = waiting.popleft()
+        for step in _neighbours(tree, one):
+            if step.person in came or (step.kind == "sibling" and _share_parent(tree, one, step.person)):
+                continue
+            came[step.person] = Predecessor(one, step.kind)
+            waiting.append(step.person)
+    return came
+
+
+def path_to(came: Predecessors, second: PersonId) -> tuple[Step, ...]:
+    """The way that ends with somebody, from its beginning; empty if they were not reached."""
+    if second not in came:
+        return ()
+    steps = [Step(second, came[second].kind)]
+    while steps[-1].kind:
+        before = came[steps[-1].person].before
+        steps.append(Step(before, came[before].kind))
+    return tuple(reversed(steps))
+
+
+def _share_parent(tree: Tree, one: PersonId, other: PersonId) -> bool:
+    return not set(tree.parents(one)).isdisjoint(tree.parents(other))
+
+
+def common_ancestors(tree: Tree, first: PersonId, second: PersonId) -> tuple[CommonAncestor, ...]:
+    """The nearest people whom both descend from, or are: nearest first, and nobody above another who counts."""
+    require_person(tree, first, second)
+    ups, others = ({one: 0, **ancestors(tree, one)} for one in (first, second))
+    shared = sorted((ups[one] + others[one], one) for one in ups.keys() & others.keys())
+    found: list[CommonAncestor] = []
+    covered: set[PersonId] = set()
+    for _, one in shared:
+        if one not in covered:
+            found.append(CommonAncestor(one, ups[one], others[one]))
+            covered |= ancestors(tree, one).keys()
+    return tuple(found)

@@ -1,0 +1,239 @@
+"""Processes one queue item: searches the sources for its person, stores the record and logs the search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kiwiresearch.errors import KiwiError, NothingFound, SourceError
+from kiwiresearch.kin.loop.case_model import CaseModel
+from kiwiresearch.kin.loop.decisions import update_living_status
+from kiwiresearch.kin.loop.person_match import is_about, is_same_life
+from kiwiresearch.kin.loop.progress import CaseProgress
+from kiwiresearch.kin.loop.queries import QueryOrigin, TreePosition, age_term, clue_items, query_key, relative_items
+from kiwiresearch.kin.loop.record_writer import AddressLookup, Relative, StoredRecord, store_record
+from kiwiresearch.kin.loop.revisits import (
+    already_failed,
+    frontier_items,
+    known_queries,
+    original_item_id,
+    roles_of,
+    update_failed_search,
+)
+from kiwiresearch.kin.loop.seeds import find_seed_page
+from kiwiresearch.kin.loop.settings import CaseSettings
+from kiwiresearch.kin.loop.source_records import (
+    CheckedRecord,
+    SearchResult,
+    SearchTarget,
+    check_record,
+    exact_year,
+    is_local,
+    search_sources,
+)
+from kiwiresearch.kin.source_facts import ExtractedFact
+from kiwiresearch.kin.sources.books import BookSource
+from kiwiresearch.kin.sources.source import EvidenceSource, Fetched, PersonQuery
+from kiwiresearch.kin.store.case import CaseStore
+from kiwiresearch.kin.store.queues import FrontierItem, RevisitItem, to_utc_text
+from kiwiresearch.kin.tree import Person
+
+LEASE_S = 300.0
+ALREADY_DONE = "Another worker has done this one."
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """One step, for who watches."""
+
+    what: str
+    """`fetch`, `clue`, `revisit`, `wait` or `stop`."""
+    words: str
+    """A sentence for the log; it names nobody who may live."""
+    new: int = 0
+    reason: str = ""
+    """Of a stop, the condition that held."""
+
+
+class Crawler:
+    """Asks the sources of a case. What is asked of them is asked outside of any transaction."""
+
+    def __init__(
+        self,
+        store: CaseStore,
+        sources: Sequence[EvidenceSource],
+        located: AddressLookup,
+        settings: CaseSettings,
+        year: int,
+        opinion: CaseModel,
+    ) -> None:
+        self.sources = tuple(sorted(sources, key=lambda source: (source.tier, not is_local(source), source.id)))
+        self._store = store
+        self._located = located
+        self._settings = settings
+        self._year = year
+        self._opinion = opinion
+
+    @property
+    def local(self) -> frozenset[str]:
+        """The sources on this machine, which need no rest."""
+        return frozenset(source.id for source in self.sources if is_local(source))
+
+    def seed(self, name: str) -> tuple[CheckedRecord, EvidenceSource]:
+        """The record that a case begins with: the page of whom the user means, else what a source has first."""
+        problem: KiwiError = NothingFound(f"No source of this case has a page about {name!r}.")
+        for source in self.sources:
+            try:
+                found = (
+                    [find_seed_page(source, name)] if isinstance(source, BookSource) else source.find(PersonQuery(name))
+                )
+            except NothingFound as nothing:
+                problem = nothing
+                continue
+            except SourceError:
+                continue  # nobody knows yet whether the seed is dead, so that most sources may not be asked
+            for record in map(check_record, found):
+                if record and record.read.is_person:
+                    return self._opinion.review(record), source
+        raise problem
+
+    def fetch(self, item: FrontierItem | RevisitItem) -> StepResult:
+        """Look for whom an item is about, and write all that comes of it in one step."""
+        what = "fetch" if isinstance(item, FrontierItem) else "revisit"
+        wanted = item if isinstance(item, FrontierItem) else self._original_item(item)
+        if wanted is None:
+            self._store.finish(item, "dropped")
+            return StepResult(what, "What it looks for is no longer there.")
+        if isinstance(item, FrontierItem) and already_failed(self._store, item):
+            return self._drop_duplicate(item)
+        target, is_meant = self._target(item, wanted)
+        looked = search_sources(self.sources, target, is_meant, self._is_known)
+        if looked.record is None and looked.retry_after_s is not None:
+            return self._postpone(item, target, looked, looked.retry_after_s)
+        record = self._opinion.review(looked.record) if looked.record else None
+        with self._store.step("crawler"):
+            if not self._store.finish(item):
+                return StepResult("wait", ALREADY_DONE)
+            before = self._store.assertion_count()
+            if record and looked.source:
+                self.store_record(record, looked.source, position_of(wanted))
+            new = self._store.assertion_count() - before
+            self._log(item, target, looked, new)
+            update_failed_search(self._store, wanted, looked, to_utc_text(item.lease_until, later_s=-LEASE_S))
+            progress = CaseProgress.load(self._store)
+            after = progress.after_step() if looked.is_known else progress.after_query(new, fetched=bool(record))
+            self._store.set_state("progress", after.record())
+        return StepResult(what, looked.summary(new), new)
+
+    def store_record(self, record: CheckedRecord, source: EvidenceSource, standing: TreePosition) -> StoredRecord:
+        """Write a record, and queue whom it names and what it makes one guess."""
+        kept = store_record(self._store, record, self._located)
+        name = record.read.name or record.read.title
+        age = age_term(CaseProgress.load(self._store).iterations, self._settings.max_iterations)
+        origin = QueryOrigin(kept.person, name, standing, source.id, source.tier, age)
+        self._follow(kept.relatives, origin)
+        for clue in clue_items(record.hypotheses, kept.person, standing):
+            self._store.push("clue", clue)
+        return kept
+
+    def _follow(self, relatives: Sequence[Relative], origin: QueryOrigin) -> None:
+        """Queue those whom a record names, and then whom it names as theirs."""
+        unread = [one for one in relatives if not (one.address and self._store.source_by_url(one.address))]
+        for item in relative_items(unread, origin, self._settings, known_queries(self._store, self._settings)):
+            self._store.push("frontier", item)
+        for one in relatives:
+            place = origin.position.of_relative(one.field)
+            if one.relatives and place.is_within(self._settings):
+                self._follow(one.relatives, replace(origin, person=one.person, name=one.name, position=place))
+
+    def _original_item(self, item: RevisitItem) -> FrontierItem | None:
+        """The item that is looked at a second time."""
+        return next((one for one in frontier_items(self._store) if one.id == original_item_id(item)), None)
+
+    def _target(
+        self, item: FrontierItem | RevisitItem, wanted: FrontierItem
+    ) -> tuple[SearchTarget, Callable[[CheckedRecord], bool]]:
+        """Whom to look for, and how to know that a record is about them."""
+        person = self._person(wanted)
+        contexts: list[Mapping[str, Any]] = [wanted.context]
+        if isinstance(item, RevisitItem):
+            target = SearchTarget(item.improved_query, person, source=item.original_source_id)
+        else:
+            address = wanted.query_string if "://" in wanted.query_string else ""
+            name = str(wanted.context.get("name") or wanted.query_string)
+            target = SearchTarget(name, person, address, str(wanted.context.get("source", "")) if address else "")
+        if person is not None and not target.address:
+            roles = roles_of(self._store.tree(), person.id)
+            contexts += [{"field": field, "of": one.id, "of_name": one.name} for field, one in roles]
+        name = target.query().name
+        return (
+            target,
+            lambda record: (
+                any(self._fits(record, {**one, "name": name}) for one in contexts)
+                or (person is not None and is_same_life(record, person))
+            ),
+        )
+
+    def _person(self, wanted: FrontierItem) -> Person | None:
+        """Who is looked for, as sources outside must know them; whom a clue leads to, nobody knows."""
+        if not wanted.target_entity_id or wanted.context.get("field") == "clue":
+            return None
+        person = self._store.person(wanted.target_entity_id)
+        if person.living == "unknown" and len(self.local) < len(self.sources):
+            update_living_status(self._store, self._year, self._settings.years_after_death)
+            person = self._store.person(wanted.target_entity_id)
+        return person
+
+    def _drop_duplicate(self, item: FrontierItem) -> StepResult:
+        """Two records named somebody who turned out to be one person: one search is enough."""
+        with self._store.step("crawler"):
+            self._store.finish(item, "dropped")
+            self._store.set_state("progress", CaseProgress.load(self._store).after_step().record())
+        return StepResult("fetch", "Searched already for somebody who turned out to be the same.")
+
+    def _postpone(
+        self, item: FrontierItem | RevisitItem, target: SearchTarget, looked: SearchResult, rests_s: float
+    ) -> StepResult:
+        """A source wants to be left alone: the item comes back when it may be asked."""
+        later = to_utc_text(item.lease_until, later_s=rests_s - LEASE_S)
+        with self._store.step("crawler"):
+            self._store.fail(item, "a source wants to be left alone", later)
+            self._log(item, target, looked, 0)
+            self._store.set_state("progress", CaseProgress.load(self._store).after_step().record())
+        return StepResult("fetch", f"A source wants to be left alone for {round(rests_s)} seconds.")
+
+    def _log(self, item: FrontierItem | RevisitItem, target: SearchTarget, looked: SearchResult, new: int) -> None:
+        """A line of the research log for each source, those that were not asked as well."""
+        query = item.query_string if isinstance(item, FrontierItem) else item.improved_query
+        person = target.person
+        years = [exact_year(person.birth), exact_year(person.death)] if person else []
+        for answer in looked.answers:
+            form = query_key(target.name, answer.source, [year for year in years if year is not None])
+            self._store.note_query(
+                query,
+                form.words,
+                form.hash,
+                answer.log_label,
+                int(answer.outcome in ("found", "known")),
+                new if answer.outcome == "found" else 0,
+                negative=answer.outcome == "nothing",
+            )
+
+    def _fits(self, record: CheckedRecord, context: Mapping[str, Any]) -> bool:
+        relative = str(context.get("of", ""))
+        home = self._store.person(relative).external.get("record", "") if relative else ""
+        page = record.fetched.page
+
+        def leads_back(fact: ExtractedFact) -> bool:
+            return bool(home and fact.target) and page is not None and self._located(page.ref.book, fact.target) == home
+
+        return is_about(record, context, leads_back)
+
+    def _is_known(self, fetched: Fetched) -> bool:
+        """Whether the case has this record in this version."""
+        return self._store.source_by_url(fetched.source.url) == fetched.source.id
+
+
+def position_of(item: FrontierItem) -> TreePosition:
+    return TreePosition(int(item.context.get("generation", 0)), int(item.context.get("aside", 0)))

@@ -1,0 +1,161 @@
+"""Decisions about the whole case: merges, implausible facts, conflicts, and who may be living."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kiwiresearch.kin.conflict import Conflict, conflicts_of
+from kiwiresearch.kin.conflict_by_model import review_conflicts
+from kiwiresearch.kin.plausibility import find_implausible
+from kiwiresearch.kin.privacy.living import living_status
+from kiwiresearch.kin.resolve.by_model import review_by_model
+from kiwiresearch.kin.resolve.pairs import Pair, ordered_pair
+from kiwiresearch.kin.resolve.proposal import MergeProposal
+from kiwiresearch.kin.resolve.resolver import propose
+from kiwiresearch.kin.store.case import CaseStore
+from kiwiresearch.kin.store.values import ConflictRow
+from kiwiresearch.kin.tree import PersonId, Tree
+from kiwiresearch.llm.model import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """What was done, for the log."""
+
+    merged: tuple[str, ...] = ()
+    proposals: tuple[MergeProposal, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    notes: tuple[str, ...] = ()
+    """Where a model was of no help."""
+
+
+def decide(store: CaseStore, year: int, *, years_after_death: int = 0, model: Model | None = None) -> Decisions:
+    """Resolve, then doubts, then conflicts, then the living: each sees what the one before it did.
+
+    A model is asked between the steps that write, so that nobody waits for it with the case locked.
+    """
+    if model is not None:
+        update_living_status(store, year, years_after_death)  # nobody who may be alive is told to a model
+    merged, proposals, notes = resolve(store, model)
+    with store.step("verifier"):
+        _dispute_implausible(store, store.tree())
+    tree = store.tree()
+    conflicts = conflicts_of(tree)
+    if model is not None:
+        heard = review_conflicts(conflicts, tree, model)
+        conflicts, notes = heard.conflicts, (*notes, *heard.notes)
+    with store.step("conflict analyst"):
+        _store_conflicts(store, conflicts)
+        _prefer_recommended(store, tree, conflicts)
+        _set_living(store, store.tree(), year, years_after_death)
+    return Decisions(merged, proposals, conflicts, notes)
+
+
+def resolve(
+    store: CaseStore, model: Model | None = None
+) -> tuple[tuple[str, ...], tuple[MergeProposal, ...], tuple[str, ...]]:
+    """Merge what is sure, and return what was merged, what a person has to look at, and where a model failed."""
+    tree = store.tree()
+    proposals = propose(tree, cannot_link=sorted(forbidden_pairs(store)))
+    notes: tuple[str, ...] = ()
+    if model is not None:
+        heard = review_by_model(proposals, tree, model)
+        proposals, notes = heard.proposals, heard.notes
+    with store.step("resolver"):
+        merged, left = _merge(store, proposals)
+    return merged, left, notes
+
+
+def forbidden_pairs(store: CaseStore) -> frozenset[Pair]:
+    """The pairs that were taken apart, as the people they are by now: either may have been merged since."""
+    pairs = ((store.canonical(one.first), store.canonical(one.second)) for one in store.cannot_link())
+    return frozenset(ordered_pair(*pair) for pair in pairs)
+
+
+def _merge(store: CaseStore, proposals: Sequence[MergeProposal]) -> tuple[tuple[str, ...], tuple[MergeProposal, ...]]:
+    merged: list[str] = []
+    left = []
+    for proposal in proposals:
+        one, other = (store.canonical(person) for person in proposal.candidate_pair)
+        is_sure = proposal.recommended_action == "merge" and not proposal.vetoes and one != other
+        if not is_sure or ordered_pair(one, other) in forbidden_pairs(store):
+            left.append(proposal)
+            continue
+        first, second = _canonical_first(store, one, other)
+        merged.append(
+            store.merge(
+                first,
+                second,
+                rationale=proposal.merge_rationale,
+                why_not_split=proposal.merge_rationale,
+                why_not_merge=proposal.why_not_merge,
+                features=dict(proposal.matching_features.items()),
+                score=proposal.similarity_score,
+                decided_by=proposal.decided_by,
+            )
+        )
+    return tuple(merged), tuple(left)
+
+
+def _canonical_first(store: CaseStore, one: PersonId, other: PersonId) -> tuple[PersonId, PersonId]:
+    """Who has a record of their own stands for both; else the lower id."""
+    ranked = sorted((one, other), key=lambda person: ("record" not in store.person(person).external, person))
+    return ranked[0], ranked[1]
+
+
+def _dispute_implausible(store: CaseStore, tree: Tree) -> None:
+    """What cannot be is disputed, and stays."""
+    known = {fact.id: fact.status for fact in tree.facts} | {tie.id: tie.status for tie in tree.relationships}
+    for doubt in find_implausible(tree):
+        for identity in doubt.facts:
+            if known.get(identity) not in (None, "disputed"):
+                store.set_status(identity, "disputed", doubt.sentence)
+
+
+def _store_conflicts(store: CaseStore, found: Sequence[Conflict]) -> None:
+    kept = {row.id for row in store.conflicts()}
+    for conflict in found:
+        best = conflict.recommended_index
+        row = ConflictRow(
+            conflict.conflict_id,
+            conflict.person,
+            conflict.field,
+            tuple(fact for one in conflict.competing_assertions for fact in one.facts),
+            tuple(
+                {"claim_index": r.claim_index, "rank": r.rank, "reason": r.reason} for r in conflict.evidence_ranking
+            ),
+            "" if best is None else conflict.competing_assertions[best].facts[0],
+            conflict.confidence,
+            "rule" if conflict.decided_by == "rules" else "llm",
+            conflict.resolution_status,
+            conflict.rationale,
+            conflict.next_actions,
+        )
+        store.put_conflict(row)
+    for gone in sorted(kept - {conflict.conflict_id for conflict in found}):
+        store.drop_conflict(gone)
+
+
+def _prefer_recommended(store: CaseStore, tree: Tree, found: Sequence[Conflict]) -> None:
+    """Show people with the values that stand best by their evidence."""
+    shown = {fact.id: fact.preferred for fact in tree.facts}
+    for conflict in found:
+        at = conflict.recommended_index
+        best = () if at is None else conflict.competing_assertions[at].facts
+        if best and best[0] in shown and not any(shown.get(fact) for fact in best):
+            store.prefer(best[0], conflict.rationale)
+
+
+def update_living_status(store: CaseStore, year: int, years_after_death: int) -> None:
+    """Say of everybody whether they may be alive, as far as is known now."""
+    with store.step("privacy"):
+        _set_living(store, store.tree(), year, years_after_death)
+
+
+def _set_living(store: CaseStore, tree: Tree, year: int, years_after_death: int) -> None:
+    overrides = store.state("living_overrides") or {}
+    verdicts = living_status(tree, year, years_after_death=years_after_death, overrides=overrides)
+    for person, verdict in sorted(verdicts.items()):
+        if tree.persons[person].living != verdict.status:
+            store.set_living(person, verdict.status, {"why": verdict.why})

@@ -1,0 +1,223 @@
+"""Whether a record is about the person who was searched for, and which mentions in a record mean one relative."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+from kiwiresearch.kin.loop.source_records import CheckedFact, CheckedRecord, exact_year
+from kiwiresearch.kin.names import PersonName, names_conflict, parse_name, sex_of_name, token_similarity
+from kiwiresearch.kin.source_facts import ExtractedFact
+from kiwiresearch.kin.tree import RELATION_FIELDS, FieldName, Person
+from kiwiresearch.text.dates.ranges import DateRange, date_relation
+from kiwiresearch.text.words import fold
+
+PARENTS: tuple[FieldName, ...] = ("father", "mother", "parent")
+RECIPROCAL_FIELDS: Mapping[str, tuple[FieldName, ...]] = {
+    "father": ("child",),
+    "mother": ("child",),
+    "parent": ("child",),
+    "child": PARENTS,
+    "spouse": ("spouse", "partner"),
+    "partner": ("spouse", "partner"),
+    "sibling": ("sibling",),
+}
+"""How a record names the one who led to it: a child's page tells its parents."""
+
+
+def is_about(record: CheckedRecord, context: Mapping[str, Any], leads_back: Callable[[ExtractedFact], bool]) -> bool:
+    """A person of that name whose own record names the relative who led here, in the right role.
+
+    `leads_back` tells whether a relation of the record links to that relative's own page.
+    """
+    read = record.read
+    name = parse_name(str(context.get("name", "")))
+    if not read.is_person or not any(
+        is_same_full_name(name, parse_name(one)) for one in (read.name, read.title) if one
+    ):
+        return False
+    fields = RECIPROCAL_FIELDS.get(str(context.get("field")), tuple(sorted(RELATION_FIELDS)))
+    relative = parse_name(str(context.get("of_name", "")))
+    told = [one.fact for one in record.accepted if one.fact.field in fields]
+    return any(leads_back(fact) or is_same_full_name(relative, parse_name(fact.value)) for fact in told)
+
+
+def is_same_full_name(one: PersonName, other: PersonName) -> bool:
+    """Two full names of one person: all of the shorter is in the longer, and it is more than a first name."""
+    if not one.given or not other.given or names_conflict(one, other):
+        return False
+    mine, theirs = core_words(one), core_words(other)
+    if not (mine <= theirs or theirs <= mine):
+        return False
+    is_same_king = one.regnal > 0 and one.regnal == other.regnal
+    is_same_place = bool(one.byname) and fold(one.byname) == fold(other.byname)
+    return len(mine & theirs) > 1 or is_same_king or is_same_place
+
+
+def core_words(name: PersonName) -> frozenset[str]:
+    """The words of a name that are the person's own."""
+    return frozenset(fold(" ".join((*name.given, name.surname, name.maiden))).split())
+
+
+def is_same_life(record: CheckedRecord, person: Person) -> bool:
+    """The same name and years of birth and death; where the very days agree, the first name is enough."""
+    if not record.read.is_person:
+        return False
+    names = [parse_name(one) for one in (person.name, *person.names)]
+    pairs = list(product(names, [parse_name(one) for one in (record.read.name, record.read.title) if one]))
+    ends: tuple[tuple[FieldName, DateRange | None], ...] = (("birth_date", person.birth), ("death_date", person.death))
+    told = [(when, [one.fact.when for one in record.accepted if one.fact.field == field]) for field, when in ends]
+    if all(any(_is_same_day(when, other) for other in others) for when, others in told):
+        return any(_is_same_first_name(one, other) for one, other in pairs)
+    years = all(exact_year(when) in {exact_year(other) for other in others} - {None} for when, others in told)
+    return years and any(is_same_full_name(one, other) for one, other in pairs)
+
+
+def _is_same_day(one: DateRange | None, other: DateRange | None) -> bool:
+    if one is None or other is None:
+        return False
+    return one.earliest == one.latest == other.earliest == other.latest
+
+
+def _is_same_first_name(one: PersonName, other: PersonName) -> bool:
+    return (
+        bool(one.given and other.given)
+        and fold(one.given[0]) == fold(other.given[0])
+        and not names_conflict(one, other)
+    )
+
+
+PARENT_FIELDS: tuple[FieldName, ...] = ("father", "mother", "parent")
+ROLE_OF_FIELD: dict[FieldName, str] = {
+    "father": "father",
+    "mother": "mother",
+    "parent": "parent",
+    "spouse": "spouse",
+    "partner": "spouse",
+    "child": "child",
+    "sibling": "sibling",
+}
+"""Relations that one person may be told under."""
+SPELLING_VARIANT, CLOSE_SPELLING_VARIANT = 0.92, 0.96
+"""From here on two first names are one that is spelled otherwise: of a father, and of a wife who has no other name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A relative as one place of a record tells it."""
+
+    checked: CheckedFact
+    address: str
+    name: PersonName
+
+    @property
+    def kind(self) -> str:
+        return ROLE_OF_FIELD[self.checked.fact.field]
+
+
+@dataclass(frozen=True, slots=True)
+class MentionedPerson:
+    """All mentions of one relative, the fullest first."""
+
+    mentions: tuple[Mention, ...]
+
+    @property
+    def address(self) -> str:
+        return next((one.address for one in self.mentions if one.address), "")
+
+    @property
+    def name(self) -> str:
+        return self.mentions[0].checked.fact.value
+
+    @property
+    def field(self) -> FieldName:
+        return self.mentions[0].checked.fact.field
+
+    @property
+    def fields(self) -> tuple[FieldName, ...]:
+        """What all mentions call the person: 'parent' in one place is 'mother' in another."""
+        return tuple(one.checked.fact.field for one in self.mentions)
+
+
+@dataclass(frozen=True, slots=True)
+class MentionedPeople:
+    """The relatives of a record, and mentions that may be of several of them."""
+
+    people: tuple[MentionedPerson, ...]
+    unclear: tuple[CheckedFact, ...]
+
+
+def group_mentions(relations: Sequence[CheckedFact], address_of: Callable[[CheckedFact], str]) -> MentionedPeople:
+    """Put mentions together; a short name that fits several people is left aside, since it may be any of them."""
+    mentions = [Mention(one, address_of(one), parse_name(one.fact.value)) for one in relations]
+    fullest = sorted(
+        mentions, key=lambda one: (not one.address, -_name_length(one.name), one.checked.fact.snippet.start)
+    )
+    people: list[MentionedPerson] = []
+    unclear: list[CheckedFact] = []
+    for mention in fullest:
+        fitting = [number for number, person in enumerate(people) if _is_mention_of(mention, person)]
+        if len(fitting) > 1:
+            unclear.append(mention.checked)
+        elif fitting:
+            number = fitting[0]
+            people[number] = replace(people[number], mentions=(*people[number].mentions, mention))
+        else:
+            people.append(MentionedPerson((mention,)))
+    return MentionedPeople(tuple(people), tuple(unclear))
+
+
+def _name_length(name: PersonName) -> int:
+    return len(core_words(name)) + bool(name.byname) + bool(name.regnal)
+
+
+def _is_mention_of(mention: Mention, person: MentionedPerson) -> bool:
+    """Whether a mention is of a person told already."""
+    if not _is_same_role(mention.kind, person.mentions[0].kind):
+        return False
+    if mention.address and person.address:
+        return mention.address == person.address
+    if any(_dates_exclude(mention, other) for other in person.mentions):
+        return False
+    return any(_is_same(mention.name, other.name, mention.kind) for other in person.mentions)
+
+
+def _dates_exclude(one: Mention, other: Mention) -> bool:
+    """Whether the record gives them births or deaths that cannot be one."""
+    told = {fact.fact.field: fact.fact.when for fact in other.checked.details if fact.status != "rejected"}
+    return any(
+        date_relation(fact.fact.when, when) == "apart"
+        for fact in one.checked.details
+        if fact.status != "rejected" and fact.fact.when and (when := told.get(fact.fact.field))
+    )
+
+
+def _is_same_role(one: str, other: str) -> bool:
+    """A box says 'Parents' where the text says 'son of A and B'."""
+    return one == other or (one in PARENT_FIELDS and other in PARENT_FIELDS and "parent" in (one, other))
+
+
+def _is_byname_against_surname(one: PersonName, other: PersonName) -> bool:
+    """'Catherine of Aragon' is no shorter form of 'Catherine Howard', nor of 'Catherine Parr'."""
+    places, houses = (bool(one.byname), bool(other.byname)), (bool(one.surname), bool(other.surname))
+    return any(places) and any(houses) and places == houses[::-1] and not all(places)
+
+
+def _is_same(one: PersonName, other: PersonName, kind: str) -> bool:
+    """A shorter form of the other; of a father, who is one, the first name is enough."""
+    if names_conflict(one, other) or not one.given or not other.given:
+        return False
+    mine, theirs = core_words(one), core_words(other)
+    bynames = {fold(one.byname), fold(other.byname)} - {""}
+    if (mine <= theirs or theirs <= mine) and len(bynames) < 2 and not _is_byname_against_surname(one, other):
+        return True
+    if fold(one.given[0]) == fold(other.given[0]):
+        return kind in PARENT_FIELDS  # nobody has two fathers of one name
+    if len({sex_of_name(one.written), sex_of_name(other.written)} - {""}) > 1:
+        return False  # Francis and Frances are a couple
+    alike = token_similarity(one.given[0], other.given[0])
+    return (kind in PARENT_FIELDS and alike >= SPELLING_VARIANT) or (
+        kind == "spouse" and alike >= CLOSE_SPELLING_VARIANT and len(mine) == len(theirs) == 1
+    )

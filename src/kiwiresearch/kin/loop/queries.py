@@ -1,0 +1,337 @@
+"""Queries for the frontier: which relatives and clues are worth a search, in which order, and none asked twice."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from rapidfuzz.fuzz import token_sort_ratio
+
+from kiwiresearch.kin.loop.person_match import core_words
+from kiwiresearch.kin.loop.record_writer import Relative
+from kiwiresearch.kin.loop.settings import CaseSettings
+from kiwiresearch.kin.loop.source_records import RELIABILITY
+from kiwiresearch.kin.names import parse_name
+from kiwiresearch.kin.source_facts import Hypothesis
+from kiwiresearch.kin.store.queues import ClueItem, FrontierItem
+from kiwiresearch.kin.tree import FieldName, PersonId, Tree, row_id
+from kiwiresearch.text.words import fold
+
+SIMILAR_FROM = 90
+"""From this likeness on two queries of the same people and years are one."""
+KINSHIP_WORDS = frozenset({"father", "mother", "wife", "husband", "son", "daughter", "brother", "sister", "parents"})
+
+
+@dataclass(frozen=True, slots=True)
+class QueryKey:
+    """A query in the form that is compared."""
+
+    source: str
+    words: str
+    """Folded and sorted."""
+    discriminators: tuple[str, ...]
+    """Numbers of kings, junior and senior, years, and words of kinship: where these differ, so do the people."""
+
+    @property
+    def hash(self) -> str:
+        return row_id("query", self.source, self.words)
+
+
+def query_key(query: str, source: str, years: Iterable[int] = ()) -> QueryKey:
+    """A query as it is remembered."""
+    name = parse_name(query)
+    words = sorted(fold(query).split())
+    kin = sorted(KINSHIP_WORDS & set(words))
+    regnal, generation = name.discriminators
+    telling = (str(regnal), generation, *kin, *map(str, sorted(years)))
+    return QueryKey(source, " ".join((*words, *map(str, sorted(years)))), telling)
+
+
+def is_novel(query: QueryKey, known: Iterable[QueryKey], *, fuzzy: bool = True) -> bool:
+    """Whether nothing near it was asked of the same source; one that finds other spellings itself needs no second."""
+    for other in known:
+        if other.source != query.source or other.discriminators != query.discriminators:
+            continue
+        if other.words == query.words or (fuzzy and token_sort_ratio(other.words, query.words) >= SIMILAR_FROM):
+            return False
+    return True
+
+
+WEIGHTS = {"closeness": 0.35, "gain": 0.25, "reliability": 0.2, "clue": 0.1, "age": 0.1, "tier": -0.15}
+
+
+@dataclass(frozen=True, slots=True)
+class Priority:
+    """The terms of an item's place in its queue, each from 0 to 1 but for the tier; items of equal sums go by id."""
+
+    closeness: float
+    """To the seed: 1 for the seed, a half for its parents."""
+    gain: float
+    """What is missing of the person, as far as the query is likely to find it."""
+    reliability: float
+    """Of the source that will be asked."""
+    clue: float = 0.0
+    """The priority of the clue that led here."""
+    age: float = 0.0
+    """What was queued early comes before what was queued late, so that nothing waits for ever."""
+    tier: int = 0
+
+    @property
+    def terms(self) -> tuple[tuple[str, float], ...]:
+        """Each term with its points."""
+        return tuple((name, weight * float(getattr(self, name))) for name, weight in WEIGHTS.items())
+
+    @property
+    def total(self) -> float:
+        return round(sum(points for _, points in self.terms), 4)
+
+    def __str__(self) -> str:
+        told = ", ".join(f"{name} {points:+.3g}" for name, points in self.terms if points)
+        return f"{self.total:g} ({told or 'nothing'})"
+
+
+def age_term(step: int, last_step: int) -> float:
+    """The term of an item that is queued at a step: it falls as the case goes on.
+
+    To lift all that wait with every step gives the same order, and would mean to write them all each time.
+    """
+    return round(1 - min(step / max(last_step, 1), 1.0), 4)
+
+
+UP: frozenset[FieldName] = frozenset({"father", "mother", "parent"})
+DOWN: frozenset[FieldName] = frozenset({"child"})
+SUGGESTED_SCOPE = "suggested"
+PLACEHOLDER_NAMES = frozenset({"unknown", "none", "unnamed", "infant", "son", "daughter", "stillborn"})
+LINKED_GAIN, SEARCHED_GAIN = 1.0, 0.1
+"""What a query is likely to find: a page that the source links to is there, a name to be searched for mostly is not.
+All pages that are known of come before all searches, however near those are."""
+ASIDE_DISTANCE = 2.5
+"""A step aside is so much further than one along the line: grandparents come before brothers and sisters."""
+
+
+@dataclass(frozen=True, slots=True)
+class TreePosition:
+    """Where a person stands to the seed: generations up (above 0) or down, and steps out of the straight line."""
+
+    generation: int = 0
+    aside: int = 0
+
+    def of_relative(self, field: FieldName) -> TreePosition:
+        """Where a relative of that kind stands; whoever is not straight above or below the seed is a step aside."""
+        if field in UP:
+            return TreePosition(self.generation + 1, self.aside + (self.aside > 0 or self.generation < 0))
+        if field in DOWN:
+            return TreePosition(self.generation - 1, self.aside + (self.aside > 0 or self.generation > 0))
+        return TreePosition(self.generation, self.aside + 1)
+
+    def is_within(self, settings: CaseSettings) -> bool:
+        return abs(self.generation) <= settings.generations and self.aside <= settings.collaterals
+
+    @property
+    def closeness(self) -> float:
+        return 1 / (1 + abs(self.generation) + ASIDE_DISTANCE * self.aside)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryOrigin:
+    """The record that leads to others: whom it is about, which source it is from, and when it was read."""
+
+    person: PersonId
+    name: str
+    position: TreePosition
+    source: str = ""
+    tier: int = 0
+    age: float = 0.0
+
+
+def relative_items(
+    relatives: Iterable[Relative], origin: QueryOrigin, settings: CaseSettings, known: Sequence[QueryKey]
+) -> list[FrontierItem]:
+    """Queries for the relatives that a record names, near ones first, nobody twice."""
+    found: list[FrontierItem] = []
+    waiting = list(known)
+    for relative in relatives:
+        place = origin.position.of_relative(relative.field)
+        if not place.is_within(settings) or relative.name.casefold() in PLACEHOLDER_NAMES:
+            continue
+        if not relative.address and not is_full_name(relative.name):
+            continue
+        # A page is fetched once, whatever it is called where it is linked from.
+        form = (
+            query_key("", relative.address)
+            if relative.address
+            else query_key(relative.name, relatives_scope(origin.person))
+        )
+        if is_novel(form, waiting):
+            waiting.append(form)
+            found.append(frontier_item(relative, origin, place, form))
+    return found
+
+
+def frontier_item(relative: Relative, origin: QueryOrigin, place: TreePosition, form: QueryKey) -> FrontierItem:
+    """The query for somebody who stands there; with an address it is asked where that is from."""
+    tier = origin.tier if relative.address else 0
+    priority = Priority(
+        closeness=place.closeness,
+        gain=LINKED_GAIN if relative.address else SEARCHED_GAIN,
+        reliability=RELIABILITY["lead"] if tier == 0 else RELIABILITY["wikidata"],
+        age=origin.age,
+        tier=tier,
+    )
+    return FrontierItem(
+        priority=priority.total,
+        target_entity_id=relative.person,
+        query_string=relative.address or relative.name,
+        source_tiers=(str(tier),),
+        query_hash=form.hash,
+        context={
+            "name": relative.name,
+            "field": relative.field,
+            "of": origin.person,
+            "of_name": origin.name,
+            "generation": place.generation,
+            "aside": place.aside,
+            "source": origin.source if relative.address else "",
+        },
+    )
+
+
+def is_full_name(name: str) -> bool:
+    """Whether a name is more than a first name, so that a page can be told to be of that person."""
+    parsed = parse_name(name)
+    return bool(parsed.given) and (len(core_words(parsed)) > 1 or bool(parsed.regnal or parsed.byname))
+
+
+def relatives_scope(person: PersonId) -> str:
+    """Among which queries one for a relative of somebody is a repetition: namesakes have other relatives."""
+    return f"relative:{person}"
+
+
+def clue_items(hypotheses: Iterable[Hypothesis], person: PersonId, standing: TreePosition) -> list[ClueItem]:
+    """Hypotheses as clues; they lead to queries and never to facts."""
+    return [
+        ClueItem(
+            priority=one.priority,
+            hypothesis_type=one.type,
+            hypothesis_text=one.text,
+            related_person_id=person,
+            suggested_queries=one.suggested_queries,
+            evidence_hints={
+                "hint": one.evidence_hint,
+                "is_fact": False,
+                "generation": standing.generation,
+                "aside": standing.aside,
+            },
+        )
+        for one in hypotheses
+    ]
+
+
+def items_for_clue(
+    clue: ClueItem, name: str, settings: CaseSettings, known: Sequence[QueryKey], age: float = 0.0
+) -> list[FrontierItem]:
+    """What to ask because of a clue: its novel suggestions, a few at most."""
+    standing = TreePosition(int(clue.evidence_hints.get("generation", 0)), int(clue.evidence_hints.get("aside", 0)))
+    origin = QueryOrigin(clue.related_person_id, name, standing, age=age)
+    return suggested_items(clue.suggested_queries, origin, settings.clue_queries, known, clue=clue)
+
+
+def suggested_items(
+    queries: Iterable[str], origin: QueryOrigin, most: int, known: Sequence[QueryKey], *, clue: ClueItem | None = None
+) -> list[FrontierItem]:
+    """Queries around a person that somebody thought of: novel whoever asked before, and no more than allowed."""
+    waiting = [replace(one, source=SUGGESTED_SCOPE) for one in known]
+    found: list[FrontierItem] = []
+    for query in queries:
+        form = query_key(query, SUGGESTED_SCOPE)
+        if len(found) >= most or not any(map(str.isalpha, form.words)) or not is_novel(form, waiting):
+            continue
+        waiting.append(form)
+        priority = Priority(
+            closeness=origin.position.closeness / 2,
+            gain=SEARCHED_GAIN / 2,
+            reliability=RELIABILITY["lead"],
+            clue=clue.priority if clue else 0.0,
+            age=origin.age,
+        )
+        context = {
+            "name": query,
+            "field": "clue",
+            "of": origin.person,
+            "of_name": origin.name,
+            "generation": origin.position.generation,
+            "aside": origin.position.aside,
+            "clue": clue.id if clue else "",
+        }
+        found.append(
+            FrontierItem(
+                priority=priority.total,
+                target_entity_id=origin.person,
+                query_string=query,
+                source_tiers=("0",),
+                query_hash=form.hash,
+                context=context,
+            )
+        )
+    return found
+
+
+def imported_items(
+    tree: Tree,
+    homes: Sequence[PersonId],
+    settings: CaseSettings,
+    known: Sequence[QueryKey],
+    taken: Collection[PersonId],
+    age: float = 0.0,
+) -> list[FrontierItem]:
+    """Queries for everybody within reach of the home persons who has no page yet; `taken` were asked for before."""
+    found: list[FrontierItem] = []
+
+    def is_wanted(person: PersonId) -> bool:
+        return person not in taken and "record" not in tree.persons[person].external
+
+    for home in filter(is_wanted, homes):
+        name = tree.persons[home].name
+        if not is_full_name(name):
+            continue
+        whom = Relative(home, "name", name, "")
+        found.append(
+            frontier_item(
+                whom,
+                QueryOrigin("", "", TreePosition(), age=age),
+                TreePosition(),
+                query_key(name, relatives_scope(home)),
+            )
+        )
+    for origin, relatives in _within_reach(tree, homes, settings):
+        wanted = [one for one in relatives if is_wanted(one.person)]
+        found += relative_items(wanted, QueryOrigin(*origin, age=age), settings, known)
+    return found
+
+
+def _within_reach(
+    tree: Tree, homes: Sequence[PersonId], settings: CaseSettings
+) -> Iterator[tuple[tuple[PersonId, str, TreePosition], list[Relative]]]:
+    """Everybody within reach, each with those relatives whom nobody nearer has named."""
+    ways: tuple[tuple[FieldName, Callable[[PersonId], Sequence[PersonId]]], ...] = (
+        ("parent", tree.parents),
+        ("child", tree.children),
+        ("spouse", tree.spouses),
+        ("sibling", tree.siblings),
+    )
+    places = {home: TreePosition() for home in homes}
+    queue = deque(places)
+    while queue:
+        person = queue.popleft()
+        relatives: list[Relative] = []
+        for field, others in ways:
+            place = places[person].of_relative(field)
+            if not place.is_within(settings):
+                continue
+            for other in others(person):
+                if other not in places and other in tree.persons:
+                    places[other] = place
+                    queue.append(other)
+                    relatives.append(Relative(other, field, tree.persons[other].name, ""))
+        yield (person, tree.persons[person].name, places[person]), relatives

@@ -1,0 +1,279 @@
+"""Searches that found nothing, and when they are repeated because more is known of the person."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+from urllib.parse import unquote
+
+from kiwiresearch.kin.loop.person_match import core_words
+from kiwiresearch.kin.loop.queries import (
+    SEARCHED_GAIN,
+    SUGGESTED_SCOPE,
+    Priority,
+    QueryKey,
+    TreePosition,
+    is_novel,
+    query_key,
+    relatives_scope,
+)
+from kiwiresearch.kin.loop.settings import CaseSettings
+from kiwiresearch.kin.loop.source_records import RELIABILITY, SearchResult
+from kiwiresearch.kin.names import parse_name
+from kiwiresearch.kin.store.case import CaseStore
+from kiwiresearch.kin.store.queues import ClueItem, FrontierItem, RevisitItem, to_utc_text
+from kiwiresearch.kin.tree import FieldName, Person, PersonId, Tree, row_id
+from kiwiresearch.text.dates.ranges import DateRange
+
+STRONG_CLUE = 0.7
+NARROWED_TO = 0.5
+"""An interval that has shrunk to this share is worth another question."""
+ID_SEPARATOR = "."
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFacts:
+    """What was known of somebody at a time."""
+
+    names: tuple[str, ...] = ()
+    born: tuple[int, int] | None = None
+    died: tuple[int, int] | None = None
+    relatives: tuple[PersonId, ...] = ()
+    conflicts: tuple[str, ...] = ()
+
+    def record(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> KnownFacts:
+        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in record.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class FailedSearch:
+    """A search that found nothing: the item, the sources that were asked, when, and what was known then."""
+
+    item: FrontierItem
+    sources: tuple[str, ...]
+    at: str
+    known: KnownFacts
+
+    def record(self) -> dict[str, Any]:
+        return {"sources": list(self.sources), "at": self.at, "known": self.known.record()}
+
+
+@dataclass(frozen=True, slots=True)
+class BetterQuery:
+    """Words that promise more than those asked before, and why."""
+
+    query: str
+    reason: str
+    clue: str = ""
+    weight: float = 0.0
+
+
+def known_facts(tree: Tree, person: PersonId, conflicts: Sequence[str] = ()) -> KnownFacts:
+    """What a tree has of somebody."""
+    one = tree.persons.get(person)
+    if one is None:
+        return KnownFacts()
+    near = (*tree.parents(person), *tree.spouses(person), *tree.children(person))
+    names = tuple(dict.fromkeys((one.name, *one.names)))
+    return KnownFacts(names, _years(one.birth), _years(one.death), tuple(dict.fromkeys(near)), tuple(conflicts))
+
+
+def revisit_items(
+    negatives: Sequence[FailedSearch],
+    tree: Tree,
+    conflicts: Mapping[PersonId, Sequence[str]],
+    clues: Sequence[ClueItem],
+    earlier: Sequence[RevisitItem],
+    settings: CaseSettings,
+    *,
+    local: frozenset[str],
+    requested: Mapping[str, Sequence[BetterQuery]] | None = None,
+) -> list[RevisitItem]:
+    """What to ask again, of whom and when: a few times of each source for each person, with novel words only.
+
+    `wishes` are further words for an item, by its id; sources that are not `local` are given time.
+    """
+    targets = {one.item.id: one.item.target_entity_id for one in negatives}
+    count: Counter[tuple[str, str]] = Counter(
+        (one.original_source_id, targets.get(original_item_id(one), "")) for one in earlier
+    )
+    known: list[QueryKey] = [query_key(one.improved_query, one.original_source_id) for one in earlier]
+    known += [query_key(str(one.item.context["name"]), source) for one in negatives for source in one.sources]
+    found: list[RevisitItem] = []
+    for negative in negatives:
+        target = negative.item.target_entity_id
+        now = known_facts(tree, target, conflicts.get(target, ()))
+        for better in (*better_queries(negative, now, tree, clues), *(requested or {}).get(negative.item.id, ())):
+            for source in negative.sources:
+                form = query_key(better.query, source, _exact_years(now))
+                place = (source, target)
+                if count[place] >= settings.revisits or not is_novel(form, known):
+                    continue
+                count[place] += 1
+                known += [form, query_key(better.query, source)]
+                hours = 0 if source in local else settings.revisit_hours
+                found.append(_revisit_item(negative, better, source, hours))
+    return found
+
+
+def original_item_id(revisit: RevisitItem) -> str:
+    """The id of the item that is looked at a second time."""
+    return revisit.id.partition(ID_SEPARATOR)[0]
+
+
+def better_queries(
+    negative: FailedSearch, now: KnownFacts, tree: Tree, clues: Sequence[ClueItem]
+) -> Iterator[BetterQuery]:
+    """All that was learned since, as words to ask by."""
+    before, name = negative.known, str(negative.item.context["name"])
+    for variant in now.names:
+        if variant not in before.names and core_words(parse_name(variant)) != core_words(parse_name(name)):
+            yield BetterQuery(variant, "another form of the name is known")
+    if _is_narrower(before.born, now.born) or _is_narrower(before.died, now.died):
+        yield BetterQuery(f"{name} ({_life_years(now)})", "the years are known better")
+    for relative in now.relatives:
+        if relative not in before.relatives and relative in tree.persons:
+            yield BetterQuery(f"{name} (with {tree.persons[relative].name})", "a relative is known")
+    if set(now.conflicts) - set(before.conflicts):
+        fields = ", ".join(sorted(set(now.conflicts) - set(before.conflicts))).replace("_", " ")
+        yield BetterQuery(f"{name} ({fields} in dispute)", "sources disagree")
+    words = core_words(parse_name(name))
+    for clue in clues:
+        if clue.priority < STRONG_CLUE or clue.related_person_id != negative.item.context.get("of"):
+            continue
+        for query in clue.suggested_queries:
+            if words and words <= core_words(parse_name(query)):
+                yield BetterQuery(query, "a strong clue", clue.id, clue.priority)
+
+
+def roles_of(tree: Tree, person: PersonId) -> Iterator[tuple[FieldName, Person]]:
+    """What somebody is to each known relative, as a record of theirs would have to tell."""
+    roles: tuple[tuple[FieldName, tuple[PersonId, ...]], ...] = (
+        ("child", tree.parents(person)),
+        ("spouse", tree.spouses(person)),
+        ("parent", tree.children(person)),
+    )
+    for field, relatives in roles:
+        yield from ((field, tree.persons[one]) for one in relatives if one in tree.persons)
+
+
+def _revisit_item(negative: FailedSearch, better: BetterQuery, source: str, hours: int) -> RevisitItem:
+    item = negative.item
+    standing = TreePosition(int(item.context.get("generation", 0)), int(item.context.get("aside", 0)))
+    priority = Priority(standing.closeness, SEARCHED_GAIN, RELIABILITY["lead"], clue=better.weight)
+    return RevisitItem(
+        id=f"{item.id}{ID_SEPARATOR}{row_id('revisit', source, better.query)}",
+        priority=priority.total,
+        not_before=to_utc_text(negative.at, later_s=hours * 3600.0) if hours and negative.at else "",
+        original_source_id=source,
+        original_query=item.query_string,
+        improved_query=better.query,
+        revisit_reason=better.reason,
+        triggering_clue_id=better.clue,
+    )
+
+
+def _years(when: DateRange | None) -> tuple[int, int] | None:
+    return (when.first_year, when.last_year) if when else None
+
+
+def _is_narrower(before: tuple[int, int] | None, now: tuple[int, int] | None) -> bool:
+    if now is None:
+        return False
+    return before is None or (now[1] - now[0] + 1) <= NARROWED_TO * (before[1] - before[0] + 1)
+
+
+def _life_years(known: KnownFacts) -> str:
+    told = (("born", known.born), ("died", known.died))
+    return ", ".join(f"{word} {_span(years)}" for word, years in told if years)
+
+
+def _span(years: tuple[int, int]) -> str:
+    return str(years[0]) if years[0] == years[1] else f"{years[0]} to {years[1]}"
+
+
+def _exact_years(known: KnownFacts) -> list[int]:
+    return [years[0] for years in (known.born, known.died) if years and years[0] == years[1]]
+
+
+def known_queries(store: CaseStore, settings: CaseSettings) -> list[QueryKey]:
+    """All that was asked, or waits to be."""
+    found = [query_key(name, SUGGESTED_SCOPE) for name in settings.seeds]
+    for item in frontier_items(store):
+        name, of = str(item.context.get("name", "")), str(item.context.get("of", ""))
+        is_address = "://" in item.query_string
+        found.append(query_key("", item.query_string) if is_address else query_key(name, relatives_scope(of)))
+        found.append(query_key(name, SUGGESTED_SCOPE))
+    return found
+
+
+def query_label(query: str) -> str:
+    """What was looked for, as a reader says it: of an address in a book, the page."""
+    if not query.startswith("zim://"):
+        return query
+    path = query.removeprefix("zim://").partition("/")[2]
+    return unquote(path.removeprefix("A/")).removesuffix(".html").rpartition("/")[2].replace("_", " ")
+
+
+def frontier_items(store: CaseStore) -> list[FrontierItem]:
+    """All items of the frontier, those that are done as well."""
+    return [item for item in store.items("frontier") if isinstance(item, FrontierItem)]
+
+
+def update_failed_search(store: CaseStore, item: FrontierItem, looked: SearchResult, at: str) -> None:
+    """Keep what was known when nothing was found; it is compared with what is known later."""
+    key = _state_key(item)
+    earlier = store.state(key) or {}
+    if looked.record or not looked.sources_without_hit or "://" in item.query_string:
+        if earlier:
+            store.set_state(key, None)
+        return
+    target = store.canonical(item.target_entity_id) if item.target_entity_id else ""
+    known = known_facts(store.tree(), target, disputed_fields(store).get(target, ()))
+    sources = tuple(dict.fromkeys((*earlier.get("sources", ()), *looked.sources_without_hit)))
+    store.set_state(key, FailedSearch(item, sources, at, known).record())
+
+
+def failed_searches(store: CaseStore) -> list[FailedSearch]:
+    """Searches that found nothing so far."""
+    return [found for item in frontier_items(store) if (found := _failed_search(store, item))]
+
+
+def _failed_search(store: CaseStore, item: FrontierItem) -> FailedSearch | None:
+    note = store.state(_state_key(item)) if item.status == "done" and "://" not in item.query_string else None
+    return (
+        FailedSearch(item, tuple(note["sources"]), note["at"], KnownFacts.from_record(note["known"])) if note else None
+    )
+
+
+def already_failed(store: CaseStore, item: FrontierItem) -> bool:
+    """Whether the same person was searched for by the same name, with no fewer relatives to know them by."""
+    if "://" in item.query_string or not item.target_entity_id or item.context.get("field") == "clue":
+        return False
+    words, target = query_key(str(item.context["name"]), "").words, store.canonical(item.target_entity_id)
+    for other in frontier_items(store):
+        if other.id == item.id or query_key(str(other.context.get("name", "")), "").words != words:
+            continue
+        negative = _failed_search(store, other)
+        if negative and store.canonical(other.target_entity_id) == target:
+            known = {store.canonical(one) for one in negative.known.relatives}
+            return set(known_facts(store.tree(), target).relatives) <= known
+    return False
+
+
+def disputed_fields(store: CaseStore) -> Mapping[PersonId, list[str]]:
+    """The fields of each person on which sources disagree."""
+    found: dict[PersonId, list[str]] = {}
+    for row in store.conflicts():
+        found.setdefault(row.entity_id, []).append(row.field)
+    return found
+
+
+def _state_key(item: FrontierItem) -> str:
+    return f"nothing/{item.id}"

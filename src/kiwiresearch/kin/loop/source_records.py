@@ -1,0 +1,288 @@
+"""Records of the sources: asked for by person, read by rule, and each value checked against its own quote."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from kiwiresearch.errors import HostAway, KiwiError, SourceRefused, SourceResting
+from kiwiresearch.kin.firewall.check import check, check_relative
+from kiwiresearch.kin.firewall.violations import Contradiction, FieldResult, HypothesisOut, VerifierOut, Violation
+from kiwiresearch.kin.source_facts import ExtractedFact, Hypothesis, PersonReading
+from kiwiresearch.kin.sources.books import BookSource
+from kiwiresearch.kin.sources.source import EvidenceSource, Fetched, PersonQuery
+from kiwiresearch.kin.tree import FieldName, Method, Person, Status
+from kiwiresearch.text.dates.ranges import DateRange
+
+RELIABILITY: Mapping[Method, float] = {
+    "lead": 0.65,
+    "infobox": 0.60,
+    "prose": 0.55,
+    "wikidata": 0.60,
+    "plugin": 0.50,
+    "gedcom": 0.40,
+    "model": 0.48,
+    "user": 0.80,
+}
+"""How far a value is trusted by where it stands; an encyclopedia is written from other books, whatever it says."""
+
+VERIFIED_FROM = 0.6
+"""What a rule is less sure of waits for a second source."""
+
+
+SINGLE_VALUED: tuple[FieldName, ...] = ("birth_date", "death_date", "father", "mother")
+MAX_CONTRACT_TEXT = 400
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedFact:
+    """A value, what becomes of it, and why."""
+
+    fact: ExtractedFact
+    status: Status
+    confidence: float
+    reliability: float
+    violations: tuple[Violation, ...] = ()
+    details: tuple[CheckedFact, ...] = ()
+    """Of a relative, what the same place says about them."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedRecord:
+    """A record, read and checked."""
+
+    fetched: Fetched
+    read: PersonReading
+    facts: tuple[CheckedFact, ...] = ()
+    hypotheses: tuple[Hypothesis, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What a model said that was not taken, and what kept it from being asked."""
+
+    @property
+    def accepted(self) -> tuple[CheckedFact, ...]:
+        return tuple(one for one in self.facts if one.status != "rejected")
+
+    @property
+    def rejected(self) -> tuple[CheckedFact, ...]:
+        return tuple(one for one in self.facts if one.status == "rejected")
+
+
+def check_record(fetched: Fetched) -> CheckedRecord | None:
+    """Read a record and check all that was read in it; None where it has nothing to read."""
+    # Its patterns take long to build: a server that reads no family does without.
+    from kiwiresearch.kin.extract.read import read_person
+
+    read = fetched.read or (read_person(fetched.page) if fetched.page else None)
+    if read is None:
+        return None
+    if not read.is_person:
+        return CheckedRecord(fetched, read)
+    return CheckedRecord(fetched, read, tuple(check_fact(one, fetched, read) for one in read.facts), read.hypotheses)
+
+
+def check_fact(fact: ExtractedFact, fetched: Fetched, read: PersonReading) -> CheckedFact:
+    """A value held against its quote, with what becomes of it."""
+    violations = check(fact, fetched.text, read.title, read.sex, other_names=(read.name,) if read.name else ())
+    return _assess(fact, violations, fetched.text, (fact.field,))
+
+
+def _assess(
+    fact: ExtractedFact, violations: tuple[Violation, ...], text: str, line: tuple[FieldName, ...]
+) -> CheckedFact:
+    """What becomes of a value, and of what the same place says about the relative who stands on that line."""
+    reliability = RELIABILITY[fact.method]
+    if violations:
+        return CheckedFact(fact, "rejected", 0.0, reliability, violations)
+    told = tuple(
+        _assess(one, check_relative(one, text, line, fact.value), text, (*line, one.field))
+        for one in fact.relative_facts
+    )
+    confidence = round(min(fact.confidence, 1.0) * reliability, 4)
+    status: Status = "verified" if fact.confidence >= VERIFIED_FROM else "unverified"
+    return CheckedFact(fact, status, confidence, reliability, details=told)
+
+
+def contract(record: CheckedRecord) -> VerifierOut:
+    """The record in the form that a verifier answers in: verified or not, what differs, what is flagged."""
+    results = [
+        FieldResult(
+            field=one.fact.field,
+            value=one.fact.value[:MAX_CONTRACT_TEXT],
+            status="Verified" if one.status == "verified" else "Unverified",
+            confidence=one.confidence,
+            citation_snippet=one.fact.snippet.words,
+            locator=one.fact.locator or None,
+            rationale=one.fact.rationale[:MAX_CONTRACT_TEXT],
+        )
+        for one in record.accepted
+    ]
+    hypotheses = [
+        HypothesisOut(
+            type=one.type,
+            text=one.text[:MAX_CONTRACT_TEXT],
+            evidence_hint=one.evidence_hint[:MAX_CONTRACT_TEXT],
+            priority=one.priority,
+            suggested_queries=list(one.suggested_queries[:5]),
+            is_fact=False,
+        )
+        for one in record.hypotheses
+    ]
+    flags = [f"{one.fact.field}: {one.violations[0]}"[:MAX_CONTRACT_TEXT] for one in record.rejected]
+    return VerifierOut(
+        verification_results=results,
+        hypotheses=hypotheses,
+        contradictions=list(_contradictions(record)),
+        hallucination_flags=flags,
+    )
+
+
+def _contradictions(record: CheckedRecord) -> Iterator[Contradiction]:
+    """Fields with one true value of which the record gives several."""
+    for field in SINGLE_VALUED:
+        told = {one.fact.value: one.fact.snippet.words for one in record.accepted if one.fact.field == field}
+        if len(told) > 1:
+            yield Contradiction(field=field, values=list(told), citation_snippets=list(told.values()))
+
+
+BRACKETED_HINT = re.compile(r"\s*\([^()]*\)\s*$")
+Outcome = Literal["found", "known", "nothing", "not asked", "no answer"]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchTarget:
+    """Whom to look for; `person` is what the tree has of them, and tells whether they may be asked for outside."""
+
+    name: str
+    person: Person | None = None
+    address: str = ""
+    """Of their own page, where it is known."""
+    source: str = ""
+    """The only source to ask; all of them where it is empty."""
+
+    def query(self) -> PersonQuery:
+        person = self.person
+        name = BRACKETED_HINT.sub("", self.name)
+        if person is None:
+            return PersonQuery(name)
+        return PersonQuery(
+            name, birth_year=exact_year(person.birth), death_year=exact_year(person.death), living=person.living
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SourceAnswer:
+    """What became of the question to one source."""
+
+    source: str
+    outcome: Outcome
+    why: str = ""
+
+    @property
+    def log_label(self) -> str:
+        """The source as the research log names it: with the reason, where it was not asked or did not answer."""
+        return f"{self.source} ({self.outcome}: {self.why})" if self.why else self.source
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The record that was looked for, where there is one, and what each source said."""
+
+    record: CheckedRecord | None = None
+    source: EvidenceSource | None = None
+    answers: tuple[SourceAnswer, ...] = ()
+    retry_after_s: float | None = None
+    """How long a source wants to be left alone that has not been asked yet."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether a source has the record, and the case as well."""
+        return any(one.outcome == "known" for one in self.answers)
+
+    def summary(self, new: int) -> str:
+        """What came of it, in a sentence that names nobody."""
+        if self.record:
+            return f"1 record, {new} new statements."
+        return "Known already." if self.is_known else "Searched, not found."
+
+    @property
+    def sources_without_hit(self) -> tuple[str, ...]:
+        """Sources that looked and have nothing."""
+        return tuple(one.source for one in self.answers if one.outcome == "nothing")
+
+
+def exact_year(when: DateRange | None) -> int | None:
+    """The year of a date that leaves no other."""
+    return when.first_year if when and when.first_year == when.last_year else None
+
+
+def is_local(source: EvidenceSource) -> bool:
+    """Whether a source is on this machine, and may be asked about anybody at any time."""
+    return isinstance(source, BookSource)
+
+
+def search_sources(
+    sources: Sequence[EvidenceSource],
+    target: SearchTarget,
+    fits: Callable[[CheckedRecord], bool],
+    is_known: Callable[[Fetched], bool],
+) -> SearchResult:
+    """The first record that is about the person; no source is asked that need not be."""
+    answers: list[SourceAnswer] = []
+    rests_s: float | None = None
+    for source in sources:
+        if target.source not in ("", source.id):
+            continue
+        try:
+            record, is_old = _ask_source(source, target, fits, is_known)
+        except SourceResting as problem:
+            rests_s = max(rests_s or 0.0, problem.after_s)
+            answers.append(SourceAnswer(source.id, "no answer", "resting"))
+            continue
+        except SourceRefused as problem:
+            answers.append(SourceAnswer(source.id, "not asked", problem.step))
+            continue
+        except HostAway:
+            raise
+        except KiwiError as problem:
+            answers.append(SourceAnswer(source.id, "no answer", _failure_kind(problem)))
+            continue
+        if is_old:
+            return SearchResult(answers=(*answers, SourceAnswer(source.id, "known")))
+        if record:
+            return SearchResult(record, source, (*answers, SourceAnswer(source.id, "found")))
+        answers.append(SourceAnswer(source.id, "nothing"))
+    return SearchResult(answers=tuple(answers), retry_after_s=rests_s)
+
+
+def _ask_source(
+    source: EvidenceSource,
+    target: SearchTarget,
+    fits: Callable[[CheckedRecord], bool],
+    is_known: Callable[[Fetched], bool],
+) -> tuple[CheckedRecord | None, bool]:
+    """A new record of a source, or that it has one which the case has read already."""
+    if target.address:
+        if not is_local(source) and (target.person is None or target.person.living != "deceased"):
+            raise SourceRefused(
+                f"The source {source.id!r} is not asked about somebody who may be alive.", step="privacy"
+            )
+        fetched: Sequence[Fetched] = [source.fetch(target.address)]
+    else:
+        fetched = source.find(target.query())
+    is_old = False
+    for one in fetched:
+        record = check_record(one)
+        if record is None or not record.read.is_person or not (target.address or fits(record)):
+            continue
+        if not is_known(one):
+            return record, False
+        is_old = True
+    return None, is_old
+
+
+def _failure_kind(problem: KiwiError) -> str:
+    """What kind of failure it was; the message may name somebody."""
+    words = re.sub(r"(?<!^)(?=[A-Z])", " ", type(problem).__name__).lower()
+    return words.removeprefix("source ")

@@ -1,0 +1,222 @@
+"""Dates and relationships that cannot be right: in a whole tree, and for one value that competes with others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from kiwiresearch.kin.tree import Fact, FieldName, Person, PersonId, Relationship, Tree
+from kiwiresearch.text.dates.ranges import DateRange
+
+OLDEST_AGE = 120
+YOUNGEST_PARENT = 12
+OLDEST_PARENT = 60
+"""Older mothers are not known; a father is doubted as well, since a wrong generation is far more common."""
+YOUNGEST_SPOUSE = 12
+YEAR = 365.2425
+POSTHUMOUS_DAYS = 300
+"""A child can be born so long after its father's death."""
+
+ImplausibilityKind = Literal[
+    "died before birth", "too old", "parent too young", "parent too old", "parent dead", "married too young",
+    "married before birth", "married after death", "baptised before birth", "buried before death",
+    "ended before it began", "own ancestor", "own relative",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Implausibility:
+    """Something of the tree that cannot be, whom it is about, and what in the tree it puts in doubt."""
+
+    kind: ImplausibilityKind
+    persons: tuple[PersonId, ...]
+    sentence: str
+    facts: tuple[str, ...] = ()
+    """Ids of facts, preferred or not, that give the dates in question."""
+    relationships: tuple[str, ...] = ()
+
+    code = "HF_051"
+
+
+def find_implausible(tree: Tree) -> tuple[Implausibility, ...]:
+    """All doubts, in the order of the people and ties they are about."""
+    people = [tree.persons[key] for key in sorted(tree.persons)]
+    ties = [tie for tie in tree.relationships if tie.status not in ("rejected", "hypothesis", "superseded")]
+    found = [doubt for person in people for doubt in _of_life(tree, person)]
+    found += [doubt for tie in ties for doubt in _of_tie(tree, tie)]
+    found += _cycles(ties)
+    return tuple(found)
+
+
+def _of_life(tree: Tree, person: Person) -> Iterator[Implausibility]:
+    birth, death = person.birth, person.death
+    about = (person.id,)
+    if birth and death and _surely_before(death, birth):
+        given = _facts(tree, person, "birth_date", "death_date")
+        yield Implausibility("died before birth", about, f"{person.name!r} died before being born.", given)
+    elif birth and death and _years_at_least(birth, death) >= OLDEST_AGE + 1:
+        given = _facts(tree, person, "birth_date", "death_date")
+        yield Implausibility("too old", about, f"{person.name!r} would have lived more than {OLDEST_AGE} years.", given)
+    for fact in tree.facts_of(person.id):
+        yield from _of_event(person, fact)
+
+
+def _of_event(person: Person, fact: Fact) -> Iterator[Implausibility]:
+    when, about = fact.when, (person.id,)
+    if when is None or fact.status in ("rejected", "hypothesis", "superseded"):
+        return
+    if fact.field == "baptism_date" and person.birth and _surely_before(when, person.birth):
+        yield Implausibility(
+            "baptised before birth", about, f"{person.name!r} was baptised before being born.", (fact.id,)
+        )
+    if fact.field == "burial_date" and person.death and _surely_before(when, person.death):
+        yield Implausibility("buried before death", about, f"{person.name!r} was buried before dying.", (fact.id,))
+    if fact.field == "marriage_date":
+        yield from _of_marriage(person, when, about, (fact.id,), ())
+
+
+def _of_tie(tree: Tree, tie: Relationship) -> Iterator[Implausibility]:
+    first, second = tree.persons.get(tie.first), tree.persons.get(tie.second)
+    if tie.first == tie.second:
+        yield Implausibility("own relative", (tie.first,), f"{tie.first!r} is tied to itself.", (), (tie.id,))
+    elif first and second and tie.kind == "parent_of":
+        yield from _of_parent(first, second, tie)
+    elif first and second and tie.kind == "spouse_of":
+        for person in (first, second) if tie.start else ():
+            yield from _of_marriage(person, tie.start, (first.id, second.id), (), (tie.id,))
+        if tie.start and tie.end and _surely_before(tie.end, tie.start):
+            said = f"The marriage of {first.name!r} and {second.name!r} ended before it began."
+            yield Implausibility("ended before it began", (first.id, second.id), said, (), (tie.id,))
+
+
+def _of_parent(parent: Person, child: Person, tie: Relationship) -> Iterator[Implausibility]:
+    if tie.qualifier in ("adoptive", "step", "foster") or child.birth is None:
+        return
+    about, said = (parent.id, child.id), f"{parent.name!r} as a parent of {child.name!r}"
+    if parent.birth and _years_at_most(parent.birth, child.birth) < YOUNGEST_PARENT:
+        yield Implausibility(
+            "parent too young", about, f"{said} would be younger than {YOUNGEST_PARENT}.", (), (tie.id,)
+        )
+    if parent.birth and _years_at_least(parent.birth, child.birth) >= OLDEST_PARENT + 1:
+        yield Implausibility("parent too old", about, f"{said} would be older than {OLDEST_PARENT}.", (), (tie.id,))
+    grace = 0 if parent.sex == "female" else POSTHUMOUS_DAYS
+    if parent.death and parent.death.reach()[1] + grace < child.birth.reach()[0]:
+        yield Implausibility("parent dead", about, f"{said} would have been dead before the birth.", (), (tie.id,))
+
+
+def _of_marriage(
+    person: Person, when: DateRange | None, about: tuple[str, ...], facts: tuple[str, ...], ties: tuple[str, ...]
+) -> Iterator[Implausibility]:
+    if when is None:
+        return
+    if person.birth and _surely_before(when, person.birth):
+        yield Implausibility("married before birth", about, f"{person.name!r} married before being born.", facts, ties)
+    elif person.birth and _years_at_most(person.birth, when) < YOUNGEST_SPOUSE:
+        said = f"{person.name!r} married younger than {YOUNGEST_SPOUSE}."
+        yield Implausibility("married too young", about, said, facts, ties)
+    if person.death and _surely_before(person.death, when):
+        yield Implausibility("married after death", about, f"{person.name!r} married after dying.", facts, ties)
+
+
+def _cycles(ties: list[Relationship]) -> list[Implausibility]:
+    """Each loop of parents and children once, told from its smallest id on."""
+    children: dict[PersonId, list[tuple[PersonId, str]]] = {}
+    for tie in ties:
+        if tie.kind == "parent_of" and tie.first != tie.second:
+            children.setdefault(tie.first, []).append((tie.second, tie.id))
+    found: dict[frozenset[str], Implausibility] = {}
+    done: set[PersonId] = set()
+    for start in sorted(children):
+        if start not in done:
+            for loop in _loops_from(start, children, done):
+                found.setdefault(frozenset(loop), _cycle(loop, ties))
+    return sorted(found.values(), key=lambda doubt: doubt.persons)
+
+
+def _loops_from(
+    start: PersonId, children: dict[PersonId, list[tuple[PersonId, str]]], done: set[PersonId]
+) -> Iterator[tuple[PersonId, ...]]:
+    """Loops met on the way down; without recursion, since a tree may be thousands of generations deep."""
+    path, at = [start], {start: 0}
+    while path:
+        below = sorted(children.get(path[-1], ()))
+        number = at[path[-1]]
+        if number == len(below):
+            done.add(path[-1])
+            del at[path.pop()]
+            continue
+        at[path[-1]] += 1
+        child = below[number][0]
+        if child in at:
+            yield tuple(path[path.index(child) :])
+        elif child not in done:
+            path.append(child)
+            at[child] = 0
+
+
+def _cycle(loop: tuple[PersonId, ...], ties: list[Relationship]) -> Implausibility:
+    least = loop.index(min(loop))
+    turned = (*loop[least:], *loop[:least])
+    steps = set(zip(turned, (*turned[1:], turned[0]), strict=True))
+    ids = tuple(sorted(tie.id for tie in ties if tie.kind == "parent_of" and (tie.first, tie.second) in steps))
+    return Implausibility("own ancestor", turned, f"{turned[0]!r} is an ancestor of their own.", (), ids)
+
+
+def _facts(tree: Tree, person: Person, *fields: str) -> tuple[str, ...]:
+    return tuple(fact.id for fact in tree.facts_of(person.id) if fact.field in fields and fact.when)
+
+
+def _surely_before(one: DateRange, other: DateRange) -> bool:
+    return one.reach()[1] < other.reach()[0]
+
+
+def _years_at_least(first: DateRange, last: DateRange) -> float:
+    """The shortest time that can lie between two dates."""
+    return (last.reach()[0] - first.reach()[1]) / YEAR
+
+
+def _years_at_most(first: DateRange, last: DateRange) -> float:
+    """The longest time that can lie between two dates."""
+    return (last.reach()[1] - first.reach()[0]) / YEAR
+
+
+def date_problem(tree: Tree, person: PersonId, field: FieldName, when: DateRange | None) -> str:
+    """What speaks against a date by itself, or nothing."""
+    if when is None or field not in ("birth_date", "death_date", "baptism_date", "burial_date"):
+        return ""
+    found = _births(tree, person, when) if field == "birth_date" else _after_birth(tree, person, when)
+    return next(found, "")
+
+
+def _after_birth(tree: Tree, person: PersonId, when: DateRange) -> Iterator[str]:
+    birth = tree.persons[person].birth
+    if birth:
+        if when.reach()[1] < birth.reach()[0]:
+            yield f"it is before the birth ({birth.words()})"
+        if _years(birth.reach()[1], when.reach()[0]) >= OLDEST_AGE + 1:
+            yield f"nobody lived so long after a birth in {birth.words()}"
+
+
+def _births(tree: Tree, person: PersonId, when: DateRange) -> Iterator[str]:
+    death = tree.persons[person].death
+    first, last = when.reach()
+    if death and death.reach()[1] < first:
+        yield f"it is after the death ({death.words()})"
+    if death and _years(last, death.reach()[0]) >= OLDEST_AGE + 1:
+        yield f"nobody lived so long until {death.words()}"
+    for child in tree.children(person):
+        born = tree.persons[child].birth if child in tree.persons else None
+        if born and _years(first, born.reach()[1]) < YOUNGEST_PARENT:
+            yield f"the child {tree.persons[child].name!r} was born in {born.words()}"
+    for parent in tree.parents(person):
+        known = tree.persons.get(parent)
+        if known is None or known.birth is None:
+            continue
+        low, high = known.birth.reach()
+        if _years(low, last) < YOUNGEST_PARENT or _years(high, first) >= OLDEST_PARENT + 1:
+            yield f"the parent {known.name!r} was born in {known.birth.words()}"
+
+
+def _years(start: int, end: int) -> float:
+    return (end - start) / YEAR

@@ -1,0 +1,154 @@
+"""Parts of a text that matter for privacy: its words, contacts such as e-mail addresses, and states and countries."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from kiwiresearch.text.words import fold
+
+INSIDE_WORDS = "\u00ad\u200b-\u200f\u2060\ufeff'’ʼ\u0300-\u036f"
+"""What may stand inside a word and does not end it."""
+WORD = re.compile(rf"[^\W\d_](?:[{INSIDE_WORDS}]*[^\W\d_])*[\u0300-\u036f]*|\d+")
+
+
+class Token(NamedTuple):
+    """A word: `text[start:end]`, its folded form, and whether it is written as names are."""
+
+    word: str
+    start: int
+    end: int
+    is_namelike: bool
+
+
+def tokens(text: str) -> list[Token]:
+    """The words and the numbers of a text; letters and figures are told apart, '3rd' is two."""
+    return [
+        Token(_folded(found[0]), found.start(), found.end(), _is_namelike(text, found.start(), found.end()))
+        for found in WORD.finditer(text)
+    ]
+
+
+def _is_namelike(text: str, start: int, end: int) -> bool:
+    """Whether a word is written as names are; a number, whether it stands alone and is no part of some id."""
+    if text[start].isdecimal():
+        return not (text[start - 1 : start].isalpha() or text[end : end + 1].isalpha())
+    return not text[start].islower()
+
+
+def words(text: str) -> tuple[str, ...]:
+    return tuple(token.word for token in tokens(text))
+
+
+@lru_cache(maxsize=65_536)
+def _folded(word: str) -> str:
+    return (word.lstrip("0") or "0") if word[0].isdecimal() else fold(word).replace(" ", "")
+
+
+def contains_words(words: str, text: str) -> bool:
+    """Whether some words stand in a text and do not go on there: 'I1' is not in 'I12'."""
+    at = text.find(words)
+    while at >= 0:
+        end = at + len(words)
+        if not (text[at - 1 : at].isalnum() or text[end : end + 1].isalnum()):
+            return True
+        at = text.find(words, at + 1)
+    return False
+
+
+ContactKind = Literal["e-mail", "phone", "ssn", "address", "handle"]
+
+PATTERNS: tuple[tuple[ContactKind, re.Pattern[str]], ...] = (
+    ("e-mail", re.compile(r"(?i)(?<![\w.+-])[\w.+-]{1,64}(?:@|\s?\[at\]\s?|%40)[\w-]{1,63}(?:\.[\w-]{1,63}){1,6}")),
+    ("handle", re.compile(r"(?i)\b(?:https?://)?(?:www\.)?(?:facebook|instagram|twitter|tiktok|linkedin|x)\.com/[\w./@%?=-]+")),
+    ("handle", re.compile(r"(?<![\w@./])@[A-Za-z_]\w{2,30}\b(?!@)")),
+    ("ssn", re.compile(r"(?<![\w-])\d{3}-\d{2}-\d{4}(?![\w-])")),
+    ("ssn", re.compile(r"(?i)\b(?:ssn|social security(?: number| no\.?)?)\W{0,3}\d{3}[ -]?\d{2}[ -]?\d{4}\b")),
+    ("phone", re.compile(r"(?<![\w+])\+\d{1,3}(?:[ .()-]{0,2}\d){6,13}(?!\w)")),
+    ("phone", re.compile(r"(?<!\w)\(?\d{3}\)?[ .-]{1,2}\d{3}[ .-]\d{4}(?!\w)")),
+    ("phone", re.compile(r"(?<!\w)0\d{2,4}[ -]\d{3,4}[ -]?\d{3,4}(?!\w)")),
+    ("phone", re.compile(r"(?i)\b(?:phone|tel|telephone|mobile|cell|fax)\b[.:]?\s{0,3}\+?[\d(][\d ().-]{5,18}\d")),
+    ("address", re.compile(
+        r"\b\d{1,5}[A-Za-z]?,?\s(?:(?:[NSEW]|North|South|East|West)\.?\s)?(?:[A-Z][a-zà-ÿ'’][\w'’.-]{0,30}\s){1,4}"
+        r"(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Drive|Dr|Boulevard|Blvd|Court|Ct|Way|Place|Pl|Terrace|Close|Crescent|Square|Parkway|Pkwy|Highway|Hwy)\b\.?"
+    )),
+    ("address", re.compile(r"\b[A-Z][\w'’-]{2,30}(?:straße|strasse|str\.|weg|gasse|platz)\s\d{1,4}[a-z]?\b")),
+    ("address", re.compile(r"(?i)\bP\.?\s?O\.?\s?Box\s\d{1,6}\b")),
+)  # fmt: skip
+CLUES = re.compile(
+    r"(?i)\b(?:facebook|instagram|twitter|tiktok|linkedin|youtube channel|e-?mail|website|podcast|smartphone|"
+    r"whatsapp|snapchat|social media)\b"
+)
+
+
+class Contact(NamedTuple):
+    """A way to a person, and where it stands: `text[start:end]`."""
+
+    start: int
+    end: int
+    kind: ContactKind
+
+
+def contacts_in(text: str) -> list[Contact]:
+    """The contacts of a text, in order and not overlapping."""
+    found: list[Contact] = []
+    for contact in sorted(_all(text), key=lambda one: (one.start, -one.end)):
+        if not found or contact.start >= found[-1].end:
+            found.append(contact)
+    return found
+
+
+def _all(text: str) -> Iterator[Contact]:
+    for kind, pattern in PATTERNS:
+        for match in pattern.finditer(text):
+            yield Contact(match.start(), match.end(), kind)
+
+
+def without_contacts(text: str) -> str:
+    """The text with each contact replaced by its kind: '[e-mail]'."""
+    for contact in reversed(contacts_in(text)):
+        text = f"{text[: contact.start]}[{contact.kind}]{text[contact.end :]}"
+    return text
+
+
+def has_modern_clue(text: str) -> bool:
+    """Whether a text about a person can only be of our time."""
+    return bool(CLUES.search(text) or any(one.kind in ("e-mail", "handle") for one in contacts_in(text)))
+
+
+DATA = Path(__file__).with_name("data") / "regions.toml"
+
+
+@cache
+def _names() -> tuple[frozenset[str], frozenset[str]]:
+    table = tomllib.loads(DATA.read_text(encoding="utf-8"))
+    return frozenset(map(fold, table["countries"])), frozenset(map(fold, table["states"]))
+
+
+def is_region(part: str) -> bool:
+    """Whether a part of a place is a state or a country."""
+    countries, states = _names()
+    return fold(part) in countries or fold(part) in states
+
+
+def parts_of(place: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in place.split(",") if part.strip())
+
+
+def region(place: str) -> str:
+    """'Hope, Hempstead, Arkansas, USA' as 'Arkansas, USA'; nothing of a place that names neither.
+
+    >>> region("Leeds, Yorkshire")
+    ''
+    """
+    countries, states = _names()
+    left = list(parts_of(place))
+    kept: list[str] = []
+    for names in (countries, states):
+        if left and fold(left[-1]) in names:
+            kept.insert(0, left.pop())
+    return ", ".join(kept)

@@ -1,0 +1,107 @@
+"""The input of a report: a tree that may be shown as it is, and what the research found and did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from kiwiresearch.kin.conflict import Conflict
+from kiwiresearch.kin.tree import FieldName, PersonId, Tree
+
+
+@dataclass(frozen=True, slots=True)
+class RankedValue:
+    """One of several values that cannot all be right, and why it stands where it does."""
+
+    facts: tuple[str, ...]
+    """The ids of the facts, or ties, that say it; what the tree does not hold is not shown."""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A conflict: values of one field of one person, the best supported first."""
+
+    person: PersonId
+    field: FieldName
+    ranking: tuple[RankedValue, ...]
+    recommended: str = ""
+    """The id of a fact that is held for the most likely; empty where nobody can tell."""
+    rationale: str = ""
+    status: str = "open"
+    """resolved, tentative or open."""
+    next_actions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MergeEntry:
+    """Records that were taken for one person, with both sides of the argument."""
+
+    person: PersonId
+    names: tuple[str, ...]
+    """What the records called the person."""
+    why: str
+    why_not: str
+    score: float = 0.0
+    decided_by: str = ""
+    reverted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SearchEntry:
+    """A line of the research log."""
+
+    query: str
+    source: str
+    hits: int = 0
+    new_facts: int = 0
+    negative: bool = False
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Why the research ended."""
+
+    reason: str = ""
+    """The name of the condition: budget_exhausted, confidence_achieved …"""
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class FamilyCase:
+    """A case as it is reported. Everything in it has passed the border of privacy already."""
+
+    tree: Tree
+    seeds: tuple[PersonId, ...]
+    title: str = ""
+    generations: int = 0
+    """How far the research was meant to go; 0 where that was not said."""
+    disagreements: tuple[Disagreement, ...] = ()
+    merges: tuple[MergeEntry, ...] = ()
+    searches: tuple[SearchEntry, ...] = ()
+    stop: Stop = Stop()
+    audit_head: str = ""
+    kinship: Mapping[PersonId, str] = field(default_factory=dict)
+    """What each person is to the first seed, in words: 'grandfather'."""
+    privacy: str = ""
+    """One sentence on what was left out, and for whom."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    language: str = "eng"
+
+
+def disagreement_from(conflict: Conflict) -> Disagreement:
+    """A conflict as the report shows it; it must have been found in the tree that is shown."""
+    competing = conflict.competing_assertions
+    in_order = sorted(conflict.evidence_ranking, key=lambda one: one.rank)
+    ranking = tuple(RankedValue(competing[one.claim_index].facts, one.reason) for one in in_order)
+    best = conflict.recommended_index
+    return Disagreement(
+        conflict.person,
+        conflict.field,
+        ranking,
+        "" if best is None else competing[best].facts[0],
+        conflict.rationale,
+        conflict.resolution_status,
+        conflict.next_actions,
+    )

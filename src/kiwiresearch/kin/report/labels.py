@@ -1,0 +1,147 @@
+"""Labels and short phrases of reports: names, life dates, fields, statuses and kinds of evidence."""
+
+from __future__ import annotations
+
+from kiwiresearch.kin.timeline import birth_of, death_of
+from kiwiresearch.kin.tree import Evidence, Fact, FieldName, LivingStatus, PersonId, Source, Status, Tree
+from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.text.display import printable
+
+UNNAMED = "Name not known"
+
+FIELD_LABELS: dict[FieldName, str] = {
+    "name": "Name",
+    "sex": "Sex",
+    "birth_date": "Born",
+    "birth_place": "Place of birth",
+    "baptism_date": "Baptised",
+    "baptism_place": "Place of baptism",
+    "death_date": "Died",
+    "death_place": "Place of death",
+    "burial_date": "Buried",
+    "burial_place": "Place of burial",
+    "marriage_date": "Married",
+    "marriage_place": "Place of marriage",
+    "occupation": "Occupation",
+    "title": "Title",
+    "father": "Father",
+    "mother": "Mother",
+    "parent": "Parent",
+    "spouse": "Spouse",
+    "partner": "Partner",
+    "child": "Child",
+    "sibling": "Sibling",
+}
+FIELD_NOUNS: dict[FieldName, str] = {
+    "birth_date": "date of birth",
+    "baptism_date": "date of baptism",
+    "death_date": "date of death",
+    "burial_date": "date of burial",
+    "marriage_date": "date of marriage",
+}
+
+
+def field_noun(field: FieldName) -> str:
+    """What a field is called within a sentence."""
+    return FIELD_NOUNS.get(field, FIELD_LABELS[field].lower())
+
+
+MANY_VALUED: frozenset[FieldName] = frozenset(
+    {"marriage_date", "marriage_place", "occupation", "title", "parent", "spouse", "partner", "child", "sibling"}
+)
+"""Fields of which several values are true at once: another one is no rival."""
+
+STATUS_LABELS: dict[Status, str] = {
+    "verified": "verified",
+    "unverified": "not verified",
+    "conflicting": "sources disagree",
+    "disputed": "doubtful",
+    "rejected": "rejected",
+    "hypothesis": "hypothesis, no fact",
+    "superseded": "replaced by a later reading",
+}
+PARENT_LABELS = {"male": "Father", "female": "Mother", "": "Parent"}
+SPOUSE_LABELS = {"male": "Husband", "female": "Wife", "": "Spouse"}
+CHILD_LABELS = {"male": "Son", "female": "Daughter", "": "Child"}
+SIBLING_LABELS = {"male": "Brother", "female": "Sister", "": "Sibling"}
+
+METHOD_LABELS = {
+    "infobox": "read from the box of facts",
+    "lead": "read from the opening sentences",
+    "prose": "read from running text",
+    "plugin": "read by a source plugin",
+    "wikidata": "read from Wikidata",
+    "gedcom": "read from a GEDCOM file",
+    "model": "proposed by a model and found in the source",
+    "user": "given by the user",
+}
+
+
+def one_line(text: str) -> str:
+    """Words of a source in one line, without what controls anything."""
+    return " ".join(printable(text).split())
+
+
+def display_name(tree: Tree, person: PersonId) -> str:
+    """The name, or that there is none."""
+    found = tree.persons.get(person)
+    return (one_line(found.name) if found else "") or UNNAMED
+
+
+def join_names(parts: list[str] | tuple[str, ...], word: str = "and") -> str:
+    """'A', 'A and B', 'A, B and C'."""
+    return f"{', '.join(parts[:-1])} {word} {parts[-1]}" if len(parts) > 1 else "".join(parts)
+
+
+def year_phrase(when: DateRange) -> str:
+    """A date by its year: '1809', 'c. 1250', 'bef. 1900', '1200/1210', '44 BC'."""
+    first, last = when.first_year, when.last_year
+    shown = _year(last if when.qualifier == "before" else first)
+    if first != last and when.qualifier not in ("before", "after"):
+        shown = f"{abs(first)}/{_year(last)}" if first * last > 0 else f"{_year(first)}/{_year(last)}"
+    return {"about": "c. ", "before": "bef. ", "after": "aft. ", "": ""}[when.qualifier] + shown
+
+
+def _year(year: int) -> str:
+    return f"{-year} BC" if year < 0 else f"AD {year}" if year < 100 else str(year)
+
+
+def lifespan(tree: Tree, person: PersonId) -> str:
+    """'1809–1882', 'b. 1809', 'd. c. 1250'; nothing where no year is known."""
+    birth, death = birth_of(tree, person), death_of(tree, person)
+    born, died = (year_phrase(when) if when else "" for when in (birth, death))
+    if born and died:
+        if born.endswith(" BC") and died.endswith(" BC"):
+            born = born.removesuffix(" BC")
+        dash = "–" if born.isdigit() and (died.isdigit() or died.endswith(" BC")) else " – "
+        return f"{born}{dash}{died}"
+    found = tree.persons.get(person)
+    if born:
+        return f"b. {born}, dead" if found and found.is_dead else f"b. {born}"
+    return f"d. {died}" if died else ""
+
+
+def value_phrase(fact: Fact) -> str:
+    """The value as a reader writes it; a date keeps what the source said where it cannot be reckoned with."""
+    return fact.when.words() if fact.when and fact.field.endswith("_date") else one_line(fact.value)
+
+
+def evidence_phrase(evidence: Evidence, source: Source | None) -> str:
+    """The class of evidence: what kind of source, what kind of information, how it bears on the fact."""
+    parts = [f"{source.form} source"] if source else []
+    parts += [f"{evidence.information} information", f"{evidence.directness} evidence"]
+    return ", ".join(parts)
+
+
+def evidence_class_phrase(evidence: Evidence, source: Source | None) -> str:
+    """The class of evidence, and by whom its source was written, for where that is not told elsewhere."""
+    by = ["official"] if source and source.official else []
+    by += ["written by contributors"] if source and source.user_contributed else []
+    return ", ".join([evidence_phrase(evidence, source), *by])
+
+
+LIVING_NOTES: dict[LivingStatus, str] = {
+    "living": "Living, so little or nothing is shown.",
+    "unknown": "Perhaps living, and treated so.",
+    "deceased": "",
+}

@@ -1,0 +1,138 @@
+"""The people of a report in their order, and ancestors and descendants as nested lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from kiwiresearch.kin.report.descendants import Couples, children_of_couple, couple_ties, partners_in_order
+from kiwiresearch.kin.report.document import Branch, Line, Span, line_of
+from kiwiresearch.kin.report.labels import display_name, lifespan, year_phrase
+from kiwiresearch.kin.report.pedigree import parent_ties, parents_in_order, tie_note
+from kiwiresearch.kin.tree import PersonId, Relationship, Tree
+
+
+def people_in_order(tree: Tree, seeds: Sequence[PersonId]) -> tuple[PersonId, ...]:
+    """All people of the tree, each once; those without a tie to the seeds by name at the end."""
+    couples = couple_ties(tree)
+    found = dict.fromkeys(seed for seed in seeds if seed in tree.persons)
+    line = list(found)
+    for person in line:
+        for one in _relatives(tree, person, couples):
+            if one in tree.persons and one not in found:
+                found[one] = None
+                line.append(one)
+    rest = sorted(set(tree.persons) - found.keys(), key=lambda one: (display_name(tree, one), one))
+    return (*found, *rest)
+
+
+def _relatives(tree: Tree, person: PersonId, couples: Couples) -> Iterator[PersonId]:
+    yield from parents_in_order(tree, person)
+    partners = partners_in_order(tree, person, couples)
+    yield from partners
+    for partner in (*partners, ""):
+        yield from children_of_couple(tree, person, partner)
+    yield from tree.children(person)
+    yield from tree.siblings(person)
+
+
+MAX_BRANCHES = 400
+
+
+@dataclass(frozen=True, slots=True)
+class DescendantRow:
+    """A person on a line of their own."""
+
+    person: PersonId
+    depth: int
+    note: str = ""
+    partner_of: PersonId = ""
+    """Whose partner it is, if the line is a partner's."""
+    is_repeat: bool = False
+    only_partner: PersonId = ""
+    """The only partner, on the same line."""
+
+
+def ancestors_in_words(tree: Tree, root: PersonId) -> tuple[Branch, ...]:
+    """The pedigree as a list; who was listed already is not gone into again."""
+    ties = parent_ties(tree)
+    found: list[Branch] = []
+    seen: set[PersonId] = set()
+    waiting: list[tuple[PersonId, int, str]] = [(root, 0, "")]
+    while waiting and len(found) < MAX_BRANCHES:
+        person, depth, note = waiting.pop()
+        again = person in seen
+        found.append(Branch(depth, _line(tree, person, note, again=again)))
+        seen.add(person)
+        parents = () if again else parents_in_order(tree, person)
+        waiting += [(one, depth + 1, tie_note(ties.get((one, person)))) for one in reversed(parents)]
+    return (*found, *_left_out_note(len(waiting)))
+
+
+def descendants_in_words(tree: Tree, root: PersonId) -> tuple[Branch, ...]:
+    """The descendants as a list, partners with rings before their names."""
+    rows = descendant_rows(tree, root)
+    found = [Branch(row.depth, _descendant(tree, row)) for row in rows[:MAX_BRANCHES]]
+    return (*found, *_left_out_note(len(rows) - len(found)))
+
+
+def _descendant(tree: Tree, row: DescendantRow) -> Line:
+    if row.partner_of:
+        return line_of(f"{_sign(tree, row.partner_of, row.person)} ", *_line(tree, row.person, row.note, again=False))
+    line = _line(tree, row.person, row.note, again=row.is_repeat)
+    if row.only_partner:
+        partner = Span(display_name(tree, row.only_partner), foreign=True)
+        return (*line, *line_of(f" {_sign(tree, row.person, row.only_partner)} ", partner))
+    return line
+
+
+def _sign(tree: Tree, person: PersonId, partner: PersonId) -> str:
+    """Rings for those who are told to be a couple, 'with' for those who only have a child together."""
+    return "⚭" if partner in tree.spouses(person) else "with"
+
+
+def descendant_rows(tree: Tree, root: PersonId) -> list[DescendantRow]:
+    """A person and all descendants; who was met is not gone into again.
+
+    An only partner stands beside the person; of several each has a line, and below it their children.
+    """
+    ties, couples = parent_ties(tree), couple_ties(tree)
+    found: list[DescendantRow] = []
+    seen: set[PersonId] = set()
+    waiting = [DescendantRow(root, 0)]
+    while waiting:
+        row = waiting.pop()
+        if row.partner_of or row.person in seen:
+            found.append(replace(row, is_repeat=not row.partner_of))
+            continue
+        seen.add(row.person)
+        partners = partners_in_order(tree, row.person, couples)
+        several = len(partners) > 1
+        found.append(replace(row, only_partner="" if several else "".join(partners)))
+        below: list[DescendantRow] = []
+        for other in ("", *partners):
+            own = several and bool(other)
+            if own:
+                wed = _marriage_note(couples.get(frozenset((row.person, other))))
+                below.append(DescendantRow(other, row.depth + 1, wed, row.person))
+            children = children_of_couple(tree, row.person, other)
+            below += [
+                DescendantRow(one, row.depth + 1 + own, tie_note(ties.get((row.person, one)))) for one in children
+            ]
+        waiting += reversed(below)
+    return found
+
+
+def _marriage_note(tie: Relationship | None) -> str:
+    if tie is None or not tie.start:
+        return ""
+    return f"{'m.' if tie.kind == 'spouse_of' else 'from'} {year_phrase(tie.start)}"
+
+
+def _line(tree: Tree, person: PersonId, note: str, *, again: bool) -> Line:
+    about = "; ".join(part for part in (lifespan(tree, person), note, "listed above" if again else "") if part)
+    return line_of(Span(display_name(tree, person), foreign=True), f" ({about})" if about else "")
+
+
+def _left_out_note(left: int) -> tuple[Branch, ...]:
+    return (Branch(0, line_of(f"{left:,} more lines of the family are left out here.")),) if left else ()

@@ -1,0 +1,237 @@
+"""Pairs of people: which are worth a score, and which can never be one person."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+
+from kiwiresearch.kin.plausibility import YOUNGEST_PARENT
+from kiwiresearch.kin.resolve.profile import FILE_PREFIX, Profile, sounds, years_of
+from kiwiresearch.kin.tree import PersonId, Tree
+
+Pair = tuple[PersonId, PersonId]
+SLACK_YEARS = 2
+"""Calendars and careless hands move dates a little."""
+SITE = re.compile(r"[a-z]+://[^/]+/")
+PARENT_WORDS = {"male": "father", "female": "mother", "": "parent"}
+
+
+def ordered_pair(one: PersonId, other: PersonId) -> Pair:
+    return (one, other) if one < other else (other, one)
+
+
+def are_different_pages(one: str, other: str) -> bool:
+    """Whether two addresses are of different pages of one book or site, which has one for each person."""
+    places = [SITE.match(address) for address in (one, other)]
+    return one != other and places[0] is not None and places[1] is not None and places[0][0] == places[1][0]
+
+
+class Vetoes:
+    """Who cannot be whom: by what their records say, by how they are tied, and since they were taken apart before."""
+
+    def __init__(self, tree: Tree, cannot_link: Collection[Pair]) -> None:
+        self._tree = tree
+        self._forbidden = {ordered_pair(*pair) for pair in cannot_link}
+        self._direct_ties = {
+            ordered_pair(tie.first, tie.second): tie.kind
+            for tie in tree.relationships
+            if tie.kind != "parent_of" and tie.status not in ("rejected", "hypothesis", "superseded")
+        }
+        self._ancestors: dict[PersonId, frozenset[PersonId]] = {}
+
+    def reasons(self, a: Profile, b: Profile) -> Iterator[str]:
+        """All reasons, as a genealogist would give them."""
+        yield from self._by_ties(a, b)
+        yield from self._by_sources(a, b)
+        yield from _by_names(a, b)
+        yield from self._by_lives(a, b)
+
+    def _by_ties(self, a: Profile, b: Profile) -> Iterator[str]:
+        pair = ordered_pair(a.id, b.id)
+        if pair in self._forbidden:
+            yield "they were told apart before"
+        if pair in self._direct_ties:
+            is_sibling = self._direct_ties[pair] == "sibling_of"
+            yield f"one is the other's {'brother or sister' if is_sibling else 'husband, wife or partner'}"
+        for one, other in ((a, b), (b, a)):
+            if one.id in self.ancestors(other.id):
+                is_parent = one.id in self._tree.parents(other.id)
+                yield f"one is the other's {PARENT_WORDS[one.sex] if is_parent else 'ancestor'}"
+
+    def ancestors(self, person: PersonId) -> frozenset[PersonId]:
+        known = self._ancestors.get(person)
+        if known is None:
+            found: set[PersonId] = set()
+            waiting = list(self._tree.parents(person))
+            while waiting:
+                parent = waiting.pop()
+                if parent not in found:
+                    found.add(parent)
+                    waiting.extend(self._tree.parents(parent))
+            known = self._ancestors[person] = frozenset(found)
+        return known
+
+    def _by_sources(self, a: Profile, b: Profile) -> Iterator[str]:
+        if not a.sources.isdisjoint(b.sources):
+            yield f"{self._called(min(a.sources & b.sources))} tells of both, as two people"
+        if are_different_pages(a.external.get("record", ""), b.external.get("record", "")):
+            yield "each has a page of their own in the same book"
+        items = [one.external.get("wikidata", "") for one in (a, b)]
+        if all(items) and items[0] != items[1]:
+            yield f"Wikidata has them as {items[0]!r} and {items[1]!r}"
+
+    def _called(self, source: str) -> str:
+        known = self._tree.sources.get(source)
+        if known:
+            return repr(known.title or known.name)
+        return (
+            f"the file {source.removeprefix(FILE_PREFIX)!r}"
+            if source.startswith(FILE_PREFIX)
+            else f"the source {source!r}"
+        )
+
+    def _by_lives(self, a: Profile, b: Profile) -> Iterator[str]:
+        for dead, other in ((a, b), (b, a)):
+            if dead.death_years is None:
+                continue
+            last, born = dead.death_years[1], other.birth_years
+            if born and born[0] > last + SLACK_YEARS:
+                yield f"one was born in {born[0]}, when the other was dead since {last}"
+            elif born and born[0] > last and _died_young(dead) and _is_name_reused(dead, other):
+                yield f"one died as a child in {last}, and the other, born in {born[0]}, was given the name anew"
+            if _died_young(dead) and not self._has_family(dead.id) and self._has_family(other.id):
+                yield f"one died as a child in {last}, and the other had a family"
+            yield from self._after_death(last, other)
+
+    def _has_family(self, person: PersonId) -> bool:
+        return bool(self._tree.children(person) or self._tree.spouses(person))
+
+    def _after_death(self, last: int, other: Profile) -> Iterator[str]:
+        """A child born years after a death has another parent, unless it does not fit its own parent either."""
+        latest = last + 1 + SLACK_YEARS
+        if other.death_years and other.death_years[1] <= latest:
+            return
+        for child in self._tree.children(other.id):
+            born = years_of(self._tree.persons[child].birth) if child in self._tree.persons else None
+            if born and born[0] > latest:
+                name = self._tree.persons[child].name
+                yield f"one was dead since {last}, when the other's child {name!r} was born in {born[0]}"
+                return
+
+
+def _died_young(one: Profile) -> bool:
+    """Before anybody has children."""
+    born, died = one.birth_years, one.death_years
+    return born is not None and died is not None and 0 <= died[1] - born[0] < YOUNGEST_PARENT
+
+
+def _is_name_reused(dead: Profile, other: Profile) -> bool:
+    """The next child often got the name of one that had died; the same day of another year is a slip of the pen."""
+    births = [one.birth.first_day[1:] for one in (dead, other) if one.birth and one.birth.precision == "day"]
+    return bool(dead.names[0].given) and not (len(births) == 2 and births[0] == births[1])
+
+
+def _by_names(a: Profile, b: Profile) -> Iterator[str]:
+    if a.sex and b.sex and a.sex != b.sex:
+        yield f"one is {a.sex}, the other {b.sex}"
+    if a.numerals and b.numerals and a.numerals.isdisjoint(b.numerals):
+        told = " and ".join("/".join(map(str, sorted(one.numerals))) for one in (a, b))
+        yield f"their numbers differ ({told})"
+    if a.generations and b.generations and a.generations.isdisjoint(b.generations):
+        yield f"one is called {min(a.generations)}, the other {min(b.generations)}"
+
+
+WIDEST_ERA = 60
+"""Years; whoever may have been born in a longer time is not found by decades."""
+RARE_UP_TO = 150
+"""A sound that so few people have needs no decade beside it."""
+MAX_BLOCK_SIZE = 400
+"""A block of more people than this says nothing."""
+MAX_DECADE_BLOCK_SIZE = 30
+"""One name and a time say less the more people there are: of a large tree they would pair everybody."""
+MAX_BIRTH_GAP = 15
+"""Years between two births that no slip of a pen explains."""
+SHARED_IDS = ("familysearch", "find_a_grave", "wikidata", "zim")
+"""Ids that mean the same person wherever they stand; numbers within a GEDCOM file do not."""
+
+Key = tuple[str, ...]
+
+
+def candidate_pairs(tree: Tree, profiles: Mapping[PersonId, Profile]) -> tuple[Pair, ...]:
+    """Pairs by sound and decade, rare sounds, two sounds, names and relatives, shared relatives, and outside ids."""
+    sounds = {one: _sounds(profile) for one, profile in profiles.items()}
+    common = Counter(code for codes in sounds.values() for code in codes)
+    blocks: dict[Key, list[PersonId]] = defaultdict(list)
+    for one, profile in profiles.items():
+        for key in dict.fromkeys(_keys(tree, profile, profiles, sounds, common)):
+            blocks[key].append(one)
+    found = {
+        pair
+        for key, block in blocks.items()
+        if 2 <= len(block) <= (MAX_DECADE_BLOCK_SIZE if key[0] == "decade" else MAX_BLOCK_SIZE)
+        for pair in _pairs_of(block, profiles)
+    }
+    return tuple(sorted(found))
+
+
+def _sounds(profile: Profile) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(code for name in profile.names for t in name.tokens if len(t) > 1 for code in sounds(t)))
+
+
+def _keys(
+    tree: Tree,
+    profile: Profile,
+    profiles: Mapping[PersonId, Profile],
+    sounds: Mapping[PersonId, Sequence[str]],
+    common: Mapping[str, int],
+) -> Iterator[Key]:
+    codes = sounds[profile.id]
+    low, high = profile.era
+    if high - low <= WIDEST_ERA:
+        # Half of the neighbouring decades on each side: two people of neighbouring decades then meet.
+        decades = range((low - 5) // 10, (high + 5) // 10 + 1)
+        yield from (("decade", code, str(decade)) for code in codes for decade in decades)
+    yield from (("rare", code) for code in codes if common[code] <= RARE_UP_TO)
+    yield from (("two", *sorted(pair)) for pair in combinations(codes[:5], 2))
+    for what, years in (("born", profile.birth_years), ("died", profile.death_years)):
+        if years and years[1] - years[0] <= 5:
+            initials = {name.given[:1] for name in profile.names if name.given}
+            yield from (
+                (what, first, str(year)) for first in sorted(initials) for year in range(years[0], years[1] + 1)
+            )
+    for role, relatives in _relatives(tree, profile.id):
+        for relative in relatives:
+            yield ("tied", role, relative)
+            if relative in profiles and codes:
+                yield from (("kin", codes[0], role, code) for code in sounds[relative][:2])
+    yield from (("id", kind, value) for kind, value in sorted(profile.external.items()) if kind in SHARED_IDS)
+
+
+def _relatives(tree: Tree, person: PersonId) -> Iterable[tuple[str, tuple[PersonId, ...]]]:
+    return (
+        ("parent", tree.parents(person)),
+        ("spouse", tree.spouses(person)),
+        ("child", tree.children(person)),
+    )
+
+
+def _pairs_of(block: Sequence[PersonId], profiles: Mapping[PersonId, Profile]) -> Iterator[Pair]:
+    """Those of a block who can be one person; who stand in the same sources are never compared."""
+    groups: dict[frozenset[str], list[Profile]] = defaultdict(list)
+    for one in block:
+        groups[profiles[one].sources].append(profiles[one])
+    for (sources, ours), (others, theirs) in combinations(groups.items(), 2):
+        if sources.isdisjoint(others):
+            yield from (ordered_pair(a.id, b.id) for a in ours for b in theirs if _may_match(a, b))
+    for a, b in combinations(groups.get(frozenset(), ()), 2):
+        if _may_match(a, b):
+            yield ordered_pair(a.id, b.id)
+
+
+def _may_match(a: Profile, b: Profile) -> bool:
+    """Of one sex and of one time, as far as is known; relatives may bring others together all the same."""
+    if a.sex and b.sex and a.sex != b.sex:
+        return False
+    return a.era[0] - b.era[1] <= MAX_BIRTH_GAP and b.era[0] - a.era[1] <= MAX_BIRTH_GAP

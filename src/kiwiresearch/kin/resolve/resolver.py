@@ -1,0 +1,209 @@
+"""Merge proposals for a tree: scores turned into actions, at most one record of a source per person, with reasons."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection
+
+from kiwiresearch.errors import BadUsage
+from kiwiresearch.kin.resolve.features import date_points, probability
+from kiwiresearch.kin.resolve.pairs import Pair, ordered_pair
+from kiwiresearch.kin.resolve.proposal import (
+    DEFAULT_SETTINGS,
+    Action,
+    FeatureScore,
+    MergeProposal,
+    ResolveSettings,
+    action_for,
+)
+from kiwiresearch.kin.resolve.scores import NO_KIN, ORIGIN, BaseScore, KinPoints, PairScores
+from kiwiresearch.kin.tree import PersonId, Tree
+
+MIN_SUPPORT = 1.0
+"""Log-odds from which on a kind of evidence counts as speaking for a merge."""
+STRIKING_SCORE = 5.0
+"""Name and dates that agree so well ask for an explanation, even where a merge is ruled out."""
+MAX_SHOWN = 10
+"""Of hundreds of namesakes nobody looks at every pair: each is shown with those who fit best."""
+GENERAL_DOUBT = "nothing in the records speaks against it, but few sources were compared"
+
+
+def propose(
+    tree: Tree, *, cannot_link: Collection[Pair] = (), settings: ResolveSettings = DEFAULT_SETTINGS
+) -> tuple[MergeProposal, ...]:
+    """Pairs of records that may be one person, the surest first.
+
+    Between two sources nobody is taken for two people: the best pair is kept, and
+    what it rules out is told as such.
+    """
+    rounds = PairScores(tree, cannot_link, settings)
+    rounds.run()
+    groups = PersonGroups(rounds)
+    shown: Counter[PersonId] = Counter()
+    proposals: list[MergeProposal] = []
+    for pair in sorted(rounds.beliefs, key=lambda one: (-rounds.beliefs[one], -rounds.scores[one], one)):
+        score = probability(rounds.beliefs[pair])
+        if score < settings.shown_at:
+            break
+        if score < settings.merge_at and max(shown[one] for one in pair) >= MAX_SHOWN:
+            continue
+        shown.update(pair)
+        against = groups.objections(pair) if score >= settings.review_at else ()
+        proposals.append(_proposal(rounds, pair, score, against))
+        if score >= settings.review_at and not against:
+            groups.join(pair)
+    proposals += _ruled_out(rounds)
+    return tuple(sorted(proposals, key=lambda one: (-one.similarity_score, one.candidate_pair)))
+
+
+def compare(
+    tree: Tree,
+    one: PersonId,
+    other: PersonId,
+    *,
+    cannot_link: Collection[Pair] = (),
+    settings: ResolveSettings = DEFAULT_SETTINGS,
+) -> MergeProposal:
+    """What there is to say about two given records."""
+    for person in (one, other):
+        if person not in tree.persons:
+            raise BadUsage(f"There is no person {person!r} in this tree.", remedy="Name two people by their ids.")
+    if one == other:
+        raise BadUsage(f"{one!r} is one record.", remedy="Name two different people.")
+    rounds = PairScores(tree, cannot_link, settings)
+    rounds.run()
+    pair = ordered_pair(one, other)
+    against = rounds.vetoes_of(pair)
+    score = probability(rounds.beliefs[pair]) if pair in rounds.beliefs else probability(rounds.base(pair).total)
+    return _proposal(rounds, pair, min(score, 0.01) if against else score, against)
+
+
+class PersonGroups:
+    """Records already taken for one person; what may not be joined stays apart through others as well."""
+
+    def __init__(self, rounds: PairScores) -> None:
+        self._rounds = rounds
+        self._head: dict[PersonId, PersonId] = {}
+        self._members: dict[PersonId, tuple[PersonId, ...]] = {}
+
+    def head(self, person: PersonId) -> PersonId:
+        while person in self._head:
+            person = self._head[person]
+        return person
+
+    def members(self, person: PersonId) -> tuple[PersonId, ...]:
+        head = self.head(person)
+        return self._members.get(head, (head,))
+
+    def objections(self, pair: Pair) -> tuple[str, ...]:
+        """Why the groups of the two cannot be one."""
+        if self.head(pair[0]) == self.head(pair[1]):
+            return ()
+        first, second = (self.members(person) for person in pair)
+        for one in first:
+            for other in second:
+                if one == other or ordered_pair(one, other) == pair:
+                    continue
+                reasons = self._rounds.vetoes_of(ordered_pair(one, other))
+                if reasons:
+                    kept = one if one not in pair else other
+                    name = self._rounds.tree.persons[kept].name
+                    return (f"one of them fits {name!r} better, and {reasons[0]}",)
+        if self._would_loop(pair):
+            return ("somebody would become an ancestor of himself or herself",)
+        return ()
+
+    def join(self, pair: Pair) -> None:
+        one, other = (self.head(person) for person in pair)
+        if one != other:
+            members = tuple(sorted((*self.members(one), *self.members(other))))
+            self._head[other] = one
+            self._members[one] = members
+
+    def _would_loop(self, pair: Pair) -> bool:
+        heads = {self.head(person) for person in pair}
+        return len(heads) == 2 and any(heads & self._above(person) for person in pair)
+
+    def _above(self, person: PersonId) -> set[PersonId]:
+        """The ancestors of a person as things stand, by their heads."""
+        found: set[PersonId] = set()
+        waiting = [self.head(person)]
+        while waiting:
+            for member in self.members(waiting.pop()):
+                for parent in map(self.head, self._rounds.tree.parents(member)):
+                    if parent not in found:
+                        found.add(parent)
+                        waiting.append(parent)
+        return found
+
+
+def _ruled_out(rounds: PairScores) -> list[MergeProposal]:
+    """Pairs that look alike and cannot be one: a reader will wonder, and is told why."""
+    found = []
+    shown: Counter[PersonId] = Counter()
+    for pair, base in rounds.striking(STRIKING_SCORE):
+        reasons = rounds.vetoes_of(pair) if max(shown[one] for one in pair) < MAX_SHOWN else ()
+        if reasons:
+            shown.update(pair)
+            found.append(_proposal(rounds, pair, min(probability(base.total), 0.01), reasons))
+    return found
+
+
+def _proposal(rounds: PairScores, pair: Pair, score: float, vetoes: tuple[str, ...]) -> MergeProposal:
+    base, kin = rounds.base(pair), rounds.kin.get(pair, NO_KIN)
+    features = _features(rounds, pair, base, kin)
+    speaking = [one for one in features if one.points >= MIN_SUPPORT]
+    action: Action = "separate" if vetoes else action_for(score, len(speaking), rounds.settings)
+    against = [*vetoes, *(one.reason for one in features if one.points < 0)]
+    if not vetoes and len(speaking) < rounds.settings.least_groups:
+        against.append("only one kind of evidence speaks for it" if speaking else "no evidence speaks for it")
+    if kin.unmatched and not any(one.feature == "relationship_consistency" and one.points < 0 for one in features):
+        against.append(f"no match among their {_listed(kin.unmatched)}")
+    if rounds.may_be_siblings(pair) and any(role in ORIGIN for role, _ in kin.matched):
+        are_twins = "born on the same day" in features[1].reason
+        against.append(f"they may be {'twins' if are_twins else 'brothers or sisters'}")
+    reasons = [one.reason for one in features if one.points > 0]
+    return MergeProposal(
+        pair,
+        round(score, 4),
+        features,
+        _sentence(reasons) or "Nothing speaks for it.",
+        _sentence(against) or _sentence([GENERAL_DOUBT]),
+        action,
+        vetoes,
+    )
+
+
+def _features(rounds: PairScores, pair: Pair, base: BaseScore, kin: KinPoints) -> tuple[FeatureScore, ...]:
+    dates = date_points(*(rounds.profiles[one] for one in pair))
+    found = [
+        FeatureScore("name_similarity", base.name.value, round(base.name.share, 3), base.name.reason),
+        FeatureScore("date_overlap", dates.value, round(probability(dates.value), 3), dates.reason),
+        FeatureScore("place_match", base.places.value, round(probability(base.places.value), 3), base.places.reason),
+        FeatureScore("relationship_consistency", kin.value, round(probability(kin.value), 3), _kin_reason(rounds, kin)),
+    ]
+    if base.same_id:
+        found.append(FeatureScore("external_id", 20.0, 1.0, f"{base.same_id} has both under one name"))
+    return tuple(found)
+
+
+def _kin_reason(rounds: PairScores, kin: KinPoints) -> str:
+    if not kin.matched and not kin.unmatched:
+        return "no relatives to compare"
+    by_role: dict[str, list[str]] = defaultdict(list)
+    for role, pair in kin.matched:
+        by_role[role].append(repr(rounds.tree.persons[pair[0]].name))
+    same = [f"the same {role} {', '.join(names[:3])}" for role, names in sorted(by_role.items())]
+    missed = [f"no match among their {_listed(kin.unmatched)}"] if kin.unmatched else []
+    return ", ".join([*same, *missed])
+
+
+def _listed(roles: tuple[str, ...]) -> str:
+    plural = {"child": "children"}
+    words = [plural.get(role, f"{role}s") for role in sorted(set(roles))]
+    return " and ".join(words)
+
+
+def _sentence(parts: list[str]) -> str:
+    text = "; ".join(part for part in parts if part)
+    return f"{text[0].upper()}{text[1:]}." if text else ""

@@ -1,0 +1,319 @@
+"""Scores of all candidate pairs, in rounds: each uses what the last one found out about the relatives."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from heapq import nlargest
+from typing import Literal
+
+from kiwiresearch.kin.resolve.features import FeaturePoints, Rarity, date_points, name_points, place_points, probability
+from kiwiresearch.kin.resolve.pairs import SHARED_IDS, SLACK_YEARS, Pair, Vetoes, candidate_pairs, ordered_pair
+from kiwiresearch.kin.resolve.profile import Profile, profiles_of
+from kiwiresearch.kin.resolve.proposal import ResolveSettings
+from kiwiresearch.kin.tree import PersonId, Tree
+
+Role = Literal["father", "mother", "parent", "sibling", "spouse", "child"]
+Relatives = Mapping[Role, tuple[PersonId, ...]]
+Belief = Callable[[Pair], float]
+"""Log-odds that two relatives are one person, as far as others than those who ask can tell."""
+
+SHARED: dict[Role, float] = {
+    "father": 0.95, "mother": 0.93, "parent": 0.6, "sibling": 0.5, "spouse": 0.6, "child": 0.5,
+}  # fmt: skip
+"""How often two records of one person, which both have such a relative, share one: nobody has two fathers,
+but several wives and children, of whom no source knows all."""
+SHARED_BY_CHANCE: dict[Role, float] = {
+    "father": 1 / 400, "mother": 1 / 400, "parent": 1 / 400, "sibling": 1 / 250, "spouse": 1 / 1500, "child": 1 / 800,
+}  # fmt: skip
+"""And how often two records of different people do."""
+CHILD_OF_ONE_SEX = 1 / 8000
+"""Two fathers or two mothers of one child are one person, but for step-parents and mistakes."""
+CERTAIN = 20.0
+ORIGIN: tuple[Role, ...] = ("father", "mother", "parent", "sibling")
+OWN_FAMILY: tuple[Role, ...] = ("spouse", "child")
+FURTHER = 1.5
+"""For the second and third relative of one role."""
+ECHO = 0.35
+"""Relatives of one household say much the same: all but the strongest count for so much."""
+MAX_PENALTY = -5.0
+KIN_RANGE = (-7.0, 13.0)
+
+
+@dataclass(frozen=True, slots=True)
+class KinPoints:
+    """Log-odds of the relatives, and which of them carry how much."""
+
+    value: float
+    matched: tuple[tuple[Role, Pair], ...]
+    unmatched: tuple[Role, ...]
+    shares: Mapping[Pair, float]
+
+
+def relatives_of(tree: Tree, profiles: Mapping[PersonId, Profile]) -> dict[PersonId, Relatives]:
+    """Everybody's relatives by role."""
+    return {one: _by_role(tree, one, profiles) for one in profiles}
+
+
+def _by_role(tree: Tree, person: PersonId, profiles: Mapping[PersonId, Profile]) -> Relatives:
+    def known(ids: Iterable[PersonId]) -> tuple[PersonId, ...]:
+        return tuple(sorted(one for one in ids if one in profiles))
+
+    parents = known(tree.parents(person))
+    roles: dict[Role, tuple[PersonId, ...]] = {
+        "father": tuple(one for one in parents if profiles[one].sex == "male"),
+        "mother": tuple(one for one in parents if profiles[one].sex == "female"),
+        "parent": tuple(one for one in parents if not profiles[one].sex),
+        "sibling": known(tree.siblings(person)),
+        "spouse": known({*tree.spouses(person), *_other_parents(tree, person)}),
+        "child": known(tree.children(person)),
+    }
+    return {role: ids for role, ids in roles.items() if ids}
+
+
+def _other_parents(tree: Tree, person: PersonId) -> Iterator[PersonId]:
+    """Who has a child with somebody is a wife or husband, as far as telling people apart goes."""
+    for child in tree.children(person):
+        yield from (one for one in tree.parents(child) if one != person)
+
+
+def kin_points(
+    one: Relatives,
+    other: Relatives,
+    belief: Belief,
+    prior: float,
+    *,
+    is_one_sex: bool = False,
+    most_of_origin: float = math.inf,
+) -> KinPoints:
+    """All roles that both records have relatives in; `prior` is the log-odds of any two people.
+
+    Brothers and sisters have the same parents: where something tells them apart, that may count for little.
+    """
+    by_role: dict[Role, float] = {}
+    met: list[tuple[Role, Pair]] = []
+    missed: list[Role] = []
+    shares: dict[Pair, float] = {}
+    for role, ids in one.items():
+        others = other.get(role)
+        if not others:
+            continue
+        best = _best_matches(ids, others, belief)
+        by_chance = CHILD_OF_ONE_SEX if role == "child" and is_one_sex else SHARED_BY_CHANCE[role]
+        ratio = math.exp(min(best[0][0] - prior, CERTAIN)) / max(len(ids), len(others))
+        by_role[role] = _role_points(SHARED[role], by_chance, ratio, best, shares)
+        sure = [(role, pair) for odds, pair in best if odds > 0]
+        met += sure
+        if not sure and by_role[role] < 0:
+            missed.append(role)
+    origin = _combined(by_role, ORIGIN)
+    value = min(origin, most_of_origin) + _combined(by_role, OWN_FAMILY)
+    low, high = KIN_RANGE
+    return KinPoints(min(max(value, low), high), tuple(met), tuple(missed), shares)
+
+
+def _best_matches(ids: tuple[PersonId, ...], others: tuple[PersonId, ...], belief: Belief) -> list[tuple[float, Pair]]:
+    """Each relative with the one it fits best, nobody twice, best first."""
+    options = [(CERTAIN if x == y else belief(ordered_pair(x, y)), x, y) for x in ids for y in others]
+    options.sort(key=lambda found: (-found[0], found[1], found[2]))
+    used: set[tuple[int, PersonId]] = set()
+    best: list[tuple[float, Pair]] = []
+    for odds, x, y in options:
+        if (0, x) in used or (1, y) in used:
+            continue
+        used.update(((0, x), (1, y)))
+        best.append((odds, ordered_pair(x, y)))
+    return best
+
+
+def _role_points(
+    shared: float, by_chance: float, ratio: float, best: list[tuple[float, Pair]], shares: dict[Pair, float]
+) -> float:
+    """The best match weighs most; `ratio` is how much likelier one person is behind it than two."""
+    pair = best[0][1]
+    value = math.log((shared * ratio + 1 - shared) / (by_chance * ratio + 1 - by_chance))
+    shares[pair] = shares.get(pair, 0.0) + value
+    for odds, pair in best[1:3]:
+        more = FURTHER * probability(odds)
+        shares[pair] = shares.get(pair, 0.0) + more
+        value += more
+    return value
+
+
+def _combined(by_role: Mapping[Role, float], roles: Iterable[Role]) -> float:
+    values = sorted((by_role[role] for role in roles if role in by_role), reverse=True)
+    good = [value for value in values if value > 0]
+    bad = sum(value for value in values if value <= 0)
+    return (good[0] + ECHO * sum(good[1:]) if good else 0.0) + max(bad, MAX_PENALTY)
+
+
+MIN_BASE = -11.0
+"""Pairs whose own data speak so much against them are not looked at again."""
+NO_KIN = KinPoints(0.0, (), (), {})
+LOWEST = -30.0
+SAME_ID = 20.0
+MIN_PRIOR = 5.0
+RIVAL_FROM = -4.0
+"""Log-odds from which on another candidate counts as a rival."""
+UNNAMED_CHILD_LIMIT = 3.0
+"""Of a child without a name, its parents do not tell which of their children it was."""
+NAMESAKE_SIBLING_LIMIT = 2.0
+"""Where births are years apart, a name given twice in one family is likelier than one person of two birthdays."""
+MAX_RIVALS = 50
+"""The strongest rivals say it all; more of them only take time."""
+
+
+@dataclass(frozen=True, slots=True)
+class BaseScore:
+    """What the two records say by themselves; the sum counts how unlikely any two people are to be one."""
+
+    total: float
+    name: FeaturePoints
+    dates: FeaturePoints
+    places: FeaturePoints
+    same_id: str = ""
+    vetoed: bool = False
+
+
+class PairScores:
+    """The candidate pairs of a tree and what is believed of them."""
+
+    def __init__(self, tree: Tree, cannot_link: Collection[Pair], settings: ResolveSettings) -> None:
+        self.tree, self.settings = tree, settings
+        self.profiles = profiles_of(tree)
+        self.relatives = relatives_of(tree, self.profiles)
+        self._vetoes = Vetoes(tree, cannot_link)
+        self.rarity = Rarity(self.profiles.values())
+        self.prior = -max(MIN_PRIOR, math.log(max(len(self.profiles) / 2, 1))) - 0.5
+        self._bases: dict[Pair, BaseScore] = {}
+        self.pairs: set[Pair] = set()
+        self.scores: dict[Pair, float] = {}
+        self.kin: dict[Pair, KinPoints] = {}
+        self.beliefs: dict[Pair, float] = {}
+        """Log-odds once rivals are taken into account."""
+
+    def run(self) -> None:
+        """All rounds."""
+        self._add_pairs(candidate_pairs(self.tree, self.profiles))
+        self._score()
+        for _ in range(self.settings.rounds if self.settings.use_relatives else 0):
+            self._add_pairs(self._pairs_of_relatives())
+            self.kin = {pair: self._kin(pair) for pair in sorted(self.pairs)}
+            self._score()
+
+    def base(self, pair: Pair) -> BaseScore:
+        known = self._bases.get(pair)
+        if known is None:
+            known = self._bases[pair] = self._base(pair)
+        return known
+
+    def vetoes_of(self, pair: Pair) -> tuple[str, ...]:
+        """All vetoes of a pair."""
+        return tuple(self._vetoes.reasons(*(self.profiles[one] for one in pair)))
+
+    def striking(self, least: float) -> list[tuple[Pair, BaseScore]]:
+        """Pairs that are ruled out although name and dates agree, and that are not of one source."""
+        return [
+            (pair, base)
+            for pair, base in sorted(self._bases.items())
+            if base.vetoed
+            and base.total - self.prior >= least
+            and base.dates.value > 0
+            and self.profiles[pair[0]].sources.isdisjoint(self.profiles[pair[1]].sources)
+        ]
+
+    def _base(self, pair: Pair) -> BaseScore:
+        a, b = (self.profiles[one] for one in pair)
+        name, places = name_points(a, b, self.rarity), place_points(a, b)
+        dates = date_points(a, b, with_reason=False)
+        shared = [kind for kind in SHARED_IDS if a.external.get(kind) and a.external[kind] == b.external.get(kind)]
+        total = self.prior + name.value + dates.value + places.value + (SAME_ID if shared else 0.0)
+        vetoed = any(True for _ in self._vetoes.reasons(a, b))
+        return BaseScore(total, name, dates, places, "".join(shared[:1]), vetoed)
+
+    def _add_pairs(self, pairs: Iterable[Pair]) -> None:
+        for pair in pairs:
+            if pair not in self.pairs:
+                base = self.base(pair)
+                if not base.vetoed and base.total >= MIN_BASE:
+                    self.pairs.add(pair)
+
+    def _pairs_of_relatives(self) -> list[Pair]:
+        """The relatives of pairs that are probably one person, role by role."""
+        found: set[Pair] = set()
+        for pair, belief in self.beliefs.items():
+            if belief <= 0:
+                continue
+            one, other = (self.relatives[person] for person in pair)
+            for role in one.keys() & other.keys():
+                found.update(ordered_pair(x, y) for x in one[role] for y in other[role] if x != y)
+        return sorted(found)
+
+    def _kin(self, pair: Pair) -> KinPoints:
+        one, other = (self.relatives[person] for person in pair)
+        if not one or not other:
+            return NO_KIN
+        a, b = (self.profiles[person].sex for person in pair)
+        is_one_sex = bool(a) and a == b
+        return kin_points(
+            one,
+            other,
+            lambda relatives: self._belief(relatives, pair),
+            self.prior,
+            is_one_sex=is_one_sex,
+            most_of_origin=self._most_of_origin(pair),
+        )
+
+    def may_be_siblings(self, pair: Pair) -> bool:
+        """Whether name or birth tells two apart whom their parents do not."""
+        return self._most_of_origin(pair) < math.inf
+
+    def _most_of_origin(self, pair: Pair) -> float:
+        """How much parents and siblings may say of two who may be brothers or sisters themselves."""
+        if self.base(pair).name.is_different_name:
+            return 0.0
+        named = [any(name.given for name in self.profiles[person].names) for person in pair]
+        if named[0] != named[1]:
+            return UNNAMED_CHILD_LIMIT
+        first, second = (self.profiles[person].birth_years for person in pair)
+        gap = max(first[0] - second[1], second[0] - first[1]) if first and second else 0
+        return NAMESAKE_SIBLING_LIMIT if gap > SLACK_YEARS else math.inf
+
+    def _belief(self, pair: Pair, asking: Pair) -> float:
+        """What is believed of a pair but for what the asking pair itself has told it."""
+        known = self.beliefs.get(pair)
+        if known is None:
+            base = self.base(pair)
+            return LOWEST if base.vetoed else base.total
+        told = self.kin.get(pair, NO_KIN).shares.get(asking, 0.0)
+        return known - max(told, 0.0)
+
+    def _score(self) -> None:
+        self.scores = {
+            pair: max(self.base(pair).total + self.kin.get(pair, NO_KIN).value, LOWEST) for pair in sorted(self.pairs)
+        }
+        self.beliefs = self._against_rivals()
+
+    def _against_rivals(self) -> dict[Pair, float]:
+        """Who is in one source twice is two people, so candidates of one source weaken each other."""
+        rivals: dict[PersonId, list[tuple[float, PersonId]]] = defaultdict(list)
+        for (one, other), score in self.scores.items():
+            if score > RIVAL_FROM:
+                rivals[one].append((score, other))
+                rivals[other].append((score, one))
+        strongest = {
+            person: [(math.exp(score), one, self.profiles[one].sources) for score, one in nlargest(MAX_RIVALS, found)]
+            for person, found in rivals.items()
+        }
+        found: dict[Pair, float] = {}
+        for pair, score in self.scores.items():
+            odds = 1.0
+            for person, other in (pair, pair[::-1]):
+                sources = self.profiles[other].sources
+                for weight, rival, of_rival in strongest.get(person, ()):
+                    if rival != other and not sources.isdisjoint(of_rival):
+                        odds += weight
+            found[pair] = score - math.log(odds)
+        return found

@@ -1,0 +1,53 @@
+"""Opens the sources of a case: its books first, then the plugins that are switched on, by tier."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from kiwiresearch.kin.sources.books import BookSource
+from kiwiresearch.kin.sources.familysearch import FamilySearchSource
+from kiwiresearch.kin.sources.gate import Gate
+from kiwiresearch.kin.sources.plugin import Plugin
+from kiwiresearch.kin.sources.registry import Plugins
+from kiwiresearch.kin.sources.sign_in import SignIn
+from kiwiresearch.kin.sources.site import SiteSource
+from kiwiresearch.kin.sources.source import EvidenceSource
+from kiwiresearch.kin.sources.wikidata import WikidataSource
+from kiwiresearch.search.open_book import OpenBook
+
+
+def open_sources(
+    books: Sequence[OpenBook],
+    known: Plugins,
+    gate: Gate,
+    *,
+    accessed_at: str = "",
+    sign_ins: Mapping[str, SignIn] | None = None,
+    endpoints: Mapping[str, str] | None = None,
+    language: str = "eng",
+) -> tuple[EvidenceSource, ...]:
+    """All sources of a case, Tier 0 first. A plugin that is named but not there is an error that lists those there are.
+
+    `endpoints` are addresses of the user's own that stand for a plugin's; their places
+    have to be named in the permit. Nothing is asked yet.
+    """
+    chosen = sorted((known.named(name).plugin for name in gate.permit.enabled), key=_order)
+    elsewhere = [plugin for plugin in chosen if plugin.kind != "books"]
+    return (
+        BookSource(books, accessed_at=accessed_at),
+        *(_open_source(plugin, gate, sign_ins or {}, endpoints or {}, language) for plugin in elsewhere),
+    )
+
+
+def _open_source(
+    plugin: Plugin, gate: Gate, sign_ins: Mapping[str, SignIn], endpoints: Mapping[str, str], language: str
+) -> EvidenceSource:
+    if plugin.kind == "sparql":
+        return WikidataSource(plugin, gate, endpoint=endpoints.get(plugin.plugin_id, ""), language=language)
+    if plugin.kind == "familysearch":
+        return FamilySearchSource(plugin, gate, sign_ins.get(plugin.plugin_id) or SignIn(plugin, gate))
+    return SiteSource(plugin, gate)
+
+
+def _order(plugin: Plugin) -> tuple[int, str]:
+    return plugin.tier, plugin.plugin_id

@@ -1,0 +1,301 @@
+"""The gate every request to a source goes through: switched on, key, terms, address, cache, robots.txt, pace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from importlib.metadata import PackageNotFoundError, version
+
+from kiwiresearch.errors import SourceRefused, SourceResting, SourceUnreachable
+from kiwiresearch.kin.sources.plugin import Plugin
+from kiwiresearch.kin.sources.politeness import (
+    LONGEST_WAIT_S,
+    Clock,
+    FetchedPage,
+    Limiter,
+    Pace,
+    PageCache,
+    PluginMemory,
+    Robots,
+    parse_robots,
+    robots_from_record,
+    robots_url,
+)
+from kiwiresearch.kin.sources.source import PersonQuery
+from kiwiresearch.kin.sources.transport import (
+    AllowedHosts,
+    HttpAnswer,
+    Request,
+    Resolve,
+    Transport,
+    display_url,
+    system_addresses,
+)
+
+AskUser = Callable[[str], str]
+"""Asks the user for the key of a plugin; an empty answer means there is none."""
+
+
+class Secret:
+    """A key that does not show itself: not in messages, not in logs, not in tracebacks."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: str) -> None:
+        self._value = value
+
+    def reveal(self) -> str:
+        return self._value
+
+    def __bool__(self) -> bool:
+        return bool(self._value)
+
+    def __repr__(self) -> str:
+        return "Secret(…)"
+
+    def __reduce__(self) -> str:
+        raise TypeError("a key is not written anywhere")
+
+
+class Credentials:
+    """The keys of this process, by plugin. Nothing here is ever written to a file or a store."""
+
+    def __init__(self, environment: Mapping[str, str] | None = None, ask: AskUser | None = None) -> None:
+        self._environment = dict(environment or {})
+        self._ask = ask
+        self._known: dict[str, Secret] = {}
+
+    def key(self, plugin_id: str) -> Secret:
+        """The user's key for a plugin; empty where there is none. The user is asked once."""
+        if plugin_id not in self._known:
+            value = self._environment.get(key_variable(plugin_id), "").strip()
+            if not value and self._ask is not None:
+                value = self._ask(plugin_id).strip()
+            self._known[plugin_id] = Secret(value)
+        return self._known[plugin_id]
+
+    def forget(self) -> None:
+        self._known.clear()
+
+    def __repr__(self) -> str:
+        return f"Credentials({', '.join(sorted(self._known))})"
+
+
+def key_variable(plugin_id: str) -> str:
+    """The environment variable that holds a plugin's key."""
+    return f"KIWIRESEARCH_KEY_{plugin_id.upper()}"
+
+
+MAX_HOPS = 5
+MAX_TRIES = 3
+BUSY = frozenset({429, 503})
+DEFAULT_REST_S = 60.0
+"""How long a host that says 'too many' without a time is left alone; twice as long the second time."""
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+
+@dataclass(frozen=True, slots=True)
+class Permissions:
+    """What the user allows in a case. By default, nothing outside the books."""
+
+    enabled: frozenset[str] = frozenset()
+    """Plugins switched on."""
+    terms_acknowledged: frozenset[str] = frozenset()
+    """Plugins whose terms are unknown to us, and whose leave the user says to have."""
+    named: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Places the user named besides for a plugin, as 'scheme://host:port'; they are no other plugin's."""
+    contact: str = ""
+    """How a source can reach whoever runs the program."""
+    credentials: Credentials = field(default_factory=Credentials)
+
+
+class Gate:
+    """The way to all sources outside the books, for one case."""
+
+    def __init__(
+        self,
+        permit: Permissions,
+        memory: PluginMemory,
+        clock: Clock,
+        *,
+        line: Transport | None = None,
+        resolve: Resolve = system_addresses,
+    ) -> None:
+        self.permit = permit
+        self.memory = memory
+        self._clock = clock
+        self._line = line or Transport(user_agent(permit.contact))
+        self._resolve = resolve
+        self._limiter = Limiter(memory, clock)
+        self._kept = PageCache(memory)
+
+    def close(self) -> None:
+        self._line.close()
+
+    def now(self) -> float:
+        return self._clock.now()
+
+    def accessed_at(self, moment: float) -> str:
+        return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def check_allowed(self, plugin: Plugin) -> None:
+        """Steps 1 to 3, which need no address."""
+        name = plugin.plugin_id
+        if name not in self.permit.enabled:
+            raise SourceRefused(
+                f"The source {name!r} is switched off in this case.",
+                step="switched off",
+                remedy=f"Switch it on for this case: kiwiresearch kin plugins on {name}",
+            )
+        if plugin.compliance.requires_auth and not self.permit.credentials.key(name):
+            raise SourceRefused(
+                f"The source {name!r} wants a key of your own.",
+                step="credentials",
+                remedy=f"Put it into the environment variable {key_variable(name)}.",
+            )
+        terms = plugin.compliance.tos_automation
+        if terms == "forbidden" or (terms == "unknown" and name not in self.permit.terms_acknowledged):
+            raise SourceRefused(
+                f"The terms of {name!r} {'forbid' if terms == 'forbidden' else 'are not known to allow'} programs.",
+                step="terms",
+                remedy=f"Read {plugin.compliance.tos_url}"
+                + (
+                    "."
+                    if terms == "forbidden"
+                    else f"; if you have its leave, say so: kiwiresearch kin plugins on {name} --terms-ok"
+                ),
+            )
+
+    def check_query_allowed(self, plugin: Plugin, query: PersonQuery) -> None:
+        """The same, for a person: nobody who may be alive is asked for outside the books."""
+        self.check_allowed(plugin)
+        if query.living != "deceased":
+            raise SourceRefused(
+                f"The source {plugin.plugin_id!r} is not asked about somebody who may be alive.",
+                step="privacy",
+                remedy="Find out from your books that the person died, or say so yourself.",
+            )
+
+    def get(self, plugin: Plugin, request: Request) -> FetchedPage:
+        """The answer to a request, or the reason why there is none."""
+        self.check_allowed(plugin)
+        reach = AllowedHosts(plugin.hosts(), self.permit.named.get(plugin.plugin_id, frozenset()), self._resolve)
+        reach.check(request.url)
+        kept = self._kept.get(
+            plugin.plugin_id, request, now=self._clock.now(), ttl_s=plugin.compliance.cache_ttl_seconds
+        )
+        if kept is not None:
+            return kept
+        page = self._follow_redirects(plugin, reach, request)
+        if page.status == 200:
+            self._kept.put(plugin.plugin_id, request, page)
+        return page
+
+    def _follow_redirects(self, plugin: Plugin, reach: AllowedHosts, request: Request) -> FetchedPage:
+        """The answer at the end of all redirects; a key goes to the first host only."""
+        url, asked = request.url, request
+        for _ in range(MAX_HOPS + 1):
+            answer = self._send_politely(plugin, reach, asked)
+            if answer.status not in REDIRECTS or not answer.location:
+                return FetchedPage(url, answer.status, answer.content, answer.kind, self._clock.now())
+            target = reach.redirect_target(url, answer.location)
+            secrets = asked.secret_headers if _host(target) == _host(url) else {}
+            keeps = answer.status in (307, 308)
+            asked = Request(
+                target,
+                asked.method if keeps else "GET",
+                asked.form if keeps else {},
+                asked.accept,
+                secrets,
+            )
+            url = target
+        raise SourceUnreachable(f"The source {display_url(request.url)!r} only redirects, {MAX_HOPS} times and more.")
+
+    def _send_politely(self, plugin: Plugin, reach: AllowedHosts, request: Request) -> HttpAnswer:
+        """One answer, at the pace the host wants; a host that says 'later' is asked later."""
+        robots = self._robots(plugin, reach, request.url)
+        if not robots.allows(request.url):
+            why = "does not answer for its robots.txt" if robots.denies_all else "forbids this by its robots.txt"
+            raise SourceRefused(
+                f"The host {_host(request.url)!r} {why}: {display_url(request.url)!r}.",
+                step="robots.txt",
+                remedy=_alternative(plugin),
+            )
+        for attempt in range(1, MAX_TRIES + 1):
+            answer = self._send_paced(plugin, reach, request, robots.gap_s())
+            if answer.status not in BUSY:
+                return answer
+            rest = _retry_after_s(answer.retry_after, self._clock.now())
+            wait = DEFAULT_REST_S * 2 ** (attempt - 1) if rest is None else rest
+            self._limiter.rest(_host(request.url), wait)
+            if wait > LONGEST_WAIT_S or attempt == MAX_TRIES:
+                raise SourceResting(f"The host {_host(request.url)!r} has too much to do.", after_s=wait)
+        raise AssertionError("unreachable")
+
+    def _send_paced(self, plugin: Plugin, reach: AllowedHosts, request: Request, asked_gap_s: float) -> HttpAnswer:
+        place = reach.pin(request.url)
+        rules = plugin.compliance
+        apart = max(asked_gap_s, rules.crawl_delay_seconds)
+        gap = max(60.0 / rules.rate_limit_requests_per_minute, apart)
+        self._limiter.take(_host(request.url), Pace(rules.rate_limit_burst, gap, apart))
+        return self._line.send(place, request)
+
+    def _robots(self, plugin: Plugin, reach: AllowedHosts, url: str) -> Robots:
+        key = f"robots/{robots_url(url)}"
+        known = robots_from_record(self.memory.get(key))
+        now = self._clock.now()
+        if known is not None and known.is_fresh(now):
+            return known
+        found = self._read_robots(plugin, reach, robots_url(url))
+        self.memory.set(key, found.record())
+        return found
+
+    def _read_robots(self, plugin: Plugin, reach: AllowedHosts, url: str) -> Robots:
+        asked = Request(url, accept="text/plain")
+        for _ in range(MAX_HOPS + 1):
+            try:
+                answer = self._send_paced(plugin, reach, asked, 0.0)
+            except SourceUnreachable:
+                return parse_robots(599, b"", self._clock.now())
+            if answer.status in BUSY:
+                self._limiter.rest(
+                    _host(asked.url), _retry_after_s(answer.retry_after, self._clock.now()) or DEFAULT_REST_S
+                )
+            if answer.status not in REDIRECTS or not answer.location:
+                return parse_robots(answer.status, answer.content, self._clock.now())
+            asked = Request(reach.redirect_target(asked.url, answer.location), accept="text/plain")
+        return parse_robots(599, b"", self._clock.now())
+
+
+def _alternative(plugin: Plugin) -> str:
+    """What a user can do where a host lets no program in."""
+    if plugin.kind == "sparql":
+        return f"Ask an endpoint of your own: kiwiresearch kin plugins on {plugin.plugin_id} --endpoint ADDRESS"
+    return "Save the page yourself, or leave it."
+
+
+def user_agent(contact: str = "") -> str:
+    """Who is asking, without pretending to be a browser."""
+    reached = "".join(char for char in contact if " " <= char <= "~").strip()
+    try:
+        number = version("kiwiresearch")
+    except PackageNotFoundError:  # run from its source
+        number = "0"
+    return f"kiwiresearch/{number} (family research for one user{f'; contact {reached}' if reached else ''})"
+
+
+def _host(url: str) -> str:
+    return url.partition("://")[2].partition("/")[0].partition("?")[0].lower()
+
+
+def _retry_after_s(told: str, now: float) -> float | None:
+    """The seconds of a Retry-After: a number, or a date."""
+    text = told.strip()
+    if text.isascii() and text.isdigit():
+        return float(text[:9])
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - now)
+    except (TypeError, ValueError, OverflowError):
+        return None

@@ -1,0 +1,221 @@
+"""Merging two people into one, and undoing a merge column by column."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import delete, func, insert, select, update
+
+from kiwiresearch.errors import BadUsage, RunDamaged
+from kiwiresearch.kin.store import audit
+from kiwiresearch.kin.store.database import CaseDatabase
+from kiwiresearch.kin.store.records import canonical_id, living_of
+from kiwiresearch.kin.store.tables import (
+    AssertionRow,
+    CannotLinkRow,
+    MergeClusterRow,
+    PersonRow,
+    RelationshipRow,
+    table,
+)
+from kiwiresearch.kin.store.values import CannotLink, MergeCluster
+from kiwiresearch.kin.tree import LivingStatus, PersonId, row_id
+
+
+@dataclass(frozen=True, slots=True)
+class MergeReasons:
+    """Why two people are one, and what speaks against it."""
+
+    rationale: str
+    why_not_split: str
+    why_not_merge: str
+    features: Mapping[str, Any]
+    score: float
+    decided_by: str
+
+
+def merge(db: CaseDatabase, canonical: PersonId, other: PersonId, reasons: MergeReasons, *, again: bool) -> str:
+    if not reasons.rationale.strip() or not reasons.why_not_merge.strip():
+        raise BadUsage("A merge needs a reason for it and what speaks against it.", remedy="Give both.")
+    with db.writing():
+        kept, gone = canonical_id(db, canonical), canonical_id(db, other)
+        if kept == gone:
+            raise BadUsage(f"{canonical!r} and {other!r} are one person already.")
+        if not again:
+            _check_allowed(db, kept, gone)
+        seq = db.run(select(func.coalesce(func.max(MergeClusterRow.seq), 0) + 1)).scalar_one()
+        cluster = row_id("merge", kept, gone, str(seq))
+        undo = [
+            *_move_facts(db, gone, kept),
+            *_move_relationships(db, gone, kept),
+            ["person", gone, "merged_into_id", None, kept],
+        ]
+        db.run(update(table(PersonRow)).where(PersonRow.id == gone).values(merged_into_id=kept))
+        db.merged_into = None
+        row = {
+            "id": cluster,
+            "seq": seq,
+            "canonical_id": kept,
+            "member_ids": [kept, gone],
+            "merge_rationale": reasons.rationale,
+            "why_not_split": reasons.why_not_split,
+            "why_not_merge": reasons.why_not_merge,
+            "features": dict(reasons.features),
+            "score": reasons.score,
+            "decided_by": reasons.decided_by,
+            "is_reversible": True,
+            "undo": undo,
+            "state": "merged",
+            "created_at": db.now(),
+            "reverted_at": "",
+        }
+        db.run(insert(table(MergeClusterRow)).values(row))
+        db.changed_people |= {kept, gone}
+        told = {"ids": [kept, gone], "rationale": reasons.rationale, "score": reasons.score}
+        audit.record(db, "merge", cluster, living=living_of_all(db, kept, gone), after=told)
+        return cluster
+
+
+def living_of_all(db: CaseDatabase, *people: PersonId) -> LivingStatus:
+    return "deceased" if all(living_of(db, person) == "deceased" for person in people) else "unknown"
+
+
+def _check_allowed(db: CaseDatabase, kept: PersonId, gone: PersonId) -> None:
+    for pair in cannot_links(db):
+        if {canonical_id(db, pair.first), canonical_id(db, pair.second)} == {kept, gone}:
+            raise BadUsage(
+                f"{kept!r} and {gone!r} must not be merged: {pair.reason}",
+                remedy="Merge them all the same only if there is new evidence, and say so.",
+            )
+
+
+def _move_facts(db: CaseDatabase, gone: PersonId, kept: PersonId) -> list[list[Any]]:
+    rows = AssertionRow
+    mine = (rows.entity_id == gone, rows.entity_type == "person")
+    moved = list(db.run(select(rows.id).where(*mine).order_by(rows.id)).scalars())
+    db.run(update(table(rows)).where(*mine).values(entity_id=kept))
+    return [["assertion", identity, "entity_id", gone, kept] for identity in moved]
+
+
+def _move_relationships(db: CaseDatabase, gone: PersonId, kept: PersonId) -> list[list[Any]]:
+    """A tie between the two is left as it is: no person is tied to itself, and it is shadowed from now on."""
+    moved: list[list[Any]] = []
+    for here, there in (("person1_id", "person2_id"), ("person2_id", "person1_id")):
+        ties = table(RelationshipRow)
+        mine = (ties.c[here] == gone, ties.c[there] != kept)
+        found = list(db.run(select(ties.c.id).where(*mine).order_by(ties.c.id)).scalars())
+        db.run(update(ties).where(*mine).values({here: kept}))
+        moved += [["relationship", identity, here, gone, kept] for identity in found]
+    return moved
+
+
+def merges(db: CaseDatabase) -> tuple[MergeCluster, ...]:
+    with db.reading():
+        rows = db.rows(select(table(MergeClusterRow)).order_by(MergeClusterRow.seq))
+    return tuple(
+        MergeCluster(**{**{name: row[name] for name in row if name != "undo"}, "member_ids": tuple(row["member_ids"])})
+        for row in rows
+    )
+
+
+def cannot_links(db: CaseDatabase) -> tuple[CannotLink, ...]:
+    rows = CannotLinkRow
+    with db.reading(settled=False):
+        found = db.run(select(table(rows)).order_by(rows.first_id, rows.second_id)).all()
+    return tuple(CannotLink(row.first_id, row.second_id, row.reason, row.decided_by) for row in found)
+
+
+def forbid_link(db: CaseDatabase, first: PersonId, second: PersonId, reason: str, decided_by: str) -> None:
+    if first == second:
+        raise BadUsage(f"{first!r} cannot be kept apart from itself.")
+    with db.writing():
+        canonical_id(db, first), canonical_id(db, second)
+        low, high = sorted((first, second))
+        row = {"first_id": low, "second_id": high, "reason": reason, "decided_by": decided_by, "at": db.now()}
+        if db.insert_new(CannotLinkRow, row):
+            audit.record(db, "cannot_link", low, living="deceased", after={"ids": [low, high]})
+
+
+def allow_link(db: CaseDatabase, first: PersonId, second: PersonId, why: str) -> None:
+    low, high = sorted((first, second))
+    mine = CannotLinkRow.first_id == low, CannotLinkRow.second_id == high
+    with db.writing():
+        if not db.run(delete(table(CannotLinkRow)).where(*mine)).rowcount:
+            raise BadUsage(f"{low!r} and {high!r} are not kept apart.")
+        told = {"ids": [low, high], "why": why}
+        audit.record(db, "allow_link", low, living=living_of_all(db, low, high), after=told)
+
+
+UNDO_TABLES = {"assertion": table(AssertionRow), "relationship": table(RelationshipRow), "person": table(PersonRow)}
+Row = Mapping[str, Any]
+
+
+def unmerge(db: CaseDatabase, cluster: str, why: str, *, cascade: bool) -> tuple[str, ...]:
+    with db.writing():
+        wanted = _merge_to_undo(db, cluster)
+        rows = MergeClusterRow
+        after = select(table(rows)).where(rows.seq > wanted["seq"], rows.state == "merged").order_by(rows.seq)
+        later = _dependent_merges(wanted, db.rows(after))
+        if later and not cascade:
+            raise BadUsage(
+                f"The merge {cluster!r} cannot be undone alone: the later merge {later[-1]['id']!r} of"
+                f" {' and '.join(map(repr, later[-1]['member_ids']))} rests on it.",
+                remedy="Undo that one first, or undo this one with all that rest on it.",
+            )
+        undone = [*reversed(later), wanted]
+        for row in undone:
+            _undo(db, row, why)
+        # Only this one was found wrong: those that rested on it may be proposed again.
+        kept, gone = wanted["member_ids"]
+        forbid_link(db, kept, gone, why or f"the merge {cluster} was undone", "undo")
+        return tuple(row["id"] for row in undone)
+
+
+def _merge_to_undo(db: CaseDatabase, cluster: str) -> Row:
+    rows = db.rows(select(table(MergeClusterRow)).where(MergeClusterRow.id == cluster))
+    if not rows:
+        raise BadUsage(f"There is no merge {cluster!r}.", remedy="'kiwiresearch kin merges' shows them all.")
+    if rows[0]["state"] != "merged":
+        raise BadUsage(f"The merge {cluster!r} was undone already.")
+    return rows[0]
+
+
+def _dependent_merges(wanted: Row, later: Sequence[Row]) -> list[Row]:
+    """The later merges of the same people, or that changed the same columns again, and those that rest on these."""
+    people, columns = set(wanted["member_ids"]), _columns(wanted)
+    found = []
+    for row in later:
+        if people & set(row["member_ids"]) or columns & _columns(row):
+            people |= set(row["member_ids"])
+            columns |= _columns(row)
+            found.append(row)
+    return found
+
+
+def _columns(row: Row) -> set[tuple[str, str, str]]:
+    return {(name, identity, column) for name, identity, column, _, _ in row["undo"]}
+
+
+def _undo(db: CaseDatabase, row: Row, why: str) -> None:
+    kept, gone = row["member_ids"]
+    changed: defaultdict[tuple[str, str, str | None, str], list[str]] = defaultdict(list)
+    for name, identity, column, old, new in row["undo"]:
+        changed[name, column, old, new].append(identity)
+    for (name, column, old, new), ids in changed.items():
+        at = UNDO_TABLES[name]
+        as_left = (at.c.id.in_(ids), at.c[column] == new)
+        if db.run(update(at).where(*as_left).values({column: old})).rowcount != len(ids):
+            db.mark_broken()
+            raise RunDamaged(
+                f"The merge {row['id']!r} cannot be undone: {column!r} of a {name} was changed since.",
+                remedy="Nothing was changed. Take the case from a backup.",
+            )
+    done = {"state": "reverted", "reverted_at": db.now()}
+    db.run(update(table(MergeClusterRow)).where(MergeClusterRow.id == row["id"]).values(done))
+    db.merged_into = None
+    db.changed_people |= {kept, gone}
+    told = {"ids": [kept, gone], "why": why}
+    audit.record(db, "unmerge", row["id"], living=living_of_all(db, kept, gone), after=told)

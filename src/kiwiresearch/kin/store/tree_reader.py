@@ -1,0 +1,205 @@
+"""Reads a case into the family tree that all other parts work on."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, func, select
+
+from kiwiresearch.kin.store.database import CaseDatabase
+from kiwiresearch.kin.store.records import canonical_id, living_from_flag
+from kiwiresearch.kin.store.tables import (
+    AssertionRow,
+    EventRow,
+    EvidenceClaimRow,
+    PersonRow,
+    RelationshipRow,
+    SourceRecordRow,
+    table,
+)
+from kiwiresearch.kin.store.values import DISCOUNTED, DerivedEvent, date_from_json, rank_key
+from kiwiresearch.kin.tree import Evidence, Fact, Person, PersonId, Relationship, Source, Tree
+
+Row = Mapping[str, Any]
+LONG_COLUMNS = ("canonical_text", "raw_extracted", "metadata")
+"""What a tree has no place for, and is long."""
+DEATHS = ("death_date", "death_place", "burial_date", "burial_place")
+
+
+def tree(db: CaseDatabase, *, everything: bool) -> Tree:
+    with db.reading():
+        people = _rows(db, PersonRow, PersonRow.merged_into_id.is_(None))
+        ties = _rows(db, RelationshipRow)
+        assertions = [row for row in _rows(db, AssertionRow) if everything or row["status"] not in DISCOUNTED]
+        evidence = _evidence(db)
+        sources = {row["id"]: _source(row) for row in _rows(db, SourceRecordRow)}
+    by_entity: defaultdict[str, list[Row]] = defaultdict(list)
+    for row in assertions:
+        by_entity[row["entity_id"]].append(row)
+    facts = [fact for row in people for fact in _facts(by_entity[row["id"]], evidence)]
+    dead = {fact.person for fact in facts if fact.field in DEATHS and fact.status not in DISCOUNTED}
+    told = _ties(ties, by_entity, evidence)
+    return Tree(
+        {row["id"]: _person(row, is_dead=row["id"] in dead) for row in people},
+        tuple(tie for tie in told if everything or tie.status not in DISCOUNTED),
+        tuple(sorted(facts, key=lambda fact: fact.id)),
+        sources,
+    )
+
+
+def nothing_rejected(db: CaseDatabase) -> bool:
+    """Whether nothing that was said is rejected, superseded or only guessed."""
+    with db.reading():
+        fallen = [select(row.id).where(row.status.in_(sorted(DISCOUNTED))) for row in (AssertionRow, RelationshipRow)]
+        return all(db.run(one.limit(1)).first() is None for one in fallen)
+
+
+def assertion_count(db: CaseDatabase) -> int:
+    with db.reading():
+        return int(db.run(select(func.count()).select_from(table(AssertionRow))).scalar() or 0)
+
+
+def _rows(db: CaseDatabase, row: Any, *conditions: ColumnElement[bool]) -> Sequence[Row]:
+    columns = [column for column in table(row).c if column.name not in LONG_COLUMNS]
+    return db.rows(select(*columns).where(*conditions).order_by(row.id))
+
+
+def _evidence(db: CaseDatabase) -> Mapping[str, list[Evidence]]:
+    found: defaultdict[str, list[Evidence]] = defaultdict(list)
+    for row in _rows(db, EvidenceClaimRow):
+        found[row["assertion_id"]].append(
+            Evidence(
+                row["id"],
+                row["source_record_id"],
+                row["citation_snippet"],
+                row["span_start"],
+                row["span_end"],
+                row["locator"],
+                row["extraction_method"],
+                row["source_reliability"],
+                row["information_type"],
+                row["directness"],
+                row["llm_rationale"].get("text", ""),
+            )
+        )
+    return found
+
+
+def _facts(rows: Sequence[Row], evidence: Mapping[str, list[Evidence]]) -> list[Fact]:
+    """The facts of a person: what says the same since a merge is one, with the evidence of all."""
+    alike: defaultdict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in sorted(rows, key=rank_key):
+        alike[row["field_name"], row["value_key"]].append(row)
+    preferred = {row["field_name"] for row in rows if row["preferred"] and row["status"] not in DISCOUNTED}
+    found = []
+    for (field, _), group in alike.items():
+        lead = group[0]
+        chosen = lead["preferred"] or (field not in preferred and lead["status"] not in DISCOUNTED)
+        preferred.add(field)
+        found.append(
+            Fact(
+                lead["id"],
+                lead["entity_id"],
+                field,  # type: ignore[arg-type]
+                lead["field_value"]["value"],
+                date_from_json(lead["field_value"]["when"]),
+                lead["status"],
+                lead["confidence"],
+                chosen,
+                _evidence_of_group(group, evidence),
+            )
+        )
+    return found
+
+
+def _evidence_of_group(group: Sequence[Row], evidence: Mapping[str, list[Evidence]]) -> tuple[Evidence, ...]:
+    found = [one for row in group for one in evidence.get(row["id"], ())]
+    return tuple(sorted(found, key=lambda one: one.id))
+
+
+def _ties(
+    rows: Sequence[Row], by_entity: Mapping[str, list[Row]], evidence: Mapping[str, list[Evidence]]
+) -> list[Relationship]:
+    shadows: defaultdict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        shadows[row["shadowed_by"] or row["id"]] += by_entity.get(row["id"], [])
+    return [
+        Relationship(
+            row["id"],
+            row["relationship_type"],
+            row["person1_id"],
+            row["person2_id"],
+            row["qualifier"],
+            date_from_json(row["start"]),
+            date_from_json(row["end"]),
+            row["status"],
+            row["confidence"],
+            _evidence_of_group(shadows[row["id"]], evidence),
+        )
+        for row in rows
+        if not row["shadowed_by"]
+    ]
+
+
+def _source(row: Row) -> Source:
+    return Source(
+        row["id"],
+        row["url"],
+        row["source_name"],
+        row["title"],
+        row["source_tier"],
+        row["accessed_at"],
+        row["content_hash"],
+        row["origin_group"],
+        row["form"],
+        row["official"],
+        row["user_contributed"],
+    )
+
+
+def _person(row: Row, *, is_dead: bool) -> Person:
+    return Person(
+        row["id"],
+        row["canonical_name"],
+        tuple(variant["value"] for variant in row["name_variants"]),
+        row["sex"],
+        date_from_json(row["birth_date"]),
+        row["birth_place"],
+        date_from_json(row["death_date"]),
+        row["death_place"],
+        is_dead,
+        living_from_flag(row["is_living"]),
+        row["confidence"],
+        row["external_ids"],
+    )
+
+
+def person(db: CaseDatabase, identity: PersonId) -> Person:
+    with db.reading():
+        root = canonical_id(db, identity)
+        row = db.rows(select(table(PersonRow)).where(PersonRow.id == root))[0]
+        rows = AssertionRow
+        deaths = select(rows.id).where(
+            rows.entity_id == root, rows.field_name.in_(DEATHS), rows.status.not_in(sorted(DISCOUNTED))
+        )
+        return _person(row, is_dead=db.run(deaths.limit(1)).first() is not None)
+
+
+def events(db: CaseDatabase) -> tuple[DerivedEvent, ...]:
+    with db.reading():
+        rows = _rows(db, EventRow)
+    return tuple(
+        DerivedEvent(
+            row["id"],
+            row["event_type"],
+            row["date_earliest"],
+            row["date_latest"],
+            row["place"],
+            tuple(row["participants"]),
+            row["confidence"],
+            date_from_json(row["date"]),
+        )
+        for row in rows
+    )

@@ -1,0 +1,225 @@
+"""Values that the case store takes and returns: rows, dates as stored, and the order of statements."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from kiwiresearch.ids import canonical_json
+from kiwiresearch.kin.tree import PersonId, row_id
+from kiwiresearch.text.dates.ranges import ENDLESS, DateRange
+
+AUDIT_START = "0" * 64
+"""What the first row is chained to."""
+
+
+def audit_hash(row: Mapping[str, Any]) -> str:
+    """The hash of a row and, through the one it carries, of all before it."""
+    told = {key: row[key] for key in row if key != "hash"}
+    return hashlib.sha256((row["prev_hash"] + canonical_json(told)).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def audit_id(seq: int, previous: str) -> str:
+    return row_id("audit", previous, str(seq))
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedEvent:
+    """Something that happened to people, derived from what is preferred about them."""
+
+    id: str
+    event_type: str
+    date_earliest: int | None
+    date_latest: int | None
+    place: str
+    participants: tuple[Mapping[str, str], ...]
+    """Each with `person_id` and `role`."""
+    confidence: float
+    when: DateRange | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MergeCluster:
+    """Two people taken for one, why, why perhaps not, and whether that still holds."""
+
+    id: str
+    canonical_id: PersonId
+    member_ids: tuple[PersonId, ...]
+    merge_rationale: str
+    why_not_split: str
+    is_reversible: bool
+    created_at: str
+    why_not_merge: str = ""
+    features: Mapping[str, Any] = field(default_factory=dict)
+    score: float = 0.0
+    decided_by: str = ""
+    state: Literal["merged", "reverted"] = "merged"
+    reverted_at: str = ""
+    seq: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CannotLink:
+    """Two people who must not be taken for one again."""
+
+    first: PersonId
+    second: PersonId
+    reason: str
+    decided_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictRow:
+    """Competing facts of a person and what was made of them; all of them stay."""
+
+    id: str
+    entity_id: PersonId
+    field: str
+    assertion_ids: tuple[str, ...]
+    ranking: tuple[Mapping[str, Any], ...] = ()
+    recommended_assertion_id: str = ""
+    confidence: float = 0.0
+    method: Literal["rule", "llm"] = "rule"
+    resolution_status: Literal["tentative", "resolved", "open"] = "open"
+    rationale: str = ""
+    next_actions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRow:
+    """A line of the research log; `negative` says that nothing was found, which proves nothing."""
+
+    seq: int
+    query: str
+    canonical: str
+    query_hash: str
+    source: str
+    hits: int
+    new_assertions: int
+    negative: bool
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class CaseAuditRow:
+    """One thing that was done, chained to the one before it."""
+
+    seq: int
+    id: str
+    action_type: str
+    entity_id: str
+    before_state: Mapping[str, Any] | None
+    after_state: Mapping[str, Any] | None
+    agent_name: str
+    timestamp: str
+    prev_hash: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class AuditProblem:
+    """A row of the audit log that is not as it was written, or is missing."""
+
+    seq: int
+    kind: Literal["changed", "removed", "inserted", "reordered"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CachedResponse:
+    """What a server answered, and until when that may be used."""
+
+    url: str
+    status: int
+    body: bytes
+    fetched_at: str
+    expires_at: str
+    etag: str = ""
+    last_modified: str = ""
+    body_hash: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CachedRobots:
+    """The robots.txt of a host; `status` says whether there was one."""
+
+    host: str
+    status: int
+    body: str
+    fetched_at: str
+    expires_at: str
+
+
+DISCOUNTED: frozenset[str] = frozenset({"rejected", "hypothesis", "superseded"})
+"""Statements that are kept and no longer count."""
+STATUS_RANKS: Mapping[str, int] = {
+    "verified": 0,
+    "unverified": 1,
+    "conflicting": 2,
+    "disputed": 3,
+    "hypothesis": 4,
+    "superseded": 5,
+    "rejected": 6,
+}
+
+
+def rank_key(row: Mapping[str, Any]) -> tuple[bool, bool, int, float, str]:
+    """The order of assertions: living ones, what was preferred, how well verified, how sure, and then the id."""
+    return row["status"] in DISCOUNTED, not row["preferred"], STATUS_RANKS[row["status"]], -row["confidence"], row["id"]
+
+
+def best_by_field(rows: list[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """The statement to be shown for each field."""
+    best: dict[str, Mapping[str, Any]] = {}
+    for row in sorted(rows, key=rank_key):
+        if row["status"] not in DISCOUNTED:
+            best.setdefault(row["field_name"], row)
+    return best
+
+
+class Bounds(NamedTuple):
+    """The first and last day as Julian Day Numbers; None where a date is open on that side."""
+
+    earliest: int | None
+    latest: int | None
+
+
+def date_to_json(when: DateRange | None, verbatim: str = "") -> dict[str, Any] | None:
+    """A date as JSON: its days, how exact and in which calendar, as EDTF, and as the source wrote it."""
+    if when is None:
+        return None
+    return {
+        "earliest_jdn": when.earliest,
+        "latest_jdn": when.latest,
+        "precision": when.precision,
+        "qualifier": when.qualifier,
+        "calendar": when.calendar,
+        "lasts": when.lasts,
+        "edtf": when.edtf(),
+        "verbatim": verbatim,
+    }
+
+
+def date_from_json(row: dict[str, Any] | None) -> DateRange | None:
+    """The DateRange that was kept."""
+    if row is None:
+        return None
+    return DateRange(
+        row["earliest_jdn"],
+        row["latest_jdn"],
+        row["precision"],
+        row["qualifier"],
+        row["calendar"],
+        row["lasts"],
+    )
+
+
+def date_bounds(row: dict[str, Any] | None) -> Bounds:
+    """The days that agree with a kept date: 'before 1850' has no first one, 'about' reaches further."""
+    when = date_from_json(row)
+    if when is None:
+        return Bounds(None, None)
+    earliest, latest = when.reach()
+    return Bounds(earliest if earliest > -ENDLESS else None, latest if latest < ENDLESS else None)

@@ -1,0 +1,196 @@
+"""Model servers: their addresses, what they say about themselves, and which is asked next."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+from urllib.parse import urlsplit
+
+from kiwiresearch.errors import BadSettings, ModelUnreachable
+from kiwiresearch.network import is_loopback
+
+OWN_PATHS = re.compile(r"(?:/v1)?(?:/chat/completions|/models)?/*$")
+
+
+def server_root(address: str) -> str:
+    """The server's own address, from any form of it that its documentation may show."""
+    written = address.strip()
+    if "://" not in written:
+        written = f"http://{written}"
+    wrong = BadSettings(
+        f"{without_password(address)!r} is no address of a model server.",
+        remedy="Give one like http://localhost:11434.",
+    )
+    try:
+        parts = urlsplit(written)
+        has_port = parts.port is None or parts.port > 0
+    except ValueError as problem:
+        raise wrong from problem
+    if parts.scheme not in ("http", "https") or not parts.hostname or not has_port:
+        raise wrong
+    return f"{parts.scheme}://{parts.netloc}{OWN_PATHS.sub('', parts.path)}"
+
+
+def is_on_this_machine(address: str) -> bool:
+    """Whether what is sent to a server stays on this machine, as far as its address tells."""
+    return is_loopback(urlsplit(server_root(address)).hostname or "")
+
+
+def without_password(address: str) -> str:
+    """The address without the password that may be in it."""
+    return re.sub(r"//[^/@]*@", "//", address)
+
+
+AskServer = Callable[[str, Mapping[str, Any] | None], Any]
+"""Asks a path of the server and returns the JSON of its answer, or None where it has none."""
+
+OLLAMA_DEFAULT = 4096
+NUM_CTX = re.compile(r"^\s*num_ctx\s+(\d+)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class ContextSize:
+    """How many tokens are read at once, and whether that is known or only likely."""
+
+    tokens: int | None
+    is_sure: bool = True
+
+
+def model_names(ask: AskServer) -> tuple[str, ...]:
+    """The models a server offers, in its order."""
+    return tuple(str(row["id"]) for row in _rows(ask("/v1/models", None), "data") if row.get("id"))
+
+
+def context_of(ask: AskServer, model: str) -> ContextSize:
+    """The servers llama.cpp and vLLM tell it; LM Studio and Ollama tell it for a model that is loaded."""
+    props = _part(_part(ask("/props", None), "default_generation_settings"), "n_ctx")
+    tokens = _positive(props)
+    if tokens:
+        return ContextSize(tokens)
+    for row in _rows(ask("/v1/models", None), "data"):
+        tokens = _positive(row.get("max_model_len")) or _positive(_part(row.get("meta"), "n_ctx"))
+        if tokens and row.get("id") == model:
+            return ContextSize(tokens)
+    for row in _rows(ask("/api/v0/models", None), "data"):
+        tokens = _positive(row.get("loaded_context_length"))
+        if tokens and row.get("id") == model:
+            return ContextSize(tokens)
+    return _ollama(ask, model)
+
+
+def _ollama(ask: AskServer, model: str) -> ContextSize:
+    """Ollama cuts long prompts without a word, at a size that has little to do with what the model could read."""
+    for row in _rows(ask("/api/ps", None), "models"):
+        tokens = _positive(row.get("context_length"))
+        if tokens and model in (row.get("name"), row.get("model"), str(row.get("name")).removesuffix(":latest")):
+            return ContextSize(tokens)
+    shown = ask("/api/show", {"model": model})
+    if not isinstance(shown, dict) or "model_info" not in shown:
+        return ContextSize(None)
+    told = NUM_CTX.search(str(shown.get("parameters") or ""))
+    if told:
+        return ContextSize(int(told[1]))
+    trained = [_positive(v) for k, v in _pairs(shown["model_info"]) if k.endswith(".context_length")]
+    return ContextSize(min([OLLAMA_DEFAULT, *filter(None, trained)]), is_sure=False)
+
+
+def token_count(ask: AskServer, request: Mapping[str, Any]) -> int | None:
+    """The prompt's exact size where the server counts (llama.cpp), template and all."""
+    told = {key: request[key] for key in ("messages", "tools") if key in request}
+    prompt = _part(ask("/apply-template", told), "prompt")
+    if not isinstance(prompt, str):
+        return None
+    tokens = _part(ask("/tokenize", {"content": prompt, "add_special": True, "parse_special": True}), "tokens")
+    return len(tokens) if isinstance(tokens, list) else None
+
+
+def _rows(answer: object, key: str) -> list[dict[str, Any]]:
+    rows = _part(answer, key)
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+
+
+def _part(value: object, key: str) -> Any:
+    return value.get(key) if isinstance(value, dict) else None
+
+
+def _pairs(value: object) -> list[tuple[str, Any]]:
+    return sorted(value.items()) if isinstance(value, dict) else []
+
+
+def _positive(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+
+
+Member = TypeVar("Member")
+Item = TypeVar("Item")
+
+REST_S = 30.0
+"""How long one that failed is asked only when the others fail too."""
+
+
+class TemporaryFailure(Exception):
+    """Trouble that may be over when asked again; never seen outside this package."""
+
+    def __init__(self, told: ModelUnreachable) -> None:
+        super().__init__(str(told))
+        self.error = told
+
+
+class Pool(Generic[Member]):
+    """Equal servers, and how many calls each has under way."""
+
+    def __init__(self, members: Sequence[Member], *, pause_s: float) -> None:
+        self.members = tuple(members)
+        self._pause_s = pause_s
+        self._lock = threading.Lock()
+        self._busy = [0] * len(self.members)
+        self._resting_until = [0.0] * len(self.members)
+
+    def first_that_works(self, act: Callable[[Member], Iterator[Item]], *, can_begin_again: bool) -> Iterator[Item]:
+        """All items from one member: of those that work, the least busy.
+
+        One that fails hands over to the next, and one whose trouble may pass is asked a second time,
+        but once items have been given out only if the caller can do with them from the beginning.
+        """
+        out: set[int] = set()
+        for is_last_round in (False, True):
+            left = set(range(len(self.members))) - out
+            while left:
+                with self._turn(left) as number:
+                    left.discard(number)
+                    has_begun = False
+                    try:
+                        for item in act(self.members[number]):
+                            has_begun = True
+                            yield item
+                    except (TemporaryFailure, ModelUnreachable) as trouble:
+                        self._resting_until[number] = time.monotonic() + REST_S
+                        problem = trouble.error if isinstance(trouble, TemporaryFailure) else trouble
+                        if isinstance(trouble, ModelUnreachable):
+                            out.add(number)
+                        if has_begun and not can_begin_again:
+                            raise problem from trouble
+                    else:
+                        self._resting_until[number] = 0.0
+                        return
+            if is_last_round or len(out) == len(self.members):
+                raise problem
+            time.sleep(self._pause_s)
+
+    @contextmanager
+    def _turn(self, left: set[int]) -> Iterator[int]:
+        """The number of the member to ask, counted as busy until the turn ends."""
+        now = time.monotonic()
+        with self._lock:
+            chosen = min(left, key=lambda n: (now < self._resting_until[n], self._busy[n], n))
+            self._busy[chosen] += 1
+        try:
+            yield chosen
+        finally:
+            with self._lock:
+                self._busy[chosen] -= 1

@@ -1,1 +1,0 @@
-"""Composition: settings, shelf and books put together."""

@@ -1,0 +1,1 @@
+"""Research runs: making one, its folder and journal, reading it back, and notes on it."""

@@ -1,0 +1,116 @@
+"""What is collected from the pages of a run: claims by rule and by a model, and links to missing pages."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from kiwiresearch.brief.brief import Brief, QuoteContext
+from kiwiresearch.brief.citations import context_of
+from kiwiresearch.claims.by_model import ClaimReader, merged_claims
+from kiwiresearch.claims.by_rule import claims_of
+from kiwiresearch.claims.claim import Claim, ClaimId, claim_from_record, claim_record
+from kiwiresearch.claims.statements import SentenceFilter
+from kiwiresearch.errors import QuoteNotFound, RunDamaged
+from kiwiresearch.ids import canonical_json
+from kiwiresearch.page.doc import PageDoc
+from kiwiresearch.runs.folder import append_lines
+from kiwiresearch.runs.writer import RunWriter
+from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.zim.policy import hidden_at
+
+
+class ClaimCollector:
+    """What was gathered so far; every page adds to it, and tells the journal what it must know to go on."""
+
+    def __init__(self, folder: RunWriter, reader: ClaimReader | None = None, model_pages: int = 0) -> None:
+        """What a run had gathered before, and who reads its further pages: a model the first so many of all."""
+        self._folder = folder
+        self._reader = reader
+        self._model_pages = model_pages
+        self.claims: list[Claim] = []
+        self.missing: Counter[str] = Counter()
+        self._told: list[Mapping[str, Any]] = []
+        self._pages = 0
+        try:
+            self.claims += [
+                claim_from_record(json.loads(line)) for line in folder.claims.path.read_bytes().splitlines()
+            ]
+            for row in folder.journal.rows:
+                if "missing" in row:
+                    self._restore_row(row)
+        except (KeyError, TypeError, ValueError, QuoteNotFound) as problem:
+            raise unreadable_journal(folder) from problem
+
+    def read_page(self, page: PageDoc, book: OpenBook, wanted: SentenceFilter) -> dict[str, Any]:
+        """Read a page for claims, and for the sentences that are wanted besides; what the journal must know of it."""
+        claims = claims_of(page, book.book.name, wanted)
+        book.prefetch_targets(link.target for link in page.links if link.in_text)
+        gone = (link for link in page.links if link.in_text and book.resolve(link.target) is None)
+        absent = (link for link in gone if hidden_at(book.archive, link.target) is None)
+        row: dict[str, Any] = {"missing": sorted({link.target_title for link in absent})}
+        if self._reader is not None and self._pages < self._model_pages:
+            found = self._reader.extract(page, book.book.name)
+            claims = merged_claims(claims, found.claims, page.language)
+            row["by_model"] = {
+                "title": page.title,
+                "taken": len(found.claims),
+                "dropped": [[one.reason, one.words] for one in found.dropped],
+                "note": self._reader.note,
+            }
+        lines = b"".join((canonical_json(claim_record(one)) + "\n").encode("utf-8", "replace") for one in claims)
+        self.claims += claims
+        self._restore_row(row)
+        return row | append_lines("claims", self._folder.claims, lines)
+
+    def contexts(self, brief: Brief) -> dict[ClaimId, QuoteContext]:
+        """What stands around the quotes of a brief, from the pages as they were filed, each read once."""
+        of_page: defaultdict[EntryRef, list[Claim]] = defaultdict(list)
+        for claim in brief.claims.values():
+            of_page[claim.ref].append(claim)
+        found: dict[ClaimId, QuoteContext] = {}
+        try:
+            with self._folder.corpus.path.open("rb") as lines:
+                for source, line in zip(brief.sources.pages, lines, strict=True):
+                    page = json.loads(line) if source.ref in of_page else {}
+                    for claim in of_page[source.ref]:
+                        context = context_of(claim, page["plain_text"], page["language"])
+                        if context is not None:
+                            found[claim.id] = context
+        except (KeyError, OSError, TypeError, ValueError) as problem:
+            raise unreadable_journal(self._folder) from problem
+        return found
+
+    def _restore_row(self, row: Mapping[str, Any]) -> None:
+        self._pages += 1
+        self.missing.update(row["missing"])
+        if "by_model" in row:
+            self._told.append(row["by_model"])
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Why a model was given up, if one was."""
+        return [note for note in dict.fromkeys(told["note"] for told in self._told) if note]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many claims of a model were taken, and how many were not, by the reason."""
+        counts = Counter({"taken": sum(told["taken"] for told in self._told)})
+        counts.update(reason for told in self._told for reason, _ in told["dropped"])
+        return dict(counts) if self._told else {}
+
+    def log(self) -> Iterator[str]:
+        """What a model proposed, page by page, and what of it was dropped and why."""
+        for told in self._told:
+            yield f"Claims by the model from {told['title']}: {told['taken']} taken, {len(told['dropped'])} dropped."
+            yield from (f"  Dropped ({reason}): {words}" for reason, words in told["dropped"])
+
+
+def unreadable_journal(folder: RunWriter) -> RunDamaged:
+    return RunDamaged(
+        f"The journal of the run in {str(folder.path)!r} cannot be read.",
+        remedy="Choose another folder, or delete this one.",
+    )

@@ -1,0 +1,135 @@
+"""The file of the notes on a run: whole lines are appended, by one writer at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from kiwiresearch.errors import CannotWrite, RunDamaged
+from kiwiresearch.ids import canonical_json
+from kiwiresearch.system import FileLock, write_atomically
+
+if TYPE_CHECKING:
+    from kiwiresearch.store.runs import NoteLines
+
+NOTES = "notes.jsonl"
+LOCK = ".notes.lock"
+MAX_BYTES = 2**25
+"""No file of notes grows larger, and none is read that is."""
+TIMEOUT_S = 5.0
+CHECK_HINT = "Check that the server may write there, and that the disk has room."
+
+Append = Callable[[dict[str, Any]], None]
+
+
+def note_file_lines(run: Path) -> list[bytes]:
+    """The lines of the notes beside a run, without those that are empty at its end."""
+    file = run / NOTES
+    try:
+        if not _is_plain(file):
+            return []
+        if file.stat().st_size > MAX_BYTES:
+            raise RunDamaged(f"The notes {NOTES!r} are too large to be read.", remedy="Move the file away.")
+        return file.read_bytes().splitlines()
+    except OSError as problem:
+        raise RunDamaged(
+            f"The notes {NOTES!r} cannot be read: {problem.strerror}.", remedy="Check that the server may read them."
+        ) from problem
+
+
+@contextlib.contextmanager
+def appending_notes(run: Path, kept: NoteLines | None = None) -> Iterator[Append]:
+    """Adds lines to the notes beside a run; nobody else does so meanwhile, in this process or another.
+
+    Where the notes are kept in a store, nobody does so on another host either, and the file is a copy.
+    """
+    file = run / NOTES
+    with _locked(run):
+        _refuse_foreign(file)
+        if kept is None:
+            yield lambda row: _append(file, row)
+            return
+        with kept.appending(run.name) as add:
+            _copy(file, kept)
+            yield lambda row: add(_line(row).rstrip(b"\n"))
+        _copy(file, kept)
+
+
+def download_notes(run: Path, kept: NoteLines) -> None:
+    """Make the notes beside a run as the store has them."""
+    if kept.lines(run.name) != note_file_lines(run):
+        with _locked(run):
+            _refuse_foreign(run / NOTES)
+            _copy(run / NOTES, kept)
+
+
+def _copy(file: Path, kept: NoteLines) -> None:
+    whole = b"".join(line + b"\n" for line in kept.lines(file.parent.name))
+    try:
+        there = file.read_bytes() if file.exists() else b""
+        if there != whole:
+            write_atomically(file, whole)
+    except OSError as problem:
+        raise _cannot(str(problem.strerror or problem)) from problem
+
+
+def _line(row: dict[str, Any]) -> bytes:
+    return (canonical_json(row) + "\n").encode("utf-8", "replace")
+
+
+def _append(file: Path, row: dict[str, Any]) -> None:
+    line = _line(row)
+    try:
+        with file.open("ab+") as stream:
+            size = stream.seek(0, os.SEEK_END)
+            if size + len(line) > MAX_BYTES:
+                raise _cannot("there are too many", f"Move {NOTES!r} away from the folder of the run.")
+            try:
+                stream.write(_end_of_a_torn_line(stream, size) + line)
+                stream.flush()
+                os.fsync(stream.fileno())
+            except OSError:
+                stream.truncate(size)  # half a line would be told as damage for ever
+                raise
+    except OSError as problem:
+        raise _cannot(str(problem.strerror or problem)) from problem
+
+
+def _end_of_a_torn_line(stream: BinaryIO, size: int) -> bytes:
+    """Where a power cut has left half a line, the next begins on one of its own."""
+    if not size:
+        return b""
+    stream.seek(size - 1)
+    return b"" if stream.read(1) == b"\n" else b"\n"
+
+
+@contextlib.contextmanager
+def _locked(run: Path) -> Iterator[None]:
+    _refuse_foreign(run / LOCK)
+    lock = FileLock(run / LOCK)
+    try:
+        if not lock.wait(TIMEOUT_S):
+            raise _cannot("somebody else is writing", "Save it again in a moment.")
+    except OSError as problem:
+        raise _cannot(str(problem.strerror or problem)) from problem
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _cannot(why: str, remedy: str = CHECK_HINT) -> CannotWrite:
+    return CannotWrite(f"The note cannot be written beside its run: {why}.", remedy=remedy)
+
+
+def _refuse_foreign(file: Path) -> None:
+    if (file.is_symlink() or file.exists()) and not _is_plain(file):
+        raise _cannot(f"{file.name!r} in its folder is no file of ours", "Move it away.")
+
+
+def _is_plain(file: Path) -> bool:
+    """Whether it is a file of its own: a link could lead out of the run."""
+    return file.is_file() and not file.is_symlink()

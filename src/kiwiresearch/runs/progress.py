@@ -1,0 +1,137 @@
+"""What an unfinished run has done so far: its steps as events, and followed in its journal."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kiwiresearch.crawl.step import EndStep, LearnStep, LookStep, StartStep, VisitStep
+from kiwiresearch.ids import BookId
+from kiwiresearch.runs.folder import STEPS, WORK_FOLDER
+from kiwiresearch.runs.journal import JOURNAL_START, JournalPosition, rows_after
+from kiwiresearch.runs.research import RunProgress
+from kiwiresearch.search.query import Score, ScoreLine
+from kiwiresearch.zim.archive import EntryRef
+
+MAX_FOLLOWED = 24
+"""How many journals are followed at once, those that were looked at last."""
+
+
+@dataclass(frozen=True, slots=True)
+class TakenPage:
+    """A page that a run took, and why."""
+
+    number: int
+    ref: EntryRef
+    title: str
+    depth: int
+    points: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class PagesSoFar:
+    """The steps of a run up to now."""
+
+    pages: tuple[TakenPage, ...] = ()
+    left: int = 0
+    """How many pages were read and not taken."""
+    ended: str = ""
+    """Why no more pages are taken; empty while some are."""
+
+
+def steps_file(run: Path) -> Path:
+    """Where an unfinished run writes its steps."""
+    return run / WORK_FOLDER / STEPS
+
+
+class JournalFollower:
+    """The journals of runs that somebody watches: each look reads only what was written since the last one."""
+
+    def __init__(self, most: int = MAX_FOLLOWED) -> None:
+        self._most = most
+        self._known: dict[Path, _FollowedJournal] = {}
+        self._looking = threading.Lock()
+
+    def read_progress(self, steps: Path) -> PagesSoFar:
+        """What a journal tells; ValueError, KeyError or TypeError if it is of no run."""
+        with self._looking:
+            # Put back as the newest only when it was read without an error.
+            read = self._known.pop(steps, None) or _FollowedJournal()
+            if not read.read_new(steps):  # it was cut, or is another one
+                read = _FollowedJournal()
+                read.read_new(steps)
+            self._known[steps] = read
+            for old in list(self._known)[: -self._most]:
+                del self._known[old]
+            return PagesSoFar(tuple(read.pages), len(read.gone), read.ended)
+
+
+@dataclass(slots=True)
+class _FollowedJournal:
+    """A journal up to a place."""
+
+    place: JournalPosition = JOURNAL_START
+    pages: list[TakenPage] = field(default_factory=list)
+    gone: set[tuple[str, str]] = field(default_factory=set)
+    ended: str = ""
+
+    def read_new(self, steps: Path) -> bool:
+        """Read what is new; False if the file is not the one that was read before."""
+        try:
+            size = steps.stat().st_size
+        except OSError:
+            size = 0
+        rows = rows_after(steps, self.place) if size >= self.place.end else []
+        if self.place.end and not rows and size != self.place.end:
+            return False
+        for row, place in rows:
+            if self.place.end:  # the first line is the header
+                self._take(row)
+            self.place = place
+        return True
+
+    def _take(self, row: Mapping[str, Any]) -> None:
+        match row["step"]:
+            case "visited":
+                self.pages.append(_taken(len(self.pages) + 1, row))
+            case "looked" if row["gone"]:
+                self.gone.add((str(row["book"]), str(row["path"])))
+            case "ended":
+                self.ended = str(row["why"])
+
+
+def _taken(number: int, row: Mapping[str, Any]) -> TakenPage:
+    points = Score(tuple(ScoreLine(*line) for line in row["lines"])).total
+    ref = EntryRef(BookId(str(row["book"])), str(row["path"]))
+    return TakenPage(number, ref, str(row["title"]), int(row["depth"]), points, str(row["reason"]))
+
+
+def step_event(progress: RunProgress) -> dict[str, Any]:
+    """What is told of a step."""
+    state = progress.state
+    match progress.step:
+        case StartStep() as step:
+            seeds = [{"book": s.book, "path": s.path, "title": s.title, "why": s.why} for s in step.seeds]
+            return {"event": "begun", "topic": step.topic, "seeds": seeds, "found": len(step.found)}
+        case VisitStep() as step:
+            return {
+                "event": "page",
+                "order": len(state.visited),
+                "book": step.book,
+                "path": step.path,
+                "title": step.title,
+                "depth": step.depth,
+                "score": Score(step.lines).total,
+                "reason": step.reason,
+                "candidates": len(state.frontier),
+            }
+        case LookStep() as step:
+            return {"event": "left" if step.gone else "put back", "title": step.title, "why": step.why}
+        case LearnStep() as step:
+            return {"event": "learned", "words": list(step.words)}
+        case EndStep() as step:
+            return {"event": "ended", "why": step.why, "left": step.left}

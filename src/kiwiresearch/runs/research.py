@@ -1,0 +1,360 @@
+"""Making a run: from a topic to a folder with everything that was found, and why."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal
+
+from kiwiresearch.brief.brief import Brief, Images, pictures_json
+from kiwiresearch.brief.brief import record_of as brief_record
+from kiwiresearch.brief.composition import compose
+from kiwiresearch.brief.illustrations import illustrate
+from kiwiresearch.brief.markdown import markdown
+from kiwiresearch.brief.relevance import usable_sentences
+from kiwiresearch.brief.report import report
+from kiwiresearch.brief.report_html import report_page as report_page
+from kiwiresearch.brief.sources import BriefOrigin
+from kiwiresearch.brief.writer import rewrite
+from kiwiresearch.claims.by_model import ClaimReader
+from kiwiresearch.crawl.outputs import crawl_graph, crawl_log, graph_text, score_lines_record
+from kiwiresearch.crawl.settings import CrawlSettings
+from kiwiresearch.crawl.state import CrawlPlan, CrawlState
+from kiwiresearch.crawl.step import CrawlStep, StartStep, VisitStep, step_from_record, step_record
+from kiwiresearch.crawl.walk import Walker
+from kiwiresearch.ids import canonical_json
+from kiwiresearch.page.doc import PageDoc, page_record
+from kiwiresearch.runs.collector import ClaimCollector, unreadable_journal
+from kiwiresearch.runs.folder import append_lines, sealed
+from kiwiresearch.runs.writer import RunWriter, fingerprint_of_folder, is_unfinished
+from kiwiresearch.search.query import Score
+from kiwiresearch.text.display import printable
+from kiwiresearch.version import __version__
+from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.places import checked_aspect, checked_focus, checked_topic
+from kiwiresearch.workspace.settings import Settings
+from kiwiresearch.zim.archive import Book, EntryRef
+from kiwiresearch.zim.peer import MissingBooks
+
+REPORT = "report.md"
+PICTURES = "pictures.json"
+TIMINGS = "timings.json"
+
+
+@dataclass(frozen=True, slots=True)
+class ResearchTask:
+    """What a user wants researched, and how."""
+
+    topic: str
+    focus: str = ""
+    settings: CrawlSettings = field(default_factory=CrawlSettings)
+    kiwix_url: str = ""
+    critic: bool = False
+    """Whether a second look is taken at what a model wrote."""
+    missing: tuple[MissingBooks, ...] = ()
+    """Books that cannot be asked for it, since their hosts are away: what it says is said without them."""
+    aspect: str = ""
+    """The side of the topic that is wanted; empty leaves it to the topic's own words."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunProgress:
+    """A step that was just made, and where the crawl stands."""
+
+    step: CrawlStep
+    state: CrawlState
+
+
+ProgressListener = Callable[[RunProgress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class RunOutcome:
+    """A finished run."""
+
+    folder: Path
+    topic: str
+    pages: int
+    how: Literal["done", "resumed", "was finished"]
+    kept: int = 0
+    """Pages that were there from before, when it was resumed."""
+    story: str = ""
+    """Where it began and why it ended, in a sentence."""
+
+    @property
+    def report(self) -> Path:
+        return self.folder / REPORT
+
+
+def crawl_settings(settings: Settings, *, fast: bool = False) -> CrawlSettings:
+    """What a user has set about crawls."""
+    return CrawlSettings(
+        max_pages=settings.max_pages,
+        max_depth=settings.max_depth,
+        max_links_per_page=settings.max_links_per_page,
+        strategy=settings.crawl_strategy,
+        max_seeds=settings.max_seeds,
+        first_sections=settings.first_sections,
+        branch_share=settings.branch_share,
+        fast=fast,
+        filters=settings.link_filters,
+        weights=settings.scoring_weights,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ComposedBrief:
+    """A brief, what became of a model's part in it, and the pictures it shows."""
+
+    brief: Brief
+    counts: dict[str, Any] = field(default_factory=dict)
+    images: Images = field(default_factory=dict)
+
+
+class Research:
+    """One task over the books of a finder; the same task gives the same bytes in any folder."""
+
+    def __init__(self, finder: Finder, task: ResearchTask) -> None:
+        self._finder = finder
+        self._embedder = None if task.settings.fast else finder.embedder_for_crawls()
+        # Without an embedder a run is a fast one, and says so in all that it writes.
+        settings = replace(task.settings, fast=self._embedder is None)
+        self._advice = finder.advice if self._embedder else replace(finder.advice, embedder=None)
+        self.task = replace(
+            task,
+            topic=checked_topic(task.topic),
+            focus=checked_focus(task.focus),
+            aspect=checked_aspect(task.aspect),
+            settings=settings,
+            kiwix_url=task.kiwix_url.rstrip("/"),
+            missing=task.missing or finder.missing,
+        )
+        self._indexed = {book.book.id: book.titles is not None for book in finder.books}
+
+    @property
+    def books(self) -> Sequence[Book]:
+        return [book.book for book in self._finder.books]
+
+    def inputs(self) -> dict[str, Any]:
+        """All that the outputs depend on."""
+        made: dict[str, Any] = {
+            "topic": self.task.topic,
+            "focus": self.task.focus,
+            "aspect": self.task.aspect,
+            "version": __version__,
+            "settings": asdict(self.task.settings) | {"search_books": self._finder.max_books},
+            "embedder": self._embedder.id if self._embedder else "",
+            "model": self._finder.model_name,
+            "model_pages": self._finder.model_pages,
+            "critic": self._finder.critic_name if self.task.critic else "",
+            "books": [
+                _book_record(book)
+                | {"title_index": self._indexed[book.id], "opens_at": self._address(EntryRef(book.id, ""))}
+                for book in self.books
+            ],
+        }
+        if self._finder.policy.restricts:
+            made["policy"] = self._finder.policy.fingerprint
+        if self._finder.authority is not None:
+            made["authority"] = self._finder.authority.fingerprints()
+        if self.task.missing:
+            made["missing"] = [
+                {"host": one.host, "books": [book for book, _ in one.books]} for one in self.task.missing
+            ]
+        return made
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash over all that the outputs depend on: runs with the same one have the same files."""
+        return "sha256:" + sha256(canonical_json(self.inputs()).encode()).hexdigest()[:32]
+
+    def run(self, out: Path, tell: ProgressListener | None = None) -> RunOutcome:
+        """Do the task, or what is left of it, in a folder."""
+        topic = self.task.topic
+        self._resume_without_title_index(out)
+        with RunWriter.open(out, self.fingerprint, topic) as folder:
+            if folder.state == "finished":
+                return RunOutcome(out, topic, _count_lines(out / "corpus.jsonl"), "was finished")
+            model = self._finder.brief_model
+            reader = ClaimReader(model) if model is not None and self._finder.model_pages else None
+            gathered = ClaimCollector(folder, reader, self._finder.model_pages)
+            state, kept, seconds = self._crawl(folder, gathered, tell)
+            if state.started is not None and not state.started.seeds:
+                raise self._finder.nothing_found(topic)
+            made = self._illustrated(self._composed(state, gathered))
+            made = replace(made, brief=replace(made.brief, context=gathered.contexts(made.brief)))
+            counts = {"pages": len(state.visited), "claims": len(gathered.claims)} | made.counts
+            told = self.inputs() | {"understood": _understanding(state)} | counts
+            folder.finish(self._outputs(state, gathered, made), told, {TIMINGS: _timings(seconds, kept)})
+        return RunOutcome(out, topic, len(state.visited), "resumed" if kept else "done", kept, _story(state))
+
+    def _resume_without_title_index(self, out: Path) -> None:
+        """A run that began before the title index of a large book was built goes on as one without it."""
+        indexed = self._indexed
+        if not is_unfinished(out) or fingerprint_of_folder(out) == self.fingerprint:
+            return
+        self._indexed = dict.fromkeys(indexed, False)
+        if fingerprint_of_folder(out) != self.fingerprint:
+            self._indexed = indexed
+
+    def _crawl(
+        self, folder: RunWriter, gathered: ClaimCollector, tell: ProgressListener | None
+    ) -> tuple[CrawlState, int, list[float]]:
+        walker = Walker(
+            CrawlPlan(
+                self._finder.books,
+                self.task.topic,
+                self.task.focus,
+                self.task.settings,
+                self._advice,
+                self._embedder,
+                self._finder.max_books,
+                self._finder.authority,
+                self.task.aspect,
+            )
+        )
+        walker.state.replay(_past(folder))
+        kept = len(walker.state.visited)
+        seconds: list[float] = []
+        before = time.monotonic()
+        while walker.state.ended is None:
+            with self._finder.requiring_all_books():  # a step that missed a book is no step of this run
+                move = walker.next()
+                if isinstance(move.step, StartStep) and not move.step.seeds:
+                    walker.state.apply(move.step)
+                    break  # a search without result leaves nothing behind
+                row = step_record(move.step)
+                if move.page is not None and isinstance(move.step, VisitStep):
+                    row |= _to_corpus(folder, move.page, move.step, len(walker.state.visited) + 1)
+                    wanted = usable_sentences(walker.state.started, move.page)
+                    row |= gathered.read_page(move.page, self._finder.book(move.page.ref.book), wanted)
+            if move.page is not None and isinstance(move.step, VisitStep):
+                seconds.append(round(time.monotonic() - before, 4))
+                before = time.monotonic()
+            folder.journal.append(row)
+            walker.state.apply(move.step)
+            if tell:
+                tell(RunProgress(move.step, walker.state))
+        return walker.state, kept, seconds
+
+    def _composed(self, state: CrawlState, gathered: ClaimCollector) -> ComposedBrief:
+        """The brief by rule, worded by a model where there is one."""
+        origin = BriefOrigin(state, self.books, self._address, __version__, self.fingerprint)
+        brief = compose(origin, gathered.claims, gathered.missing)
+        brief = replace(brief, notes=(*brief.notes, *self._left_out()))
+        model = self._finder.brief_model
+        if model is None:
+            return ComposedBrief(brief)
+        critic = self._finder.critic_model if self.task.critic else None
+        written = rewrite(brief, model, critic=self.task.critic, critic_model=critic)
+        noted = replace(written.brief, notes=(*written.brief.notes, *gathered.notes))
+        return ComposedBrief(noted, {"claims_by_model": gathered.counts, "sentences_by_model": asdict(written.counts)})
+
+    def _illustrated(self, made: ComposedBrief) -> ComposedBrief:
+        """The same with pictures of its pages, where the books have some."""
+        with self._finder.requiring_all_books():
+            found = illustrate(made.brief, lambda book: self._finder.book(book).archive)
+        return replace(made, brief=found.brief, images=found.images)
+
+    def _outputs(self, state: CrawlState, gathered: ClaimCollector, made: ComposedBrief) -> dict[str, str]:
+        brief = made.brief
+        titles: dict[str, str] = {book.id: book.title for book in self.books}
+        log = (*crawl_log(state, titles), *self._left_out(), *gathered.log())
+        pictures = {PICTURES: pictures_json(made.images)} if made.images else {}
+        return pictures | {
+            "graph.json": graph_text(crawl_graph(state, self._url)),
+            "run.log": "\n".join(map(_one_line, log)) + "\n",
+            "brief.json": canonical_json(brief_record(brief), indent=1) + "\n",
+            REPORT: markdown(report(brief)),
+            "report.html": report_page(brief, made.images),
+        }
+
+    def _left_out(self) -> Iterator[str]:
+        """What the reader of a run must know: that a policy hides something, and which books were not asked."""
+        if self._finder.policy.restricts:
+            yield f"Made under {printable(self._finder.policy.policy_name)}: some pages or books are hidden by it."
+        for one in self.task.missing:
+            yield f"Not asked: {one.titles}. The host {one.host!r} was away when the run began."
+
+    def _url(self, ref: EntryRef) -> str:
+        return self._finder.book(ref.book).archive.url(ref.path)
+
+    def _address(self, ref: EntryRef) -> str:
+        return self._finder.page_url(ref, self.task.kiwix_url)
+
+
+def _understanding(state: CrawlState) -> dict[str, Any]:
+    """How the topic was understood, as the manifest records it; `read_as` is the topic with its slips mended."""
+    begun = state.started
+    if begun is None:
+        return {}
+    return {
+        "head": begun.head or begun.topic,
+        "aspect": begun.aspect,
+        "senses": list(begun.senses),
+        "head_pages": [str(ref) for ref in state.visited if ref in begun.heads],
+        "read_as": next((one.corrected for one in begun.searched if one.corrected), ""),
+    }
+
+
+def _story(state: CrawlState) -> str:
+    begun, ended = state.started, state.ended
+    if begun is None or ended is None:
+        return ""
+    weak = "" if any(one.naming for one in begun.searched) else " No page names the topic: these only share its words."
+    return f"It began with {', '.join(seed.title for seed in begun.seeds)}, and ended because {ended.why}.{weak}"
+
+
+def _past(folder: RunWriter) -> list[CrawlStep]:
+    try:
+        return [step_from_record(row) for row in folder.journal.rows]
+    except (KeyError, TypeError, ValueError) as problem:
+        raise unreadable_journal(folder) from problem
+
+
+def _to_corpus(folder: RunWriter, page: PageDoc, step: VisitStep, order: int) -> dict[str, Any]:
+    """Put a page into the corpus; what the journal must know of it."""
+    record = page_record(page) | {
+        "metadata": {
+            "order": order,
+            "depth": step.depth,
+            "priority_score": Score(step.lines).total,
+            "lines": score_lines_record(step.lines),
+            "relevance": step.relevance,
+            "reason": step.reason,
+            "cluster": step.branch,
+        }
+    }
+    return append_lines("corpus", folder.corpus, (canonical_json(record) + "\n").encode("utf-8", "replace"))
+
+
+def _book_record(book: Book) -> dict[str, Any]:
+    return {
+        "id": book.id,
+        "name": book.name,
+        "title": book.title,
+        "date": book.date,
+        "flavour": book.flavour,
+        "language": book.language,
+        "articles": book.articles,
+    }
+
+
+def _timings(seconds: Sequence[float], kept: int) -> str:
+    """How long it took: in a file of its own, since it is never the same twice."""
+    told = {"seconds": round(sum(seconds), 3), "seconds_by_page": list(seconds), "pages_kept": kept}
+    return canonical_json(sealed(told), indent=2) + "\n"
+
+
+def _one_line(text: str) -> str:
+    """What a book says cannot begin a line of its own in the log, nor command the terminal it is read on."""
+    indent = text[: len(text) - len(text.lstrip(" "))]
+    return indent + printable(text[len(indent) :])
+
+
+def _count_lines(file: Path) -> int:
+    with file.open("rb") as stream:
+        return sum(1 for _ in stream)

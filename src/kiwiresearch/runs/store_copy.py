@@ -1,0 +1,247 @@
+"""Runs in the shared store: copied there step by step, brought to a host on demand, and removed again."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from kiwiresearch.errors import CannotWrite, RunError, StoreUnreachable
+from kiwiresearch.runs.folder import MANIFEST, WORK_FOLDER, file_digest, read_manifest, remove_work, take_lock
+from kiwiresearch.runs.journal import reporting_write_errors
+from kiwiresearch.runs.note_file import LOCK, NOTES, download_notes
+from kiwiresearch.runs.research import TIMINGS
+from kiwiresearch.system import write_atomically, write_pieces_atomically
+from kiwiresearch.workspace.places import ANSWERS, UNFINISHED_ANSWERS, is_job_id
+
+if TYPE_CHECKING:
+    from kiwiresearch.store.runs import NoteLines
+    from kiwiresearch.store.store import Store
+
+
+class WorkStopped(Exception):
+    """The work was told to stop, and did so between two steps."""
+
+
+class JobLost(Exception):
+    """Another worker has the job by now."""
+
+
+T = TypeVar("T")
+
+AGAIN_S = 1.0
+"""How long somebody waits for a store that is away before asking again."""
+
+
+class StoredWork:
+    """The files of an unfinished job: they grow in a folder of this host, and every step is copied into the store.
+
+    Only whoever holds the job can copy: a worker that was given up for dead gets
+    LeaseLost, and nothing of what it does afterwards is kept.
+    """
+
+    def __init__(self, store: Store, holder: str, job_id: str, folder: Path, names: Sequence[str]) -> None:
+        self._store, self._holder, self._job = store, holder, job_id
+        self._folder = folder
+        self._names = names
+        self._sizes: dict[str, int] = {}
+        self.stop = threading.Event()
+        """When it is set, a store that is away is no longer waited for."""
+
+    def restore(self) -> bool:
+        """Make the folder as the last whole step left it, wherever that was; what was here before is replaced.
+
+        True if nothing is left to do: a worker before us had made everything, and ended before it could say so.
+        """
+        if self._patiently(lambda: self._store.files.names(self._job)):
+            self._patiently(lambda: download_files(self._store, self._job, self._folder))
+            self._patiently(lambda: self._store.parts.drop(self._job))
+            return True
+        hidden = self._folder / WORK_FOLDER
+        self._sizes = self._patiently(lambda: self._store.parts.sizes(self._job))
+        with reporting_write_errors(self._folder):
+            shutil.rmtree(hidden, ignore_errors=True)
+            for name in self._names:
+                if name in self._sizes:
+                    hidden.mkdir(parents=True, exist_ok=True)
+                    self._patiently(partial(self._restore_part, name))
+        return False
+
+    def _restore_part(self, name: str) -> None:
+        _write(self._folder / WORK_FOLDER / name, self._store.parts.read(self._job, name))
+
+    def copy(self) -> None:
+        """Copy what was added since the last time; the step is done when this returns."""
+        pieces = {}
+        for name in self._names:
+            file, before = self._folder / WORK_FOLDER / name, self._sizes.get(name, 0)
+            size = file.stat().st_size if file.exists() else 0
+            if size != before:
+                start = min(before, size)
+                pieces[name] = (start, _read(file, start, size))
+                self._sizes[name] = size
+        if pieces:
+            # Asked again with the same start after a break, it puts the same bytes into the same place.
+            self._patiently(lambda: self._store.parts.append(self._holder, self._job, pieces))
+
+    def finish(self, names: Iterable[str]) -> None:
+        """Put what was made into the store, all or nothing."""
+        files = {name: self._folder / name for name in names}
+        self._patiently(lambda: self._store.files.put(self._holder, self._job, files))
+        self._patiently(lambda: self._store.parts.drop(self._job))
+
+    def _patiently(self, ask: Callable[[], T]) -> T:
+        """Ask a store that may be away for a while."""
+        while True:
+            try:
+                return ask()
+            except StoreUnreachable as problem:
+                if self.stop.wait(AGAIN_S):
+                    raise WorkStopped from problem
+
+
+def download_files(store: Store, run_id: str, folder: Path, names: Mapping[str, str] | None = None) -> None:
+    """Make the files of a finished run in a folder; those that are there already, byte for byte, stay."""
+    wanted = store.files.names(run_id) if names is None else names
+    plain = {name: sha for name, sha in wanted.items() if name not in ("", ".", "..") and Path(name).name == name}
+    with reporting_write_errors(folder):
+        for name, sha in sorted(plain.items(), key=lambda row: (row[0] == MANIFEST, row)):
+            if file_digest(folder / name) != sha:
+                write_pieces_atomically(folder / name, store.files.pieces(run_id, name))
+        with contextlib.suppress(FileNotFoundError):
+            shutil.rmtree(folder / WORK_FOLDER)  # what an attempt of this host had left
+
+
+def _write(file: Path, chunks: Iterable[bytes]) -> None:
+    with file.open("wb") as stream:
+        for chunk in chunks:
+            stream.write(chunk)
+
+
+def _read(file: Path, start: int, end: int) -> bytes:
+    if end <= start:
+        return b""
+    with file.open("rb") as stream:
+        stream.seek(start)
+        return stream.read(end - start)
+
+
+def remove_run(store: Store, run_id: str, folder: Path) -> None:
+    """Remove a run with the notes on it, here and for all hosts; its id is not given again."""
+    remove_run_files(folder)
+    store.notes.remove(run_id)
+    store.files.remove(run_id, keep_id=True)
+
+
+def remove_run_files(folder: Path) -> None:
+    """Remove the files of a run from its folder, while nobody works on it; a folder that holds anything else stays."""
+    if folder.is_symlink() or not folder.is_dir():
+        return
+    hidden = folder / WORK_FOLDER
+    with reporting_write_errors(folder):
+        if not hidden.is_symlink():
+            (hidden / UNFINISHED_ANSWERS).unlink(missing_ok=True)
+        lock = take_lock(folder)
+        try:
+            for file in map(folder.joinpath, _names(folder)):
+                if file.is_file() and not file.is_symlink():
+                    file.unlink()
+        finally:
+            remove_work(folder, lock)
+    with contextlib.suppress(OSError):
+        folder.rmdir()
+
+
+def _names(folder: Path) -> list[str]:
+    """What a run writes, the manifest last: it tells the names to whoever has to begin again."""
+    try:
+        outputs = list(read_manifest(folder)["outputs"])
+    except RunError:
+        outputs = []
+    return [*outputs, TIMINGS, ANSWERS, NOTES, LOCK, MANIFEST]
+
+
+class StoredRuns:
+    """The runs of a store, and their copies below a folder: of all of them the manifests, of some all files."""
+
+    def __init__(self, store: Store, folder: Path) -> None:
+        self._store = store
+        self._folder = folder
+        self._names: dict[str, tuple[int, Mapping[str, str]]] = {}
+        self._complete: dict[str, int] = {}
+        """The revision of each run of which all files are here."""
+        self._bringing = threading.Lock()
+
+    @property
+    def notes(self) -> NoteLines:
+        """Where the notes on all runs are written."""
+        return self._store.notes
+
+    def download_manifests(self) -> None:
+        """Have the manifest of every run here."""
+        with self._bringing:
+            there = dict(self._store.files.runs())
+            for run_id in self._names.keys() - there.keys():
+                self._forget(run_id)
+            for run_id, revision in there.items():
+                if is_job_id(run_id) and self._names.get(run_id, (0, {}))[0] != revision:
+                    self._list(run_id, revision)
+
+    def names(self, run_id: str) -> tuple[str, ...]:
+        """The files that a run has in the store; none if it is not there."""
+        return tuple(self._names.get(run_id, (0, {}))[1])
+
+    def download(self, run_id: str) -> None:
+        """Have all files of a run here, and the notes on it, each as it was written; others are left alone."""
+        if not is_job_id(run_id):
+            return
+        revision = self._store.files.revision(run_id)
+        if revision is None:
+            with self._bringing:
+                self._forget(run_id)
+            return
+        with self._bringing:
+            if self._names.get(run_id, (0, {}))[0] != revision:
+                self._list(run_id, revision)
+            names, folder = self._names[run_id][1], self._folder / run_id
+            if MANIFEST not in names:  # a batch of answers is no run
+                return
+            if self._complete.get(run_id) != revision or not all((folder / name).is_file() for name in names):
+                download_files(self._store, run_id, folder, names)
+                self._complete[run_id] = revision
+        download_notes(folder, self._store.notes)
+
+    def _list(self, run_id: str, revision: int) -> None:
+        names = self._store.files.names(run_id)
+        file = self._folder / run_id / MANIFEST
+        if MANIFEST in names and file_digest(file) != names[MANIFEST]:
+            with reporting_write_errors(self._folder):
+                write_atomically(file, self._store.files.read(run_id, MANIFEST))
+            self._date(run_id, file)
+        self._names[run_id] = revision, names
+
+    def _forget(self, run_id: str) -> None:
+        """Remove the copy of a run that somebody has removed; of one that is only missing, it may be the last."""
+        _, names = self._names.pop(run_id, (0, {}))
+        self._complete.pop(run_id, None)
+        folder = self._folder / run_id
+        if (
+            MANIFEST in names
+            and file_digest(folder / MANIFEST) == names[MANIFEST]
+            and self._store.files.was_removed(run_id)
+        ):
+            with contextlib.suppress(RunError, CannotWrite):
+                remove_run_files(folder)
+
+    def _date(self, run_id: str, file: Path) -> None:
+        """Lists go by the time of the manifest: it is when the run ended, not when it came here."""
+        job = self._store.jobs.get(run_id)
+        with contextlib.suppress(ValueError, OSError):
+            moment = datetime.fromisoformat(job.ended_at if job else "").timestamp()
+            os.utime(file, (moment, moment))

@@ -1,0 +1,307 @@
+"""Writing a run: choosing its folder, holding it alone, and putting all outputs in place at the end."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from hashlib import sha256
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal, Self
+
+from kiwiresearch.errors import CannotWrite, FolderTaken, RunError
+from kiwiresearch.ids import canonical_json
+from kiwiresearch.runs.folder import (
+    MANIFEST,
+    STAGING,
+    STEPS,
+    WORK_FOLDER,
+    OpenWork,
+    damaged_outputs,
+    file_digest,
+    foreign_files,
+    holds_unfinished,
+    names_in_folder,
+    open_work,
+    read_manifest,
+    refuse_other_run,
+    remove_leftovers,
+    remove_work,
+    sealed,
+    take_lock,
+)
+from kiwiresearch.runs.journal import GrowingFile, Journal, header_of, reporting_write_errors
+from kiwiresearch.workspace.places import folder_name
+
+FolderState = Literal["new", "unfinished", "finished"]
+
+
+class RunWriter:
+    """Where a run writes: a journal, the corpus and the claims while it goes on, its outputs at the end.
+
+    A step first appends its lines to `corpus` and `claims`, then its row to `journal`.
+    A row that added lines carries `corpus_size`, the size of the corpus after it, and
+    `corpus_sha`, the `mark` of what it added, and likewise for the claims. Opening keeps
+    the steps up to the last whose lines are all there, and cuts the rest off all of them.
+
+    `state` is "new" if no run was begun here, "unfinished" if one was, and
+    "finished" if nothing is left to do: then there is no journal and nothing that grows.
+    `journal.rows` are the steps of before, without the header.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        state: FolderState,
+        header: Mapping[str, str],
+        work: OpenWork | None,
+        made: Sequence[Path] = (),
+    ) -> None:
+        self.path = path
+        self._made = made
+        self.state: FolderState = state
+        self._header = header
+        self._work = work
+
+    @classmethod
+    def open(cls, path: Path | str, fingerprint: str, topic: str) -> RunWriter:
+        """The folder, made if need be, and held until it is closed."""
+        folder, made = _create_folder(path)
+        header = {"fingerprint": fingerprint, "topic": topic}
+        with reporting_write_errors(folder):
+            if _is_finished(folder, header):
+                remove_leftovers(folder)
+                return cls(folder, "finished", header, None)
+            with ExitStack() as undo:
+                lock = take_lock(folder)
+                undo.callback(lock.release)
+                # Another process may have ended its run between the look at the folder and the lock.
+                if _is_finished(folder, header):
+                    remove_work(folder, lock)
+                    return cls(folder, "finished", header, None)
+                work = open_work(folder, header, lock)
+                if _manifest(folder):  # of a run that lost an output and is done again
+                    (folder / MANIFEST).unlink()
+                undo.pop_all()
+        return cls(folder, "new" if work.journal.is_new else "unfinished", header, work, made)
+
+    @property
+    def journal(self) -> Journal:
+        return self._at_work().journal
+
+    @property
+    def corpus(self) -> GrowingFile:
+        return self._at_work().parts["corpus"]
+
+    @property
+    def claims(self) -> GrowingFile:
+        return self._at_work().parts["claims"]
+
+    def finish(
+        self, files: Mapping[str, str], manifest: Mapping[str, Any], beside: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        """Put all outputs in their place, the manifest last, and throw the journal away.
+
+        The manifest gets the fingerprint, the topic, and the outputs with their
+        hashes; what goes `beside` them is in no hash. Nothing is put in its place
+        before everything is on the disk.
+        """
+        work = self._at_work()
+        staging = self.path / WORK_FOLDER / STAGING
+        with reporting_write_errors(self.path):
+            try:
+                staging.mkdir(exist_ok=True)
+                outputs = {
+                    f"{name}.jsonl": _written(staging / f"{name}.jsonl", part.chunks())
+                    for name, part in work.parts.items()
+                }
+                outputs |= {name: _written(staging / name, [_bytes(text)]) for name, text in files.items()}
+                told = sealed(dict(manifest) | dict(self._header) | {"outputs": outputs})
+                whole = canonical_json(told, indent=2) + "\n"
+                others = {name: _written(staging / name, [_bytes(text)]) for name, text in beside.items()}
+                last = {MANIFEST: _written(staging / MANIFEST, [_bytes(whole)])}
+                _refuse_to_overwrite(self.path, outputs | last)
+                work.journal.sync()
+                for part in work.parts.values():
+                    part.sync()
+                _put(staging, outputs | others, self.path)
+                _put(staging, last, self.path)
+            finally:
+                shutil.rmtree(staging, ignore_errors=True)
+        self.state = "finished"
+        self._end(work)
+
+    def close(self) -> None:
+        """Give the folder back; a run that took no step leaves nothing behind, not even the folders it made."""
+        if self._work is None:
+            return
+        work, self._work = self._work, None
+        with contextlib.suppress(OSError):
+            if not len(work.journal) and names_in_folder(self.path) <= {WORK_FOLDER}:
+                self._end(work)
+                _remove_created(self._made)
+        work.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _at_work(self) -> OpenWork:
+        if self._work is None:
+            raise ValueError(f"nothing is open of the run in {str(self.path)!r}, which is {self.state}")
+        return self._work
+
+    def _end(self, work: OpenWork) -> None:
+        self._work = None
+        work.journal.close()  # before they are removed: not every system can remove an open file
+        for part in work.parts.values():
+            part.close()
+        remove_work(self.path, work.lock)
+
+
+def _create_folder(path: Path | str) -> tuple[Path, list[Path]]:
+    """The folder, and those of it and above it that were not there before, the innermost first."""
+    what = "it is no name that a folder can have"
+    made: list[Path] = []
+    try:
+        if str(path):
+            folder = Path(path)
+            made = [one for one in (folder, *folder.parents) if not one.exists()]
+            folder.mkdir(parents=True, exist_ok=True)
+            return folder, made
+    except (FileExistsError, NotADirectoryError):
+        what = "there is a file of that name, or of the name of a folder above it"
+    except OSError as problem:
+        what = str(problem.strerror or problem)
+    except ValueError:  # a NUL, or half a surrogate pair
+        pass
+    _remove_created(made)
+    raise CannotWrite(f"The folder {str(path)[:200]!r} cannot be made: {what}.", remedy="Choose another folder.")
+
+
+def _remove_created(made: Sequence[Path]) -> None:
+    """Remove folders that were made for nothing; one that holds something stays."""
+    for folder in made:
+        with contextlib.suppress(OSError, ValueError):
+            folder.rmdir()
+
+
+def _manifest(folder: Path) -> dict[str, Any] | None:
+    try:
+        return read_manifest(folder)
+    except RunError:
+        return None
+
+
+def _is_finished(folder: Path, header: Mapping[str, str]) -> bool:
+    """Whether this very run is finished here; an error if the folder is not for it."""
+    # Looked at in this order, since another process may begin or end the same run meanwhile: its journal is there
+    # before an old manifest goes, and its manifest is there before the journal goes.
+    others = names_in_folder(folder) - {WORK_FOLDER}
+    begun = holds_unfinished(folder, header)
+    manifest = _manifest(folder)
+    if manifest is None:
+        if others and not begun and not holds_unfinished(folder, header):
+            raise foreign_files(folder, min(others))
+        return False
+    refuse_other_run(folder, manifest, header, "a finished")
+    bad = damaged_outputs(folder, manifest)
+    for name in bad:
+        if _is_there(folder / name):
+            raise FolderTaken(
+                f"The file {str(folder / name)!r} was changed since the run was finished.",
+                remedy="Move it away or choose another folder.",
+            )
+    return not bad
+
+
+def _refuse_to_overwrite(folder: Path, outputs: Mapping[str, Mapping[str, Any]]) -> None:
+    for name, output in outputs.items():
+        if _is_there(folder / name) and file_digest(folder / name) != output["sha256"]:
+            raise FolderTaken(
+                f"The file {str(folder / name)!r} is not of this run, which would write another there.",
+                remedy="Move it away and start it again: it goes on where it stopped.",
+            )
+
+
+def _is_there(file: Path) -> bool:
+    return file.is_symlink() or file.exists()
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
+
+
+def _written(file: Path, chunks: Iterable[bytes]) -> dict[str, Any]:
+    """Write a file to the disk, and say what it holds."""
+    size, seen = 0, sha256()
+    with file.open("wb") as stream:
+        for chunk in chunks:
+            stream.write(chunk)
+            seen.update(chunk)
+            size += len(chunk)
+        stream.flush()
+        os.fsync(stream.fileno())
+    return {"sha256": seen.hexdigest(), "bytes": size}
+
+
+def _put(staging: Path, names: Iterable[str], folder: Path) -> None:
+    for name in names:
+        (staging / name).replace(folder / name)
+    # The names are on the disk too when this returns, where a folder can be asked for that.
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+RUNS_FOLDER = Path("runs")
+
+
+def choose_run_folder(
+    topic: str, fingerprint: str, today: str, *, runs: Path = RUNS_FOLDER, resume: bool = False
+) -> Path:
+    """`runs/2026-01-31_bronze-age-collapse`, with a number behind it if that is another run's.
+
+    A run that is to go on is looked for under any date, the newest first.
+    """
+    name = folder_name(topic)
+    if resume:
+        earlier = sorted(runs.glob(f"*_{name}*"), reverse=True) if runs.is_dir() else []
+        for folder in earlier:
+            if is_unfinished(folder) and fingerprint_of_folder(folder) == fingerprint:
+                return folder
+    first = runs / f"{today}_{name}"
+    folder, number = first, 1
+    while fingerprint_of_folder(folder) not in ("", fingerprint):
+        number += 1
+        folder = first.with_name(f"{first.name}-{number}")
+    return folder
+
+
+def is_unfinished(folder: Path) -> bool:
+    try:
+        return (folder / WORK_FOLDER / STEPS).is_file()
+    except OSError:  # a circle of links
+        return False
+
+
+def holds_run(folder: Path) -> bool:
+    """Whether a run was begun or finished there."""
+    return bool(fingerprint_of_folder(folder))
+
+
+def fingerprint_of_folder(folder: Path) -> str:
+    """Whose run a folder holds; empty if it holds none."""
+    try:
+        header = header_of(folder / WORK_FOLDER / STEPS) or read_manifest(folder)
+    except (OSError, RunError):
+        return ""
+    return str(header.get("fingerprint", ""))

@@ -1,0 +1,242 @@
+"""The row of a job: its values, who holds it, and what happens when its worker is lost."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from sqlalchemy import Connection, Row, Select, delete, func, select, update
+
+from kiwiresearch.errors import LeaseLost, RunNotFound
+from kiwiresearch.store.engine import BACKUP
+from kiwiresearch.store.tables import JOB, PIECE, RUN, is_storable
+
+JobKind = Literal["research", "ask", "bulk", "kin"]
+State = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
+OPEN = ("queued", "running")
+ENDED = ("done", "failed", "cancelled", "interrupted")
+ColumnShape = tuple[tuple[str, ...], Callable[[Any], bool], Any]
+
+
+def is_count(value: object) -> bool:
+    """Whether it is a whole number that can be counted on from."""
+    return type(value) is int and abs(value) < 2**62
+
+
+def _is_present(value: object) -> bool:
+    return value is not None
+
+
+SHAPES: tuple[ColumnShape, ...] = (
+    (("id", "kind", "user", "asked_at", "started_at", "ended_at", "worker"), is_storable, ""),
+    (("state",), is_storable, "failed"),
+    (("priority", "turn", "attempt"), is_count, 0),
+    (("wish", "told"), _is_present, {}),
+    (("losses",), _is_present, []),
+)
+"""What the columns of a job hold, and what is read in place of anything else."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobRow:
+    """What is to be done, whose it is, and how far it is."""
+
+    id: str
+    kind: str
+    wish: Mapping[str, Any]
+    user: str = ""
+    priority: int = 0
+    state: str = "queued"
+    turn: int = 0
+    """Its place in the line: who came earlier has a smaller one."""
+    attempt: int = 0
+    """How often it was started."""
+    asked_at: str = ""
+    started_at: str = ""
+    ended_at: str = ""
+    told: Mapping[str, Any] = field(default_factory=dict)
+    """What it told of itself: pages, story, problem, remedy, …"""
+    worker: str = ""
+    """Who works on it, or did last."""
+    stop_wanted: bool = False
+    losses: tuple[Mapping[str, Any], ...] = ()
+    """Each time it was lost or given back: "worker", "at" and "why"."""
+    damage: str = ""
+    """What in its row is not as it was written; empty where all is. What cannot be read is left out of the others."""
+
+    @property
+    def holder(self) -> str:
+        """The worker and the attempt, by which a job is held even against an earlier attempt of the same worker."""
+        return f"{self.worker}#{self.attempt}"
+
+
+COLUMNS = tuple(field.name for field in fields(JobRow) if field.name != "damage")
+
+
+def job_columns(job: JobRow) -> dict[str, Any]:
+    """The columns of a job."""
+    values = {name: getattr(job, name) for name in COLUMNS}
+    return {**values, "wish": dict(job.wish), "told": dict(job.told), "losses": [dict(one) for one in job.losses]}
+
+
+def job_from_row(row: Row[Any]) -> JobRow:
+    """The job of a row; one that somebody else wrote into says so, and stops nobody."""
+    found, wrong = dict(row._mapping), list[str]()
+    for names, is_right, instead in SHAPES:
+        for name in names:
+            if not is_right(found[name]):
+                wrong.append(f"its {name!r} is not what was written")
+                found[name] = instead
+    if found["state"] not in (*OPEN, *ENDED):
+        wrong.append(f"its state is {found['state'][:40]!r}, which there is not")
+        found["state"] = "failed"
+    values = {name: found[name] for name in COLUMNS}
+    return JobRow(**values | {"losses": tuple(found["losses"])}, damage="; ".join(wrong))
+
+
+def damage_message(job_id: str, damage: str) -> str:
+    """What is wrong with a row, in a sentence."""
+    return f"The row of the job {job_id!r} in the store is damaged: {damage}."
+
+
+def removal_remedy(job_id: str) -> str:
+    """What can be done about it; one that cannot be named is for whoever keeps the store."""
+    if not job_id:
+        return BACKUP
+    return f"Ask for it anew, and remove this one: kiwiresearch jobs remove {shlex.quote(job_id)}"
+
+
+def timestamp(moment: float) -> str:
+    """Seconds since 1970 as people write them."""
+    return datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds")
+
+
+def is_holder(row: Row[Any] | None, holder: str) -> bool:
+    """Whether a worker, or one attempt of a worker ("worker#attempt"), has the job now."""
+    if row is None or row.state != "running":
+        return False
+    return holder in (row.worker, f"{row.worker}#{row.attempt}")
+
+
+def require_held_job(connection: Connection, holder: str, job_id: str) -> Row[Any]:
+    """The row of a job that stays the holder's until the transaction ends; LeaseLost if it is not theirs."""
+    row = lock_job(connection, job_id)
+    if row is None or not is_holder(row, holder):
+        raise LeaseLost(
+            f"The job {job_id!r} is no longer held by this worker.", remedy="Leave it to whoever has it now."
+        )
+    return row
+
+
+def lock_job(connection: Connection, job_id: str) -> Row[Any] | None:
+    """The row of a job, which nobody else changes until the transaction ends."""
+    return connection.execute(select(JOB).where(JOB.c.id == job_id).with_for_update()).one_or_none()
+
+
+def require_job(connection: Connection, job_id: str) -> Row[Any]:
+    """The row of a job that there is, locked."""
+    row = lock_job(connection, job_id)
+    if row is None:
+        raise RunNotFound(f"There is no job {job_id[:200]!r}.", remedy="'kiwiresearch jobs list' names all of them.")
+    return row
+
+
+def drop_unfinished(connection: Connection, job_id: str) -> None:
+    """Take away what a worker of a job has put that never became whole; nobody may hold the job just then.
+
+    Whoever put it has lost the job, and is refused before the next piece.
+    """
+    now = select(RUN.c.revision).where(RUN.c.id == job_id).scalar_subquery()
+    connection.execute(delete(PIECE).where(PIECE.c.run_id == job_id, PIECE.c.revision > func.coalesce(now, 0)))
+
+
+LEASE_EXPIRED = "its worker was not heard of in time"
+PROCESS_ENDED = "the process of its worker ended"
+PROCESS_KILLED = "its process was killed"
+MAX_LOSSES = 20
+"""How many times that a job was lost are told of, and how many that it was given back: the latest of each."""
+WORKERS = select(JOB.c.worker, JOB.c.lease_until).where(JOB.c.state == "running")
+RUNNING = select(JOB).where(JOB.c.state == "running").order_by(JOB.c.turn)
+
+
+def reap_jobs(connection: Connection, now: float, most_tries: int, is_dead: Callable[[str], bool]) -> list[JobRow]:
+    """Take back the jobs of workers that are gone. A row that is being written has a worker that lives."""
+    found = _jobs_of_gone_workers(connection, RUNNING.with_for_update(skip_locked=True), now, is_dead)
+    return [lose_job(connection, row, why, timestamp(now), most_tries) for row, why in found if job_from_row(row).id]
+
+
+def any_worker_gone(connection: Connection, now: float, is_dead: Callable[[str], bool]) -> bool:
+    """Whether it seems that a worker is gone."""
+    return bool(_jobs_of_gone_workers(connection, WORKERS, now, is_dead))
+
+
+def _jobs_of_gone_workers(
+    connection: Connection, running: Select[Any], now: float, is_dead: Callable[[str], bool]
+) -> list[tuple[Row[Any], str]]:
+    """The jobs whose worker is gone, and why one thinks so."""
+    whys = ((row, _reason_gone(row, now, is_dead)) for row in connection.execute(running).all())
+    return [(row, why) for row, why in whys if why]
+
+
+def _reason_gone(row: Row[Any], now: float, is_dead: Callable[[str], bool]) -> str:
+    is_lease = isinstance(row.lease_until, int | float) and math.isfinite(row.lease_until)
+    if not is_lease or row.lease_until < now:
+        return LEASE_EXPIRED
+    return PROCESS_ENDED if is_dead(row.worker) else ""
+
+
+def lose_job(connection: Connection, row: Row[Any], why: str, at: str, most_tries: int) -> JobRow:
+    """Count a try of a job that is held: it waits again, is cancelled if it was to stop, or fails."""
+    losses = losses_with(row, why, at)
+    tries = row.tries + 1 if is_count(row.tries) else 1
+    values: dict[str, Any] = {"losses": losses, "tries": tries, "state": "queued"}
+    if row.stop_wanted:
+        values |= {"state": "cancelled", "ended_at": at}
+    elif tries >= most_tries:
+        tried = [one for one in losses if _is_try(one)][-tries:]
+        reasons = "; ".join(f"{one.get('at')}: {one['why']}" for one in tried)
+        problem = f"It was lost {tries} times ({reasons})."
+        remedy = "Look into the logs of the workers, then start it again: it goes on where it stopped."
+        values |= {
+            "state": "failed",
+            "ended_at": at,
+            "told": {**progress_of(row), "problem": problem, "remedy": remedy},
+        }
+    return update_job(connection, row.id, values)
+
+
+def losses_with(row: Row[Any], why: str, at: str) -> list[Mapping[str, Any]]:
+    """The latest losses of a job, this one last; however often it is given back, those that were tries are told."""
+    job = job_from_row(row)
+    losses = [*job.losses, {"worker": job.worker, "at": at, "why": why}]
+    tries = [number for number, one in enumerate(losses) if _is_try(one)]
+    others = [number for number, one in enumerate(losses) if not _is_try(one)]
+    return [losses[number] for number in sorted((*tries[-MAX_LOSSES:], *others[-MAX_LOSSES:]))]
+
+
+def progress_of(row: Row[Any]) -> Mapping[str, Any]:
+    """What a job told so far; nothing where that cannot be read."""
+    return job_from_row(row).told
+
+
+def fail_damaged(connection: Connection, job: JobRow, at: str) -> None:
+    """End a job in line that nobody can read, if it can be named at all; what was wished for stays as it stands."""
+    if job.id:
+        told = {**job.told, "problem": damage_message(job.id, job.damage), "remedy": removal_remedy(job.id)}
+        values = {"state": "failed", "ended_at": at, "told": told, "losses": [dict(one) for one in job.losses]}
+        update_job(connection, job.id, values)
+
+
+def _is_try(one: Mapping[str, Any]) -> bool:
+    return one.get("why") in (LEASE_EXPIRED, PROCESS_ENDED, PROCESS_KILLED)
+
+
+def update_job(connection: Connection, job_id: str, values: dict[str, Any]) -> JobRow:
+    """Change a row that is locked already; of a job that nobody holds any more, no half of its files stays."""
+    if values.get("state", "running") != "running":
+        drop_unfinished(connection, job_id)
+    return job_from_row(connection.execute(update(JOB).where(JOB.c.id == job_id).values(values).returning(JOB)).one())

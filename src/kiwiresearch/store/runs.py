@@ -1,0 +1,347 @@
+"""What the store keeps of runs: finished files, growing parts of unfinished ones, and notes."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from pathlib import Path
+
+from sqlalchemy import Connection, Row, delete, func, insert, select, update
+
+from kiwiresearch.errors import CannotWrite, KiwiError, RunNotFound, StoreDamaged
+from kiwiresearch.store.database import Database, next_number
+from kiwiresearch.store.engine import BACKUP
+from kiwiresearch.store.job_row import require_held_job
+from kiwiresearch.store.tables import FILE, NOTE, PART, PIECE, RUN
+
+PIECE_BYTES = 2**20
+"""How many bytes a row holds at most, before they are packed."""
+COMPRESSION_LEVEL = 1
+"""Most of what packing can save, in a fifth of the time."""
+
+
+def split_pieces(content: bytes | Path) -> Iterator[bytes]:
+    """The bytes, or those of a file, a piece at a time."""
+    if isinstance(content, bytes):
+        for start in range(0, len(content), PIECE_BYTES):
+            yield content[start : start + PIECE_BYTES]
+        return
+    with content.open("rb") as stream:
+        while piece := stream.read(PIECE_BYTES):
+            yield piece
+
+
+def compress_piece(piece: bytes) -> bytes:
+    return zlib.compress(piece, COMPRESSION_LEVEL)
+
+
+def decompress_piece(row: bytes, what: str) -> bytes:
+    """A piece as it was packed. It is never longer than one may be, whatever the row says."""
+    opened = zlib.decompressobj()
+    try:
+        piece = opened.decompress(row, PIECE_BYTES + 1)
+    except zlib.error as problem:
+        raise damaged_content(what) from problem
+    if len(piece) > PIECE_BYTES or not opened.eof:
+        raise damaged_content(what)
+    return piece
+
+
+def piece_hash(piece: bytes) -> str:
+    return sha256(piece).hexdigest()
+
+
+def damaged_content(what: str) -> StoreDamaged:
+    return StoreDamaged(f"The store is damaged: {what} is not as it was written.", remedy=BACKUP)
+
+
+ROWS_PER_READ = 8
+"""How many rows are read together, of at most a mebibyte each."""
+
+
+class Parts:
+    """The growing files of jobs that are not done."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def sizes(self, job_id: str) -> dict[str, int]:
+        """How much there is of each file of a job."""
+        wanted = select(PART.c.name, func.max(PART.c.start + PART.c.size)).where(PART.c.job_id == job_id)
+        with self._db.reading() as connection:
+            return {name: int(size) for name, size in connection.execute(wanted.group_by(PART.c.name))}
+
+    def append(self, worker: str, job_id: str, pieces: Mapping[str, tuple[int, bytes]]) -> None:
+        """Add to files of a job, each from `start` on: all of it or nothing, and only by the one who holds the job.
+
+        `start` is the size so far. With a smaller one, what was there from `start` on is cut off first.
+        """
+        with self._db.writing() as connection:
+            require_held_job(connection, worker, job_id)
+            for name, (start, content) in sorted(pieces.items()):
+                size = _size(connection, job_id, name)
+                if start > size:
+                    raise ValueError(f"{name!r} of the job {job_id!r} has {size} bytes, so none can go to {start}")
+                if start < size:
+                    _cut(connection, job_id, name, start)
+                _add(connection, job_id, name, start, content)
+
+    def read(self, job_id: str, name: str) -> Iterator[bytes]:
+        """The bytes of a file, piece after piece, each checked."""
+        place = 0
+        wanted = (
+            select(PART).where(PART.c.job_id == job_id, PART.c.name == name).order_by(PART.c.start).limit(ROWS_PER_READ)
+        )
+        while True:
+            with self._db.reading() as connection:
+                rows = connection.execute(wanted.where(PART.c.start >= place)).all()
+            if not rows:
+                return
+            for row in rows:
+                if row.start != place:
+                    raise damaged_content(f"{name!r} of the job {job_id!r}")
+                yield _content(job_id, name, row.packed, row.size, row.sha256)
+                place += row.size
+
+    def drop(self, job_id: str) -> None:
+        """Forget all files of a job."""
+        with self._db.writing() as connection:
+            connection.execute(delete(PART).where(PART.c.job_id == job_id))
+
+
+def _size(connection: Connection, job_id: str, name: str) -> int:
+    wanted = select(func.max(PART.c.start + PART.c.size)).where(PART.c.job_id == job_id, PART.c.name == name)
+    return int(connection.execute(wanted).scalar() or 0)
+
+
+def _cut(connection: Connection, job_id: str, name: str, start: int) -> None:
+    """Cut a file to a size; of the piece across the cut, the first bytes stay."""
+    of_file = (PART.c.job_id == job_id, PART.c.name == name)
+    across = connection.execute(
+        select(PART).where(*of_file, PART.c.start < start, PART.c.start + PART.c.size > start)
+    ).one_or_none()
+    connection.execute(delete(PART).where(*of_file, PART.c.start + PART.c.size > start))
+    if across is not None:
+        content = _content(job_id, name, across.packed, across.size, across.sha256)
+        _add(connection, job_id, name, across.start, content[: start - across.start])
+
+
+def _add(connection: Connection, job_id: str, name: str, start: int, content: bytes) -> None:
+    for piece in split_pieces(content):
+        row = {"start": start, "size": len(piece), "sha256": piece_hash(piece), "packed": compress_piece(piece)}
+        connection.execute(insert(PART).values(job_id=job_id, name=name, **row))
+        start += len(piece)
+
+
+def _content(job_id: str, name: str, row: bytes, size: int, sha256: str) -> bytes:
+    what = f"{name!r} of the job {job_id!r}"
+    content = decompress_piece(row, what)
+    if len(content) != size or piece_hash(content) != sha256:
+        raise damaged_content(what)
+    return content
+
+
+PIECES_PER_WRITE = 4
+"""How many pieces are written together: a large run keeps nobody else waiting for long."""
+
+REMOVED = 0
+"""The revision of a run that was removed; revisions are counted from 1."""
+
+
+class Files:
+    """All runs that are done, with all their files."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def put(self, worker: str, run_id: str, files: Mapping[str, bytes | Path]) -> None:
+        """Keep the files of a run in place of any of before: all or none.
+
+        `worker` holds the job of that id; '' stands for nobody, where a run is put by hand.
+        A file that is given as a path is read a piece at a time. Of two who put the same run at once,
+        the one who began later is heard.
+        """
+        revision = self._new_revision(worker, run_id)
+        try:
+            self._write_pieces(worker, run_id, revision, files)
+        except BaseException:
+            with suppress(KiwiError):  # whoever puts the run next takes them away
+                self._drop(run_id, revision)
+            raise
+
+    def runs(self) -> list[tuple[str, int]]:
+        """All runs with their revisions: a run that was put again has a new one, which no run ever had."""
+        with self._db.reading() as connection:
+            wanted = select(RUN).where(RUN.c.revision != REMOVED).order_by(RUN.c.id)
+            return [(row.id, row.revision) for row in connection.execute(wanted)]
+
+    def revision(self, run_id: str) -> int | None:
+        """The revision of a run; None if there is no such run."""
+        with self._db.reading() as connection:
+            return _revision(connection, run_id)
+
+    def names(self, run_id: str) -> dict[str, str]:
+        """The names of a run's files, and the sha256 of each; none if there is no such run."""
+        with self._db.reading() as connection:
+            return {row.name: row.sha256 for row in _files(connection, run_id)}
+
+    def read(self, run_id: str, name: str) -> bytes:
+        """A file as it was put."""
+        return b"".join(self.pieces(run_id, name))
+
+    def pieces(self, run_id: str, name: str) -> Iterator[bytes]:
+        """A file piece after piece; an error at its end if they are not what was put."""
+        what = f"the file {name!r} of the run {run_id!r}"
+        seen = sha256()
+        with self._db.reading() as connection:
+            row = next((row for row in _files(connection, run_id) if row.name == name), None)
+            if row is None:
+                raise RunNotFound(f"The store does not have {what}.", remedy="Look which runs it has.")
+            for number in range(-(-row.size // PIECE_BYTES)):
+                piece = _piece(connection, row, number, what)
+                seen.update(piece)
+                yield piece
+        if seen.hexdigest() != row.sha256:
+            raise damaged_content(what)
+
+    def remove(self, run_id: str, *, keep_id: bool = False) -> None:
+        """Forget a run and all its files; one that is being put meanwhile becomes whole.
+
+        With `keep_id` nobody else gets the id, and who has a copy of the run can learn that it was removed.
+        """
+        of_run = RUN.c.id == run_id
+        with self._db.writing() as connection:
+            now = connection.execute(select(RUN.c.revision).where(of_run).with_for_update()).scalar()
+            if now is None:
+                return
+            for table in (FILE, PIECE):
+                connection.execute(delete(table).where(table.c.run_id == run_id, table.c.revision <= now))
+            gone = update(RUN).values(revision=REMOVED) if keep_id else delete(RUN)
+            connection.execute(gone.where(of_run))
+
+    def remove_all(self, beginning: str) -> None:
+        """Forget whatever was put under ids that begin so, also what never became whole; nobody puts any meanwhile."""
+        with self._db.writing() as connection:
+            for table, column in ((FILE, FILE.c.run_id), (PIECE, PIECE.c.run_id), (RUN, RUN.c.id)):
+                connection.execute(delete(table).where(column.startswith(beginning, autoescape=True)))
+
+    def was_removed(self, run_id: str) -> bool:
+        """Whether a run was removed, and its id kept."""
+        with self._db.reading() as connection:
+            return connection.execute(select(RUN.c.revision).where(RUN.c.id == run_id)).scalar() == REMOVED
+
+    def _new_revision(self, worker: str, run_id: str) -> int:
+        with self._db.writing() as connection:
+            _check_holder(connection, worker, run_id)
+            return next_number(self._db, connection, "revision")
+
+    def _write_pieces(self, worker: str, run_id: str, revision: int, files: Mapping[str, bytes | Path]) -> None:
+        """Write all pieces beside those that are read, and let them be the run at last."""
+        rows, waiting = [], []
+        of_run = {"run_id": run_id, "revision": revision}
+        for name in sorted(files):
+            size, seen = 0, sha256()
+            for number, piece in enumerate(split_pieces(files[name])):
+                waiting.append({**of_run, "name": name, "number": number, "packed": compress_piece(piece)})
+                size += len(piece)
+                seen.update(piece)
+                if len(waiting) == PIECES_PER_WRITE:
+                    with self._db.writing() as connection:
+                        _check_holder(connection, worker, run_id)
+                        connection.execute(insert(PIECE), waiting)
+                    waiting = []
+            rows.append({**of_run, "name": name, "size": size, "sha256": seen.hexdigest()})
+        with self._db.writing() as connection:
+            _check_holder(connection, worker, run_id)
+            for table, last in ((PIECE, waiting), (FILE, rows)):
+                if last:
+                    connection.execute(insert(table), last)
+            self._switch(connection, run_id, revision)
+
+    def _switch(self, connection: Connection, run_id: str, revision: int) -> None:
+        run = self._db.insert(RUN).values(id=run_id, revision=revision)
+        newer = {"revision": revision}
+        connection.execute(
+            run.on_conflict_do_update(index_elements=["id"], set_=newer, where=RUN.c.revision < revision)
+        )
+        now = _revision(connection, run_id)
+        for table in (FILE, PIECE):
+            connection.execute(delete(table).where(table.c.run_id == run_id, table.c.revision < now))
+
+    def _drop(self, run_id: str, revision: int) -> None:
+        """Take back the pieces of a run that did not become whole; if it did and only the word was lost, they stay."""
+        with self._db.writing() as connection:
+            if _revision(connection, run_id) != revision:
+                of_run = (PIECE.c.run_id == run_id, PIECE.c.revision == revision)
+                connection.execute(delete(PIECE).where(*of_run))
+
+
+def _check_holder(connection: Connection, worker: str, run_id: str) -> None:
+    if worker:
+        require_held_job(connection, worker, run_id)
+
+
+def _revision(connection: Connection, run_id: str) -> int | None:
+    return connection.execute(select(RUN.c.revision).where(RUN.c.id == run_id, RUN.c.revision != REMOVED)).scalar()
+
+
+def _files(connection: Connection, run_id: str) -> list[Row[tuple[object, ...]]]:
+    """The rows of the files that a run has now."""
+    now = (FILE.c.run_id == RUN.c.id, FILE.c.revision == RUN.c.revision)
+    return list(connection.execute(select(FILE).where(RUN.c.id == run_id, *now).order_by(FILE.c.name)))
+
+
+def _piece(connection: Connection, file: Row[tuple[object, ...]], number: int, what: str) -> bytes:
+    of_file = (PIECE.c.run_id == file.run_id, PIECE.c.revision == file.revision, PIECE.c.name == file.name)
+    row = connection.execute(select(PIECE.c.packed).where(*of_file, PIECE.c.number == number)).scalar()
+    if row is None:
+        raise damaged_content(what)
+    return decompress_piece(row, what)
+
+
+MAX_NOTE_BYTES = 2**25
+"""No run has more notes than that."""
+
+
+class NoteLines:
+    """The lines of notes, run by run."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def lines(self, run_id: str) -> list[bytes]:
+        """All lines on a run, in the order in which they were added."""
+        wanted = select(NOTE.c.line).where(NOTE.c.run_id == run_id).order_by(NOTE.c.number)
+        with self._db.reading() as connection:
+            return [_bytes(line) for line in connection.scalars(wanted)]
+
+    @contextmanager
+    def appending(self, run_id: str) -> Iterator[Callable[[bytes], None]]:
+        """Adds lines to a run; nobody else does so meanwhile, on this host or another.
+
+        The lines are there for others when the block ends, and none is if it fails.
+        """
+        with self._db.writing(f"notes {run_id}") as connection:
+            yield lambda line: _append(connection, run_id, line)
+
+    def remove(self, run_id: str) -> None:
+        """Forget all lines on a run."""
+        with self._db.writing(f"notes {run_id}") as connection:
+            connection.execute(delete(NOTE).where(NOTE.c.run_id == run_id))
+
+
+def _bytes(line: object) -> bytes:
+    """A line as it stands, on one line; what somebody else put there is for its readers to judge."""
+    return line if isinstance(line, bytes) else str(line).encode("utf-8", "replace")
+
+
+def _append(connection: Connection, run_id: str, line: bytes) -> None:
+    wanted = select(func.coalesce(func.max(NOTE.c.number), 0), func.coalesce(func.sum(func.length(NOTE.c.line)), 0))
+    last, size = connection.execute(wanted.where(NOTE.c.run_id == run_id)).one()
+    if size + len(line) > MAX_NOTE_BYTES:
+        raise CannotWrite(
+            "The note cannot be kept: there are too many on this run.", remedy="Take its notes away, then write again."
+        )
+    connection.execute(insert(NOTE).values(run_id=run_id, number=last + 1, line=line))

@@ -1,0 +1,228 @@
+"""The store: opened by its URL, brought to the current version, and compared by its digest."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from types import MappingProxyType, TracebackType
+from typing import Any, Self
+
+from sqlalchemy import Connection, Table, delete, insert, inspect, select, update
+
+from kiwiresearch.errors import CannotWrite, StoreDamaged
+from kiwiresearch.ids import canonical_json
+from kiwiresearch.store.audit import Audit
+from kiwiresearch.store.database import BUSY_S, Database
+from kiwiresearch.store.engine import BACKUP
+from kiwiresearch.store.hosts import Hosts
+from kiwiresearch.store.jobs import Jobs
+from kiwiresearch.store.runs import Files, NoteLines, Parts
+from kiwiresearch.store.tables import CASE, HOST, JOB, METADATA, STORE
+from kiwiresearch.store.users import Users
+
+VERSION = 1
+MIGRATIONS: Mapping[int, Callable[[Connection], None]] = MappingProxyType({})
+"""For each version but the first: what makes a store of the version before into one of it."""
+PAUSE_S = 0.01
+
+
+def prepare_tables(db: Database) -> None:
+    """Have the tables there, in the version that this program knows; any number of processes may do so at once."""
+    _make_file(db)
+    with db.reading() as connection:
+        version = _version(connection, db)
+    if db.is_file:
+        _enable_wal(db)
+    if version != VERSION:
+        with db.writing("tables") as connection:
+            _upgrade(connection, _version(connection, db))
+
+
+def _make_file(db: Database) -> None:
+    if db.path is None:
+        return
+    try:
+        db.path.parent.mkdir(parents=True, exist_ok=True)
+        if not db.path.exists():  # it will hold a secret: nobody else may read it
+            os.close(os.open(db.path, os.O_RDWR | os.O_CREAT, 0o600))
+    except OSError as problem:
+        why = "a file is where its folder should be" if isinstance(problem, FileExistsError) else problem.strerror
+        raise CannotWrite(
+            f"The store {db.name!r} cannot be made: {why}.",
+            remedy="Check the folder's permissions and the space on the disk.",
+        ) from problem
+
+
+def _version(connection: Connection, db: Database) -> int:
+    """The version of the store that is there; 0 where nothing is."""
+    there = set(inspect(connection).get_table_names())
+    if STORE.name not in there:
+        if there if db.is_file else there & set(METADATA.tables):
+            raise StoreDamaged(
+                f"{db.name!r} is no store: the tables of one are not in it.", remedy="Name another file or address."
+            )
+        return 0
+    found = connection.execute(select(STORE.c.value).where(STORE.c.name == "version")).scalar()
+    if found is None or not found.isdecimal():
+        raise StoreDamaged(f"The store {db.name!r} is damaged: nothing says of which version it is.", remedy=BACKUP)
+    if int(found) > VERSION:
+        raise StoreDamaged(
+            f"The store {db.name!r} was made by a newer kiwiresearch: its tables are of version {found},"
+            f" and this one knows {VERSION} at most.",
+            remedy="Update kiwiresearch; the store was not touched.",
+        )
+    return int(found)
+
+
+def _upgrade(connection: Connection, version: int) -> None:
+    """Inside one transaction, so that a store is of one version or of another."""
+    if version == 0:
+        METADATA.create_all(connection, checkfirst=False)
+        connection.execute(insert(STORE).values(name="version", value=str(VERSION)))
+        return
+    for number in range(version + 1, VERSION + 1):
+        MIGRATIONS[number](connection)
+    connection.execute(update(STORE).where(STORE.c.name == "version").values(value=str(VERSION)))
+
+
+def _enable_wal(db: Database) -> None:
+    """Only who is alone can change how a file is written, and nobody is told when that is."""
+    until = time.monotonic() + db.busy_s
+    while not db.enable_wal() and time.monotonic() < until:
+        time.sleep(PAUSE_S)
+
+
+ROWS_PER_READ = 50
+"""How many rows are in memory at a time: one may have a mebibyte."""
+CLOCK_COLUMNS = frozenset({JOB.c.started_at, JOB.c.lease_until, HOST.c.seen_at})
+"""The times that the store's own clock told."""
+
+
+def store_digest(db: Database) -> str:
+    """The same for the same content on every engine; the secret of the store is not in it."""
+    seen = sha256()
+    with db.reading() as connection:
+        for table in sorted(METADATA.tables.values(), key=lambda table: table.name):
+            if table is STORE:
+                continue
+            seen.update(f"{table.name}\n".encode())
+            rows = connection.execute(select(table).execution_options(yield_per=ROWS_PER_READ))
+            for line in sorted(_row_hash(table, row) for row in rows):
+                seen.update(line)
+    return "sha256:" + seen.hexdigest()
+
+
+def _row_hash(table: Table, row: Any) -> bytes:
+    """A row as a short hash, so that large ones need little memory."""
+    told = {
+        column.name: value.hex() if isinstance(value, bytes) else value
+        for column, value in zip(table.c, row, strict=True)
+        if column not in CLOCK_COLUMNS
+    }
+    return sha256(canonical_json(told).encode("utf-8", "surrogatepass")).digest()
+
+
+@dataclass(frozen=True, slots=True)
+class CaseEntry:
+    """A case. Its id names nobody; its name may be that of a living person."""
+
+    id: str
+    name: str
+    place: str
+    """The schema or the file that holds it."""
+    made_at: str
+    changed_at: str
+
+
+class CaseList:
+    """The cases of a store; what is in each is elsewhere."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def add(self, row: CaseEntry) -> bool:
+        """Note a new case; False if one has its id or its name."""
+        new = self._db.insert(CASE).values(asdict(row)).on_conflict_do_nothing().returning(CASE.c.id)
+        with self._db.writing() as connection:
+            return connection.execute(new).one_or_none() is not None
+
+    def get(self, case_id: str) -> CaseEntry | None:
+        with self._db.reading() as connection:
+            row = connection.execute(select(CASE).where(CASE.c.id == case_id)).one_or_none()
+        return CaseEntry(**row._mapping) if row is not None else None
+
+    def all(self) -> list[CaseEntry]:
+        """All cases by their ids."""
+        with self._db.reading() as connection:
+            return [CaseEntry(**row._mapping) for row in connection.execute(select(CASE).order_by(CASE.c.id))]
+
+    def note_change(self, case_id: str, *, at: str) -> None:
+        with self._db.writing() as connection:
+            connection.execute(update(CASE).where(CASE.c.id == case_id).values(changed_at=at))
+
+    def remove(self, case_id: str) -> None:
+        """Forget that there was a case; whoever calls has removed what it held."""
+        with self._db.writing() as connection:
+            connection.execute(delete(CASE).where(CASE.c.id == case_id))
+
+
+class Store:
+    """Jobs, runs, notes, hosts, people, audit and cases. All of it is safe from several threads and processes.
+
+    A process that forks must not use in the child what it opened before.
+    """
+
+    def __init__(self, database: Database, *, is_primary: bool) -> None:
+        self._database = database
+        self.display_name = database.name
+        """The URL without its password, or the file: what messages call it."""
+        self.is_shared = not database.is_file
+        """Whether it is a server, which several hosts can reach."""
+        self.is_primary = is_primary
+        """Whether runs, notes and cases live in it, and folders are only working copies."""
+        self.jobs = Jobs(database)
+        self.parts = Parts(database)
+        self.files = Files(database)
+        self.notes = NoteLines(database)
+        self.hosts = Hosts(database)
+        self.people = Users(database)
+        self.audit = Audit(database)
+        self.cases = CaseList(database)
+
+    def now(self) -> float:
+        """Seconds since 1970: by the clock of the server that all share, else by the one passed in."""
+        with self._database.reading() as connection:
+            return self._database.now(connection)
+
+    def digest(self) -> str:
+        """A hash over all that is kept; what differs from one store to the next without meaning is left out."""
+        return store_digest(self._database)
+
+    def close(self) -> None:
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open_store(url: str, *, is_primary: bool, clock: Callable[[], float], busy_s: float = BUSY_S) -> Store:
+    """The store at `sqlite:///ABSOLUTE/PATH` or `postgresql://…`, made if it is not there yet.
+
+    `clock` gives seconds since 1970, by which leases are judged in a file. Errors: BadUsage (no such
+    kind of URL, no driver), CannotWrite, StoreUnreachable (try again), StoreDamaged (no store, or a newer one).
+    """
+    database = Database(url, clock, busy_s=busy_s)
+    try:
+        prepare_tables(database)
+    except BaseException:
+        database.close()
+        raise
+    return Store(database, is_primary=is_primary)

@@ -1,0 +1,210 @@
+"""Users, their roles and their tokens; of a token only its hash is stored."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Literal, get_args
+
+from sqlalchemy import ColumnElement, Connection, Row, delete, insert, select, update
+
+from kiwiresearch.errors import BadUsage, StoreDamaged
+from kiwiresearch.store.database import Database
+from kiwiresearch.store.engine import BACKUP
+from kiwiresearch.store.jobs import QUEUE_LOCK
+from kiwiresearch.store.tables import JOB, TOKEN, USER
+
+Role = Literal["reader", "researcher", "owner"]
+ROLES: tuple[Role, ...] = get_args(Role)
+"""What a user may do, the least first."""
+OWNER: Role = "owner"
+USERS_LOCK = "people"
+LONGEST_NAME = 100
+TOKEN_BYTES = 24
+PREFIX = "kiwi_"
+
+
+@dataclass(frozen=True, slots=True)
+class UserRow:
+    """Somebody who may come in."""
+
+    name: str
+    role: str
+    limits: Mapping[str, Any]
+    """What differs from the limits of the role: requests_a_minute, running, queued, max_pages, …"""
+    made_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRow:
+    """A token, without what it is."""
+
+    id: str
+    user: str
+    label: str
+    made_at: str
+    used_at: str
+    """When it was last seen; empty if never."""
+    revoked_at: str
+    """Since when it lets nobody in; empty while it does."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewToken:
+    """A token that was just made: its text is known only now."""
+
+    id: str
+    text: str
+
+
+class Users:
+    """The users of a store."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def add(self, name: str, role: str, *, made_at: str, limits: Mapping[str, Any] | None = None) -> UserRow:
+        """A new user; refused if there is one of that name."""
+        user = UserRow(_checked_name(name), _checked_role(role), dict(limits or {}), made_at)
+        values = {"name": user.name, "role": user.role, "limits": dict(user.limits), "made_at": made_at}
+        with self._db.writing() as connection:
+            new = self._db.insert(USER).values(values).on_conflict_do_nothing().returning(USER.c.name)
+            if connection.execute(new).one_or_none() is None:
+                raise BadUsage(f"There is a user {name!r} already.", remedy="Choose another name.")
+        return user
+
+    def get(self, name: str) -> UserRow | None:
+        with self._db.reading() as connection:
+            return _user(connection, USER.c.name == name)
+
+    def all(self) -> list[UserRow]:
+        with self._db.reading() as connection:
+            return [_user_of(row) for row in connection.execute(select(USER).order_by(USER.c.name))]
+
+    def set_role(self, name: str, role: str) -> UserRow:
+        """Give a user another role; the last owner stays one, else nobody could give it back."""
+        with self._db.writing(USERS_LOCK) as connection:
+            _require_user(connection, name)
+            if _checked_role(role) != OWNER:
+                _keep_an_owner(connection, name)
+            return _changed(connection, name, {"role": role})
+
+    def set_limits(self, name: str, limits: Mapping[str, Any]) -> UserRow:
+        """Give a user these limits in place of those of before."""
+        with self._db.writing() as connection:
+            _require_user(connection, name)
+            return _changed(connection, name, {"limits": dict(limits)})
+
+    def remove(self, name: str) -> None:
+        """Forget a user and all tokens: they let nobody in from now on. The last owner stays.
+
+        Their jobs are nobody's then: whoever comes later under that name is somebody else.
+        """
+        with self._db.writing(QUEUE_LOCK, USERS_LOCK) as connection:
+            _require_user(connection, name)
+            _keep_an_owner(connection, name)
+            connection.execute(update(JOB).where(JOB.c.user == name).values(user=""))
+            connection.execute(delete(TOKEN).where(TOKEN.c.user == name))
+            connection.execute(delete(USER).where(USER.c.name == name))
+
+    def new_token(self, name: str, *, label: str = "", made_at: str) -> NewToken:
+        """A new token of a user, shown this once."""
+        token = NewToken(secrets.token_hex(8), PREFIX + secrets.token_urlsafe(TOKEN_BYTES))
+        row = {"id": token.id, "user": name, "label": label, "sha256": _hash(token.text), "made_at": made_at}
+        with self._db.writing() as connection:
+            _require_user(connection, name)
+            connection.execute(insert(TOKEN).values(**row, used_at="", revoked_at=""))
+        return token
+
+    def tokens(self, name: str | None = None) -> list[TokenRow]:
+        """The tokens of a user, or of all, the oldest first."""
+        wanted = select(TOKEN).order_by(TOKEN.c.made_at, TOKEN.c.id)
+        if name is not None:
+            wanted = wanted.where(TOKEN.c.user == name)
+        with self._db.reading() as connection:
+            return [_token_of(row) for row in connection.execute(wanted)]
+
+    def revoke(self, token_id: str, *, at: str) -> None:
+        """Let a token let nobody in any more; when it was revoked first stays."""
+        with self._db.writing() as connection:
+            if connection.execute(select(TOKEN.c.id).where(TOKEN.c.id == token_id)).one_or_none() is None:
+                raise BadUsage(f"There is no token {token_id!r}.", remedy="Look at the list of the user's tokens.")
+            of_token = (TOKEN.c.id == token_id, TOKEN.c.revoked_at == "")
+            connection.execute(update(TOKEN).where(*of_token).values(revoked_at=at))
+
+    def by_token_id(self, token_id: str) -> UserRow | None:
+        """Whose token has that id; None if it is nobody's, or was revoked."""
+        lets_in = (TOKEN.c.id == token_id, TOKEN.c.user == USER.c.name, TOKEN.c.revoked_at == "")
+        with self._db.reading() as connection:
+            return _user(connection, *lets_in)
+
+    def token_of(self, text: str) -> TokenRow | None:
+        """The row of a token that lets somebody in."""
+        with self._db.reading() as connection:
+            wanted = select(TOKEN).where(TOKEN.c.sha256 == _hash(text), TOKEN.c.revoked_at == "")
+            row = connection.execute(wanted).one_or_none()
+        return _token_of(row) if row is not None else None
+
+    def note_use(self, token_id: str, *, at: str) -> None:
+        """Note when a token was seen last; callers do so now and then, not at every request."""
+        with self._db.writing() as connection:
+            connection.execute(update(TOKEN).where(TOKEN.c.id == token_id).values(used_at=at))
+
+
+def _user(connection: Connection, *where: ColumnElement[bool]) -> UserRow | None:
+    row = connection.execute(select(USER).where(*where)).one_or_none()
+    return _user_of(row) if row is not None else None
+
+
+def _require_user(connection: Connection, name: str) -> None:
+    """Refuse a name that is nobody's; who has it stays until the transaction ends."""
+    if connection.execute(select(USER.c.name).where(USER.c.name == name).with_for_update()).one_or_none() is None:
+        raise BadUsage(f"There is no user {name!r}.", remedy="'kiwiresearch users list' names all of them.")
+
+
+def _keep_an_owner(connection: Connection, name: str) -> None:
+    """Refuse where the only owner would be none; whoever else changes owners waits for our transaction."""
+    owners = connection.execute(select(USER.c.name).where(USER.c.role == OWNER)).scalars().all()
+    if list(owners) == [name]:
+        raise BadUsage(f"{name!r} is the only owner.", remedy="Make another user an owner first.")
+
+
+def _changed(connection: Connection, name: str, values: dict[str, Any]) -> UserRow:
+    changed = update(USER).where(USER.c.name == name).values(values).returning(USER)
+    return _user_of(connection.execute(changed).one())
+
+
+def _user_of(row: Row[Any]) -> UserRow:
+    if row.limits is None:  # who has none of their own may have more than was meant for them
+        raise StoreDamaged(
+            f"The store is damaged: the limits of the user {row.name!r} are not what was written.",
+            remedy=BACKUP,
+        )
+    return UserRow(row.name, row.role, row.limits, row.made_at)
+
+
+def _token_of(row: Row[Any]) -> TokenRow:
+    return TokenRow(row.id, row.user, row.label, row.made_at, row.used_at, row.revoked_at)
+
+
+def _hash(text: str) -> str:
+    """No salt and no slowness: a token of so many random bits cannot be guessed."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _checked_name(name: str) -> str:
+    is_address = "/" in name or name in (".", "..")  # users are managed at addresses that end in their names
+    if not name or name != " ".join(name.split()) or not name.isprintable() or len(name) > LONGEST_NAME or is_address:
+        raise BadUsage(
+            f"{name[:120]!r} cannot be the name of a user.",
+            remedy=f"Use letters, digits and single spaces, {LONGEST_NAME} of them at most.",
+        )
+    return name
+
+
+def _checked_role(role: str) -> str:
+    if role not in ROLES:
+        raise BadUsage(f"{role!r} is no role.", remedy=f"Choose one of {', '.join(ROLES)}.")
+    return role

@@ -1,0 +1,108 @@
+"""Files written whole or not at all, locks, and child processes of our own."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import secrets
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+PAUSE_S = 0.02
+"""How often somebody who waits for a lock looks again."""
+
+
+class FileLock:
+    """An exclusive lock on a file; the system takes it back when its holder dies."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._handle: int | None = None
+
+    def acquire(self) -> bool:
+        """Take the lock, or say at once that another process has it."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            if sys.platform == "win32":
+                msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+            else:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(handle)
+            return False
+        self._handle = handle
+        return True
+
+    def wait(self, patience_s: float) -> bool:
+        """Take the lock as soon as it is free, and say whether that was in time."""
+        until = time.monotonic() + patience_s
+        while not self.acquire():
+            if time.monotonic() > until:
+                return False
+            time.sleep(PAUSE_S)
+        return True
+
+    def release(self) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Write a file beside its place and move it there."""
+    write_pieces_atomically(path, [content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content])
+
+
+def write_pieces_atomically(path: Path, pieces: Iterable[bytes]) -> None:
+    """Write a file piece by piece beside its place and move it there; not if the pieces end in an error."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        with part.open("xb") as stream:
+            for piece in pieces:
+                stream.write(piece)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+RUNNING: list[subprocess.Popen[bytes]] = []
+"""Processes that this one has started; they are meant to outlive it."""
+
+
+@atexit.register
+def _let_go() -> None:
+    for child in RUNNING:
+        child.returncode = child.poll() or 0  # else Popen warns of a child that goes on
+
+
+def module_command(module: str, *arguments: str) -> list[str]:
+    """How a module is run; never with files of the working folder in its way."""
+    return [sys.executable, "-P", "-m", module, *arguments]
+
+
+def start_detached(module: str, *arguments: str) -> bool:
+    """Run a module beside this process, with nobody listening; False if the system refuses."""
+    nothing = subprocess.DEVNULL
+    try:
+        child = subprocess.Popen(  # noqa: S603
+            module_command(module, *arguments),
+            stdin=nothing,
+            stdout=nothing,
+            stderr=nothing,
+            start_new_session=os.name == "posix",
+            creationflags=getattr(subprocess, "DETACHED_PROCESS", 0),
+        )
+    except OSError:
+        return False
+    RUNNING.append(child)
+    return True

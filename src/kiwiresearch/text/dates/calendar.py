@@ -1,0 +1,158 @@
+"""Days as Julian Day Numbers, and the days that a month, a year or a century covers."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+Calendar = Literal["gregorian", "julian"]
+
+FIRST_GREGORIAN_DAY = 2299161
+"""15 October 1582, the day after 4 October 1582 in the Julian calendar."""
+MONTH_LENGTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+
+class Day(NamedTuple):
+    """A day as a calendar names it."""
+
+    year: int
+    month: int
+    day: int
+
+
+def astronomical_year(year: int) -> int:
+    """The year on a line that has a zero: 1 BC is 0."""
+    return year if year > 0 else year + 1
+
+
+def calendar_year(count: int) -> int:
+    """The year without a zero for a place on that line."""
+    return count if count > 0 else count - 1
+
+
+def usual_calendar(year: int, month: int = 1, day: int = 1) -> Calendar:
+    """The calendar a date is meant in where nothing is said."""
+    return "julian" if (astronomical_year(year), month, day) < (1582, 10, 15) else "gregorian"
+
+
+def month_length(year: int, month: int, calendar: Calendar) -> int:
+    if month != 2:
+        return MONTH_LENGTHS[month - 1]
+    count = astronomical_year(year)
+    leap = count % 4 == 0 and (calendar == "julian" or count % 100 != 0 or count % 400 == 0)
+    return 29 if leap else 28
+
+
+def day_number(year: int, month: int = 1, day: int = 1, calendar: Calendar | None = None) -> int:
+    """The Julian Day Number of a date, in the usual calendar if none is given."""
+    # The year is taken to start in March, so that the leap day is its last.
+    shifted = astronomical_year(year) + 4800 - (month < 3)
+    days = day + (153 * ((month + 9) % 12) + 2) // 5 + 365 * shifted + shifted // 4
+    if (calendar or usual_calendar(year, month, day)) == "julian":
+        return days - 32083
+    return days - shifted // 100 + shifted // 400 - 32045
+
+
+def day_at(number: int, calendar: Calendar | None = None) -> Day:
+    """The date of a Julian Day Number, in the usual calendar if none is given."""
+    if (calendar or calendar_at(number)) == "julian":
+        rest, centuries = number + 32082, 0
+    else:
+        since = number + 32044
+        centuries = (4 * since + 3) // 146097
+        rest = since - 146097 * centuries // 4
+    years = (4 * rest + 3) // 1461
+    days = rest - 1461 * years // 4
+    months = (5 * days + 2) // 153
+    day = days - (153 * months + 2) // 5 + 1
+    month = months + 3 - 12 * (months // 10)
+    return Day(calendar_year(100 * centuries + years - 4800 + months // 10), month, day)
+
+
+def calendar_at(number: int) -> Calendar:
+    """The calendar in use on a day, as Rome kept it."""
+    return "julian" if number < FIRST_GREGORIAN_DAY else "gregorian"
+
+
+AGO_FROM = 2000
+"""'Years ago' are counted back from this year: the program has no clock, and the forms that
+use it are never that exact."""
+PRESENT = 1950
+"""What 'before present' means in dating by carbon."""
+SEASON_MONTHS = {"spring": 3, "summer": 6, "autumn": 9, "winter": 12}
+
+
+class DaySpan(NamedTuple):
+    """The first and the last day of something."""
+
+    earliest: int
+    latest: int
+
+
+def share(count: int, percent: tuple[int, int]) -> tuple[int, int]:
+    """The first and last of `count` things that a part such as 'late' (67 to 100 percent) covers."""
+    low, high = percent
+    return (count - 1) * low // 100, (count - 1) * high // 100
+
+
+def month_days(year: int, month: int, percent: tuple[int, int] = (0, 100), calendar: Calendar | None = None) -> DaySpan:
+    """A month, or a part of it."""
+    kind = calendar or usual_calendar(year, month)
+    low, high = share(month_length(year, month, kind), percent)
+    first = day_number(year, month, 1, kind)
+    if kind == "julian" and calendar is None and (year, month) == (1582, 10):
+        return DaySpan(first + low, first + high - 10)
+    return DaySpan(first + low, first + high)
+
+
+def months(year: int, first: int, last: int, calendar: Calendar | None = None) -> DaySpan:
+    """From one month to another; months before 1 and past 12 are those of the years beside."""
+    start, end = (
+        (calendar_year(astronomical_year(year) + (month - 1) // 12), (month - 1) % 12 + 1) for month in (first, last)
+    )
+    return DaySpan(month_days(*start, calendar=calendar).earliest, month_days(*end, calendar=calendar).latest)
+
+
+def part_of_year(year: int, percent: tuple[int, int]) -> DaySpan:
+    low, high = share(12, percent)
+    return months(year, low + 1, high + 1)
+
+
+def season(year: int, name: str) -> DaySpan:
+    """A season of the north; winter is the one that begins in the year."""
+    first = SEASON_MONTHS[name]
+    return months(year, first, first + 2)
+
+
+@lru_cache(maxsize=4096)
+def years(first: int, last: int, percent: tuple[int, int] = (0, 100)) -> DaySpan:
+    """From one year to another, both whole, or a part of that time."""
+    start = astronomical_year(first)
+    low, high = share(astronomical_year(last) - start + 1, percent)
+    return DaySpan(day_number(calendar_year(start + low), 1, 1), day_number(calendar_year(start + high), 12, 31))
+
+
+def grouped(number: int, size: int, *, bc: bool) -> tuple[int, int]:
+    """The years of the 12th century (12, 100) or the third millennium (3, 1000)."""
+    low, high = (number - 1) * size + 1, number * size
+    return (-high, -low) if bc else (low, high)
+
+
+def rounded(number: int, size: int, *, bc: bool) -> tuple[int, int]:
+    """The years of the 1920s (1920, 10) or the 1800s (1800, 100)."""
+    low, high = max(number, 1), number + size - 1
+    return (-high, -low) if bc else (low, high)
+
+
+def leeway(ago: int) -> int:
+    """How far a figure of years ago may be off: half of its last place that is not zero."""
+    place = 1
+    while ago and ago % (place * 10) == 0:
+        place *= 10
+    return min(place // 2, ago // 4)
+
+
+def ago(most: int, least: int, present: int = AGO_FROM) -> DaySpan:
+    """The time between two figures of years ago; a single one has its leeway."""
+    spread = leeway(most) if most == least else 0
+    return years(calendar_year(present - most - spread), calendar_year(present - least + spread))

@@ -1,0 +1,1 @@
+"""Prove a finished run again from its books."""

@@ -1,0 +1,258 @@
+"""Verifying a finished run from its books: every hash, quote, number, date and name, its brief and reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from kiwiresearch.brief.brief import Brief, Images, brief_from_record, record_of
+from kiwiresearch.brief.markdown import markdown
+from kiwiresearch.brief.report import report
+from kiwiresearch.brief.report_html import report_page as report_page
+from kiwiresearch.claims import claim as claims
+from kiwiresearch.errors import RunError
+from kiwiresearch.ids import BookId, canonical_json
+from kiwiresearch.runs.folder import MANIFEST, read_manifest
+from kiwiresearch.text.words import fold, words_in
+from kiwiresearch.verify.claims import FiledClaim, read_filed_claims
+from kiwiresearch.verify.ledger import (
+    BRIEF,
+    BY_MODEL,
+    CLAIMS,
+    CORPUS,
+    GRAPH,
+    REPORT,
+    REPORT_PAGE,
+    Ledger,
+    Location,
+    Verification,
+    VerifiedBook,
+    canonical_bytes,
+    json_document,
+    manifest_books,
+    open_books,
+    prove_files,
+    prove_manifest,
+    prove_timings,
+)
+from kiwiresearch.verify.pages import (
+    VerifiedPage,
+    is_page_address,
+    prove_contexts,
+    prove_graph,
+    prove_pages,
+    prove_pictures,
+)
+from kiwiresearch.verify.statements import prove_judgements, prove_statements
+from kiwiresearch.version import __version__
+from kiwiresearch.workspace.workspace import Workspace
+from kiwiresearch.zim.archive import Archive
+from kiwiresearch.zim.library import ListedBook, Shelf
+
+MAX_SUGGESTED = 10
+
+
+def prove_understanding(
+    brief: Brief, manifest: Mapping[str, Any], books: Mapping[BookId, VerifiedBook], ledger: Ledger
+) -> None:
+    """The brief is about what the manifest says, and that can be what the topic means in these books."""
+    understood = manifest.get("understood")
+    if not isinstance(understood, dict):
+        ledger.fail(MANIFEST, "it does not say how the topic was understood")
+        return
+    told = {
+        "head": brief.head,
+        "aspect": brief.aspect,
+        "senses": list(brief.senses),
+        "head_pages": [str(source.ref) for source in brief.sources.pages if source.is_head],
+    }
+    for name, value in told.items():
+        if understood.get(name) != value:
+            ledger.fail(BRIEF, f"its {name!r} is {value!r:.80}, the manifest's is {understood.get(name)!r:.80}")
+    with ledger.at(MANIFEST).catching_malformed("how the topic was understood cannot be proved"):
+        titles = {fold(source.title) for source in brief.sources.pages}
+        for what in _faults(understood, manifest, titles, [book.archive for book in books.values()]):
+            ledger.fail(MANIFEST, what)
+
+
+def _faults(
+    understood: Mapping[str, Any], manifest: Mapping[str, Any], titles: set[str], archives: Sequence[Archive | None]
+) -> Iterator[str]:
+    """What the topic cannot mean; `titles` are those of the pages that were read."""
+    head, aspect, asked = understood["head"], understood["aspect"], manifest.get("aspect")
+    in_topic = _words(manifest["topic"], understood["read_as"])
+    if fold(head) not in titles and not _words(head) <= in_topic and not _is_title(head, archives):
+        yield f"the topic is understood as {head!r:.80}, which is neither a page of its books nor in the topic"
+    if asked and aspect != asked:
+        yield f"the topic is understood with the aspect {aspect!r:.80}, and {asked!r:.80} was asked for"
+    elif not asked and not _words(aspect) <= in_topic:
+        yield f"the topic is understood with the aspect {aspect!r:.80}, which is not in the topic"
+    for sense in understood["senses"]:
+        if not _is_title(sense, archives):
+            yield f"the other sense {sense!r:.80} is not a page of its books"
+
+
+def _words(*texts: str) -> set[str]:
+    return set(_folded(words_in(" ".join(texts))))
+
+
+def _folded(words: Iterable[str]) -> Iterator[str]:
+    return (part for word in words for part in fold(word).split())
+
+
+def _is_title(title: str, archives: Sequence[Archive | None]) -> bool:
+    """Whether a book has a page of this title; a book that is not there may have it."""
+    return any(archive is None or _has_title(archive, title) for archive in archives)
+
+
+def _has_title(archive: Archive, title: str) -> bool:
+    return archive.by_title(title) is not None or any(
+        found.title == title for found in archive.suggest(title, MAX_SUGGESTED)
+    )
+
+
+NOTED = ("id", "title", "name", "date", "flavour", "language", "articles")
+
+
+def prove_brief(
+    raw: bytes, filed: Sequence[FiledClaim], languages: Mapping[BookId, str], ledger: Ledger, *, again: bool
+) -> Brief | None:
+    """The brief, if it is one: every claim in it as it was filed, every statement in the words of its claims."""
+    spot = ledger.at(BRIEF)
+    brief = None
+    with spot.catching_malformed("it is no brief as a run writes it"):
+        brief = brief_from_record(json_document(raw))
+        if raw != (canonical_json(record_of(brief), indent=1) + "\n").encode("utf-8", "replace"):
+            spot.fail("it is not written as a run writes it")
+        known = {one.claim.id: one.row.raw for one in filed}
+        for claim in brief.claims.values():
+            if known.get(claim.id) != canonical_bytes(claims.claim_record(claim)):
+                what = "is not as in claims.jsonl" if claim.id in known else "is not in claims.jsonl"
+                ledger.at(BRIEF, claim=claim.id).fail(f"this claim {what}")
+        prove_statements(brief, languages, ledger)
+        if again:
+            prove_judgements(brief, [one.claim for one in filed], languages, ledger)
+    return brief
+
+
+def prove_sources(
+    brief: Brief,
+    manifest: Mapping[str, Any],
+    books: Mapping[BookId, VerifiedBook],
+    pages: Sequence[VerifiedPage],
+    ledger: Ledger,
+) -> None:
+    """What the brief says of its topic, its books and its pages is what manifest and corpus say."""
+    spot = ledger.at(BRIEF)
+    if brief.topic != manifest.get("topic"):
+        spot.fail(f"its topic is {brief.topic!r:.80}, the manifest's is {manifest.get('topic')!r:.80}")
+    prove_understanding(brief, manifest, books, ledger)
+    noted = [{name: getattr(book, name) for name in NOTED} for book in brief.sources.books]
+    if noted != [{name: row.get(name) for name in NOTED} for row in manifest_books(manifest)]:
+        spot.fail("its books are not described as in the manifest")
+    settings = dict(brief.sources.settings)
+    for name, field in (("fingerprint", "fingerprint"), ("kiwiresearch", "version")):
+        if settings.get(name) != manifest.get(field):
+            spot.fail(f"its {field} is {settings.get(name)!r:.80}, the manifest's is {manifest.get(field)!r:.80}")
+    with spot.catching_malformed("its pages cannot be compared with corpus.jsonl"):
+        _prove_pages(brief, books, pages, spot)
+
+
+def _prove_pages(
+    brief: Brief, books: Mapping[BookId, VerifiedBook], pages: Sequence[VerifiedPage], spot: Location
+) -> None:
+    listed = brief.sources.pages
+    if [source.ref for source in listed] != [page.ref for page in pages]:
+        spot.fail("its pages are not those of corpus.jsonl")
+        return
+    for source, page in zip(listed, pages, strict=True):
+        told = page.metadata
+        right = (page.title, told["depth"], told["priority_score"], told["reason"])
+        if (source.title, source.depth, source.points, source.why) != right:
+            spot.fail(f"what it says of the page {source.title!r} is not what corpus.jsonl says")
+        if page.opening is not None and source.opening != page.opening:
+            spot.fail(f"the page {source.title!r} does not begin with {source.opening!r:.80}")
+        if not is_page_address(source.url, page.ref, books[page.ref.book]):
+            spot.fail(f"the address of the page {source.title!r} is {source.url!r:.90}")
+    if any(not 0 <= end < len(listed) for link in brief.sources.links for end in link):
+        spot.fail("a link leads to a page that is not listed")
+
+
+def prove_reports(files: Mapping[str, bytes], brief: Brief, images: Images, other_version: str, ledger: Ledger) -> None:
+    """Both reports, rendered again."""
+    renderings: Mapping[str, Callable[[], str]] = {
+        REPORT: lambda: markdown(report(brief)),
+        REPORT_PAGE: lambda: report_page(brief, images),
+    }
+    for name, render in renderings.items():
+        raw = files.get(name)
+        with ledger.at(name).catching_malformed("it cannot be rendered again"):
+            right = render().encode("utf-8", "replace")
+            if raw is not None and raw != right:
+                line, what = _first_difference(raw, right)
+                wrote = (
+                    f"; kiwiresearch {other_version} wrote it, so prove it with that version" if other_version else ""
+                )
+                ledger.at(name, line).fail(f"it is not what brief.json gives: {what}{wrote}")
+
+
+def _first_difference(found: bytes, right: bytes) -> tuple[int, str]:
+    mine, theirs = (raw.decode("utf-8", "replace").split("\n") for raw in (found, right))
+    same = zip(mine, theirs, strict=False)
+    line = next((n for n, (one, other) in enumerate(same) if one != other), min(len(mine), len(theirs)))
+    one, other = (lines[line] if line < len(lines) else "" for lines in (mine, theirs))
+    at = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    return line + 1, f"{one[max(at - 20, 0) : at + 40]!r} instead of {other[max(at - 20, 0) : at + 40]!r}"
+
+
+def verify_run(folder: Path, shelf: Shelf) -> Verification:
+    """Prove a run, and tell all that does not hold; an error only if there is no finished run.
+
+    The books are found on the shelf by their UUIDs, and each page is read once.
+    """
+    ledger = Ledger()
+    manifest = prove_manifest(folder, ledger)
+    if manifest is not None:
+        _prove(folder, manifest, shelf, ledger)
+    return ledger.result(folder)
+
+
+def _prove(folder: Path, manifest: Mapping[str, Any], shelf: Shelf, ledger: Ledger) -> None:
+    files = prove_files(folder, manifest, ledger)
+    prove_timings(folder, manifest, ledger)
+    again = manifest.get("version") == __version__
+    books = open_books(manifest, shelf, ledger)
+    filed = read_filed_claims(files.get(CLAIMS, b""), ledger)
+    pages = prove_pages(files, books, filed, ledger, again=again, with_model=BY_MODEL in manifest)
+    for name, file in (("pages", CORPUS), ("claims", CLAIMS)):
+        count = files.get(file, b"").count(b"\n")
+        if manifest.get(name) != count:
+            ledger.fail(MANIFEST, f"it tells of {manifest.get(name)!r} {name}, and {file} has {count:,}")
+    if GRAPH in files:
+        prove_graph(files[GRAPH], pages, ledger)
+    if BRIEF in files:
+        languages = {book.id: book.language for book in books.values()}
+        brief = prove_brief(files[BRIEF], filed, languages, ledger, again=again)
+        if brief is not None:
+            prove_contexts(brief, pages, ledger, again=again)
+            prove_sources(brief, manifest, books, pages, ledger)
+            images = prove_pictures(files, brief, books, pages, ledger, again=again)
+            prove_reports(files, brief, images, "" if again else str(manifest.get("version"))[:40], ledger)
+
+
+def shelf_for(folder: Path, desk: Workspace, wanted: Sequence[str] = ()) -> Shelf:
+    """Where the books of a run are looked for: those a user named, the shelf, and the sample book if it is one."""
+    from kiwiresearch.zim.build import METADATA
+
+    named = desk.shelf(wanted).books if wanted else ()
+    is_shared = bool(desk.settings.store.strip())
+    books: list[ListedBook] = [*named, *(desk.shelf().books if is_shared else desk.shelf_file.books())]
+    try:
+        told = manifest_books(read_manifest(folder))
+    except RunError:  # what is wrong with it is told when it is proved
+        told = []
+    known = {book.id for book in books}
+    if any(row["name"] == METADATA["Name"] and row["id"] not in known for row in told):
+        books.append(desk.sample())
+    return Shelf(list(dict.fromkeys(books)), desk.opener)

@@ -1,0 +1,220 @@
+"""Statements of a brief, checked against their claims, and the judgements on them, made again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from kiwiresearch.brief.brief import Brief, Dispute, Figure, Statement, StatementGroup, TimelineMoment
+from kiwiresearch.brief.citations import can_follow, topic_pages
+from kiwiresearch.brief.importance import saying_of, without_weight
+from kiwiresearch.brief.second_sources import SecondSources, contradicted_in, running_text
+from kiwiresearch.brief.support import MAX_CLAIMS, says_the_same, sureness_of
+from kiwiresearch.brief.themes import worded_dates
+from kiwiresearch.claims.claim import Claim, Measure
+from kiwiresearch.claims.conflicts.compare import compare
+from kiwiresearch.claims.firewall import unsupported_facts
+from kiwiresearch.ids import BookId
+from kiwiresearch.text.words import fold
+from kiwiresearch.verify.ledger import BRIEF, Ledger
+from kiwiresearch.zim.archive import EntryRef
+
+
+def prove_judgements(brief: Brief, claims: Sequence[Claim], languages: Mapping[BookId, str], ledger: Ledger) -> None:
+    """Only the version that made them can say them again; a model's sentences are not judged by these rules.
+
+    `claims` are all claims of the run: how telling a word is depends on them.
+    """
+    spot = ledger.at(BRIEF)
+    contradicted = contradicted_in(brief)
+    for what in _not_confirmed(brief, claims, languages):
+        spot.fail(what)
+    for statement in brief.statements():
+        first = brief.claims[statement.claims[0]]
+        is_marked = first.id in contradicted and statement.sureness == "disputed"
+        if statement.written == "rule" and not is_marked and statement.sureness != _sureness(first, statement):
+            spot.fail(f"the statement {statement.text[:60]!r} is not {statement.sureness!r}")
+    for dispute in brief.disputes:
+        if dispute.kind and dispute.kind != _disagreement(brief, dispute, languages):
+            spot.fail(f"the views on {dispute.about[:60]!r} do not differ by {dispute.kind[:80]!r}")
+
+
+def _sureness(claim: Claim, statement: Statement) -> str:
+    if statement.text != claim.text:
+        return "disputed"  # one side of a claim that has two
+    return sureness_of(claim, statement.pages)
+
+
+def _not_confirmed(brief: Brief, claims: Sequence[Claim], languages: Mapping[BookId, str]) -> Iterator[str]:
+    """Statements whose second claim, or a later one, does not say what the first one says."""
+
+    def language(ref: EntryRef) -> str:
+        return languages.get(ref.book, "eng")
+
+    several = [one for one in running_text(brief) if one.written == "rule" and len(one.claims) > 1]
+    found = SecondSources(claims, language).find([brief.claims[one.claims[0]] for one in several])
+    for statement, seconds in zip(several, found, strict=True):
+        confirming = {second.claim.id for second in seconds if second.difference is None}
+        first, *others = (
+            without_weight(brief.claims[one], language(brief.claims[one].ref)) for one in statement.claims
+        )
+        for other in others:
+            if other.claim.id not in confirming and not says_the_same(first, other):
+                yield f"the statement {statement.text[:60]!r} is not confirmed by the claim {other.claim.id!r}"
+
+
+def _disagreement(brief: Brief, dispute: Dispute, languages: Mapping[BookId, str]) -> str:
+    claims = [brief.claims[view.statement.claims[0]] for view in dispute.views]
+    if len(claims) != 2:
+        return ""
+    one, other = (saying_of(claim, languages.get(claim.ref.book, "eng")) for claim in claims)
+    found = compare(one, other)
+    return f"{found.kind}: {found.why}" if found else ""
+
+
+OWN_WORDS = frozenset({"", "Explanations", "Other explanations", "What explains it"})
+"""Headings that are the program's and name nothing."""
+DISPUTED = "marked as disputed"
+LONGEST_SHOWN = 60
+
+
+def prove_statements(brief: Brief, languages: Mapping[BookId, str], ledger: Ledger) -> None:
+    """Every statement rests on claims that say so; what stands around it comes from the same claims."""
+    spot = ledger.at(BRIEF)
+    for statement in brief.statements():
+        with ledger.proving("statements"):
+            for what in _faults(statement, _claims(brief, statement), languages):
+                spot.fail(f"the statement {_shown(statement.text)} {what}")
+    around: list[str] = []
+    for group in (*brief.body, *brief.definitions, *brief.mechanisms, *brief.actors):
+        around += _of_group(group, [one for each in group.statements for one in _claims(brief, each)])
+    for moment in brief.timeline:
+        around += _of_moment(moment, _claims(brief, moment.statement))
+    for figure in brief.numbers:
+        around += _of_figure(figure, _claims(brief, figure.statement))
+    for dispute in brief.disputes:
+        around += _of_dispute(dispute, brief)
+    around += _out_of_place(brief)
+    for what in around:
+        spot.fail(what)
+    for gap in brief.gaps:
+        for claim in gap.claims:
+            if claim not in brief.claims:
+                spot.fail(f"the gap {_shown(gap.text)} names the claim {claim!r}, which is not there")
+        said = [brief.claims[claim].text for claim in gap.claims if claim in brief.claims]
+        if gap.kind == "open" and gap.text not in said:
+            spot.fail(f"the gap {_shown(gap.text)} is not in the words of its claim")
+
+
+def _claims(brief: Brief, statement: Statement) -> list[Claim]:
+    return [brief.claims[one] for one in statement.claims]
+
+
+def _out_of_place(brief: Brief) -> Iterator[str]:
+    """Sentences that can only be read behind another one, and do not stand behind it."""
+    heads = topic_pages(brief)
+    # What goes on with the introduction has no heading, and is read right behind the summary.
+    going_on = tuple(one for group in brief.body if not group.heading for one in group.statements)
+    texts = [(*brief.summary, *going_on), *(group.statements for group in brief.body if group.heading)]
+    groups = (*brief.definitions, *brief.mechanisms, *brief.actors)
+    texts += [(one,) for group in groups for one in group.statements]
+    texts += [(moment.statement,) for moment in brief.timeline]
+    for text in texts:
+        before: list[Claim] = []
+        for statement in text:
+            mine = _worded_by(statement, _claims(brief, statement))
+            if statement.written == "rule" and not any(can_follow(claim, before, heads) for claim in mine):
+                yield f"the statement {_shown(statement.text)} stands without the sentence before it"
+            before = mine
+
+
+def _worded_by(statement: Statement, claims: Sequence[Claim]) -> list[Claim]:
+    """The claims whose words a statement has; a model's may have those of all it rests on."""
+    if statement.written == "model":
+        return list(claims)
+    return [claim for claim in claims if is_part(statement.text, claim.text)] or list(claims)
+
+
+def _faults(statement: Statement, claims: Sequence[Claim], languages: Mapping[BookId, str]) -> Iterator[str]:
+    if not any(is_part(statement.text, claim.text) for claim in claims):
+        if statement.written == "rule":
+            yield "is not in the words of any claim it rests on"
+        sources = [words for claim in claims for words in (claim.text, claim.page_title, *_quoted(claim))]
+        language = languages.get(claims[0].ref.book, "eng")
+        for fact in unsupported_facts(statement.text, list(dict.fromkeys(sources)), language):
+            yield f"has the {fact.kind} {_shown(fact.words)}, which none of its claims has"
+    pages = len({claim.ref for claim in claims})
+    if statement.pages < 1 or (statement.pages > pages and len(claims) < MAX_CLAIMS):
+        yield f"is said to be on {statement.pages} pages, and its claims are of {pages}"
+
+
+def is_part(text: str, claim: str) -> bool:
+    """Whether a text is a claim, or one side of it, with a capital and a stop of its own."""
+    words = text.removesuffix(".")
+    for begin in {words, words[:1].lower() + words[1:]} if words else ():
+        at = claim.find(begin)
+        if at >= 0 and not claim[at - 1 : at].isalnum() and not claim[at + len(begin) :][:1].isalnum():
+            return True
+    return False
+
+
+def _quoted(claim: Claim) -> Iterator[str]:
+    return (quote.text for quote in claim.quotes)
+
+
+def _of_group(group: StatementGroup, claims: Sequence[Claim]) -> Iterator[str]:
+    """A heading is a name that the claims under it have."""
+    known = [
+        fold(words)
+        for claim in claims
+        for words in (claim.subject, claim.page_title, claim.text, *claim.headings, *claim.names)
+    ]
+    if group.heading not in OWN_WORDS and not any(fold(group.heading) in words for words in known):
+        yield f"the heading {_shown(group.heading)} is no name of the claims under it"
+
+
+def _of_moment(moment: TimelineMoment, claims: Sequence[Claim]) -> Iterator[str]:
+    told = (moment.when, moment.earliest, moment.latest)
+    known = {
+        (words, date.when.earliest, date.when.latest)
+        for claim in claims
+        for date in claim.dates
+        for words in worded_dates(claim.text, date)
+    }
+    if told not in known:
+        yield f"the date {_shown(moment.when)} of the timeline is in none of its claims"
+
+
+def _of_figure(figure: Figure, claims: Sequence[Claim]) -> Iterator[str]:
+    if not any(_shows(figure, claim, measure) for claim in claims for measure in claim.measures):
+        told = " ".join((figure.value, figure.what, figure.of, figure.when))
+        yield f"the number {_shown(told)} of the table is in none of its claims"
+
+
+def _shows(figure: Figure, claim: Claim, measure: Measure) -> bool:
+    """Whether a row of the table of numbers is this measure of a claim."""
+    quantity, what, of, when = measure
+    value = claim.text[quantity.start : quantity.end]
+    values = {f"{before} {value}".strip() for before in ("", quantity.qualifier or "", "between")}
+    told = (figure.what, figure.of, figure.when)
+    return figure.value in values and told in ((what, of, when.words() if when else ""), ("", "", ""))
+
+
+def _of_dispute(dispute: Dispute, brief: Brief) -> Iterator[str]:
+    claims = [claim for view in dispute.views for claim in _claims(brief, view.statement)]
+    names = {claim.subject for claim in claims} | {f"{claim.page_title}: {claim.section}" for claim in claims}
+    if dispute.about not in names | OWN_WORDS:
+        yield f"the dispute {_shown(dispute.about)} is not what its claims are about"
+    for view in dispute.views:
+        mine = _claims(brief, view.statement)
+        # The second half of a sentence begins with a capital of its own.
+        spelt = (view.holder, view.holder[:1].lower() + view.holder[1:])
+        if not any(name in claim.text for name in spelt for claim in mine):
+            yield f"none of its claims names {_shown(view.holder)}, who is said to hold a view"
+        cues = {hedge.cue for claim in mine for hedge in claim.hedges} | {DISPUTED}
+        for cue in view.cues:
+            if cue not in cues:
+                yield f"none of its claims has the signal {_shown(cue)}"
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…")

@@ -1,0 +1,218 @@
+"""Routes of the atlas, with their models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request
+from fastapi.responses import Response
+from pydantic import BaseModel, Field
+
+from kiwiresearch.atlas import contradictions as against
+from kiwiresearch.atlas import queries as times
+from kiwiresearch.atlas import relatives as people
+from kiwiresearch.atlas.atlas import Atlas
+from kiwiresearch.atlas.database import ResultPage, ResultWindow
+from kiwiresearch.atlas.families import FAMILIES
+from kiwiresearch.atlas.graph import GRAPH
+from kiwiresearch.atlas.queries import EdgeKind, RankOrder, edge_pages, overview, ranked_pages
+from kiwiresearch.cases.case import this_year
+from kiwiresearch.claims.conflicts.sentences import DisagreementKind
+from kiwiresearch.web.context import ServerContext, overview_key
+from kiwiresearch.web.guard.identity import FamilyAccess, Privacy
+from kiwiresearch.web.replies import Json
+
+MAX_ROWS = 200
+Book = Annotated[str, Path(max_length=100, description="The `id` of a book.")]
+Limit = Annotated[int, Query(ge=1, le=MAX_ROWS)]
+Offset = Annotated[int, Query(ge=0, le=10**9)]
+Words = Annotated[str, Query(max_length=200)]
+PagePath = Annotated[str, Query(max_length=2_000, description="The path of a page.")]
+Year = Annotated[int | None, Query(ge=times.FURTHEST_BACK, le=times.LATEST, description="Negative before Christ.")]
+Person = Annotated[str, Query(min_length=1, max_length=500, description="The title or path of a person's page.")]
+
+
+class AtlasBookReply(BaseModel):
+    """A book that has an atlas."""
+
+    id: str
+    name: str
+    title: str
+    date: str
+    language: str
+    tables: dict[str, int] = Field(description="How many rows each table has.")
+
+
+class AtlasesReply(BaseModel):
+    """The books that have an atlas here."""
+
+    books: list[AtlasBookReply]
+
+
+class AtlasRowsReply(BaseModel):
+    """Some rows of an answer."""
+
+    total: int
+    offset: int
+    limit: int
+    hidden: int = Field(description="How many of these rows the policy of the server hides.")
+    rows: list[dict[str, Any]]
+
+
+class AtlasOverviewReply(BaseModel):
+    """A book at a glance; what is not worked out yet, and what has no table, is left out."""
+
+    book: dict[str, Any]
+    tables: dict[str, int]
+    pages: dict[str, Any] | None = None
+    links: dict[str, Any] | None = None
+    claims: dict[str, Any] | None = None
+    contradictions: dict[str, int] | None = None
+    people: dict[str, int] | None = None
+
+
+class RelativesReply(BaseModel):
+    """A person of a book, and who is tied to them."""
+
+    person: dict[str, Any]
+    relatives: list[dict[str, Any]]
+    hidden: int = Field(description="How many relatives the policy of the server hides.")
+
+
+class TiedReply(BaseModel):
+    """How two people are tied."""
+
+    first: dict[str, Any]
+    second: dict[str, Any]
+    kinship: str
+    way: list[dict[str, Any]]
+
+
+def router(room: ServerContext) -> APIRouter:
+    """Reading only; what a book's shards tell is worked out once, and asked for again while that takes long."""
+    routes = APIRouter(prefix="/api/atlas", tags=["atlas"])
+    atlases = room.atlases
+    access = FamilyAccess(room.desk.settings.serve)
+
+    def sight(request: Request, privacy: Any) -> people.PrivacyView:
+        return people.PrivacyView(access.privacy_mode(request, privacy), this_year())
+
+    def told(atlas: Atlas, question: tuple[Hashable, ...], limit: int, answer: Callable[[], ResultPage]) -> Response:
+        seen = atlases.screen(atlas).filter_page(atlases.cached(atlas, question, answer))
+        return Json(seen.record() | {"limit": limit})
+
+    @routes.get("", response_class=Json, responses={200: {"model": AtlasesReply}})
+    def atlases_there_are() -> Response:
+        """The books that have an atlas here."""
+        return Json({"books": [_book_record(one) for one in atlases.all()[0]]})
+
+    @routes.get("/{book}", response_class=Json, responses={200: {"model": AtlasOverviewReply}})
+    def a_book_at_a_glance(book: Book) -> Response:
+        """How large a book is, and what it says."""
+        atlas = atlases.get(book)
+        told = atlases.cached(atlas, overview_key(atlas), lambda: overview(atlas, complete=False))
+        return Json(atlases.screen(atlas).overview(told))
+
+    @routes.get("/{book}/contradictions", response_class=Json, responses={200: {"model": AtlasRowsReply}})
+    def contradictions_of_a_book(
+        book: Book,
+        kind: DisagreementKind | None = None,
+        what: against.ValueKind | None = None,
+        words: Words = "",
+        page: PagePath = "",
+        limit: Limit = 50,
+        offset: Offset = 0,
+    ) -> Response:
+        """Numbers and dates of the same subject that disagree, with both quotes, by kind."""
+        atlas = atlases.get(book)
+        atlases.wait_for(atlas, against.CONTRADICTIONS)
+        wish, window = against.ContradictionFilter(kind or "", what or "", words, page), ResultWindow(limit, offset)
+        return told(atlas, ("against", wish, window), limit, lambda: against.contradictions(atlas, wish, window))
+
+    @routes.get("/{book}/ranks", response_class=Json, responses={200: {"model": AtlasRowsReply}})
+    def pages_by_rank(
+        book: Book, by: RankOrder = "authority", words: Words = "", limit: Limit = 50, offset: Offset = 0
+    ) -> Response:
+        """The most authoritative pages (PageRank), the most linked, or the best referenced."""
+        atlas = atlases.get(book)
+        atlases.wait_for(atlas, GRAPH)
+        window = ResultWindow(limit, offset)
+        return told(atlas, ("ranks", by, words, window), limit, lambda: ranked_pages(atlas, by, words, window))
+
+    @routes.get("/{book}/regions", response_class=Json, responses={200: {"model": AtlasRowsReply}})
+    def edges_of_a_book(book: Book, of: EdgeKind = "orphans", limit: Limit = 50, offset: Offset = 0) -> Response:
+        """Pages nobody links to, islands, regions of stubs, and pages that are wanted."""
+        atlas = atlases.get(book)
+        atlases.wait_for(atlas, GRAPH)
+        window = ResultWindow(limit, offset)
+        return told(atlas, ("regions", of, window), limit, lambda: edge_pages(atlas, of, window))
+
+    @routes.get("/{book}/timeline", response_class=Json, responses={200: {"model": AtlasRowsReply}})
+    def everything_in_time(
+        book: Book,
+        first: Annotated[Year, Query(alias="from")] = None,
+        last: Annotated[Year, Query(alias="to")] = None,
+        subject: Words = "",
+        words: Words = "",
+        page: PagePath = "",
+        limit: Limit = 50,
+        offset: Offset = 0,
+    ) -> Response:
+        """What a book dates, in the order of time: what begins in some years."""
+        atlas = atlases.get(book)
+        wish, window = times.TimelineFilter(first, last, subject, words, page), ResultWindow(limit, offset)
+        return told(atlas, ("timeline", wish, window), limit, lambda: times.timeline(atlas, wish, window))
+
+    @routes.get("/{book}/families", response_class=Json, responses={200: {"model": AtlasRowsReply}})
+    def families_of_a_book(
+        request: Request, book: Book, privacy: Privacy = None, limit: Limit = 20, offset: Offset = 0
+    ) -> Response:
+        """The largest families; people who may be living are not named to strangers."""
+        atlas = atlases.get(book)
+        atlases.wait_for(atlas, FAMILIES)
+        seen, window = sight(request, privacy), ResultWindow(limit, offset)
+        return told(atlas, ("families", seen, window), limit, lambda: people.families(atlas, seen, window))
+
+    @routes.get("/{book}/people", response_class=Json, responses={200: {"model": AtlasRowsReply}})
+    def people_of_a_book(
+        request: Request, book: Book, words: Words = "", privacy: Privacy = None, limit: Limit = 20, offset: Offset = 0
+    ) -> Response:
+        """People who have pages and whose names hold some words; those who may be living are left out for strangers."""
+        atlas = atlases.get(book)
+        atlases.wait_for(atlas, FAMILIES)
+        seen, window = sight(request, privacy), ResultWindow(limit, offset)
+        return told(atlas, ("people", words, seen, window), limit, lambda: people.people(atlas, words, seen, window))
+
+    @routes.get("/{book}/relatives", response_class=Json, responses={200: {"model": RelativesReply}})
+    def relatives_of_a_person(
+        request: Request,
+        book: Book,
+        person: Person,
+        ties: Annotated[int, Query(ge=1, le=people.FURTHEST)] = 3,
+        privacy: Privacy = None,
+    ) -> Response:
+        """Who is tied to a person, and what they are to them."""
+        atlas, seen = atlases.get(book), sight(request, privacy)
+        atlases.wait_for(atlas, FAMILIES)
+        told = atlases.run_limited(lambda: people.relatives(atlas, person, seen, steps=ties))
+        return Json(atlases.screen(atlas).relatives(told))
+
+    @routes.get("/{book}/relation", response_class=Json, responses={200: {"model": TiedReply}})
+    def how_two_are_tied(
+        request: Request, book: Book, first: Person, second: Person, privacy: Privacy = None
+    ) -> Response:
+        """What the second person is to the first, and the way between them."""
+        atlas, seen = atlases.get(book), sight(request, privacy)
+        atlases.wait_for(atlas, FAMILIES)
+        told = atlases.run_limited(lambda: people.relation(atlas, first, second, seen))
+        return Json(atlases.screen(atlas).relation(told))
+
+    return routes
+
+
+def _book_record(atlas: Atlas) -> dict[str, Any]:
+    book = atlas.book
+    tables = {name: table.rows for name, table in atlas.bulk.manifest.tables.items()}
+    told = {"id": book.id, "name": book.name, "title": book.title, "date": book.date, "language": book.language}
+    return told | {"tables": tables}

@@ -1,0 +1,348 @@
+"""Pages and files of books as requests name them: found, opened, and sent."""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from starlette.responses import Response, StreamingResponse
+
+from kiwiresearch.claims.claim import Claim
+from kiwiresearch.claims.page_claims import claims_of_page
+from kiwiresearch.errors import BadUsage, BookNotFound, PageHidden, PageNotFound, RedirectLoop
+from kiwiresearch.page.doc import PageDoc
+from kiwiresearch.page.html import regular_markup
+from kiwiresearch.page.read import open_page
+from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.policy import open_books_named
+from kiwiresearch.workspace.workspace import similar_titles
+from kiwiresearch.zim.archive import MAX_HOPS, Archive, Book, Entry, EntryInfo, EntryRef
+from kiwiresearch.zim.paths import Target, find_path, resolve_href
+from kiwiresearch.zim.policy import hidden_page_named
+
+
+@dataclass(frozen=True, slots=True)
+class PageLocation:
+    """A page of a book, found but not read."""
+
+    book: OpenBook
+    path: str
+
+    def read(self) -> PageDoc:
+        return open_page(self.book.archive, self.path)
+
+
+def books_named(finder: Finder, wanted: str) -> Sequence[OpenBook]:
+    """The books that go by this name, title or UUID; all where none is named."""
+    if not wanted.strip():
+        return finder.books
+    found = open_books_named(finder.books, wanted, lambda one: one.book)
+    if not found:
+        if away := finder.unreachable_book(wanted):
+            raise away
+        raise BookNotFound(f"There is no book {wanted!r} here.", remedy="GET /api/books lists those that are.")
+    return found
+
+
+def page_named(finder: Finder, title: str, book: str = "") -> PageLocation:
+    """The page of this title, or of this path, in the first book that has it."""
+    if not title.strip():
+        raise BadUsage("The page has no name.", remedy="Give its title, such as 'Sunset', or its path.")
+    books = books_named(finder, book)
+    for one in books:
+        if path := find_path(one.archive, title):
+            return PageLocation(one, path)
+    archives = [one.archive for one in books]
+    near = similar_titles(archives, title)
+    raise hidden_page_named(archives, title) or PageNotFound(
+        f"No book here has a page {title!r}.", remedy=near or "GET /api/search finds pages."
+    )
+
+
+def page_at(finder: Finder, path: str, book: str = "") -> PageLocation:
+    """The page at exactly this path, else the one of this name."""
+    for one in books_named(finder, book) if path.strip() else ():
+        if found := one.archive.resolve(path):
+            return PageLocation(one, found)
+    return page_named(finder, path, book)
+
+
+MAX_PAGES = 16
+
+
+class ClaimCache:
+    """The claims of the pages that were asked for last; a book never changes, so its page names them."""
+
+    def __init__(self, most: int = MAX_PAGES) -> None:
+        self._most = most
+        self._known: OrderedDict[EntryRef, tuple[Claim, ...]] = OrderedDict()
+        self._changing = threading.Lock()
+
+    def claims_of(self, page: PageDoc, book: Book) -> tuple[Claim, ...]:
+        with self._changing:
+            if page.ref in self._known:
+                self._known.move_to_end(page.ref)
+                return self._known[page.ref]
+        found = claims_of_page(page, book.name).claims
+        with self._changing:
+            self._known[page.ref] = found
+            while len(self._known) > self._most:
+                self._known.popitem(last=False)
+        return found
+
+
+CLAIM_CACHE = ClaimCache()
+"""One for the reader and the reading view."""
+
+
+TYPE = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,60}", re.ASCII)
+RANGE = re.compile(r"bytes=(?:([0-9]{1,18})-([0-9]{0,18})|-([0-9]{1,18}))")
+INLINE_TYPES = ("image/", "audio/", "video/", "font/", "text/")
+"""Types that a browser shows by itself; a page's link to any other is a file to keep."""
+
+INLINE_APPLICATION_TYPES = frozenset(
+    {"application/javascript", "application/json", "application/xml", "application/ogg"}
+)
+TYPE_BY_SUFFIX = {
+    "css": "text/css", "js": "text/javascript", "mjs": "text/javascript", "html": "text/html", "htm": "text/html",
+    "svg": "image/svg+xml", "png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif",
+    "webp": "image/webp", "ico": "image/x-icon", "woff": "font/woff", "woff2": "font/woff2", "ttf": "font/ttf",
+    "otf": "font/otf", "mp3": "audio/mpeg", "ogg": "audio/ogg", "oga": "audio/ogg", "ogv": "video/ogg",
+    "webm": "video/webm", "mp4": "video/mp4", "vtt": "text/vtt", "txt": "text/plain", "json": "application/json",
+    "pdf": "application/pdf", "epub": "application/epub+zip",
+}  # fmt: skip
+"""For the files whose makers named no type that helps."""
+
+UNKNOWN = "application/octet-stream"
+PIECE_BYTES = 2**20
+"""How much of a file is in memory at once; a larger one is sent piece by piece."""
+
+SNIFFED_BYTES = 64 * 1024
+FONTS = ("font/", "application/font", "application/x-font", "application/vnd.ms-fontobject")
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The bytes of a file: how many there are, and how to get those from one place to another."""
+
+    size: int
+    part: Callable[[int, int], bytes]
+
+
+def in_memory(content: bytes) -> Content:
+    """Bytes that are here already."""
+    return Content(len(content), lambda start, end: content[start:end])
+
+
+FRAME_ESCAPE = " allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation"
+"""A page without scripts leaves a frame by a reader's click on a link that says so, and only we write those."""
+
+
+def book_policy(*, scripts: bool, is_framed: bool = False) -> str:
+    """What pages of books may do: be looked at.
+
+    The sandbox takes them out of our origin, so that nothing in them can use the server as its user does;
+    'self' still means the server's address, from which their pictures and styles come.
+    """
+    plain = f"sandbox allow-downloads{FRAME_ESCAPE if is_framed else ''}"
+    sandbox = "sandbox allow-scripts" if scripts else plain
+    run = "script-src 'self' 'unsafe-inline'; " if scripts else ""
+    return (
+        f"{sandbox}; default-src 'none'; {run}img-src 'self' data:; style-src 'self' 'unsafe-inline'; "
+        "font-src 'self' data:; media-src 'self'; form-action 'none'; frame-ancestors 'self'; base-uri 'none'"
+    )
+
+
+def book_headers(*, scripts: bool, is_framed: bool = False) -> dict[str, str]:
+    """What goes with every answer that holds something of a book."""
+    return {
+        "Content-Security-Policy": book_policy(scripts=scripts, is_framed=is_framed),
+        "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": "SAMEORIGIN",
+        "Referrer-Policy": "no-referrer",
+        "Cross-Origin-Resource-Policy": "same-origin",
+    }
+
+
+def type_of(item: EntryInfo) -> str:
+    """The type of a file without parameters; what makes no sense is only bytes."""
+    named = item.mimetype.partition(";")[0].strip().lower()
+    if not TYPE.fullmatch(named) or named == UNKNOWN:
+        return TYPE_BY_SUFFIX.get(item.ref.path.rpartition(".")[2].lower(), UNKNOWN)
+    return named
+
+
+def file_response(
+    item: EntryInfo, content: Content, byte_range: str, *, scripts: bool, is_head: bool = False
+) -> Response:
+    """A file of a book that is no page, or the part of it that was asked for."""
+    kind = type_of(item)
+    headers = book_headers(scripts=scripts) | {
+        # A sandboxed page has no origin, so to a browser even the files of its own book come from elsewhere.
+        "Cross-Origin-Resource-Policy": "cross-origin",
+        "Accept-Ranges": "bytes",
+        "Cache-Control": "private, max-age=86400",
+        "ETag": etag(item, scripts=scripts),
+        "Content-Type": f"{kind}; charset=utf-8" if kind.startswith("text/") and _is_utf8(content) else kind,
+    }
+    if kind.startswith(FONTS):
+        headers["Access-Control-Allow-Origin"] = "null"  # browsers ask for fonts in the name of their page's origin
+    if not kind.startswith((*INLINE_TYPES, *FONTS)) and kind not in INLINE_APPLICATION_TYPES:
+        headers["Content-Disposition"] = "attachment"
+    size = content.size
+    if is_head:
+        return Response(b"", headers=headers | {"Content-Length": str(size)})
+    found = RANGE.fullmatch(byte_range.replace(" ", ""))
+    if found is None or (found[1] and found[2] and int(found[2]) < int(found[1])):  # no range, which is overlooked
+        return _bytes_response(content, 0, size, 200, headers)
+    start = int(found[1]) if found[1] else max(size - int(found[3]), 0)
+    end = min(int(found[2]) + 1, size) if found[2] else size
+    if start >= end or found[3] == "0":
+        return Response(b"", 416, headers | {"Content-Range": f"bytes */{size}"})
+    return _bytes_response(content, start, end, 206, headers | {"Content-Range": f"bytes {start}-{end - 1}/{size}"})
+
+
+def _bytes_response(content: Content, start: int, end: int, status: int, headers: dict[str, str]) -> Response:
+    """Bytes on their way; the first are read at once, so that what is wrong with them still has a status of its own."""
+    behind = min(start + PIECE_BYTES, end)
+    first = content.part(start, behind)
+    if behind == end:
+        return Response(first, status, headers)
+
+    def pieces() -> Iterator[bytes]:
+        yield first
+        for place in range(behind, end, PIECE_BYTES):
+            yield content.part(place, min(place + PIECE_BYTES, end))
+
+    return StreamingResponse(pieces(), status, headers | {"Content-Length": str(end - start)})
+
+
+def etag(item: EntryInfo, *, scripts: bool) -> str:
+    """A book never changes, so what names its file names the bytes."""
+    named = f"{item.ref} {scripts}"
+    return f'"{hashlib.sha256(named.encode("utf-8", "replace")).hexdigest()[:20]}"'
+
+
+def _is_utf8(content: Content) -> bool:
+    """Whether a text begins as UTF-8 does; a letter may be cut where the look at it ends."""
+    beginning = content.part(0, SNIFFED_BYTES)
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(beginning, final=content.size <= SNIFFED_BYTES)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+INDEX_NAMESPACE = re.compile(r"[XZ]/")
+"""Where books of the old kind keep their search indexes, which are no pages and may be larger than memory."""
+
+FRAMED_SUFFIX = ".framed"
+"""Stands behind a book's name in addresses of pages in a frame: links in them inherit it.
+
+Browsers tell servers without HTTPS on other machines nothing of frames.
+"""
+
+REFRESH = re.compile(rb"http-equiv\s*=\s*[\"']?refresh", re.IGNORECASE)
+HEAD_BYTES = 4_096
+BOOK_PATH = re.compile(r"/read/[^/~?#]+")
+MAX_QUERIES = 4
+NAMESPACE = re.compile(r"[A-Z-]/(?=.)")
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderTarget:
+    """What is at an address of the reader, or another path that leads to it."""
+
+    archive: Archive
+    item: EntryInfo
+    entry: Entry | None
+    """All of it, where it is shown as a page."""
+    redirect: Target | None = None
+
+    @property
+    def book(self) -> Book:
+        return self.archive.book
+
+
+def open_at(room: ServerContext, named: str, path: str, *, is_marked: bool) -> ReaderTarget:
+    """Find what is at a path of a book, and read it if it is a page; pages that only lead elsewhere are followed."""
+    with room.locked_finder() as finder:
+        archive = books_named(finder, named)[0].archive if named.strip() else None
+        if archive is None:
+            raise PageNotFound("The address names no book.", remedy="GET /api/books lists those that are here.")
+        book = archive.book
+        if not path and not book.main_page:
+            raise PageNotFound(f"{book.title!r} names no first page.", remedy="GET /api/search finds pages in it.")
+        item = _find(archive, path or book.main_page)
+        entry = _as_page(archive, item, is_marked=is_marked)
+        seen = [item.ref.path]
+        target: Target | None = None
+        while entry is not None and (leads := _meta_refresh(entry, archive)) is not None:
+            target = leads
+            if target.path in seen or len(seen) > MAX_HOPS:
+                raise RedirectLoop(f"The page {path!r} of {book.title!r} only redirects in a circle.")
+            seen.append(target.path)
+            item = archive.look(target.path)
+            entry = _as_page(archive, item, is_marked=is_marked)
+        return ReaderTarget(archive, item, entry, target)
+
+
+def _find(archive: Archive, path: str) -> EntryInfo:
+    """What is at a path, or at what is left of it without a query, or without a letter that newer books dropped."""
+    bare = path.lstrip("/")
+    spellings = [path, bare]
+    for _ in range(min(bare.count("?"), MAX_QUERIES)):  # a name may hold question marks of its own
+        spellings.append(spellings[-1].rpartition("?")[0])
+    spellings.append(NAMESPACE.sub("", spellings[-1], count=1))
+    for spelling in dict.fromkeys(spellings):
+        if _is_path(spelling, archive.book):
+            try:
+                return archive.look(spelling)
+            except PageHidden:
+                raise
+            except PageNotFound:
+                continue
+    raise PageNotFound(f"{archive.book.title!r} has no page {path!r}.")
+
+
+def _as_page(archive: Archive, item: EntryInfo, *, is_marked: bool) -> Entry | None:
+    """What is shown as a page, read: HTML, and plain text in which words are to be marked."""
+    if item.is_html:
+        return archive.read(item.ref.path)
+    if not is_marked or type_of(item) != "text/plain":
+        return None
+    entry = archive.read(item.ref.path)
+    text = escape(entry.content.decode("utf-8", "replace"), quote=False)
+    return Entry(entry.ref, entry.title, "text/html", f"<body><pre>{text}</pre></body>".encode())
+
+
+def _is_path(path: str, book: Book) -> bool:
+    """Whether this can be a page: not a way out of the book, nor into its indexes."""
+    if not path or "\0" in path or any(part in (".", "..") for part in re.split(r"[/\\]", path)):
+        return False
+    return not (book.old_namespaces and INDEX_NAMESPACE.match(path))
+
+
+def _meta_refresh(entry: Entry, archive: Archive) -> Target | None:
+    """Where a page leads that is only there to lead elsewhere in its book."""
+    if not entry.is_html or not REFRESH.search(entry.content, 0, HEAD_BYTES):
+        return None
+    refresh = regular_markup(entry.content).refresh
+    target = resolve_href(entry.ref.path, refresh) if refresh else None
+    if target is None or target.path == entry.ref.path:
+        return None
+    final = archive.resolve(target.path) if _is_path(target.path, archive.book) else None
+    return Target(final, target.anchor) if final else None
+
+
+def framed_address(address: str) -> str:
+    """The address of a page of a book for a frame of ours."""
+    return BOOK_PATH.sub(rf"\g<0>{FRAMED_SUFFIX}", address, count=1)

@@ -1,0 +1,295 @@
+"""What chat clients send in OpenAI's form: the body, the question in it, and what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from kiwiresearch.ask.formats import without_footer
+from kiwiresearch.ask.settings import AskOptions, ConversationTurn, Mode
+from kiwiresearch.errors import BadUsage
+from kiwiresearch.text.display import printable
+
+PROMPT_OPENING = "### Task:"
+HISTORY = "<chat_history>"
+TOOLS = "Available Tools:"
+ROLE_MARK = re.compile(r"^(USER|ASSISTANT|SYSTEM|TOOL):[ \t]*", re.MULTILINE)
+REQUESTED_KEY = re.compile(r'"(title|tags|follow_ups|queries|text|prompt)"\s*:')
+USER_QUERY = re.compile(r"<user_query>(.*?)</user_query>", re.DOTALL)
+CONTEXT_END = "</context>"
+TITLE_WORDS = 6
+
+
+def background_reply(prompt: str, system: str = "") -> str | None:
+    """The answer to such a prompt, in the form it wants; None for a question of a person.
+
+    A prompt is known by its opening, the conversation it carries and the key it wants: the words
+    between them differ by version and can be set by the user.
+    """
+    if system.lstrip().startswith(TOOLS):
+        return json.dumps({"tool_calls": []})
+    instructions, carries, conversation = prompt.partition(HISTORY)
+    if not instructions.lstrip().startswith(PROMPT_OPENING) or not carries:
+        return None
+    # An autocompletion prompt names its key before the conversation like all others.
+    wanted = REQUESTED_KEY.search(instructions)
+    if wanted is None:
+        return None
+    asked = _questions(conversation)
+    replies: dict[str, object] = {
+        "title": _title(asked[0] if asked else ""),
+        "tags": [],
+        "follow_ups": [],
+        "queries": asked[-1:],
+        "text": "",
+        "prompt": asked[-1] if asked else "",
+    }
+    return json.dumps({wanted[1]: replies[wanted[1]]}, ensure_ascii=False)
+
+
+def question_in(text: str) -> str:
+    """The question of a person: Open WebUI puts it behind or below what it found itself."""
+    if not text.lstrip().startswith(PROMPT_OPENING):
+        return text
+    quoted = USER_QUERY.search(text)
+    if quoted:
+        return quoted[1].strip()
+    _, found, behind = text.rpartition(CONTEXT_END)
+    return behind.strip() if found and behind.strip() else text
+
+
+def _questions(conversation: str) -> list[str]:
+    """What the user said, in order."""
+    _, *parts = ROLE_MARK.split(conversation.partition("</chat_history>")[0])
+    turns = zip(parts[::2], parts[1::2], strict=True)
+    return [" ".join(words.split()) for role, words in turns if role == "USER" and words.strip()]
+
+
+def _title(question: str) -> str:
+    words = question.rstrip("?!. ").split()
+    return " ".join(words[:TITLE_WORDS]) + ("…" if len(words) > TITLE_WORDS else "")
+
+
+Fault = Mapping[str, Any]
+"""One thing that is wrong, as it is found when a body is read: its type, its place and more."""
+
+NOT_JSON = "The body is not JSON"
+UNION_MEMBER = re.compile(r"str|list\[.*\]")
+"""Where a field may be one of two things, the place of a fault names which of them it was held against."""
+
+TEXT, LIST, OBJECT, NUMBER, BOOLEAN = "a text", "a list", "an object", "a whole number", "true or false"
+EXPECTED_TYPES = (
+    ("string", TEXT),
+    ("list", LIST),
+    ("model", OBJECT),
+    ("dict", OBJECT),
+    ("int", NUMBER),
+    ("bool", BOOLEAN),
+)
+"""What is wanted where the type of a fault begins so."""
+
+
+@dataclass(frozen=True, slots=True)
+class FirstFault:
+    """The first thing that is wrong: in words, and where."""
+
+    words: str
+    place: str = ""
+
+
+def first_fault(faults: Sequence[Fault]) -> FirstFault:
+    """What to mend first; what was sent is not repeated."""
+    first = faults[0]
+    field = _field(first)
+    # A field that may be two things has a fault for each: the one that got furthest is what was meant.
+    alike = [fault for fault in faults if _field(fault)[: len(field)] == field]
+    meant = max(alike, key=lambda fault: len(fault["loc"]))
+    if meant["type"] == "json_invalid":
+        return FirstFault(f"{NOT_JSON}: {_reason(meant)} at character {meant['loc'][-1]}.")
+    place = _field_path(_field(meant))
+    if not place:
+        told = "is empty" if meant["type"] == "missing" else "is no object"
+        return FirstFault(f"The body {told}: send a JSON object with 'model' and 'messages'.")
+    choices = [fault for fault in alike if _field(fault) == _field(meant)]
+    return FirstFault(f"{place!r} {_fault_words(meant, choices)}.", place)
+
+
+def unreadable_body(cause: BaseException | None) -> str:
+    """Why a body was given up before anything in it was looked at."""
+    if isinstance(cause, RecursionError):
+        return f"{NOT_JSON} that can be read: it is nested too deeply."
+    if isinstance(cause, UnicodeError):
+        return f"{NOT_JSON}: it is no text in UTF-8."
+    return f"{NOT_JSON} that can be read."
+
+
+def _fault_words(fault: Fault, choices: Sequence[Fault]) -> str:
+    kind, context = str(fault["type"]), fault.get("ctx") or {}
+    if kind == "missing":
+        return "is missing"
+    if kind == "literal_error":
+        return f"must be {context['expected']}"
+    if kind == "too_short":
+        return f"must have at least {context['min_length']} of them"
+    if kind == "too_long":
+        return f"may have at most {context['max_length']:,} of them"
+    wanted = dict.fromkeys(words for one in choices for words in (_expected_type(str(one["type"])),) if words)
+    return f"must be {' or '.join(wanted)}" if wanted else "is not as it should be"
+
+
+def _expected_type(kind: str) -> str:
+    return next((words for start, words in EXPECTED_TYPES if kind.startswith(start)), "")
+
+
+def _field(fault: Fault) -> tuple[str | int, ...]:
+    """Which field it is, without what only tells how it was read."""
+    parts = [part for part in fault["loc"] if not (isinstance(part, str) and UNION_MEMBER.fullmatch(part))]
+    return tuple(parts[1:])
+
+
+def _field_path(field: Sequence[str | int]) -> str:
+    """A field as OpenAI's API spells it: 'messages[0].content'."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in field).removeprefix(".")
+
+
+def _reason(fault: Fault) -> str:
+    told = str((fault.get("ctx") or {}).get("error", "")).rstrip(".").removesuffix(" at")
+    return told[:1].lower() + told[1:] or "it cannot be read"
+
+
+MAX_MESSAGES = 1_000
+MAX_TURNS = 10
+MAX_QUESTION = 4_000
+MAX_ANSWER = 2_000
+"""Characters: of a question, and of an earlier answer, of which the rest is left out."""
+
+SYSTEM_ROLES = ("system", "developer")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """A name under which the shelf answers, and how it then does."""
+
+    id: str
+    mode: Mode = "default"
+    with_model: bool = True
+
+
+MODEL_CHOICES = {
+    offered.id: offered
+    for offered in (
+        ModelChoice("kiwiresearch"),
+        ModelChoice("kiwiresearch-eli10", "eli10"),
+        ModelChoice("kiwiresearch-advanced", "advanced"),
+        ModelChoice("kiwiresearch-quiz", "quiz"),
+        ModelChoice("kiwiresearch-books", with_model=False),
+    )
+}
+
+
+class CompletionPart(BaseModel):
+    """A part of a message; only text can be read here."""
+
+    type: str
+    text: str = ""
+
+
+class CompletionMessage(BaseModel):
+    """One message of a conversation."""
+
+    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
+    content: str | list[CompletionPart] | None = None
+
+
+class StreamOptions(BaseModel):
+    """What a stream carries beside the words."""
+
+    include_usage: bool | None = False
+
+
+class CompletionBody(BaseModel):
+    """A conversation whose last user message is the question.
+
+    Messages of the system and all other fields of OpenAI's API are accepted and have no effect:
+    an answer is what the books say, whatever it is asked to sound like.
+    """
+
+    model_config = ConfigDict(extra="ignore")
+
+    model: str = Field(description="One of the ids of `GET /v1/models`.", examples=["kiwiresearch"])
+    messages: Annotated[list[CompletionMessage], Field(min_length=1, max_length=MAX_MESSAGES)] = Field(
+        examples=[[{"role": "user", "content": "Why is the sky orange at sunset?"}]]
+    )
+    stream: bool | None = False
+    stream_options: StreamOptions | None = None
+    n: int | None = Field(1, description="There is one answer; more cannot be asked for.")
+
+    @property
+    def with_usage(self) -> bool:
+        return self.stream_options is not None and bool(self.stream_options.include_usage)
+
+    def choice(self) -> ModelChoice | None:
+        return MODEL_CHOICES.get(self.model)
+
+
+@dataclass(frozen=True, slots=True)
+class ChatQuestion:
+    """A conversation understood: a question for the books, or a prompt whose reply needs none."""
+
+    question: str
+    wish: AskOptions
+    reply: str | None
+    texts: tuple[str, ...]
+    """All that was sent, for a count."""
+
+
+def read_conversation(body: CompletionBody, choice: ModelChoice) -> ChatQuestion:
+    """The question, the turns before it, and whether it is one at all."""
+    if body.n not in (None, 1):
+        raise BadUsage(f"There is one answer, not {body.n}.", remedy="Leave 'n' out, or set it to 1.")
+    said = [(message.role, _text(message)) for message in body.messages]
+    last = max((place for place, (role, _) in enumerate(said) if role == "user"), default=-1)
+    if last < 0:
+        raise BadUsage("No message is a user's.", remedy="Put the question into a message of the role 'user'.")
+    system = "\n".join(text for role, text in said if role in SYSTEM_ROLES)
+    reply = background_reply(said[last][1], system)
+    question = printable(question_in(said[last][1])).strip()
+    if reply is None:
+        _check_question(question)
+    wish = AskOptions(choice.mode, turns=_turns(said[:last]), with_model=choice.with_model)
+    return ChatQuestion(question, wish, reply, tuple(text for _, text in said))
+
+
+def _check_question(question: str) -> None:
+    if not any(char.isalnum() for char in question):
+        raise BadUsage("The last user message has no words.", remedy="Ask something.")
+    if len(question) > MAX_QUESTION:
+        raise BadUsage(
+            f"The question has {len(question):,} characters.", remedy=f"Ask in at most {MAX_QUESTION:,} characters."
+        )
+
+
+def _text(message: CompletionMessage) -> str:
+    if isinstance(message.content, str):
+        return message.content
+    parts = message.content or []
+    for part in parts:
+        if part.type != "text" and message.role == "user":
+            raise BadUsage(f"A part of a message is of the type {part.type[:40]!r}.", remedy="Only text is read here.")
+    return "\n".join(part.text for part in parts if part.type == "text")
+
+
+def _turns(said: Sequence[tuple[str, Any]]) -> tuple[ConversationTurn, ...]:
+    """Each earlier question with the last answer to it, the oldest first."""
+    turns: list[ConversationTurn] = []
+    for role, text in said:
+        if role == "user":
+            turns.append(ConversationTurn(printable(question_in(text)).strip()[:MAX_QUESTION]))
+        elif role == "assistant" and turns and text.strip():
+            turns[-1] = ConversationTurn(turns[-1].question, answer=without_footer(text)[:MAX_ANSWER])
+    return tuple(turn for turn in turns if turn.question)[-MAX_TURNS:]

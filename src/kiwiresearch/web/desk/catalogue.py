@@ -1,0 +1,285 @@
+"""The catalogue of sentences in each language, and how that language writes numbers, sizes and dates."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Any
+
+from markupsafe import Markup, escape
+from starlette.requests import Request
+
+KILO = 1_000
+DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:T(\d{2}:\d{2}))?")
+NARROW_SPACE = "\u202f"
+HARD_SPACE = "\u00a0"
+SPACED_MARK = re.compile(r" (?=[:;?!»%])|(?<=«) ")
+ENGLISH_MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
+ENGLISH_DATE = re.compile(rf"(?:(?P<day>\d{{1,2}}) )?(?P<month>{'|'.join(ENGLISH_MONTHS)}) (?P<year>\d{{3,4}})")
+
+
+@dataclass(frozen=True, slots=True)
+class Locale:
+    """The customs of one language."""
+
+    thousands: str
+    point: str
+    months: tuple[str, ...]
+    sizes: tuple[str, ...]
+    of_month: Callable[[int, str], str]
+    """A day and its month."""
+    of_year: Callable[[str, str], str]
+    """A month, or a day of one, and its year."""
+    one: Callable[[float], bool]
+    colon: str = ":"
+    """Stands between a name and what is told of it, with what it keeps before it."""
+
+    def is_one(self, value: object) -> bool:
+        """Whether a count takes the singular."""
+        return isinstance(value, (int, float)) and self.one(value)
+
+    def with_hard_spaces(self, sentence: str) -> str:
+        """A sentence whose marks stay with their words at the end of a line, where the language sets them apart."""
+        return SPACED_MARK.sub(HARD_SPACE, sentence) if self.colon != ":" else sentence
+
+    def number(self, value: float) -> str:
+        """A number with its thousands apart; four digits stand together, as years do."""
+        return self._grouped(value, 10 * KILO)
+
+    def count(self, value: float) -> str:
+        """How many there are, which is no year: English sets the first thousand apart as well."""
+        return self._grouped(value, KILO if self.thousands == "," else 10 * KILO)
+
+    def _grouped(self, value: float, least: int) -> str:
+        text = f"{value:,}" if abs(value) >= least else f"{value}"
+        return text.replace(",", "\0").replace(".", self.point).replace("\0", self.thousands)
+
+    def share(self, value: float) -> str:
+        """A share of one in hundredths."""
+        return f"{round(value * 100)}{NARROW_SPACE if self.point == ',' else ''}%"
+
+    def size(self, count: int) -> str:
+        """A number of bytes for people."""
+        amount, unit = float(count), 0
+        while amount >= KILO and unit < len(self.sizes) - 1:
+            amount, unit = amount / KILO, unit + 1
+        shown = f"{amount:.1f}".removesuffix(".0") if amount < 10 and unit else f"{amount:.0f}"
+        return f"{shown.replace('.', self.point)}{HARD_SPACE}{self.sizes[unit]}"
+
+    def month(self, month: str, year: str) -> str:
+        """A month of a year; of none where that is empty."""
+        return self.of_year(month, year) if year else month
+
+    def day(self, day: int, month: str, year: str) -> str:
+        """A day likewise; it stays on one line with its month."""
+        return self.month(self.of_month(day, month).replace(" ", HARD_SPACE), year)
+
+    def redated(self, text: str) -> str:
+        """A day or a month in the English words of the program, as the language writes it; others stay as they are."""
+        found = ENGLISH_DATE.fullmatch(text)
+        if not found:
+            return text
+        month, year = self.months[ENGLISH_MONTHS.index(found["month"])], found["year"]
+        return self.day(int(found["day"]), month, year) if found["day"] else self.month(month, year)
+
+    def date(self, text: str) -> str:
+        """A date, as books and jobs write them, for people; what is none stays as it is."""
+        found = DATE.match(text)
+        if not found or not 1 <= int(found[2]) <= len(self.months):
+            return text
+        year, month, day, clock = found[1], self.months[int(found[2]) - 1], found[3], found[4]
+        if not day:
+            return self.month(month, year)
+        return self.day(int(day), month, year) + (f", {clock}" if clock else "")
+
+    def moment(self, text: str) -> str:
+        """When something was done, by the clock of this machine; what is kept is in UTC."""
+        moment = _local_time(text)
+        return self.date(moment.isoformat() if moment else text)
+
+    def time(self, text: str, told: str = "") -> Markup:
+        """The same as an element that programs can read, around the sentence that tells it where there is one."""
+        moment, shown = _local_time(text), told or self.moment(text)
+        if moment is None:
+            return escape(shown)
+        kept = moment.astimezone(UTC).replace(tzinfo=None).isoformat()
+        return Markup('<time datetime="{}Z">{}</time>').format(kept, shown)
+
+
+def _local_time(text: str) -> datetime | None:
+    """A moment as this machine has it; None for a mere day, and for what is no moment."""
+    try:
+        moment = datetime.fromisoformat(text) if "T" in text else None
+        return moment and (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC).astimezone()
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+ENGLISH = Locale(
+    ",",
+    ".",
+    ENGLISH_MONTHS,
+    ("bytes", "KB", "MB", "GB", "TB"),
+    lambda day, month: f"{day} {month}",
+    lambda month, year: f"{month} {year}",
+    lambda value: value == 1,
+)
+FRENCH = Locale(
+    NARROW_SPACE,
+    ",",
+    (
+        "janvier",
+        "février",
+        "mars",
+        "avril",
+        "mai",
+        "juin",
+        "juillet",
+        "août",
+        "septembre",
+        "octobre",
+        "novembre",
+        "décembre",
+    ),
+    ("octets", "ko", "Mo", "Go", "To"),
+    lambda day, month: f"{'1er' if day == 1 else day} {month}",
+    lambda month, year: f"{month} {year}",
+    lambda value: abs(value) < 2,
+    f"{HARD_SPACE}:",
+)
+SPANISH = Locale(
+    NARROW_SPACE,
+    ",",
+    (
+        "enero",
+        "febrero",
+        "marzo",
+        "abril",
+        "mayo",
+        "junio",
+        "julio",
+        "agosto",
+        "septiembre",
+        "octubre",
+        "noviembre",
+        "diciembre",
+    ),
+    ("bytes", "kB", "MB", "GB", "TB"),
+    lambda day, month: f"{day} de {month}",
+    lambda month, year: f"{month} de {year}",
+    lambda value: value == 1,
+)
+LOCALES: Mapping[str, Locale] = MappingProxyType({"en": ENGLISH, "fr": FRENCH, "es": SPANISH})
+
+
+LANGUAGES: Mapping[str, str] = MappingProxyType({"en": "English", "fr": "Français", "es": "Español"})
+"""The languages of the desk, as their readers call them."""
+
+FALLBACK = "en"
+COOKIE = "kiwiresearch_language"
+PLURALS = frozenset({"one", "other"})
+MAX_ACCEPTED = 20
+
+Entry = str | Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """The catalogue of one language; a sentence is asked for by its key, with the values it names in braces."""
+
+    language: str
+    customs: Locale
+    _entries: Mapping[str, Entry]
+
+    def __call__(self, key: str, /, **values: object) -> str:
+        """The sentence of a key; one that counts has a form for one thing and one for all others, told by `n`."""
+        entry = self._entries[key]
+        if not isinstance(entry, str):
+            entry = entry["one" if self.customs.is_one(values["n"]) else "other"]
+        return entry.format_map({name: self.shown(value) for name, value in values.items()}) if values else entry
+
+    def has(self, key: str) -> bool:
+        """Whether there is such a sentence, for names that come from below, such as types of claims."""
+        return key in self._entries
+
+    def named(self, family: str, name: str) -> str:
+        """The word for one of a family of names that come from below; a name without a word is shown as it is."""
+        key = f"{family}.{name}"
+        return self(key) if key in self._entries else name.replace("_", " ")
+
+    def keys(self) -> frozenset[str]:
+        return frozenset(self._entries)
+
+    def entry(self, key: str) -> Entry:
+        return self._entries[key]
+
+    def shown(self, value: object) -> str:
+        """A value within a sentence: numbers as the language writes them; a year is given as text."""
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return self.customs.count(value)
+        return str(value)
+
+
+@cache
+def catalogue_in(language: str) -> Catalogue:
+    """The words of one of the LANGUAGES."""
+    folder = files("kiwiresearch.web.desk") / "words" / language
+    entries: dict[str, Entry] = {}
+    for file in sorted(folder.iterdir(), key=lambda one: one.name):
+        area = file.name.removesuffix(".toml")
+        entries.update(_flat(area, tomllib.loads(LOCALES[language].with_hard_spaces(file.read_text(encoding="utf-8")))))
+    return Catalogue(language, LOCALES[language], MappingProxyType(entries))
+
+
+def _flat(place: str, table: Mapping[str, Any]) -> Iterator[tuple[str, Entry]]:
+    for name, value in table.items():
+        key = f"{place}.{name}"
+        if isinstance(value, str):
+            yield key, value
+        elif set(value) == PLURALS:
+            yield key, MappingProxyType(value)
+        else:
+            yield from _flat(key, value)
+
+
+def catalogue_for(request: Request) -> Catalogue:
+    """The words a reader wants: those chosen on a page of ours, else the first the browser asks for that are here."""
+    chosen = request.cookies.get(COOKIE, "")
+    if chosen in LANGUAGES:
+        return catalogue_in(chosen)
+    return catalogue_in(preferred(request.headers.get("accept-language", "")))
+
+
+def preferred(header: str) -> str:
+    """The language of ours that an Accept-Language header wants most."""
+    wishes = [_accepted_language(part) for part in header.split(",")[:MAX_ACCEPTED]]
+    wanted = [(-weight, place, code) for place, (code, weight) in enumerate(wishes) if weight > 0]
+    return next((code for _, _, code in sorted(wanted) if code in LANGUAGES), FALLBACK)
+
+
+def _accepted_language(part: str) -> tuple[str, float]:
+    code, _, quality = part.strip().partition(";")
+    try:
+        weight = float(quality.strip().removeprefix("q=")) if quality.strip() else 1.0
+    except ValueError:
+        weight = 0.0
+    return code.strip().lower().split("-")[0], weight

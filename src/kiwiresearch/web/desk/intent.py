@@ -1,0 +1,199 @@
+"""What a reader means by the words typed into the box: a question, the name of a page, or words to search for."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Literal
+from urllib.parse import quote, urlencode
+
+from kiwiresearch.claims.opening import LIVED
+from kiwiresearch.errors import KiwiError
+from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.text.languages import language_words, three_letter_code
+from kiwiresearch.text.words import fold, plain_lower
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.desk.catalogue import LANGUAGES
+from kiwiresearch.web.guard.identity import current_visitor
+from kiwiresearch.zim.archive import EntryRef
+
+Action = Literal["ask", "research", "find", "family"]
+Kind = Literal["question", "name", "words"]
+
+ACTIONS: tuple[Action, ...] = ("ask", "research", "find", "family")
+STARTING_ACTIONS: frozenset[Action] = frozenset({"research", "family"})
+"""Ways on which something is begun."""
+QUESTION_SIGNS = ("?", "？", "؟")
+SHORTEST_QUESTION = 3
+"""Words: 'Who' and 'How to' may be anything, 'who was Homer' asks."""
+
+LONGEST_NAME = 120
+MAX_BOOKS = 12
+MAX_NAMED = 4
+TIMEOUT_S = 1.5
+LEAD_CHARS = 600
+
+OPENINGS = frozenset(
+    (
+        *("who", "whom", "whose", "what", "whats", "when", "where", "why", "which", "how", "did", "does", "do"),
+        *("is", "are", "was", "were", "can", "could", "should", "would", "will", "has", "have", "had"),
+        *("qui", "que", "quoi", "quel", "quelle", "quels", "quelles", "quand", "ou", "dou", "pourquoi", "comment"),
+        *("combien", "est ce", "quest ce", "a quel", "a quelle", "en quel", "en quelle", "de quel", "de quelle"),
+        *("y a", "a quoi", "depuis quand"),
+        *("quien", "quienes", "cual", "cuales", "cuando", "donde", "como", "cuanto", "cuanta", "cuantos", "cuantas"),
+        *("por que", "de que", "en que", "a que", "hay", "desde cuando", "para que"),
+        *("in which", "in what", "at what", "for what", "for how", "to whom", "by whom", "from where", "on what"),
+    )
+)
+"""Words that begin a question in English, French and Spanish, folded: many leave accents out."""
+
+ALSO_NAMES = frozenset({"will", "can", "do"})
+"""Openings that are names as well: 'Will Smith actor', 'Can Dündar journalist'."""
+
+REQUESTS = frozenset(
+    (
+        *("explain", "define", "describe", "compare", "tell me", "tell us", "teach me", "give me"),
+        *("explique", "expliquez", "definis", "definissez", "decris", "decrivez", "compare", "comparez"),
+        *("explique moi", "expliquez moi", "dis moi", "dites moi", "parle moi", "parlez moi"),
+        *("explica", "explique", "explicame", "define", "describe", "compara", "dime", "digame", "hablame", "cuentame"),
+    )
+)
+"""Words that ask for an answer without being a question, folded: 'explain photosynthesis', 'parle-moi de la Lune'."""
+
+AROUND_NAMES = '?!.,;:¿¡«»“”"()'
+POSSESSIVE = re.compile(r"['’]s$")
+PERSON = re.compile(r"\b(?:née? (?:le|en|à|vers)|nacid[oa] (?:el|en)|nació (?:el|en)|was born)\b")
+CAPITAL_NAME = re.compile(r"[^\W\d_][\w'’.-]*(?: [\w'’.-]+){0,5}")
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPage:
+    """A page that goes by exactly this name."""
+
+    ref: EntryRef
+    title: str
+    book: str
+    language: str
+    is_person: bool
+
+    @property
+    def address(self) -> str:
+        return page_address(self.ref)
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """What the words seem to be, and the pages that go by them."""
+
+    kind: Kind
+    pages: tuple[NamedPage, ...] = ()
+
+    @property
+    def is_person(self) -> bool:
+        return any(page.is_person for page in self.pages)
+
+
+def page_address(ref: EntryRef, *, mark: str = "") -> str:
+    """Where a page is read at the desk, at words of it where they are marked."""
+    address = f"/page/{quote(ref.book)}/{quote(ref.path, errors='replace')}"
+    return f"{address}?mark={mark}" if mark else address
+
+
+def action_address(way: Action, words: str, **more: str) -> str:
+    """Where a way of working with some words begins."""
+    name = {"ask": "q", "find": "q", "research": "topic", "family": "name"}[way]
+    return f"/{way}?{urlencode({name: words, **more}, errors='replace')}"
+
+
+def allowed_actions() -> tuple[Action, ...]:
+    """The ways that whoever asks may go: readers begin no work."""
+    return (
+        ACTIONS if current_visitor().may("researcher") else tuple(way for way in ACTIONS if way not in STARTING_ACTIONS)
+    )
+
+
+def other_actions(words: str, *, excluding: str = "") -> tuple[tuple[Action, str], ...]:
+    """The other things that can be done with some words, and where they begin.
+
+    A family is looked for by the name in a question, never by the question, and not at all where it names nobody.
+    """
+    names: dict[Action, str] = {"family": name_in(words) if is_question(words) else words}
+    ways = ((way, names.get(way, words)) for way in allowed_actions() if way != excluding)
+    return tuple((way, action_address(way, meant)) for way, meant in ways if meant)
+
+
+def name_in(question: str) -> str:
+    """The longest run of capitalised words behind the first word; empty where all is written small."""
+    words = [word.strip(AROUND_NAMES) for word in question.split()[1:]]
+    runs = (" ".join(run) for is_name, run in groupby(words, key=_is_capital) if is_name)
+    return POSSESSIVE.sub("", max(runs, key=len, default=""))
+
+
+def _is_capital(word: str) -> bool:
+    return word[:1].isupper() and len(word) > 1
+
+
+def is_question(words: str) -> bool:
+    """Whether words ask: by their sign, or by how they begin, in any of the languages of the desk."""
+    text = words.strip()
+    if text.endswith(QUESTION_SIGNS) or text.startswith("¿"):
+        return True
+    parts = fold(text).split()
+    begun = parts[0] if parts else "", " ".join(parts[:2])
+    if any(opening in REQUESTS and len(parts) > len(opening.split()) for opening in begun):
+        return True
+    if begun[0] in ALSO_NAMES and all(map(_is_capital, text.split()[:2])):
+        return False
+    return len(parts) >= SHORTEST_QUESTION and not OPENINGS.isdisjoint(begun)
+
+
+def guess_language(words: str, otherwise: str) -> str:
+    """The language of the desk in which words are written, by their small words; `otherwise` where none is known."""
+    known = set(plain_lower(words).split())
+    counts = {
+        code: len(known & language_words(code).stop_words) for code in (otherwise, *map(three_letter_code, LANGUAGES))
+    }
+    best = max(counts, key=counts.__getitem__)
+    return best if counts[best] else otherwise
+
+
+def intent_of(room: ServerContext, words: str) -> Intent:
+    """Decide; a title is looked up in the books if that can be done soon, and no page but those of the name is read."""
+    pages = pages_named(room, words)
+    if is_question(words) and not (pages and not words.strip().endswith(QUESTION_SIGNS)):
+        return Intent("question", pages)
+    return Intent("name" if pages else "words", pages)
+
+
+def pages_named(room: ServerContext, words: str) -> tuple[NamedPage, ...]:
+    """Pages of exactly this title; none where the books are busy for longer than a reader would wait."""
+    text = " ".join(words.split())
+    if not text or len(text) > LONGEST_NAME:
+        return ()
+    with contextlib.suppress(KiwiError), room.try_locked_finder(TIMEOUT_S) as finder:
+        books = finder.books[:MAX_BOOKS] if finder else ()
+        return tuple(named for book in books if (named := _in_book(book, text)) is not None)[:MAX_NAMED]
+    return ()
+
+
+def _in_book(book: OpenBook, words: str) -> NamedPage | None:
+    path = next(filter(None, map(book.archive.by_title, dict.fromkeys((words, words[:1].upper() + words[1:])))), None)
+    if path is None and book.titles is not None:
+        path = next((row.path for row in book.titles.exact(words)), None)
+    if path is None:
+        return None
+    title = book.title(path)
+    return NamedPage(
+        book.ref(path), title, book.book.title or book.book.name, book.language, _is_person(book, path, title)
+    )
+
+
+def _is_person(book: OpenBook, path: str, title: str) -> bool:
+    """Whether a page seems to be about somebody: a family is offered for one, and nothing depends on it."""
+    if not CAPITAL_NAME.fullmatch(title) or " " not in title:
+        return False
+    page = book.text(path)
+    lead = page.text[:LEAD_CHARS] if page else ""
+    return bool(LIVED.search(lead) or PERSON.search(lead))

@@ -1,0 +1,223 @@
+"""The pages of a finished run: its brief with evidence, its pictures, and the pages it was made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Annotated
+from urllib.parse import quote as percent
+
+from fastapi import APIRouter, Path, Query, Request
+from starlette.responses import Response
+
+from kiwiresearch.brief.brief import Brief, BriefPicture, BriefSource, Gap, Statement, TimelineMoment, media_type_of
+from kiwiresearch.brief.citations import CitedRun, paragraphs, quote_in_context
+from kiwiresearch.brief.document import QuoteInContext, without_overlaps
+from kiwiresearch.brief.report import GAP_HEADINGS
+from kiwiresearch.claims.claim import Claim, ClaimId
+from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.desk.catalogue import Catalogue
+from kiwiresearch.web.desk.pages import Pages
+from kiwiresearch.web.desk.research_form import NUMBERS, form_address
+from kiwiresearch.web.desk.run_view import RunName, RunView, run_views
+from kiwiresearch.web.desk.timeline import when_in_english
+from kiwiresearch.zim.archive import EntryRef
+
+PARTS = (
+    "summary", "body", "definitions", "timeline", "mechanisms", "actors", "disputes", "numbers", "gaps", "bibliography",
+)  # fmt: skip
+"""The parts in reading order, by the names under which the catalogue has their headings."""
+
+OPTIONAL_PARTS = frozenset({"body", "timeline", "actors"})
+"""Parts that a brief leaves out when there is nothing to say; of the others it says that nothing was found."""
+
+GAP_ORDER = tuple(GAP_HEADINGS)
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteView:
+    """Words of a page that prove a claim, and where they are read; nowhere if the book is not here."""
+
+    text: str
+    url: str
+    before: str = ""
+    after: str = ""
+    """What stands around them on the page, where that is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimEvidence:
+    """A claim that a statement rests on."""
+
+    claim: Claim
+    url: str
+    language: str
+    quotes: tuple[QuoteView, ...]
+
+    @property
+    def hedges(self) -> tuple[str, ...]:
+        """The words that hedge it, each once."""
+        return tuple(dict.fromkeys(hedge.cue for hedge in self.claim.hedges))
+
+
+@dataclass(frozen=True, slots=True)
+class DisagreementKind:
+    """A kind of disagreement: the name the catalogue knows, and what the run says of it in English."""
+
+    name: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class PictureView:
+    """A picture of a page: where its bytes are, and where the page is read; nowhere if the book is not here."""
+
+    picture: BriefPicture
+    address: str
+    title: str
+    url: str
+    language: str
+
+
+class BriefView:
+    """A brief with what its page looks up."""
+
+    def __init__(self, frame: RunView) -> None:
+        self._frame = frame
+        self.brief: Brief = frame.brief
+        used = {claim.ref for claim in self.brief.claims.values()}
+        self.cited = tuple(page for page in self.brief.sources.pages if page.ref in used)
+        self.not_cited = tuple(page for page in self.brief.sources.pages if page.ref not in used)
+        self._numbers = {page.ref: number for number, page in enumerate(self.cited, 1)}
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The parts that are shown."""
+        return tuple(name for name in PARTS if name not in OPTIONAL_PARTS or getattr(self.brief, name))
+
+    @property
+    def main_language(self) -> str:
+        """The language of the run's books; empty where they have several."""
+        languages = {book.language for book in self._frame.books}
+        return languages.pop() if len(languages) == 1 else ""
+
+    @property
+    def again(self) -> str:
+        """Where the form is, filled in as it was for this run."""
+        frame, chosen = self._frame, self._frame.settings
+        numbers = {name: chosen.get(key) for name, key in NUMBERS.items()}
+        said = {"topic": frame.topic, "aspect": frame.aspect, "focus": frame.focus, "strategy": chosen.get("strategy")}
+        return form_address(said | numbers)
+
+    @staticmethod
+    def research(topic: str) -> str:
+        """Where the form is for another topic."""
+        return form_address({"topic": topic})
+
+    def paragraphs(self, statements: Iterable[Statement]) -> list[list[CitedRun]]:
+        """Running text: a paragraph for each page that its sentences are from, cited where their places change."""
+        return paragraphs(statements, self.brief.claims)
+
+    def evidence(self, claims: Iterable[ClaimId]) -> tuple[ClaimEvidence, ...]:
+        """What stands behind a statement or a gap, claim by claim."""
+        known = [self.brief.claims[one] for one in claims if one in self.brief.claims]
+        return tuple(
+            map(self._evidence, known, without_overlaps(quote_in_context(claim, self.brief.context) for claim in known))
+        )
+
+    def language(self, statement: Statement) -> str:
+        """The language of a statement: that of the book which its first claim is from."""
+        return self._frame.language_of(self.brief.claims[statement.claims[0]].ref.book)
+
+    def when(self, moment: TimelineMoment, words: Catalogue) -> str:
+        """The date of a moment in English, for `told_date`."""
+        return when_in_english(moment, [self.brief.claims[one] for one in moment.statement.claims], words)
+
+    def numbers(self, statement: Statement | CitedRun) -> tuple[int, ...]:
+        """The pages of the bibliography that a statement, or a run of them, rests on."""
+        found = {self._numbers.get(self.brief.claims[one].ref, 0) for one in statement.claims}
+        return tuple(sorted(found - {0}))
+
+    def gaps(self) -> list[tuple[str, list[Gap]]]:
+        """What is left open, kind by kind."""
+        ordered = sorted(self.brief.gaps, key=lambda gap: GAP_ORDER.index(gap.kind))
+        return [(kind, list(gaps)) for kind, gaps in groupby(ordered, key=lambda gap: gap.kind)]
+
+    def pictures(self, part: int | None) -> tuple[PictureView, ...]:
+        """The pictures of the summary, or of a part of the body by its number."""
+        return tuple(self._picture(one) for one in self.brief.pictures if one.part == part)
+
+    def _picture(self, one: BriefPicture) -> PictureView:
+        title = next((page.title for page in self.brief.sources.pages if page.ref == one.ref), one.ref.path)
+        address = f"{self._frame.url('pictures')}/{percent(one.sha256, safe='')}"
+        return PictureView(one, address, title, self._frame.page_url(one.ref), self.language_of(one.ref))
+
+    def page_url(self, source: BriefSource) -> str:
+        return self._frame.page_url(source.ref)
+
+    def book(self, ref: EntryRef) -> str:
+        """The title of a page's book."""
+        return next((one.title or one.name for one in self._frame.books if one.id == ref.book), "")
+
+    def language_of(self, ref: EntryRef) -> str:
+        return self._frame.language_of(ref.book)
+
+    @staticmethod
+    def kind(text: str) -> DisagreementKind:
+        """A kind of disagreement taken apart."""
+        name, _, why = text.partition(":")
+        return DisagreementKind(name.strip().casefold(), why.strip())
+
+    def _evidence(self, claim: Claim, placed: QuoteInContext) -> ClaimEvidence:
+        frame = self._frame
+        first, *others = (QuoteView(one.text, frame.page_url(one.ref, one.start, one.end)) for one in claim.quotes)
+        return ClaimEvidence(
+            claim=claim,
+            url=frame.claim_url(claim.id),
+            language=frame.language_of(claim.ref.book),
+            quotes=(replace(first, before=placed.before, after=placed.after), *others),
+        )
+
+
+ROWS = 100
+
+PICTURE_HEADERS = {"Cache-Control": "private, max-age=86400", "X-Content-Type-Options": "nosniff"}
+"""The address of a picture has its hash, so what is there never changes."""
+
+PageNumber = Annotated[int, Query(ge=1, le=1_000_000)]
+
+
+def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
+    """The brief at the run's own address, and its pages beside it."""
+    routes = APIRouter(include_in_schema=False)
+    frames = run_views(room, jobs)
+
+    @routes.get("/runs/{run_id}")
+    def brief(request: Request, run_id: RunName) -> Response:
+        run = frames.get(run_id)
+        return pages.show(request, "brief.html", run=run, tab="brief", view=BriefView(run))
+
+    @routes.get("/runs/{run_id}/pictures/{sha256}")
+    def picture(run_id: RunName, sha256: Annotated[str, Path(max_length=64)]) -> Response:
+        content = frames.get(run_id).image(sha256)
+        kind = media_type_of(content) or "application/octet-stream"
+        return Response(content, headers=PICTURE_HEADERS, media_type=kind)
+
+    @routes.get("/runs/{run_id}/pages")
+    def pages_taken(request: Request, run_id: RunName, page: PageNumber = 1) -> Response:
+        run = frames.get(run_id)
+        taken = run.pages
+        first = (page - 1) * ROWS
+        return pages.show(
+            request,
+            "run_pages.html",
+            run=run,
+            tab="pages",
+            taken=taken[first : first + ROWS],
+            page=page,
+            last_page=max(1, -(-len(taken) // ROWS)),
+        )
+
+    return routes

@@ -1,0 +1,81 @@
+"""Style sheets, scripts and pictures of the desk, addressed by their content so that browsers cache them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from types import MappingProxyType
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from kiwiresearch.errors import PageNotFound
+
+URL_PREFIX = "/static/"
+CACHE_FOREVER = "public, max-age=31536000, immutable"
+NOTHING_ALLOWED = "default-src 'none'; frame-ancestors 'none'"
+TYPES = {
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+    "png": "image/png",
+    "txt": "text/plain; charset=utf-8",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StaticFile:
+    """A file of ours."""
+
+    content: bytes
+    type: str
+    mark: str
+    """Changes with the content."""
+
+
+@cache
+def static_files() -> Mapping[str, StaticFile]:
+    """All files of the desk by name, such as 'css/base.css'."""
+    return MappingProxyType(dict(_found(files("kiwiresearch.web.desk") / "static")))
+
+
+def _found(folder: Traversable, before: str = "") -> Iterator[tuple[str, StaticFile]]:
+    for one in sorted(folder.iterdir(), key=lambda one: one.name):
+        name = before + one.name
+        if one.is_dir():
+            yield from _found(one, f"{name}/")
+        elif kind := TYPES.get(name.rpartition(".")[2]):
+            content = one.read_bytes()
+            yield name, StaticFile(content, kind, hashlib.sha256(content).hexdigest()[:12])
+
+
+def file_address(name: str) -> str:
+    """Where a file is, in the version that is here now."""
+    return f"{URL_PREFIX}{static_files()[name].mark}/{name}"
+
+
+def has_file(name: str) -> bool:
+    """Whether there is such a file: those of others are only in a built package, or where Node has fetched them."""
+    return name in static_files()
+
+
+def router() -> APIRouter:
+    """The route to all files; the mark in an address only tells versions apart."""
+    routes = APIRouter()
+
+    @routes.api_route(URL_PREFIX + "{mark}/{name:path}", methods=["GET", "HEAD"], include_in_schema=False)
+    def file(request: Request, mark: str, name: str) -> Response:
+        found = static_files().get(name)
+        if found is None:
+            raise PageNotFound(f"The desk has no file {name!r}.", remedy="Load the page again.")
+        kept = CACHE_FOREVER if mark == found.mark else "no-cache"
+        headers = {"ETag": f'"{found.mark}"', "Cache-Control": kept, "Content-Security-Policy": NOTHING_ALLOWED}
+        if f'"{found.mark}"' in request.headers.get("if-none-match", ""):
+            return Response(status_code=304, headers=headers)
+        return Response(found.content, headers=headers, media_type=found.type)
+
+    return routes

@@ -1,0 +1,202 @@
+"""Template filters that translate what deeper packages say in English: runs, families and problems."""
+
+from __future__ import annotations
+
+import ast
+import html
+import re
+
+from markupsafe import Markup, escape
+
+from kiwiresearch.brief.html import svg_number, text_width
+from kiwiresearch.brief.timeline_picture import WIDTH
+from kiwiresearch.kin.privacy.hidden_people import LIVING_NAME
+from kiwiresearch.text.languages import two_letter_code
+from kiwiresearch.web.desk.catalogue import Catalogue
+from kiwiresearch.web.desk.dates import translated_date
+from kiwiresearch.web.desk.run_sentences import FORMS, NUMBER, QUOTED, REPR_QUOTED, VERBATIM
+from kiwiresearch.web.problems import STATUS_BY_ERROR, Problem
+
+KINDS_OF_ERRORS = frozenset(Problem(status, title).kind for status, title in STATUS_BY_ERROR.values())
+"""Kinds of problems that arise below the pages, whose own words are English and name what it is about."""
+
+COMMAND = re.compile(r"\bkiwiresearch [a-z]|(?<!\S)--[a-z]")
+"""What is typed into a terminal: a command, or an option of one."""
+
+
+def problem_key(problem: Problem, words: Catalogue) -> str:
+    """The name under which the catalogue has this problem, or one of its sort."""
+    if words.has(f"problems.kinds.{problem.kind}.title"):
+        return f"problems.kinds.{problem.kind}"
+    return "problems.kinds.failed" if problem.status >= 500 else "problems.kinds.bad-request"
+
+
+def has_own_words(problem: Problem) -> bool:
+    """Whether its own words say more than the catalogue does: the title of a book, the name of a setting."""
+    return problem.kind in KINDS_OF_ERRORS and bool(problem.detail)
+
+
+def is_command(remedy: str) -> bool:
+    """Whether a remedy is for somebody at a terminal, which a reader of the desk may not have."""
+    return bool(COMMAND.search(remedy))
+
+
+BORN, DIED, DEAD = "b. ", "d. ", ", dead"
+WHY_LIVING = (
+    ("death_told", re.compile(r"a source tells of the death")),
+    ("user_says", re.compile(r"the user says so")),
+    ("user_says_why", re.compile(r"the user says so: (?P<words>.+)", re.DOTALL)),
+    ("no_date", re.compile(r"no date says how old the person would be")),
+    ("lately_dead", re.compile(r"dead, but not known to be so for (?P<n>\d+) years")),
+    ("long_ago", re.compile(r"born more than (?P<n>\d+) years ago, judging by (?P<ground>.+)")),
+    ("not_long_ago", re.compile(r"born (?P<n>\d+) years ago or less, as far as (?P<ground>.+) tells")),
+)
+"""Why somebody counts as living or dead, as the rules word it, by the name under which the catalogue has it."""
+
+AGES = (
+    ("exactly", re.compile(r"(?P<most>\d+)")),
+    ("either", re.compile(r"(?P<least>\d+) or (?P<most>\d+)")),
+    ("between", re.compile(r"(?P<least>\d+) to (?P<most>\d+)")),
+    ("at_least", re.compile(r"at least (?P<least>\d+)")),
+    ("at_most", re.compile(r"at most (?P<most>\d+)")),
+    ("before_birth", re.compile(r"before birth")),
+)
+"""How old somebody was, as timelines word it, likewise."""
+
+
+def person_name(words: Catalogue, name: str) -> str:
+    """A name; whoever is kept back has none."""
+    if name == LIVING_NAME:
+        return words("family.living_name")
+    return " ".join(name.split()) or words("family.unnamed")
+
+
+def life_years(words: Catalogue, years: str) -> str:
+    """The years of a life as reports write them, 'b. 1809' and '1809–1882', in the reader's language."""
+    if years.startswith(BORN):
+        is_dead = years.endswith(DEAD)
+        year = years.removeprefix(BORN).removesuffix(DEAD)
+        return words("family.born_dead" if is_dead else "family.born", year=year)
+    return words("family.died", year=years.removeprefix(DIED)) if years.startswith(DIED) else years
+
+
+def age_text(english: str, words: Catalogue) -> str:
+    """How old somebody was; what is no age is shown as it stands, marked as English."""
+    for name, form in AGES:
+        if found := form.fullmatch(english):
+            return words(f"family.age.{name}", **found.groupdict())
+    return _in_english(english)
+
+
+def living_reason(english: str, words: Catalogue) -> Markup:
+    """Why somebody counts as living or dead; a reason that is none of ours is shown as it stands, marked as English."""
+    plain = english[:1].lower() + english[1:].rstrip(".")
+    for name, form in WHY_LIVING:
+        if found := form.fullmatch(plain):
+            values = {key: _reason_value(key, part, words) for key, part in found.groupdict().items()}
+            # The catalogue holds no markup, and the values are escaped.
+            return Markup(words(f"family.why_living.{name}", **values))  # noqa: S704
+    return _in_english(english)
+
+
+def _reason_value(key: str, text: str, words: Catalogue) -> Markup:
+    """A part of a reason: the catalogue has what verdicts rest on; what the user says is in any language."""
+    if key == "words":
+        return Markup('<bdi dir="auto">{}</bdi>').format(text)
+    if key == "ground":
+        known = f"family.living_ground.{text}"
+        return escape(words(known)) if words.has(known) else _in_english(text)
+    return escape(text)
+
+
+def _in_english(text: str) -> Markup:
+    return Markup('<span lang="en" dir="ltr">{}</span>').format(text)
+
+
+MAX_SENTENCE = 5_000
+"""Longer texts are no sentences of ours, and are not looked through."""
+
+
+LABEL = re.compile(r'(?P<tag><(?:title|desc) id="[^"]*">|<text class="(?:head|date)"[^>]*>)(?P<words>[^<]*)')
+"""What a picture says that is no word of a page."""
+DATE = re.compile(r'<text class="date" x="(?P<x>[^"]*)"(?P<more>[^>]*>(?P<words>[^<]*)</text>)')
+DATE_GAP = 5
+"""A little less than pictures keep between dates, whose places they round."""
+
+
+def translated(text: str, words: Catalogue, language: str = "") -> Markup:
+    """A sentence of a run for a reader; `language` is that of the book whose words it holds.
+
+    A sentence that is none of ours is shown as it stands, marked as English.
+    """
+    if not text:
+        return Markup()
+    return _translated_or_none(text, words, language) or Markup('<span lang="en" dir="ltr">{}</span>').format(text)
+
+
+def translated_picture(picture: str, words: Catalogue) -> Markup:
+    """A picture of a run, which escapes what it shows, with titles and scales for a reader."""
+
+    def told(found: re.Match[str]) -> str:
+        english = html.unescape(found["words"])
+        ours = _translated_or_none(english, words, "")
+        again = ours.striptags() if ours else translated_date(english, words)
+        return found["tag"] + (str(escape(again)) if again else found["words"])
+
+    return Markup(_without_overlap(LABEL.sub(told, picture)))  # noqa: S704
+
+
+def _without_overlap(picture: str) -> str:
+    """A picture without the dates that run into the one before them: English ones are short."""
+    end = float("-inf")
+
+    def placed(found: re.Match[str]) -> str:
+        nonlocal end
+        half = text_width(html.unescape(found["words"])) / 2
+        x = min(max(float(found["x"]), half), WIDTH - half)
+        if x - half < end + DATE_GAP:
+            return ""
+        end = x + half
+        return f'<text class="date" x="{svg_number(x)}"{found["more"]}'
+
+    return DATE.sub(placed, picture)
+
+
+def _translated_or_none(text: str, words: Catalogue, language: str) -> Markup | None:
+    """A sentence said again; None where it is none of ours, or a run from elsewhere only makes it look like one."""
+    try:
+        return _translate(text, words, language) if len(text) <= MAX_SENTENCE else None
+    except (RecursionError, ValueError):  # more parts than can be taken apart, more digits than a number can have
+        return None
+
+
+def _translate(text: str, words: Catalogue, language: str) -> Markup | None:
+    for name, form in FORMS:
+        if found := form.fullmatch(text):
+            values = {key: _sentence_value(key, part, words, language) for key, part in found.groupdict().items()}
+            if None not in values.values():
+                # The catalogue holds no markup, and the values are escaped.
+                return Markup(words(f"retold.{name}", **values))  # noqa: S704
+    return None
+
+
+def _sentence_value(key: str, text: str, words: Catalogue, language: str) -> Markup | int | None:
+    if key in VERBATIM:
+        return _book_words(text, words, language)
+    if re.fullmatch(NUMBER, text):
+        number = int(text.replace(",", ""))
+        # A year is no count, whose thousands stand apart.
+        return Markup(words.customs.number(number)) if key == "year" else number  # noqa: S704
+    if re.fullmatch(QUOTED, text, re.DOTALL):
+        try:
+            quoted = str(ast.literal_eval(text)) if re.fullmatch(REPR_QUOTED, text, re.DOTALL) else text[1:-1]
+        except (ValueError, SyntaxError):
+            return None
+        return Markup(words("retold.quoted", words=_book_words(quoted, words, language)))  # noqa: S704
+    return _translate(text, words, language)
+
+
+def _book_words(text: str, words: Catalogue, language: str) -> Markup:
+    code = two_letter_code(language) if language else ""
+    is_other = code not in ("", words.language)
+    return Markup('<bdi lang="{}">{}</bdi>').format(code, text) if is_other else Markup("<bdi>{}</bdi>").format(text)

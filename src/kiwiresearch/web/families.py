@@ -1,0 +1,360 @@
+"""Routes of family research: cases, people and evidence, and what only the owner decides."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query, Request
+from fastapi.responses import Response
+
+from kiwiresearch.cases import records as told
+from kiwiresearch.cases import review
+from kiwiresearch.cases.case import Case
+from kiwiresearch.cases.records import CachedCase, graph_record
+from kiwiresearch.cases.review import living_record, merges_record, set_living
+from kiwiresearch.cases.sources import set_plugin, source_records
+from kiwiresearch.errors import KiwiError, NothingFound
+from kiwiresearch.jobs.job import FamilyRequest
+from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.kin.kinship import KinshipFinder
+from kiwiresearch.kin.privacy.redaction import Mode
+from kiwiresearch.kin.sources.registry import Plugins
+from kiwiresearch.kin.sources.registry import load_plugins as all_plugins
+from kiwiresearch.kin.store.case import CaseStore
+from kiwiresearch.kin.tree import PersonId, Tree
+from kiwiresearch.web import job_requests
+from kiwiresearch.web.bodies import Name
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.family_models import (
+    BranchReply,
+    CaseReply,
+    CasesReply,
+    DecisionBody,
+    LivingBody,
+    LivingReply,
+    MergesReply,
+    OnePersonReply,
+    PeopleReply,
+    PluginBody,
+    PluginsReply,
+    RelationReply,
+    RowsReply,
+    RunBody,
+    StartBody,
+    TreeReply,
+    UndoBody,
+    UndoneReply,
+)
+from kiwiresearch.web.guard.identity import FamilyAccess, Privacy
+from kiwiresearch.web.job_requests import JobReply, case_url, job_record, job_url
+from kiwiresearch.web.problems import without_paths
+from kiwiresearch.web.replies import Json
+from kiwiresearch.web.runs import Limit, Offset
+from kiwiresearch.zim.archive import EntryRef
+
+SCHEME = "zim://"
+ALL_STEPS = RunBody()
+UNREADABLE_CASE: dict[str, Any] = {
+    name: [] if name == "seeds" else "" if name in ("title", "stop", "why") else 0
+    for name in CaseReply.model_fields
+    if name not in ("id", "privacy", "owner", "problem", "url")
+}
+"""What is said of a case that cannot be read."""
+
+CaseId = Annotated[str, Path(max_length=40, description="The `id` of a case.", examples=["5f0c9a3be812"])]
+Person = Annotated[str, Path(max_length=100, description="The `id` of a person of the case.")]
+OnePerson = Annotated[str, Query(max_length=100, description="The `id` of a person of the case.")]
+Direction = Annotated[Literal["ancestors", "descendants"], Query()]
+Words = Annotated[Name, Query(description="Only people whose name holds this.")]
+
+
+class Families:
+    """What the routes of families share."""
+
+    def __init__(self, room: ServerContext, jobs: JobQueue) -> None:
+        self.room = room
+        self.jobs = jobs
+        self.cases = jobs.cases
+        self.access = FamilyAccess(room.desk.settings.serve)
+
+    @contextlib.contextmanager
+    def open_case(self, request: Request, case: str, privacy: Mode | None) -> Iterator[tuple[CachedCase, Mode]]:
+        """A case, and the mode in which this request may see it."""
+        mode = self.access.privacy_mode(request, privacy)
+        with self.cases.reading(case) as found:
+            yield found, mode
+
+    def record(self, request: Request, case: str, privacy: Mode | None = None) -> dict[str, Any]:
+        mode = self.access.privacy_mode(request, privacy)
+        return self._case_record(request, case, mode, self.cases.summary(case, mode))
+
+    def person(self, request: Request, case: str, person: str, privacy: Mode | None = None) -> dict[str, Any]:
+        """A person with every fact and tie, the words that say so, and what speaks against it."""
+        with self.open_case(request, case, privacy) as (found, mode):
+            tree = found.tree(mode)
+            visible_person(tree, person)
+            seed = next((one for one in found.seeds() if one in tree.persons and one != person), None)
+            row = told.person_record(tree, person, KinshipFinder(tree).kinship(seed, person).words if seed else "")
+            facts = told.evidence_records(found, person, None, mode)
+            conflicts = [one for one in told.conflict_records(found, mode) if one["person"] == person]
+            why = living_record(found, person)["why"] if mode == "owner" else ""
+        return row | {"facts": facts, "conflicts": conflicts, "living_why": why}
+
+    def seed_names(self, request: Request, case: str) -> str:
+        """Whom a case began with, for its owner; others are told on its page as much as they may know."""
+        if not self.access.is_owner(request):
+            return ""
+        with contextlib.suppress(KiwiError), self.cases.reading(case) as found:
+            return ", ".join(found.store.person(one).name for one in found.seeds())
+        return ""
+
+    def listed_record(self, request: Request, case: str) -> dict[str, Any]:
+        """The same for a list, which a case that cannot be read does not spoil."""
+        try:
+            return self.record(request, case)
+        except KiwiError as problem:
+            return self._case_record(
+                request, case, self.access.privacy_mode(request), UNREADABLE_CASE, without_paths(str(problem))
+            )
+
+    def _case_record(
+        self, request: Request, case: str, mode: Mode, known: dict[str, Any], problem: str = ""
+    ) -> dict[str, Any]:
+        whose = {"privacy": mode, "owner": self.access.is_owner(request)}
+        return {"id": case, **known, **whose, "problem": problem, "url": case_url(case)}
+
+
+def router(room: ServerContext, jobs: JobQueue) -> APIRouter:
+    """All routes of families."""
+    from kiwiresearch.web import family_files
+
+    families = Families(room, jobs)
+    routes = APIRouter(prefix="/api/family", tags=["family"])
+    _add_cases(routes, families)
+    _add_people(routes, families)
+    _add_lists(routes, families)
+    add_decision_routes(routes, families)
+    family_files.add_file_routes(routes, families)
+    return routes
+
+
+def _add_cases(routes: APIRouter, families: Families) -> None:
+    @routes.get("", response_class=Json, responses={200: {"model": CasesReply}})
+    def cases_there_are(request: Request, limit: Limit = 100, offset: Offset = 0) -> Response:
+        """All cases of the server."""
+        ids = families.cases.ids()
+        shown = [families.listed_record(request, one) for one in ids[offset : offset + limit]]
+        return Json({"cases": shown, "total": len(ids)})
+
+    @routes.post("", status_code=201, response_class=Json, responses={201: {"model": CaseReply}})
+    def start(request: Request, body: StartBody) -> Response:
+        """Begin a case: find the people it is about, and read their pages. `run` goes on with it."""
+        settings = body.settings(families.room.desk.settings.kin)
+        with families.room.locked_finder() as finder:
+            case = families.cases.start(settings, finder)
+        return Json(families.record(request, case), 201, {"Location": case_url(case)})
+
+    @routes.get("/{case}", response_class=Json, responses={200: {"model": CaseReply}})
+    def case_as_it_is(request: Request, case: CaseId, privacy: Privacy = None) -> Response:
+        """A case in a few figures."""
+        return Json(families.record(request, case, privacy))
+
+    @routes.post("/{case}/run", status_code=202, response_class=Json, responses={202: {"model": JobReply}})
+    def run(case: CaseId, body: RunBody = ALL_STEPS) -> Response:
+        """Go on with a case; the answer is a job, which is followed, cancelled and resumed as those of research."""
+        job = job_requests.start_job(families.jobs, FamilyRequest(case, body.steps, body.model))
+        return Json(job_record(job), 202, {"Location": job_url(job.id)})
+
+
+def _add_people(routes: APIRouter, families: Families) -> None:
+    @routes.get("/{case}/people", response_class=Json, responses={200: {"model": PeopleReply}})
+    def people(
+        request: Request, case: CaseId, q: Words = "", privacy: Privacy = None, limit: Limit = 100, offset: Offset = 0
+    ) -> Response:
+        """Everybody, the ones it began with first."""
+        with families.open_case(request, case, privacy) as (found, mode):
+            ids = told.people_named(found, mode, q)
+            rows = told.people_records(found, mode, ids[offset : offset + limit])
+        return Json({"people": rows, "total": len(ids)})
+
+    @routes.get("/{case}/people/{person}", response_class=Json, responses={200: {"model": OnePersonReply}})
+    def one_person(request: Request, case: CaseId, person: Person, privacy: Privacy = None) -> Response:
+        """A person with every fact and tie, the words that say so, where they are read, and what speaks against it."""
+        row = families.person(request, case, person, privacy)
+        for fact in row["facts"]:
+            fact["evidence"] = [one | {"read": _read(families.room, one)} for one in fact["evidence"]]
+        return Json(row)
+
+    @routes.get("/{case}/people/{person}/line", response_class=Json, responses={200: {"model": BranchReply}})
+    def line(
+        request: Request, case: CaseId, person: Person, of: Direction = "ancestors", privacy: Privacy = None
+    ) -> Response:
+        """The ancestors or descendants of a person, as rows that say how deep they stand."""
+        with families.open_case(request, case, privacy) as (found, mode):
+            tree = found.tree(mode)
+            return Json({"rows": told.branch_records(tree, visible_person(tree, person), down=of == "descendants")})
+
+    @routes.get("/{case}/tree", response_class=Json, responses={200: {"model": TreeReply}})
+    def tree(request: Request, case: CaseId, privacy: Privacy = None) -> Response:
+        """Everybody and all ties, for a program that draws them."""
+        with families.open_case(request, case, privacy) as (found, mode):
+            return Json(graph_record(found.tree(mode)))
+
+    @routes.get("/{case}/relation", response_class=Json, responses={200: {"model": RelationReply}})
+    def relation(
+        request: Request, case: CaseId, first: OnePerson, second: OnePerson, privacy: Privacy = None
+    ) -> Response:
+        """What the second person is to the first, and the way there."""
+        with families.open_case(request, case, privacy) as (found, mode):
+            pair = [visible_person(found.tree(mode), one) for one in (first, second)]
+            return Json(told.relation_record(found, pair[0], pair[1], mode))
+
+
+def _add_lists(routes: APIRouter, families: Families) -> None:
+    @routes.get("/{case}/timeline", response_class=Json, responses={200: {"model": RowsReply}})
+    def timeline(
+        request: Request, case: CaseId, privacy: Privacy = None, limit: Limit = 100, offset: Offset = 0
+    ) -> Response:
+        """The events of everybody in the order of time, with ages."""
+        with families.open_case(request, case, privacy) as (found, mode):
+            return _rows(told.timeline_records(found, mode), limit, offset)
+
+    @routes.get("/{case}/conflicts", response_class=Json, responses={200: {"model": RowsReply}})
+    def conflicts(
+        request: Request, case: CaseId, privacy: Privacy = None, limit: Limit = 100, offset: Offset = 0
+    ) -> Response:
+        """Values that cannot all be right, ranked with reasons, and what would settle it."""
+        with families.open_case(request, case, privacy) as (found, mode):
+            return _rows(told.conflict_records(found, mode), limit, offset)
+
+    @routes.get("/{case}/log", response_class=Json, responses={200: {"model": RowsReply}})
+    def log(
+        request: Request, case: CaseId, privacy: Privacy = None, limit: Limit = 100, offset: Offset = 0
+    ) -> Response:
+        """What was searched, also in vain; that is no evidence that there is nothing."""
+        with families.open_case(request, case, privacy) as (found, mode):
+            return _rows(told.log_records(found, mode), limit, offset)
+
+    @routes.get("/{case}/merges", response_class=Json, responses={200: {"model": MergesReply}})
+    def merges(request: Request, case: CaseId, privacy: Privacy = None) -> Response:
+        """Who was taken for one person and who may be, with what speaks for and against it."""
+        with families.open_case(request, case, privacy) as (found, mode):
+            return Json(merges_record(found, found.tree(mode), found.mask(mode)))
+
+
+def visible_person(tree: Tree, person: str) -> PersonId:
+    """The id of a person whom the tree shows; one who is kept back is as unknown as one who never was."""
+    if person not in tree.persons:
+        raise NothingFound(f"There is no person {person!r} in this case.", remedy="Its '/people' lists them.")
+    return person
+
+
+def _rows(rows: list[dict[str, Any]], limit: int, offset: int) -> Response:
+    return Json({"rows": rows[offset : offset + limit], "total": len(rows)})
+
+
+def page_of(room: ServerContext, evidence: dict[str, Any]) -> EntryRef | None:
+    """The page of the shelf that a quote is from; a quote that is withheld leads nowhere."""
+    book, _, path = evidence["url"].removeprefix(SCHEME).partition("/")
+    found = next((one.id for one in room.shelf.books if one.id == book), None)
+    if found is None or evidence["start"] < 0 or not evidence["url"].startswith(SCHEME):
+        return None
+    return EntryRef(found, path)
+
+
+def _read(room: ServerContext, evidence: dict[str, Any]) -> str:
+    """Where the words of a quote are read."""
+    ref = page_of(room, evidence)
+    return room.page_url(ref, span=(evidence["start"], evidence["end"])) if ref else ""
+
+
+Candidates = Callable[[Case], Sequence[review.WaitingMerge | review.SeparatedPair]]
+Decide = Callable[[Case, str, str], object]
+
+NO_REASON = DecisionBody()
+UNDO_DEFAULTS = UndoBody()
+MergeId = Annotated[
+    str, Path(max_length=100, description="The `id` of a merge, of one that waits for review, or of a pair kept apart.")
+]
+PluginId = Annotated[str, Path(max_length=100, description="The `id` of a source.", examples=["wikidata"])]
+
+
+def add_decision_routes(routes: APIRouter, families: Families) -> None:
+    _add_merges(routes, families)
+    _add_living(routes, families)
+    _add_plugins(routes, families)
+
+
+def _add_merges(routes: APIRouter, families: Families) -> None:
+    def decided(request: Request, case: str, merge: str, among: Candidates, decide: Decide, why: str) -> Response:
+        families.access.require_owner(request)
+        with families.cases.changing(case) as found:
+            require_known(merge, [one.id for one in among(found)])
+            decide(found, merge, why)
+            return Json(merges_record(found, found.tree(), found.mask("owner")))
+
+    @routes.post("/{case}/merges/{merge}/accept", response_class=Json, responses={200: {"model": MergesReply}})
+    def accept(request: Request, case: CaseId, merge: MergeId, body: DecisionBody = NO_REASON) -> Response:
+        """Take two for one person, as was proposed. Only the owner may."""
+        return decided(request, case, merge, review.to_review, review.accept_merge, body.why)
+
+    @routes.post("/{case}/merges/{merge}/reject", response_class=Json, responses={200: {"model": MergesReply}})
+    def reject(request: Request, case: CaseId, merge: MergeId, body: DecisionBody = NO_REASON) -> Response:
+        """Keep two apart, though it was proposed. Only the owner may."""
+        return decided(request, case, merge, review.to_review, review.reject_merge, body.why)
+
+    @routes.post("/{case}/merges/{merge}/take-back", response_class=Json, responses={200: {"model": MergesReply}})
+    def take_back(request: Request, case: CaseId, merge: MergeId, body: DecisionBody = NO_REASON) -> Response:
+        """Keep two apart no longer: they may be proposed again, or merged. Only the owner may."""
+        return decided(request, case, merge, review.separated_pairs, review.allow_merge_again, body.why)
+
+    @routes.post("/{case}/merges/{merge}/undo", response_class=Json, responses={200: {"model": UndoneReply}})
+    def undo(request: Request, case: CaseId, merge: MergeId, body: UndoBody = UNDO_DEFAULTS) -> Response:
+        """Undo a merge: everything is as it was before, and the two are not proposed again. Only the owner may."""
+        families.access.require_owner(request)
+        with families.cases.changing(case) as found:
+            require_known(merge, [one.id for one in found.store.merges()])
+            return Json({"undone": list(review.undo_merge(found, merge, body.why, cascade=body.cascade))})
+
+
+def _add_living(routes: APIRouter, families: Families) -> None:
+    @routes.put("/{case}/people/{person}/living", response_class=Json, responses={200: {"model": LivingReply}})
+    def living(request: Request, case: CaseId, person: Person, body: LivingBody) -> Response:
+        """Say whether a person lives; it wins over every rule. Only the owner may."""
+        families.access.require_owner(request)
+        with families.cases.changing(case) as found:
+            one = visible_person(found.store.tree(), person)
+            set_living(found, one, body.status, body.why)
+            return Json(living_record(found, one))
+
+
+def _add_plugins(routes: APIRouter, families: Families) -> None:
+    @routes.get("/{case}/plugins", response_class=Json, responses={200: {"model": PluginsReply}})
+    def plugins(case: CaseId) -> Response:
+        """The sources there are, what each is asked, and which of them this case may ask."""
+        with families.cases.reading(case) as found:
+            return _plugins(all_plugins(families.cases.plugins), found.store)
+
+    @routes.put("/{case}/plugins/{plugin}", response_class=Json, responses={200: {"model": PluginsReply}})
+    def switch_plugin(request: Request, case: CaseId, plugin: PluginId, body: PluginBody) -> Response:
+        """Switch a source on or off for a case; all but the books are off until then. Only the owner may."""
+        families.access.require_owner(request)
+        there = all_plugins(families.cases.plugins)
+        with families.cases.changing(case) as found:
+            require_known(plugin, [one.plugin.plugin_id for one in there.known])
+            wish = {"contact": body.contact, "endpoint": body.endpoint}
+            set_plugin(found.store, there.named(plugin), on=body.on, terms=body.terms_ok, **wish)
+            return _plugins(there, found.store)
+
+
+def _plugins(there: Plugins, store: CaseStore) -> Response:
+    problems = [without_paths(str(one)) for one in there.problems]
+    return Json({"plugins": source_records(there, store), "problems": problems})
+
+
+def require_known(wanted: str, there: list[str]) -> None:
+    """Refuse an id that is none of these."""
+    if wanted not in there:
+        raise NothingFound(f"There is no {wanted!r} here.", remedy="Ids are given whole, as the lists have them.")

@@ -1,0 +1,259 @@
+"""How often, how many at once, and how long: limits on requests, and the end of the server."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import math
+import re
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import anyio
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from kiwiresearch.web.guard.identity import HEALTH, ServerToken
+from kiwiresearch.web.problems import Problem, WatchedReply, refuse
+
+NOT_IN_ADDRESS = re.compile(r"[^\w.:-]", re.ASCII)
+"""What no address and no name of a machine has in it."""
+
+MAX_CLIENTS = 10_000
+"""Of more clients than this, those that have been silent longest are forgotten."""
+
+
+@dataclass(slots=True)
+class Bucket:
+    """What one client may still ask for, and when that was counted."""
+
+    left: float
+    counted_at: float
+
+
+class Buckets:
+    """A bucket for each client: as many requests as a minute allows, filled again steadily."""
+
+    def __init__(
+        self, a_minute: int, *, clock: Callable[[], float] = time.monotonic, most_clients: int = MAX_CLIENTS
+    ) -> None:
+        self._a_minute = a_minute
+        self._clock = clock
+        self._most_clients = most_clients
+        self._buckets: OrderedDict[str, Bucket] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._buckets)
+
+    def take(self, client: str, a_minute: int = 0) -> float:
+        """Count a request; returns 0 if it may be made, else for how many seconds the client must wait.
+
+        `a_minute` is what this client may ask, if it is not what all may.
+        """
+        most = a_minute or self._a_minute
+        now, a_second = self._clock(), most / 60
+        bucket = self._buckets.setdefault(client, Bucket(most, now))
+        self._buckets.move_to_end(client)
+        if len(self._buckets) > self._most_clients:
+            self._buckets.popitem(last=False)
+        bucket.left = min(most, bucket.left + (now - bucket.counted_at) * a_second)
+        bucket.counted_at = now
+        if bucket.left < 1:
+            return (1 - bucket.left) / a_second
+        bucket.left -= 1
+        return 0.0
+
+
+def client_of(scope: Scope) -> str:
+    """Who asks, by address; of IPv6 by the network, as a machine there has addresses without end."""
+    text = str((scope.get("client") or ("",))[0])[:64]
+    try:
+        address = ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return NOT_IN_ADDRESS.sub("", text)  # a proxy says so, and may have it from anybody
+    if isinstance(address, ipaddress.IPv6Address):
+        return str(address.ipv4_mapped or ipaddress.ip_network((address, 64), strict=False))
+    return str(address)
+
+
+class RateLimit:
+    """Refuses clients that ask too often; those with the token are counted apart from those without."""
+
+    def __init__(self, app: ASGIApp, *, buckets: Buckets, token: ServerToken | None) -> None:
+        self._app = app
+        self._buckets = buckets
+        self._token = token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        shown = self._token is not None and self._token.is_authenticated(scope)
+        wait_s = self._buckets.take(f"{client_of(scope)}{' with token' if shown else ''}")
+        if wait_s:
+            await refuse(too_often(math.ceil(wait_s)), scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+
+def too_often(wait_s: int, setting: str = "'requests_a_minute' below [serve]") -> Problem:
+    return Problem(
+        429,
+        "Too many requests",
+        "You ask too often.",
+        f"Ask again in {wait_s} s; {setting} in the settings allows more.",
+        (("Retry-After", str(wait_s)),),
+    )
+
+
+BUSY = Problem(
+    503,
+    "Busy",
+    "All hands are busy.",
+    "Ask again in a moment; 'at_once' below [serve] in the settings allows more.",
+    (("Retry-After", "2"),),
+)
+
+UNNAMED = ""
+STRANGERS = "strangers"
+
+
+class ConcurrencyLimit:
+    """Asks those who come when all places are taken to come again.
+
+    Strangers together have no more than a quarter of the places, and no user more than three quarters:
+    whoever keeps requests open keeps nobody else out.
+    """
+
+    def __init__(self, app: ASGIApp, *, at_once: int) -> None:
+        self._app = app
+        self._free = at_once
+        quarter = at_once // 4
+        self._for_strangers, self._for_one = max(quarter, 1), at_once - quarter
+        self._running: Counter[str] = Counter()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] == HEALTH:  # who asks whether we are alive must hear it
+            await self._app(scope, receive, send)
+            return
+        who = _client_group(scope)
+        if self._free < 1 or not self._has_place(who):
+            await refuse(BUSY, scope, receive, send)
+            return
+        self._free -= 1
+        self._running[who] += 1
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._free += 1
+            self._running[who] -= 1
+            if not self._running[who]:
+                del self._running[who]
+
+    def _has_place(self, who: str) -> bool:
+        return who == UNNAMED or self._running[who] < (self._for_strangers if who == STRANGERS else self._for_one)
+
+
+def _client_group(scope: Scope) -> str:
+    """With whom a request is counted; where everybody may come in, or one token is for all, nobody is told apart."""
+    state = scope.get("state", {})
+    if state.get("is_stranger", False):
+        return STRANGERS
+    known = state.get("visitor")
+    return f"user {known.name}" if known is not None else UNNAMED
+
+
+GRACE_S = 5.0
+"""How long requests may go on when the server ends."""
+
+TIMED_OUT = Problem(
+    503,
+    "Took too long",
+    "The answer was not ready in time.",
+    "Ask for less; 'request_timeout_s' below [serve] in the settings gives more time.",
+)
+CLOSING = Problem(
+    503, "Server closing", "The server is being stopped.", "Ask again when it is back.", (("Retry-After", "5"),)
+)
+
+
+class Shutdown:
+    """The end of the server, which running requests are told of."""
+
+    def __init__(self, *, grace_s: float = GRACE_S) -> None:
+        self.grace_s = grace_s
+        self._has_begun = False
+        self._listeners: set[asyncio.Future[None]] = set()
+
+    def begin(self) -> None:
+        """Tell all; must be called in the loop that runs the requests."""
+        self._has_begun = True
+        for listener in tuple(self._listeners):
+            if not listener.done():
+                listener.set_result(None)
+
+    @contextlib.contextmanager
+    def notified(self) -> Iterator[asyncio.Future[None]]:
+        """A future that is done as soon as the end has begun."""
+        listener: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        if self._has_begun:
+            listener.set_result(None)
+        self._listeners.add(listener)
+        try:
+            yield listener
+        finally:
+            self._listeners.discard(listener)
+
+
+class Deadline:
+    """Ends what takes too long; at the end of the server, what is not done within its grace.
+
+    The client gets a proper end at once. The request counts as running until the thread
+    that works for it, if there is one, has noticed.
+    """
+
+    def __init__(self, app: ASGIApp, *, seconds: float, ending: Shutdown) -> None:
+        self._app = app
+        self._seconds = seconds
+        self._ending = ending
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        reply = WatchedReply(scope, receive, send)
+        limit = anyio.CancelScope()
+
+        async def work() -> None:
+            with limit:
+                await self._app(scope, receive, reply.send)
+
+        task = asyncio.ensure_future(work())
+        try:
+            problem = await self._overdue(task, grace_s=0 if _is_idle(scope) else self._ending.grace_s)
+            if problem:
+                await reply.end_with(problem)
+                limit.cancel()
+            await asyncio.wait({task})
+        finally:
+            task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            task.result()
+
+    async def _overdue(self, task: asyncio.Task[None], *, grace_s: float) -> Problem | None:
+        """Waits for the work; the reason why it must end now if it has not."""
+        with self._ending.notified() as end:
+            await asyncio.wait({task, end}, timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED)
+            if task.done():
+                return None
+            if not end.done():
+                return TIMED_OUT
+        await asyncio.wait({task}, timeout=grace_s)
+        return None if task.done() else CLOSING
+
+
+def _is_idle(scope: Scope) -> bool:
+    """A client of MCP keeps a stream open only to hear of what may come."""
+    return bool(scope["method"] == "GET" and scope["path"].startswith("/mcp"))

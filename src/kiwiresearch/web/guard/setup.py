@@ -1,0 +1,145 @@
+"""The guard put together: users and audit as the settings say, and every check in its order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from urllib.parse import urlsplit
+
+from fastapi import FastAPI, Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from kiwiresearch.errors import BadSettings
+from kiwiresearch.store.audit import Audit
+from kiwiresearch.store.store import Store
+from kiwiresearch.web.guard.audit import ASK, AuditLog, AuditRecorder, action_of, count_question, note_profile, rule_of
+from kiwiresearch.web.guard.identity import ServerToken, TokenCheck, current_visitor, require_role
+from kiwiresearch.web.guard.limits import Buckets, ConcurrencyLimit, Deadline, RateLimit, Shutdown, client_of
+from kiwiresearch.web.guard.requests import BodyCheck, HostCheck, OriginCheck, PathCheck, RequestAddress
+from kiwiresearch.web.guard.responses import Compression, FaultCheck, SecurityHeaders
+from kiwiresearch.web.guard.roles import RoleRule, rule_for
+from kiwiresearch.web.guard.users import LOGIN_NEEDED, UserAuthenticator, UserCheck
+from kiwiresearch.web.problems import Refused
+from kiwiresearch.workspace.settings import ServeSettings
+from kiwiresearch.workspace.users import Actor, UserRegister, owners
+from kiwiresearch.workspace.workspace import Workspace, store_of
+
+
+@dataclass(frozen=True, slots=True)
+class Accounts:
+    """Who lets users in, and who writes down what they do; neither where nobody asked for it."""
+
+    store: Store | None = None
+    authenticator: UserAuthenticator | None = None
+    audit_log: AuditLog | None = None
+
+    def require_users(self, request: Request) -> UserRegister:
+        """The users, to be changed by whoever sent a request."""
+        if self.store is None or self.authenticator is None:
+            raise Refused(
+                404, "This server has no users.", "'users = true' below [serve] in the settings gives it some."
+            )
+        return UserRegister(self.store, utc_now, Actor(current_visitor().name, client_of(request.scope)))
+
+    def require_audit(self) -> Audit:
+        """The audit, where one is kept."""
+        if self.audit_log is None:
+            raise Refused(
+                404, "This server keeps no audit.", "'audit = true' below [serve] in the settings lets it keep one."
+            )
+        return self.audit_log.audit
+
+
+def open_accounts(desk: Workspace) -> Accounts:
+    """The door and the logbook that the settings ask for."""
+    serve = desk.settings.serve
+    if not (serve.users or serve.audit):
+        return Accounts()
+    store = store_of(desk)
+    logbook = AuditLog(store.audit, utc_now, serve.audit_words)
+    note_profile(logbook, desk.settings.policy)
+    return Accounts(store, UserAuthenticator(store, desk.settings.limits, utc_now) if serve.users else None, logbook)
+
+
+def check_owners(desk: Workspace) -> None:
+    """Refuse to serve users where nobody could make any."""
+    if desk.settings.serve.users and not owners(store_of(desk).people.all()):
+        raise BadSettings(
+            "'serve.users' is set, and there is no owner yet.",
+            remedy="Make one: kiwiresearch users add NAME --role owner",
+        )
+
+
+def utc_now() -> str:
+    """When something was done: it is written into the audit and beside tokens, and into no run."""
+    return datetime.now(UTC).isoformat(timespec="seconds")  # noqa: TID251
+
+
+Admit = Callable[[Request], None]
+
+
+def role_dependency(logbook: AuditLog) -> Admit:
+    """Refuses who may not use a route, by the table of roles, and questions beyond the limit of a day."""
+
+    def admit(request: Request) -> None:
+        rule = rule_of(request.scope)
+        _check(rule, is_stranger=getattr(request.state, "is_stranger", True))
+        if action_of(request.scope, b"") == ASK:
+            count_question(logbook, request.scope)
+
+    return admit
+
+
+def _check(rule: RoleRule, *, is_stranger: bool) -> None:
+    if rule.role == "stranger":
+        return
+    if is_stranger:
+        raise Refused(401, LOGIN_NEEDED.detail, LOGIN_NEEDED.remedy, dict(LOGIN_NEEDED.headers))
+    require_role(rule.role)
+
+
+class RoleCheck:
+    """The same for an app of others, which has routes of its own behind one address."""
+
+    def __init__(self, app: ASGIApp, *, path: str) -> None:
+        self._app = app
+        self._path = path
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            _check(rule_for(scope["method"], self._path), is_stranger=scope["state"].get("is_stranger", True))
+        await self._app(scope, receive, send)
+
+
+NO_ACCOUNTS = Accounts()
+
+
+def _names(settings: ServeSettings) -> tuple[str, ...]:
+    """The names a user gave the server, and the one in its public address."""
+    public = urlsplit(settings.public_url).hostname
+    return (*settings.hosts, public) if public else settings.hosts
+
+
+def add_checks(app: FastAPI, settings: ServeSettings, ending: Shutdown, house: Accounts = NO_ACCOUNTS) -> None:
+    """Guard an app; what is added last stands outermost. Where a house has a door, users come in by it."""
+    token = ServerToken(settings.token) if settings.token else None
+    if house.audit_log is not None:
+        app.add_middleware(AuditRecorder, logbook=house.audit_log)
+    app.add_middleware(BodyCheck, most_bytes=settings.max_body_kb * 1024)
+    app.add_middleware(Deadline, seconds=settings.request_timeout_s, ending=ending)
+    app.add_middleware(ConcurrencyLimit, at_once=settings.at_once)
+    buckets = Buckets(settings.requests_a_minute)
+    if house.authenticator is not None:
+        app.add_middleware(UserCheck, door=house.authenticator, buckets=buckets)
+    elif token is not None:
+        app.add_middleware(TokenCheck, token=token)
+    if house.authenticator is None:
+        app.add_middleware(RateLimit, buckets=buckets, token=token)
+    app.add_middleware(OriginCheck)
+    app.add_middleware(RequestAddress)
+    app.add_middleware(PathCheck)
+    app.add_middleware(HostCheck, bound=settings.host, named=_names(settings))
+    app.add_middleware(FaultCheck)
+    app.add_middleware(Compression)
+    app.add_middleware(SecurityHeaders)

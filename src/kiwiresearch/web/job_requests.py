@@ -1,0 +1,322 @@
+"""Jobs and runs as clients see them, and jobs started within a visitor's role and limits."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from typing import Annotated, Any, Literal
+from urllib.parse import quote
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt
+
+from kiwiresearch.crawl.settings import Strategy
+from kiwiresearch.errors import LimitReached, NotAllowed
+from kiwiresearch.jobs.job import (
+    FamilyRequest,
+    Job,
+    JobKind,
+    JobRequest,
+    JobState,
+    QuestionsRequest,
+    ResearchRequest,
+    UnreadableRequest,
+)
+from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.runs.run import Run
+from kiwiresearch.web.bodies import encodable
+from kiwiresearch.web.guard.identity import current_visitor, require_own, require_role
+from kiwiresearch.web.problems import without_paths
+from kiwiresearch.workspace.setting_values import RANGES
+
+MAX_BOOKS = 100
+MAX_WORDS = 500
+NO_TOPIC = ResearchRequest("")
+
+Text = Annotated[str, Field(max_length=MAX_WORDS), BeforeValidator(encodable)]
+
+
+def _bounds(key: str) -> Any:
+    low, high = RANGES[key]
+    return Field(ge=int(low), le=int(high))
+
+
+class ResearchBody(BaseModel):
+    """A topic to research, and how; what is left out is as the server's settings say."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    topic: Annotated[
+        Text, Field(min_length=1, description="What to research, in words.", examples=["Bronze Age collapse"])
+    ]
+    focus: Annotated[Text, Field(description="Words that matter most.", examples=["metallurgy, drought"])] = ""
+    aspect: Annotated[Text, Field(description="The side of the topic that is wanted.", examples=["causes"])] = ""
+    depth: Annotated[
+        Annotated[StrictInt, _bounds("max_depth")] | None,
+        Field(description="How many links away from the first pages to go."),
+    ] = None
+    max_pages: Annotated[
+        Annotated[StrictInt, _bounds("max_pages")] | None, Field(description="How many pages to take at most.")
+    ] = None
+    max_links: Annotated[
+        Annotated[StrictInt, _bounds("max_links_per_page")] | None,
+        Field(description="How many new pages one page may bring in."),
+    ] = None
+    strategy: Annotated[
+        Strategy | None, Field(description="`priority`: the best page next; `bfs`: depth by depth.")
+    ] = None
+    books: Annotated[
+        list[Text],
+        Field(max_length=MAX_BOOKS, description="Only these books of the shelf: their names, titles or UUIDs."),
+    ] = []
+    critic: Annotated[StrictBool, Field(description="Have a second look at what a model wrote.")] = False
+    model: Annotated[StrictBool, Field(description="`false` works by rules alone even where a model is set.")] = True
+
+    def job_request(self) -> ResearchRequest:
+        return ResearchRequest(
+            self.topic,
+            self.focus,
+            self.depth,
+            self.max_pages,
+            self.max_links,
+            self.strategy,
+            tuple(self.books),
+            critic=self.critic,
+            model=self.model,
+            aspect=self.aspect,
+        )
+
+
+class JobReply(BaseModel):
+    """A job that was asked for, such as a research run or work on a family's case, and how far it is."""
+
+    id: str
+    kind: JobKind | Literal["damaged"] = Field(
+        description="`research`, `ask` (a batch of questions), `bulk` (a book's tables) or `kin`; "
+        "`damaged` where the row of the job cannot be read."
+    )
+    state: JobState
+    user: str = Field(description="Who asked for it; empty where nobody is told apart.")
+    priority: int = Field(description="Those with a higher one come first.")
+    topic: str
+    focus: str
+    aspect: str = Field(description="The side of the topic that was asked for; empty where only the topic was.")
+    depth: int | None
+    max_pages: int | None
+    max_links: int | None
+    strategy: str | None
+    books: list[str]
+    critic: bool
+    model: bool
+    attempt: int = Field(description="How often it was started.")
+    pages: int = Field(description="How many pages were taken so far; of a case, how many steps.")
+    kept: int = Field(description="How many of them were there from before, when it was resumed.")
+    story: str = Field(description="Where it began and why it ended, in a sentence.")
+    problem: str = Field(description="Why it failed or was interrupted, in words.")
+    remedy: str
+    resumable: bool
+    asked_at: str
+    started_at: str
+    ended_at: str
+    url: str = Field(description="Where this job is seen.")
+    events: str = Field(description="Where its events are streamed.")
+    run: str = Field(description="Where its run is read; empty until it is done.")
+    losses: list[str] = Field(description="Why it had to be begun again, once for each time.")
+    case: str = Field(description="Where the case is read that it works on; empty of a run.")
+
+
+class JobsReply(BaseModel):
+    """Jobs, the newest first."""
+
+    jobs: list[JobReply]
+    total: int
+
+
+class RunBook(BaseModel):
+    """A book that a run was made from."""
+
+    id: str
+    name: str
+    title: str
+    date: str
+
+
+class RunReply(BaseModel):
+    """A finished run."""
+
+    id: str
+    topic: str
+    focus: str
+    aspect: str
+    version: str
+    fingerprint: str = Field(description="Runs with the same one have the same files.")
+    pages: int
+    claims: int
+    books: list[RunBook]
+    files: dict[str, str] = Field(description="The address of each file, by its name.")
+
+
+class RunsReply(BaseModel):
+    """Finished runs by their names."""
+
+    runs: list[RunReply]
+    total: int
+
+
+class RunClaimsReply(BaseModel):
+    """Some of the claims of a run, in the order of its pages."""
+
+    run: str
+    total: int = Field(description="How many claims fit what was asked for.")
+    offset: int
+    limit: int
+    claims: list[dict[str, Any]] = Field(description="Claims as in `claims.jsonl`.")
+
+
+def job_url(job_id: str) -> str:
+    return f"/api/research/{quote(job_id)}"
+
+
+def job_record(job: Job) -> dict[str, Any]:
+    """What a client sees of a job."""
+    url = job_url(job.id)
+    wish = job.wish if isinstance(job.wish, ResearchRequest) else NO_TOPIC
+    case = job.wish.case if isinstance(job.wish, FamilyRequest) else ""
+    return {
+        "id": job.id,
+        "kind": job.wish.kind,
+        "state": job.state,
+        "user": job.user,
+        "priority": job.priority,
+        "topic": wish.topic,
+        "focus": wish.focus,
+        "aspect": wish.aspect,
+        "depth": wish.depth,
+        "max_pages": wish.max_pages,
+        "max_links": wish.max_links,
+        "strategy": wish.strategy,
+        "books": list(job.wish.books),
+        "critic": wish.critic,
+        "model": job.wish.model,
+        "attempt": job.attempt,
+        "pages": job.pages,
+        "kept": job.kept,
+        "story": job.story,
+        "problem": without_paths(job.problem),
+        "remedy": without_paths(job.remedy),
+        "resumable": job.is_resumable,
+        "asked_at": job.asked_at,
+        "started_at": job.started_at,
+        "ended_at": job.ended_at,
+        "url": url,
+        "events": f"{url}/events",
+        "run": run_url(job.id) if job.state == "done" and wish is job.wish else "",
+        "losses": list(job.losses),
+        "case": case_url(case) if case else "",
+    }
+
+
+def case_url(case_id: str) -> str:
+    return f"/api/family/{quote(case_id)}"
+
+
+def run_url(run_id: str) -> str:
+    return f"/api/runs/{quote(run_id, errors='replace')}"
+
+
+def run_record(run: Run) -> dict[str, Any]:
+    """What a client sees of a run."""
+    told, url = run.manifest, run_url(run.id)
+    books = [book for book in told.get("books") or () if isinstance(book, dict)]
+    return {
+        "id": run.id,
+        "topic": str(told.get("topic", "")),
+        "focus": str(told.get("focus", "")),
+        "aspect": str(told.get("aspect", "")),
+        "version": str(told.get("version", "")),
+        "fingerprint": str(told["fingerprint"]),
+        "pages": _int_or_zero(told.get("pages")),
+        "claims": _int_or_zero(told.get("claims")),
+        "books": [{key: str(book.get(key, "")) for key in RunBook.model_fields} for book in books],
+        "files": {name: f"{url}/files/{quote(name)}" for name in run.files},
+    }
+
+
+def _int_or_zero(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+RETRY_AFTER_S = 60.0
+_START_LOCK = threading.Lock()
+"""Two requests of one user that come together are counted one after the other."""
+
+
+def start_job(jobs: JobQueue, wish: JobRequest) -> Job:
+    """Put work in line for the visitor, if their role and limits allow it."""
+    require_role("researcher")
+    who = current_visitor()
+    if isinstance(wish, QuestionsRequest) and who.limits.questions_a_day:
+        raise NotAllowed(
+            f"You may ask {who.limits.questions_a_day} questions a day, and no batches of them.",
+            remedy="Ask them one by one, or ask an owner of this desk for more.",
+        )
+    with _START_LOCK:
+        _check_queue(jobs)
+        return jobs.start(_limit_pages(wish, who.limits.max_pages, jobs.max_pages), user=who.name)
+
+
+def job_for_visitor(jobs: JobQueue, job_id: str) -> Job:
+    """A job that the visitor may follow: runs are everybody's to see, questions are for who asked them, and owners.
+
+    Of one whose row is damaged, nobody knows what it told.
+    """
+    job = jobs.get(job_id)
+    if isinstance(job.wish, QuestionsRequest | UnreadableRequest):
+        require_own(job.user)
+    return job
+
+
+def resume_job(jobs: JobQueue, job_id: str) -> Job:
+    """Put work of the visitor in line again; an owner may do so with anybody's."""
+    require_own(jobs.get(job_id).user)
+    with _START_LOCK:
+        _check_queue(jobs)
+        return jobs.resume(job_id)
+
+
+def cancel_job(jobs: JobQueue, job_id: str) -> Job:
+    """Stop work of the visitor; an owner may stop anybody's."""
+    require_own(jobs.get(job_id).user)
+    return jobs.cancel(job_id)
+
+
+def remove_job(jobs: JobQueue, job_id: str) -> None:
+    """Forget work of the visitor that brought nothing; an owner may do so with anybody's."""
+    require_own(jobs.get(job_id).user)
+    jobs.remove(job_id)
+
+
+def _check_queue(jobs: JobQueue) -> None:
+    who = current_visitor()
+    if not (who.name and who.limits.queued):
+        return
+    queued, _ = jobs.store.jobs.counts(who.name)
+    if queued >= who.limits.queued:
+        raise LimitReached(
+            f"{queued} of your runs are waiting already, and no more of them may.",
+            after_s=RETRY_AFTER_S,
+            remedy="Ask again when one has begun, or stop one that waits.",
+        )
+
+
+def _limit_pages(wish: JobRequest, most: int, default: int) -> JobRequest:
+    """The wish with no more pages than a run of the visitor may take; who asks for more by name is told."""
+    if not (most and isinstance(wish, ResearchRequest)):
+        return wish
+    if wish.max_pages is None:
+        return replace(wish, max_pages=min(most, default)) if default > most else wish
+    if wish.max_pages > most:
+        raise NotAllowed(
+            f"A run of yours may take {most} pages, not {wish.max_pages}.",
+            remedy=f"Ask for up to {most}, or ask an owner of this desk for more.",
+        )
+    return wish

@@ -1,0 +1,271 @@
+"""Routes to search, titles, books, pages and claims, and the search in the forms of SearXNG and Open WebUI."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException
+
+from kiwiresearch.claims.claim import ClaimType
+from kiwiresearch.claims.page_claims import PageClaims, claims_of_page, claims_of_text
+from kiwiresearch.errors import BadUsage, PageNotFound
+from kiwiresearch.page.doc import PageDoc, Section
+from kiwiresearch.page.doc import page_record as page_record
+from kiwiresearch.search.find import Findings, SearchOptions, find
+from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.web.bodies import MAX_WORDS, BookField, ClaimsBody, Name, Words, has_words
+from kiwiresearch.web.book_pages import PageLocation, books_named, page_at, page_named
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.replies import BooksReply, ClaimsReply, Json, PageReply, SearchReply, SuggestReply
+from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.finder import search_record as search_record
+from kiwiresearch.workspace.inventory import BookStatus, book_statuses
+from kiwiresearch.zim.archive import Book, EntryRef, Match
+
+MAX_HITS = 100
+MAX_SUGGESTIONS = 50
+BROKEN_BOOK = "It cannot be opened; 'kiwiresearch books list' on the server says why."
+
+Q = Annotated[Words, Query(description="What to look for: a title, some words or a question.")]
+TypedText = Annotated[Words, Query(description="What has been typed so far.")]
+Limit = Annotated[int, Query(ge=1, le=MAX_HITS, description="How many pages to give.")]
+SuggestionLimit = Annotated[int, Query(ge=1, le=MAX_SUGGESTIONS, description="How many titles to give.")]
+Focus = Annotated[Name, Query(description="A hint that decides between senses, such as `planet`.")]
+Fast = Annotated[bool, Query(description="Titles and the books' own indexes; no page is read.")]
+Title = Annotated[Name, Query(description="The page's title.", examples=["Sunset"])]
+Path = Annotated[Name, Query(description="The page's path in its book, instead of its title.")]
+SectionName = Annotated[Name, Query(description="Only the section of this heading or anchor, and those below it.")]
+BookFilter = Annotated[BookField, Query()]
+ClaimTypeFilter = Annotated[ClaimType | None, Query(alias="type", description="Only claims of this type.")]
+
+
+def router(room: ServerContext) -> APIRouter:
+    """Everything that is read from the books without asking a question."""
+    routes = APIRouter(prefix="/api", tags=["find"])
+
+    @routes.get("/search", response_class=Json, responses={200: {"model": SearchReply}})
+    def search(q: Q, *, limit: Limit = 10, focus: Focus = "", fast: Fast = False, book: BookFilter = "") -> Json:
+        """Find pages, best first; each score says what it is made of."""
+        return Json(_search_record(room, q, SearchOptions(limit=limit, fast=fast, focus=focus), book))
+
+    @routes.get("/suggest", response_class=Json, responses={200: {"model": SuggestReply}})
+    def suggest(q: TypedText, limit: SuggestionLimit = 10, book: BookFilter = "") -> Json:
+        """Complete a title as it is typed."""
+        return Json({"query": q, "suggestions": _suggestions(room, q, limit, book)})
+
+    @routes.get("/books", response_class=Json, responses={200: {"model": BooksReply}})
+    def books() -> Json:
+        """List the books on the shelf."""
+        with room.locked_finder():
+            rows = book_statuses(room.desk, room.shelf)
+        return Json({"sample": room.shelf.is_sample, "books": [_book_record(room, row) for row in rows]})
+
+    @routes.get("/page", response_class=Json, responses={200: {"model": PageReply}})
+    def page(title: Title = "", path: Path = "", book: BookFilter = "", section: SectionName = "") -> Json:
+        """Read a page: its text, sections, facts, links and signals."""
+        _, found = _read_page(room, title, path, book)
+        chosen = _sections(found, section)
+        anchor = chosen[0].anchor if chosen else ""
+        return Json(page_record(found, only=chosen) | {"url": room.page_url(found.ref, anchor=anchor)})
+
+    @routes.get("/claims", response_class=Json, responses={200: {"model": ClaimsReply}})
+    def claims_of_a_page(
+        title: Title = "", path: Path = "", book: BookFilter = "", kind: ClaimTypeFilter = None
+    ) -> Json:
+        """Show what a page claims, with types, hedges and the words that say so."""
+        place, found = _read_page(room, title, path, book)
+        return _claims_response(claims_of_page(found, place.book.book.name), kind, room.page_url(found.ref))
+
+    @routes.post("/claims", response_class=Json, responses={200: {"model": ClaimsReply}})
+    def claims_of_a_text(body: ClaimsBody, kind: ClaimTypeFilter = None) -> Json:
+        """Show what a text of yours claims."""
+        return _claims_response(claims_of_text(body.text, body.title), kind, "")
+
+    return routes
+
+
+def run_search(finder: Finder, words: str, wish: SearchOptions, book: str) -> Findings:
+    """What a search gives: over the shelf, or in all that goes by the name of one book."""
+    if not has_words(words):
+        raise BadUsage("The query has no words.", remedy="Ask for something, such as 'Bronze Age collapse'.")
+    if not book.strip():
+        return finder.find(words, wish)
+
+    def in_those() -> Findings:
+        chosen = books_named(finder, book)
+        return find(chosen, words, replace(wish, max_books=len(chosen)), finder.advice)
+
+    return finder.search_reachable_hosts(in_those)
+
+
+def _search_record(room: ServerContext, words: str, wish: SearchOptions, book: str) -> dict[str, Any]:
+    with room.locked_finder() as finder:
+        found = run_search(finder, words, wish, book)
+        record = search_record(found, finder)
+        names = {hit.ref.book: finder.book_name(hit.ref.book) for hit in found.hits}
+    return record | {
+        "hits": [hit.record(names[hit.ref.book]) | {"url": room.page_url(hit.ref)} for hit in found.hits],
+        "senses": [sense.record() | {"url": room.page_url(sense.ref)} for sense in found.senses],
+    }
+
+
+def _suggestions(room: ServerContext, words: str, limit: int, book: str) -> list[dict[str, str]]:
+    """Titles that begin so, then the books' own suggestions; a book's best comes before any book's second."""
+    if not has_words(words):
+        return []
+    with room.locked_finder() as finder:
+        offered = finder.with_reachable_hosts(
+            lambda: [
+                (place, one.book, match)
+                for one in books_named(finder, book)
+                for place, match in enumerate(_completions(one, words, limit))
+            ]
+        )
+    offered.sort(key=lambda row: row[0])
+    return [_suggestion(room, book, match) for _, book, match in offered[:limit]]
+
+
+def _completions(book: OpenBook, words: str, limit: int) -> list[Match]:
+    """What a book offers for what was typed; its own suggestions seldom know which title one is about to finish."""
+    rows = book.titles.prefix(words, limit) if book.titles else ()
+    book.prefetch_titles(row.path for row in rows)
+    begun = [Match(row.path, book.title(row.path), alias=row.title if row.alias else "") for row in rows]
+    unique = {match.path: match for match in (*reversed(book.archive.suggest(words, limit)), *reversed(begun))}
+    return list(reversed(unique.values()))[:limit]
+
+
+def _suggestion(room: ServerContext, book: Book, match: Match) -> dict[str, str]:
+    ref = EntryRef(book.id, match.path)
+    return {
+        "title": match.title,
+        "alias": match.alias,
+        "book": book.name,
+        "book_id": ref.book,
+        "book_title": book.title or book.name,
+        "path": ref.path,
+        "url": room.page_url(ref),
+    }
+
+
+def _book_record(room: ServerContext, row: BookStatus) -> dict[str, Any]:
+    """What a client may know of a book: not where its file is."""
+    record = row.record() | {"problem": BROKEN_BOOK if row.problem else None}
+    del record["source"]
+    return record | ({"url": room.page_url(EntryRef(row.book.id, ""))} if row.book else {})
+
+
+def _read_page(room: ServerContext, title: str, path: str, book: str) -> tuple[PageLocation, PageDoc]:
+    if bool(title.strip()) == bool(path.strip()):
+        raise BadUsage("Name one page.", remedy="Give either its title or its path.")
+
+    def found() -> tuple[PageLocation, PageDoc]:
+        place = page_named(finder, title, book) if title.strip() else page_at(finder, path, book)
+        return place, place.read()
+
+    with room.locked_finder() as finder:
+        return finder.with_reachable_hosts(found)
+
+
+def _sections(page: PageDoc, wanted: str) -> tuple[Section, ...]:
+    if not wanted.strip():
+        return ()
+    chosen = page.below(wanted)
+    if not chosen:
+        names = ", ".join(repr(section.heading) for section in page.sections[1:]) or "none but the lead"
+        raise PageNotFound(f"The page {page.title!r} has no section {wanted!r}.", remedy=f"Its sections: {names}.")
+    return chosen
+
+
+def _claims_response(found: PageClaims, kind: str | None, url: str) -> Json:
+    return Json(found.of_type(kind or "").record() | {"url": url})
+
+
+PAGE = 10
+"""How many results SearXNG shows on a page."""
+MAX_PAGES = 20
+MAX_RESULTS = 100
+CATEGORY = "general"
+
+EngineQuery = Annotated[Words, Query(max_length=MAX_WORDS, description="What to look for.")]
+ReplyFormat = Annotated[
+    str, Query(alias="format", description="Only `json` is given; SearXNG refuses what is switched off.")
+]
+PageNumber = Annotated[int, Query(ge=1, le=1_000, description=f"Which {PAGE} results to give, from 1 on.")]
+
+
+class ExternalSearch(BaseModel):
+    """What Open WebUI sends to an external search engine."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    query: Annotated[Words, Field(max_length=MAX_WORDS, examples=["Bronze Age collapse"])]
+    count: int = Field(PAGE, ge=1, description=f"How many results to give; at most {MAX_RESULTS} are.")
+
+
+class ExternalResult(BaseModel):
+    """What Open WebUI wants of a result."""
+
+    link: str
+    title: str
+    snippet: str
+
+
+def external_router(room: ServerContext) -> APIRouter:
+    """Searches for programs that were made for other engines."""
+    routes = APIRouter(tags=["outside search"])
+
+    @routes.get("/search", response_class=Json, responses={403: {"description": "Another format than JSON."}})
+    def searxng(q: EngineQuery = "", form: ReplyFormat = "html", pageno: PageNumber = 1) -> Json:
+        """Search as SearXNG does; further parameters of SearXNG are accepted and have no effect."""
+        if form != "json":
+            raise HTTPException(403, "Only format=json is given here.")
+        return Json(_searxng(room, q, pageno))
+
+    @routes.post("/owui/search", response_class=Json, responses={200: {"model": list[ExternalResult]}})
+    def external(body: ExternalSearch) -> Json:
+        """Search as Open WebUI asks an external engine."""
+        with room.locked_finder() as finder:
+            hits = finder.find(body.query, SearchOptions(limit=min(body.count, MAX_RESULTS))).hits
+        return Json([{"link": room.page_url(hit.ref), "title": hit.title, "snippet": hit.snippet} for hit in hits])
+
+    return routes
+
+
+def _searxng(room: ServerContext, query: str, number: int) -> dict[str, Any]:
+    with room.locked_finder() as finder:
+        found = finder.find(query, SearchOptions(limit=PAGE * min(number, MAX_PAGES)))
+        names = {book: finder.book_name(book) for book in {hit.ref.book for hit in found.hits}}
+    hits = list(enumerate(found.hits, start=1))[PAGE * (number - 1) : PAGE * number]
+    return {
+        "query": query,
+        "number_of_results": len(found.hits),
+        "results": [
+            {
+                "url": room.page_url(hit.ref),
+                "title": hit.title,
+                "content": hit.snippet,
+                "engine": names[hit.ref.book],
+                "engines": [names[hit.ref.book]],
+                "category": CATEGORY,
+                # Clients sort by it, so it follows our order; SearXNG's own is made of places as well.
+                "score": round(1 / place, 4),
+                "positions": [place],
+                "template": "default.html",
+                "publishedDate": None,
+            }
+            for place, hit in hits
+        ],
+        "answers": [],
+        "corrections": [found.corrected] if found.corrected else [],
+        "infoboxes": [],
+        "suggestions": _senses(found),
+        "unresponsive_engines": [],
+    } | ({"hidden": found.hidden.record()} if found.hidden.pages else {})
+
+
+def _senses(found: Findings) -> list[str]:
+    """Other meanings of an ambiguous name are what to search for next."""
+    return list(dict.fromkeys(sense.title for sense in found.senses))

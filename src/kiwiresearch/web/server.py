@@ -1,0 +1,309 @@
+"""The server as a process: where it listens, how it starts, and how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import math
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from types import FrameType
+from typing import Any
+
+import h11
+import uvicorn
+from fastapi import FastAPI
+from sse_starlette.sse import AppStatus
+from starlette.applications import Starlette
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+
+from kiwiresearch.errors import BadSettings, BadUsage, KiwiError
+from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.network import ip_address_of, is_loopback
+from kiwiresearch.web.app import make_app
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.guard.identity import check_family_owner
+from kiwiresearch.web.guard.limits import GRACE_S, Shutdown
+from kiwiresearch.web.guard.responses import DEFAULT_HEADERS
+from kiwiresearch.web.guard.setup import check_owners
+from kiwiresearch.web.peers import add_peer_endpoint
+from kiwiresearch.web.problems import LAST_SEND_S, SEE_API, Problem
+from kiwiresearch.web.runs import make_jobs
+from kiwiresearch.workspace.settings import ServeSettings, with_values
+from kiwiresearch.workspace.workspace import Workspace
+from kiwiresearch.zim.library import Shelf
+
+HEAD_TIMEOUT_S = 20.0
+"""How long a client may take for the head of a request."""
+
+MAX_CONNECTIONS = 512
+MAX_HEAD_BYTES = 32 * 1024
+
+NOT_HTTP = Problem(400, "Not HTTP", "This is no request that can be understood.", SEE_API)
+
+
+class HttpProtocol(H11Protocol):
+    """uvicorn's protocol, less patient: a request must have begun soon after its first byte."""
+
+    patience_s = HEAD_TIMEOUT_S
+    _waiting: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        if len(self.connections) > MAX_CONNECTIONS:
+            transport.abort()
+            return
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_watching()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._watch()
+
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 (as uvicorn calls it)
+        if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
+            self.transport.close()  # an answer is on its way already
+            return
+        answer = NOT_HTTP.response()
+        headers = [*answer.raw_headers, *((name.encode(), value.encode()) for name, value in DEFAULT_HEADERS.items())]
+        head = h11.Response(status_code=400, headers=[*headers, (b"connection", b"close")], reason=b"Bad Request")
+        for event in (head, h11.Data(data=bytes(answer.body)), h11.EndOfMessage()):
+            self.transport.write(self.conn.send(event))
+        self.transport.close()
+
+    @property
+    def _is_idle(self) -> bool:
+        cycle: RequestResponseCycle | None = self.cycle
+        return cycle is None or cycle.response_complete
+
+    def _watch(self) -> None:
+        if not self._is_idle:
+            self._stop_watching()
+        elif self._waiting is None:
+            self._waiting = self.loop.call_later(self.patience_s, self._give_up)
+
+    def _stop_watching(self) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
+
+    def _give_up(self) -> None:
+        self._waiting = None
+        if self._is_idle and not self.transport.is_closing():
+            self.transport.close()
+
+
+SHORTEST_TOKEN = 8
+INTERRUPTED = 130
+CLOSE_TIMEOUT_S = 2.0
+"""How long books are given to close when somebody still reads in them."""
+
+Mounts = Callable[[ServerContext, JobQueue], Mapping[str, Starlette]]
+
+
+LOOPBACK = ("127.0.0.1", "::1")
+
+
+def no_mounts(_room: ServerContext, _jobs: JobQueue) -> Mapping[str, Starlette]:
+    return {}
+
+
+def check_serve_settings(serve: ServeSettings) -> None:
+    """Refuse what would open the server to others without their knowing the token."""
+    if serve.token and not (serve.token.isascii() and serve.token.isprintable() and " " not in serve.token):
+        raise BadSettings("The token has letters that no header can carry.", remedy="Use letters, digits and '-'.")
+    check_family_owner(serve)
+    if serve.users and serve.token:
+        raise BadSettings(
+            "Both 'serve.users' and 'serve.token' are set: users have tokens of their own.",
+            remedy="Leave 'serve.token' out.",
+        )
+    if serve.users or is_loopback(serve.host.strip("[]").lower()):
+        return
+    if not serve.token:
+        raise BadSettings(
+            f"Listening on {serve.host!r} opens the server to other machines, and there is no token.",
+            remedy="Set one (KIWIRESEARCH_SERVE_TOKEN, or --token), or listen on 127.0.0.1.",
+        )
+    if len(serve.token) < SHORTEST_TOKEN:
+        raise BadSettings(
+            f"A token of {len(serve.token)} letters is soon guessed.", remedy=f"Use at least {SHORTEST_TOKEN}."
+        )
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens there; port 0 takes one that is free."""
+    bare = host.strip().strip("[]")
+    try:
+        found = socket.getaddrinfo(bare or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, _, _, _, place = found[0]
+        door = socket.create_server(place[:2], family=family, backlog=128)
+    except (OSError, UnicodeError) as problem:
+        raise _cannot_listen(host, port, problem) from problem
+    # Connections have it from the door: else the second part of an answer waits 40 ms for word about the first.
+    door.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return door
+
+
+def _cannot_listen(host: str, port: int, problem: Exception) -> BadUsage:
+    code = getattr(problem, "errno", None)
+    if code == errno.EADDRINUSE:
+        return BadUsage(
+            f"Port {port} is taken, perhaps by another kiwiresearch.",
+            remedy="Look at it in your browser, or choose another port with --port; --port 0 takes one that is free.",
+        )
+    if code in (errno.EACCES, errno.EPERM):
+        return BadUsage(f"Port {port} may not be used by you.", remedy="Choose one above 1023 with --port.")
+    return BadUsage(
+        f"{host!r} is no address of this machine.", remedy="Use 127.0.0.1, or 0.0.0.0 for all its addresses."
+    )
+
+
+def public_url(serve: ServeSettings, port: int) -> str:
+    """Where readers reach the server; of one that listens on all addresses, by the first name it was given."""
+    if serve.public_url:
+        return serve.public_url.rstrip("/")
+    host = serve.host.strip("[]")
+    address = ip_address_of(host)
+    if address is not None and address.is_unspecified:
+        host = next(iter(serve.hosts), "127.0.0.1" if address.version == 4 else "::1").strip("[]")
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def serve(
+    desk: Workspace,
+    shelf: Shelf,
+    *,
+    all_books: bool = False,
+    mounts: Mounts = no_mounts,
+    listening: Callable[[str], None],
+    grace_s: float = GRACE_S,
+) -> int:
+    """Serve a shelf until somebody stops it; returns the exit code.
+
+    `mounts` gives apps of others that work with the same room and jobs;
+    `listening` hears the address once the server answers there.
+    """
+    settings = desk.settings.serve
+    check_serve_settings(settings)
+    check_owners(desk)
+    with listen(settings.host, settings.port) as door:
+        url = public_url(settings, door.getsockname()[1])
+        room = ServerContext(desk, shelf, all_books=all_books, public_url=url)
+        jobs = make_jobs(room)
+        ending = Shutdown(grace_s=grace_s)
+        app = make_app(room, jobs=jobs, mounts=mounts(room, jobs), ending=ending)
+        presence = add_peer_endpoint(app, desk, shelf, door.getsockname()[1])
+
+        def begun() -> None:
+            listening(url)
+            if presence:  # while it opens books, what is printed may be lost with what libzim says
+                presence.start()
+
+        def at_end() -> None:
+            if presence:
+                presence.leave()
+            jobs.close()
+
+        server = Server(app, ending, begun, at_end, proxies=settings.proxies)
+        # The library that sends events would cut streams at the first sign of the end; we give them a grace.
+        AppStatus.enable_automatic_graceful_drain = False
+        server.run([door])
+    if presence:
+        presence.close()
+    _close(room, server.exit_code)
+    return server.exit_code
+
+
+def _config(app: FastAPI, grace_s: float, proxies: Sequence[str]) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        http=HttpProtocol,
+        ws="none",
+        loop="asyncio",
+        log_config=None,
+        log_level="critical",  # what goes wrong in a request is logged by its walls
+        access_log=False,
+        server_header=False,
+        proxy_headers=True,
+        forwarded_allow_ips=list(proxies),  # who may say for whom it asks
+        h11_max_incomplete_event_size=MAX_HEAD_BYTES,
+        timeout_graceful_shutdown=math.ceil(grace_s + LAST_SEND_S),
+        lifespan="on",
+    )
+
+
+class Server(uvicorn.Server):
+    """uvicorn, with a grace for streams at the end and an exit code for the reason of it."""
+
+    def __init__(
+        self,
+        app: FastAPI,
+        ending: Shutdown,
+        listening: Callable[[], None],
+        at_end: Callable[[], None] | None = None,
+        *,
+        proxies: Sequence[str] = LOOPBACK,
+    ) -> None:
+        super().__init__(_config(app, ending.grace_s, proxies))
+        self._ending = ending
+        self._listening = listening
+        self._at_end = at_end
+        self.exit_code = 0
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        try:
+            await super().startup(sockets)
+        except SystemExit as problem:
+            raise KiwiError("The server could not begin.", remedy="The lines above say why.") from problem
+        if self.started:
+            self._listening()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._ending.begin()
+        # Jobs are stopped while their streams still run, so that these can tell of it.
+        last_work = asyncio.ensure_future(asyncio.to_thread(self._at_end)) if self._at_end else None
+        await super().shutdown(sockets)
+        if last_work:
+            await last_work
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 (as signals are told)
+        """The first signal ends the server in good order, a second Ctrl-C at once."""
+        if self.should_exit and sig == signal.SIGINT:
+            exit_now(INTERRUPTED)
+        if not self.should_exit and sig == signal.SIGINT:
+            self.exit_code = INTERRUPTED
+        self.should_exit = True
+
+
+def _close(room: ServerContext, exit_code: int) -> None:
+    """Close the books; if a thread is still at work in them, or anywhere, the process does not wait for it."""
+    closing = threading.Thread(target=room.close, daemon=True)
+    closing.start()
+    closing.join(CLOSE_TIMEOUT_S)
+    others = [one for one in threading.enumerate() if one is not threading.current_thread() and not one.daemon]
+    if closing.is_alive() or others:
+        exit_now(exit_code)
+
+
+def exit_now(exit_code: int) -> None:
+    """End the process now."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            with contextlib.suppress(OSError, ValueError, RuntimeError):  # nobody may be there to read it
+                stream.flush()
+    os._exit(exit_code)
+
+
+def with_options(desk: Workspace, values: Mapping[str, tuple[str, object]]) -> Workspace:
+    """The desk with some of its settings changed; each value comes with the name the user gave it under."""
+    return replace(desk, settings=with_values(desk.settings, values))

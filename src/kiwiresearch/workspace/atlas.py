@@ -1,0 +1,107 @@
+"""What the tables of whole books add: page ranks for crawls, and which rows of an atlas a policy hides."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kiwiresearch.atlas.queries import PolicyFilter
+from kiwiresearch.bulk.finished_folder import BookIdentity
+from kiwiresearch.errors import BadSettings, RunError
+from kiwiresearch.ids import BookId
+from kiwiresearch.workspace.policy import names_of_book
+from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.zim.library import ListedBook
+from kiwiresearch.zim.policy import Policy, book_hidden
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Numbers = np.ndarray[Any, np.dtype[Any]]
+    from kiwiresearch.atlas.atlas import Atlas
+
+FULL_RANK = 100.0
+"""A page of so many times the average rank has all of the standing that there is."""
+
+
+@dataclass(frozen=True)
+class Authority:
+    """The standing of the pages of some books; of the others nothing is known."""
+
+    books: Mapping[BookId, Ranks]
+
+    def __call__(self, ref: EntryRef) -> float:
+        """From 0 to 1, with the logarithm: most pages of any book have little."""
+        ranks = self.books.get(ref.book)
+        rank = ranks.of(ref.path) if ranks else 0.0
+        return round(min(1.0, math.log1p(rank) / math.log1p(FULL_RANK)), 4)
+
+    def fingerprints(self) -> dict[str, str]:
+        """The hash of each book's shards: a run is another with other shards."""
+        return {book: ranks.fingerprint for book, ranks in sorted(self.books.items())}
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """The ranks of a book's pages, found by a hash of their paths: 16 bytes a page, however long the paths are."""
+
+    fingerprint: str
+    keys: Numbers
+    """Sorted."""
+    ranks: Numbers
+
+    def of(self, path: str) -> float:
+        key = path_key(path)
+        at = int(self.keys.searchsorted(self.keys.dtype.type(key)))
+        return float(self.ranks[at]) if at < len(self.keys) and int(self.keys[at]) == key else 0.0
+
+
+def path_key(path: str) -> int:
+    return int.from_bytes(sha256(path.encode("utf-8", "replace")).digest()[:8])
+
+
+def load_authority(folders: Sequence[str], cache: Path, books: Collection[BookId]) -> Authority | None:
+    """The authority for a run over some books; None unless a folder holds the links of one of them."""
+    from kiwiresearch.atlas.atlas import open_atlas, shards_fingerprint
+
+    found: dict[BookId, Ranks] = {}
+    for folder in folders:
+        try:
+            atlas = open_atlas(Path(folder).expanduser().absolute(), cache)
+        except RunError as problem:
+            raise BadSettings(
+                f"The setting 'atlas' names a folder that cannot be used. {problem.message}",
+                remedy="Make it again with 'kiwiresearch bulk', or take it out of the setting.",
+            ) from problem
+        if atlas.book.id in books and atlas.has_tables("pages", "links"):
+            found.setdefault(atlas.book.id, _ranks(atlas, shards_fingerprint(atlas.bulk)))
+    return Authority(found) if found else None
+
+
+def _ranks(atlas: Atlas, fingerprint: str) -> Ranks:
+    import numpy as np
+
+    from kiwiresearch.atlas.graph import GRAPH
+
+    keys, ranks = array("Q"), array("d")
+    with atlas.database(files=atlas.files(GRAPH)) as database:
+        for path, rank in database.stream("SELECT path, rank FROM graph"):
+            keys.append(path_key(path))
+            ranks.append(rank)
+    by_path = np.frombuffer(keys, dtype=np.uint64)
+    order = np.argsort(by_path, kind="stable")
+    return Ranks(f"sha256:{fingerprint}", by_path[order], np.frombuffer(ranks, dtype=np.float64)[order])
+
+
+def atlas_screen(book: BookIdentity, policy: Policy, shelf: Iterable[ListedBook]) -> PolicyFilter:
+    """What a policy hides of a book, by whatever name it or the shelf calls it; BookHidden if it allows none of it."""
+    names = [book.id, book.name, book.title, book.file, Path(book.file).stem]
+    names += [name for placed in shelf if placed.id == book.id for name in names_of_book(placed)]
+    if not policy.allows(names):
+        raise book_hidden(book.title or book.name, policy)
+    return PolicyFilter(policy.titles_of(names), policy.policy_name)

@@ -1,0 +1,43 @@
+"""The parsed contents of small files, cached until the files change."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Mapping
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+MAX_CACHED = 5_000
+"""Of how many files it is kept; the others are read each time."""
+
+FileStamp = tuple[int, int, int]
+"""By what a change of a file is noticed: its time, its size and, as files are put in place by renaming, its number."""
+
+
+def file_stamp(status: os.stat_result) -> FileStamp:
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+class FileCache(Generic[T]):
+    """What the files of one folder said when they were last read, by their names."""
+
+    def __init__(self, most: int = MAX_CACHED) -> None:
+        self._most = most
+        self._known: dict[str, tuple[FileStamp, T]] = {}
+
+    def read_all(self, there: Mapping[str, FileStamp], read: Callable[[str], T]) -> dict[str, T]:
+        """What each of these files says; only those are read that are new or have changed, and the others forgotten."""
+        known = self._known
+        now = {
+            name: known[name] if name in known and known[name][0] == stamp else (stamp, read(name))
+            for name, stamp in there.items()
+        }
+        # Put in place whole, since several threads may ask at once.
+        self._known = dict(itertools.islice(now.items(), self._most))
+        return {name: said for name, (_, said) in now.items()}
+
+    def forget(self, name: str) -> None:
+        """A file is being written by ourselves, perhaps faster than its time tells."""
+        self._known.pop(name, None)

@@ -1,0 +1,299 @@
+"""The books on the shelf, other books and servers nearby, what is wrong with them, and what to do about it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from kiwiresearch.errors import KiwiError
+from kiwiresearch.version import __version__
+from kiwiresearch.workspace.workspace import Workspace
+from kiwiresearch.zim.archive import Book
+from kiwiresearch.zim.library import ListedBook, Shelf
+from kiwiresearch.zim.sources import books_below, library_files
+
+CHECK_WORDS = {
+    "sound": "its bytes match its checksum",
+    "unchecked": "not checked for damage yet",
+    "no checksum": "it carries no checksum, so damage cannot be seen",
+    "damaged": "damaged",
+    "unopenable": "cannot be opened",
+    "served": "it is on a server, which looks after its own files",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class BookStatus:
+    """A book on the shelf, and its data sheet or the reason why it has none."""
+
+    placed: ListedBook
+    book: Book | None
+    check: str
+    problem: KiwiError | None = None
+    host: str = ""
+    """The other host that has it; empty for a book of this one."""
+
+    def record(self) -> dict[str, Any]:
+        known = {
+            "id": self.placed.id,
+            "name": self.placed.name,
+            "title": self.placed.title,
+            "source": str(self.placed.source),
+            "check": self.check,
+            "problem": str(self.problem) if self.problem else None,
+        } | ({"host": self.host} if self.host else {})
+        if self.book is None:
+            return known
+        sheet = asdict(self.book)
+        sheet["languages"] = list(self.book.languages)
+        sheet["tags"] = list(self.book.tags)
+        return sheet | known | {"is_wikipedia": self.book.is_wikipedia, "lead_only": self.book.lead_only}
+
+
+def book_statuses(desk: Workspace, shelf: Shelf) -> list[BookStatus]:
+    """Open each book of the shelf and see."""
+    rows = []
+    for placed in shelf.books:
+        try:
+            archive = shelf.open(placed)
+            verdict = desk.opener.verdict(placed.source)
+            state = verdict.state if verdict else "served"
+            rows.append(BookStatus(placed, archive.book, state, host=shelf.host_of(placed)))
+        except KiwiError as problem:
+            rows.append(BookStatus(placed, None, "broken", problem))
+    return rows
+
+
+State = Literal["fine", "note", "broken"]
+
+SERVERS = (
+    "http://127.0.0.1:8080",
+    "http://127.0.0.1:8000",
+    "http://127.0.0.1:9999",
+    "http://127.0.0.1:3000/kiwix",
+)
+"""Where a kiwix-serve of this machine usually listens: the one time the program knocks unasked, and only at home."""
+
+PROBE_TIMEOUT_S = 0.5
+MAX_SHOWN = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """One thing that was looked at."""
+
+    subject: str
+    state: State
+    message: str
+    remedy: str = ""
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "subject": self.subject,
+            "state": self.state,
+            "message": self.message,
+            "remedy": self.remedy,
+        }
+
+
+def diagnose(
+    desk: Workspace, environment: Mapping[str, str] = os.environ, servers: tuple[str, ...] = SERVERS
+) -> list[Diagnosis]:
+    """Look at everything, in the order a reader needs it."""
+    return [
+        *_program(desk),
+        *_shelf(desk),
+        *_title_indexes(desk),
+        *_model(desk),
+        *_files(desk, environment),
+        *_servers(desk, servers),
+    ]
+
+
+def _program(desk: Workspace) -> Iterator[Diagnosis]:
+    from importlib.metadata import version
+
+    python = ".".join(map(str, sys.version_info[:3]))
+    yield Diagnosis(
+        "program",
+        "fine",
+        f"kiwiresearch {__version__}, Python {python}, libzim {version('libzim')}",
+    )
+    for name, folder in (("settings", desk.folders.config), ("cache", desk.folders.cache)):
+        if _writable(folder):
+            yield Diagnosis(name, "fine", str(folder))
+        else:
+            yield Diagnosis(
+                name,
+                "broken",
+                f"{folder} cannot be written.",
+                "Set KIWIRESEARCH_HOME to a folder that can.",
+            )
+
+
+def _writable(folder: Path) -> bool:
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    return folder.is_dir() and os.access(folder, os.W_OK)
+
+
+def _shelf(desk: Workspace) -> Iterator[Diagnosis]:
+    if not desk.shelf_file.books():
+        yield Diagnosis(
+            "shelf",
+            "note",
+            "No books yet: commands use the sample book.",
+            "kiwiresearch books add FILE.zim",
+        )
+        return
+    with desk.shelf() as shelf:
+        for row in book_statuses(desk, shelf):
+            if row.problem or row.book is None:
+                remedy = f"kiwiresearch books remove {str(row.placed.source)!r}"
+                yield Diagnosis("shelf", "broken", f"{row.placed.title}: {row.problem}", remedy)
+                continue
+            book = row.book
+            lacks = [
+                name
+                for name, has in (
+                    ("full-text index", book.indexes.full_text),
+                    ("title index", book.indexes.titles),
+                )
+                if not has
+            ]
+            note = f"; no {' and no '.join(lacks)}, so search is slower or coarser" if lacks else ""
+            note += "; not checked for damage yet" if row.check == "unchecked" else ""
+            message = f"{book.title} ({book.name}, {book.date or 'no date'}): {book.articles:,} articles{note}"
+            yield Diagnosis("shelf", "note" if note else "fine", message)
+
+
+def _title_indexes(desk: Workspace) -> Iterator[Diagnosis]:
+    """Which books have their titles indexed; search works without, and better with."""
+    if not desk.shelf_file.books():
+        return
+    from kiwiresearch.workspace.search_aids import MAX_BUILT_AT_ONCE, TitleIndexes
+
+    indexes = TitleIndexes(desk.folders.cache / "titles")
+    with desk.shelf() as shelf:
+        for row in book_statuses(desk, shelf):
+            if row.book is None or row.check == "served" or row.book.entries <= MAX_BUILT_AT_ONCE:
+                continue
+            rows = indexes.title_count(row.book)
+            subject = f"titles of {row.book.title}"
+            if rows:
+                yield Diagnosis(subject, "fine", f"{rows:,} titles are indexed.")
+            else:
+                yield Diagnosis(
+                    subject,
+                    "note",
+                    "They are not indexed yet, so search knows them by the book's own suggestions only.",
+                    f"Search builds the index on the way; to have it now: kiwiresearch books index {row.book.name}",
+                )
+
+
+def _model(desk: Workspace) -> Iterator[Diagnosis]:
+    """Whether the language model that was set answers; none is needed."""
+    if not desk.settings.model_url.strip():
+        return
+    from kiwiresearch.workspace.search_aids import chat_model
+
+    try:
+        with chat_model(desk.settings) as model:
+            name, context = model.name, model.context_tokens()
+        known = f" It reads {context:,} tokens at once." if context else ""
+        yield Diagnosis("language model", "fine", f"{name!r} answers at {desk.settings.model_url!r}.{known}")
+    except KiwiError as problem:
+        yield Diagnosis("language model", "note", problem.message, problem.remedy or "All works without it.")
+
+
+def _files(desk: Workspace, environment: Mapping[str, str]) -> Iterator[Diagnosis]:
+    known = {book.source.location for book in desk.shelf_file.books()}
+    found: list[Path] = []
+    places = [(home_folder(environment), 0), *((folder, LEVELS) for folder in usual_folders(environment))]
+    for folder, levels in places:
+        if folder.is_dir():
+            found += [file for file in books_below(folder, levels) if str(file.absolute()) not in known]
+    for name in LIBRARIES:
+        library = home_folder(environment) / name
+        if library.is_file():
+            try:
+                found += [f for f in library_files(library) if f.exists() and str(f.absolute()) not in known]
+            except KiwiError as problem:
+                yield Diagnosis("files", "note", str(problem))
+    unique = sorted(dict.fromkeys(file.absolute() for file in found))
+    for file in unique[:MAX_SHOWN]:
+        try:
+            rows = desk.opener.look_up(str(file))
+            yield Diagnosis(
+                "files",
+                "note",
+                f"{file}: {rows[0][0].title}, not on the shelf",
+                f"kiwiresearch books add {str(file)!r}",
+            )
+        except KiwiError as problem:
+            yield Diagnosis("files", "note", str(problem))
+    if len(unique) > MAX_SHOWN:
+        rest = len(unique) - MAX_SHOWN
+        yield Diagnosis(
+            "files",
+            "note",
+            f"{rest} more ZIM files in the usual places.",
+            "kiwiresearch books add FOLDER",
+        )
+    if not unique:
+        yield Diagnosis(
+            "files",
+            "fine",
+            "No other ZIM files in the usual places (home, Downloads, Kiwix, sticks).",
+        )
+
+
+HOME_FOLDERS = ("Downloads", "Documents", "Desktop", "Kiwix", "kiwix", "zim", "zims", "ZIM",
+                ".local/share/kiwix", ".local/share/kiwix-desktop", ".var/app/org.kiwix.desktop/data",
+                "Library/Containers/self.Kiwix/Data/Documents", "AppData/Roaming/kiwix-desktop")  # fmt: skip
+SYSTEM_FOLDERS = ("/library/zims/content", "/usr/share/kiwix", "/var/lib/kiwix", "/srv/kiwix", "/data/zim",
+                  "/media", "/run/media", "/mnt", "/Volumes")  # fmt: skip
+LIBRARIES = (".local/share/kiwix/library.xml", ".local/share/kiwix-desktop/library.xml",
+             ".var/app/org.kiwix.desktop/data/kiwix-desktop/library.xml")  # fmt: skip
+LEVELS = 3
+"""How far below a usual place books are looked for: a stick, a folder on it, a folder in that."""
+
+
+def home_folder(environment: Mapping[str, str]) -> Path:
+    return Path(environment.get("HOME") or environment.get("USERPROFILE") or "~").expanduser()
+
+
+def usual_folders(environment: Mapping[str, str]) -> list[Path]:
+    """Where people and Kiwix programs keep ZIM files, on each system."""
+    extra = [Path(part) for part in environment.get("KIWIRESEARCH_ZIM_FOLDERS", "").split(os.pathsep) if part]
+    home = home_folder(environment)
+    return [*extra, *(home / name for name in HOME_FOLDERS), *map(Path, SYSTEM_FOLDERS)]
+
+
+def _servers(desk: Workspace, servers: tuple[str, ...]) -> Iterator[Diagnosis]:
+    from kiwiresearch.zim.serve import KiwixServer
+
+    known = {book.source.location for book in desk.shelf_file.books()}
+    any_found = False
+    for address in servers:
+        server = KiwixServer(address, timeout_s=PROBE_TIMEOUT_S)
+        try:
+            books = server.catalogue()
+        except KiwiError:
+            continue
+        finally:
+            server.close()
+        any_found = True
+        remedy = "" if server.root in known else f"kiwiresearch books add {server.root}"
+        yield Diagnosis(
+            "servers",
+            "fine" if not remedy else "note",
+            f"kiwix-serve at {server.root} with {len(books)} books",
+            remedy,
+        )
+    if not any_found:
+        yield Diagnosis("servers", "fine", "No kiwix-serve on this machine's usual ports.")

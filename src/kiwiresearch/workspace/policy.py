@@ -1,0 +1,79 @@
+"""Which books of the shelf an institution's policy lets through, and the names by which books are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from kiwiresearch.ids import BookId
+from kiwiresearch.zim.library import ListedBook
+from kiwiresearch.zim.policy import Policy, book_hidden
+from kiwiresearch.zim.sources import is_address
+
+
+def allowed_books(books: Sequence[ListedBook], policy: Policy) -> list[ListedBook]:
+    """The books of a shelf that a policy allows; where it allows none, that is said."""
+    kept = [book for book in books if policy.allows(names_of_book(book))]
+    if books and not kept:
+        raise book_hidden(books[0].title or books[0].name, policy)
+    return kept
+
+
+def hidden_books(books: Sequence[ListedBook], policy: Policy) -> list[ListedBook]:
+    """The books of a shelf that a policy does not allow."""
+    return [book for book in books if not policy.allows(names_of_book(book))]
+
+
+def hidden_books_notice(books: Sequence[ListedBook], policy: Policy) -> str:
+    """How many books are not offered, and why, in a sentence; empty where all are."""
+    count = len(hidden_books(books, policy)) if policy.books else 0
+    things = "1 book of the shelf is" if count == 1 else f"{count} books of the shelf are"
+    return f"{things} left out by {policy.policy_name}." if count else ""
+
+
+def policy_record(policy: Policy, books: Sequence[ListedBook]) -> dict[str, Any]:
+    """What readers may know of the policy: whose it is, and how much it leaves out; the titles are the owner's."""
+    return {
+        "name": policy.name,
+        "notice": policy.notice,
+        "restricts": policy.restricts,
+        "rules": len(policy.hidden),
+        "books_left_out": len(hidden_books(books, policy)),
+        "fingerprint": policy.fingerprint,
+    }
+
+
+def names_of_book(book: ListedBook) -> tuple[str, ...]:
+    """What a policy may call a book of the shelf."""
+    places = () if book.source.is_served else (book.source.path.name, Path(book.source.path.name).stem)
+    return (book.id, book.name, book.title, book.source.served, *places)
+
+
+T = TypeVar("T")
+
+
+class NamedBook(Protocol):
+    """What has names: the data sheet of a book, and its entry on the shelf."""
+
+    @property
+    def id(self) -> BookId: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def source(self) -> object: ...
+
+
+def open_books_named(books: Iterable[T], wanted: str, sheet: Callable[[T], NamedBook]) -> tuple[T, ...]:
+    """The books that go by this name, in any case: of several editions all; none where no book does."""
+    folded = wanted.casefold().strip()
+    return tuple(book for book in books if folded in _names(sheet(book)))
+
+
+def _names(book: NamedBook) -> set[str]:
+    """UUID, name, title, and what the file or the server calls it."""
+    place = str(book.source)
+    own = place.rpartition("#")[2] if is_address(place) else Path(place).stem
+    return {name.casefold() for name in (book.id, book.name, book.title, own) if name}

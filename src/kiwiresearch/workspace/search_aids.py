@@ -1,0 +1,174 @@
+"""What helps a search besides the books: title indexes, the language model and the embedder."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kiwiresearch import system
+from kiwiresearch.errors import BadSettings, IndexStale, KiwiError
+from kiwiresearch.search.open_book import peer_titles
+from kiwiresearch.search.title_build import IndexBuild, ReportProgress, build_titles, titles_file
+from kiwiresearch.search.titles import TitleIndex, TitleLookup, open_titles
+from kiwiresearch.system import FileLock
+from kiwiresearch.workspace.settings import Settings
+from kiwiresearch.zim.archive import Archive, Book
+from kiwiresearch.zim.peer import PeerArchive
+from kiwiresearch.zim.policy import PolicyArchive, without_policy
+from kiwiresearch.zim.sources import is_address
+
+if TYPE_CHECKING:
+    from kiwiresearch.embed.embedder import CachedEmbedder, Embedder
+    from kiwiresearch.llm.chat import ChatModel, Patience
+    from kiwiresearch.llm.model import Model
+
+MAX_BUILT_AT_ONCE = 100_000
+"""A book with no more entries than this has its index in about a second, so nobody needs to wait for it twice."""
+
+
+class TitleIndexes:
+    """The title indexes of a user's books, in the cache folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def file(self, archive: Archive) -> Path:
+        return titles_file(self._folder, archive.book)
+
+    def open(self, archive: Archive) -> TitleLookup | None:
+        """The index of a book, without what is hidden of it; without one, search works from what the book offers."""
+        return _filtered(self._whole(archive), archive)
+
+    def open_existing(self, archive: Archive) -> TitleLookup | None:
+        """The same as it is now on the disk; nothing is built."""
+        return _filtered(self._fitting(archive.book), archive)
+
+    def _whole(self, archive: Archive) -> TitleLookup | None:
+        if isinstance(far := without_policy(archive), PeerArchive):
+            return peer_titles(far)
+        if is_address(archive.book.source):
+            return None
+        index = self._fitting(archive.book)
+        if index is not None and index.complete:
+            return index
+        if archive.book.entries > MAX_BUILT_AT_ONCE:
+            self._build_in_background(archive)
+            return index
+        with contextlib.suppress(KiwiError):  # a folder that cannot be written costs the index, not the search
+            if build_titles(archive, self.file(archive)).state != "busy":
+                return self._fitting(archive.book) or index
+        return index
+
+    def title_count(self, book: Book) -> int:
+        """How many titles of a book are indexed."""
+        index = self._fitting(book)
+        if index is None:
+            return 0
+        rows = index.rows
+        index.close()
+        return rows
+
+    def build(
+        self, archive: Archive, *, limit: int | None = None, progress: ReportProgress | None = None
+    ) -> IndexBuild:
+        return build_titles(archive, self.file(archive), limit=limit, progress=progress)
+
+    def _fitting(self, book: Book) -> TitleIndex | None:
+        """The index that is there, unless it was made from another file: that one is built anew."""
+        try:
+            return open_titles(titles_file(self._folder, book), book)
+        except IndexStale:
+            return None
+
+    def _build_in_background(self, archive: Archive) -> None:
+        file = self.file(archive)
+        lock = FileLock(file.with_name(f"{file.name}.lock"))
+        with contextlib.suppress(OSError):
+            if lock.acquire():  # else it is under way
+                lock.release()
+                system.start_detached("kiwiresearch.search.title_child", archive.book.source, str(self._folder))
+
+
+def _filtered(index: TitleLookup | None, archive: Archive) -> TitleLookup | None:
+    if index is not None and isinstance(archive, PolicyArchive):
+        index.set_filter(archive.hides_title)
+    return index
+
+
+def chat_model(settings: Settings) -> ChatModel:
+    """The model at the address or addresses in the settings; nothing is asked of it yet."""
+    from kiwiresearch.llm.chat import ChatModel
+
+    return ChatModel(
+        *model_addresses(settings),
+        model=settings.model_name,
+        key=settings.model_key,
+        context_tokens=settings.model_context_tokens or None,
+        patience=model_timeouts(settings),
+    )
+
+
+def model_timeouts(settings: Settings) -> Patience:
+    """How long the model is waited for: one that is given longer than usual may also be silent for longer."""
+    from kiwiresearch.llm.chat import DEFAULT_PATIENCE
+
+    longer = max(1.0, settings.model_timeout_s / DEFAULT_PATIENCE.total_s)
+    return replace(DEFAULT_PATIENCE, total_s=settings.model_timeout_s, read_s=DEFAULT_PATIENCE.read_s * longer)
+
+
+@contextlib.contextmanager
+def caching_model(settings: Settings, cache: Path, say: Callable[[str], None]) -> Iterator[Model | None]:
+    """The same model with its replies kept, so that work repeats itself and goes on where it stopped; None if unset."""
+    if not settings.model_url.strip():
+        yield None
+        return
+    from kiwiresearch.llm.replay import ReplayModel
+
+    with chat_model(settings) as model:
+        yield ReplayModel(model, cache / "replies", say=say)
+
+
+def model_addresses(settings: Settings) -> list[str]:
+    """Where the model answers."""
+    return re.split(r"[,\s]+", settings.model_url.strip(", "))
+
+
+def model_is_local(settings: Settings) -> bool:
+    """Whether nothing that the model is told leaves this machine: each of its addresses is one of loopback."""
+    from kiwiresearch.llm.servers import is_on_this_machine
+
+    return bool(settings.model_url.strip()) and all(map(is_on_this_machine, model_addresses(settings)))
+
+
+def configured_embedder(settings: Settings, cache: Path) -> CachedEmbedder:
+    """The embedder named in the settings, its vectors kept in the cache folder."""
+    from kiwiresearch.embed.embedder import CachedEmbedder
+
+    return CachedEmbedder(_embedder(settings), cache / "vectors.sqlite")
+
+
+def _embedder(settings: Settings) -> Embedder:
+    name = settings.embedder.strip()
+    if name == "static":
+        from kiwiresearch.embed.static import StaticEmbedder
+
+        return StaticEmbedder()
+    if is_address(name):
+        from kiwiresearch.embed.server import ServerEmbedder
+
+        return ServerEmbedder(name, settings.embedder_model, settings.embedder_key)
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        from kiwiresearch.embed.onnx import OnnxEmbedder
+
+        models = sorted(folder.glob("*.onnx"))
+        if models and (folder / "tokenizer.json").is_file():
+            return OnnxEmbedder(models[0], folder / "tokenizer.json")
+    raise BadSettings(
+        f"The embedder {name!r} is neither 'static', nor an address, nor a folder with a model.",
+        remedy="A folder must hold one .onnx file and a tokenizer.json; empty the setting to go without.",
+    )

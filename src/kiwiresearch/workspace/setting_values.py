@@ -1,0 +1,177 @@
+"""Which values a setting may have, and the limits of each role and user."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from kiwiresearch.crawl.settings import LISTS, STRATEGIES, ScoringWeights
+from kiwiresearch.errors import BadSettings, BadUsage
+from kiwiresearch.kin.loop.settings import BOUNDS
+
+LARGEST_LIMIT = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class LimitSettings:
+    """Limits of each role, below [limits] in the settings; 0 sets none."""
+
+    reader_requests_a_minute: int = 600
+    """How many requests a reader may make in a minute."""
+
+    reader_questions_a_day: int = 0
+    """How many questions a reader may ask in a day."""
+
+    researcher_requests_a_minute: int = 600
+    """How many requests a researcher may make in a minute."""
+
+    researcher_questions_a_day: int = 0
+    """How many questions a researcher may ask in a day."""
+
+    researcher_running: int = 2
+    """How many runs of one researcher are worked on at once; the others wait."""
+
+    researcher_queued: int = 5
+    """How many runs of one researcher may wait."""
+
+    researcher_max_pages: int = 500
+    """How many pages a run of a researcher may take at most."""
+
+    owner_requests_a_minute: int = 1_200
+    """How many requests an owner may make in a minute."""
+
+
+@dataclass(frozen=True, slots=True)
+class UserLimits:
+    """What one user may do; 0 is no limit."""
+
+    requests_a_minute: int = 0
+    questions_a_day: int = 0
+    running: int = 0
+    queued: int = 0
+    max_pages: int = 0
+
+    def record(self) -> dict[str, int]:
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
+
+NO_LIMITS = UserLimits()
+LIMIT_NAMES = tuple(one.name for one in fields(UserLimits))
+
+
+def user_limits(settings: LimitSettings, role: str, own: Mapping[str, Any]) -> UserLimits:
+    """The limits of a user: those of the role, but for what the user's own say; what cannot be one is passed over."""
+    found = {name: getattr(settings, f"{role}_{name}", 0) for name in LIMIT_NAMES}
+    found |= {name: own[name] for name in LIMIT_NAMES if type(own.get(name)) is int and own[name] >= 0}
+    return UserLimits(**found)
+
+
+def checked_limits(own: Mapping[str, Any]) -> dict[str, int]:
+    """Limits that somebody gives a user, if they can be some."""
+    for name, value in own.items():
+        if name not in LIMIT_NAMES:
+            raise BadUsage(f"There is no limit {name!r}.", remedy=f"There are: {', '.join(LIMIT_NAMES)}.")
+        if type(value) is not int or not 0 <= value <= LARGEST_LIMIT:
+            raise BadUsage(
+                f"{value!r} cannot be the limit {name!r}.",
+                remedy=f"Give a number up to {LARGEST_LIMIT:,}; 0 sets none.",
+            )
+    return dict(own)
+
+
+RANGES: dict[str, tuple[float, float]] = {
+    "cluster_cache_mb": (1, 65_536),
+    "serve_timeout_s": (0.1, 3_600),
+    "search_books": (1, 1_000),
+    "model_timeout_s": (1, 86_400),
+    "model_context_tokens": (0, 10_000_000),
+    "model_pages": (0, 100_000),
+    "routing_ttl_s": (0, 31_536_000),
+    "max_pages": (1, 100_000),
+    "max_depth": (0, 100),
+    "max_links_per_page": (1, 100_000),
+    "max_seeds": (1, 10),
+    "first_sections": (0, 100_000),
+    "branch_share": (0.01, 1),
+    "ask.top_pages": (1, 50),
+    "ask.passages": (1, 50),
+    "ask.context_tokens": (100, 1_000_000),
+    "ask.window_words": (20, 10_000),
+    "ask.overlap_words": (0, 1_000),
+    "ask.max_pages": (1, 1_000),
+    "ask.max_passages": (1, 10_000),
+    "ask.widen": (1, 20),
+    "ask.title_sim_exit": (0, 1),
+    "ask.sim_threshold": (0, 1),
+    "ask.title_sim_exit_meaning": (0, 1),
+    "ask.sim_threshold_meaning": (0, 1),
+    "ask.least_confidence": (0, 1),
+    "ask.max_new_tokens": (1, 100_000),
+    "serve.port": (0, 65_535),
+    "serve.requests_a_minute": (1, 10_000_000),
+    "serve.max_body_kb": (1, 1_000_000),
+    "serve.at_once": (1, 10_000),
+    "serve.request_timeout_s": (1, 86_400),
+    **{f"limits.{limit.name}": (0, 10_000_000) for limit in fields(LimitSettings)},
+    **{f"kin.{name}": bounds for name, bounds in BOUNDS.items()},
+    **{f"scoring_weights.{weight.name}": (0, 1_000) for weight in fields(ScoringWeights)},
+}
+
+CHOICES: dict[str, tuple[str, ...]] = {"crawl_strategy": STRATEGIES, "link_filters.lists": LISTS}
+
+LARGEST_NUMBER = 10**18
+"""Whole numbers beyond it are in no range here."""
+
+_WORDS: dict[type, str] = {
+    bool: "yes or no",
+    int: "whole number",
+    float: "number",
+    str: "text",
+    tuple: "list of texts",
+}
+
+
+def value_from_text(name: str, key: str, text: str, kind: type) -> Any:
+    """The value that a variable of the environment gives a key."""
+    try:
+        if kind is bool:
+            return {
+                "1": True,
+                "true": True,
+                "yes": True,
+                "0": False,
+                "false": False,
+                "no": False,
+                "": False,
+            }[text.strip().lower()]
+        if kind is tuple:
+            return tuple(part.strip() for part in text.split(",") if part.strip())
+        return checked_value(name, key, kind(text), kind)
+    except (ValueError, KeyError) as problem:
+        raise BadSettings(f"{name} is {text!r}, which is no {_WORDS[kind]}.", remedy="Set it right.") from problem
+
+
+def checked_value(name: str, key: str, value: Any, kind: type) -> Any:
+    """The value, if the key can have it; `name` is what the user knows the key by."""
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value) if abs(value) < LARGEST_NUMBER else math.inf
+    if kind is tuple and isinstance(value, list) and all(isinstance(part, str) for part in value):
+        value = tuple(value)
+    if type(value) is not kind:
+        raise BadSettings(f"{name} is {value!r}, which is no {_WORDS[kind]}.", remedy="Set it right.")
+    if key in RANGES and isinstance(value, int | float):
+        low, high = RANGES[key]
+        if not low <= value <= high:  # not a number is in no range
+            raise BadSettings(f"{name} is {value!r}.", remedy=f"It must be between {low:g} and {high:g}.")
+    if key == "serve.public_url" and value and not re.fullmatch(r"https?://[^\s/?#@]+/?", value):
+        raise BadSettings(
+            f"{name} is {value!r}.", remedy="It must be an address without a path, such as 'https://desk.school.lan'."
+        )
+    if key == "kiwix_url" and value and not re.fullmatch(r"https?://[^\s/?#]+(/[^\s?#]*)?", value):
+        raise BadSettings(f"{name} is {value!r}.", remedy="It must be an address such as 'http://localhost:8080'.")
+    if key in CHOICES and value not in CHOICES[key]:
+        raise BadSettings(f"{name} is {value!r}.", remedy=f"It must be one of: {', '.join(CHOICES[key])}.")
+    return value

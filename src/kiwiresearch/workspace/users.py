@@ -1,0 +1,129 @@
+"""The users of a server: added, changed and removed by an owner, every change recorded in the audit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from kiwiresearch.errors import BadUsage
+from kiwiresearch.workspace.setting_values import checked_limits
+
+if TYPE_CHECKING:
+    from kiwiresearch.store.store import Store
+    from kiwiresearch.store.users import NewToken, TokenRow, UserRow
+
+
+def utc_moment(since: str) -> str:
+    """It in UTC; BadUsage where it is no date. Nothing stays nothing."""
+    words = since.strip()
+    if not words:
+        return ""
+    try:
+        # Within an address a '+' that nobody wrote as '%2B' has become a space.
+        found = datetime.fromisoformat(words.replace(" ", "+") if "T" in words else words)
+        told = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, OverflowError) as problem:
+        raise BadUsage(
+            f"{since!r} is no date.", remedy="Write it like '2026-11-16' or '2026-11-16T08:00'."
+        ) from problem
+    return told.isoformat(timespec="seconds")
+
+
+OWNER = "owner"
+LONGEST_LABEL = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who changes something, and from where; nobody's name is that of who sits at the machine itself."""
+
+    user: str = ""
+    host: str = "command line"
+
+
+class UserRegister:
+    """Users and tokens of a store; `now` gives the time as text."""
+
+    def __init__(self, store: Store, now: Callable[[], str], by: Actor) -> None:
+        self._store = store
+        self._people = store.people
+        self._now = now
+        self._by = by
+
+    def all(self) -> list[UserRow]:
+        return self._people.all()
+
+    def get(self, name: str) -> UserRow:
+        found = self._people.get(name)
+        if found is None:
+            raise BadUsage(f"There is no user {name[:100]!r}.", remedy="'kiwiresearch users list' names all of them.")
+        return found
+
+    def tokens(self, name: str) -> list[TokenRow]:
+        return self._people.tokens(name)
+
+    def add(self, name: str, role: str, limits: Mapping[str, Any] | None = None) -> UserRow:
+        user = self._people.add(name, role, made_at=self._now(), limits=checked_limits(limits or {}))
+        self._note("added", user.name, role=role)
+        return user
+
+    def set_role(self, name: str, role: str) -> UserRow:
+        """Give a user another role; the last owner stays one, else nobody could give it back."""
+        user = self._people.set_role(name, role)
+        self._note("role", name, role=role)
+        return user
+
+    def set_limits(self, name: str, changes: Mapping[str, int | None]) -> UserRow:
+        """Change limits of a user; None takes one back to that of the role."""
+        limits = self._limits(name, changes)
+        user = self._people.set_limits(name, limits)
+        self._note("limits", name, **limits)
+        return user
+
+    def change(self, name: str, role: str | None, limits: Mapping[str, int | None] | None) -> None:
+        """Change role and limits, as far as they are given: where one of them cannot be, neither is changed."""
+        self._limits(name, limits or {})
+        if role is not None and role != self.get(name).role:
+            self.set_role(name, role)
+        if limits is not None:
+            self.set_limits(name, limits)
+
+    def new_token(self, name: str, label: str = "") -> NewToken:
+        """A new token, whose text is told this once."""
+        token = self._people.new_token(self.get(name).name, label=checked_label(label), made_at=self._now())
+        self._note("token", name, token=token.id)
+        return token
+
+    def revoke(self, name: str, token_id: str) -> None:
+        """Take a token back: whoever is in with it is out at once."""
+        if token_id not in {token.id for token in self._people.tokens(name)}:
+            raise BadUsage(
+                f"{name[:100]!r} has no token {token_id[:40]!r}.", remedy="'kiwiresearch users list' names the tokens."
+            )
+        self._people.revoke(token_id, at=self._now())
+        self._note("revoked", name, token=token_id)
+
+    def remove(self, name: str) -> None:
+        """Forget a user, who is out at once; runs and notes stay."""
+        self._people.remove(name)
+        self._note("removed", name)
+
+    def _limits(self, name: str, changes: Mapping[str, int | None]) -> dict[str, int]:
+        kept = {key: value for key, value in self.get(name).limits.items() if key not in changes}
+        return checked_limits(kept | {key: value for key, value in changes.items() if value is not None})
+
+    def _note(self, what: str, name: str, **details: Any) -> None:
+        told = {"what": what, **details}
+        self._store.audit.add(self._now(), self._by.user, self._by.host, "user", name, "done", told)
+
+
+def checked_label(label: str) -> str:
+    if len(label) > LONGEST_LABEL or not label.isprintable():
+        raise BadUsage("The label cannot be used.", remedy=f"Use up to {LONGEST_LABEL} letters in one line.")
+    return label
+
+
+def owners(people: Sequence[UserRow]) -> list[UserRow]:
+    return [user for user in people if user.role == OWNER]

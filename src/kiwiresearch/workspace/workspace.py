@@ -1,0 +1,234 @@
+"""A user's workspace: settings, shelf, books and the database, opened together."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kiwiresearch.errors import BookNotFound, CannotWrite, KiwiError, PageNotFound
+from kiwiresearch.ids import BookId
+from kiwiresearch.page.doc import PageDoc
+from kiwiresearch.page.read import open_page
+from kiwiresearch.workspace import settings as settings_module
+from kiwiresearch.workspace.policy import allowed_books, hidden_books
+from kiwiresearch.workspace.settings import Folders, Settings
+from kiwiresearch.zim.archive import Archive, Book
+from kiwiresearch.zim.files import OpenFileNotes
+from kiwiresearch.zim.integrity import Verdicts
+from kiwiresearch.zim.library import ListedBook, Opener, Shelf, ShelfFile, listed_book, pick_books, unknown_book
+from kiwiresearch.zim.paths import find_path, near_titles
+from kiwiresearch.zim.policy import hidden_page_named
+from kiwiresearch.zim.sources import Source, files_in, is_address
+
+if TYPE_CHECKING:
+    from kiwiresearch.store.store import Store
+
+SAMPLE_NOTICE = "Your shelf is empty, so this is the sample book. Add your own with: kiwiresearch books add FILE.zim"
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """What every command works with."""
+
+    folders: Folders
+    settings: Settings
+    shelf_file: ShelfFile
+    opener: Opener
+
+    def shelf(self, wanted: Sequence[str] = (), *, trusting: bool = False) -> Shelf:
+        """The books a user named, else all on the shelf, else the sample book.
+
+        `trusting` takes a file as a book without opening it, for a check that is about to do so.
+        """
+        books = self.shelf_file.books()
+        if self.settings.store.strip():
+            return self._shared(books, wanted, trusting=trusting)
+        if wanted:
+            chosen = [book for name in wanted for book in self._pick(books, name, trusting=trusting)]
+            return Shelf(list(dict.fromkeys(chosen)), self.opener)
+        if books:
+            return Shelf(allowed_books(books, self.settings.policy), self.opener)
+        return Shelf([self.sample()], self.opener, is_sample=True)
+
+    def _shared(self, own: Sequence[ListedBook], wanted: Sequence[str], *, trusting: bool) -> Shelf:
+        """The same over all hosts of the store that the settings name."""
+        from kiwiresearch.workspace import hosts
+
+        if not wanted:
+            hidden = set(hidden_books(own, self.settings.policy))
+            return hosts.full_shared_shelf(self, [book for book in own if book not in hidden])
+        known = hosts.all_shared_books(self, own)
+        chosen: list[ListedBook] = []
+        for name in wanted:
+            try:
+                chosen += self._pick(known, name, trusting=trusting)
+            except BookNotFound as problem:
+                raise hosts.unreachable_book(self, name) or problem from None
+        return hosts.chosen_shared_shelf(self, chosen)
+
+    def sample(self) -> ListedBook:
+        """The sample book, built if need be."""
+        from kiwiresearch.zim.build import sample_file
+
+        source = Source(str(sample_file(self.folders.cache)))
+        archive = self.opener.open(source)
+        archive.close()
+        return listed_book(archive.book, source)
+
+    def check(self, book: ListedBook) -> tuple[str, str]:
+        """Compare a book with its checksum: its state and the reason; a file that is not there is one of them."""
+        if book.source.is_served or book.source.is_on_peer:
+            return "served", ""
+        try:
+            verdict = self.opener.check(book.source)
+        except KiwiError as problem:
+            return "unopenable", problem.message.rstrip(".")
+        return verdict.state, verdict.reason
+
+    def on_shelf(self, wanted: Sequence[str]) -> list[ListedBook]:
+        """The books on the shelf that a user named."""
+        books = self.shelf_file.books()
+        found = []
+        for name in wanted:
+            matching = [book for book in books if book.matches(name)]
+            if not matching:
+                raise unknown_book(name, books)
+            found += matching
+        return list(dict.fromkeys(found))
+
+    def look_up_each(self, text: str, problems: list[KiwiError]) -> list[tuple[Book, Source]]:
+        """What a user's words stand for; a file among several that cannot be used is put to the problems."""
+        if is_address(text):
+            return self.opener.look_up(text)
+        found = []
+        for file in files_in(Path(text)):
+            try:
+                found += self.opener.look_up(str(file))
+            except KiwiError as problem:
+                problems.append(problem)
+        return found
+
+    def _pick(self, books: Sequence[ListedBook], name: str, *, trusting: bool) -> list[ListedBook]:
+        if name.casefold() == "sample":
+            return [self.sample()]
+        path = Path(name).expanduser()
+        if trusting and path.is_file():
+            known = [book for book in books if book.matches(name)]
+            return known or [ListedBook(BookId(""), path.stem, path.name, Source(str(path.absolute())))]
+        return pick_books(books, name, self.opener)
+
+
+def open_workspace(
+    environment: Mapping[str, str] = os.environ, *, say: Callable[[str], None] | None = None
+) -> Workspace:
+    """Put the desk together; `say` hears what a user should know on the way."""
+    where = settings_module.folders(environment)
+    settings = settings_module.load(where, environment)
+    witness = OpenFileNotes(where.state / "open")
+    for accident in witness.crash_reports():
+        if say:
+            say(str(accident))
+    _size_cache(settings)
+    opener = Opener(
+        Verdicts(where.cache / "checks"),
+        witness,
+        allow_damaged=settings.allow_damaged,
+        timeout_s=settings.serve_timeout_s,
+        say=say,
+        policy=settings.policy,
+    )
+    return Workspace(where, settings, ShelfFile(where.shelf_file), opener)
+
+
+def _size_cache(settings: Settings) -> None:
+    from kiwiresearch.zim.libzim import set_cluster_cache
+
+    set_cluster_cache(settings.cluster_cache_mb * 2**20)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPage:
+    """A page, and the book it was found in."""
+
+    book: Book
+    page: PageDoc
+    archive: Archive
+
+
+def find_page(shelf: Shelf, words: str) -> FoundPage:
+    """The page of this title or path, in the first book of the shelf that has it."""
+    archives = shelf.archives()
+    for archive in archives:
+        path = find_path(archive, words)
+        if path:
+            return FoundPage(archive.book, open_page(archive, path), archive)
+    raise hidden_page_named(archives, words) or PageNotFound(
+        f"There is no page {words!r} in {shelf_label(shelf)}.",
+        remedy=similar_titles(archives, words) or "Try another title.",
+    )
+
+
+def shelf_label(shelf: Shelf) -> str:
+    """The book of a shelf, or how many there are."""
+    count = len(shelf.books)
+    return repr(shelf.books[0].title) if count == 1 else f"your {count} books"
+
+
+def similar_titles(archives: Sequence[Archive], words: str) -> str:
+    """Titles a person may have meant, as a sentence; empty where there are none."""
+    near = dict.fromkeys(title for archive in archives for title in near_titles(archive, words))
+    titles = ", ".join(repr(title) for title in list(near)[:3])
+    return f"Near it are: {titles}." if titles else ""
+
+
+FILE = "store.sqlite"
+MAX_OPEN = 8
+"""How many stores a process keeps open, those that were asked for last."""
+
+_OPEN: dict[tuple[int, str], Store] = {}
+_OPENING = threading.Lock()
+
+
+def store_of(desk: Workspace) -> Store:
+    """The store of a desk, opened once in a process; it connects again by itself when it was away."""
+    from kiwiresearch.store.store import open_store
+
+    named = desk.settings.store.strip()
+    url = named or f"sqlite:///{_file(desk)}"
+    with _OPENING:
+        key = (os.getpid(), url)
+        store = _OPEN.pop(key, None) or open_store(url, is_primary=bool(named), clock=_clock)
+        _OPEN[key] = store
+        for old in list(_OPEN)[:-MAX_OPEN]:
+            _OPEN.pop(old).close()
+    return store
+
+
+@atexit.register
+def close_stores() -> None:
+    """Let go of all connections of this process; a store that is used again opens new ones."""
+    with _OPENING:
+        while _OPEN:
+            _OPEN.popitem()[1].close()
+
+
+def _file(desk: Workspace) -> str:
+    folder = desk.folders.state
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise CannotWrite(
+            f"The folder {str(folder)!r} cannot be written: {problem.strerror or problem}.",
+            remedy="Check its permissions, or set KIWIRESEARCH_HOME to another folder.",
+        ) from problem
+    return str(folder.absolute() / FILE)
+
+
+def _clock() -> float:
+    return time.time()  # noqa: TID251 (leases lapse by it; nothing of it is in a result)
