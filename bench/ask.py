@@ -24,6 +24,7 @@ from kiwiresearch.ask.settings import AskOptions
 from kiwiresearch.search.query import parse_query
 from kiwiresearch.workspace.asker import Asker
 from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import Workspace, open_workspace
 from kiwiresearch.zim.libzim import CLUSTER_CACHE_BYTES, LibzimArchive, set_cluster_cache
 
@@ -77,7 +78,7 @@ def alone(file: Path, home: Path, questions: Sequence[str]) -> list[str]:
         "cold: first citation": _times(lambda question: _asked_anew(desk, file, question), few, _forget),
         "warm: search and one page": _times(lambda question: _bare(archive, question), questions),
     }
-    with Finder(desk, desk.shelf([str(file)])) as finder:
+    with Finder(desk, shelf_of(desk, [str(file)])) as finder:
         asker = Asker(finder, desk.settings.ask)
         for question in few[::4]:
             _first(asker, question)
@@ -149,7 +150,7 @@ def _bare(archive: LibzimArchive, question: str) -> object:
 
 
 def _asked_anew(desk: Workspace, file: Path, question: str) -> None:
-    with desk.shelf([str(file)]) as shelf, Finder(desk, shelf) as finder:
+    with shelf_of(desk, [str(file)]) as shelf, Finder(desk, shelf) as finder:
         _first(Asker(finder, desk.settings.ask), question)
 
 

@@ -17,6 +17,8 @@ from urllib.parse import quote, urlsplit
 
 from evals.data import ROOT
 
+from kiwiresearch.workspace.shelf import shelf_of
+
 CLIENTS = 50
 SECONDS = 60.0
 SETTLED_S = 20.0
@@ -132,7 +134,7 @@ def _serve(file: str) -> int:
     from kiwiresearch.workspace.workspace import open_workspace
 
     desk = open_workspace()
-    return serve(desk, desk.shelf([file]), listening=lambda url: print(url, flush=True))
+    return serve(desk, shelf_of(desk, [file]), listening=lambda url: print(url, flush=True))
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from kiwiresearch.page.html import bare_text
 from kiwiresearch.page.read import open_page
 from kiwiresearch.runs.research import Research, ResearchTask
 from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.libzim import CLUSTER_CACHE_BYTES, LibzimArchive, set_cluster_cache
 
@@ -40,7 +41,7 @@ def a_run(file: Path, topic: str, pages: int, out: Path, *, fast: bool = True) -
     """The whole job on one book, with its files written into `out`; `fast` is by rules only, without vectors."""
     desk = open_workspace({"KIWIRESEARCH_HOME": str(out.parent / "home")})
     task = ResearchTask(topic, settings=CrawlSettings(max_pages=pages, fast=fast))
-    with desk.shelf([str(file)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
+    with shelf_of(desk, [str(file)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
         Research(finder, task).run(out)
 
 

@@ -33,6 +33,7 @@ from kiwiresearch.page.read import open_page
 from kiwiresearch.runs.research import Research, ResearchTask
 from kiwiresearch.text.similarity import jaccard
 from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.archive import Archive
 from kiwiresearch.zim.libzim import LibzimArchive
@@ -100,7 +101,7 @@ def desk_with(file: Path) -> Iterator[tuple[Finder, Path]]:
     """A finder over one book, and a folder for runs; all is gone afterwards."""
     with tempfile.TemporaryDirectory() as folder:
         desk = open_workspace({"KIWIRESEARCH_HOME": str(Path(folder) / "home")})
-        with desk.shelf([str(file)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
+        with shelf_of(desk, [str(file)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
             yield finder, Path(folder)
 
 

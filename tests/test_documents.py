@@ -20,6 +20,7 @@ from kiwiresearch.page.read import open_page
 from kiwiresearch.workspace.asker import Asker
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.settings import defaults, environment_variable
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.libzim import LibzimArchive
 
@@ -143,7 +144,7 @@ def test_every_field_of_an_answer_is_in_the_reference(tmp_path: Path, sample_zim
     text = (DOCS / "reference" / "cli.md").read_text(encoding="utf-8").partition("## The record of an answer")[2]
     text = text.partition("\n## ")[0]
     desk = open_workspace(environment={"KIWIRESEARCH_HOME": str(tmp_path)})
-    with desk.shelf([str(sample_zim)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
+    with shelf_of(desk, [str(sample_zim)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
         answer = Asker(finder, desk.settings.ask).ask("When was Einstein born?")
         record = answers.record_of(answer, finder.citation_url)
     lists = ("lines", "citations", "passages", "looked", "books")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kiwiresearch.search.find import Findings, SearchOptions
 from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import Workspace, find_page, open_workspace
 from kiwiresearch.zim.library import Shelf, listed_book
 
@@ -95,7 +96,7 @@ def open_shelf(paths: Sequence[str | Path] = ()) -> OpenShelf:
     """The shelf of a program: the named files, folders or addresses, else the user's own."""
     desk = open_workspace()
     if not paths:
-        return OpenShelf(desk, desk.shelf(), all_books=False)
+        return OpenShelf(desk, shelf_of(desk), all_books=False)
     rows = [row for path in paths for row in desk.opener.look_up(str(path))]
     shelf = Shelf([listed_book(book, source) for book, source in rows], desk.opener)
     return OpenShelf(desk, shelf, all_books=True)

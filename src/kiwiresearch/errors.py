@@ -278,3 +278,11 @@ class BadReply(ModelError):
 
 class PromptTooLong(ModelError):
     """The prompt and the reply do not fit what the model can read at once."""
+
+
+class ReaderLeft(Exception):
+    """The program that read our output through a pipe has ended, which is not an error."""
+
+
+class OutputLost(Exception):
+    """Standard output cannot be written."""

@@ -16,6 +16,7 @@ from kiwiresearch.ids import BookId
 from kiwiresearch.runs.research import Research, ResearchTask, crawl_settings
 from kiwiresearch.workspace.atlas import load_authority
 from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.archive import EntryRef
 
@@ -29,7 +30,7 @@ def elm_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def ran(home: Path, elm: Path, out: Path, **environment: str) -> dict[str, bytes]:
     """The files of a run on the small book."""
     desk = open_workspace({"KIWIRESEARCH_HOME": str(home), **environment})
-    with desk.shelf([str(elm)]) as shelf, Finder(desk, shelf) as finder:
+    with shelf_of(desk, [str(elm)]) as shelf, Finder(desk, shelf) as finder:
         settings = crawl_settings(desk.settings, fast=True)
         Research(finder, ResearchTask("Elmland", settings=settings)).run(out)
     return {file.name: file.read_bytes() for file in out.iterdir() if file.is_file() and file.name != "timings.json"}

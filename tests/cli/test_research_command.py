@@ -15,6 +15,7 @@ import pytest
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.runs.research import Research, ResearchTask, RunProgress
 from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.build import NewPage, write_book
 
@@ -197,7 +198,7 @@ def test_resume_finds_the_run_of_another_day(kiwi: Told, road: Path, home: Path)
             raise KeyboardInterrupt
 
     desk = open_workspace()
-    with desk.shelf([str(road)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
+    with shelf_of(desk, [str(road)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
         work = Research(finder, ResearchTask("salt road", settings=CrawlSettings(fast=True)))
         with pytest.raises(KeyboardInterrupt):
             work.run(yesterday, stop)

@@ -20,6 +20,7 @@ from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.crawl.step import VisitStep
 from kiwiresearch.runs.research import Research, ResearchTask, RunProgress
 from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace
 
 Told = Callable[..., tuple[int, str, str]]
@@ -124,7 +125,7 @@ def watched(furnished: Path, sample_zim: Path, out: Path, look: Look) -> None:
             look(progress, screen.getvalue())
 
         desk = open_workspace({"KIWIRESEARCH_HOME": str(furnished)})
-        with desk.shelf([str(sample_zim)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
+        with shelf_of(desk, [str(sample_zim)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
             Research(finder, ResearchTask("Sunset", settings=CrawlSettings(max_pages=8, fast=True))).run(out, tell)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from kiwiresearch.workspace.search_aids import TitleIndexes
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.build import NewPage, write_book
 
@@ -25,7 +26,7 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     metadata = {"Name": "sea_eng", "Title": "Sea book", "Language": "eng", "Date": "2026-01-01"}
     write_book(folder / "sea.zim", [NewPage(t, t, html.encode()) for t, html in PAGES.items()], metadata=metadata)
     desk = open_workspace({"KIWIRESEARCH_HOME": str(folder / "home")})
-    with desk.shelf([str(folder / "sea.zim")]) as shelf:
+    with shelf_of(desk, [str(folder / "sea.zim")]) as shelf:
         TitleIndexes(desk.folders.cache / "titles").build(shelf.archives()[0])
     return folder
 

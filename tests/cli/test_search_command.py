@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from kiwiresearch.workspace.search_aids import TitleIndexes
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import SAMPLE_NOTICE, open_workspace
 from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
 from kiwiresearch.zim.library import listed_book
@@ -54,7 +55,7 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
         found = desk.opener.look_up(str(folder / f"{name}.zim"))
         desk.shelf_file.add([listed_book(book, source) for book, source in found])
-    with desk.shelf() as shelf:
+    with shelf_of(desk) as shelf:
         for archive in shelf.archives():
             TitleIndexes(desk.folders.cache / "titles").build(archive)
     return folder

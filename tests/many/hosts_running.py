@@ -17,6 +17,7 @@ from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.peers import add_peer_endpoint
 from kiwiresearch.web.server import listen
 from kiwiresearch.workspace.hosts import HostPresence
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import Workspace, open_workspace
 from kiwiresearch.zim.library import listed_book
 
@@ -61,7 +62,7 @@ def a_desk(home: Path, store: str, *books: Path, **environment: str) -> Workspac
 def a_host(home: Path, store: str, name: str, *books: Path, address: str = "127.0.0.1", **more: str) -> Iterator[Host]:
     """A host that serves some books; it leaves the list at the end."""
     desk = a_desk(home, store, *books, KIWIRESEARCH_SERVE_NAME=name, KIWIRESEARCH_SERVE_HOST=address, **more)
-    with listen(address, 0) as door, ServerContext(desk, desk.shelf()) as room:
+    with listen(address, 0) as door, ServerContext(desk, shelf_of(desk)) as room:
         port = door.getsockname()[1]
         room.public_url = f"http://{address}:{port}"
         app = make_app(room)

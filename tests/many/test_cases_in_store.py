@@ -34,6 +34,7 @@ from kiwiresearch.kin.store.location import CaseSchemas
 from kiwiresearch.kin.store.tables import AuditHeadRow, table
 from kiwiresearch.workspace import workspace
 from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import Workspace, open_workspace
 
 Told = Callable[..., tuple[int, str, str]]
@@ -113,7 +114,7 @@ def all_cases(home: Path, url: str) -> Iterator[CaseRegistry]:
 
 @contextlib.contextmanager
 def finding(desk: Workspace, book: Path) -> Iterator[Finder]:
-    with desk.shelf([str(book)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
+    with shelf_of(desk, [str(book)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
         yield finder
 
 
@@ -545,7 +546,7 @@ def test_a_case_goes_on_where_its_books_are(url_of: Callable[[str], str], book: 
     """A job for a case that names its books is left to a host that has them; one without any takes in a file."""
     url = url_of("postgresql")
     with_book, without = (a_desk(tmp_path / name, url) for name in ("with", "without"))
-    with with_book.shelf([str(book)]) as shelf:
+    with shelf_of(with_book, [str(book)]) as shelf:
         books = tuple(shelf.books)
     with finding(with_book, book) as finder, contextlib.closing(open_registry(with_book)) as cases:
         named = tuple(one.id for one in books)

@@ -30,6 +30,7 @@ from kiwiresearch.workspace.asker import Asker
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.hosts import host_statuses
 from kiwiresearch.workspace.search_aids import TitleIndexes
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import store_of
 from kiwiresearch.zim import peer_client
 
@@ -197,7 +198,7 @@ def test_the_desk_says_what_is_missing(host: Host, broken: BrokenHost, language:
 
 
 def _research(host: Host, out: Path, tell: Callable[[RunProgress], None] | None = None) -> dict[str, bytes]:
-    with host.desk.shelf() as shelf, Finder(host.desk, shelf) as finder:
+    with shelf_of(host.desk) as shelf, Finder(host.desk, shelf) as finder:
         task = ResearchTask("Sky", settings=crawl_settings(host.desk.settings, fast=True))
         Research(finder, task).run(out, tell)
     return {file.name: file.read_bytes() for file in out.iterdir() if file.name != "timings.json"}
@@ -364,7 +365,7 @@ def test_a_book_that_is_not_allowed_is_not_missing(
         assert "missing" not in _told(strict, "/api/search", q="galaxy")
         assert not strict.room.shelf.currently_missing()
         with pytest.raises(BookHidden, match="not among those"):
-            strict.desk.shelf(["second_en"])
+            shelf_of(strict.desk, ["second_en"])
 
 
 def test_who_knocks_keeps_nobody_from_announcing(
@@ -423,7 +424,7 @@ def test_an_index_of_titles_that_comes_later_is_used(host: Host, broken: BrokenH
 
 def test_whole_books_are_worked_through_at_home(host: Host) -> None:
     """Listing a far book is refused with what to do."""
-    with host.desk.shelf() as shelf:
+    with shelf_of(host.desk) as shelf:
         far = next(shelf.open(book) for book in shelf.books if book.source.is_on_peer)
         with pytest.raises(NotOffered, match="another host"):
             far.articles()
@@ -462,6 +463,6 @@ def test_a_store_that_is_away_leaves_our_own_books(tmp_path: Path, sample_zim: P
     desk = a_desk(tmp_path, "postgresql://nobody@127.0.0.1:1/nowhere", sample_zim)
     said: list[str] = []
     desk.opener.say = said.append
-    with desk.shelf() as shelf, Finder(desk, shelf) as finder:
+    with shelf_of(desk) as shelf, Finder(desk, shelf) as finder:
         assert Asker(finder, desk.settings.ask).ask("Why is the sky blue?").grounded
     assert any("Only the books of this host are asked." in line for line in said)

@@ -37,6 +37,7 @@ from kiwiresearch.runs.research import Research
 from kiwiresearch.version import __version__
 from kiwiresearch.workspace import workspace
 from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import Workspace, open_workspace
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="this system has no signals")
@@ -97,9 +98,9 @@ def test_two_hundred_jobs_with_workers_killed_all_along(
     first = hosts.new()
     desk = first.desk
     with contextlib.closing(
-        JobQueue(desk, desk.shelf().books, now=str, limits=QueueLimits(running=0, queued=JOBS))
+        JobQueue(desk, shelf_of(desk).books, now=str, limits=QueueLimits(running=0, queued=JOBS))
     ) as jobs:
-        with desk.shelf() as shelf, Finder(desk, shelf, all_books=True) as finder:
+        with shelf_of(desk) as shelf, Finder(desk, shelf, all_books=True) as finder:
             case = jobs.cases.start(CaseSettings(seeds=(PERSON,)), finder)
         asked = [jobs.start(wish, user=f"user {number % 4}").id for number, wish in enumerate(wished(case))]
         assert len(set(asked)) == JOBS
@@ -195,7 +196,7 @@ def compare(jobs: JobQueue, done: list[Job], desk: Workspace, hosts: Hosts, plac
 
 
 def made_alone(wish: ResearchRequest, desk: Workspace, out: Path) -> dict[str, bytes]:
-    with desk.shelf() as shelf, Finder(desk, shelf) as finder:
+    with shelf_of(desk) as shelf, Finder(desk, shelf) as finder:
         Research(finder, research_task(wish, desk.settings)).run(out)
     return {file.name: file.read_bytes() for file in out.iterdir() if file.name != "timings.json"}
 
@@ -205,7 +206,7 @@ def family_alone(home: Path, book: Path) -> dict[str, Any]:
     desk = open_workspace({"KIWIRESEARCH_HOME": str(home)})
     with (
         contextlib.closing(open_registry(desk)) as cases,
-        desk.shelf([str(book)]) as shelf,
+        shelf_of(desk, [str(book)]) as shelf,
         Finder(desk, shelf) as finder,
     ):
         case = cases.start(CaseSettings(seeds=(PERSON,)), finder)
@@ -217,4 +218,4 @@ def family_alone(home: Path, book: Path) -> dict[str, Any]:
 
 
 def shelf_file(desk: Workspace) -> Path:
-    return desk.shelf().books[0].source.path
+    return shelf_of(desk).books[0].source.path

@@ -16,6 +16,7 @@ from kiwiresearch.verify.run import shelf_for, verify_run
 from kiwiresearch.workspace.asker import Asker
 from kiwiresearch.workspace.finder import Finder, search_record
 from kiwiresearch.workspace.hosts import host_statuses
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
 
 TIMINGS = "timings.json"
@@ -157,7 +158,7 @@ def test_the_shelf_says_which_host_has_a_book(hosts: Hosts) -> None:
 
 
 def _run(host: Host, out: Path) -> dict[str, bytes]:
-    with host.desk.shelf() as shelf, Finder(host.desk, shelf) as finder:
+    with shelf_of(host.desk) as shelf, Finder(host.desk, shelf) as finder:
         task = ResearchTask("Sky", settings=crawl_settings(host.desk.settings, fast=True))
         Research(finder, task).run(out)
     return {file.name: file.read_bytes() for file in out.iterdir() if file.name != TIMINGS}
@@ -189,11 +190,11 @@ def test_commands_see_the_books_of_all_hosts(hosts: Hosts, tmp_path: Path) -> No
     desk = a_desk(tmp_path / "home", hosts.first.desk.settings.store)
     found = []
     for one in (desk, hosts.both.desk):
-        with one.shelf() as shelf, Finder(one, shelf) as finder:
+        with shelf_of(one) as shelf, Finder(one, shelf) as finder:
             asker = Asker(finder, one.settings.ask)
             found.append((search_record(finder.find("galaxy"), finder), asker.ask("Why is the sky blue?")))
     assert found[0] == found[1]
-    with desk.shelf(["second"]) as shelf:
+    with shelf_of(desk, ["second"]) as shelf:
         assert [book.title for book in shelf.books] == ["Second book"]
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from kiwiresearch.mcp.context import ToolContext, open_context
 from kiwiresearch.mcp.tools import Toolbox
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace
 
 
@@ -16,7 +17,7 @@ from kiwiresearch.workspace.workspace import open_workspace
 def parts(tmp_path_factory: pytest.TempPathFactory, sample_zim: Path) -> Iterator[ToolContext]:
     """The sample book, open for tools."""
     desk = open_workspace(environment={"KIWIRESEARCH_HOME": str(tmp_path_factory.mktemp("tools"))})
-    with desk.shelf([str(sample_zim)]) as shelf, open_context(desk, shelf, all_books=True, now=lambda: "") as parts:
+    with shelf_of(desk, [str(sample_zim)]) as shelf, open_context(desk, shelf, all_books=True, now=lambda: "") as parts:
         yield parts
 
 

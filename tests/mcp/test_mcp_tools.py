@@ -18,6 +18,7 @@ from kiwiresearch.mcp.context import ToolContext, open_context
 from kiwiresearch.mcp.server import FAULT, make_server, run_tool, tool_record
 from kiwiresearch.mcp.tools import MAX_TEXT, Toolbox
 from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace
 
 MAX_TOOLS, MAX_BYTES = 6, 8 * 1024
@@ -39,7 +40,7 @@ def refused(tools: Toolbox, name: str, **arguments: Any) -> str:
 @contextlib.contextmanager
 def toolbox_of(book: Path, home: Path) -> Iterator[Toolbox]:
     desk = open_workspace(environment={"KIWIRESEARCH_HOME": str(home)})
-    with desk.shelf([str(book)]) as shelf, open_context(desk, shelf, all_books=True, now=lambda: "") as parts:
+    with shelf_of(desk, [str(book)]) as shelf, open_context(desk, shelf, all_books=True, now=lambda: "") as parts:
         yield Toolbox(parts)
 
 

@@ -9,6 +9,7 @@ from tests.research.proved_runs import METADATA, PAGES
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.runs.research import Research, ResearchTask
 from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.build import NewPage, write_book
 
@@ -37,7 +38,7 @@ def snapshot(file: Path, date: str, edits: dict[str, str] | None = None) -> Path
 def run_over(book: Path, out: Path, topic: str = "Salt road", **settings: int) -> Path:
     """A finished run over one book."""
     desk = open_workspace({"KIWIRESEARCH_HOME": str(out.parent / "home")})
-    with desk.shelf([str(book)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
+    with shelf_of(desk, [str(book)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
         task = ResearchTask(topic, settings=CrawlSettings(fast=True, **settings))  # type: ignore[arg-type]
         return Research(finder, task).run(out).folder
 

@@ -10,6 +10,7 @@ from tests.research.proved_runs import METADATA, PAGES
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.runs.research import Research, ResearchTask
 from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.build import NewPage, write_book
 
@@ -49,5 +50,5 @@ def an_illustrated_run(place: Path) -> Path:
 def a_run_over(book: str, place: Path) -> Path:
     """A run over a book of that place or address."""
     desk = open_workspace({"KIWIRESEARCH_HOME": str(place / "home")})
-    with desk.shelf([book]) as shelf, Finder(desk, shelf, all_books=True) as finder:
+    with shelf_of(desk, [book]) as shelf, Finder(desk, shelf, all_books=True) as finder:
         return Research(finder, ResearchTask("Salt road", settings=CrawlSettings(fast=True))).run(place / "run").folder

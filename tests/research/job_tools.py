@@ -19,6 +19,7 @@ from kiwiresearch.cli.start import run
 from kiwiresearch.jobs.job import Job, ResearchRequest, request_record
 from kiwiresearch.jobs.queue import JobQueue, JobUpdate, QueueLimits
 from kiwiresearch.store.job_row import JobRow
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import Workspace, open_workspace
 
 TOPIC = "Bronze Age collapse"
@@ -74,7 +75,7 @@ def a_desk(home: Path, runs: Path, **more: str) -> Workspace:
 def jobs_on(desk: Workspace, book: Path, limits: QueueLimits | None = None) -> Iterator[JobQueue]:
     """The jobs of a server on one book; its clock strikes with each look at it."""
     strokes = itertools.count(1)
-    jobs = JobQueue(desk, desk.shelf([str(book)]).books, now=lambda: f"stroke {next(strokes)}", limits=limits)
+    jobs = JobQueue(desk, shelf_of(desk, [str(book)]).books, now=lambda: f"stroke {next(strokes)}", limits=limits)
     try:
         yield jobs
     finally:

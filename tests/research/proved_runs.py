@@ -16,6 +16,7 @@ from kiwiresearch.runs.research import Research, ResearchTask
 from kiwiresearch.verify.ledger import Verification
 from kiwiresearch.verify.run import verify_run
 from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.build import NewPage, write_book
 
@@ -61,7 +62,7 @@ def a_finished_run(place: Path, aspect: str = "", topic: str = "Salt road") -> P
     """A run over the book, both in a folder."""
     book = a_road_book(place / "road.zim")
     desk = open_workspace({"KIWIRESEARCH_HOME": str(place / "home")})
-    with desk.shelf([str(book)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
+    with shelf_of(desk, [str(book)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
         return (
             Research(finder, ResearchTask(topic, settings=CrawlSettings(fast=True), aspect=aspect))
             .run(place / "run")
@@ -72,7 +73,7 @@ def a_finished_run(place: Path, aspect: str = "", topic: str = "Salt road") -> P
 def proved(run: Path, *books: Path) -> Verification:
     """What a proof with some books says of a run; without any, with the book beside it."""
     desk = open_workspace({"KIWIRESEARCH_HOME": str(run.parent / "home")})
-    with desk.shelf([str(book) for book in books or (run.parent / "road.zim",)]) as shelf:
+    with shelf_of(desk, [str(book) for book in books or (run.parent / "road.zim",)]) as shelf:
         return verify_run(run, shelf)
 
 

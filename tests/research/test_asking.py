@@ -27,6 +27,7 @@ from kiwiresearch.ids import canonical_json
 from kiwiresearch.llm.scripted import ScriptedModel
 from kiwiresearch.workspace.asker import LONGEST_QUESTION, MAX_PASSAGES, Asker
 from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace
 
 BY_WORDS = AskSettings(reader=False)
@@ -41,7 +42,7 @@ QUESTIONS = (
 @contextmanager
 def a_finder(folder: Path, *books: Path, **environment: str) -> Iterator[Finder]:
     desk = open_workspace(environment={"KIWIRESEARCH_HOME": str(folder), **environment})
-    with desk.shelf([str(book) for book in books]) as shelf, Finder(desk, shelf, all_books=True) as finder:
+    with shelf_of(desk, [str(book) for book in books]) as shelf, Finder(desk, shelf, all_books=True) as finder:
         yield finder
 
 

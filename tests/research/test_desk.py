@@ -8,6 +8,7 @@ import pytest
 
 from kiwiresearch.api import open_shelf
 from kiwiresearch.errors import BookDamaged, BookNotFound, KiwiError, NotABook, PageNotFound
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import Workspace, find_page, open_workspace
 from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
 from kiwiresearch.zim.library import listed_book
@@ -57,12 +58,12 @@ def no_books(books: Path, home: Path) -> Path:
 
 
 def _titles(desk: Workspace, *wanted: str) -> list[str]:
-    return [book.title for book in desk.shelf(wanted).books]
+    return [book.title for book in shelf_of(desk, wanted).books]
 
 
 def test_an_empty_shelf_is_the_sample_book(no_books: Path, home: Path) -> None:
     """Who has added no book works with the sample book, which is kept in the cache folder."""
-    shelf = open_workspace().shelf()
+    shelf = shelf_of(open_workspace())
     assert shelf.is_sample
     assert [book.title for book in shelf.books] == ["kiwiresearch sample book"]
     assert shelf.books[0].source.path.parent == home / "cache"
@@ -78,7 +79,7 @@ def test_the_sample_book_is_built_once(no_books: Path, home: Path) -> None:
 def test_a_shelf_with_books_leaves_the_sample_out(books: Path) -> None:
     """The sample book is for an empty shelf; else it must be asked for by name."""
     desk = open_workspace()
-    assert not desk.shelf().is_sample
+    assert not shelf_of(desk).is_sample
     assert _titles(desk) == ["First book", "Second book"]
     assert _titles(desk, "sample") == ["kiwiresearch sample book"]
 
@@ -89,7 +90,7 @@ def test_a_book_is_picked_by_any_of_its_names(books: Path, wanted: str) -> None:
     desk = open_workspace()
     second = desk.shelf_file.books()[1]
     wanted = wanted.format(id=second.id, path=books / "second.zim")
-    assert [str(book.source) for book in desk.shelf([wanted]).books] == [str(books / "second.zim")]
+    assert [str(book.source) for book in shelf_of(desk, [wanted]).books] == [str(books / "second.zim")]
 
 
 def test_a_book_is_picked_by_a_relative_path(books: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,9 +115,9 @@ def test_a_book_need_not_be_on_the_shelf(no_books: Path) -> None:
 def test_an_unknown_book_gets_a_guess(books: Path) -> None:
     """A name that no book has is refused with the nearest one that some book has."""
     with pytest.raises(BookNotFound, match=r"no book 'secnd' .*Did you mean 'second'\?"):
-        open_workspace().shelf(["secnd"])
+        shelf_of(open_workspace(), ["secnd"])
     with pytest.raises(BookNotFound, match=r"no book 'zzz' on your shelf\. 'kiwi"):
-        open_workspace().shelf(["zzz"])
+        shelf_of(open_workspace(), ["zzz"])
 
 
 def test_a_program_opens_the_shelf_of_its_user(books: Path) -> None:
@@ -207,7 +208,7 @@ def test_a_book_that_cannot_be_opened_does_not_hide_the_others(books: Path, tmp_
     lost.unlink()
     with open_shelf() as shelf:
         assert find_page(shelf, "Moon").page.text == "the second moon"
-    with desk.shelf(["lost"]) as shelf, pytest.raises(BookNotFound, match="There is no file"):
+    with shelf_of(desk, ["lost"]) as shelf, pytest.raises(BookNotFound, match="There is no file"):
         find_page(shelf, "Moon")
 
 
@@ -235,9 +236,9 @@ def test_a_damaged_book_is_read_only_on_demand(books: Path, home: Path, tmp_path
     damaged.write_bytes(content)
     environment = {"KIWIRESEARCH_HOME": str(home)}
     with pytest.raises(BookDamaged, match=r"do not match its checksum.*KIWIRESEARCH_ALLOW_DAMAGED=1"):
-        open_workspace(environment).shelf([str(damaged)])
+        shelf_of(open_workspace(environment), [str(damaged)])
     said: list[str] = []
     desk = open_workspace(environment | {"KIWIRESEARCH_ALLOW_DAMAGED": "1"}, say=said.append)
-    with desk.shelf([str(damaged)]) as shelf:
+    with shelf_of(desk, [str(damaged)]) as shelf:
         assert find_page(shelf, "Moon").page.text == "the second moon"
     assert said[0].endswith("do not match its checksum. Reading it all the same, as you asked.")

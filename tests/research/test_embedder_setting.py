@@ -17,6 +17,7 @@ from kiwiresearch.errors import BadSettings
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.search_aids import configured_embedder
 from kiwiresearch.workspace.settings import Settings
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace
 
 
@@ -24,7 +25,7 @@ def searched(home: Path, monkeypatch: pytest.MonkeyPatch, sample_zim: Path, embe
     """The signals of a search with this embedder."""
     monkeypatch.setenv("KIWIRESEARCH_EMBEDDER", embedder)
     desk = open_workspace()
-    with desk.shelf([str(sample_zim)]) as shelf, Finder(desk, shelf) as finder:
+    with shelf_of(desk, [str(sample_zim)]) as shelf, Finder(desk, shelf) as finder:
         found = finder.find("red light in the evening sky")
     return {line.signal for hit in found.hits for line in hit.score.lines}
 

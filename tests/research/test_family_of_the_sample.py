@@ -11,6 +11,7 @@ from kiwiresearch.cases.case import Case
 from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.tree import Tree
 from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace
 
 
@@ -20,7 +21,7 @@ def adamses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tree]:
     place: Path = tmp_path_factory.mktemp("adams")
     desk = open_workspace(environment={"KIWIRESEARCH_HOME": str(place / "home")})
     with (
-        desk.shelf() as shelf,
+        shelf_of(desk) as shelf,
         Finder(desk, shelf) as finder,
         Case.start(place / "case", CaseSettings(seeds=("John Quincy Adams",)), finder) as case,
     ):

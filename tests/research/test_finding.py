@@ -14,6 +14,7 @@ from kiwiresearch.errors import BadUsage
 from kiwiresearch.search.find import SearchOptions
 from kiwiresearch.workspace import finder as finding
 from kiwiresearch.workspace.finder import MAX_HITS, Finder, search_record
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import Workspace, open_workspace
 from kiwiresearch.zim.library import Shelf
 
@@ -34,7 +35,7 @@ def open_finder(settings: dict[str, str]) -> Iterator[Callable[..., Finder]]:
 
     def start(*files: Path, all_books: bool = False, **more: str) -> Finder:
         desk: Workspace = open_workspace({**settings, **more})
-        shelf = desk.shelf([str(file) for file in files])
+        shelf = shelf_of(desk, [str(file) for file in files])
         finder = Finder(desk, shelf, all_books=all_books)
         opened.append((finder, shelf))
         return finder

@@ -47,6 +47,7 @@ from kiwiresearch.jobs.queue import JobQueue, QueueLimits
 from kiwiresearch.runs.writer import RunWriter
 from kiwiresearch.store.job_row import JobRow
 from kiwiresearch.workspace.places import bulk_folder
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import Workspace
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="this system has no signals")
@@ -202,7 +203,7 @@ def test_no_process_outlives_its_server(
         "from kiwiresearch.jobs.job import JobWish\n"
         "from kiwiresearch.jobs.queue import Jobs\n"
         "desk = open_desk()\n"
-        "jobs = Jobs(desk, desk.shelf([sys.argv[1]]).books, now=str)\n"
+        "jobs = Jobs(desk, shelf_of(desk, [sys.argv[1]]).books, now=str)\n"
         f"job = jobs.start(JobWish({TOPIC!r}, max_pages=6))\n"
         "told = threading.Event()\n"
         "with jobs.listening(told.set):\n"
@@ -309,7 +310,7 @@ def test_books_are_those_of_the_shelf(home: Path, sample_zim: Path, tmp_path: Pa
 def test_who_has_some_of_the_books_leaves_the_others(home: Path, sample_zim: Path, tmp_path: Path, a_book: Any) -> None:
     """A server of one book does its own jobs, and none that was asked of the whole shelf or of another book."""
     desk = a_desk(home, tmp_path / "runs")
-    other = desk.shelf([str(a_book({"Rome": "<p>Rome is a city.</p>"}))]).books
+    other = shelf_of(desk, [str(a_book({"Rome": "<p>Rome is a city.</p>"}))]).books
     with jobs_on(desk, sample_zim, IDLE) as jobs:
         whole, named = jobs.start(ResearchRequest("Rome")), jobs.start(a_wish())
         some = JobQueue(desk, other, now=str, all_books=True)

@@ -20,6 +20,7 @@ from kiwiresearch.errors import FolderTaken, NothingFound
 from kiwiresearch.runs.research import Research, ResearchTask, RunProgress
 from kiwiresearch.version import __version__
 from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace
 
 OUTPUTS = {"brief.json", "claims.jsonl", "corpus.jsonl", "graph.json", "report.html", "report.md", "run.log"}
@@ -29,7 +30,7 @@ TOPIC = "causes of the Bronze Age collapse"
 @contextmanager
 def research(home: Path, task: ResearchTask, *books: Path) -> Iterator[Research]:
     desk = open_workspace({"KIWIRESEARCH_HOME": str(home)})
-    with desk.shelf([str(book) for book in books]) as shelf, Finder(desk, shelf, all_books=True) as finder:
+    with shelf_of(desk, [str(book) for book in books]) as shelf, Finder(desk, shelf, all_books=True) as finder:
         yield Research(finder, task)
 
 

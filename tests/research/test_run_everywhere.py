@@ -18,6 +18,7 @@ from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.runs.folder import damaged_outputs, read_manifest
 from kiwiresearch.runs.research import Research, ResearchTask
 from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.library import Shelf
 
@@ -37,14 +38,14 @@ def corpus(folder: Path) -> list[dict[str, Any]]:
 
 
 @contextmanager
-def shelf_of(home: Path, *books: object) -> Iterator[tuple[Finder, Shelf]]:
+def finder_at(home: Path, *books: object) -> Iterator[tuple[Finder, Shelf]]:
     desk = open_workspace({"KIWIRESEARCH_HOME": str(home)})
-    with desk.shelf([str(book) for book in books]) as shelf, Finder(desk, shelf, all_books=True) as finder:
+    with shelf_of(desk, [str(book) for book in books]) as shelf, Finder(desk, shelf, all_books=True) as finder:
         yield finder, shelf
 
 
 def run(home: Path, out: Path, topic: str, *books: object, **settings: Any) -> Path:
-    with shelf_of(home, *books) as (finder, _):
+    with finder_at(home, *books) as (finder, _):
         return Research(finder, ResearchTask(topic, settings=CrawlSettings(**settings))).run(out).folder
 
 
@@ -122,7 +123,7 @@ def test_other_settings_give_another_fingerprint(reference: Path, sample_zim: Pa
         ResearchTask("Sunset", settings=CrawlSettings(max_pages=10)),
         ResearchTask(TOPIC, settings=CrawlSettings(max_pages=10), kiwix_url="http://127.0.0.1:8080"),
     ]
-    with shelf_of(reference.parent / "warm", sample_zim) as (finder, _):
+    with finder_at(reference.parent / "warm", sample_zim) as (finder, _):
         found = [Research(finder, task).fingerprint for task in tasks]
     assert found[0] == read_manifest(reference)["fingerprint"]
     assert len(set(found)) == len(tasks)
@@ -146,7 +147,7 @@ def test_the_brief_links_to_the_user_s_kiwix_serve(home: Path, tmp_path: Path, a
     html = "<p>Salt is a mineral that people dig.</p><h2 id='Use'>Use</h2><p>Salt keeps because it is dry.</p>"
     pages = dict.fromkeys(("Salt", "Salt/a b?(c)#d%", "Salt mine of Söder"), html)
     book = a_book(pages, name="my book.zim")
-    with shelf_of(home, book) as (finder, _):
+    with finder_at(home, book) as (finder, _):
         task = ResearchTask("salt", settings=CrawlSettings(fast=True), kiwix_url="http://127.0.0.1:8080/wiki/")
         folder = Research(finder, task).run(tmp_path / "run").folder
     start = "http://127.0.0.1:8080/wiki/content/my%20book/"

@@ -18,6 +18,7 @@ from kiwiresearch.errors import KiwiError
 from kiwiresearch.runs.research import Research, ResearchTask, RunProgress
 from kiwiresearch.runs.writer import choose_run_folder
 from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace
 
 FAST = CrawlSettings(fast=True, max_pages=4)
@@ -28,7 +29,7 @@ def research(
     environment: dict[str, str], task: ResearchTask, *books: object, all_books: bool = True
 ) -> Iterator[Research]:
     desk = open_workspace(environment)
-    with desk.shelf([str(book) for book in books]) as shelf, Finder(desk, shelf, all_books=all_books) as finder:
+    with shelf_of(desk, [str(book) for book in books]) as shelf, Finder(desk, shelf, all_books=all_books) as finder:
         yield Research(finder, task)
 
 
@@ -129,7 +130,7 @@ def test_a_run_goes_on_when_a_title_index_has_come(home: Path, tmp_path: Path, s
     """A large book gets its title index beside the work: a run that began without it is still the same run."""
     environment = {"KIWIRESEARCH_HOME": str(home)}
     desk = open_workspace(environment)
-    with desk.shelf([str(sample_zim)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
+    with shelf_of(desk, [str(sample_zim)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
         (book,) = finder.books
         titles, book.titles = book.titles, None
         work = Research(finder, ResearchTask("Sunset", settings=FAST))

@@ -19,6 +19,7 @@ from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.crawl.step import VisitStep
 from kiwiresearch.runs.research import Research, ResearchTask, RunProgress
 from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.build import NewPage, write_book
 
@@ -149,7 +150,7 @@ def little_book(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @contextmanager
 def work(folder: Path, book: Path) -> Iterator[Research]:
     desk = open_workspace({"KIWIRESEARCH_HOME": str(folder / "home")})
-    with desk.shelf([str(book)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
+    with shelf_of(desk, [str(book)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
         yield Research(finder, ResearchTask(TOPIC, settings=CrawlSettings(fast=True, max_pages=60)))
 
 

@@ -19,6 +19,7 @@ from kiwiresearch.brief.report import report
 from kiwiresearch.claims.claim import claim_from_record, claim_record
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.verify.run import verify_run
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.library import Shelf
 
@@ -37,7 +38,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def shelf(run: Path) -> Shelf:
     """The run's book, opened once for all proofs."""
     desk = open_workspace({"KIWIRESEARCH_HOME": str(run.parent / "home")})
-    return desk.shelf([str(run.parent / "road.zim")])
+    return shelf_of(desk, [str(run.parent / "road.zim")])
 
 
 def test_the_run_holds_before_anything_is_changed(run: Path, shelf: Shelf) -> None:

@@ -36,6 +36,7 @@ from kiwiresearch.jobs.process import MAX_ORDERS, JobOrder, JobProcesses, order_
 from kiwiresearch.system import FileLock
 from kiwiresearch.workspace import workspace
 from kiwiresearch.workspace.settings import Settings
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import store_of
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="this system has no signals")
@@ -60,7 +61,7 @@ def _stores_are_closed() -> Iterator[None]:
 def an_order(tmp_path: Path, book: Path, number: int) -> JobOrder:
     desk = a_desk(tmp_path / "home", tmp_path / "runs")
     wish = ResearchRequest(TOPIC, max_pages=1)
-    books = tuple(desk.shelf([str(book)]).books)
+    books = tuple(shelf_of(desk, [str(book)]).books)
     return JobOrder(desk.folders, desk.settings, books, True, wish, tmp_path / "runs" / f"r-{number}", f"r-{number}")
 
 

@@ -21,6 +21,7 @@ from kiwiresearch.web.guard.limits import Shutdown
 from kiwiresearch.web.guard.setup import utc_now
 from kiwiresearch.web.runs import make_jobs
 from kiwiresearch.web.server import Server, listen
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.users import Actor, UserRegister
 from kiwiresearch.workspace.workspace import open_workspace, store_of
 
@@ -72,7 +73,7 @@ def peopled(home: Path, *books: str, **environment: str) -> Iterator[Peopled]:
         register.add(name, role)
         made[name] = register.new_token(name, "test")
     with (
-        ServerContext(desk, desk.shelf(list(books) or ["sample"])) as room,
+        ServerContext(desk, shelf_of(desk, list(books) or ["sample"])) as room,
         contextlib.closing(make_jobs(room)) as jobs,
         listen("127.0.0.1", 0) as door,
     ):

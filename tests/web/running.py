@@ -15,6 +15,7 @@ from fastapi import FastAPI
 
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.server import listen
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace
 
 UNHURRIED = {"KIWIRESEARCH_SERVE_REQUESTS_A_MINUTE": "1000000"}
@@ -47,7 +48,7 @@ def a_room(home: Path, *books: str, **environment: str) -> Iterator[ServerContex
     """An open shelf of a user who has a home of their own."""
     by_words = {"KIWIRESEARCH_ASK_READER": "false"}  # tests of what reading changes switch it on
     desk = open_workspace(environment={"KIWIRESEARCH_HOME": str(home), **by_words, **environment})
-    with ServerContext(desk, desk.shelf(list(books) or ["sample"])) as room:
+    with ServerContext(desk, shelf_of(desk, list(books) or ["sample"])) as room:
         yield room
 
 

@@ -20,6 +20,7 @@ from kiwiresearch.cli.options import open_books
 from kiwiresearch.errors import BookHidden, NothingFound, PageHidden
 from kiwiresearch.web.app import make_app
 from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import Workspace, find_page, open_workspace
 from kiwiresearch.zim.library import listed_book
 
@@ -216,7 +217,7 @@ def a_desk(home: Path, **policy: str) -> Workspace:
 def test_the_command_line_obeys(home: Path) -> None:
     """The policy is of the desk, whoever sits at it: commands find no more than the server."""
     desk = a_desk(home, hidden="Sunset")
-    with desk.shelf() as shelf:
+    with shelf_of(desk) as shelf:
         with pytest.raises(PageHidden):
             find_page(shelf, "sunset")
         with Finder(desk, shelf) as finder:
@@ -227,7 +228,7 @@ def test_a_title_index_serves_every_policy(home: Path) -> None:
     """The index on the disk has all titles: who lifts a policy finds them again without building it anew."""
     for hidden, is_there in (("Sunset", False), ("", True), ("Sunset", False)):
         desk = a_desk(home, hidden=hidden) if hidden else a_desk(home)
-        with desk.shelf() as shelf, Finder(desk, shelf) as finder:
+        with shelf_of(desk) as shelf, Finder(desk, shelf) as finder:
             titles = finder.books[0].titles
             assert titles is not None
             assert bool(titles.exact("Sunset")) is is_there
@@ -240,7 +241,7 @@ def test_a_name_that_is_hidden_is_told_to_be(home: Path, a_book: BookMaker, name
     """Who asks for a page by a name that is hidden hears so, also where the page behind it is not."""
     file = a_book({"War": "<p>War is a fight.</p>"}, {"Battle_of_Foo": "War"})
     desk = a_desk(home, hidden="Battle of *")
-    with desk.shelf([str(file)]) as shelf:
+    with shelf_of(desk, [str(file)]) as shelf:
         with pytest.raises(PageHidden):
             find_page(shelf, name)
         assert find_page(shelf, "War").page.ref.path == "War"
@@ -250,7 +251,7 @@ def test_nothing_found_says_that_something_is_hidden(home: Path, a_book: BookMak
     """Who finds nothing is not left to believe that nothing is there."""
     file = a_book({"Zebu": "<p>The zebu is an ox with a hump.</p>", "Tea": "<p>Tea is a drink.</p>"})
     desk = a_desk(home, hidden="Zebu", name="Lycée X")
-    with desk.shelf([str(file)]) as shelf, Finder(desk, shelf) as finder:
+    with shelf_of(desk, [str(file)]) as shelf, Finder(desk, shelf) as finder:
         problem = finder.nothing_found("zebu")
     assert isinstance(problem, NothingFound)
     assert "1 page is hidden by the policy of Lycée X." in problem.message
@@ -270,10 +271,10 @@ def test_books_that_are_not_allowed_are_not_on_the_shelf(
     with open_books(allowed, []) as shelf:
         assert [book.name for book in shelf.books] == ["tea"]
     assert "1 book of the shelf is left out by the policy of Lycée X." in capsys.readouterr().err
-    with pytest.raises(BookHidden), allowed.shelf([str(rum)]) as shelf:
+    with pytest.raises(BookHidden), shelf_of(allowed, [str(rum)]) as shelf:
         shelf.archives()
     with pytest.raises(BookHidden):
-        a_desk(home, books="nothing").shelf()
+        shelf_of(a_desk(home, books="nothing"))
     with (
         a_room(home, "tea", **UNHURRIED, KIWIRESEARCH_POLICY_BOOKS="tea", KIWIRESEARCH_POLICY_NAME="Lycée X") as room,
         running(room, make_app) as address,

@@ -59,7 +59,7 @@ def of(events):
 desk = serving.with_options(open_desk(), {"serve.port": ("port", 0)})
 mounts = {"/endless": of(endless), "/told": of(told), "/stuck": of(stuck)}
 grace_s = float(sys.argv[1])
-sys.exit(serving.serve(desk, desk.shelf(), mounts=lambda room, jobs: mounts, listening=say, grace_s=grace_s))
+sys.exit(serving.serve(desk, shelf_of(desk), mounts=lambda room, jobs: mounts, listening=say, grace_s=grace_s))
 """
 
 FIRST = b"event: citations\ndata: {}\n\n"

@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from kiwiresearch.cli import accounts, claims, runs, server
+from kiwiresearch.cli import accounts, claims, kin_cases, kin_change, kin_results, runs, server
 from kiwiresearch.cli.accounts import users
 from kiwiresearch.cli.atlas import atlas
 from kiwiresearch.cli.claims import diff
 from kiwiresearch.cli.jobs import jobs
-from kiwiresearch.cli.kin import kin_app
+from kiwiresearch.cli.kin import HELP as KIN_HELP
 from kiwiresearch.cli.options import BookOption, JsonOption, open_books, report_missing, user_desk
 from kiwiresearch.cli.server import hosts
 from kiwiresearch.cli.shelf import books, bulk
@@ -84,6 +84,19 @@ def ask(
         raise typer.Exit(NOT_ANSWERED)
 
 
+def _kin_commands() -> typer.Typer:
+    commands = typer.Typer(help=KIN_HELP, no_args_is_help=True, rich_markup_mode=None)
+    for name, command in {
+        **kin_cases.WORK_COMMANDS,
+        **kin_results.COMMANDS,
+        **kin_change.COMMANDS,
+        **kin_results.EXPORT_COMMANDS,
+        **kin_cases.CASE_COMMANDS,
+    }.items():
+        commands.command(name)(command)
+    return commands
+
+
 app = typer.Typer(
     name="kiwiresearch",
     help="An offline research desk over Kiwix ZIM files. 'kiwiresearch TOPIC' researches a topic.",
@@ -95,7 +108,7 @@ app = typer.Typer(
 )
 app.add_typer(atlas, name="atlas")
 app.add_typer(books, name="books")
-app.add_typer(kin_app(), name="kin")
+app.add_typer(_kin_commands(), name="kin")
 app.add_typer(users, name="users")
 app.add_typer(jobs, name="jobs")
 app.add_typer(hosts, name="hosts")

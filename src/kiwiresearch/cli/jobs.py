@@ -12,6 +12,7 @@ import typer
 from kiwiresearch.cli.options import BookOption, JsonOption, say, user_desk
 from kiwiresearch.cli.server import StoreUrl, now, with_store
 from kiwiresearch.errors import BadUsage
+from kiwiresearch.workspace.shelf import shelf_of
 
 if TYPE_CHECKING:
     from kiwiresearch.jobs.job import Job, JobRequest
@@ -317,7 +318,7 @@ def _open_jobs(store: str) -> Iterator[JobQueue]:
 
     desk = with_store(user_desk(), store)
     store_of(desk)  # if it cannot be used, that is said once, and not of the shelf as well
-    found = JobQueue(desk, desk.shelf().books, now=now, limits=QueueLimits(running=0, queued=MAX_QUEUED))
+    found = JobQueue(desk, shelf_of(desk).books, now=now, limits=QueueLimits(running=0, queued=MAX_QUEUED))
     try:
         yield found
     finally:

@@ -117,19 +117,3 @@ def person_or_seed(case: Case, words: str, tree: Tree) -> PersonId:
     if seed is None:
         raise BadUsage("The one whom this case began with is not shown.", remedy="Name a person, or give --privacy.")
     return seed
-
-
-def kin_app() -> typer.Typer:
-    """All commands below `kiwiresearch kin`."""
-    from kiwiresearch.cli import kin_cases, kin_change, kin_results
-
-    app = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None)
-    for name, command in {
-        **kin_cases.WORK_COMMANDS,
-        **kin_results.COMMANDS,
-        **kin_change.COMMANDS,
-        **kin_results.EXPORT_COMMANDS,
-        **kin_cases.CASE_COMMANDS,
-    }.items():
-        app.command(name)(command)
-    return app

@@ -187,7 +187,7 @@ def _events(write: Callable[[Any], None]) -> Callable[[StepResult], None]:
     """Events for programs. Whoever reads them may leave; the work goes on for the case."""
     import sys
 
-    from kiwiresearch.cli.start import ReaderLeft
+    from kiwiresearch.errors import ReaderLeft
 
     heard = [True]
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kiwiresearch.workspace.shelf import shelf_of
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -38,7 +40,7 @@ def open_books(desk: Workspace, wanted: list[str], *, trusting: bool = False) ->
     from kiwiresearch.workspace.policy import hidden_books_notice
     from kiwiresearch.workspace.workspace import SAMPLE_NOTICE
 
-    shelf = desk.shelf(wanted, trusting=trusting)
+    shelf = shelf_of(desk, wanted, trusting=trusting)
     if shelf.is_sample:
         say(SAMPLE_NOTICE)
     if not wanted and (told := hidden_books_notice(desk.shelf_file.books(), desk.settings.policy)):

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from kiwiresearch.cli import output
 from kiwiresearch.cli.options import say
-from kiwiresearch.cli.start import ReaderLeft
 from kiwiresearch.crawl.step import EndStep, LookStep, StartStep, VisitStep
+from kiwiresearch.errors import ReaderLeft
 from kiwiresearch.runs.progress import step_event
 from kiwiresearch.search.query import Score, points_text
 from kiwiresearch.text.display import count_of

@@ -12,6 +12,7 @@ import typer
 from kiwiresearch.cli.options import JsonOption, open_books, say, user_desk
 from kiwiresearch.errors import BadUsage, Interrupted, KiwiError, NotOffered
 from kiwiresearch.version import __version__
+from kiwiresearch.workspace.shelf import shelf_of
 
 if TYPE_CHECKING:
     from kiwiresearch.bulk.run import Engine, WrittenFolder
@@ -252,7 +253,7 @@ def _file_of(name: str) -> Path:
     if is_address(name):
         raise _served(name)
     desk = user_desk()
-    with desk.shelf([name]) as shelf:
+    with shelf_of(desk, [name]) as shelf:
         if len(shelf.books) != 1:
             raise BadUsage(
                 f"{name!r} stands for {len(shelf.books)} books.", remedy="Name one of them by its UUID or its file."

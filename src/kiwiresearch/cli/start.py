@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from kiwiresearch.errors import BadUsage, KiwiError
+from kiwiresearch.errors import BadUsage, KiwiError, OutputLost, ReaderLeft
 
 COMMANDS = frozenset(
     {
@@ -73,14 +73,6 @@ def run(arguments: Sequence[str]) -> int:
     if code == INTERRUPTED:  # typer may have caught the Ctrl-C itself
         _complain("Interrupted.")
     return code
-
-
-class ReaderLeft(Exception):
-    """Whoever read our output through a pipe has gone, which is no error."""
-
-
-class OutputLost(Exception):
-    """Our output cannot be written."""
 
 
 def _explain(problem: Exception) -> int | None:

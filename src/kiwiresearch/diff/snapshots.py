@@ -34,6 +34,7 @@ from kiwiresearch.diff.pairs import BookEdition, book_keys
 from kiwiresearch.diff.snapshot import Snapshot, ZimSnapshot
 from kiwiresearch.errors import BadUsage, KiwiError, NotOffered, PageHidden
 from kiwiresearch.version import __version__
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import Workspace
 from kiwiresearch.zim.policy import REMEDY, HiddenTitles, Policy, book_hidden
 
@@ -101,7 +102,7 @@ def _place(desk: Workspace, name: str, index: Path) -> SnapshotPlace:
     folder = _bulk_folder(name)
     if folder is not None:
         return folder_place(folder, desk.settings.policy, index)
-    with desk.shelf([name]) as shelf:
+    with shelf_of(desk, [name]) as shelf:
         if len(shelf.books) != 1:
             raise BadUsage(
                 f"{name!r} stands for {len(shelf.books)} books.", remedy="Name one file for each of the two snapshots."

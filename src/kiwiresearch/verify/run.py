@@ -46,6 +46,7 @@ from kiwiresearch.verify.pages import (
 )
 from kiwiresearch.verify.statements import prove_judgements, prove_statements
 from kiwiresearch.version import __version__
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import Workspace
 from kiwiresearch.zim.archive import Archive
 from kiwiresearch.zim.library import ListedBook, Shelf
@@ -245,9 +246,9 @@ def shelf_for(folder: Path, desk: Workspace, wanted: Sequence[str] = ()) -> Shel
     """Where the books of a run are looked for: those a user named, the shelf, and the sample book if it is one."""
     from kiwiresearch.zim.build import METADATA
 
-    named = desk.shelf(wanted).books if wanted else ()
+    named = shelf_of(desk, wanted).books if wanted else ()
     is_shared = bool(desk.settings.store.strip())
-    books: list[ListedBook] = [*named, *(desk.shelf().books if is_shared else desk.shelf_file.books())]
+    books: list[ListedBook] = [*named, *(shelf_of(desk).books if is_shared else desk.shelf_file.books())]
     try:
         told = manifest_books(read_manifest(folder))
     except RunError:  # what is wrong with it is told when it is proved

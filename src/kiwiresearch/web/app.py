@@ -23,6 +23,7 @@ from kiwiresearch.web import (
     atlas,
     comparisons,
     families,
+    family_files,
     health,
     notes,
     openai,
@@ -174,13 +175,11 @@ def make_app(
         app.include_router(router(room))
     ours = jobs or runs.make_jobs(room)
     app.include_router(runs.router(room, ours, closing=jobs is None))
-    for job_router in (
-        runs.job_router,
-        families.router,
-        notes.router,
-        comparisons.router,
-        runs.export_router,
-    ):
+    app.include_router(runs.job_router(room, ours))
+    family_cases = families.Families(room, ours)
+    app.include_router(families.router(family_cases))
+    app.include_router(family_files.router(family_cases))
+    for job_router in (notes.router, comparisons.router, runs.export_router):
         app.include_router(job_router(room, ours))
     app.include_router(users.router(room, house))
     pages = Pages(room)

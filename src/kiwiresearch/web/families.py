@@ -55,6 +55,7 @@ from kiwiresearch.web.runs import Limit, Offset
 from kiwiresearch.zim.archive import EntryRef
 
 SCHEME = "zim://"
+PREFIX = "/api/family"
 ALL_STEPS = RunBody()
 UNREADABLE_CASE: dict[str, Any] = {
     name: [] if name == "seeds" else "" if name in ("title", "stop", "why") else 0
@@ -126,17 +127,13 @@ class Families:
         return {"id": case, **known, **whose, "problem": problem, "url": case_url(case)}
 
 
-def router(room: ServerContext, jobs: JobQueue) -> APIRouter:
-    """All routes of families."""
-    from kiwiresearch.web import family_files
-
-    families = Families(room, jobs)
-    routes = APIRouter(prefix="/api/family", tags=["family"])
+def router(families: Families) -> APIRouter:
+    """The JSON of families; their files have a module of their own."""
+    routes = APIRouter(prefix=PREFIX, tags=["family"])
     _add_cases(routes, families)
     _add_people(routes, families)
     _add_lists(routes, families)
-    add_decision_routes(routes, families)
-    family_files.add_file_routes(routes, families)
+    _add_decisions(routes, families)
     return routes
 
 
@@ -281,7 +278,7 @@ MergeId = Annotated[
 PluginId = Annotated[str, Path(max_length=100, description="The `id` of a source.", examples=["wikidata"])]
 
 
-def add_decision_routes(routes: APIRouter, families: Families) -> None:
+def _add_decisions(routes: APIRouter, families: Families) -> None:
     _add_merges(routes, families)
     _add_living(routes, families)
     _add_plugins(routes, families)

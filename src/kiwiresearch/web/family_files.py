@@ -26,7 +26,7 @@ from kiwiresearch.kin.report.descendants import descendants
 from kiwiresearch.kin.report.drawing import svg_file
 from kiwiresearch.kin.report.pedigree import pedigree
 from kiwiresearch.web.bodies import Name
-from kiwiresearch.web.families import CaseId, Direction, Families, Person, visible_person
+from kiwiresearch.web.families import PREFIX, CaseId, Direction, Families, Person, visible_person
 from kiwiresearch.web.family_models import ProofReply
 from kiwiresearch.web.guard.identity import ExportPrivacy, Privacy
 from kiwiresearch.web.guard.requests import DRAIN_TIMEOUT_S, MAX_DRAINED
@@ -66,9 +66,12 @@ FileName = Annotated[Name, Query(description="What the file is called; sources a
 AuditHead = Annotated[str, Query(max_length=200, description="A head of the audit log that an export told.")]
 
 
-def add_file_routes(routes: APIRouter, families: Families) -> None:
+def router(families: Families) -> APIRouter:
+    """Files of families."""
+    routes = APIRouter(prefix=PREFIX, tags=["family"])
     _add_exports(routes, families)
     _add_imports(routes, families)
+    return routes
 
 
 def _add_exports(routes: APIRouter, families: Families) -> None:

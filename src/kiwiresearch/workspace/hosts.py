@@ -15,13 +15,13 @@ from kiwiresearch.ids import BookId
 from kiwiresearch.workspace.neighbours import ALIVE_S, OtherHost, OtherHosts
 from kiwiresearch.workspace.policy import hidden_books
 from kiwiresearch.workspace.shared_books import CLOSING_S, OwnBooks, SharedShelf, unique_books
+from kiwiresearch.workspace.workspace import Workspace, store_of
 from kiwiresearch.zim.archive import Archive
 from kiwiresearch.zim.library import ListedBook, Shelf, listed_book
 from kiwiresearch.zim.policy import book_hidden
 
 if TYPE_CHECKING:
     from kiwiresearch.store.store import Store
-    from kiwiresearch.workspace.workspace import Workspace
 
 ANNOUNCE_EVERY_S = 3.0
 """How often a host announces itself and looks who else is there."""
@@ -45,8 +45,6 @@ class RemoteBooks:
 
     @functools.cached_property
     def hosts(self) -> OtherHosts:
-        from kiwiresearch.workspace.workspace import store_of
-
         met = OtherHosts(store_of(self._desk), host_name(self._desk))
         met.refresh()
         return met
@@ -142,8 +140,6 @@ class HostStatus:
 
 def host_statuses(desk: Workspace) -> list[HostStatus]:
     """All hosts of the store by name, each asked whether it answers."""
-    from kiwiresearch.workspace.workspace import store_of
-
     store = store_of(desk)
     everybody = OtherHosts(store, "")
     try:
@@ -168,8 +164,6 @@ def _status(everybody: OtherHosts, host: OtherHost, now: float, own: str) -> Hos
 
 def forget_host(desk: Workspace, name: str) -> None:
     """Take a host out of the store that will not come back: its books are no longer missing."""
-    from kiwiresearch.workspace.workspace import store_of
-
     store = store_of(desk)
     if name not in {row.name for row in store.hosts.all()}:
         raise BookNotFound(f"There is no host {name!r}.", remedy="'kiwiresearch hosts' shows them all.")
@@ -180,8 +174,6 @@ class HostPresence:
     """A server among the others: announced every few seconds, gone from the list when it ends."""
 
     def __init__(self, desk: Workspace, shelf: Shelf, url: str) -> None:
-        from kiwiresearch.workspace.workspace import store_of
-
         self._store: Store = store_of(desk)
         self._neighbours = connect_hosts(desk).hosts
         self._url = url

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.version import __version__
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import Workspace
 from kiwiresearch.zim.archive import Book
 from kiwiresearch.zim.library import ListedBook, Shelf
@@ -150,7 +151,7 @@ def _shelf(desk: Workspace) -> Iterator[Diagnosis]:
             "kiwiresearch books add FILE.zim",
         )
         return
-    with desk.shelf() as shelf:
+    with shelf_of(desk) as shelf:
         for row in book_statuses(desk, shelf):
             if row.problem or row.book is None:
                 remedy = f"kiwiresearch books remove {str(row.placed.source)!r}"
@@ -178,7 +179,7 @@ def _title_indexes(desk: Workspace) -> Iterator[Diagnosis]:
     from kiwiresearch.workspace.search_aids import MAX_BUILT_AT_ONCE, TitleIndexes
 
     indexes = TitleIndexes(desk.folders.cache / "titles")
-    with desk.shelf() as shelf:
+    with shelf_of(desk) as shelf:
         for row in book_statuses(desk, shelf):
             if row.book is None or row.check == "served" or row.book.entries <= MAX_BUILT_AT_ONCE:
                 continue

@@ -11,17 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kiwiresearch.errors import BookNotFound, CannotWrite, KiwiError, PageNotFound
-from kiwiresearch.ids import BookId
+from kiwiresearch.errors import CannotWrite, KiwiError, PageNotFound
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.read import open_page
 from kiwiresearch.workspace import settings as settings_module
-from kiwiresearch.workspace.policy import allowed_books, hidden_books
 from kiwiresearch.workspace.settings import Folders, Settings
 from kiwiresearch.zim.archive import Archive, Book
 from kiwiresearch.zim.files import OpenFileNotes
 from kiwiresearch.zim.integrity import Verdicts
-from kiwiresearch.zim.library import ListedBook, Opener, Shelf, ShelfFile, listed_book, pick_books, unknown_book
+from kiwiresearch.zim.library import ListedBook, Opener, Shelf, ShelfFile, listed_book, unknown_book
 from kiwiresearch.zim.paths import find_path, near_titles
 from kiwiresearch.zim.policy import hidden_page_named
 from kiwiresearch.zim.sources import Source, files_in, is_address
@@ -40,37 +38,6 @@ class Workspace:
     settings: Settings
     shelf_file: ShelfFile
     opener: Opener
-
-    def shelf(self, wanted: Sequence[str] = (), *, trusting: bool = False) -> Shelf:
-        """The books a user named, else all on the shelf, else the sample book.
-
-        `trusting` takes a file as a book without opening it, for a check that is about to do so.
-        """
-        books = self.shelf_file.books()
-        if self.settings.store.strip():
-            return self._shared(books, wanted, trusting=trusting)
-        if wanted:
-            chosen = [book for name in wanted for book in self._pick(books, name, trusting=trusting)]
-            return Shelf(list(dict.fromkeys(chosen)), self.opener)
-        if books:
-            return Shelf(allowed_books(books, self.settings.policy), self.opener)
-        return Shelf([self.sample()], self.opener, is_sample=True)
-
-    def _shared(self, own: Sequence[ListedBook], wanted: Sequence[str], *, trusting: bool) -> Shelf:
-        """The same over all hosts of the store that the settings name."""
-        from kiwiresearch.workspace import hosts
-
-        if not wanted:
-            hidden = set(hidden_books(own, self.settings.policy))
-            return hosts.full_shared_shelf(self, [book for book in own if book not in hidden])
-        known = hosts.all_shared_books(self, own)
-        chosen: list[ListedBook] = []
-        for name in wanted:
-            try:
-                chosen += self._pick(known, name, trusting=trusting)
-            except BookNotFound as problem:
-                raise hosts.unreachable_book(self, name) or problem from None
-        return hosts.chosen_shared_shelf(self, chosen)
 
     def sample(self) -> ListedBook:
         """The sample book, built if need be."""
@@ -113,15 +80,6 @@ class Workspace:
             except KiwiError as problem:
                 problems.append(problem)
         return found
-
-    def _pick(self, books: Sequence[ListedBook], name: str, *, trusting: bool) -> list[ListedBook]:
-        if name.casefold() == "sample":
-            return [self.sample()]
-        path = Path(name).expanduser()
-        if trusting and path.is_file():
-            known = [book for book in books if book.matches(name)]
-            return known or [ListedBook(BookId(""), path.stem, path.name, Source(str(path.absolute())))]
-        return pick_books(books, name, self.opener)
 
 
 def open_workspace(
