@@ -391,7 +391,7 @@ def test_a_user_is_asked_about_once_for_a_look_along_the_line(
     with jobs_on(a_desk(home, tmp_path / "runs"), sample_zim, IDLE) as jobs:
         for user in ("ada", "bob") * 3:
             jobs.start(a_wish(), user=user)
-        monkeypatch.setattr("kiwiresearch.jobs.assignment.may_begin", nobody)
+        monkeypatch.setattr("kiwiresearch.jobs.assignment.may_start_job", nobody)
         assert jobs.store.jobs.claim("worker", ("research",), lease_s=60, fits=jobs.assignment.eligibility()) is None
     assert sorted(asked) == ["ada", "bob"]
 

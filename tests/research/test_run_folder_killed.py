@@ -18,11 +18,11 @@ DRIVER = """
 import json, os, shutil, signal, sys
 from pathlib import Path
 from kiwiresearch.errors import KiwiError
-from kiwiresearch.research import journal, manifest, part, run_folder, work
+from kiwiresearch.runs import folder as folder_module, journal, writer
 from kiwiresearch.runs.writer import RunFolder
 from kiwiresearch.runs.folder import added
 
-WATCHED = {module.__file__ for module in (journal, manifest, part, run_folder, work)}
+WATCHED = {module.__file__ for module in (folder_module, journal, writer)}
 TOP, STEPS = Path(sys.argv[1]), 5
 
 def run(path, at_work=lambda: None):
