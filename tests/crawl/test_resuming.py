@@ -121,7 +121,7 @@ import sys
 from tests.crawl.any_book import BOOKS, SETTINGS
 from tests.crawl.conftest import NAMES, SALT
 from tests.crawl.trails import Directions, ShelfArchive, a_shelf_book, settings, steps_of
-from kiwiresearch.crawl.step import row_of
+from kiwiresearch.crawl.step import step_record
 from kiwiresearch.crawl.walk import Crawl
 from kiwiresearch.ids import canonical_json
 
@@ -130,7 +130,7 @@ for strategy in ("priority", "bfs"):
         chosen = settings(max_pages=20, strategy=strategy)
         crawl = Crawl([a_shelf_book(SALT, NAMES)], "salt road", "toll", chosen, embedder=embedder)
         for step in steps_of(crawl):
-            sys.stdout.write(canonical_json(row_of(step)) + "\\n")
+            sys.stdout.write(canonical_json(step_record(step)) + "\\n")
 """
 
 

@@ -44,9 +44,9 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="this system has no s
 DYING = """
 import sys
 from pathlib import Path
-from kiwiresearch.jobs.leases import WorkerLife
+from kiwiresearch.jobs.leases import WorkerLock
 
-life = WorkerLife(Path(sys.argv[1]))
+life = WorkerLock(Path(sys.argv[1]))
 print(life.name, flush=True)
 sys.stdin.read()
 """

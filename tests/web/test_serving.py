@@ -35,7 +35,7 @@ from sse_starlette import EventSourceResponse
 from starlette.applications import Starlette
 from starlette.routing import Route
 from kiwiresearch.cli.options import say
-from kiwiresearch.workspace.workspace import open_desk
+from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.web import serving
 
 async def endless():
@@ -56,7 +56,7 @@ def of(events):
         return EventSourceResponse(events(), sep="\\n")
     return Starlette(routes=[Route("/{name}", stream)])
 
-desk = serving.with_options(open_desk(), {"serve.port": ("port", 0)})
+desk = serving.with_options(open_workspace(), {"serve.port": ("port", 0)})
 mounts = {"/endless": of(endless), "/told": of(told), "/stuck": of(stuck)}
 grace_s = float(sys.argv[1])
 sys.exit(serving.serve(desk, shelf_of(desk), mounts=lambda room, jobs: mounts, listening=say, grace_s=grace_s))
