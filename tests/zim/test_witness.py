@@ -17,7 +17,7 @@ from pathlib import Path
 from kiwiresearch.zim.files import OpenFileNotes
 
 witness = OpenFileNotes(Path(sys.argv[1]))
-witness.opened(tuple(Path(name) for name in sys.argv[2:]))
+witness.note_open(tuple(Path(name) for name in sys.argv[2:]))
 print("open", flush=True)
 sys.stdin.read()
 """
