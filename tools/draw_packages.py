@@ -47,8 +47,8 @@ class Box(NamedTuple):
 
 def layers() -> list[list[str]]:
     """The packages, layer by layer from the top, as the first contract lists them."""
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
-    rows = next(one["layers"] for one in contracts if one["type"] == "layers")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    rows = next(one["layers"] for one in project["tool"]["importlinter"]["contracts"] if one["type"] == "layers")
     return [[name.strip().strip("()") for name in row.split("|")] for row in rows]
 
 
@@ -71,7 +71,9 @@ def without_implied(imports: Mapping[str, set[str]]) -> dict[str, set[str]]:
         return {far for near in imports[name] for far in ({near} | reached(near))}
 
     below = {name: reached(name) for name in imports}
-    return {name: {one for one in near if not any(one in below[other] for other in near)} for name, near in imports.items()}
+    return {
+        name: {one for one in near if not any(one in below[other] for other in near)} for name, near in imports.items()
+    }
 
 
 def place(rows: Sequence[Sequence[str]]) -> dict[str, Box]:
