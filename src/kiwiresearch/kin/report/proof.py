@@ -349,7 +349,7 @@ def count_by_tone(proofs: Proofs) -> dict[Tone, int]:
             found[entry.tone] += 1
     for tie in proofs.tree.relationships:
         if tie.first != tie.second and {tie.first, tie.second} <= proofs.tree.persons.keys():
-            found[proofs.support_of_tie(tie).tone] -= 1
+            found[proofs.support_of_tie(tie).tone] -= 1  # it was counted with both people
     return found
 
 
