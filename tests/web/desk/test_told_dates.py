@@ -12,9 +12,9 @@ from tests.web.desk.conftest import ARun
 from tests.web.desk.shown import said
 
 from kiwiresearch.brief.brief import Statement, TimelineMoment
-from kiwiresearch.brief.html import text_width
 from kiwiresearch.brief.timeline_picture import WIDTH, YEAR, YEAR_ZERO, timeline_picture
 from kiwiresearch.claims.claim import ClaimId
+from kiwiresearch.document.svg import BRIEF_FONT
 from kiwiresearch.text.when import dates_in
 from kiwiresearch.web.desk.catalogue import catalogue_in
 from kiwiresearch.web.desk.dates import date_markup, translated_date
@@ -139,7 +139,7 @@ def test_dates_below_a_picture_do_not_run_into_each_other(language: str) -> None
         english = timeline_picture([a_moment(year).labelled(words) for year in (-1200, -1190, last)])
         marks = LexborHTMLParser(translated_picture(english, words)).css("svg text.date")
         spans = [
-            (float(mark.attributes["x"] or 0) + side * text_width(mark.text()) / 2)
+            (float(mark.attributes["x"] or 0) + side * BRIEF_FONT.width(mark.text()) / 2)
             for mark in marks
             for side in (-1, 1)
         ]

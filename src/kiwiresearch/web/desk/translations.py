@@ -8,8 +8,8 @@ import re
 
 from markupsafe import Markup, escape
 
-from kiwiresearch.brief.html import svg_number, text_width
 from kiwiresearch.brief.timeline_picture import WIDTH
+from kiwiresearch.document.svg import BRIEF_FONT, svg_number
 from kiwiresearch.kin.privacy.hidden_people import LIVING_NAME
 from kiwiresearch.text.languages import two_letter_code
 from kiwiresearch.web.desk.catalogue import Catalogue
@@ -152,7 +152,7 @@ def _without_overlap(picture: str) -> str:
 
     def placed(found: re.Match[str]) -> str:
         nonlocal end
-        half = text_width(html.unescape(found["words"])) / 2
+        half = BRIEF_FONT.width(html.unescape(found["words"])) / 2
         x = min(max(float(found["x"]), half), WIDTH - half)
         if x - half < end + DATE_GAP:
             return ""
