@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import Generic, Literal, TypeVar
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from kiwiresearch.export.run_files import RunGraph, RunGraphLink, RunGraphPage
+from kiwiresearch.runs.run_files import RunGraph, RunGraphLink, RunGraphPage
 
 SCHEMA_INSTANCE = "http://www.w3.org/2001/XMLSchema-instance"
 
