@@ -297,33 +297,6 @@ NUMBERS, WORDS = ("pages", "kept"), ("story", "problem", "remedy")
 """What a job tells of itself."""
 
 
-def told_of(job: Job) -> dict[str, Any]:
-    return {name: getattr(job, name) for name in (*NUMBERS, *WORDS)}
-
-
-def row_of(job: Job) -> JobRow:
-    """A job of before, as the store keeps it."""
-    from kiwiresearch.store.job_row import JobRow
-
-    return JobRow(
-        id=job.id,
-        kind=job.wish.kind,
-        wish=request_record(job.wish),
-        user=job.user,
-        priority=job.priority,
-        state=job.state,
-        turn=job.turn,
-        attempt=job.attempt,
-        asked_at=job.asked_at,
-        started_at=job.started_at,
-        ended_at=job.ended_at,
-        told=told_of(job),
-        worker="",
-        stop_wanted=False,
-        losses=(),
-    )
-
-
 def job_from_row(row: JobRow) -> Job:
     """The job of a row; one that is damaged has failed, and says what is wrong with it and what to do."""
     from kiwiresearch.store.job_row import damage_message, removal_remedy
