@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kiwiresearch.brief.brief import Brief, Images, SourceBook, picture_file_name
+from kiwiresearch.brief.brief import Brief, Images, picture_file_name
 from kiwiresearch.runs.folder import MANIFEST
 from kiwiresearch.runs.notes import Note
 from kiwiresearch.runs.run import Run, RunPage
@@ -50,10 +50,6 @@ class RunFindings:
             if note.target.kind in ("claim", "page"):
                 found.setdefault(note.target.id, []).append(note)
         return found
-
-
-def title_of_book(book: SourceBook) -> str:
-    return book.title or book.name or str(book.id)
 
 
 def read_findings(run: Run) -> RunFindings:

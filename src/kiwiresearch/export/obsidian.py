@@ -22,10 +22,10 @@ from kiwiresearch.export.brief_files import (
     note_lines,
     with_inner_links,
 )
-from kiwiresearch.export.findings import RunFindings, title_of_book
+from kiwiresearch.export.findings import RunFindings
 from kiwiresearch.export.packing import ExportedFile, unique_file_names
 from kiwiresearch.runs.notes import Note
-from kiwiresearch.runs.run import RunPage
+from kiwiresearch.runs.run import RunPage, title_of_book
 from kiwiresearch.runs.run_files import xml_safe
 from kiwiresearch.text.display import escaped_anywhere
 from kiwiresearch.workspace.places import folder_name

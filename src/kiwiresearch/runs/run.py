@@ -130,7 +130,11 @@ class RunPage:
 
     @property
     def book_title(self) -> str:
-        return self.book.title or self.book.name or str(self.book.id)
+        return title_of_book(self.book)
+
+
+def title_of_book(book: SourceBook) -> str:
+    return book.title or book.name or str(book.id)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, claim_from_record
 from kiwiresearch.errors import KiwiError, RunDamaged
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.runs.folder import MANIFEST
+from kiwiresearch.search.query import ScoreLine
 from kiwiresearch.text.dates.ranges import ENDLESS
 from kiwiresearch.zim.archive import EntryRef
 
@@ -282,13 +283,19 @@ class RunGraphPage:
     depth: int
     priority_score: float
     relevance: float
-    lines: str
+    terms: tuple[ScoreLine, ...]
+    """What its priority score is the sum of."""
     reason: str
     cluster: str
 
     @property
     def label(self) -> str:
         return self.title or self.path
+
+    @property
+    def lines(self) -> str:
+        """The terms of its score as a text."""
+        return ", ".join(f"{term.signal} {term.points:+g}" for term in self.terms)
 
     @property
     def book_title(self) -> str:
@@ -344,7 +351,6 @@ def _page(row: JsonObject, books: dict[str, BookEdition]) -> RunGraphPage:
         raise row.damaged(f"is {state[:80]!r}, and not {' or '.join(STATES)}")
     if state == "visited" and order is None:
         raise row.damaged("was visited and has no 'order'")
-    lines = row.rows("lines", "line")
     return RunGraphPage(
         ref=row.ref("ref"),
         page_id=row.text("page_id"),
@@ -357,7 +363,7 @@ def _page(row: JsonObject, books: dict[str, BookEdition]) -> RunGraphPage:
         depth=row.whole("depth"),
         priority_score=row.real("priority_score"),
         relevance=row.real("relevance"),
-        lines=", ".join(f"{line.text('signal')} {line.real('points'):+g}" for line in lines),
+        terms=tuple(ScoreLine(line.text("signal"), line.real("points")) for line in row.rows("lines", "line")),
         reason=row.text("reason"),
         cluster=row.text("cluster"),
     )

@@ -31,10 +31,6 @@ MAX_LINKS = 4_000
 """So many links are drawn at most: those that led to pages first, then the heaviest."""
 
 
-SCORE_TERM = re.compile(r"(?:^|, )([^,]+) ([+-][0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)(?=, |$)")
-"""A term of the points of a page, as an export of the graph writes it."""
-
-
 @dataclass(frozen=True, slots=True)
 class GraphPage:
     """A page of the graph, by its number from 1: those that were read first, in their order."""
@@ -140,7 +136,7 @@ def _pages(run: RunView, read: RunGraph) -> tuple[GraphPage, ...]:
                 was_read=page.state == "visited",
                 depth=page.depth,
                 points=page.priority_score,
-                terms=tuple(ScoreLine(found[1], float(found[2])) for found in SCORE_TERM.finditer(page.lines)),
+                terms=page.terms,
                 reason=page.reason,
                 claims=counts[ref],
             )
