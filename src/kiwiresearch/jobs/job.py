@@ -287,8 +287,8 @@ def request_from_record(row: Any) -> JobRequest:
         strategy=None if row["strategy"] is None else str(row["strategy"]),
         books=tuple(str(book) for book in row["books"]),
         critic=bool(row["critic"]),
-        model=bool(row.get("model", True)),
-        aspect=str(row.get("aspect", "")),
+        model=bool(row["model"]),
+        aspect=str(row["aspect"]),
         **numbers,
     )
 
